@@ -1,0 +1,73 @@
+# Everything that CI runs. `make test` needs Rust, git, Node 20 or later with npm, and Python 3.10 or later.
+
+CARGO  ?= cargo
+NPM    ?= npm
+PYTHON ?= python3
+
+SERVERS  := tests/servers
+NODE_SET := $(SERVERS)/node_modules/.set-up
+VENV     := $(SERVERS)/venv
+VENV_SET := $(VENV)/.set-up
+FEATURES := prompt validate agent client mcp cli
+
+.PHONY: all test servers check lint fmt-check docs fuzz fuzz-smoke clean-servers
+
+all: fmt-check lint check docs test
+
+# The whole test suite, real MCP servers included; sets them up on first use.
+test: servers
+	TOOLGRAFT_REAL_SERVERS=1 $(CARGO) test
+
+# Real MCP servers, inside tests/servers only.
+servers: $(NODE_SET) $(VENV_SET)
+
+$(NODE_SET): $(SERVERS)/package.json
+	cd $(SERVERS) && $(NPM) install --no-package-lock --no-audit --no-fund --ignore-scripts
+	@touch $@
+
+$(VENV_SET): $(SERVERS)/requirements.txt
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/python -m pip install --disable-pip-version-check --quiet -r $(SERVERS)/requirements.txt
+	@touch $@
+
+# Each feature alone; and no tokio in what must work without it.
+check:
+	$(CARGO) check --no-default-features
+	@for feature in $(FEATURES); do \
+		echo "check $$feature"; \
+		$(CARGO) check --quiet --no-default-features --features $$feature || exit 1; \
+	done
+	@for features in "" prompt validate prompt,validate; do \
+		tree=$$($(CARGO) tree -e normal --no-default-features --features "$$features" --prefix none) || exit 1; \
+		if echo "$$tree" | grep -q '^tokio '; then echo "tokio came in with the features '$$features'"; exit 1; fi; \
+	done
+
+lint:
+	$(CARGO) clippy --all-targets -- -D warnings
+
+fmt-check:
+	$(CARGO) fmt --check
+
+docs:
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --no-deps
+
+# Fuzzing of the parser's laws, for SECONDS. On nightly where there is one, else on
+# stable with its flags allowed.
+SECONDS    ?= 600
+TOOLS      := $(CURDIR)/target/tools
+CARGO_FUZZ := $(TOOLS)/bin/cargo-fuzz
+FUZZ_CARGO := $(shell rustup toolchain list 2>/dev/null | grep -q nightly && echo 'cargo +nightly' || echo 'env RUSTC_BOOTSTRAP=1 cargo')
+
+$(CARGO_FUZZ):
+	$(CARGO) install cargo-fuzz --locked --quiet --root $(TOOLS)
+
+fuzz: $(CARGO_FUZZ)
+	fuzz/seed.sh
+	PATH="$(TOOLS)/bin:$$PATH" $(FUZZ_CARGO) fuzz run --sanitizer none laws -- -max_total_time=$(SECONDS) $(FUZZ_ARGS)
+
+# The same walk each time, so that a failure can be repeated.
+fuzz-smoke:
+	$(MAKE) fuzz SECONDS=60 FUZZ_ARGS=-seed=1
+
+clean-servers:
+	rm -rf $(SERVERS)/node_modules $(VENV)

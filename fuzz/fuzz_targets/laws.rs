@@ -1,0 +1,102 @@
+//! Any text, cut anywhere, under any configuration: the parser's laws hold.
+//!
+//! The first four bytes are the configuration and the seed of the cuts, the
+//! rest is the text, so that a fixture with four bytes before it is a seed. A
+//! byte 0x1f in the text parts a separate reasoning field from the answer,
+//! where the configuration wants one.
+
+#![no_main]
+
+#[path = "../../tests/common/mod.rs"]
+mod common;
+
+use std::sync::{Arc, LazyLock};
+
+use common::laws::{self, Input};
+use libfuzzer_sys::fuzz_target;
+use toolgraft::catalog::Catalog;
+use toolgraft::dialect::{Dialect, DialectSet};
+use toolgraft::message::FinishReason;
+use toolgraft::parse::{Config, Limits};
+use toolgraft::reasoning::{ReasoningCalls, ReasoningMode};
+
+/// Longer inputs teach the fuzzer nothing and cost it time.
+const LONGEST: usize = 8 << 10;
+
+/// The tool lists of the fixtures.
+static CATALOGS: LazyLock<Vec<Arc<Catalog>>> = LazyLock::new(|| {
+    [
+        include_str!("../../fixtures/parse/tools/coding.json"),
+        include_str!("../../fixtures/parse/tools/daily.json"),
+        include_str!("../../fixtures/parse/tools/market.json"),
+    ]
+    .iter()
+    .map(|list| Arc::new(Catalog::from_tools(serde_json::from_str::<Vec<_>>(list).expect("a fixture's tool list"))))
+    .collect()
+});
+
+fuzz_target!(|data: &[u8]| {
+    let [what, how, small, seed, text @ ..] = data else { return };
+    let text = String::from_utf8_lossy(&text[..text.len().min(LONGEST)]);
+    let (reasoning_field, text) = match text.split_once('\u{1f}') {
+        Some((field, text)) if how & 0x40 != 0 => (field.to_owned(), text.to_owned()),
+        _ => (String::new(), text.into_owned()),
+    };
+    let reason = if how & 0x80 == 0 { FinishReason::Stop } else { FinishReason::Length };
+    let cuts = cuts(*seed, reasoning_field.len().max(text.len()));
+    let input = Input { reasoning_field, text, reason, config: config(*what, *how, *small) };
+    if let Err(broken) = laws::check(&input, &cuts) {
+        panic!("{broken}\n{input:?}");
+    }
+});
+
+fn config(what: u8, how: u8, small: u8) -> Config {
+    let dialects = match what & 7 {
+        0..=3 => DialectSet::AUTO,
+        4 => Dialect::UseMcpTool.into(),
+        5 => Dialect::ToolTag.into(),
+        6 => Dialect::TypeMarker.into(),
+        _ => DialectSet::from(Dialect::ToolTag).with(Dialect::TypeMarker),
+    };
+    let catalog = match usize::from(what >> 3 & 3) {
+        0 => None,
+        n => CATALOGS.get(n - 1).cloned(),
+    };
+    let reasoning = match how & 3 {
+        0 | 1 => ReasoningMode::Auto,
+        2 => ReasoningMode::Open,
+        _ => ReasoningMode::Off,
+    };
+    let reasoning_calls = match how >> 2 & 3 {
+        0 | 1 => ReasoningCalls::Ignore,
+        2 => ReasoningCalls::LastResort,
+        _ => ReasoningCalls::Allow,
+    };
+    let limits = match small {
+        0..=0x7f => Limits::default(),
+        _ => Limits {
+            call_bytes: 16 << (small & 7),
+            depth: 1 + usize::from(small >> 3 & 3),
+            calls: 1 + usize::from(small >> 5 & 3),
+        },
+    };
+    Config { dialects, catalog, reasoning, reasoning_calls, limits }
+}
+
+/// Three sets of cuts: coarse, middling, fine.
+fn cuts(seed: u8, length: usize) -> Vec<Vec<usize>> {
+    let mut state = u32::from(seed) << 8 | 1;
+    [64, 16, 4]
+        .map(|widest| {
+            let (mut at, mut cuts) = (0, Vec::new());
+            while at < length {
+                state ^= state << 13;
+                state ^= state >> 17;
+                state ^= state << 5;
+                at += 1 + state as usize % widest;
+                cuts.push(at);
+            }
+            cuts
+        })
+        .to_vec()
+}

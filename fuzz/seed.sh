@@ -1,0 +1,14 @@
+#!/bin/sh
+# Writes the fuzz target's seeds: each parser fixture under some configurations.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+seeds=$here/corpus/laws
+mkdir -p "$seeds"
+find "$here/../fixtures/parse" -name '*.txt' | while IFS= read -r file; do
+    name=$(basename "$(dirname "$file")")-$(basename "$file" .txt)
+    # Catalogue and dialects, reasoning and policy, limits, cuts: see laws.rs.
+    printf '\000\000\000\001' | cat - "$file" > "$seeds/$name-plain"
+    printf '\010\010\000\002' | cat - "$file" > "$seeds/$name-coding"
+    printf '\020\012\000\003' | cat - "$file" > "$seeds/$name-daily-open"
+    printf '\030\014\254\004' | cat - "$file" > "$seeds/$name-market-small"
+done

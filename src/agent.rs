@@ -1,0 +1,301 @@
+//! Drives a [`turn`](crate::turn) with a model and a toolbox.
+//!
+//! [`Agent::run`] gives the events of one turn as a stream that owns all it
+//! needs: it may move to another task, and dropping it cancels the model's
+//! stream and every call that runs. Nothing happens between two polls, and no
+//! task is spawned. `docs/agent.md` is the guide.
+//!
+//! ```
+//! use toolgraft::agent::{Agent, StopReason};
+//! use toolgraft::model::{Recorded, Round};
+//! use toolgraft::route::Functions;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let agent = Agent::builder(Recorded::new([Round::text("Hello!")]), Functions::unnamed()).build();
+//! let finished = agent.run("Hi")?.finish().await;
+//! assert_eq!((finished.reason, finished.answer.as_str()), (StopReason::Answered, "Hello!"));
+//! # Ok(())
+//! # }
+//! ```
+
+mod driver;
+mod native;
+
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use futures::stream::{self, BoxStream, Stream, StreamExt};
+use tokio_util::sync::CancellationToken;
+
+use crate::catalog::Catalog;
+use crate::conversation::Conversation;
+use crate::model::Model;
+use crate::policy::Policy;
+use crate::profile::Profile;
+use crate::prompt::{Options, PromptError};
+use crate::route::Toolbox;
+use crate::turn::{Granted, PromptVoice, Setup, Turn, TurnConfig, TurnError, Voice};
+use crate::validate::Validator;
+use driver::Driver;
+
+pub use crate::turn::{AgentEvent, Approval, ApprovalRequest, AskReason, Finished, StopReason};
+
+/// Time that a call may take, unless configured otherwise. MCP servers have
+/// shorter limits of their own.
+pub const CALL_TIMEOUT: Duration = Duration::from_secs(600);
+
+/// Somebody who says whether a call may run.
+///
+/// The answer may come at any time; the rest of the turn's calls run meanwhile.
+/// Functions of a request that return a future of `bool` or [`Approval`] are approvers.
+pub trait Approver: Send + Sync {
+    /// Says whether the call may run. Dropping the future withdraws the question.
+    fn approve(&self, request: ApprovalRequest) -> BoxFuture<'static, Approval>;
+}
+
+impl<F, Answer> Approver for F
+where
+    F: Fn(ApprovalRequest) -> Answer + Send + Sync,
+    Answer: Future + Send + 'static,
+    Answer::Output: Into<Approval>,
+{
+    fn approve(&self, request: ApprovalRequest) -> BoxFuture<'static, Approval> {
+        let answer = self(request);
+        Box::pin(async move { answer.await.into() })
+    }
+}
+
+/// Makes the words of turns with the tools of a catalog.
+type MakeVoice = Box<dyn Fn(&Arc<Catalog>) -> Arc<dyn Voice> + Send + Sync>;
+
+/// A turn that cannot be started.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AgentError {
+    /// The conversation has nothing to answer.
+    #[error(transparent)]
+    Turn(#[from] TurnError),
+    /// The prompt cannot be written for these tools.
+    #[error(transparent)]
+    Prompt(#[from] PromptError),
+}
+
+/// A model with tools. Cheap to clone; one agent serves many conversations.
+#[derive(Clone)]
+pub struct Agent {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    model: Arc<dyn Model>,
+    toolbox: Arc<dyn Toolbox>,
+    approver: Option<Arc<dyn Approver>>,
+    config: TurnConfig,
+    call_timeout: Option<Duration>,
+    prompt: Options,
+    /// Words that replace the prompt's.
+    voice: Option<MakeVoice>,
+    /// Tools that were approved once, for all conversations.
+    granted: Mutex<Granted>,
+    /// The setup of the last turn, for as long as the tools stay the same.
+    setup: Mutex<Option<(Arc<Catalog>, Arc<Setup>)>>,
+}
+
+/// Options of an [`Agent`].
+pub struct AgentBuilder {
+    inner: Inner,
+}
+
+impl AgentBuilder {
+    /// Sets everything that depends on the model: how its text is read, where
+    /// the system text goes, the temperature, dialect and language of the prompt.
+    #[must_use]
+    pub fn profile(mut self, profile: &Profile) -> Self {
+        self.inner.config = std::mem::take(&mut self.inner.config).with_profile(profile);
+        self.inner.prompt.dialect = profile.dialect;
+        self.inner.prompt.lang = profile.lang;
+        self
+    }
+
+    /// Sets how turns go, the policy included.
+    #[must_use]
+    pub fn config(mut self, config: TurnConfig) -> Self {
+        self.inner.config = config;
+        self
+    }
+
+    /// Sets which calls run, which are asked about, which are denied. Without
+    /// one, all are denied.
+    #[must_use]
+    pub fn policy(mut self, policy: Policy) -> Self {
+        self.inner.config.policy = policy;
+        self
+    }
+
+    /// Sets what the prompt teaches and how. Tool choice and the number of calls
+    /// in a message are those of the [`TurnConfig`].
+    #[must_use]
+    pub fn prompt(mut self, options: Options) -> Self {
+        self.inner.prompt = options;
+        self
+    }
+
+    /// Sets who is asked about calls that the policy does not decide about.
+    /// Without one they are denied.
+    #[must_use]
+    pub fn approver(mut self, approver: impl Approver + 'static) -> Self {
+        self.inner.approver = Some(Arc::new(approver));
+        self
+    }
+
+    /// Sets how long a call may take; `None` for any time. Default [`CALL_TIMEOUT`].
+    #[must_use]
+    pub fn call_timeout(mut self, timeout: Option<Duration>) -> Self {
+        self.inner.call_timeout = timeout;
+        self
+    }
+
+    /// Replaces the prompt's words; they are made once per catalog.
+    #[must_use]
+    pub fn voice(mut self, make: impl Fn(&Arc<Catalog>) -> Arc<dyn Voice> + Send + Sync + 'static) -> Self {
+        self.inner.voice = Some(Box::new(make));
+        self
+    }
+
+    /// The agent.
+    pub fn build(self) -> Agent {
+        Agent { inner: Arc::new(self.inner) }
+    }
+}
+
+impl Agent {
+    /// Options of an agent with this model and these tools.
+    pub fn builder(model: impl Model + 'static, toolbox: impl Toolbox + 'static) -> AgentBuilder {
+        AgentBuilder {
+            inner: Inner {
+                model: Arc::new(model),
+                toolbox: Arc::new(toolbox),
+                approver: None,
+                config: TurnConfig::default(),
+                call_timeout: Some(CALL_TIMEOUT),
+                prompt: Options::default(),
+                voice: None,
+                granted: Mutex::default(),
+                setup: Mutex::default(),
+            },
+        }
+    }
+
+    /// Runs one turn: the model answers what the conversation ends with.
+    ///
+    /// Tools are taken as they are now; a change of the toolbox's catalog shows
+    /// in the next turn.
+    ///
+    /// # Errors
+    /// The conversation has nothing to answer, calls wait for outcomes, or the
+    /// prompt cannot be written for the tools.
+    pub fn run(&self, conversation: impl Into<Conversation>) -> Result<Run, AgentError> {
+        let inner = self.inner.clone();
+        let granted = inner.granted().clone();
+        let turn = Turn::new(inner.setup()?, conversation.into(), granted)?;
+        let cancel = CancellationToken::new();
+        let driver = Driver::new(inner, turn, cancel.clone());
+        let events = stream::unfold(driver, |mut driver| async move { Some((driver.next().await?, driver)) });
+        Ok(Run { events: events.boxed(), cancel })
+    }
+}
+
+impl Inner {
+    fn granted(&self) -> MutexGuard<'_, Granted> {
+        // Nothing is done under the lock that could panic half-way.
+        self.granted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn setup(&self) -> Result<Arc<Setup>, PromptError> {
+        let catalog = self.toolbox.catalog();
+        let mut last = self.setup.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((known, setup)) = &*last
+            && Arc::ptr_eq(known, &catalog)
+        {
+            return Ok(setup.clone());
+        }
+        let voice: Arc<dyn Voice> = match &self.voice {
+            Some(make) => make(&catalog),
+            None => Arc::new(PromptVoice::new(catalog.clone(), &self.prompt, &self.config)?),
+        };
+        let validator = Arc::new(Validator::new(catalog.clone()));
+        let setup = Arc::new(Setup::new(self.config.clone(), validator, voice));
+        *last = Some((catalog, setup.clone()));
+        Ok(setup)
+    }
+}
+
+/// The events of one turn; [`AgentEvent::Finished`] is the last one.
+pub struct Run {
+    events: BoxStream<'static, AgentEvent>,
+    cancel: CancellationToken,
+}
+
+impl Run {
+    /// Cancels the turn: the stream goes on to its end, and calls that ran are
+    /// answered as cancelled. Dropping the stream cancels without an ending.
+    pub fn cancel(&self) {
+        self.cancel.cancel();
+    }
+
+    /// Cancels the turn from elsewhere.
+    pub fn cancellation(&self) -> CancellationToken {
+        self.cancel.clone()
+    }
+
+    /// Runs the turn to its end.
+    ///
+    /// # Panics
+    /// [`AgentEvent::Finished`] was taken from the stream before.
+    pub async fn finish(mut self) -> Finished {
+        while let Some(event) = self.next().await {
+            if let AgentEvent::Finished(finished) = event {
+                return *finished;
+            }
+        }
+        panic!("the turn is over: `AgentEvent::Finished` was taken from the stream before")
+    }
+}
+
+impl Stream for Run {
+    type Item = AgentEvent;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<AgentEvent>> {
+        self.events.poll_next_unpin(cx)
+    }
+}
+
+impl std::fmt::Debug for Agent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Agent").field("config", &self.inner.config).finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for AgentBuilder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("AgentBuilder").field("config", &self.inner.config).finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for Run {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Run").finish_non_exhaustive()
+    }
+}
+
+/// The guide's examples are compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/agent.md")]
+struct Guide;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,137 @@
+//! One turn with its model stream, its calls and its question.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use futures::future::BoxFuture;
+use futures::stream::{BoxStream, FuturesUnordered, StreamExt};
+use tokio_util::sync::CancellationToken;
+
+use super::{AgentEvent, Approval, ApprovalRequest, AskReason, Inner};
+use crate::model::{ModelError, ModelEvent};
+use crate::outcome::{Outcome, Status};
+use crate::route::Invocation;
+use crate::turn::{Action, Input, Remark, Setup, Turn};
+
+type Events = BoxStream<'static, Result<ModelEvent, ModelError>>;
+
+/// What runs for one turn.
+pub(super) struct Driver {
+    agent: Arc<Inner>,
+    turn: Turn,
+    cancel: CancellationToken,
+    message: Option<Events>,
+    calls: FuturesUnordered<BoxFuture<'static, (String, Outcome)>>,
+    question: Option<BoxFuture<'static, Input>>,
+    over: bool,
+}
+
+impl Driver {
+    pub(super) fn new(agent: Arc<Inner>, turn: Turn, cancel: CancellationToken) -> Self {
+        Driver { agent, turn, cancel, message: None, calls: FuturesUnordered::new(), question: None, over: false }
+    }
+
+    pub(super) async fn next(&mut self) -> Option<AgentEvent> {
+        loop {
+            while let Some(action) = self.turn.action() {
+                if let Some(event) = self.act(action) {
+                    return Some(event);
+                }
+            }
+            if self.over {
+                return None;
+            }
+            let input = self.input().await;
+            self.turn.handle(input).expect("only what the turn asked for is reported to it");
+        }
+    }
+
+    fn act(&mut self, action: Action) -> Option<AgentEvent> {
+        match action {
+            Action::Emit(event) => return Some(event),
+            Action::Send(request) => self.message = Some(self.agent.model.stream(request)),
+            Action::CancelStream => self.message = None,
+            Action::Call(invocation) => self.calls.push(Box::pin(call(self.agent.clone(), invocation))),
+            Action::Ask(request) => self.question = Some(Box::pin(ask(self.agent.clone(), self.turn.setup(), request))),
+            Action::Finish(finished) => {
+                self.message = None;
+                self.calls.clear();
+                self.question = None;
+                self.over = true;
+                return Some(AgentEvent::Finished(finished));
+            }
+        }
+        None
+    }
+
+    /// Waits for the first thing that happens.
+    async fn input(&mut self) -> Input {
+        let Driver { agent, cancel, message, calls, question, .. } = self;
+        tokio::select! {
+            biased;
+            () = cancel.cancelled() => Input::Cancel,
+            event = next_event(message, agent) => {
+                if !matches!(event, Input::Delta(_) | Input::Usage(_)) {
+                    *message = None;
+                }
+                event
+            }
+            Some((id, outcome)) = calls.next(), if !calls.is_empty() => Input::Outcome { id, outcome },
+            answer = answer(question) => {
+                *question = None;
+                answer
+            }
+        }
+    }
+}
+
+async fn next_event(message: &mut Option<Events>, agent: &Inner) -> Input {
+    match message {
+        None => std::future::pending().await,
+        Some(events) => match events.next().await {
+            Some(Ok(ModelEvent::Delta(delta))) => Input::Delta(delta),
+            Some(Ok(ModelEvent::Call(call))) => {
+                Input::Delta(super::native::delta(agent.prompt.dialect, &agent.toolbox.catalog(), &call))
+            }
+            Some(Ok(ModelEvent::Usage(usage))) => Input::Usage(usage),
+            Some(Ok(ModelEvent::Finish(reason))) => Input::ModelFinished(reason),
+            Some(Err(error)) => Input::ModelFailed(error.to_string()),
+            None => Input::ModelFailed(ModelError::BrokeOff.to_string()),
+        },
+    }
+}
+
+async fn answer(question: &mut Option<BoxFuture<'static, Input>>) -> Input {
+    match question {
+        None => std::future::pending().await,
+        Some(question) => question.await,
+    }
+}
+
+async fn call(agent: Arc<Inner>, invocation: Invocation) -> (String, Outcome) {
+    let started = Instant::now();
+    let id = invocation.id.clone();
+    let call = agent.toolbox.call(invocation);
+    let mut outcome = match agent.call_timeout {
+        None => call.await,
+        Some(limit) => tokio::time::timeout(limit, call).await.unwrap_or_else(|_| {
+            Outcome::new(Status::TimedOut, format!("no answer within {} seconds", limit.as_secs_f64()))
+        }),
+    };
+    outcome.took.get_or_insert_with(|| started.elapsed());
+    (id, outcome)
+}
+
+async fn ask(agent: Arc<Inner>, setup: Arc<Setup>, request: ApprovalRequest) -> Input {
+    let id = request.id.clone();
+    let tool = (request.server.clone(), request.tool.clone());
+    let first_use = request.reason == AskReason::FirstUse;
+    let approval = match &agent.approver {
+        Some(approver) => approver.approve(request).await,
+        None => Approval::Denied { reason: Some(setup.voice().remark(Remark::NotAllowed)) },
+    };
+    if first_use && approval == Approval::Approved {
+        agent.granted().insert(tool);
+    }
+    Input::Approval { id, approval }
+}

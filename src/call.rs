@@ -1,0 +1,168 @@
+//! Calls as the parser found them, and calls that it rejected.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::dialect::Dialect;
+use crate::reasoning::keyword_enum;
+
+/// A complete call of a tool or resource, not yet checked against a schema.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Call {
+    /// Server, as written or as resolved from the catalog.
+    pub server: Option<String>,
+    /// Tool; [`ACCESS_RESOURCE`](crate::tool::ACCESS_RESOURCE) for a resource.
+    pub tool: String,
+    /// Arguments: any JSON value until they are validated.
+    pub arguments: Value,
+    /// The arguments' text as the model wrote it.
+    pub raw_arguments: String,
+    /// Syntax that the call was written in.
+    pub dialect: Dialect,
+    /// Everything that had to be mended, in order.
+    pub repairs: Vec<Repair>,
+}
+
+/// A call that must not run, and why.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Rejected {
+    /// Reason.
+    pub kind: RejectedKind,
+    /// The call's whole text, at most [`MAX_CALL_BYTES`](crate::parse::MAX_CALL_BYTES).
+    pub raw: String,
+    /// What was wrong and where, for people and for the model.
+    pub message: String,
+    /// Server, as far as it was known.
+    pub server: Option<String>,
+    /// Tool, as far as it was known.
+    pub tool: Option<String>,
+    /// Names of tools that the model may have meant (`unknown_tool` only).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nearest: Vec<String>,
+    /// Syntax that the call was written in.
+    pub dialect: Dialect,
+    /// The call itself where it was complete: a draft, an example, or one with
+    /// arguments that its schema refuses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<Box<Call>>,
+}
+
+/// Why a call was rejected, in order of precedence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RejectedKind {
+    /// It stands in the reasoning.
+    InReasoning,
+    /// It stands in a code fence with other text: an example.
+    Quoted,
+    /// It passed a limit on size, depth or number.
+    Limit,
+    /// The stream ended before the call did.
+    Truncated,
+    /// It cannot be read.
+    Malformed,
+    /// No such tool.
+    UnknownTool,
+    /// The tool's schema refuses the arguments.
+    InvalidArguments,
+}
+
+keyword_enum!(RejectedKind, "a kind of rejection",
+    "in_reasoning" => RejectedKind::InReasoning,
+    "quoted" => RejectedKind::Quoted,
+    "limit" => RejectedKind::Limit,
+    "truncated" => RejectedKind::Truncated,
+    "malformed" => RejectedKind::Malformed,
+    "unknown_tool" => RejectedKind::UnknownTool,
+    "invalid_arguments" => RejectedKind::InvalidArguments);
+
+/// Something that was mended in a call. Nothing is mended without one.
+///
+/// Serialised as its [`Display`](fmt::Display) form: a snake-case word, for
+/// some followed by a colon and a place (`coerced:/days`).
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Repair {
+    /// A code fence around the arguments was taken off.
+    Fence,
+    /// A CDATA section around a value was unwrapped.
+    Cdata,
+    /// XML entities were decoded.
+    Entities,
+    /// Raw control characters in strings were escaped.
+    ControlCharacters,
+    /// Commas before a closing bracket were dropped.
+    TrailingComma,
+    /// Closing tags were missing after a complete call.
+    MissingClose,
+    /// A number was read with fewer digits than were written.
+    NumberPrecision,
+    /// Another key stood for the dialect's own (`name` for `tool_name`).
+    KeyAlias(String),
+    /// The server was missing or unknown, and one server has the tool.
+    ServerResolved,
+    /// A value was read as the type its schema wants; the place is a JSON Pointer.
+    Coerced(String),
+    /// Another repair, by its word.
+    Other(String),
+}
+
+impl fmt::Display for Repair {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Repair::Fence => f.write_str("fence"),
+            Repair::Cdata => f.write_str("cdata"),
+            Repair::Entities => f.write_str("entities"),
+            Repair::ControlCharacters => f.write_str("control_characters"),
+            Repair::TrailingComma => f.write_str("trailing_comma"),
+            Repair::MissingClose => f.write_str("missing_close"),
+            Repair::NumberPrecision => f.write_str("number_precision"),
+            Repair::ServerResolved => f.write_str("server_resolved"),
+            Repair::KeyAlias(key) => write!(f, "key_alias:{key}"),
+            Repair::Coerced(place) => write!(f, "coerced:{place}"),
+            Repair::Other(word) => f.write_str(word),
+        }
+    }
+}
+
+impl From<&str> for Repair {
+    fn from(word: &str) -> Self {
+        match word {
+            "fence" => Repair::Fence,
+            "cdata" => Repair::Cdata,
+            "entities" => Repair::Entities,
+            "control_characters" => Repair::ControlCharacters,
+            "trailing_comma" => Repair::TrailingComma,
+            "missing_close" => Repair::MissingClose,
+            "number_precision" => Repair::NumberPrecision,
+            "server_resolved" => Repair::ServerResolved,
+            _ => match word.split_once(':') {
+                Some(("key_alias", key)) => Repair::KeyAlias(key.to_owned()),
+                Some(("coerced", place)) => Repair::Coerced(place.to_owned()),
+                _ => Repair::Other(word.to_owned()),
+            },
+        }
+    }
+}
+
+impl Serialize for Repair {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Repair {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let word = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+        Ok(Repair::from(word.as_ref()))
+    }
+}
+
+impl RejectedKind {
+    /// The message of every `in_reasoning` rejection.
+    pub(crate) fn in_reasoning_message() -> &'static str {
+        "the call stands in the reasoning; only the answer's calls are run"
+    }
+}

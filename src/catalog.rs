@@ -1,0 +1,264 @@
+//! The tools and resources of all servers, in order, and look-up among them.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::tool::{Resource, ResourceTemplate, Tool};
+
+/// At most this many nearest names are suggested.
+pub const MAX_NEAREST: usize = 3;
+
+/// Names less alike than this (Jaro-Winkler, 0 to 1) are not suggested.
+const NEAREST_THRESHOLD: f64 = 0.7;
+
+/// What one server offers.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Server {
+    /// Name; `None` for tools that need no server name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The server's own instructions for a model. Untrusted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<String>,
+    /// Tools, in the server's order.
+    pub tools: Vec<Tool>,
+    /// Resources, in the server's order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub resources: Vec<Resource>,
+    /// Resource templates, in the server's order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub resource_templates: Vec<ResourceTemplate>,
+}
+
+/// Ordered tools and resources of all servers. Immutable: a change makes a new one.
+#[derive(Debug, Clone, Default)]
+pub struct Catalog {
+    servers: Vec<Server>,
+    /// Tool name → places (server, tool), in order.
+    by_name: HashMap<String, Vec<(usize, usize)>>,
+}
+
+/// A tool that was found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Found<'a> {
+    /// The tool.
+    pub tool: &'a Tool,
+    /// Whether the server was missing or unknown and was taken from the catalog.
+    pub server_resolved: bool,
+}
+
+/// A name that stands for no tool, or for several.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.message())]
+pub struct NotFound {
+    /// Server as written.
+    pub server: Option<String>,
+    /// Tool as written.
+    pub tool: String,
+    /// Names that may have been meant, nearest first, as `tool` or, where the
+    /// server matters, `server.tool`; at most [`MAX_NEAREST`].
+    pub nearest: Vec<String>,
+}
+
+impl NotFound {
+    fn message(&self) -> String {
+        let server = self.server.as_ref().map(|s| format!(" on server {s:?}")).unwrap_or_default();
+        let nearest = match self.nearest.as_slice() {
+            [] => String::new(),
+            names => format!("; nearest: {}", names.join(", ")),
+        };
+        format!("no tool {:?}{server}{nearest}", self.tool)
+    }
+}
+
+impl Catalog {
+    /// A catalog of what the servers offer, in their order.
+    ///
+    /// Each tool's `server` is set to its server's name.
+    pub fn new(servers: impl IntoIterator<Item = Server>) -> Self {
+        let mut catalog = Catalog { servers: servers.into_iter().collect(), by_name: HashMap::new() };
+        for (s, server) in catalog.servers.iter_mut().enumerate() {
+            for (t, tool) in server.tools.iter_mut().enumerate() {
+                tool.server.clone_from(&server.name);
+                catalog.by_name.entry(tool.name.clone()).or_default().push((s, t));
+            }
+        }
+        catalog
+    }
+
+    /// A catalog of loose tools, grouped by their `server` in order of first mention.
+    pub fn from_tools(tools: impl IntoIterator<Item = Tool>) -> Self {
+        let mut servers: Vec<Server> = Vec::new();
+        for tool in tools {
+            match servers.iter_mut().find(|s| s.name == tool.server) {
+                Some(server) => server.tools.push(tool),
+                None => servers.push(Server { name: tool.server.clone(), tools: vec![tool], ..Server::default() }),
+            }
+        }
+        Catalog::new(servers)
+    }
+
+    /// The servers, in order.
+    pub fn servers(&self) -> &[Server] {
+        &self.servers
+    }
+
+    /// The server of this name.
+    pub fn server(&self, name: &str) -> Option<&Server> {
+        self.servers.iter().find(|s| s.name.as_deref() == Some(name))
+    }
+
+    /// All tools, server by server.
+    pub fn tools(&self) -> impl Iterator<Item = &Tool> {
+        self.servers.iter().flat_map(|s| &s.tools)
+    }
+
+    /// Whether there are neither tools nor resources.
+    pub fn is_empty(&self) -> bool {
+        self.servers.iter().all(|s| s.tools.is_empty() && s.resources.is_empty() && s.resource_templates.is_empty())
+    }
+
+    /// Whether more than one server offers a tool of this name.
+    pub fn is_ambiguous(&self, tool: &str) -> bool {
+        self.by_name.get(tool).is_some_and(|places| places.len() > 1)
+    }
+
+    /// Whether the catalog knows a tool of this name on any server.
+    pub fn knows(&self, tool: &str) -> bool {
+        self.by_name.contains_key(tool)
+    }
+
+    /// The tag that calls a tool where tags are tools' names: the name, or
+    /// `server.tool` where several servers offer it.
+    pub fn tag<'a>(&self, tool: &'a Tool) -> Cow<'a, str> {
+        match &tool.server {
+            Some(server) if self.is_ambiguous(&tool.name) => Cow::Owned(format!("{server}.{}", tool.name)),
+            _ => Cow::Borrowed(&tool.name),
+        }
+    }
+
+    /// The tool that a call means: the exact pair; else, where the server is
+    /// missing or unknown, the one tool of that name.
+    ///
+    /// # Errors
+    /// [`NotFound`] with the nearest names.
+    pub fn find(&self, server: Option<&str>, tool: &str) -> Result<Found<'_>, NotFound> {
+        let places = self.by_name.get(tool).map(Vec::as_slice).unwrap_or_default();
+        let at = |&(s, t): &(usize, usize)| &self.servers[s].tools[t];
+        if let Some(tool) = places.iter().map(at).find(|t| t.server.as_deref() == server) {
+            return Ok(Found { tool, server_resolved: false });
+        }
+        let unknown_server = server.is_none_or(|name| self.server(name).is_none());
+        match places {
+            [place] if unknown_server => Ok(Found { tool: at(place), server_resolved: true }),
+            _ => {
+                Err(NotFound { server: server.map(str::to_owned), tool: tool.to_owned(), nearest: self.nearest(tool) })
+            }
+        }
+    }
+
+    /// The server that a resource is read from: the named one; else, where the
+    /// server is missing or unknown, the only one that lists the address, else
+    /// the only one with resources at all.
+    pub fn resource_server(&self, named: Option<&str>, uri: &str) -> Option<&Server> {
+        let lists = |s: &&Server| s.resources.iter().any(|r| r.uri == uri);
+        let offers = |s: &&Server| !s.resources.is_empty() || !s.resource_templates.is_empty();
+        named
+            .and_then(|name| self.server(name))
+            .or_else(|| only(self.servers.iter().filter(lists)))
+            .or_else(|| only(self.servers.iter().filter(offers)))
+    }
+
+    /// Names most like `name`, nearest first; a name that several servers have
+    /// is given with each server, as `server.tool`.
+    pub fn nearest(&self, name: &str) -> Vec<String> {
+        let wanted = name.to_lowercase();
+        let mut scored: Vec<(f64, &Tool)> = self
+            .tools()
+            .map(|tool| (strsim::jaro_winkler(&wanted, &tool.name.to_lowercase()), tool))
+            .filter(|(score, _)| *score >= NEAREST_THRESHOLD)
+            .collect();
+        scored.sort_by(|a, b| b.0.total_cmp(&a.0));
+        scored.truncate(MAX_NEAREST);
+        scored
+            .into_iter()
+            .map(|(_, tool)| match &tool.server {
+                Some(server) if tool.name == name => format!("{server}.{}", tool.name),
+                _ => self.tag(tool).into_owned(),
+            })
+            .collect()
+    }
+}
+
+/// The first, if there is no second.
+fn only<T>(mut found: impl Iterator<Item = T>) -> Option<T> {
+    found.next().filter(|_| found.next().is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn two_servers() -> Catalog {
+        Catalog::from_tools([
+            Tool::new("get_weather").with_server("weather"),
+            Tool::new("search").with_server("web"),
+            Tool::new("search").with_server("files"),
+        ])
+    }
+
+    #[test]
+    fn a_missing_or_unknown_server_is_resolved_when_one_server_has_the_tool() {
+        let catalog = two_servers();
+        for server in [None, Some("wether")] {
+            let found = catalog.find(server, "get_weather").unwrap();
+            assert_eq!(found.tool.server.as_deref(), Some("weather"));
+            assert!(found.server_resolved);
+        }
+        assert!(!catalog.find(Some("weather"), "get_weather").unwrap().server_resolved);
+    }
+
+    #[test]
+    fn a_tool_of_two_servers_needs_its_server() {
+        let catalog = two_servers();
+        assert_eq!(catalog.find(Some("files"), "search").unwrap().tool.server.as_deref(), Some("files"));
+        let error = catalog.find(None, "search").unwrap_err();
+        assert_eq!(error.nearest, ["web.search", "files.search"]);
+    }
+
+    #[test]
+    fn a_resources_server_is_the_named_one_or_the_only_one_that_fits() {
+        let server = |name: &str, uris: &[&str]| Server {
+            name: Some(name.into()),
+            resources: uris.iter().map(|uri| Resource { uri: (*uri).into(), ..Resource::default() }).collect(),
+            ..Server::default()
+        };
+        let find = |catalog: &Catalog, named, uri| catalog.resource_server(named, uri).and_then(|s| s.name.clone());
+        let two = Catalog::new([server("a", &["a:1", "b:1"]), server("b", &["b:1"]), server("c", &[])]);
+        assert_eq!(find(&two, Some("c"), "a:1").as_deref(), Some("c"));
+        for named in [None, Some("x")] {
+            assert_eq!(find(&two, named, "a:1").as_deref(), Some("a"));
+            assert_eq!(find(&two, named, "b:1"), None, "two servers list it");
+            assert_eq!(find(&two, named, "c:1"), None, "two servers have resources");
+        }
+        let one = Catalog::new([server("a", &["a:1"]), server("c", &[])]);
+        assert_eq!(find(&one, None, "a:2").as_deref(), Some("a"));
+    }
+
+    #[test]
+    fn a_known_server_without_the_tool_is_not_replaced() {
+        let error = two_servers().find(Some("web"), "get_weather").unwrap_err();
+        assert_eq!(error.nearest, ["weather.get_weather"]);
+        assert_eq!(error.to_string(), "no tool \"get_weather\" on server \"web\"; nearest: weather.get_weather");
+    }
+
+    #[test]
+    fn nearest_names_are_offered_and_far_ones_are_not() {
+        let error = two_servers().find(None, "get_wether").unwrap_err();
+        assert_eq!(error.nearest, ["get_weather"]);
+        assert!(two_servers().find(None, "zzz").unwrap_err().nearest.is_empty());
+    }
+}

@@ -1,0 +1,40 @@
+//! How a command fails: what is printed, and the exit code.
+
+use std::fmt;
+use std::process::ExitCode;
+
+/// Why a command did not succeed.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// A flag, file or configuration is wrong: exit code 2.
+    Usage(String),
+    /// The job found failures: exit code 1.
+    Job(String),
+    /// The job found failures and has reported them itself: exit code 1.
+    Reported,
+}
+
+impl Failure {
+    /// A mistake in a flag, file or configuration. Names what, where and the remedy.
+    pub(crate) fn usage(message: impl fmt::Display) -> Self {
+        Failure::Usage(message.to_string())
+    }
+
+    /// A job that failed. Names what, where and the remedy.
+    pub(crate) fn job(message: impl fmt::Display) -> Self {
+        Failure::Job(message.to_string())
+    }
+
+    /// Prints the message to stderr.
+    pub(super) fn report(self) -> ExitCode {
+        let (code, message) = match self {
+            Failure::Usage(message) => (2, message),
+            Failure::Job(message) => (1, message),
+            Failure::Reported => return ExitCode::from(1),
+        };
+        anstream::eprintln!("{}error:{} {message}", ERROR.render(), ERROR.render_reset());
+        ExitCode::from(code)
+    }
+}
+
+const ERROR: anstyle::Style = anstyle::AnsiColor::Red.on_default().bold();

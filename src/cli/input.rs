@@ -1,0 +1,71 @@
+//! Files named on the command line, read with errors that name the remedy.
+
+use std::fs;
+use std::io::Read;
+use std::num::NonZeroUsize;
+use std::path::Path;
+
+use super::Failure;
+
+/// Reads a text file, or standard input for `-`. An empty file is an error.
+pub(crate) fn read_text(path: &Path) -> Result<String, Failure> {
+    decode(read_bytes(path)?, &shown(path))
+}
+
+/// What a file is called in messages.
+pub(crate) fn shown(path: &Path) -> String {
+    if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() }
+}
+
+/// A JSON text without the byte order mark that some editors write before it.
+pub(crate) fn without_bom(text: &str) -> &str {
+    text.trim_start_matches('\u{feff}')
+}
+
+/// Reads a file, or standard input for `-`. An empty file is an error.
+pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, Failure> {
+    let shown = shown(path);
+    let bytes = if path == Path::new("-") {
+        let mut bytes = Vec::new();
+        std::io::stdin()
+            .read_to_end(&mut bytes)
+            .map_err(|e| Failure::usage(format!("cannot read standard input: {e}")))?;
+        bytes
+    } else {
+        if path.is_dir() {
+            return Err(Failure::usage(format!("{shown} is a directory: name a file in it")));
+        }
+        fs::read(path).map_err(|e| Failure::usage(format!("cannot read {shown}: {e}")))?
+    };
+    if bytes.is_empty() {
+        return Err(Failure::usage(format!("{shown} is empty")));
+    }
+    Ok(bytes)
+}
+
+/// Text given as it is, or as `@FILE`.
+pub(crate) fn text_or_file(value: &str) -> Result<String, Failure> {
+    match value.strip_prefix('@') {
+        Some(path) => read_text(Path::new(path)),
+        None => Ok(value.to_owned()),
+    }
+}
+
+/// Decodes UTF-8; the error names line and column (in bytes) of the first bad byte.
+pub(crate) fn decode(bytes: Vec<u8>, name: &str) -> Result<String, Failure> {
+    String::from_utf8(bytes).map_err(|e| {
+        let at = e.utf8_error().valid_up_to();
+        let before = &e.as_bytes()[..at];
+        let line = memchr::memchr_iter(b'\n', before).count() + 1;
+        let column = at - memchr::memrchr(b'\n', before).map_or(0, |n| n + 1) + 1;
+        Failure::usage(format!(
+            "{name}:{line}:{column}: byte 0x{:02x} is not valid UTF-8: convert the file to UTF-8 first",
+            e.as_bytes()[at]
+        ))
+    })
+}
+
+/// Reads a number above 0, for clap.
+pub(crate) fn above_zero(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse().map_err(|_| "expected a whole number above 0".to_owned())
+}

@@ -1,0 +1,75 @@
+//! The command line: the only part that prints, reads the environment or exits.
+
+mod call;
+mod demo;
+mod demo_server;
+mod extract;
+mod failure;
+mod input;
+mod prompt;
+mod read;
+mod replay;
+pub(crate) mod servers;
+mod terminal;
+mod tokens;
+mod tool_file;
+mod tools;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+pub(crate) use failure::Failure;
+
+const START: &str = "\
+Start with `toolgraft demo`: it needs no network, key or configuration. Then put
+some model output of your own through `toolgraft replay FILE`, or connect to MCP
+servers with `toolgraft tools`. `toolgraft COMMAND --help` has examples.";
+
+/// Tool calling for language models that have none.
+#[derive(Debug, Parser)]
+#[command(version, about, propagate_version = true, arg_required_else_help = true, after_help = START)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Show the whole loop: a recorded model, a bundled MCP server, no network
+    Demo(demo::Args),
+    /// Put recordings through the parser as they were streamed
+    Replay(replay::Args),
+    /// Read records with model output (NDJSON), write records with their calls
+    Extract(extract::Args),
+    /// Print the system prompt for a set of tools, and its size in tokens
+    Prompt(prompt::Args),
+    /// Connect to MCP servers and list their tools and resources
+    Tools(tools::Args),
+    /// Call one tool of an MCP server
+    Call(call::Args),
+    /// Read one resource of an MCP server
+    Read(read::Args),
+    /// Serve MCP over stdio: made-up weather, for the demo and for tests
+    #[command(hide = true)]
+    DemoServer(demo_server::Args),
+}
+
+/// Runs the program.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let done = match cli.command {
+        Command::Demo(args) => demo::run(args),
+        Command::Replay(args) => replay::run(args),
+        Command::Extract(args) => extract::run(args),
+        Command::Prompt(args) => prompt::run(args),
+        Command::Tools(args) => tools::run(args),
+        Command::Call(args) => call::run(args),
+        Command::Read(args) => read::run(args),
+        Command::DemoServer(args) => demo_server::run(args),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}

@@ -1,0 +1,153 @@
+//! `toolgraft prompt`.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use serde_json::json;
+
+use super::servers::{self, ServerArgs};
+use super::{Failure, input, terminal, tokens, tool_file};
+use crate::catalog::{Catalog, Server};
+use crate::dialect::Dialect;
+use crate::profile::{Lang, Profile, SystemPlacement};
+use crate::prompt::{Listing, Options, Prompt, PromptError};
+use crate::route::Toolbox;
+use crate::route::mcp::ServerState;
+use crate::tool::ToolChoice;
+
+const EXAMPLES: &str = "\
+Examples:
+  toolgraft prompt --tools tools.json
+  toolgraft prompt --mcp-config my.json --model deepseek-r1:14b --system @persona.txt
+  toolgraft tools --json | toolgraft prompt --tools - --dialect tool_tag --lang zh --json
+
+The prompt goes to stdout, its size to stderr.
+
+Exit codes: 0 done, 1 a server failed and its tools are missing, 2 wrong usage or
+configuration.";
+
+/// Options of `toolgraft prompt`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// Take the tools from a JSON file, or from - for standard input, instead of from servers
+    ///
+    /// A `tools/list` answer, a list of tools, a server with `tools`, or the
+    /// output of `toolgraft tools --json`. May be given several times, and
+    /// together with --mcp-config.
+    #[arg(long, value_name = "FILE")]
+    tools: Vec<PathBuf>,
+
+    /// Model that the prompt is for: its profile decides dialect and language
+    #[arg(long, value_name = "NAME")]
+    model: Option<String>,
+
+    /// Call syntax to teach: use_mcp_tool, tool_tag or type_marker [default: the model's]
+    #[arg(long, value_name = "DIALECT", value_parser = dialect)]
+    dialect: Option<Dialect>,
+
+    /// Language of the instructions: en or zh [default: the model's]
+    #[arg(long)]
+    lang: Option<Lang>,
+
+    /// How tools are listed: signature or schema
+    #[arg(long, value_name = "STYLE", default_value_t)]
+    listing: Listing,
+
+    /// Your own system text, which comes first; @FILE reads it from a file
+    #[arg(long, value_name = "TEXT|@FILE")]
+    system: Option<String>,
+
+    /// Whether tools may be called: auto, none, required, or the one tool to call
+    #[arg(long, value_name = "CHOICE", default_value_t)]
+    tool_choice: ToolChoice,
+
+    /// Most calls in one message
+    #[arg(long, value_name = "N", value_parser = input::above_zero)]
+    max_calls: Option<NonZeroUsize>,
+
+    /// Print one JSON object: prompt, tokens, tools (their number), profile, dialect, lang, listing, placement
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    servers: ServerArgs,
+}
+
+/// A dialect that can be taught.
+pub(super) fn dialect(text: &str) -> Result<Dialect, String> {
+    let taught = || Dialect::ALL.iter().filter(|d| d.spec().template.is_some());
+    taught().find(|d| d.name() == text).copied().ok_or_else(|| {
+        let names: Vec<_> = taught().map(|d| d.name()).collect();
+        format!("expected one of {}", names.join(", "))
+    })
+}
+
+/// Runs `toolgraft prompt`.
+pub(super) fn run(args: Args) -> Result<(), Failure> {
+    let profile = args.model.as_deref().map_or_else(Default::default, Profile::for_model);
+    let defaults = Options::for_profile(profile);
+    let options = Options {
+        dialect: args.dialect.unwrap_or(defaults.dialect),
+        lang: args.lang.unwrap_or(defaults.lang),
+        listing: args.listing,
+        system: args.system.as_deref().map(input::text_or_file).transpose()?,
+        tool_choice: args.tool_choice.clone(),
+        max_calls: args.max_calls.map(NonZeroUsize::get),
+        ..defaults
+    };
+    let (listed, complete) = listed_servers(&args)?;
+    let catalog = Catalog::new(listed);
+    let prompt = Prompt::new(options).map_err(failure)?;
+    let text = prompt.system(&catalog).map_err(failure)?;
+    let (tokens, tools) = (tokens::count(&text), catalog.tools().count());
+    if args.json {
+        let options = prompt.options();
+        let object = json!({
+            "prompt": text, "tokens": tokens, "tools": tools, "profile": profile.name,
+            "dialect": options.dialect.name(), "lang": options.lang, "listing": options.listing.as_str(),
+            "placement": profile.system,
+        });
+        servers::emit(&format!("{object}\n"))?;
+    } else {
+        servers::emit(&format!("{text}\n"))?;
+        anstream::eprintln!("{tokens} tokens (o200k), {}, {}", terminal::counted(tools, "tool"), placement(profile));
+    }
+    if complete { Ok(()) } else { Err(Failure::Reported) }
+}
+
+fn placement(profile: &Profile) -> String {
+    let place = match profile.system {
+        SystemPlacement::System => "goes into the system message",
+        SystemPlacement::User => "goes in front of the first user message",
+    };
+    format!("{place} (profile {})", profile.name)
+}
+
+/// What the files list, then what the configured servers do, and whether each
+/// of these could be asked. Without files the usual configuration is looked for.
+fn listed_servers(args: &Args) -> Result<(Vec<Server>, bool), Failure> {
+    let mut listed = Vec::new();
+    for file in &args.tools {
+        listed.extend(tool_file::read(file)?);
+    }
+    if !args.tools.is_empty() && !args.servers.is_given() {
+        return Ok((listed, true));
+    }
+    let (connected, complete) = args.servers.with_hub(|hub| async move {
+        let complete = hub.servers().iter().all(|server| server.state != ServerState::Failed);
+        Ok((hub.catalog().servers().to_vec(), complete))
+    })?;
+    listed.extend(connected);
+    Ok((listed, complete))
+}
+
+fn failure(error: PromptError) -> Failure {
+    match error {
+        PromptError::UnknownTool { .. } => {
+            Failure::usage(format!("--tool-choice: {error}; or say auto, none or required"))
+        }
+        PromptError::NothingToCall => Failure::usage(format!("--tool-choice: {error}")),
+        _ => Failure::job(error),
+    }
+}

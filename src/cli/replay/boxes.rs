@@ -1,0 +1,146 @@
+//! Boxes of text in display width, and text that is safe on a terminal.
+
+use unicode_width::UnicodeWidthChar;
+
+/// How boxes are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Frame {
+    /// With box-drawing characters, closed on the right.
+    Drawn,
+    /// With ASCII, open on the right: for pipes and files.
+    Plain,
+}
+
+/// Narrowest and widest box, in columns.
+const WIDTHS: std::ops::RangeInclusive<usize> = 24..=100;
+
+/// Lines of a box around `body` with `title` in its upper edge; no line is
+/// wider than `columns`, unless it is [`Frame::Plain`], which never wraps.
+pub(crate) fn draw(title: &str, body: &str, frame: Frame, columns: usize) -> Vec<String> {
+    let title = clean(title).replace('\n', " ");
+    let body = clean(body);
+    if frame == Frame::Plain {
+        let mut lines = vec![format!("+-- {title}")];
+        lines.extend(body.lines().map(|line| format!("| {line}").trim_end().to_owned()));
+        lines.push("+--".to_owned());
+        return lines;
+    }
+    let columns = columns.clamp(*WIDTHS.start(), *WIDTHS.end());
+    let title = fit(&title, columns - 6);
+    let wrapped: Vec<String> = body.lines().flat_map(|line| wrap(line, columns - 4)).collect();
+    let inner = wrapped.iter().map(|line| width(line)).chain([width(&title) + 2]).max().unwrap_or_default();
+    let mut lines = vec![format!("╭─ {title} {}╮", "─".repeat(inner - 1 - width(&title)))];
+    lines.extend(wrapped.iter().map(|line| format!("│ {line}{} │", " ".repeat(inner - width(line)))));
+    lines.push(format!("╰{}╯", "─".repeat(inner + 2)));
+    lines
+}
+
+/// Columns that a text takes on a terminal.
+pub(crate) fn width(text: &str) -> usize {
+    text.chars().map(|c| c.width().unwrap_or(0)).sum()
+}
+
+/// A text shortened to some columns, with an ellipsis where it was.
+pub(crate) fn fit(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let mut used = 0;
+    let fitting = text.chars().take_while(|c| {
+        used += c.width().unwrap_or(0);
+        used < columns
+    });
+    fitting.chain(['…']).collect()
+}
+
+/// A line cut into pieces of at most so many columns, at spaces where there are any.
+fn wrap(line: &str, columns: usize) -> Vec<String> {
+    let mut pieces = vec![String::new()];
+    let mut used = 0;
+    for c in line.chars() {
+        let wide = c.width().unwrap_or(0);
+        if used + wide > columns {
+            let piece = pieces.last_mut().expect("it begins with one");
+            // Ideographs may part anywhere.
+            let word = if wide < 2 { word_begun(piece) } else { None };
+            let carried = word.map(|at| piece.split_off(at)).unwrap_or_default();
+            used = width(&carried);
+            pieces.push(carried);
+        }
+        used += wide;
+        pieces.last_mut().expect("it begins with one").push(c);
+    }
+    pieces
+}
+
+/// Where the word begins that a full piece breaks off in, if the break in front
+/// of it leaves the piece at least half full.
+fn word_begun(piece: &str) -> Option<usize> {
+    let at = piece.rfind(' ')? + 1;
+    (width(&piece[..at]) * 2 >= width(piece)).then_some(at)
+}
+
+/// Text that cannot steer a terminal: control and bidirectional formatting
+/// characters are shown as pictures, tabs as spaces.
+pub(crate) fn clean(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' => safe.push('\n'),
+            '\t' => safe.push_str("    "),
+            '\r' => {}
+            '\0'..='\x1f' => safe.push(char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{fffd}')),
+            '\x7f' => safe.push('␡'),
+            '\u{80}'..='\u{9f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => safe.push('\u{fffd}'),
+            other => safe.push(other),
+        }
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_right_edge_is_straight_in_display_width() {
+        let lines = draw("调用 weather_query", "{\n  \"city\": \"武汉\"\n}", Frame::Drawn, 80);
+        assert_eq!(
+            lines,
+            [
+                "╭─ 调用 weather_query ─╮",
+                "│ {                    │",
+                "│   \"city\": \"武汉\"     │",
+                "│ }                    │",
+                "╰──────────────────────╯",
+            ]
+        );
+    }
+
+    #[test]
+    fn long_lines_are_wrapped_and_long_titles_cut_within_the_columns() {
+        let lines = draw(&"题".repeat(60), &"字".repeat(60), Frame::Drawn, 40);
+        assert!(lines.len() > 4);
+        let widths: Vec<_> = lines.iter().map(|line| width(line)).collect();
+        assert!(widths.iter().all(|w| *w == widths[0] && *w <= 40), "{widths:?}");
+    }
+
+    #[test]
+    fn a_line_is_wrapped_at_a_space_where_one_is_near_and_loses_nothing() {
+        assert_eq!(wrap("figures of a demonstration", 16), ["figures of a ", "demonstration"]);
+        assert_eq!(wrap("a {\"city\":\"Hangzhou\"}", 16), ["a {\"city\":\"Hangz", "hou\"}"]);
+        assert_eq!(wrap("天气 天气预报查询", 8), ["天气 天", "气预报查", "询"]);
+        let words = "one  two three\u{301} four ";
+        assert!((1..30).all(|columns| wrap(words, columns.max(2)).concat() == words));
+    }
+
+    #[test]
+    fn a_plain_box_keeps_its_lines_whole() {
+        assert_eq!(draw("call", "a\n\nb", Frame::Plain, 10), ["+-- call", "| a", "|", "| b", "+--"]);
+    }
+
+    #[test]
+    fn text_cannot_steer_the_terminal() {
+        assert_eq!(clean("\x1b[31mred\x07\u{9b}2J\u{202e}x\r\n\ty"), "␛[31mred␇\u{fffd}2J\u{fffd}x\n    y");
+    }
+}

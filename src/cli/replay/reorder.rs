@@ -1,0 +1,60 @@
+//! Events as they turned out in the end: for showing a round after it is over.
+
+use crate::call::{Rejected, RejectedKind};
+use crate::event::{MarkerKind, OwnedEvent, Region};
+
+/// The events with every [`OwnedEvent::Reclassified`] carried out and taken off.
+pub(super) fn settled(events: &[OwnedEvent]) -> Vec<OwnedEvent> {
+    let mut settled: Vec<OwnedEvent> = Vec::with_capacity(events.len());
+    for event in events {
+        match event {
+            OwnedEvent::Reclassified { to, drafts, .. } => settled.iter_mut().for_each(|e| reclassify(e, *to, *drafts)),
+            other => settled.push(other.clone()),
+        }
+    }
+    settled
+}
+
+fn reclassify(event: &mut OwnedEvent, to: Region, drafts: bool) {
+    match (&mut *event, to) {
+        (OwnedEvent::Reasoning { text, syntax, span }, Region::Content) => {
+            let (text, span) = (std::mem::take(text), span.clone());
+            *event = match *syntax {
+                Some(kind) => OwnedEvent::Marker { kind, text, span },
+                None => OwnedEvent::Text { text, span },
+            };
+        }
+        (OwnedEvent::Text { text, span }, Region::Reasoning) => {
+            *event = OwnedEvent::Reasoning { text: std::mem::take(text), syntax: None, span: span.clone() };
+        }
+        (OwnedEvent::Marker { kind, text, span }, Region::Reasoning)
+            if drafts && !matches!(kind, MarkerKind::ThinkOpen | MarkerKind::ThinkClose) =>
+        {
+            let syntax = Some(*kind);
+            *event = OwnedEvent::Reasoning { text: std::mem::take(text), syntax, span: span.clone() };
+        }
+        (OwnedEvent::CallEnd { call, rejected, raw, .. }, Region::Reasoning) if drafts => {
+            let message = RejectedKind::in_reasoning_message().to_owned();
+            match (call.take(), rejected) {
+                (Some(call), rejected) => {
+                    *rejected = Some(Box::new(Rejected {
+                        kind: RejectedKind::InReasoning,
+                        raw: raw.clone(),
+                        message,
+                        server: call.server.clone(),
+                        tool: Some(call.tool.clone()),
+                        nearest: Vec::new(),
+                        dialect: call.dialect,
+                        call: Some(call),
+                    }));
+                }
+                (None, Some(rejected)) => {
+                    rejected.kind = RejectedKind::InReasoning;
+                    rejected.message = message;
+                }
+                (None, None) => {}
+            }
+        }
+        _ => {}
+    }
+}

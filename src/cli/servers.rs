@@ -1,0 +1,232 @@
+//! The MCP servers of a command: flags, configuration files, connection, shutdown.
+
+use std::future::Future;
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::{Failure, input};
+use crate::route::mcp::{Config, Hub, Options, ServerConfig, ServerState, ServerStatus};
+
+/// Looked for in the working directory when no file is named.
+const LOCAL: &str = ".mcp.json";
+
+/// Looked for in the home directory when there is no local file.
+const GLOBAL: &str = ".config/toolgraft/mcp.json";
+
+/// Which MCP servers to use.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "MCP servers")]
+pub(crate) struct ServerArgs {
+    /// Configuration of MCP servers: JSON with `mcpServers` or `servers`
+    ///
+    /// May be given several times; of two servers of one name the later counts.
+    /// Without it: ./.mcp.json, else ~/.config/toolgraft/mcp.json.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) mcp_config: Vec<PathBuf>,
+
+    /// Limit of a server's start and of each call, whatever the configuration says
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) server_timeout: Option<Duration>,
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let number = text.parse::<f64>().ok().filter(|s| *s > 0.0);
+    let time = number.and_then(|s| Duration::try_from_secs_f64(s).ok()).filter(|t| *t <= Duration::from_secs(86_400));
+    time.ok_or_else(|| "expected a number of seconds above 0, at most 86400".to_owned())
+}
+
+impl ServerArgs {
+    /// Whether a configuration was named on the command line.
+    pub(crate) fn is_given(&self) -> bool {
+        !self.mcp_config.is_empty()
+    }
+
+    /// Reads the configuration, and prints its notes to stderr.
+    ///
+    /// Fails where no file is there or one cannot be read. What is wrong with a
+    /// single server stays in its entry; see [`refuse_problems`].
+    pub(crate) fn load(&self) -> Result<Config, Failure> {
+        let mut config = Config::default();
+        for file in self.files()? {
+            let text = input::read_text(&file)?;
+            let source = file.display().to_string();
+            let parsed = Config::parse(&text, &source, &|name| std::env::var(name).ok());
+            config.merge(parsed.map_err(Failure::usage)?);
+        }
+        for note in config.notes() {
+            warn(note);
+        }
+        match self.server_timeout {
+            None => Ok(config),
+            Some(limit) => Ok(config
+                .servers()
+                .iter()
+                .cloned()
+                .map(|server| ServerConfig { call_timeout: Some(limit), connect_timeout: Some(limit), ..server })
+                .collect()),
+        }
+    }
+
+    fn files(&self) -> Result<Vec<PathBuf>, Failure> {
+        if self.is_given() {
+            return Ok(self.mcp_config.clone());
+        }
+        let home = std::env::home_dir().map(|home| home.join(GLOBAL));
+        let found = [Some(PathBuf::from(LOCAL)), home].into_iter().flatten().find(|file| file.exists());
+        found.map(|file| vec![file]).ok_or_else(|| {
+            Failure::usage(format!(
+                "no configuration of MCP servers: neither ./{LOCAL} nor ~/{GLOBAL} is there; \
+                 write one of them, or name a file with --mcp-config FILE"
+            ))
+        })
+    }
+
+    /// Loads the configuration, connects, runs `job`, and shuts the servers down.
+    ///
+    /// An entry that is wrong ends it before anything is started. A server that
+    /// fails is reported on stderr, and the job runs with the rest; it can look
+    /// at [`Hub::servers`].
+    pub(crate) fn with_hub<T, F, Fut>(&self, job: F) -> Result<T, Failure>
+    where
+        F: FnOnce(Arc<Hub>) -> Fut,
+        Fut: Future<Output = Result<T, Failure>>,
+    {
+        let config = self.load()?;
+        refuse_problems(&config)?;
+        run(&config, |hub| async {
+            report_failed(&hub.servers());
+            job(hub).await
+        })
+    }
+}
+
+/// Fails if a server's entry is wrong, and names every one.
+pub(crate) fn refuse_problems(config: &Config) -> Result<(), Failure> {
+    let problems: Vec<_> = config.servers().iter().filter_map(ServerConfig::problem).collect();
+    match problems.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::usage(format!("{}\n(or set \"disabled\": true)", problems.join("\n")))),
+    }
+}
+
+/// Connects to the servers, runs `job`, and shuts the servers down: at its end,
+/// and when SIGINT or SIGTERM comes.
+pub(crate) fn run<T, F, Fut>(config: &Config, job: F) -> Result<T, Failure>
+where
+    F: FnOnce(Arc<Hub>) -> Fut,
+    Fut: Future<Output = Result<T, Failure>>,
+{
+    let options = Options { environment: std::env::vars_os().collect(), ..Options::default() };
+    runtime()?.block_on(async {
+        let hub = tokio::select! {
+            hub = Hub::connect(config, options) => Arc::new(hub),
+            // Dropping the attempt kills what it has started.
+            name = interrupted() => return Err(Failure::job(format!("stopped by {name}"))),
+        };
+        let done = tokio::select! {
+            done = job(hub.clone()) => done,
+            name = interrupted() => Err(Failure::job(format!("stopped by {name}"))),
+        };
+        tokio::select! {
+            () = hub.shutdown() => {}
+            // A second signal: what is left is killed when the runtime is dropped.
+            _ = interrupted() => {}
+        }
+        done
+    })
+}
+
+/// A runtime for one command.
+pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|e| Failure::job(format!("cannot start the asynchronous runtime: {e}")))
+}
+
+/// Waits for a signal that ends the program, and names it.
+async fn interrupted() -> &'static str {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let Ok(mut terminate) = signal(SignalKind::terminate()) else { return std::future::pending().await };
+        tokio::select! {
+            _ = tokio::signal::ctrl_c() => "SIGINT",
+            _ = terminate.recv() => "SIGTERM",
+        }
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = tokio::signal::ctrl_c().await;
+        "Ctrl-C"
+    }
+}
+
+/// Prints the servers that failed to stderr; returns their number.
+pub(crate) fn report_failed(servers: &[ServerStatus]) -> usize {
+    let failed: Vec<_> = servers.iter().filter(|s| s.state == ServerState::Failed).collect();
+    for server in &failed {
+        warn(&failed_line(server));
+    }
+    failed.len()
+}
+
+/// `server "x" failed: why`.
+pub(crate) fn failed_line(server: &ServerStatus) -> String {
+    let why = server.error.as_deref().unwrap_or("for no known reason");
+    match server.misconfigured {
+        // The text names file and server itself.
+        true => why.to_owned(),
+        false => format!("server {:?} failed: {why}", server.name),
+    }
+}
+
+/// A warning on stderr.
+pub(crate) fn warn(message: &str) {
+    anstream::eprintln!("{}warning:{} {message}", WARNING.render(), WARNING.render_reset());
+}
+
+const WARNING: anstyle::Style = anstyle::AnsiColor::Yellow.on_default().bold();
+
+/// Writes a text to stdout, byte for byte. A reader that has gone is no failure.
+pub(crate) fn emit(text: &str) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(Failure::job(format!("cannot write to stdout: {e}"))),
+        _ => Ok(()),
+    }
+}
+
+/// The one server that a command names, and nothing else.
+pub(super) fn only(mut config: Config, name: &str) -> Result<Config, Failure> {
+    let names: Vec<String> = config.servers().iter().map(|s| s.name.clone()).collect();
+    config.retain(|server| server.name == name);
+    match config.servers() {
+        [] if names.is_empty() => Err(Failure::usage(format!("no server {name:?}: the configuration has none"))),
+        [] => Err(Failure::usage(format!("no server {name:?} in the configuration; there are: {}", names.join(", ")))),
+        [server, ..] if server.disabled => {
+            Err(Failure::usage(format!("the server {name:?} is disabled: take \"disabled\" out at {}", server.place)))
+        }
+        _ => refuse_problems(&config).map(|()| config),
+    }
+}
+
+/// Fails if a server could not be reached.
+pub(super) fn demand_ready(hub: &Hub) -> Result<(), Failure> {
+    match hub.servers().iter().find(|s| s.state == ServerState::Failed) {
+        Some(server) => Err(Failure::job(failed_line(server))),
+        None => Ok(()),
+    }
+}
+
+/// Text of an argument: itself, `@FILE`, or `-` for standard input.
+pub(super) fn argument_text(argument: &str) -> Result<(String, String), Failure> {
+    match argument.strip_prefix('@') {
+        Some(path) => Ok((input::read_text(Path::new(path))?, path.to_owned())),
+        None if argument == "-" => Ok((input::read_text(Path::new("-"))?, "standard input".to_owned())),
+        None => Ok((argument.to_owned(), "the arguments".to_owned())),
+    }
+}

@@ -1,0 +1,129 @@
+//! A message of the model, in parts.
+
+use serde::{Deserialize, Serialize};
+
+use crate::call::{Call, Rejected, RejectedKind};
+use crate::event::MarkerKind;
+
+/// Most bytes of a rejected call that go back to the model as it wrote them.
+pub const MAX_REJECTED_BYTES: usize = 16 << 10;
+
+/// A message of the model.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Assistant {
+    /// Text and calls, in the order in which they were written.
+    pub parts: Vec<Part>,
+    /// What the model thought; not sent back.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub reasoning: String,
+    /// The message ended before the model was done (cancelled, broken off, or
+    /// at the output limit).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub cut_off: bool,
+}
+
+/// A piece of a model's message.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Part {
+    /// Text for the user.
+    Text {
+        /// The text, verbatim.
+        text: String,
+    },
+    /// Syntax around calls and answers, which the user does not see.
+    Marker {
+        /// Which.
+        kind: MarkerKind,
+        /// Its text, verbatim.
+        text: String,
+    },
+    /// A call that may run, and must be answered.
+    Call(Placed),
+    /// A call that must not run.
+    Rejected {
+        /// The call and the reason.
+        rejected: Box<Rejected>,
+        /// Whether the model is told about it.
+        feedback: bool,
+    },
+}
+
+/// A call in its message.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Placed {
+    /// Identifier, unique in the conversation.
+    pub id: String,
+    /// The call, with its arguments as the tool's schema wants them.
+    pub call: Box<Call>,
+    /// The call's text as the model wrote it.
+    pub raw: String,
+    /// The call was promoted out of the reasoning.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub promoted: bool,
+}
+
+impl Assistant {
+    /// A message that is only text.
+    pub fn text(text: impl Into<String>) -> Self {
+        Assistant { parts: vec![Part::Text { text: text.into() }], ..Assistant::default() }
+    }
+
+    /// The message's calls, in its order.
+    pub fn calls(&self) -> impl Iterator<Item = &Placed> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Call(call) => Some(call),
+            _ => None,
+        })
+    }
+
+    /// The rejected calls that the model is told about, in the message's order.
+    pub fn feedback(&self) -> impl Iterator<Item = &Rejected> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Rejected { rejected, feedback: true } => Some(&**rejected),
+            _ => None,
+        })
+    }
+
+    /// What the user saw: text without calls and markers, but with quoted calls.
+    pub fn content(&self) -> String {
+        let seen = self.parts.iter().filter_map(|part| match part {
+            Part::Text { text } => Some(text.as_str()),
+            Part::Rejected { rejected, .. } if rejected.kind == RejectedKind::Quoted => Some(rejected.raw.as_str()),
+            _ => None,
+        });
+        seen.collect()
+    }
+
+    /// What the model reads of its own message: text, calls and the syntax
+    /// around them as it wrote them, without think tags, leaked tokens and the
+    /// calls of its reasoning.
+    pub fn written(&self) -> String {
+        let mut written = String::new();
+        for part in &self.parts {
+            match part {
+                Part::Text { text } => written.push_str(text),
+                Part::Marker { kind: MarkerKind::ThinkOpen | MarkerKind::ThinkClose | MarkerKind::Token, .. } => {}
+                Part::Marker { text, .. } => written.push_str(text),
+                Part::Call(call) => written.push_str(&call.raw),
+                Part::Rejected { rejected, .. } if rejected.kind == RejectedKind::InReasoning => {}
+                Part::Rejected { rejected, .. } => push_bounded(&mut written, &rejected.raw),
+            }
+        }
+        written.trim().to_owned()
+    }
+}
+
+/// Appends the head of `raw`, and an ellipsis where it was cut.
+fn push_bounded(written: &mut String, raw: &str) {
+    let mut end = raw.len().min(MAX_REJECTED_BYTES);
+    while !raw.is_char_boundary(end) {
+        end -= 1;
+    }
+    written.push_str(&raw[..end]);
+    if end < raw.len() {
+        written.push('…');
+    }
+}

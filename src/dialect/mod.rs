@@ -1,0 +1,227 @@
+//! Call syntaxes as data, read by the prompt and by the parser alike.
+//!
+//! A dialect names its markers, the shape that its text has, and the template
+//! that teaches it. Shapes are code (in [`parse`](crate::parse)); a further
+//! dialect of a known shape is one more constant here.
+
+mod builtin;
+mod write;
+
+pub use write::{write_call, write_tool_call};
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// A call syntax.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Dialect {
+    /// `<use_mcp_tool>` with `<server_name>`, `<tool_name>`, `<arguments>` in
+    /// JSON, and `<access_mcp_resource>` with `<server_name>`, `<uri>`.
+    UseMcpTool,
+    /// `<tool><parameter>text</parameter></tool>` for known tools.
+    ToolTag,
+    /// A line `TYPE: MCP`, then JSON.
+    TypeMarker,
+}
+
+/// The constant data of a dialect.
+#[derive(Debug)]
+pub struct Spec {
+    /// Name on the command line, in recordings and in `extract`.
+    pub name: &'static str,
+    /// What the text looks like.
+    pub shape: Shape,
+    /// Stem of the template under `prompts/<lang>/` that teaches the dialect;
+    /// `None` for a dialect that is only read.
+    pub template: Option<&'static str>,
+}
+
+/// The shape of a dialect's calls.
+#[derive(Debug)]
+pub enum Shape {
+    /// An element with child elements.
+    Element(&'static [Block]),
+    /// The tool's name as a tag, its parameters as tags inside.
+    ToolTag,
+    /// A line that marks JSON objects as calls.
+    MarkedJson(MarkedJson),
+}
+
+/// An element that is a call.
+#[derive(Debug)]
+pub struct Block {
+    /// Tag name of the element.
+    pub tag: &'static str,
+    /// Tool that the element stands for; `None` where a child names it.
+    pub tool: Option<&'static str>,
+    /// Children, in any order in the text.
+    pub children: &'static [Child],
+}
+
+/// A child element of a [`Block`].
+#[derive(Debug)]
+pub struct Child {
+    /// Tag name.
+    pub tag: &'static str,
+    /// What its text is.
+    pub role: ChildRole,
+}
+
+/// What a child element's text is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChildRole {
+    /// The server's name.
+    Server,
+    /// The tool's name.
+    Tool,
+    /// All arguments, in JSON.
+    Arguments,
+    /// One argument, as text, under the child's tag name.
+    Argument,
+}
+
+/// Data of the `TYPE: MCP` shape.
+#[derive(Debug)]
+pub struct MarkedJson {
+    /// The line that announces calls.
+    pub call_line: LineMarker,
+    /// The line that announces the answer; it is taken off.
+    pub answer_line: LineMarker,
+    /// Keys for the tool's name, the dialect's own first.
+    pub tool_keys: &'static [&'static str],
+    /// Keys for the arguments, the dialect's own first.
+    pub argument_keys: &'static [&'static str],
+    /// Keys for the server's name, the dialect's own first.
+    pub server_keys: &'static [&'static str],
+}
+
+/// A line that marks something, as a sequence of regular expressions.
+///
+/// The whole line matches the pieces in order. A line that is still arriving
+/// may become one while it matches some of the pieces, the last one in part;
+/// for that, each piece matches one character or a run of one class.
+#[derive(Debug)]
+pub struct LineMarker {
+    /// The line as the prompt writes it.
+    pub text: &'static str,
+    /// Letters, in lower case, that every such line begins with after emphasis
+    /// (`*`, `_`): lines that do not are told apart without an expression.
+    pub lead: &'static str,
+    /// The pieces; none matches a line break.
+    pub pieces: &'static [&'static str],
+}
+
+impl Dialect {
+    /// All dialects.
+    pub const ALL: &'static [Dialect] = &[Dialect::UseMcpTool, Dialect::ToolTag, Dialect::TypeMarker];
+
+    /// The dialect's constant data.
+    pub fn spec(self) -> &'static Spec {
+        match self {
+            Dialect::UseMcpTool => &builtin::USE_MCP_TOOL,
+            Dialect::ToolTag => &builtin::TOOL_TAG,
+            Dialect::TypeMarker => &builtin::TYPE_MARKER,
+        }
+    }
+
+    /// Name on the command line, in recordings and in `extract`.
+    pub fn name(self) -> &'static str {
+        self.spec().name
+    }
+}
+
+impl fmt::Display for Dialect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A name that is no dialect's.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown dialect {found:?}: expected `auto` or some of {} joined by commas", names())]
+pub struct UnknownDialect {
+    /// The name.
+    pub found: String,
+}
+
+fn names() -> String {
+    Dialect::ALL.iter().map(|d| d.name()).collect::<Vec<_>>().join(", ")
+}
+
+impl FromStr for Dialect {
+    type Err = UnknownDialect;
+
+    fn from_str(text: &str) -> Result<Self, UnknownDialect> {
+        let found = text.trim();
+        Dialect::ALL
+            .iter()
+            .copied()
+            .find(|d| d.name() == found)
+            .ok_or_else(|| UnknownDialect { found: found.to_owned() })
+    }
+}
+
+/// A set of dialects that a parser reads at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct DialectSet(u32);
+
+impl DialectSet {
+    /// Every dialect (`auto`).
+    pub const AUTO: DialectSet = DialectSet(u32::MAX);
+
+    /// No dialect: everything is text.
+    pub const NONE: DialectSet = DialectSet(0);
+
+    /// Whether the set holds `dialect`.
+    pub fn contains(self, dialect: Dialect) -> bool {
+        self.0 & (1 << dialect as u32) != 0
+    }
+
+    /// The set with `dialect` in it.
+    #[must_use]
+    pub fn with(self, dialect: Dialect) -> Self {
+        DialectSet(self.0 | 1 << dialect as u32)
+    }
+
+    /// The dialects of the set.
+    pub fn iter(self) -> impl Iterator<Item = Dialect> {
+        Dialect::ALL.iter().copied().filter(move |d| self.contains(*d))
+    }
+}
+
+impl Default for DialectSet {
+    fn default() -> Self {
+        DialectSet::AUTO
+    }
+}
+
+impl From<Dialect> for DialectSet {
+    fn from(dialect: Dialect) -> Self {
+        DialectSet::NONE.with(dialect)
+    }
+}
+
+impl FromStr for DialectSet {
+    type Err = UnknownDialect;
+
+    fn from_str(text: &str) -> Result<Self, UnknownDialect> {
+        if text.trim() == "auto" {
+            return Ok(DialectSet::AUTO);
+        }
+        text.split(',').try_fold(DialectSet::NONE, |set, name| Ok(set.with(name.parse()?)))
+    }
+}
+
+impl fmt::Display for DialectSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if *self == DialectSet::AUTO {
+            return f.write_str("auto");
+        }
+        let names: Vec<_> = self.iter().map(Dialect::name).collect();
+        f.write_str(&names.join(","))
+    }
+}

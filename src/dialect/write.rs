@@ -1,0 +1,189 @@
+//! Calls written in a dialect's syntax, so that its parser reads them back.
+
+use quick_xml::escape::{partial_escape, unescape};
+use serde_json::{Map, Value};
+
+use super::{Block, ChildRole, Dialect, MarkedJson, Shape};
+use crate::catalog::Catalog;
+use crate::tool::Tool;
+
+/// Writes one call in a dialect's syntax, without a line break at the end.
+///
+/// `server` is written wherever the dialect has a place for it (in `tool_tag`
+/// as `server.tool`); pass `None` where the tool's name is enough, or use
+/// [`write_tool_call`], which decides. `tool` may be
+/// [`ACCESS_RESOURCE`](crate::tool::ACCESS_RESOURCE) with a `uri`.
+///
+/// A parser of the dialect reads the same call back, save for what `tool_tag`
+/// cannot say: a string that holds tags of its own parameter or tool unbalanced,
+/// and one that is a whole CDATA section. `tool_tag` has no tags of its own for a
+/// resource access and borrows an element, which a parser of that element's
+/// dialect reads ([`DialectSet::AUTO`](super::DialectSet::AUTO) does).
+///
+/// ```
+/// use toolgraft::dialect::{Dialect, write_call};
+///
+/// let arguments = serde_json::json!({"city": "Berlin"});
+/// let call = write_call(Dialect::TypeMarker, None, "get_weather", arguments.as_object().unwrap());
+/// assert_eq!(call, "TYPE: MCP\n{\"tool_name\":\"get_weather\",\"parameters\":{\"city\":\"Berlin\"}}");
+/// ```
+pub fn write_call(dialect: Dialect, server: Option<&str>, tool: &str, arguments: &Map<String, Value>) -> String {
+    if let Some(block) = element(dialect, tool) {
+        return write_element(block, server, tool, arguments);
+    }
+    match &dialect.spec().shape {
+        Shape::MarkedJson(shape) => {
+            format!("{}\n{}", shape.call_line.text, write_marked(shape, server, tool, arguments))
+        }
+        Shape::Element(_) | Shape::ToolTag => write_tag(server, tool, arguments),
+    }
+}
+
+/// Writes a call of a catalog's tool, with its server where the dialect always
+/// names one or where the tool's name alone is ambiguous.
+pub fn write_tool_call(dialect: Dialect, catalog: &Catalog, tool: &Tool, arguments: &Map<String, Value>) -> String {
+    let always = matches!(dialect.spec().shape, Shape::Element(_));
+    let server = tool.server.as_deref().filter(|_| always || catalog.is_ambiguous(&tool.name));
+    write_call(dialect, server, &tool.name, arguments)
+}
+
+/// The element that a call is written as. An element that stands for one tool
+/// (a resource access) also serves the tag dialect, which has no tags of its own for it.
+fn element(dialect: Dialect, tool: &str) -> Option<&'static Block> {
+    let blocks = |d: Dialect| match d.spec().shape {
+        Shape::Element(blocks) => blocks,
+        _ => &[],
+    };
+    let own = |block: &&Block| block.tool == Some(tool);
+    match dialect.spec().shape {
+        Shape::Element(all) => all.iter().find(own).or_else(|| all.iter().find(|b| b.tool.is_none())),
+        Shape::ToolTag => Dialect::ALL.iter().flat_map(|d| blocks(*d)).find(own),
+        Shape::MarkedJson(_) => None,
+    }
+}
+
+fn write_element(block: &Block, server: Option<&str>, tool: &str, arguments: &Map<String, Value>) -> String {
+    let mut lines = vec![format!("<{}>", block.tag)];
+    for child in block.children {
+        let text = match child.role {
+            ChildRole::Server => server.map(escaped),
+            ChildRole::Tool => Some(escaped(tool)),
+            ChildRole::Arguments => Some(format!("\n{}\n", json(arguments))),
+            ChildRole::Argument => arguments.get(child.tag).map(|value| escaped(&plain(value))),
+        };
+        lines.extend(text.map(|text| format!("<{tag}>{text}</{tag}>", tag = child.tag)));
+    }
+    lines.push(format!("</{}>", block.tag));
+    lines.join("\n")
+}
+
+/// Plain text as it is, unless its parser would read something else: it decodes
+/// entities where the whole text is well-formed, and ends at a `<`.
+fn escaped(text: &str) -> String {
+    let decoded = unescape(text);
+    if text.contains('<') || decoded.is_ok_and(|decoded| decoded != text) {
+        return partial_escape(text).into_owned();
+    }
+    text.to_owned()
+}
+
+fn write_tag(server: Option<&str>, tool: &str, arguments: &Map<String, Value>) -> String {
+    let tag = server.map_or_else(|| tool.to_owned(), |server| format!("{server}.{tool}"));
+    let mut text = format!("<{tag}>\n");
+    for (name, value) in arguments {
+        let value = plain(value);
+        // The parser takes one line break off either end.
+        let before = if value.starts_with(['\n', '\r']) { "\n" } else { "" };
+        let after = if value.ends_with('\n') { "\n" } else { "" };
+        text += &format!("<{name}>{before}{value}{after}</{name}>\n");
+    }
+    text + &format!("</{tag}>")
+}
+
+fn write_marked(shape: &MarkedJson, server: Option<&str>, tool: &str, arguments: &Map<String, Value>) -> String {
+    let mut object = Map::new();
+    if let Some(server) = server {
+        object.insert(shape.server_keys[0].to_owned(), server.into());
+    }
+    object.insert(shape.tool_keys[0].to_owned(), tool.into());
+    object.insert(shape.argument_keys[0].to_owned(), Value::Object(arguments.clone()));
+    json(&object)
+}
+
+/// A string verbatim, any other value as JSON.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+fn json(object: &Map<String, Value>) -> String {
+    serde_json::to_string(object).expect("a map with string keys serialises")
+}
+
+#[cfg(test)]
+mod tests {
+    use regex::Regex;
+    use serde_json::json;
+
+    use super::*;
+    use crate::tool::ACCESS_RESOURCE;
+
+    fn write(dialect: Dialect, server: Option<&str>, tool: &str, arguments: &Value) -> String {
+        write_call(dialect, server, tool, arguments.as_object().unwrap())
+    }
+
+    #[test]
+    fn an_element_names_server_and_tool_and_keeps_json_raw() {
+        let call = write(Dialect::UseMcpTool, Some("files"), "write", &json!({"text": "a < b && \"</arguments>\""}));
+        let expected = "<use_mcp_tool>\n<server_name>files</server_name>\n<tool_name>write</tool_name>\n<arguments>\n\
+                        {\"text\":\"a < b && \\\"</arguments>\\\"\"}\n</arguments>\n</use_mcp_tool>";
+        assert_eq!(call, expected);
+    }
+
+    #[test]
+    fn a_resource_access_has_an_element_of_its_own() {
+        let uri = json!({"uri": "demo://a b?x=1&y=2"});
+        let element = "<access_mcp_resource>\n<server_name>demo</server_name>\n<uri>demo://a b?x=1&y=2</uri>\n\
+                       </access_mcp_resource>";
+        assert_eq!(write(Dialect::UseMcpTool, Some("demo"), ACCESS_RESOURCE, &uri), element);
+        assert_eq!(write(Dialect::ToolTag, Some("demo"), ACCESS_RESOURCE, &uri), element);
+        let marked = "TYPE: MCP\n{\"server_name\":\"demo\",\"tool_name\":\"access_mcp_resource\",\
+                      \"parameters\":{\"uri\":\"demo://a b?x=1&y=2\"}}";
+        assert_eq!(write(Dialect::TypeMarker, Some("demo"), ACCESS_RESOURCE, &uri), marked);
+    }
+
+    #[test]
+    fn a_tag_value_gets_a_line_break_only_where_its_own_would_be_lost() {
+        let arguments = json!({"path": "a.txt", "text": "\nx &amp; y\n", "lines": 3, "tags": ["a"]});
+        let expected = "<write>\n<path>a.txt</path>\n<text>\n\nx &amp; y\n\n</text>\n<lines>3</lines>\n\
+                        <tags>[\"a\"]</tags>\n</write>";
+        assert_eq!(write(Dialect::ToolTag, None, "write", &arguments), expected);
+    }
+
+    #[test]
+    fn the_server_is_written_where_it_is_needed() {
+        let tools = ["a", "b"].map(|server| Tool::new("search").with_server(server));
+        let catalog = Catalog::from_tools(tools.into_iter().chain([Tool::new("only").with_server("a")]));
+        let none = Map::new();
+        let write =
+            |dialect, tool: usize| write_tool_call(dialect, &catalog, catalog.tools().nth(tool).unwrap(), &none);
+        assert_eq!(write(Dialect::ToolTag, 0), "<a.search>\n</a.search>");
+        assert_eq!(write(Dialect::ToolTag, 1), "<only>\n</only>");
+        assert!(write(Dialect::TypeMarker, 2).contains("\"server_name\":\"b\""));
+        assert!(!write(Dialect::TypeMarker, 1).contains("server_name"));
+        assert!(write(Dialect::UseMcpTool, 1).contains("<server_name>a</server_name>"));
+    }
+
+    #[test]
+    fn marker_lines_are_written_as_they_are_read() {
+        for dialect in Dialect::ALL {
+            if let Shape::MarkedJson(shape) = &dialect.spec().shape {
+                for line in [&shape.call_line, &shape.answer_line] {
+                    assert!(Regex::new(&format!("^{}$", line.pieces.concat())).unwrap().is_match(line.text));
+                }
+            }
+        }
+    }
+}

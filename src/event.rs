@@ -1,0 +1,207 @@
+//! What the parser says about a model's text, piece by piece and assembled.
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use crate::call::{Call, Rejected};
+
+/// Bytes of the stream that an event stands for: offsets from the stream's start.
+pub type Span = Range<u64>;
+
+/// A piece of a model's text, in stream order. Borrows from the chunk or the parser.
+///
+/// Guarantees: the spans tile the input; every `CallStart` is followed by
+/// exactly one `CallEnd` of the same index; a `CallEnd` without a `CallStart` is
+/// a rejected call whose name was never known; indices are dense from 0 in order
+/// of `CallEnd`; nothing of another call stands between a call's events.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event<'a> {
+    /// Text for the user.
+    Text {
+        /// The text, verbatim.
+        text: &'a str,
+        /// Its bytes.
+        span: Span,
+    },
+    /// Text of the reasoning.
+    Reasoning {
+        /// The text, verbatim.
+        text: &'a str,
+        /// Syntax around a draft: part of the reasoning, but not of the answer
+        /// if the stream turns out to be one.
+        syntax: Option<MarkerKind>,
+        /// Its bytes.
+        span: Span,
+    },
+    /// A call's name is known.
+    CallStart {
+        /// Which call of this message, from 0.
+        index: u32,
+        /// Server, as far as it is known here; `CallEnd` is authoritative.
+        server: Option<&'a str>,
+        /// Tool, as written.
+        tool: &'a str,
+        /// Bytes from the call's start to here.
+        span: Span,
+    },
+    /// A preview of the arguments' JSON text: all deltas of a call, joined,
+    /// are always a prefix of some valid JSON text.
+    ArgsDelta {
+        /// Which call.
+        index: u32,
+        /// More of the JSON text.
+        text: &'a str,
+        /// Bytes since the call's last event.
+        span: Span,
+    },
+    /// A call is over. Authoritative.
+    CallEnd {
+        /// Which call.
+        index: u32,
+        /// The call, or why it must not run.
+        result: Box<Result<Call, Rejected>>,
+        /// The call's whole text, from its opener to its end, at most
+        /// [`MAX_CALL_BYTES`](crate::parse::MAX_CALL_BYTES).
+        raw: &'a str,
+        /// Whether the arguments do not continue the joined deltas.
+        restated: bool,
+        /// Bytes since the call's last event.
+        span: Span,
+    },
+    /// Syntax that is neither text nor call.
+    Marker {
+        /// Which.
+        kind: MarkerKind,
+        /// Its text, verbatim.
+        text: &'a str,
+        /// Its bytes.
+        span: Span,
+    },
+    /// All text, markers and calls so far belong to `to` after all. Empty span.
+    ///
+    /// Follows a `</think>` without an opener (`Region::Reasoning`), or ends a stream that was taken to start in the
+    /// reasoning, never left it and ended normally (`Region::Content`: it was an answer).
+    Reclassified {
+        /// Where everything before belongs.
+        to: Region,
+        /// Whether calls before are drafts (`in_reasoning`) now.
+        drafts: bool,
+        /// Empty, at the point of the decision.
+        span: Span,
+    },
+    /// A rejected draft is a call after all, subject to approval. Only at the
+    /// stream's end; empty span.
+    Promoted {
+        /// Which call.
+        index: u32,
+        /// Empty, at the stream's end.
+        span: Span,
+    },
+}
+
+/// Part of a message that text belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Region {
+    /// What the user sees.
+    Content,
+    /// What the model thinks.
+    Reasoning,
+}
+
+/// Which syntax a [`Event::Marker`] is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum MarkerKind {
+    /// `<think>` or `<thinking>`.
+    ThinkOpen,
+    /// `</think>` or `</thinking>`.
+    ThinkClose,
+    /// A fence line around a call.
+    Fence,
+    /// A `TYPE: MCP` line.
+    CallLine,
+    /// A `TYPE: ANSWER` line.
+    AnswerLine,
+    /// Brackets, commas and tags around several calls.
+    Wrapper,
+    /// A leaked token of the model's chat template.
+    Token,
+}
+
+impl Event<'_> {
+    /// Bytes of the stream that the event stands for.
+    pub fn span(&self) -> Span {
+        match self {
+            Event::Text { span, .. }
+            | Event::Reasoning { span, .. }
+            | Event::CallStart { span, .. }
+            | Event::ArgsDelta { span, .. }
+            | Event::CallEnd { span, .. }
+            | Event::Marker { span, .. }
+            | Event::Reclassified { span, .. }
+            | Event::Promoted { span, .. } => span.clone(),
+        }
+    }
+
+    /// The same event, owning its text.
+    pub fn into_owned(self) -> OwnedEvent {
+        match self {
+            Event::Text { text, span } => OwnedEvent::Text { text: text.to_owned(), span },
+            Event::Reasoning { text, syntax, span } => OwnedEvent::Reasoning { text: text.to_owned(), syntax, span },
+            Event::CallStart { index, server, tool, span } => {
+                OwnedEvent::CallStart { index, server: server.map(str::to_owned), tool: tool.to_owned(), span }
+            }
+            Event::ArgsDelta { index, text, span } => OwnedEvent::ArgsDelta { index, text: text.to_owned(), span },
+            Event::CallEnd { index, result, raw, restated, span } => {
+                let (call, rejected) = match *result {
+                    Ok(call) => (Some(Box::new(call)), None),
+                    Err(rejected) => (None, Some(Box::new(rejected))),
+                };
+                OwnedEvent::CallEnd { index, call, rejected, raw: raw.to_owned(), restated, span }
+            }
+            Event::Marker { kind, text, span } => OwnedEvent::Marker { kind, text: text.to_owned(), span },
+            Event::Reclassified { to, drafts, span } => OwnedEvent::Reclassified { to, drafts, span },
+            Event::Promoted { index, span } => OwnedEvent::Promoted { index, span },
+        }
+    }
+}
+
+/// An [`Event`] that owns its text; its JSON form has the variant under `type`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the fields are those of `Event`")]
+pub enum OwnedEvent {
+    /// See [`Event::Text`].
+    Text { text: String, span: Span },
+    /// See [`Event::Reasoning`].
+    Reasoning {
+        text: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        syntax: Option<MarkerKind>,
+        span: Span,
+    },
+    /// See [`Event::CallStart`].
+    CallStart { index: u32, server: Option<String>, tool: String, span: Span },
+    /// See [`Event::ArgsDelta`].
+    ArgsDelta { index: u32, text: String, span: Span },
+    /// See [`Event::CallEnd`]; exactly one of `call` and `rejected` is there.
+    CallEnd {
+        index: u32,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        call: Option<Box<Call>>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rejected: Option<Box<Rejected>>,
+        raw: String,
+        restated: bool,
+        span: Span,
+    },
+    /// See [`Event::Marker`].
+    Marker { kind: MarkerKind, text: String, span: Span },
+    /// See [`Event::Reclassified`].
+    Reclassified { to: Region, drafts: bool, span: Span },
+    /// See [`Event::Promoted`].
+    Promoted { index: u32, span: Span },
+}

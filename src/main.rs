@@ -1,0 +1,7 @@
+//! The `toolgraft` program.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    toolgraft::cli::main()
+}

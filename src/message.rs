@@ -1,0 +1,129 @@
+//! What goes to a model and how its answer arrives: messages, deltas, finish reasons.
+
+pub(crate) mod chunk;
+
+use serde::{Deserialize, Serialize};
+
+/// Who speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Instructions of the program.
+    System,
+    /// The person, or results of tools.
+    User,
+    /// The model.
+    Assistant,
+}
+
+/// One message as a model without tool calling sees it: plain text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Message {
+    /// Who speaks.
+    pub role: Role,
+    /// What is said.
+    pub content: String,
+}
+
+impl Message {
+    /// A system message.
+    pub fn system(content: impl Into<String>) -> Self {
+        Message { role: Role::System, content: content.into() }
+    }
+
+    /// A user message.
+    pub fn user(content: impl Into<String>) -> Self {
+        Message { role: Role::User, content: content.into() }
+    }
+
+    /// An assistant message.
+    pub fn assistant(content: impl Into<String>) -> Self {
+        Message { role: Role::Assistant, content: content.into() }
+    }
+}
+
+/// Channel on which a piece of a model's answer arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DeltaKind {
+    /// The answer's text (`content`), which may hold think tags.
+    Content,
+    /// A separate reasoning field (`reasoning_content`, `reasoning`).
+    Reasoning,
+}
+
+/// A piece of a model's streamed answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Delta {
+    /// Channel.
+    pub kind: DeltaKind,
+    /// Text; any length, cut anywhere between characters.
+    pub text: String,
+}
+
+/// A call that the endpoint reported in its own field (`tool_calls`, `tool_use`).
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct NativeCall {
+    /// The endpoint's identifier.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// Name of the tool, as the endpoint knows it.
+    pub name: String,
+    /// The arguments' JSON text.
+    pub arguments: String,
+}
+
+/// Why a model stopped.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub enum FinishReason {
+    /// It was done.
+    #[default]
+    Stop,
+    /// The output limit was hit.
+    Length,
+    /// It made native tool calls.
+    ToolCalls,
+    /// Something else, in the endpoint's own word.
+    Other(String),
+}
+
+impl FinishReason {
+    /// Whether the answer was ended by the model itself.
+    pub fn is_normal(&self) -> bool {
+        matches!(self, FinishReason::Stop | FinishReason::ToolCalls)
+    }
+
+    /// The word that OpenAI-compatible endpoints use.
+    pub fn as_str(&self) -> &str {
+        match self {
+            FinishReason::Stop => "stop",
+            FinishReason::Length => "length",
+            FinishReason::ToolCalls => "tool_calls",
+            FinishReason::Other(word) => word,
+        }
+    }
+}
+
+impl From<&str> for FinishReason {
+    fn from(word: &str) -> Self {
+        match word {
+            "stop" => FinishReason::Stop,
+            "length" => FinishReason::Length,
+            "tool_calls" => FinishReason::ToolCalls,
+            other => FinishReason::Other(other.to_owned()),
+        }
+    }
+}
+
+impl Serialize for FinishReason {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for FinishReason {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let word = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+        Ok(FinishReason::from(word.as_ref()))
+    }
+}

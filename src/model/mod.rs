@@ -1,0 +1,185 @@
+//! Models: a request in, a stream of deltas out.
+//!
+//! [`Model`] is what the agent drives; a program may bring its own. [`Recorded`]
+//! is a recorded stream as a model; with the feature `client`, `OpenAi` is a model
+//! behind an OpenAI-compatible endpoint.
+
+#[cfg(feature = "client")]
+mod openai;
+mod recorded;
+
+use futures::stream::BoxStream;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::message::{Delta, FinishReason, Message, NativeCall};
+use crate::outcome::Outcome;
+
+#[cfg(feature = "client")]
+pub use openai::{
+    BACKOFF, CONNECT_TIMEOUT, ClientError, IDLE_TIMEOUT, MAX_EVENT, MAX_RETRY_AFTER, OpenAi, OpenAiBuilder, RETRIES,
+};
+pub use recorded::{Recorded, Round, Step};
+
+/// Something that answers messages with streamed text.
+pub trait Model: Send + Sync {
+    /// Sends a request; the stream is the answer as it comes.
+    ///
+    /// A complete answer ends with [`ModelEvent::Finish`]. A stream that ends
+    /// without one, or with an error, broke off. Dropping the stream cancels
+    /// the request.
+    fn stream(&self, request: Request) -> BoxStream<'static, Result<ModelEvent, ModelError>>;
+}
+
+impl<M: Model + ?Sized> Model for std::sync::Arc<M> {
+    fn stream(&self, request: Request) -> BoxStream<'static, Result<ModelEvent, ModelError>> {
+        (**self).stream(request)
+    }
+}
+
+/// What goes to a model.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
+pub struct Request {
+    /// The whole conversation, oldest message first.
+    pub messages: Vec<Message>,
+    /// Sampling temperature; `None` leaves it to the endpoint.
+    pub temperature: Option<f64>,
+    /// Most tokens of the answer, reasoning included; `None` leaves it to the endpoint.
+    pub max_tokens: Option<u32>,
+    /// Calls since the person last spoke and what became of them, in order. The
+    /// messages tell them to the model in words; this is for models that are
+    /// programs, such as [`Recorded`].
+    pub results: Vec<CallResult>,
+}
+
+impl Request {
+    /// A request with these messages and no parameters.
+    pub fn new(messages: Vec<Message>) -> Self {
+        Request { messages, ..Request::default() }
+    }
+}
+
+/// A call and what became of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CallResult {
+    /// Identifier, unique in the conversation.
+    pub id: String,
+    /// Server.
+    pub server: Option<String>,
+    /// Tool.
+    pub tool: String,
+    /// Arguments.
+    pub arguments: Value,
+    /// What became of the call.
+    pub outcome: Outcome,
+}
+
+/// A piece of a model's answer.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum ModelEvent {
+    /// Text.
+    Delta(Delta),
+    /// A complete call in a field of its own (`tool_calls`). Sent behind all text,
+    /// before the end; an answer that breaks off has none.
+    Call(NativeCall),
+    /// What the answer cost; the last one counts.
+    Usage(Usage),
+    /// The answer is over.
+    Finish(FinishReason),
+}
+
+/// Tokens of a request and its answer, as the endpoint counts them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Usage {
+    /// Tokens of the request.
+    pub prompt_tokens: u64,
+    /// Tokens of the answer, reasoning included.
+    pub completion_tokens: u64,
+    /// Tokens of the reasoning, where the endpoint counts them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reasoning_tokens: Option<u64>,
+}
+
+impl Usage {
+    /// The sum of two.
+    #[must_use]
+    pub fn plus(self, other: Usage) -> Usage {
+        Usage {
+            prompt_tokens: self.prompt_tokens + other.prompt_tokens,
+            completion_tokens: self.completion_tokens + other.completion_tokens,
+            reasoning_tokens: match (self.reasoning_tokens, other.reasoning_tokens) {
+                (None, None) => None,
+                (a, b) => Some(a.unwrap_or(0) + b.unwrap_or(0)),
+            },
+        }
+    }
+}
+
+/// Why a model gave no answer, or only a part of one.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ModelError {
+    /// The stream ended without a finish reason.
+    #[error("the answer broke off: the stream ended without a finish reason")]
+    BrokeOff,
+    /// The answer broke off: the connection, the endpoint or the program behind
+    /// the model failed after the answer had begun. What came before counts.
+    #[error("the answer broke off: {message}")]
+    CutOff {
+        /// What happened.
+        message: String,
+    },
+    /// The endpoint cannot be reached.
+    #[error("cannot connect to {url}: {message}")]
+    Unreachable {
+        /// The endpoint, without secrets.
+        url: String,
+        /// What happened, and what may help.
+        message: String,
+    },
+    /// The endpoint refused the request, after all retries.
+    #[error("{url} answered HTTP {status}: {message}")]
+    Refused {
+        /// The endpoint, without secrets.
+        url: String,
+        /// The HTTP status.
+        status: u16,
+        /// The endpoint's own message, and what may help.
+        message: String,
+    },
+    /// The endpoint answered with something that is not a model's answer.
+    #[error("{url}: {message}")]
+    BadAnswer {
+        /// The endpoint, without secrets.
+        url: String,
+        /// What came, and what may help.
+        message: String,
+    },
+    /// A recording was asked for more than it holds.
+    #[error("the recording holds {recorded} rounds and was asked for one more: it does not fit this conversation")]
+    RecordingEnded {
+        /// Rounds in the recording.
+        recorded: usize,
+    },
+    /// A placeholder in a recorded answer cannot be filled.
+    #[error("round {round} of the recording: {message}")]
+    Placeholder {
+        /// Round, from 1.
+        round: usize,
+        /// What is wrong, and where in the round's text.
+        message: String,
+    },
+    /// Anything else, in the words of the endpoint or of the program behind the model.
+    #[error("{0}")]
+    Other(String),
+}
+
+impl ModelError {
+    /// An error of a model that a program brought.
+    pub fn other(message: impl Into<String>) -> Self {
+        ModelError::Other(message.into())
+    }
+}

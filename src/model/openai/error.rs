@@ -1,0 +1,200 @@
+//! What went wrong with an endpoint, in words that help, without secrets.
+
+use reqwest::{StatusCode, Url};
+use serde_json::Value;
+
+/// Secrets shorter than this are not looked for in messages: too much else would match.
+pub(super) const MIN_SECRET: usize = 6;
+
+/// Most characters of an endpoint's words in an error.
+const MAX_WORDS: usize = 500;
+
+/// A model client cannot be set up.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ClientError {
+    /// The base URL is none of HTTP.
+    #[error(
+        "{url:?} is not an endpoint's URL ({message}): write http://HOST:PORT/v1, such as http://localhost:11434/v1"
+    )]
+    Url {
+        /// The URL, without secrets.
+        url: String,
+        /// What is wrong.
+        message: String,
+    },
+    /// The API key holds what a header cannot.
+    #[error("the API key has a character that a header cannot hold")]
+    Key,
+    /// A header's name is none.
+    #[error("{name:?} is not a header's name: letters, digits and hyphens only")]
+    HeaderName {
+        /// The name.
+        name: String,
+    },
+    /// A header's value holds what it cannot.
+    #[error("the header {name:?} has a character in its value that a header cannot hold")]
+    HeaderValue {
+        /// The header's name.
+        name: String,
+    },
+    /// TLS cannot be set up.
+    #[error("cannot set up HTTP: {message}")]
+    Http {
+        /// What happened.
+        message: String,
+    },
+}
+
+/// A URL without what may be secret: user, password, query and fragment.
+pub(super) fn shown(url: &Url) -> String {
+    let mut url = url.clone();
+    let hidden = url.query().is_some();
+    // A URL without a host cannot be changed, and has nothing to hide there.
+    let _ = url.set_password(None);
+    let _ = url.set_username("");
+    url.set_query(None);
+    url.set_fragment(None);
+    if hidden { format!("{url}?…") } else { url.to_string() }
+}
+
+/// The same for a text that may be none.
+pub(super) fn shown_text(text: &str) -> String {
+    match Url::parse(text) {
+        Ok(url) if url.has_host() => shown(&url),
+        // Before the `@` may stand a password, behind the `?` a key.
+        _ => {
+            let text = text.split(['?', '#']).next().unwrap_or_default();
+            text.rsplit_once('@').map_or(text, |(_, host)| host).to_owned()
+        }
+    }
+}
+
+/// An error and its sources in one line.
+pub(super) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(e) = source {
+        let more = e.to_string();
+        if !text.ends_with(&more) {
+            text = format!("{text}: {more}");
+        }
+        source = e.source();
+    }
+    text
+}
+
+/// What happened to a request; the URL in reqwest's own message may hold a secret.
+pub(super) fn cause(error: &reqwest::Error) -> String {
+    match std::error::Error::source(error) {
+        Some(source) => chain(source),
+        None if error.is_timeout() => "timed out".to_owned(),
+        None => "the request failed".to_owned(),
+    }
+}
+
+/// The beginning of somebody's words, in one line.
+pub(super) fn line(text: &str) -> String {
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    words.chars().filter(|c| !c.is_control()).take(MAX_WORDS).collect()
+}
+
+/// The endpoint's message in an error object or in a body that holds one.
+pub(super) fn message(value: &Value) -> Option<String> {
+    let inner = ["error", "errors", "message", "detail", "msg"].iter().find_map(|key| value.get(key));
+    let words = match value {
+        Value::String(text) => return Some(line(text)).filter(|t| !t.is_empty()),
+        Value::Array(items) => return items.iter().find_map(message),
+        _ => message(inner?)?,
+    };
+    // The code stands beside the message, in words or as a number.
+    let code = ["code", "type"].iter().find_map(|key| match value.get(key)? {
+        Value::String(code) if !code.is_empty() => Some(code.clone()),
+        Value::Number(code) => Some(code.to_string()),
+        _ => None,
+    });
+    Some(match code {
+        Some(code) if !words.contains(&code) => format!("{words} ({})", line(&code)),
+        _ => words,
+    })
+}
+
+/// The words of a body: of its JSON, its page's title, or its text.
+pub(super) fn body_words(body: &str) -> String {
+    if let Ok(json) = serde_json::from_str::<Value>(body.trim())
+        && let Some(message) = message(&json)
+    {
+        return message;
+    }
+    if is_page(body) {
+        return format!("a web page, {:?}", line(&title(body)));
+    }
+    line(body)
+}
+
+pub(super) fn is_page(body: &str) -> bool {
+    body.trim_start_matches('\u{feff}').trim_start().starts_with('<')
+}
+
+/// A page's title, or else its text without tags.
+pub(super) fn title(page: &str) -> String {
+    let lower = page.to_ascii_lowercase();
+    let inside = lower.find("<title").and_then(|at| {
+        let start = at + lower[at..].find('>')? + 1;
+        Some(&page[start..start + lower[start..].find("</title")?])
+    });
+    if let Some(title) = inside.map(str::trim).filter(|t| !t.is_empty()) {
+        return title.to_owned();
+    }
+    page.split('<').filter_map(|piece| piece.split_once('>')).map(|(_, text)| text).collect::<Vec<_>>().join(" ")
+}
+
+/// What may help against a status; nothing for most.
+pub(super) fn remedy(status: StatusCode, has_key: bool) -> &'static str {
+    match status.as_u16() {
+        401 if has_key => "check the API key",
+        401 => "set the API key",
+        403 => "check what the API key may do",
+        402 => "check the account's balance",
+        404 | 405 => "check the model's name, and that the base URL is right (most end in /v1)",
+        413 => "the conversation is too long for the endpoint",
+        300..=399 => "it redirects: write the final URL",
+        429 => "wait, or ask for a higher limit",
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_endpoints_message_is_found_in_all_shapes() {
+        for (value, words) in [
+            (json!({"error": {"message": "no", "code": "bad_model"}}), "no (bad_model)"),
+            (json!({"error": {"message": "no", "type": "invalid", "code": null}}), "no (invalid)"),
+            (json!({"error": {"message": "HTTP 503", "code": 503}}), "HTTP 503"),
+            (json!({"error": "model \"x\" not\nfound"}), "model \"x\" not found"),
+            (json!({"object": "error", "message": "no", "code": 40}), "no (40)"),
+            (json!({"detail": [{"msg": "field required"}]}), "field required"),
+            (json!("plain"), "plain"),
+        ] {
+            assert_eq!(message(&value).as_deref(), Some(words), "{value}");
+        }
+        assert_eq!(message(&json!({"choices": []})), None);
+    }
+
+    #[test]
+    fn a_page_is_named_by_its_title_or_its_text() {
+        assert_eq!(body_words("<html><TITLE>502 Bad\nGateway</TITLE>x"), r#"a web page, "502 Bad Gateway""#);
+        assert_eq!(body_words("\u{feff} <p>Sign in</p>"), r#"a web page, "Sign in""#);
+        assert_eq!(body_words(" upstream gone\n"), "upstream gone");
+    }
+
+    #[test]
+    fn a_text_that_is_no_url_is_shown_without_secrets() {
+        assert_eq!(shown_text("user:pw@host/v1?key=1"), "host/v1");
+    }
+}

@@ -1,0 +1,208 @@
+//! From a request to the beginning of its answer: attempts, refusals, what kind of answer it is.
+
+use std::time::Duration;
+
+use futures::stream::{self, BoxStream, StreamExt};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap};
+use reqwest::{Response, StatusCode};
+use serde_json::Value;
+
+use super::error::{body_words, cause, is_page, line, remedy, shown, title};
+use super::read::{Source, events, whole};
+use super::{Inner, MAX_EVENT, MAX_RETRY_AFTER};
+use crate::model::{ModelError, ModelEvent, Request};
+
+/// Most bytes of a refusal that are read, and the time for that.
+const MAX_REFUSAL: usize = 64 << 10;
+const REFUSAL_TIME: Duration = Duration::from_secs(5);
+
+/// Most models that an error names.
+const MAX_NAMES: usize = 10;
+
+type Events = BoxStream<'static, Result<ModelEvent, ModelError>>;
+
+/// A failed attempt, and when to try again.
+struct Failed {
+    error: ModelError,
+    again: Option<Again>,
+}
+
+enum Again {
+    /// After the usual wait.
+    Later,
+    /// After this time, as the endpoint said.
+    After(Duration),
+}
+
+impl Inner {
+    /// Sends the request until it is answered or refused for good.
+    pub(super) async fn open(&self, request: &Request) -> Result<Events, ModelError> {
+        let body = super::request::body(&self.model, request, &self.parameters).to_string();
+        let mut wait = self.backoff;
+        let mut left = self.retries;
+        loop {
+            let failed = match self.attempt(&body).await {
+                Ok(response) => return self.read(response).await,
+                Err(failed) => failed,
+            };
+            let pause = match failed.again {
+                Some(Again::Later) if left > 0 => wait,
+                Some(Again::After(time)) if left > 0 && time <= MAX_RETRY_AFTER => time,
+                _ => return Err(failed.error),
+            };
+            left -= 1;
+            wait = wait.saturating_mul(2);
+            tokio::time::sleep(pause).await;
+        }
+    }
+
+    async fn attempt(&self, body: &str) -> Result<Response, Failed> {
+        let request = self
+            .http
+            .post(self.chat.clone())
+            .header(CONTENT_TYPE, "application/json")
+            .header(ACCEPT, "text/event-stream")
+            .body(body.to_owned());
+        let sent = tokio::time::timeout(self.idle, request.send()).await;
+        let silent = || ModelError::BadAnswer { url: shown(&self.chat), message: silence(self.idle) };
+        let response = match sent {
+            Err(_) => return Err(Failed { error: silent(), again: None }),
+            Ok(Err(error)) => {
+                let again = error.is_connect().then_some(Again::Later);
+                return Err(Failed { error: self.not_sent(&error), again });
+            }
+            Ok(Ok(response)) => response,
+        };
+        if response.status().is_success() { Ok(response) } else { Err(self.refused(response).await) }
+    }
+
+    fn not_sent(&self, error: &reqwest::Error) -> ModelError {
+        let (url, cause) = (shown(&self.chat), self.hide(cause(error)));
+        if !error.is_connect() {
+            return ModelError::BadAnswer { url, message: format!("the request failed: {cause}") };
+        }
+        let local = matches!(self.chat.host_str(), Some("localhost" | "127.0.0.1" | "[::1]" | "0.0.0.0"));
+        let help = if local {
+            "is the server running (LM Studio, Ollama, llama.cpp), and is this its port?"
+        } else {
+            "check the base URL and the network"
+        };
+        ModelError::Unreachable { url, message: format!("{cause}: {help}") }
+    }
+
+    async fn refused(&self, response: Response) -> Failed {
+        let (status, after) = (response.status(), retry_after(response.headers()));
+        let mut source = Source::new(response, self.idle);
+        let body = tokio::time::timeout(REFUSAL_TIME, source.collect(MAX_REFUSAL)).await;
+        let body = body.ok().and_then(Result::ok).unwrap_or_default();
+        let mut message = self.hide(body_words(&String::from_utf8_lossy(&body)));
+        if message.is_empty() {
+            message = status.canonical_reason().unwrap_or("no message").to_owned();
+        }
+        let temporary = status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error();
+        let again = temporary.then(|| after.map_or(Again::Later, Again::After));
+        if let Some(time) = after.filter(|_| temporary) {
+            message = format!("{message} (Retry-After: {} s)", time.as_secs());
+        }
+        let help = remedy(status, !self.secrets.is_empty());
+        if !help.is_empty() {
+            message = format!("{message}: {help}");
+        }
+        if status == StatusCode::NOT_FOUND
+            && let Ok(Ok(names)) = tokio::time::timeout(REFUSAL_TIME, self.list_models()).await
+        {
+            message = format!("{message}; {}", known(&names));
+        }
+        Failed { error: ModelError::Refused { url: shown(&self.chat), status: status.as_u16(), message }, again }
+    }
+
+    /// The answer, streamed or whole, judged by its first byte: endpoints and
+    /// what stands before them mislabel theirs.
+    async fn read(&self, response: Response) -> Result<Events, ModelError> {
+        let mut source = Source::new(response, self.idle);
+        let url = shown(&self.chat);
+        match source.first().await? {
+            Some(b'<') => {
+                let page = source.collect(MAX_REFUSAL).await.unwrap_or_default();
+                let title = self.hide(line(&title(&String::from_utf8_lossy(&page))));
+                let message = format!("a web page came instead of an answer, {title:?}: check the base URL");
+                Err(ModelError::BadAnswer { url, message })
+            }
+            Some(b'{' | b'[') => {
+                let text = source.collect(MAX_EVENT + 1).await?;
+                if text.len() > MAX_EVENT {
+                    let message = format!("the endpoint sent an answer of more than {MAX_EVENT} bytes");
+                    return Err(ModelError::BadAnswer { url, message });
+                }
+                Ok(stream::iter(self.hidden(whole(&text, &url))).boxed())
+            }
+            _ => {
+                let secrets = self.secrets.clone();
+                Ok(events(source, url).map(move |event| event.map_err(|e| hide_in(&secrets, e))).boxed())
+            }
+        }
+    }
+
+    fn hidden(&self, events: Vec<Result<ModelEvent, ModelError>>) -> Vec<Result<ModelEvent, ModelError>> {
+        events.into_iter().map(|event| event.map_err(|e| hide_in(&self.secrets, e))).collect()
+    }
+
+    fn hide(&self, text: String) -> String {
+        hide(&self.secrets, text)
+    }
+
+    pub(super) async fn list_models(&self) -> Result<Vec<String>, ModelError> {
+        let url = shown(&self.models);
+        let bad = |message: String| ModelError::BadAnswer { url: url.clone(), message };
+        let sent = tokio::time::timeout(self.idle, self.http.get(self.models.clone()).send()).await;
+        let response = sent.map_err(|_| bad(silence(self.idle)))?.map_err(|e| self.not_sent(&e))?;
+        let status = response.status();
+        let body = Source::new(response, self.idle).collect(MAX_EVENT).await?;
+        let text = String::from_utf8_lossy(&body);
+        if !status.is_success() {
+            let help = remedy(status, !self.secrets.is_empty());
+            let words = self.hide(body_words(&text));
+            let message = [words.as_str(), help].into_iter().filter(|w| !w.is_empty()).collect::<Vec<_>>().join(": ");
+            return Err(ModelError::Refused { url, status: status.as_u16(), message });
+        }
+        let json: Value = serde_json::from_str(&text).map_err(|_| {
+            let what = if is_page(&text) { "a web page" } else { "something else" };
+            bad(format!("{what} came instead of a list of models: check the base URL"))
+        })?;
+        let list = json.get("data").or(json.get("models")).unwrap_or(&json);
+        let list = list.as_array().ok_or_else(|| bad("the answer holds no list of models".to_owned()))?;
+        let name = |item: &Value| ["id", "name"].iter().find_map(|key| item.get(key)?.as_str().map(str::to_owned));
+        Ok(list.iter().filter_map(name).collect())
+    }
+}
+
+fn known(names: &[String]) -> String {
+    let shown = names.iter().take(MAX_NAMES).cloned().collect::<Vec<_>>().join(", ");
+    match names.len() {
+        0 => "the endpoint has no model".to_owned(),
+        more if more > MAX_NAMES => format!("the endpoint has {shown} and {} more", more - MAX_NAMES),
+        _ => format!("the endpoint has {shown}"),
+    }
+}
+
+pub(super) fn silence(idle: Duration) -> String {
+    format!("no byte came for {} seconds", idle.as_secs_f64())
+}
+
+/// `Retry-After` in seconds; a date is not read.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let seconds: f64 = headers.get("retry-after")?.to_str().ok()?.trim().parse().ok()?;
+    Duration::try_from_secs_f64(seconds).ok()
+}
+
+fn hide(secrets: &[String], text: String) -> String {
+    secrets.iter().fold(text, |text, secret| text.replace(secret, "…"))
+}
+
+fn hide_in(secrets: &[String], error: ModelError) -> ModelError {
+    match error {
+        ModelError::CutOff { message } => ModelError::CutOff { message: hide(secrets, message) },
+        ModelError::BadAnswer { url, message } => ModelError::BadAnswer { url, message: hide(secrets, message) },
+        other => other,
+    }
+}

@@ -1,0 +1,304 @@
+//! From the bytes of an answer to a model's events.
+
+use std::collections::VecDeque;
+use std::io::Cursor;
+use std::time::Duration;
+
+use futures::stream::{self, BoxStream, StreamExt};
+use reqwest::Response;
+use serde_json::Value;
+use sse_stream::{Sse, SseByteStream};
+
+use super::error::{cause, line, message};
+use super::guard::Guard;
+use super::open::silence;
+use crate::message::FinishReason;
+use crate::message::chunk::{Calls, Choice, Chunk};
+use crate::model::{ModelError, ModelEvent, Usage};
+
+/// Time after the finish reason for what may follow it: the usage, `[DONE]`.
+const AFTER_FINISH: Duration = Duration::from_secs(5);
+
+type Item = Result<ModelEvent, ModelError>;
+
+/// The bytes of a body, as they come.
+pub(super) struct Source {
+    response: Response,
+    idle: Duration,
+    /// Read, but not given yet.
+    ahead: Vec<u8>,
+}
+
+impl Source {
+    pub(super) fn new(response: Response, idle: Duration) -> Self {
+        Source { response, idle, ahead: Vec::new() }
+    }
+
+    async fn next(&mut self) -> Result<Option<Vec<u8>>, ModelError> {
+        if !self.ahead.is_empty() {
+            return Ok(Some(std::mem::take(&mut self.ahead)));
+        }
+        match tokio::time::timeout(self.idle, self.response.chunk()).await {
+            Err(_) => Err(ModelError::CutOff { message: silence(self.idle) }),
+            Ok(Err(error)) => Err(ModelError::CutOff { message: format!("the connection failed: {}", cause(&error)) }),
+            Ok(Ok(bytes)) => Ok(bytes.map(|b| b.to_vec())),
+        }
+    }
+
+    /// The first byte that is neither white space nor a mark of byte order;
+    /// nothing is taken from the source.
+    pub(super) async fn first(&mut self) -> Result<Option<u8>, ModelError> {
+        let mut seen = Vec::new();
+        while let Some(bytes) = self.next().await? {
+            seen.extend(bytes);
+            let text = seen.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&seen);
+            let first = text.iter().copied().find(|b| !b.is_ascii_whitespace());
+            if first.is_some_and(|b| b != 0xef) || seen.len() > 1024 {
+                self.ahead = seen;
+                return Ok(first);
+            }
+        }
+        self.ahead = seen;
+        Ok(None)
+    }
+
+    /// The rest of the body, `most` bytes of it.
+    pub(super) async fn collect(&mut self, most: usize) -> Result<Vec<u8>, ModelError> {
+        let mut all = Vec::new();
+        while all.len() < most {
+            match self.next().await? {
+                Some(bytes) => all.extend(bytes),
+                None => break,
+            }
+        }
+        all.truncate(most);
+        Ok(all)
+    }
+
+    /// The bytes for the parser of events, with what it needs in front of the end.
+    fn guarded(self) -> BoxStream<'static, Result<Cursor<String>, ModelError>> {
+        let state = Some((self, Guard::default(), None));
+        stream::unfold(state, |state| async move {
+            let (mut source, mut guard, failed) = state?;
+            if let Some(error) = failed {
+                return Some((Err(error), None));
+            }
+            let (text, state) = match source.next().await {
+                Ok(Some(bytes)) => match guard.push(&bytes) {
+                    Ok(text) => (text, Some((source, guard, None))),
+                    Err(error) => return Some((Err(error), None)),
+                },
+                // An event that was complete but for the blank line counts.
+                Ok(None) => (guard.finish().to_owned(), None),
+                Err(error) => (guard.finish().to_owned(), Some((source, guard, Some(error)))),
+            };
+            Some((Ok(Cursor::new(text)), state))
+        })
+        .boxed()
+    }
+}
+
+/// The events of a streamed answer.
+pub(super) fn events(source: Source, url: String) -> BoxStream<'static, Item> {
+    let reader = Reader { sse: SseByteStream::new(source.guarded()), decoder: Decoder::new(url) };
+    stream::unfold(reader, |mut reader| async move { Some((reader.next().await?, reader)) }).boxed()
+}
+
+/// The events of an answer that came whole: a completion, an error, or chunks line by line.
+pub(super) fn whole(bytes: &[u8], url: &str) -> Vec<Item> {
+    let mut decoder = Decoder::new(url.to_owned());
+    let text = String::from_utf8_lossy(bytes);
+    let text = text.trim_start_matches('\u{feff}');
+    for value in serde_json::Deserializer::from_str(text).into_iter::<Value>() {
+        match value {
+            Ok(value) => decoder.value(value, false),
+            Err(error) => {
+                decoder.not_json(&error, text);
+                break;
+            }
+        }
+    }
+    decoder.end();
+    decoder.queue.into()
+}
+
+struct Reader {
+    sse: SseByteStream<BoxStream<'static, Result<Cursor<String>, ModelError>>>,
+    decoder: Decoder,
+}
+
+impl Reader {
+    async fn next(&mut self) -> Option<Item> {
+        loop {
+            if let Some(item) = self.decoder.queue.pop_front() {
+                return Some(item);
+            }
+            if self.decoder.over {
+                return None;
+            }
+            let event = match self.decoder.finish {
+                None => self.sse.next().await,
+                // The answer is complete; an endpoint that goes silent here costs nothing.
+                Some(_) => tokio::time::timeout(AFTER_FINISH, self.sse.next()).await.unwrap_or(None),
+            };
+            match event {
+                Some(Ok(event)) => self.decoder.event(&event),
+                Some(Err(sse_stream::Error::Body(error))) => match error.downcast::<ModelError>() {
+                    Ok(error) => self.decoder.broken(*error),
+                    Err(other) => self.decoder.broken(ModelError::CutOff { message: other.to_string() }),
+                },
+                Some(Err(error)) => self.decoder.broken(ModelError::CutOff { message: error.to_string() }),
+                None => self.decoder.end(),
+            }
+        }
+    }
+}
+
+/// Makes a model's events of the endpoint's.
+struct Decoder {
+    url: String,
+    queue: VecDeque<Item>,
+    /// The choice that is taken: the first one that comes.
+    choice: Option<u64>,
+    calls: Calls,
+    usage: Option<Usage>,
+    /// Something of the answer came.
+    begun: bool,
+    /// Why the model stopped, held back for the usage behind it.
+    finish: Option<FinishReason>,
+    /// JSON that ended too early: the last event of a stream that broke off.
+    torn: Option<String>,
+    over: bool,
+}
+
+impl Decoder {
+    fn new(url: String) -> Self {
+        Decoder {
+            url,
+            queue: VecDeque::new(),
+            choice: None,
+            calls: Calls::default(),
+            usage: None,
+            begun: false,
+            finish: None,
+            torn: None,
+            over: false,
+        }
+    }
+
+    fn event(&mut self, event: &Sse) {
+        let Some(data) = event.data.as_deref().map(str::trim).filter(|d| !d.is_empty()) else { return };
+        if let Some(torn) = self.torn.take() {
+            return self.reported(&format!("it is not JSON: {torn}"));
+        }
+        if data == "[DONE]" {
+            // Whoever says that it is done need not give a reason.
+            self.finish.get_or_insert_default();
+            return self.end();
+        }
+        match serde_json::from_str(data) {
+            Ok(value) => self.value(value, event.event.as_deref() == Some("error")),
+            Err(error) => self.not_json(&error, data),
+        }
+    }
+
+    fn not_json(&mut self, error: &serde_json::Error, text: &str) {
+        let text = line(text).chars().take(200).collect::<String>();
+        if error.is_eof() { self.torn = Some(text) } else { self.reported(&text) }
+    }
+
+    fn value(&mut self, value: Value, is_error: bool) {
+        if self.over {
+            return;
+        }
+        let error = value.get("error").filter(|e| !e.is_null());
+        let foreign = value.get("choices").is_none() && value.get("usage").is_none();
+        if error.is_some() || is_error || foreign && message(&value).is_some() {
+            let words = message(error.unwrap_or(&value)).unwrap_or_else(|| line(&value.to_string()));
+            return self.reported(&words);
+        }
+        match serde_json::from_value::<Chunk>(value) {
+            Ok(chunk) => self.chunk(chunk),
+            Err(error) => self.reported(&format!("a chunk that cannot be read ({error})")),
+        }
+    }
+
+    fn chunk(&mut self, chunk: Chunk) {
+        if let Some(usage) = chunk.usage.as_ref().and_then(usage)
+            && self.usage != Some(usage)
+        {
+            self.usage = Some(usage);
+            self.queue.push_back(Ok(ModelEvent::Usage(usage)));
+        }
+        for choice in chunk.choices.unwrap_or_default() {
+            if *self.choice.get_or_insert(choice.index) == choice.index {
+                self.take(choice);
+            }
+        }
+    }
+
+    fn take(&mut self, choice: Choice) {
+        // The whole answer, which some endpoints repeat at the end of a stream.
+        let message = choice.message.filter(|_| !self.begun);
+        if let Some(mut fields) = choice.delta.or(message) {
+            for call in fields.tool_calls.take().into_iter().flatten() {
+                self.begun = true;
+                self.calls.push(call);
+            }
+            for delta in fields.into_deltas() {
+                self.begun = true;
+                self.queue.push_back(Ok(ModelEvent::Delta(delta)));
+            }
+        }
+        if let Some(reason) = choice.finish_reason.filter(|r| !r.is_empty()) {
+            self.finish = Some(FinishReason::from(reason.as_str()));
+        }
+    }
+
+    /// The endpoint says in its own words that it failed.
+    fn reported(&mut self, words: &str) {
+        let error = if self.begun {
+            ModelError::CutOff { message: format!("{} reported an error: {words}", self.url) }
+        } else {
+            ModelError::BadAnswer { url: self.url.clone(), message: format!("the endpoint reported an error: {words}") }
+        };
+        self.fail(error);
+    }
+
+    /// The body broke off; behind a finish reason nothing of the answer was lost.
+    fn broken(&mut self, error: ModelError) {
+        if self.finish.is_some() { self.end() } else { self.fail(error) }
+    }
+
+    fn fail(&mut self, error: ModelError) {
+        if !self.over {
+            self.queue.push_back(Err(error));
+            self.over = true;
+        }
+    }
+
+    fn end(&mut self) {
+        let Some(reason) = self.finish.take() else { return self.fail(ModelError::BrokeOff) };
+        if !self.over {
+            let calls = std::mem::take(&mut self.calls).finish().into_iter();
+            self.queue.extend(calls.map(|call| Ok(ModelEvent::Call(call))));
+            self.queue.push_back(Ok(ModelEvent::Finish(reason)));
+            self.over = true;
+        }
+    }
+}
+
+/// What an endpoint counted; fields that are missing or of another kind count as none.
+fn usage(value: &Value) -> Option<Usage> {
+    let number = |value: &Value, key: &str| value.get(key).and_then(Value::as_u64);
+    let (prompt, completion) = (number(value, "prompt_tokens"), number(value, "completion_tokens"));
+    if prompt.is_none() && completion.is_none() {
+        return None;
+    }
+    let details = value.get("completion_tokens_details");
+    Some(Usage {
+        prompt_tokens: prompt.unwrap_or(0),
+        completion_tokens: completion.unwrap_or(0),
+        reasoning_tokens: details.and_then(|d| number(d, "reasoning_tokens")),
+    })
+}

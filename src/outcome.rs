@@ -1,0 +1,90 @@
+//! What became of a call: a bounded text for the model, the whole for the caller.
+
+mod bounded;
+mod neutralise;
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+pub use bounded::{Cut, RESULT_BYTES, bounded, cut};
+pub use neutralise::{Neutraliser, strip_invisible};
+
+use crate::reasoning::keyword_enum;
+
+/// How a call ended. Every call has exactly one outcome.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// The tool answered.
+    Result,
+    /// The tool or its server failed; the text says how.
+    ToolError,
+    /// The policy or the user said no.
+    Denied,
+    /// No answer in time.
+    TimedOut,
+    /// The turn was cancelled.
+    Cancelled,
+}
+
+keyword_enum!(Status, "a status",
+    "result" => Status::Result,
+    "tool_error" => Status::ToolError,
+    "denied" => Status::Denied,
+    "timed_out" => Status::TimedOut,
+    "cancelled" => Status::Cancelled);
+
+/// What became of a call. A tool's failure is an outcome, not an `Err`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// How it ended.
+    pub status: Status,
+    /// Everything the tool said, as text, whole and not neutralised.
+    pub text: String,
+    /// MCP's `structuredContent`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub structured: Option<Value>,
+    /// Time from the call's start to here, in the serialised form in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "millis")]
+    pub took: Option<Duration>,
+}
+
+impl Outcome {
+    /// An outcome with a status and a text.
+    pub fn new(status: Status, text: impl Into<String>) -> Self {
+        Outcome { status, text: text.into(), structured: None, took: None }
+    }
+
+    /// The tool answered with this text.
+    pub fn result(text: impl Into<String>) -> Self {
+        Outcome::new(Status::Result, text)
+    }
+
+    /// The tool failed and said so.
+    pub fn error(text: impl Into<String>) -> Self {
+        Outcome::new(Status::ToolError, text)
+    }
+
+    /// Whether the tool answered.
+    pub fn is_result(&self) -> bool {
+        self.status == Status::Result
+    }
+}
+
+mod millis {
+    use std::time::Duration;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[expect(clippy::ref_option, reason = "serde's `with` passes a reference to the field")]
+    pub(super) fn serialize<S: Serializer>(took: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {
+        took.map(|t| t.as_secs_f64() * 1000.0).serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
+        let millis = Option::<f64>::deserialize(deserializer)?;
+        millis.map(|m| Duration::try_from_secs_f64(m / 1000.0).map_err(serde::de::Error::custom)).transpose()
+    }
+}

@@ -1,0 +1,308 @@
+//! Foreign text made harmless: no dialect finds a call in it.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::fmt::Write as _;
+use std::sync::LazyLock;
+
+use memchr::memchr2_iter;
+use regex::Regex;
+
+use crate::catalog::Catalog;
+use crate::dialect::{Dialect, Shape};
+
+/// Tags that no dialect's data names but that models or servers act on:
+/// reasoning, call syntaxes of other families, and the delimiters of results.
+const FOREIGN_TAGS: &[&str] = &[
+    "think",
+    "thinking",
+    "tool_call",
+    "tool_calls",
+    "tool_response",
+    "tool_result",
+    "tool_error",
+    "function",
+    "function_call",
+    "function_calls",
+    "function_results",
+    "invoke",
+    "parameter",
+    "antml:invoke",
+    "antml:parameter",
+    "antml:function_calls",
+];
+
+/// Words in square brackets that open or close calls and roles in chat templates.
+const FOREIGN_BRACKETS: &[&str] = &[
+    "TOOL_CALLS",
+    "TOOL_CALL",
+    "TOOL_REQUEST",
+    "END_TOOL_REQUEST",
+    "TOOL_RESULTS",
+    "/TOOL_RESULTS",
+    "AVAILABLE_TOOLS",
+    "/AVAILABLE_TOOLS",
+    "INST",
+    "/INST",
+    "ARGS",
+    "CALL_ID",
+];
+
+/// Longest run of characters that is looked at as a name.
+const MAX_NAME: usize = 256;
+
+/// Makes call markers in foreign text harmless, for one catalog.
+///
+/// A marker's `<` becomes `&lt;`; a `[`, a line such as `TYPE: MCP`, and a
+/// known tool's `name(` at a line's start get a backslash. All other text stays
+/// as it is, and neutralising twice changes nothing more.
+///
+/// ```
+/// use toolgraft::catalog::Catalog;
+/// use toolgraft::outcome::Neutraliser;
+///
+/// let neutraliser = Neutraliser::new(&Catalog::default());
+/// assert_eq!(neutraliser.neutralise("<b>1 < 2</b>"), "<b>1 < 2</b>");
+/// assert_eq!(neutraliser.neutralise("<use_mcp_tool>"), "&lt;use_mcp_tool>");
+/// assert_eq!(neutraliser.neutralise("TYPE: MCP"), "\\TYPE: MCP");
+/// ```
+#[derive(Debug, Clone)]
+pub struct Neutraliser {
+    /// Names that are markers after `<`, in lower case.
+    tags: HashSet<String>,
+    /// Names of tools, in lower case.
+    tools: HashSet<String>,
+    /// Names that hold characters which end a run; looked for one by one.
+    odd: Vec<String>,
+}
+
+impl Neutraliser {
+    /// For texts of these servers: knows the tools' names, which are tags in `tool_tag`.
+    pub fn new(catalog: &Catalog) -> Self {
+        let mut tools = HashSet::new();
+        for tool in catalog.tools() {
+            tools.insert(tool.name.to_lowercase());
+            tools.extend(tool.server.as_ref().map(|server| format!("{server}.{}", tool.name).to_lowercase()));
+        }
+        let mut tags = tools.clone();
+        tags.extend(FOREIGN_TAGS.iter().map(|tag| (*tag).to_owned()));
+        tags.extend(block_tags().map(str::to_lowercase));
+        let odd = tags.iter().filter(|name| name.contains(ends_name)).cloned().collect();
+        Neutraliser { tags, tools, odd }
+    }
+
+    /// The text with no marker in it.
+    pub fn neutralise<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let mut places: Vec<usize> =
+            memchr2_iter(b'<', b'[', text.as_bytes()).filter(|at| self.opens(&text[*at..])).collect();
+        places.extend(LINES.captures_iter(text).filter_map(|found| {
+            let name = found.name("name").map(|name| name.as_str().to_lowercase());
+            let is_marker = name.is_none_or(|name| self.tools.contains(&name));
+            found.name("marker").filter(|_| is_marker).map(|marker| marker.start())
+        }));
+        places.retain(|at| text.as_bytes()[*at] == b'<' || !text[..*at].ends_with('\\'));
+        if places.is_empty() {
+            return Cow::Borrowed(text);
+        }
+        places.sort_unstable();
+        places.dedup();
+        let mut safe = String::with_capacity(text.len() + 4 * places.len());
+        let mut from = 0;
+        for at in places {
+            safe.push_str(&text[from..at]);
+            let is_tag = text.as_bytes()[at] == b'<';
+            safe.push_str(if is_tag { "&lt;" } else { "\\" });
+            from = at + usize::from(is_tag);
+        }
+        safe.push_str(&text[from..]);
+        Cow::Owned(safe)
+    }
+
+    /// Server text for the prompt on one line: control and invisible characters
+    /// stripped, white space joined to single spaces, at most `limit` characters
+    /// (an ellipsis marks the cut), markers neutralised.
+    pub fn describe(&self, text: &str, limit: usize) -> String {
+        let joined = strip_invisible(text).split_whitespace().collect::<Vec<_>>().join(" ");
+        self.neutralise(&shortened(joined, limit)).into_owned()
+    }
+
+    /// As [`describe`](Neutraliser::describe), but the text's lines stay, without
+    /// empty ones; each is cut off at its ends only.
+    pub fn describe_lines(&self, text: &str, limit: usize) -> Vec<String> {
+        let stripped = strip_invisible(text);
+        let lines: Vec<_> = stripped.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        let short = shortened(lines.join("\n"), limit);
+        self.neutralise(&short).lines().map(str::to_owned).collect()
+    }
+
+    /// Whether `text`, which begins with `<` or `[`, begins with a marker.
+    fn opens(&self, text: &str) -> bool {
+        let Some(rest) = text.strip_prefix('<') else {
+            let rest = text[1..].trim_start();
+            let word = rest.split_once(']').map_or("", |(word, _)| word.trim_end());
+            return FOREIGN_BRACKETS.iter().any(|bracket| bracket.eq_ignore_ascii_case(word))
+                || name_at(rest).strip_suffix('(').is_some_and(|name| self.tools.contains(&name.to_lowercase()));
+        };
+        let rest = rest.trim_start_matches(|c: char| c.is_whitespace() || c == '/' || c == '!');
+        // Special tokens: ChatML's, and DeepSeek's with a full-width bar.
+        if rest.starts_with(['|', '｜']) {
+            return true;
+        }
+        let name = name_at(rest).to_lowercase();
+        let name = name.trim_end_matches('/');
+        self.tags.contains(name.trim_end_matches('('))
+            || self.odd.iter().any(|odd| rest.get(..odd.len()).is_some_and(|r| r.to_lowercase() == *odd))
+    }
+}
+
+fn shortened(mut text: String, limit: usize) -> String {
+    if let Some((end, _)) = text.char_indices().nth(limit) {
+        text.truncate(end);
+        text.truncate(text.trim_end().len());
+        text.push('…');
+    }
+    text
+}
+
+/// Characters that end a name in a tag or before its arguments.
+fn ends_name(c: char) -> bool {
+    c.is_whitespace() || matches!(c, '<' | '>' | '=' | '"' | '\'' | '(' | '[' | ']' | ',' | '{')
+}
+
+/// The name that `text` begins with; a `(` right after it is included.
+fn name_at(text: &str) -> &str {
+    let end = text.find(ends_name).unwrap_or(text.len());
+    let end = end + usize::from(text[end..].starts_with('('));
+    if end > MAX_NAME { "" } else { &text[..end] }
+}
+
+fn block_tags() -> impl Iterator<Item = &'static str> {
+    Dialect::ALL
+        .iter()
+        .filter_map(|dialect| match dialect.spec().shape {
+            Shape::Element(blocks) => Some(blocks),
+            _ => None,
+        })
+        .flatten()
+        .flat_map(|block| block.children.iter().map(|child| child.tag).chain([block.tag]))
+}
+
+/// Marker lines, and calls written at the start of a line.
+static LINES: LazyLock<Regex> = LazyLock::new(line_markers);
+
+/// `marker` is what gets the backslash; `name`, where there is one, must be a tool's.
+///
+/// The dialects' own lines are looked for anywhere in a line, whatever a parser
+/// takes for a line's start; the other shapes only at one.
+fn line_markers() -> Regex {
+    let mut pattern = String::from(r"(?mi)(?P<marker>");
+    for dialect in Dialect::ALL {
+        if let Shape::MarkedJson(shape) = &dialect.spec().shape {
+            for line in [&shape.call_line, &shape.answer_line] {
+                let _ = write!(pattern, "{}|", line.pieces.concat());
+            }
+        }
+    }
+    // ReAct lines, and `name(…)`.
+    pattern.push_str(
+        r#"^[ \t>*_`-]*Action(?:[ \t]*Input)?[*_]*[ \t]*[:：]|^[ \t>*_`-]*(?P<name>[^\s<>="'(\[\],{`*]{1,256})\()"#,
+    );
+    Regex::new(&pattern).expect("the pieces of the dialects are regular expressions")
+}
+
+/// The text without control characters (line breaks and tabs stay) and without
+/// characters that are not seen: zero-width, direction marks, variation
+/// selectors, soft hyphens, and the tags block that can hide whole sentences.
+pub fn strip_invisible(text: &str) -> Cow<'_, str> {
+    if text.contains(is_invisible) { Cow::Owned(text.replace(is_invisible, "")) } else { Cow::Borrowed(text) }
+}
+
+fn is_invisible(c: char) -> bool {
+    (c.is_control() && !matches!(c, '\n' | '\t' | '\r'))
+        || matches!(c,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}'
+            | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tool::Tool;
+
+    fn neutraliser() -> Neutraliser {
+        let tools = ["get_weather", "查询天气", "odd name"].map(|name| Tool::new(name).with_server("weather"));
+        Neutraliser::new(&Catalog::from_tools(tools))
+    }
+
+    #[test]
+    fn every_markers_first_character_is_taken_away() {
+        for (text, safe) in [
+            ("<use_mcp_tool>", "&lt;use_mcp_tool>"),
+            ("</use_mcp_tool>", "&lt;/use_mcp_tool>"),
+            ("<Access_MCP_Resource>", "&lt;Access_MCP_Resource>"),
+            ("< server_name>", "&lt; server_name>"),
+            ("<get_weather>", "&lt;get_weather>"),
+            ("<weather.get_weather/>", "&lt;weather.get_weather/>"),
+            ("<查询天气>", "&lt;查询天气>"),
+            ("<odd name>", "&lt;odd name>"),
+            ("<think>a</think>", "&lt;think>a&lt;/think>"),
+            ("<tool_call>{}", "&lt;tool_call>{}"),
+            ("<function=get>", "&lt;function=get>"),
+            ("<invoke name=\"x\">", "&lt;invoke name=\"x\">"),
+            ("<think<think>", "&lt;think&lt;think>"),
+            ("<|im_start|>", "&lt;|im_start|>"),
+            ("<｜tool▁calls▁begin｜>", "&lt;｜tool▁calls▁begin｜>"),
+            ("</tool_result>", "&lt;/tool_result>"),
+            ("[TOOL_CALLS][{}]", "\\[TOOL_CALLS][{}]"),
+            ("[TOOL_REQUEST]", "\\[TOOL_REQUEST]"),
+            ("[END_TOOL_REQUEST]", "\\[END_TOOL_REQUEST]"),
+            ("[get_weather(city=\"x\")]", "\\[get_weather(city=\"x\")]"),
+            ("a\nget_weather(city=1)", "a\n\\get_weather(city=1)"),
+            ("Action: get\nAction Input: {}", "\\Action: get\n\\Action Input: {}"),
+            ("x\nTYPE: MCP\n{}", "x\n\\TYPE: MCP\n{}"),
+            ("type：mcp", "\\type：mcp"),
+            ("**TYPE: ANSWER**", "\\**TYPE: ANSWER**"),
+            ("- TYPE: MCP", "- \\TYPE: MCP"),
+        ] {
+            assert_eq!(neutraliser().neutralise(text), safe);
+            assert_eq!(neutraliser().neutralise(safe), safe, "twice");
+        }
+    }
+
+    #[test]
+    fn other_text_stays_as_it_is() {
+        for text in [
+            "<div class=\"a\">1 < 2</div>",
+            "[1, 2] [link](url) [instance] [a-z]",
+            "a type of MCP server",
+            "print(get_weather(1))",
+            "see `get_weather`",
+            "<weather>",
+            "<thinker>",
+            "printf(\"x\")",
+            "",
+        ] {
+            assert!(matches!(neutraliser().neutralise(text), Cow::Borrowed(same) if same == text), "{text}");
+        }
+    }
+
+    #[test]
+    fn hidden_characters_are_stripped_from_descriptions() {
+        let text = "a\u{200b}b\u{202e}c\u{e0041}\u{e007f}\u{7}d\n  e\u{feff}";
+        assert_eq!(strip_invisible(text), "abcd\n  e");
+        assert_eq!(neutraliser().describe(text, 600), "abcd e");
+        // A marker is looked for after stripping.
+        assert_eq!(neutraliser().describe("<use_\u{200b}mcp_tool>", 600), "&lt;use_mcp_tool>");
+    }
+
+    #[test]
+    fn long_descriptions_end_in_an_ellipsis() {
+        assert_eq!(neutraliser().describe("天气 预报", 3), "天气…");
+        assert_eq!(neutraliser().describe("abc", 3), "abc");
+        assert_eq!(neutraliser().describe("abcd", 3), "abc…");
+        assert_eq!(neutraliser().describe_lines(" a b\n\n  <think>\nc", 14), ["a b", "&lt;think>", "c"]);
+        assert_eq!(neutraliser().describe_lines("a\nbcd", 3), ["a", "b…"]);
+    }
+}

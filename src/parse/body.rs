@@ -1,0 +1,296 @@
+//! What the shapes of calls have in common while a call is open.
+
+use std::ops::Range;
+
+use super::emit::{Emitter, Sink};
+use super::json::{Closer, Lexed, Lexer, Loose, LooseStep, read};
+use super::tables::THINK_TAGS;
+use super::verdict::{Fault, Parts};
+use super::window::{Match, Window, begins, begins_tag, floor_boundary};
+
+/// What a call's text came to.
+#[derive(Debug)]
+pub(super) enum Step {
+    /// All decidable bytes were read; the call goes on.
+    More,
+    /// The call ends here.
+    End(u64),
+}
+
+/// Where an open call reports its name and its arguments.
+pub(super) struct CallOut<'a, 's> {
+    pub(super) emitter: &'a mut Emitter,
+    pub(super) sink: &'a mut Sink<'s>,
+    /// Deltas stop at this offset.
+    pub(super) limit_at: u64,
+    /// The call's text up to there, once the window no longer holds it, and its start.
+    pub(super) saved: Option<(u64, &'a str)>,
+    /// `</think>` outside a JSON string ends the call.
+    pub(super) think_ends: bool,
+}
+
+impl CallOut<'_, '_> {
+    pub(super) fn start(&mut self, at: u64, server: Option<&str>, tool: &str) {
+        self.emitter.call_start(at, server, tool, self.sink);
+    }
+
+    /// More of the arguments' JSON text, made from bytes up to `at`.
+    pub(super) fn delta(&mut self, at: u64, text: &str) {
+        if at <= self.limit_at && !text.is_empty() {
+            self.emitter.delta(at, text, self.sink);
+        }
+    }
+
+    /// A piece of the call's text, as far as it may be handed on.
+    pub(super) fn text<'t>(&'t self, window: Window<'t>, range: Range<u64>) -> &'t str {
+        let end = range.end.min(self.limit_at);
+        let Some((start, saved)) = self.saved.filter(|_| range.start < window.base) else {
+            let text = window.slice(range.clone());
+            return &text[..floor_boundary(text, end.saturating_sub(range.start) as usize)];
+        };
+        let index = |at: u64| floor_boundary(saved, at.saturating_sub(start) as usize);
+        &saved[index(range.start)..index(end.max(range.start))]
+    }
+}
+
+/// Whether `text` begins with a closing think tag.
+pub(super) fn think_close(text: &str, more: bool) -> Match<usize> {
+    THINK_TAGS.iter().map(|tag| begins_tag(text, tag, true, more)).fold(Match::No, |a, b| match (a, b) {
+        (Match::No, found) | (found, Match::No) => found,
+        (found @ Match::Yes(_), _) => found,
+        (_, found) => found,
+    })
+}
+
+pub(super) const COMMENT_OPEN: &str = "<!--";
+pub(super) const COMMENT_CLOSE: &str = "-->";
+
+/// Where a comment between tags stands.
+pub(super) enum Comment {
+    /// It ends here.
+    Over(usize),
+    /// It goes on; all up to here was read.
+    Open(usize),
+}
+
+/// Reads on in a comment. `think_ends`: `</think>` ends it too, being where the
+/// call ends.
+pub(super) fn comment(rest: &str, think_ends: bool, more: bool) -> Comment {
+    for i in memchr::memchr2_iter(b'-', b'<', rest.as_bytes()) {
+        let close = begins(&rest[i..], COMMENT_CLOSE, more);
+        let think = if think_ends { think_close(&rest[i..], more) } else { Match::No };
+        match (close, think) {
+            (Match::Yes(()), _) => return Comment::Over(i + COMMENT_CLOSE.len()),
+            (_, Match::Yes(_)) => return Comment::Over(i),
+            (Match::No, Match::No) => {}
+            _ => return Comment::Open(i),
+        }
+    }
+    Comment::Open(rest.len())
+}
+
+/// A JSON text inside a call: strict as long as it can be, then tolerant.
+#[derive(Debug)]
+pub(super) struct JsonText {
+    pub(super) start: u64,
+    pub(super) cursor: u64,
+    reader: Reader,
+    /// Where the strict lexer stopped: its text up to here is a JSON prefix.
+    fault: Option<u64>,
+    too_deep: bool,
+    /// A closing tag inside the string that is being read, or what may become
+    /// one: if the string never ends, the call may have ended there.
+    guard: Option<u64>,
+    /// Strings were searched for the guard up to here.
+    guarded: u64,
+}
+
+#[derive(Debug)]
+enum Reader {
+    Strict(Lexer),
+    Loose(Loose),
+}
+
+/// What a JSON text came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum JsonStep {
+    More,
+    Key(Range<u64>),
+    ValueStart(u64),
+    ValueEnd(u64),
+    /// The value ends here.
+    End(u64),
+    /// The first fault; the tolerant lexer goes on.
+    Fault,
+    /// The closer begins here and the value is not over.
+    Closed(u64),
+    /// At the first raw line break in a string: the line had passed a whole
+    /// closer, which ended the call here.
+    Passed(u64),
+}
+
+impl JsonText {
+    pub(super) fn new(start: u64, max_depth: usize) -> Self {
+        JsonText {
+            start,
+            cursor: start,
+            reader: Reader::Strict(Lexer::new(max_depth)),
+            fault: None,
+            too_deep: false,
+            guard: None,
+            guarded: start,
+        }
+    }
+
+    /// Up to where the text may be handed on as a preview.
+    pub(super) fn safe(&self) -> u64 {
+        match &self.reader {
+            Reader::Strict(lexer) => lexer.safe(self.cursor).min(self.guard.unwrap_or(u64::MAX)),
+            Reader::Loose(_) => self.fault.unwrap_or(self.start),
+        }
+    }
+
+    /// The first byte that is still needed: where something undecided in a
+    /// string begins, or where the text goes on.
+    pub(super) fn needed_from(&self) -> u64 {
+        self.guard.filter(|at| *at == self.guarded).unwrap_or(self.cursor)
+    }
+
+    /// Whether a damaged text was left at a line's start.
+    pub(super) fn at_line_start(&self) -> bool {
+        matches!(&self.reader, Reader::Loose(loose) if loose.at_line_start())
+    }
+
+    pub(super) fn next(&mut self, window: Window<'_>, limit_at: u64, closer: &dyn JsonCloser) -> JsonStep {
+        let lexer = match &mut self.reader {
+            Reader::Strict(lexer) => lexer,
+            Reader::Loose(loose) => {
+                return match loose.next(window, &mut self.cursor, &AsCloser(closer)) {
+                    LooseStep::More => JsonStep::More,
+                    LooseStep::Balanced(at) => JsonStep::End(at),
+                    LooseStep::Closed(at) => JsonStep::Closed(at),
+                };
+            }
+        };
+        let step = lexer.next(window.from(self.cursor).as_bytes(), &mut self.cursor);
+        if !matches!(step, Lexed::More | Lexed::Fault(_)) {
+            self.guard = None;
+        }
+        match step {
+            Lexed::More => {
+                self.watch(window, closer);
+                JsonStep::More
+            }
+            Lexed::Key(range) => JsonStep::Key(range),
+            Lexed::ValueStart(at) => JsonStep::ValueStart(at),
+            Lexed::ValueEnd(at) => JsonStep::ValueEnd(at),
+            Lexed::End(at) => JsonStep::End(at),
+            Lexed::Fault(at) => {
+                let lexer_string_start = lexer.string_start();
+                let line_break = lexer.in_string() && window.from(at).starts_with('\n');
+                self.fault = Some(lexer.safe(at));
+                self.too_deep = lexer.too_deep();
+                self.reader = Reader::Loose(lexer.loosen());
+                // Past the limit the line is no longer at hand.
+                if line_break && at <= limit_at {
+                    let text = window.slice(self.start..at);
+                    let line = &text[memchr::memrchr(b'\n', text.as_bytes()).map_or(0, |n| n + 1)..];
+                    if let Some(passed) = closer.last_passed(line) {
+                        self.guarded = self.guarded.max(lexer_string_start);
+                        self.watch_from(window, closer, at);
+                        self.fault = self.guard.or(self.fault);
+                        self.cursor = at - line.len() as u64 + passed as u64;
+                        return JsonStep::Passed(self.cursor);
+                    }
+                }
+                self.guard = None;
+                JsonStep::Fault
+            }
+        }
+    }
+
+    /// Looks for a closing tag in the string that is being read.
+    fn watch(&mut self, window: Window<'_>, closer: &dyn JsonCloser) {
+        let Reader::Strict(lexer) = &self.reader else { return };
+        if !lexer.in_string() {
+            self.guard = None;
+            return;
+        }
+        if self.guarded < lexer.string_start() {
+            self.guarded = lexer.string_start();
+            self.guard = None;
+        }
+        self.watch_from(window, closer, self.cursor);
+    }
+
+    fn watch_from(&mut self, window: Window<'_>, closer: &dyn JsonCloser, to: u64) {
+        let Some(tag) = closer.inner_tag() else { return };
+        // A guard that was found stays; one that was undecided is looked at again.
+        if self.guard.is_some_and(|at| at < self.guarded) {
+            return;
+        }
+        self.guard = None;
+        let text = window.slice(self.guarded..to);
+        let base = self.guarded.max(window.base);
+        self.guarded = to;
+        for i in memchr::memchr_iter(b'<', text.as_bytes()) {
+            let at = base + i as u64;
+            match begins_tag(window.from(at), tag, true, window.more) {
+                Match::No => {}
+                Match::Yes(_) => {
+                    self.guard = Some(at);
+                    return;
+                }
+                Match::Undecided => {
+                    self.guard = Some(at);
+                    self.guarded = at;
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Why the text is refused before its end, if it is.
+    pub(super) fn limit_fault(&self, max_depth: usize) -> Option<Fault> {
+        self.too_deep.then(|| Fault::too_deep(max_depth))
+    }
+
+    /// What the text says, read from `self.start..end`.
+    pub(super) fn read(&self, window: Window<'_>, end: u64, max_depth: usize, parts: &mut Parts) {
+        let source = window.slice(self.start..end);
+        source.clone_into(&mut parts.raw_arguments);
+        if let Some(fault) = self.limit_fault(max_depth) {
+            parts.fault = Some(fault);
+            return;
+        }
+        match read(source) {
+            Ok(found) => {
+                let previewed = self.fault.map_or(source, |at| window.slice(self.start..at));
+                parts.restated |= !found.text.starts_with(previewed);
+                parts.arguments = found.value;
+                parts.repairs.extend(found.repairs);
+            }
+            Err(error) => parts.fault = Some(Fault::malformed(format!("the arguments are not valid JSON: {error}"))),
+        }
+    }
+}
+
+/// What ends a damaged JSON text of a dialect from outside.
+pub(super) trait JsonCloser {
+    /// Whether `text` begins with a closer.
+    fn closes(&self, text: &str, line_start: bool, more: bool) -> Match<()>;
+
+    /// The closing tag that comes right after the JSON, if the dialect has one.
+    fn inner_tag(&self) -> Option<&str>;
+
+    /// End of the last whole closer (all closing tags of the call) in a line.
+    fn last_passed(&self, line: &str) -> Option<usize>;
+}
+
+struct AsCloser<'c>(&'c dyn JsonCloser);
+
+impl Closer for AsCloser<'_> {
+    fn closes(&self, text: &str, line_start: bool, more: bool) -> Match<()> {
+        self.0.closes(text, line_start, more)
+    }
+}

@@ -1,0 +1,57 @@
+//! What a parser reads and how it decides, as data.
+
+use std::sync::Arc;
+
+use crate::catalog::Catalog;
+use crate::dialect::DialectSet;
+use crate::reasoning::{ReasoningCalls, ReasoningMode};
+
+/// Largest call, in bytes from its opener to its end; also the most that a
+/// rejection's `raw` holds.
+pub const MAX_CALL_BYTES: usize = 8 << 20;
+
+/// Deepest nesting of arrays and objects in a call's JSON.
+pub const MAX_DEPTH: usize = 120;
+
+/// Most calls in one message, rejected ones included.
+pub const MAX_CALLS: usize = 64;
+
+/// Plain text is held back at most this many bytes while it may still become a
+/// marker (or the longest known marker, an opener and the child behind it, plus
+/// [`HOLD_SLACK`], if that is more).
+pub const MIN_HOLD: usize = 64;
+
+/// Room beside the longest known marker for quotes, spaces and line breaks.
+pub const HOLD_SLACK: usize = 16;
+
+/// What a [`Parser`](super::Parser) reads and how it decides.
+#[derive(Debug, Clone, Default)]
+pub struct Config {
+    /// Dialects to read, all at once.
+    pub dialects: DialectSet,
+    /// Known tools; without them any name is accepted and `tool_tag` is off.
+    pub catalog: Option<Arc<Catalog>>,
+    /// Where reasoning starts.
+    pub reasoning: ReasoningMode,
+    /// What becomes of calls in the reasoning.
+    pub reasoning_calls: ReasoningCalls,
+    /// Limits on one message.
+    pub limits: Limits,
+}
+
+/// Limits on one message. A call past a limit is rejected as `limit`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of one call; default [`MAX_CALL_BYTES`].
+    pub call_bytes: usize,
+    /// Nesting of a call's JSON; default [`MAX_DEPTH`], which is also the most.
+    pub depth: usize,
+    /// Calls in one message; default [`MAX_CALLS`].
+    pub calls: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { call_bytes: MAX_CALL_BYTES, depth: MAX_DEPTH, calls: MAX_CALLS }
+    }
+}

@@ -1,0 +1,176 @@
+//! The child that holds JSON: what stands around it, and the JSON itself.
+
+use super::{CDATA_OPEN, Element, Go, State, any_tag};
+use crate::call::Repair;
+use crate::dialect::ChildRole;
+use crate::parse::body::{CallOut, JsonCloser, JsonStep, JsonText, Step, think_close};
+use crate::parse::config::MIN_HOLD;
+use crate::parse::line::fence_run;
+use crate::parse::verdict::Fault;
+use crate::parse::window::{Match, Window, begins, begins_tag, leading_space};
+
+const CDATA_CLOSE: &str = "]]>";
+
+impl Element {
+    /// Hands on the JSON text that is known to be good.
+    pub(super) fn preview(&mut self, window: Window<'_>, out: &mut CallOut<'_, '_>) {
+        let Some(json) = &self.json else { return };
+        let from = self.previewed.max(json.start);
+        let safe = self.json_end.map_or(json.safe(), |end| end.min(json.safe()));
+        if self.started && safe > from {
+            let text = out.text(window, from..safe).to_owned();
+            out.delta(from + text.len() as u64, &text);
+            self.previewed = safe;
+        }
+    }
+
+    pub(super) fn lead(&mut self, rest: &str, window: Window<'_>, max_depth: usize) -> Go {
+        let space = leading_space(rest);
+        if space > 0 {
+            self.cursor += space as u64;
+            return Go::On;
+        }
+        let (rest, more) = window.candidate(self.cursor, MIN_HOLD);
+        let close = begins_tag(rest, self.arguments_tag(), true, more);
+        let cdata = begins(rest, CDATA_OPEN, more);
+        let fence = fence_run(rest, more);
+        match (close, cdata, fence) {
+            // Nothing inside: no arguments.
+            (Match::Yes(_), ..) => {
+                self.state = State::Tail;
+                Go::On
+            }
+            (_, Match::Yes(()), _) => self.lead_repair(Repair::Cdata, CDATA_OPEN.len()),
+            (_, _, Match::Yes(length)) => self.lead_repair(Repair::Fence, length),
+            (Match::Undecided, ..) | (_, Match::Undecided, _) | (_, _, Match::Undecided) => Go::Wait,
+            _ => {
+                self.json = Some(JsonText::new(self.cursor, max_depth));
+                self.state = State::Json;
+                Go::On
+            }
+        }
+    }
+
+    fn lead_repair(&mut self, repair: Repair, length: usize) -> Go {
+        if !self.parts.repairs.contains(&repair) {
+            self.parts.repairs.push(repair);
+        }
+        self.cursor += length as u64;
+        Go::On
+    }
+
+    pub(super) fn arguments_tag(&self) -> &'static str {
+        self.block.children.iter().find(|c| c.role == ChildRole::Arguments).map_or("", |c| c.tag)
+    }
+
+    /// `None`: the state changed.
+    pub(super) fn json(&mut self, window: Window<'_>, max_depth: usize, out: &mut CallOut<'_, '_>) -> Option<Step> {
+        let closer = Tags { arguments: self.arguments_tag(), block: self.block.tag, think: out.think_ends };
+        let json = self.json.get_or_insert_with(|| JsonText::new(self.cursor, max_depth));
+        let step = json.next(window, out.limit_at, &closer);
+        self.cursor = json.cursor;
+        match step {
+            JsonStep::More => {
+                self.preview(window, out);
+                return Some(Step::More);
+            }
+            JsonStep::End(at) => {
+                self.json_end = Some(at);
+                self.complete_at = Some(at);
+                self.preview(window, out);
+                self.state = State::Tail;
+            }
+            JsonStep::Closed(at) => {
+                self.unbalanced(window, at, max_depth);
+                self.state = State::Tail;
+            }
+            JsonStep::Passed(at) => {
+                self.preview(window, out);
+                self.unbalanced(window, at, max_depth);
+                return Some(Step::End(at));
+            }
+            JsonStep::Fault => self.preview(window, out),
+            JsonStep::Key(_) | JsonStep::ValueStart(_) | JsonStep::ValueEnd(_) => {}
+        }
+        None
+    }
+
+    fn unbalanced(&mut self, window: Window<'_>, at: u64, max_depth: usize) {
+        let Some(json) = &self.json else { return };
+        json.read(window, at, max_depth, &mut self.parts);
+        self.parts.fault.get_or_insert_with(|| Fault::malformed("the arguments' JSON is not closed"));
+    }
+
+    pub(super) fn tail(&mut self, rest: &str, window: Window<'_>) -> Go {
+        let space = leading_space(rest);
+        if space > 0 {
+            self.cursor += space as u64;
+            return Go::On;
+        }
+        let (rest, more) = window.candidate(self.cursor, MIN_HOLD);
+        match begins_tag(rest, self.arguments_tag(), true, more) {
+            Match::Yes(length) => {
+                self.cursor += length as u64;
+                if let Some(i) = self.block.children.iter().position(|c| c.role == ChildRole::Arguments) {
+                    self.seen |= 1 << i;
+                }
+                self.complete_at = Some(self.cursor);
+                self.state = State::Between;
+                return Go::On;
+            }
+            Match::Undecided => return Go::Wait,
+            Match::No => {}
+        }
+        let wrapped = |repair| self.parts.repairs.contains(&repair);
+        if wrapped(Repair::Cdata) {
+            match begins(rest, CDATA_CLOSE, more) {
+                Match::Yes(()) => return self.skip(CDATA_CLOSE.len()),
+                Match::Undecided => return Go::Wait,
+                Match::No => {}
+            }
+        }
+        if wrapped(Repair::Fence) {
+            match fence_run(rest, more) {
+                Match::Yes(length) => return self.skip(length),
+                Match::Undecided => return Go::Wait,
+                Match::No => {}
+            }
+        }
+        // `</arguments>` is missing; what follows may still belong to the call.
+        if begins(rest, "<", more) != Match::No {
+            self.missing_close();
+            self.state = State::Between;
+            return Go::On;
+        }
+        match self.ends_here() {
+            Some(at) => Go::End(at),
+            None => self.fault(format!("</{}> is missing", self.arguments_tag())),
+        }
+    }
+}
+
+/// The closers of an element's JSON.
+struct Tags {
+    arguments: &'static str,
+    block: &'static str,
+    think: bool,
+}
+
+impl JsonCloser for Tags {
+    fn closes(&self, text: &str, _line_start: bool, more: bool) -> Match<()> {
+        let think = if self.think { think_close(text, more) } else { Match::No };
+        any_tag(
+            [begins_tag(text, self.arguments, true, more), begins_tag(text, self.block, true, more), think].into_iter(),
+        )
+    }
+
+    fn inner_tag(&self) -> Option<&str> {
+        Some(self.arguments)
+    }
+
+    fn last_passed(&self, line: &str) -> Option<usize> {
+        let outer = format!("</{}>", self.block);
+        let at = line.rfind(&outer)?;
+        line[..at].trim_end().ends_with(&format!("</{}>", self.arguments)).then_some(at + outer.len())
+    }
+}

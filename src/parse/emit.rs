@@ -1,0 +1,380 @@
+//! Events out: what is handed on, what waits for a fence's decision, and what
+//! is known about the calls so far.
+
+use std::ops::Range;
+
+use super::verdict::{Verdict, draft, quoted};
+use super::window::Window;
+use crate::call::Call;
+use crate::event::{Event, MarkerKind, Region};
+use crate::reasoning::ReasoningCalls;
+
+/// Where events go. Dynamic, so that the parser is compiled once.
+pub(super) type Sink<'s> = dyn FnMut(Event<'_>) + 's;
+
+/// A call that is over.
+#[derive(Debug)]
+pub(super) struct Ended {
+    pub(super) verdict: Verdict,
+    pub(super) restated: bool,
+    pub(super) span: Range<u64>,
+    /// The call's text where the window no longer holds it.
+    pub(super) saved: Option<String>,
+}
+
+/// Hands events on in order and remembers what later decisions need.
+#[derive(Debug)]
+pub(super) struct Emitter {
+    /// Everything before is in some event.
+    pub(super) reported: u64,
+    pub(super) region: Region,
+    policy: ReasoningCalls,
+    index: u32,
+    log: Vec<Logged>,
+    /// Calls up to here were turned into drafts.
+    reclassified: usize,
+    /// Runs of adjacent calls are numbered; other text begins a new run.
+    run: u32,
+    /// The user has seen something.
+    pub(super) visible: bool,
+    /// Text other than white space came in this region.
+    pub(super) region_has_text: bool,
+    pending: Option<Pending>,
+    /// The open call's `CallStart` was handed on.
+    started: bool,
+}
+
+/// What promotion needs to know about a call.
+#[derive(Debug)]
+struct Logged {
+    index: u32,
+    complete: bool,
+    in_reasoning: bool,
+    quoted: bool,
+    run: u32,
+}
+
+/// Fenced calls whose fence is not yet known to hold nothing else.
+#[derive(Debug)]
+struct Pending {
+    start: u64,
+    /// Whether the fence is open.
+    in_fence: bool,
+    held: Vec<Held>,
+    /// Calls among them that are over.
+    ended: u32,
+}
+
+#[derive(Debug)]
+enum Held {
+    /// White space, and whether it stands inside the fence.
+    Space(Range<u64>, bool),
+    Marker(MarkerKind, Range<u64>),
+    Call(Box<HeldCall>),
+}
+
+#[derive(Debug, Default)]
+struct HeldCall {
+    start: Option<(u64, Option<String>, String)>,
+    deltas: String,
+    deltas_end: u64,
+    ended: Option<Ended>,
+}
+
+impl Emitter {
+    pub(super) fn new(policy: ReasoningCalls, region: Region) -> Self {
+        Emitter {
+            reported: 0,
+            region,
+            policy,
+            index: 0,
+            log: Vec::new(),
+            reclassified: 0,
+            run: 0,
+            visible: false,
+            region_has_text: false,
+            pending: None,
+            started: false,
+        }
+    }
+
+    /// Index of the call that is open or comes next.
+    pub(super) fn index(&self) -> u32 {
+        self.index + self.pending.as_ref().map_or(0, |p| p.ended)
+    }
+
+    /// Whether calls that stand here are drafts.
+    pub(super) fn drafts(&self) -> bool {
+        self.region == Region::Reasoning && self.policy != ReasoningCalls::Allow
+    }
+
+    /// Whether some fence is undecided.
+    pub(super) fn is_pending(&self) -> bool {
+        self.pending.is_some()
+    }
+
+    /// The first byte that is still needed.
+    pub(super) fn keep_from(&self) -> u64 {
+        self.pending.as_ref().map_or(self.reported, |p| p.start)
+    }
+
+    /// Starts to hold everything from here, a fence that opens, or goes on holding.
+    pub(super) fn hold_fence(&mut self) {
+        let start = self.reported;
+        let pending = self.pending.get_or_insert_with(|| Pending { start, in_fence: true, held: Vec::new(), ended: 0 });
+        pending.in_fence = true;
+    }
+
+    /// The held fence's closing line comes next.
+    pub(super) fn close_held_fence(&mut self) {
+        if let Some(pending) = &mut self.pending {
+            pending.in_fence = false;
+        }
+    }
+
+    /// Bytes that are held for a fence's decision, up to `at`.
+    pub(super) fn held_bytes(&self, at: u64) -> u64 {
+        self.pending.as_ref().map_or(0, |p| at.saturating_sub(p.start))
+    }
+
+    /// Hands on plain text up to `to`.
+    pub(super) fn text(&mut self, window: Window<'_>, to: u64, sink: &mut Sink<'_>) {
+        if to <= self.reported {
+            return;
+        }
+        let text = window.slice(self.reported..to);
+        let blank = text.trim_ascii_start().is_empty();
+        if let Some(pending) = &mut self.pending {
+            if blank {
+                pending.held.push(Held::Space(self.reported..to, pending.in_fence));
+                self.reported = to;
+                return;
+            }
+            self.settle(window, true, sink);
+        }
+        if !blank {
+            self.run += 1;
+            self.region_has_text = true;
+            self.visible |= self.region == Region::Content;
+        }
+        self.plain(window, to, sink);
+    }
+
+    /// Hands on a fence line as text: calls on both sides of it stay adjacent.
+    pub(super) fn fence_text(&mut self, window: Window<'_>, to: u64, sink: &mut Sink<'_>) {
+        self.settle(window, true, sink);
+        self.region_has_text = true;
+        self.visible |= self.region == Region::Content;
+        self.plain(window, to, sink);
+    }
+
+    /// Hands on syntax up to `to`. Around drafts and examples it is text.
+    pub(super) fn marker(&mut self, kind: MarkerKind, quoted: bool, window: Window<'_>, to: u64, sink: &mut Sink<'_>) {
+        if to <= self.reported {
+            return;
+        }
+        if let Some(pending) = &mut self.pending {
+            pending.held.push(Held::Marker(kind, self.reported..to));
+            self.reported = to;
+            return;
+        }
+        if quoted && !self.drafts() {
+            self.visible |= self.region == Region::Content;
+            return self.plain(window, to, sink);
+        }
+        let span = self.reported..to;
+        self.reported = to;
+        let text = window.slice(span.clone());
+        match self.drafts() {
+            true => sink(Event::Reasoning { text, syntax: Some(kind), span }),
+            false => sink(Event::Marker { kind, text, span }),
+        }
+    }
+
+    /// Hands on a think tag and goes over to `region`.
+    pub(super) fn think(&mut self, kind: MarkerKind, region: Region, window: Window<'_>, to: u64, sink: &mut Sink<'_>) {
+        self.settle(window, self.region == Region::Content, sink);
+        let span = self.reported..to;
+        self.reported = to;
+        sink(Event::Marker { kind, text: window.slice(span.clone()), span });
+        self.run += 1;
+        self.region = region;
+        self.region_has_text = false;
+    }
+
+    /// Everything so far was reasoning.
+    pub(super) fn all_was_reasoning(&mut self, sink: &mut Sink<'_>) {
+        let drafts = self.policy != ReasoningCalls::Allow;
+        for call in &mut self.log[self.reclassified..] {
+            call.in_reasoning = drafts;
+        }
+        self.reclassified = self.log.len();
+        self.visible = false;
+        sink(Event::Reclassified { to: Region::Reasoning, drafts, span: self.reported..self.reported });
+    }
+
+    /// The open call's name is known at `at`.
+    pub(super) fn call_start(&mut self, at: u64, server: Option<&str>, tool: &str, sink: &mut Sink<'_>) {
+        if let Some(call) = self.held_call() {
+            call.start = Some((at, server.map(str::to_owned), tool.to_owned()));
+            return;
+        }
+        let span = self.reported..at;
+        self.reported = at;
+        self.started = true;
+        sink(Event::CallStart { index: self.index, server, tool, span });
+    }
+
+    /// More of the open call's arguments, up to `at`.
+    pub(super) fn delta(&mut self, at: u64, text: &str, sink: &mut Sink<'_>) {
+        if let Some(call) = self.held_call() {
+            call.deltas.push_str(text);
+            call.deltas_end = call.deltas_end.max(at);
+            return;
+        }
+        let span = self.reported..at.max(self.reported);
+        self.reported = span.end;
+        sink(Event::ArgsDelta { index: self.index, text, span });
+    }
+
+    /// The open call is over. `quoted`: it stands in a fence with other text.
+    pub(super) fn call_end(&mut self, mut ended: Ended, is_quoted: bool, window: Window<'_>, sink: &mut Sink<'_>) {
+        if is_quoted {
+            ended.verdict = quoted(ended.verdict);
+        }
+        let end = ended.span.end;
+        if let Some(call) = self.held_call() {
+            call.ended = Some(ended);
+            self.reported = end;
+            if let Some(pending) = &mut self.pending {
+                pending.ended += 1;
+            }
+            return;
+        }
+        if is_quoted {
+            self.visible |= self.region == Region::Content;
+        }
+        self.report_end(ended, is_quoted, window, sink);
+    }
+
+    fn report_end(&mut self, ended: Ended, is_quoted: bool, window: Window<'_>, sink: &mut Sink<'_>) {
+        let Ended { mut verdict, restated, span, saved } = ended;
+        let in_reasoning = self.drafts();
+        let complete = verdict_call(&verdict).is_some();
+        if in_reasoning {
+            verdict = draft(verdict);
+        }
+        self.log.push(Logged { index: self.index, complete, in_reasoning, quoted: is_quoted, run: self.run });
+        if !std::mem::take(&mut self.started) {
+            // The name was only found in the whole text.
+            let (server, tool) = match &verdict {
+                Ok(call) => (&call.server, Some(&call.tool)),
+                Err(rejected) => (&rejected.server, rejected.tool.as_ref()),
+            };
+            if let Some(tool) = tool {
+                let span = self.reported..self.reported;
+                sink(Event::CallStart { index: self.index, server: server.as_deref(), tool, span });
+            }
+        }
+        let raw = saved.as_deref().unwrap_or_else(|| window.slice(span.clone()));
+        if let Err(rejected) = &mut verdict
+            && rejected.raw.is_empty()
+        {
+            raw.clone_into(&mut rejected.raw);
+        }
+        let event_span = self.reported..span.end;
+        self.reported = span.end;
+        sink(Event::CallEnd { index: self.index, result: Box::new(verdict), raw, restated, span: event_span });
+        self.index += 1;
+    }
+
+    /// Decides about held fences: with other text beside them they are
+    /// examples (`as_quoted`), alone they are calls.
+    pub(super) fn settle(&mut self, window: Window<'_>, as_quoted: bool, sink: &mut Sink<'_>) {
+        let Some(pending) = self.pending.take() else { return };
+        let after = self.reported;
+        self.reported = pending.start;
+        let mut open = None;
+        for held in pending.held {
+            match held {
+                Held::Space(range, true) if !as_quoted => {
+                    self.marker(MarkerKind::Fence, false, window, range.end, sink)
+                }
+                Held::Space(range, _) => self.plain(window, range.end, sink),
+                Held::Marker(kind, range) => self.marker(kind, as_quoted, window, range.end, sink),
+                Held::Call(mut call) => match call.ended.take() {
+                    Some(mut ended) => {
+                        if as_quoted {
+                            ended.verdict = quoted(ended.verdict);
+                        }
+                        self.report_held(*call, sink);
+                        self.report_end(ended, as_quoted, window, sink);
+                    }
+                    None => open = Some(*call),
+                },
+            }
+        }
+        self.visible |= as_quoted && self.region == Region::Content;
+        match open {
+            Some(call) => self.report_held(call, sink),
+            None => debug_assert_eq!(self.reported, after),
+        }
+    }
+
+    fn report_held(&mut self, call: HeldCall, sink: &mut Sink<'_>) {
+        if let Some((at, server, tool)) = call.start {
+            self.call_start(at, server.as_deref(), &tool, sink);
+            if !call.deltas.is_empty() {
+                self.delta(call.deltas_end, &call.deltas, sink);
+            }
+        }
+    }
+
+    /// The stream is over: promotes drafts if nothing else is there.
+    /// `only_reasoning`: the stream was taken to start in the reasoning and never left it.
+    pub(super) fn finish(&mut self, normal: bool, only_reasoning: bool, sink: &mut Sink<'_>) {
+        let at = self.reported..self.reported;
+        if normal && only_reasoning {
+            sink(Event::Reclassified { to: Region::Content, drafts: false, span: at.clone() });
+        }
+        let outside = self.log.iter().any(|c| !c.in_reasoning && !c.quoted);
+        let last_resort = self.policy == ReasoningCalls::LastResort && !self.visible && !outside;
+        if !normal || !(only_reasoning || last_resort) {
+            return;
+        }
+        let draft = |c: &&Logged| c.complete && c.in_reasoning;
+        let Some(run) = self.log.iter().rfind(draft).map(|c| c.run) else { return };
+        for call in self.log.iter().filter(draft).filter(|c| c.run == run) {
+            sink(Event::Promoted { index: call.index, span: at.clone() });
+        }
+    }
+
+    fn plain(&mut self, window: Window<'_>, to: u64, sink: &mut Sink<'_>) {
+        let span = self.reported..to;
+        self.reported = to;
+        let text = window.slice(span.clone());
+        match self.region {
+            Region::Content => sink(Event::Text { text, span }),
+            Region::Reasoning => sink(Event::Reasoning { text, syntax: None, span }),
+        }
+    }
+
+    /// The held form of the open call, if calls are held.
+    fn held_call(&mut self) -> Option<&mut HeldCall> {
+        let held = &mut self.pending.as_mut()?.held;
+        if !matches!(held.last(), Some(Held::Call(call)) if call.ended.is_none()) {
+            held.push(Held::Call(Box::default()));
+        }
+        match held.last_mut() {
+            Some(Held::Call(call)) => Some(call),
+            _ => None,
+        }
+    }
+}
+
+fn verdict_call(verdict: &Verdict) -> Option<&Call> {
+    match verdict {
+        Ok(call) => Some(call),
+        Err(rejected) => rejected.call.as_deref(),
+    }
+}

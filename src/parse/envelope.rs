@@ -1,0 +1,268 @@
+//! The marked-JSON shape: one object that names a tool and holds its arguments.
+
+use serde_json::{Map, Value};
+
+use super::body::{CallOut, JsonCloser, JsonStep, JsonText, Step, think_close};
+use super::line::{Fence, fence_close};
+use super::tables::Marked;
+use super::verdict::{Fault, Parts};
+use super::window::{Match, Window};
+use crate::call::Repair;
+
+/// An open object; its brace is the first byte.
+#[derive(Debug)]
+pub(super) struct Envelope {
+    marked: Marked,
+    json: JsonText,
+    /// The fence around it, if there is one.
+    fence: Option<Fence>,
+    /// What the value of the member that is being read is.
+    member: Member,
+    /// Where that value starts.
+    value_start: u64,
+    server: Option<String>,
+    tool: Option<String>,
+    /// Text of the arguments: its start, and its end once it is known.
+    arguments: Option<(u64, Option<u64>)>,
+    /// The key that they stand under.
+    arguments_key: String,
+    started: bool,
+    /// Arguments' text up to here was handed on.
+    previewed: u64,
+    end: Option<u64>,
+    closed: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Member {
+    Server,
+    Tool,
+    Arguments,
+    Other,
+}
+
+impl Envelope {
+    pub(super) fn new(marked: Marked, fence: Option<Fence>, at: u64, max_depth: usize) -> Self {
+        Envelope {
+            marked,
+            // The object around the arguments does not count as their depth.
+            json: JsonText::new(at, max_depth + 1),
+            fence,
+            member: Member::Other,
+            value_start: at,
+            server: None,
+            tool: None,
+            arguments: None,
+            arguments_key: String::new(),
+            started: false,
+            previewed: 0,
+            end: None,
+            closed: false,
+        }
+    }
+
+    pub(super) fn cursor(&self) -> u64 {
+        self.json.cursor
+    }
+
+    pub(super) fn advance(&mut self, window: Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
+        let closer = Around { marked: self.marked, fence: self.fence, think: out.think_ends };
+        loop {
+            match self.json.next(window, out.limit_at, &closer) {
+                JsonStep::More => {
+                    self.preview(window, out);
+                    return Step::More;
+                }
+                JsonStep::Key(range) => {
+                    let key: Option<String> = serde_json::from_str(window.slice(range)).ok();
+                    let key = key.unwrap_or_default();
+                    self.member = self.member_of(&key);
+                    if self.member == Member::Arguments {
+                        self.arguments_key = key;
+                    }
+                }
+                JsonStep::ValueStart(at) => {
+                    self.value_start = at;
+                    if self.member == Member::Arguments {
+                        self.arguments = Some((at, None));
+                    }
+                }
+                JsonStep::ValueEnd(at) => self.value_ended(window, at, out),
+                JsonStep::Fault => self.preview(window, out),
+                JsonStep::End(at) => {
+                    self.end = Some(at);
+                    return Step::End(at);
+                }
+                JsonStep::Closed(at) | JsonStep::Passed(at) => {
+                    self.closed = true;
+                    self.end = Some(at);
+                    return Step::End(at);
+                }
+            }
+        }
+    }
+
+    /// What the call says. `truncated`: its end was not seen.
+    pub(super) fn into_parts(self, window: Window<'_>, truncated: Option<&str>, max_depth: usize) -> Parts {
+        let mut parts = Parts::default();
+        if let Some(what) = truncated {
+            parts.fault = self.json.limit_fault(max_depth).or_else(|| Some(Fault::truncated(what)));
+        } else if let Some(end) = self.end {
+            self.json.read(window, end, max_depth, &mut parts);
+            if self.closed {
+                parts.fault.get_or_insert_with(|| Fault::malformed("the call's JSON is not closed"));
+            }
+        }
+        if parts.fault.is_none() {
+            self.pick(window, &mut parts);
+        }
+        parts.server = parts.server.take().or(self.server);
+        parts.tool = parts.tool.take().or(self.tool);
+        parts
+    }
+
+    /// Whether a line of another kind ended the object.
+    pub(super) fn ended_by_line(&self) -> bool {
+        self.closed && self.json.at_line_start()
+    }
+
+    /// Server and tool, as far as they are known.
+    pub(super) fn names(&self) -> (Option<String>, Option<String>) {
+        (self.server.clone(), self.tool.clone())
+    }
+
+    fn member_of(&self, key: &str) -> Member {
+        let spec = self.marked.spec;
+        if spec.tool_keys.contains(&key) {
+            Member::Tool
+        } else if spec.server_keys.contains(&key) {
+            Member::Server
+        } else if spec.argument_keys.contains(&key) && self.arguments.is_none() {
+            Member::Arguments
+        } else {
+            Member::Other
+        }
+    }
+
+    fn value_ended(&mut self, window: Window<'_>, at: u64, out: &mut CallOut<'_, '_>) {
+        if at > out.limit_at {
+            return self.preview(window, out);
+        }
+        let text = || serde_json::from_str::<String>(window.slice(self.value_start..at)).ok();
+        match self.member {
+            Member::Server => self.server = text(),
+            Member::Tool if self.tool.is_none() => {
+                self.tool = text();
+                if let Some(tool) = &self.tool {
+                    self.started = true;
+                    out.start(self.json.cursor, self.server.as_deref(), tool);
+                }
+            }
+            Member::Arguments => self.arguments = Some((self.value_start, Some(at))),
+            Member::Tool | Member::Other => {}
+        }
+        self.preview(window, out);
+    }
+
+    fn preview(&mut self, window: Window<'_>, out: &mut CallOut<'_, '_>) {
+        let Some((start, end)) = self.arguments else { return };
+        let from = self.previewed.max(start);
+        let safe = end.unwrap_or_else(|| self.json.safe());
+        if self.started && safe > from {
+            let text = out.text(window, from..safe).to_owned();
+            out.delta(from + text.len() as u64, &text);
+            self.previewed = safe;
+        }
+    }
+
+    /// Takes the call out of the object that was read.
+    fn pick(&self, window: Window<'_>, parts: &mut Parts) {
+        let Value::Object(mut object) = std::mem::take(&mut parts.arguments) else {
+            parts.fault = Some(Fault::malformed("a call is a JSON object"));
+            return;
+        };
+        let spec = self.marked.spec;
+        let key = spec.argument_keys.iter().find(|key| object.contains_key(**key));
+        parts.restated |= self.arguments.is_some() && key != Some(&self.arguments_key.as_str());
+        let tool = take(&mut object, spec.tool_keys, &mut parts.repairs);
+        let server = take(&mut object, spec.server_keys, &mut parts.repairs);
+        let arguments = take(&mut object, spec.argument_keys, &mut parts.repairs);
+        match tool {
+            Some(Value::String(name)) if !name.trim().is_empty() => parts.tool = Some(name.trim().to_owned()),
+            Some(_) => return parts.fault = Some(Fault::malformed(format!("`{}` is not a text", spec.tool_keys[0]))),
+            None => return parts.fault = Some(Fault::malformed(format!("`{}` is missing", spec.tool_keys[0]))),
+        }
+        parts.server = match server {
+            Some(Value::String(name)) => Some(name.trim().to_owned()).filter(|n| !n.is_empty()),
+            _ => None,
+        };
+        if arguments.is_none() && !object.is_empty() {
+            let keys: Vec<_> = object.keys().map(|k| format!("`{k}`")).collect();
+            let message = format!(
+                "{} found beside the tool's name: arguments stand in `{}`",
+                keys.join(", "),
+                spec.argument_keys[0]
+            );
+            return parts.fault = Some(Fault::malformed(message));
+        }
+        parts.repairs.extend(object.keys().map(|key| Repair::Other(format!("ignored_key:{key}"))));
+        if let Some((start, Some(end))) = self.arguments.filter(|_| !parts.restated) {
+            window.slice(start..end).clone_into(&mut parts.raw_arguments);
+        } else {
+            parts.raw_arguments = arguments.as_ref().map(Value::to_string).unwrap_or_default();
+        }
+        parts.arguments = arguments.unwrap_or_else(|| Value::Object(Map::new()));
+    }
+}
+
+/// Takes the first of `keys` that is there; any but the first is a named repair.
+fn take(object: &mut Map<String, Value>, keys: &[&str], repairs: &mut Vec<Repair>) -> Option<Value> {
+    let key = keys.iter().find(|key| object.contains_key(**key))?;
+    if key != &keys[0] {
+        repairs.push(Repair::KeyAlias((*key).to_owned()));
+    }
+    object.shift_remove(*key)
+}
+
+/// What ends a damaged object from outside: its fence, or the next marker line.
+struct Around {
+    marked: Marked,
+    fence: Option<Fence>,
+    think: bool,
+}
+
+impl JsonCloser for Around {
+    fn closes(&self, text: &str, line_start: bool, more: bool) -> Match<()> {
+        let think = if self.think { think_close(text, more) } else { Match::No };
+        if !line_start {
+            return unit(think);
+        }
+        let fence = self.fence.map_or(Match::No, |fence| fence_close(text, fence, more));
+        let lines = [self.marked.call_line, self.marked.answer_line].map(|line| line.matches(text, more));
+        let found = [think, fence, lines[0], lines[1]];
+        match found
+            .iter()
+            .find(|m| matches!(m, Match::Yes(_)))
+            .or_else(|| found.iter().find(|m| **m == Match::Undecided))
+        {
+            Some(m) => unit(*m),
+            None => Match::No,
+        }
+    }
+
+    fn inner_tag(&self) -> Option<&str> {
+        None
+    }
+
+    fn last_passed(&self, _line: &str) -> Option<usize> {
+        None
+    }
+}
+
+fn unit<T>(found: Match<T>) -> Match<()> {
+    match found {
+        Match::Yes(_) => Match::Yes(()),
+        Match::Undecided => Match::Undecided,
+        Match::No => Match::No,
+    }
+}

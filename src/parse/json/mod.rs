@@ -1,0 +1,9 @@
+//! JSON that arrives in pieces: where it ends, what is wrong with it, what it says.
+
+mod lexer;
+mod loose;
+mod value;
+
+pub(super) use lexer::{Lexed, Lexer};
+pub(super) use loose::{Closer, Loose, LooseStep};
+pub(super) use value::read;

@@ -1,0 +1,169 @@
+//! Streamed text in; text, reasoning and calls out.
+//!
+//! A [`Parser`] takes a model's text in pieces of any size and hands every
+//! byte on in exactly one [`Event`], as soon as it is known what the byte is.
+//! How the text was cut never matters, a call that the stream cut off never is
+//! a call, and time is linear in the input. It authorises nothing: whoever
+//! runs a call decides about it first.
+//!
+//! Out of scope: checking arguments against a schema, and running calls.
+//!
+//! ```
+//! use toolgraft::assemble::Collector;
+//! use toolgraft::message::FinishReason;
+//! use toolgraft::parse::{Config, Parser};
+//!
+//! let mut parser = Parser::new(Config::default());
+//! let mut message = Collector::new();
+//! for chunk in [
+//!     "Let me look.\n<use_mcp",
+//!     "_tool><server_name>web</server_name><tool_name>search</tool_",
+//!     "name><arguments>{\"query\": \"rust\"}</arguments></use_mcp_tool>",
+//! ] {
+//!     parser.push(chunk, &mut |event| message.push(event));
+//! }
+//! parser.finish(&FinishReason::Stop, &mut |event| message.push(event));
+//!
+//! let message = message.finish();
+//! assert_eq!(message.content, "Let me look.\n");
+//! let call = message.calls().next().unwrap();
+//! assert_eq!((call.tool.as_str(), &call.arguments["query"]), ("search", &"rust".into()));
+//! ```
+
+mod body;
+mod config;
+mod element;
+mod emit;
+mod envelope;
+mod json;
+mod line;
+mod open;
+mod scan;
+mod tables;
+mod tool_tag;
+mod verdict;
+mod window;
+
+use std::fmt;
+use std::sync::Arc;
+
+pub use config::{Config, HOLD_SLACK, Limits, MAX_CALL_BYTES, MAX_CALLS, MAX_DEPTH, MIN_HOLD};
+
+use crate::assemble::{Assembled, Collector};
+use crate::event::Event;
+use crate::message::FinishReason;
+use scan::Scanner;
+use tables::Tables;
+use window::{Window, ceil_boundary};
+
+/// While bytes are held, a large chunk is taken in pieces of this size, so that
+/// only what is needed for a decision is copied.
+const PIECE: usize = 256;
+
+/// An incremental parser of one message of a model; see the module.
+pub struct Parser {
+    scanner: Scanner,
+    /// Bytes that are not yet decided about, or that an open call still needs.
+    held: String,
+    /// Offset of the first byte of `held`.
+    base: u64,
+}
+
+impl Parser {
+    /// A parser at the start of a message.
+    pub fn new(config: Config) -> Self {
+        Parser { scanner: Scanner::new(Arc::new(Tables::new(config))), held: String::new(), base: 0 }
+    }
+
+    /// A further parser of the same configuration, at the start of a message.
+    /// Cheaper than [`new`](Self::new) where many tools are known.
+    #[must_use]
+    pub fn fork(&self) -> Self {
+        Parser { scanner: Scanner::new(self.scanner.tables().clone()), held: String::new(), base: 0 }
+    }
+
+    /// Takes the next piece of the answer's text.
+    pub fn push(&mut self, chunk: &str, sink: &mut impl FnMut(Event<'_>)) {
+        if !chunk.is_empty() {
+            self.channel(false, sink);
+            self.feed(chunk, sink);
+        }
+    }
+
+    /// Takes the next piece of a separate reasoning field (`reasoning_content`,
+    /// `reasoning`). What is open in the other channel ends here.
+    pub fn push_reasoning(&mut self, chunk: &str, sink: &mut impl FnMut(Event<'_>)) {
+        if !chunk.is_empty() {
+            self.channel(true, sink);
+            self.feed(chunk, sink);
+        }
+    }
+
+    /// Ends the message. Afterwards only [`reset`](Self::reset) makes sense.
+    pub fn finish(&mut self, reason: &FinishReason, sink: &mut impl FnMut(Event<'_>)) {
+        self.drain(sink);
+        self.scanner.finish(reason.is_normal(), sink);
+    }
+
+    /// Back to the start of a new message; configuration and buffers are kept.
+    pub fn reset(&mut self) {
+        self.scanner = Scanner::new(self.scanner.tables().clone());
+        self.held.clear();
+        self.base = 0;
+    }
+
+    fn channel(&mut self, reasoning: bool, sink: &mut dyn FnMut(Event<'_>)) {
+        if self.scanner.channel_changes(reasoning) {
+            self.drain(sink);
+            self.scanner.change_channel(reasoning);
+        }
+    }
+
+    /// Decides about everything that is held: nothing more follows it.
+    fn drain(&mut self, sink: &mut dyn FnMut(Event<'_>)) {
+        let window = Window { text: &self.held, base: self.base, more: false };
+        self.scanner.run(window, sink);
+        self.scanner.close(window, sink);
+        self.base = window.end();
+        self.held.clear();
+    }
+
+    fn feed(&mut self, mut chunk: &str, sink: &mut dyn FnMut(Event<'_>)) {
+        while !chunk.is_empty() {
+            if self.held.is_empty() {
+                let window = Window { text: chunk, base: self.base, more: true };
+                let keep_from = self.scanner.run(window, sink);
+                let used = (keep_from - self.base) as usize;
+                self.held.push_str(&chunk[used..]);
+                self.base = keep_from;
+                return;
+            }
+            let piece = if self.scanner.in_call() { chunk.len() } else { ceil_boundary(chunk, PIECE) };
+            self.held.push_str(&chunk[..piece]);
+            chunk = &chunk[piece..];
+            let window = Window { text: &self.held, base: self.base, more: true };
+            let keep_from = self.scanner.run(window, sink);
+            let used = (keep_from - self.base) as usize;
+            self.held.drain(..used);
+            self.base = keep_from;
+        }
+    }
+}
+
+impl fmt::Debug for Parser {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Parser").field("offset", &self.base).field("held", &self.held.len()).finish_non_exhaustive()
+    }
+}
+
+/// Parses a whole text, through the same path as a stream.
+pub fn parse(text: &str, config: Config) -> Assembled {
+    let mut collector = Collector::new();
+    let mut parser = Parser::new(config);
+    parser.push(text, &mut |event| collector.push(event));
+    parser.finish(&FinishReason::Stop, &mut |event| collector.push(event));
+    collector.finish()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,170 @@
+//! At a line's start: fence lines and marker lines.
+
+use super::objects::objects_ahead;
+use super::{Found, Objects, Scanner};
+use crate::event::MarkerKind;
+use crate::parse::emit::Sink;
+use crate::parse::line::{Fence, fence_close, fence_open};
+use crate::parse::tables::Marked;
+use crate::parse::window::{Match, Window, leading_space};
+
+impl Scanner {
+    /// At a line's start: fence lines and marker lines.
+    pub(super) fn line(&mut self, window: Window<'_>, sink: &mut Sink<'_>) -> Found {
+        let (text, more) = window.candidate(self.at, self.tables.hold);
+        let indent = text.bytes().take_while(|b| matches!(b, b' ' | b'\t')).count();
+        match text.as_bytes().get(indent) {
+            None if more => return Found::Hold,
+            Some(&byte) if self.tables.line_may_matter(byte) => {}
+            _ => {
+                self.line_start = false;
+                return Found::Text;
+            }
+        }
+        let text = &text[indent..];
+        let found = match self.fence {
+            Some(fence) => self.closing_line(fence, indent, text, more, window, sink),
+            None => self.opening_line(indent, text, more, window, sink),
+        };
+        let found = match found {
+            Found::Text => self.marker_line(indent, text, more, window, sink),
+            found => found,
+        };
+        if matches!(found, Found::Text) {
+            self.line_start = false;
+        }
+        found
+    }
+
+    fn closing_line(
+        &mut self,
+        fence: Fence,
+        indent: usize,
+        text: &str,
+        more: bool,
+        window: Window<'_>,
+        sink: &mut Sink<'_>,
+    ) -> Found {
+        match fence_close(text, fence, more) {
+            Match::Undecided => return Found::Hold,
+            Match::No => return Found::Text,
+            Match::Yes(length) => {
+                self.emitter.text(window, self.at, sink);
+                self.at += (indent + length) as u64;
+            }
+        }
+        self.fence = None;
+        if self.emitter.is_pending() {
+            self.emitter.close_held_fence();
+            self.emitter.marker(MarkerKind::Fence, false, window, self.at, sink);
+        } else {
+            self.emitter.fence_text(window, self.at, sink);
+        }
+        Found::Taken
+    }
+
+    fn opening_line(
+        &mut self,
+        indent: usize,
+        text: &str,
+        more: bool,
+        window: Window<'_>,
+        sink: &mut Sink<'_>,
+    ) -> Found {
+        let (fence, length) = match fence_open(text, more) {
+            Match::Undecided => return Found::Hold,
+            Match::No => return Found::Text,
+            Match::Yes(found) => found,
+        };
+        let inner = length + leading_space(&text[length..]);
+        let alone = if self.emitter.drafts() { Match::No } else { self.call_ahead(&text[inner..], more) };
+        match alone {
+            Match::Undecided => return Found::Hold,
+            Match::Yes(()) => {
+                self.emitter.text(window, self.at, sink);
+                self.check_held_size(self.at, window, sink);
+                self.emitter.hold_fence();
+                self.at += (indent + inner) as u64;
+                self.emitter.marker(MarkerKind::Fence, false, window, self.at, sink);
+            }
+            Match::No => {
+                // An ordinary fence: whatever was held before it is an example.
+                self.emitter.text(window, self.at, sink);
+                self.at += (indent + length) as u64;
+                self.emitter.fence_text(window, self.at, sink);
+            }
+        }
+        self.fence = Some(fence);
+        self.line_start = true;
+        Found::Taken
+    }
+
+    /// Whether `text` begins with an opener that passes its gate.
+    fn call_ahead(&self, text: &str, more: bool) -> Match<()> {
+        if text.is_empty() {
+            return if more { Match::Undecided } else { Match::No };
+        }
+        let opener = match self.opener(text, more) {
+            Match::Yes(_) => return Match::Yes(()),
+            found => found == Match::Undecided,
+        };
+        match self.tables.marked.map_or(Match::No, |marked| objects_ahead(marked, text, more)) {
+            Match::Yes(_) => Match::Yes(()),
+            Match::Undecided => Match::Undecided,
+            Match::No if opener => Match::Undecided,
+            Match::No => Match::No,
+        }
+    }
+
+    /// `TYPE: MCP` and `TYPE: ANSWER` lines.
+    fn marker_line(&mut self, indent: usize, text: &str, more: bool, window: Window<'_>, sink: &mut Sink<'_>) -> Found {
+        let Some(marked) = self.tables.marked else { return Found::Text };
+        match objects_ahead(marked, text, more) {
+            Match::Undecided => return Found::Hold,
+            Match::Yes(ahead) => {
+                self.emitter.text(window, self.at, sink);
+                if self.fence.is_none() {
+                    self.emitter.settle(window, true, sink);
+                }
+                let ahead = ahead.indented(indent);
+                self.take_lead(ahead, MarkerKind::CallLine, window, sink);
+                let call = self.object(Objects { marked, fence: ahead.fence, array: ahead.array });
+                return self.open(call, window, sink);
+            }
+            Match::No => {}
+        }
+        if self.fence.is_some() {
+            return Found::Text;
+        }
+        self.emitter.text(window, self.at, sink);
+        match answer_line(marked, text, !self.emitter.visible, more) {
+            Match::Undecided => Found::Hold,
+            Match::No => Found::Text,
+            Match::Yes(length) => {
+                self.emitter.settle(window, true, sink);
+                self.at += (indent + length) as u64;
+                self.emitter.marker(MarkerKind::AnswerLine, false, window, self.at, sink);
+                Found::Taken
+            }
+        }
+    }
+}
+
+/// Whether `text` begins with an answer line; yields its length. `first`: the
+/// answer may then begin on the same line.
+fn answer_line(marked: Marked, text: &str, first: bool, more: bool) -> Match<usize> {
+    let length = match marked.answer_line.matches(text, more) {
+        Match::Yes(length) => length,
+        Match::Undecided => return Match::Undecided,
+        Match::No => return Match::No,
+    };
+    let rest = &text[length..];
+    let spaces = rest.bytes().take_while(|b| matches!(b, b' ' | b'\t' | b'\r')).count();
+    match rest.as_bytes().get(spaces) {
+        Some(b'\n') => Match::Yes(length + spaces + 1),
+        None if more => Match::Undecided,
+        None => Match::Yes(text.len()),
+        Some(_) if first && spaces > 0 => Match::Yes(length + spaces),
+        Some(_) => Match::No,
+    }
+}

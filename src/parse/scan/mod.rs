@@ -1,0 +1,230 @@
+//! The text between calls: think tags, fences, marker lines, openers.
+//!
+//! ```text
+//!            ┌──────────── end of call ────────────┐
+//!            ▼                                     │
+//!   text ──opener and gate──▶ call (element, tool tag, object)
+//!    │ ▲
+//!    │ └─fence line, think tag, marker line: changes what the next opener means
+//!    └─fence line and opener alone in it: held until what follows decides
+//! ```
+
+mod lines;
+mod objects;
+mod tags;
+
+use std::sync::Arc;
+
+use crate::event::Region;
+use crate::parse::emit::{Emitter, Sink};
+use crate::parse::line::Fence;
+use crate::parse::open::OpenCall;
+use crate::parse::tables::{Marked, Tables};
+use crate::parse::window::Window;
+use crate::reasoning::ReasoningMode;
+
+/// Where the text between calls stands.
+#[derive(Debug)]
+pub(super) struct Scanner {
+    tables: Arc<Tables>,
+    emitter: Emitter,
+    call: Option<OpenCall>,
+    /// Text was scanned up to here.
+    at: u64,
+    /// Only spaces stand between the last line break and `at`.
+    line_start: bool,
+    /// Last character before the window.
+    before: Option<char>,
+    fence: Option<Fence>,
+    /// A run of objects after a `TYPE: MCP` line.
+    objects: Option<Objects>,
+    /// The text comes from a separate reasoning field.
+    reasoning_channel: bool,
+    mode: ReasoningMode,
+    /// A think tag was seen (or a separate field, which says as much).
+    saw_think: bool,
+}
+
+/// Objects after a marker line: each is a call while nothing else comes.
+#[derive(Debug, Clone, Copy)]
+struct Objects {
+    marked: Marked,
+    fence: Option<Fence>,
+    array: bool,
+}
+
+/// What became of a place where something may begin.
+enum Found {
+    /// More text is needed.
+    Hold,
+    /// It is text.
+    Text,
+    /// It was taken; go on behind it.
+    Taken,
+    /// A call is open.
+    Call,
+}
+
+impl Scanner {
+    pub(super) fn new(tables: Arc<Tables>) -> Self {
+        let mode = tables.config.reasoning;
+        let region = if mode == ReasoningMode::Open { Region::Reasoning } else { Region::Content };
+        Scanner {
+            emitter: Emitter::new(tables.config.reasoning_calls, region),
+            tables,
+            call: None,
+            at: 0,
+            line_start: true,
+            before: None,
+            fence: None,
+            objects: None,
+            reasoning_channel: false,
+            mode,
+            saw_think: false,
+        }
+    }
+
+    pub(super) fn tables(&self) -> &Arc<Tables> {
+        &self.tables
+    }
+
+    /// Whether a call is open, or calls are held.
+    pub(super) fn in_call(&self) -> bool {
+        self.call.is_some() || self.emitter.is_pending()
+    }
+
+    pub(super) fn channel_changes(&self, reasoning: bool) -> bool {
+        self.reasoning_channel != reasoning
+    }
+
+    /// Goes over to the other channel; everything before was decided about.
+    pub(super) fn change_channel(&mut self, reasoning: bool) {
+        self.reasoning_channel = reasoning;
+        self.emitter.region = if reasoning { Region::Reasoning } else { Region::Content };
+        self.emitter.region_has_text = false;
+        self.saw_think = true;
+        self.line_start = true;
+        self.before = None;
+        if self.mode == ReasoningMode::Open {
+            self.mode = ReasoningMode::Auto;
+        }
+    }
+
+    /// Reads the window to its end; yields the first byte that is still needed.
+    pub(super) fn run(&mut self, window: Window<'_>, sink: &mut Sink<'_>) -> u64 {
+        loop {
+            if let Some(call) = &mut self.call {
+                let Some(end) = call.advance(&self.tables, window, &mut self.emitter, sink) else { break };
+                self.end_call(Some(end), window, sink);
+            } else if !self.text(window, sink) {
+                break;
+            }
+        }
+        // What is not decided yet does not count: how much of it is there
+        // depends on how the text was cut.
+        let held_to = if self.call.is_some() { window.end() } else { self.at };
+        self.check_held_size(held_to, window, sink);
+        let keep_from = match &self.call {
+            Some(call) if !self.emitter.is_pending() => call.keep_from(),
+            _ => self.emitter.keep_from(),
+        };
+        if keep_from > window.base {
+            self.before = window.before(keep_from);
+        }
+        keep_from
+    }
+
+    /// Ends what is open: nothing follows in this channel.
+    pub(super) fn close(&mut self, window: Window<'_>, sink: &mut Sink<'_>) {
+        if self.call.is_some() {
+            self.end_call(None, window, sink);
+            // A call that was complete without its closing tags leaves text behind it.
+            self.run(window, sink);
+            if self.call.is_some() {
+                self.close(window, sink);
+            }
+        }
+        self.emitter.text(window, window.end(), sink);
+        self.emitter.settle(window, false, sink);
+        self.fence = None;
+        self.objects = None;
+    }
+
+    /// The stream is over and everything was closed.
+    pub(super) fn finish(&mut self, normal: bool, sink: &mut Sink<'_>) {
+        let only_reasoning = self.mode == ReasoningMode::Open && !self.saw_think && self.emitter.reported > 0;
+        self.emitter.finish(normal, only_reasoning, sink);
+    }
+
+    fn end_call(&mut self, end: Option<u64>, window: Window<'_>, sink: &mut Sink<'_>) {
+        if let Some(call) = self.call.take() {
+            let ended_by_line = call.ended_by_line();
+            self.at = call.end(end, &self.tables, window, &mut self.emitter, sink);
+            self.check_held_size(self.at, window, sink);
+            // Right behind a call in a fence, the closing line may begin.
+            self.line_start = self.fence.is_some() || ended_by_line;
+        }
+    }
+
+    /// Held fences count against the limit on a call: past it they are examples.
+    fn check_held_size(&mut self, at: u64, window: Window<'_>, sink: &mut Sink<'_>) {
+        if self.emitter.held_bytes(at) > self.tables.config.limits.call_bytes as u64 {
+            if let Some(call) = &mut self.call {
+                call.quoted = true;
+            }
+            self.emitter.settle(window, true, sink);
+        }
+    }
+
+    /// Scans text; `true` if a call was opened, `false` if more is needed.
+    fn text(&mut self, window: Window<'_>, sink: &mut Sink<'_>) -> bool {
+        loop {
+            if let Some(objects) = self.objects {
+                match self.between_objects(objects, window, sink) {
+                    Found::Hold => return false,
+                    Found::Call => return true,
+                    Found::Taken => continue,
+                    Found::Text => self.objects = None,
+                }
+            }
+            if self.line_start {
+                match self.line(window, sink) {
+                    Found::Hold => return self.hold(window, sink),
+                    Found::Call => return true,
+                    Found::Taken => continue,
+                    Found::Text => {}
+                }
+            }
+            let rest = window.from(self.at);
+            match memchr::memchr2(b'<', b'\n', rest.as_bytes()) {
+                None => {
+                    self.at = window.end();
+                    self.line_start &= rest.is_empty();
+                    return self.hold(window, sink);
+                }
+                Some(i) if rest.as_bytes()[i] == b'\n' => {
+                    self.at += i as u64 + 1;
+                    self.line_start = true;
+                }
+                Some(i) => {
+                    self.at += i as u64;
+                    match self.tag(window, sink) {
+                        Found::Hold => return self.hold(window, sink),
+                        Found::Call => return true,
+                        Found::Taken => {}
+                        Found::Text => {
+                            self.at += 1;
+                            self.line_start = false;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Hands on what is decided and waits for more.
+    fn hold(&mut self, window: Window<'_>, sink: &mut Sink<'_>) -> bool {
+        self.emitter.text(window, self.at, sink);
+        false
+    }
+}

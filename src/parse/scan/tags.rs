@@ -1,0 +1,156 @@
+//! At a `<`: think tags, and openers with their gates.
+
+use super::{Found, Scanner};
+use crate::dialect::Dialect;
+use crate::event::{MarkerKind, Region};
+use crate::parse::body::think_close;
+use crate::parse::element::Element;
+use crate::parse::emit::Sink;
+use crate::parse::open::{Body, OpenCall};
+use crate::parse::tables::{Opener, THINK_TAGS};
+use crate::parse::tool_tag::ToolTag;
+use crate::parse::window::{Match, Window, begins_tag, leading_space};
+use crate::reasoning::ReasoningMode;
+
+impl Scanner {
+    /// An opening tag whose gate opens; yields it and the tag's length.
+    pub(super) fn opener(&self, text: &str, more: bool) -> Match<(Opener, usize)> {
+        let (opener, length) = match self.tables.opener(text, more) {
+            Match::Yes(found) => found,
+            other => return other,
+        };
+        let inner = &text[length..];
+        let inner = &inner[leading_space(inner)..];
+        let gate = match opener {
+            _ if inner.is_empty() => return if more { Match::Undecided } else { Match::No },
+            Opener::Block(i) => Element::gate(self.tables.blocks[i].1, inner, more),
+            Opener::Tool(i) => ToolTag::gate(&self.tables.tools[i], inner, more),
+        };
+        match gate {
+            Match::Yes(()) => Match::Yes((opener, length)),
+            Match::Undecided => Match::Undecided,
+            Match::No => Match::No,
+        }
+    }
+
+    /// At a `<`: think tags and openers.
+    pub(super) fn tag(&mut self, window: Window<'_>, sink: &mut Sink<'_>) -> Found {
+        let (text, more) = window.candidate(self.at, self.tables.hold);
+        match text.as_bytes().get(1) {
+            None if more => return Found::Hold,
+            Some(&byte) if self.tables.tag_may_matter(byte) => {}
+            _ => return Found::Text,
+        }
+        // What came before counts in the decisions below.
+        self.emitter.text(window, self.at, sink);
+        let before = window.before(self.at).or(if self.at == window.base { self.before } else { None });
+        match self.think_tag(text, before, more) {
+            Match::Undecided => return Found::Hold,
+            Match::Yes((close, length)) => return self.take_think(close, length, window, sink),
+            Match::No => {}
+        }
+        if before.is_some_and(|c| closing_quote(c).is_some()) {
+            return Found::Text;
+        }
+        let (opener, length) = match self.opener(text, more) {
+            Match::Undecided => return Found::Hold,
+            Match::No => return Found::Text,
+            Match::Yes(found) => found,
+        };
+        let inner = self.at + length as u64;
+        let limit_at = self.at + self.tables.config.limits.call_bytes as u64;
+        let call = match opener {
+            Opener::Block(i) => {
+                let (dialect, block) = self.tables.blocks[i];
+                OpenCall::new(dialect, self.at, Body::Element(Box::new(Element::new(block, inner, limit_at))))
+            }
+            Opener::Tool(i) => OpenCall::new(
+                Dialect::ToolTag,
+                self.at,
+                Body::ToolTag(ToolTag::new(i, inner, self.tables.config.limits.depth)),
+            ),
+        };
+        self.open(call, window, sink)
+    }
+
+    pub(super) fn open(&mut self, mut call: OpenCall, window: Window<'_>, sink: &mut Sink<'_>) -> Found {
+        if self.fence.is_none() {
+            // A call outside fences makes examples of the fenced ones before it.
+            self.emitter.settle(window, true, sink);
+        }
+        self.check_held_size(self.at, window, sink);
+        call.quoted = self.is_example();
+        let in_json = !matches!(call.body(), Body::ToolTag(_));
+        call.think_ends = self.mode != ReasoningMode::Off && (in_json || self.emitter.region == Region::Reasoning);
+        self.call = Some(call);
+        Found::Call
+    }
+
+    /// Whether a call here stands in a fence that is known to hold other text.
+    pub(super) fn is_example(&self) -> bool {
+        self.fence.is_some() && !self.emitter.is_pending() && !self.emitter.drafts()
+    }
+
+    /// A think tag that counts here: whether it closes, and its length.
+    fn think_tag(&self, text: &str, before: Option<char>, more: bool) -> Match<(bool, usize)> {
+        let off = self.mode == ReasoningMode::Off && !self.reasoning_channel;
+        if off || self.fence.is_some() {
+            return Match::No;
+        }
+        let open = THINK_TAGS.iter().map(|tag| begins_tag(text, tag, false, more));
+        let open = open.fold(Match::No, |a, b| if a == Match::No { b } else { a });
+        let (close, length) = match (think_close(text, more), open) {
+            (Match::Yes(length), _) => (true, length),
+            (_, Match::Yes(length)) => (false, length),
+            (Match::No, Match::No) => return Match::No,
+            _ => return Match::Undecided,
+        };
+        if let Some(quote) = before.and_then(closing_quote) {
+            match text[length..].chars().next() {
+                Some(c) if c == quote => return Match::No,
+                None if more => return Match::Undecided,
+                _ => {}
+            }
+        }
+        // Think tags do not nest: an opener inside the reasoning is a mention,
+        // but for one that opens it once more at its very start.
+        if !close && self.emitter.region == Region::Reasoning && self.emitter.region_has_text {
+            return Match::No;
+        }
+        Match::Yes((close, length))
+    }
+
+    fn take_think(&mut self, close: bool, length: usize, window: Window<'_>, sink: &mut Sink<'_>) -> Found {
+        self.check_held_size(self.at, window, sink);
+        self.at += length as u64;
+        self.line_start = true;
+        let orphan = close && self.emitter.region == Region::Content;
+        let (kind, region) = match close {
+            _ if self.reasoning_channel => {
+                (if close { MarkerKind::ThinkClose } else { MarkerKind::ThinkOpen }, Region::Reasoning)
+            }
+            true => (MarkerKind::ThinkClose, Region::Content),
+            false => (MarkerKind::ThinkOpen, Region::Reasoning),
+        };
+        self.saw_think = true;
+        self.emitter.think(kind, region, window, self.at, sink);
+        if orphan {
+            self.emitter.all_was_reasoning(sink);
+        }
+        Found::Taken
+    }
+}
+
+/// The mark that closes a quotation that `c` opens.
+fn closing_quote(c: char) -> Option<char> {
+    Some(match c {
+        '`' | '"' | '\'' | '＂' | '＇' => c,
+        '“' => '”',
+        '‘' => '’',
+        '«' => '»',
+        '「' => '」',
+        '『' => '』',
+        '”' | '’' => c,
+        _ => return None,
+    })
+}

@@ -1,0 +1,329 @@
+//! What a configuration knows, laid out for the scanner.
+
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock};
+
+use regex::Regex;
+use serde_json::Value;
+
+use super::config::{Config, HOLD_SLACK, MIN_HOLD};
+use super::window::{Match, begins_tag};
+use crate::catalog::Catalog;
+use crate::dialect::{Block, Dialect, LineMarker, MarkedJson, Shape};
+
+/// Tags around reasoning. They do not nest, and any closes any.
+pub(super) const THINK_TAGS: [&str; 2] = ["think", "thinking"];
+
+/// An element dialect's block, and the dialect.
+pub(super) type BlockRef = (Dialect, &'static Block);
+
+/// A tool that can be called by its tag.
+#[derive(Debug)]
+pub(super) struct TagTool {
+    /// The tag: the tool's name, or `server.tool` where several servers have it.
+    pub(super) tag: String,
+    pub(super) server: Option<String>,
+    pub(super) tool: String,
+    pub(super) parameters: Vec<TagParameter>,
+}
+
+/// A parameter that can be given by its tag.
+#[derive(Debug)]
+pub(super) struct TagParameter {
+    pub(super) name: String,
+    /// Whether the schema accepts a string: the text is then taken verbatim.
+    pub(super) is_text: bool,
+}
+
+/// A marked-JSON dialect with its line markers compiled.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Marked {
+    pub(super) dialect: Dialect,
+    pub(super) spec: &'static MarkedJson,
+    pub(super) call_line: &'static LinePattern,
+    pub(super) answer_line: &'static LinePattern,
+}
+
+/// A line marker, compiled: the whole, and what may become the whole.
+#[derive(Debug)]
+pub(super) struct LinePattern {
+    lead: &'static str,
+    whole: Regex,
+    prefix: Regex,
+}
+
+impl LinePattern {
+    fn new(marker: &LineMarker) -> Self {
+        let whole = format!("^{}", marker.pieces.concat());
+        let open: String = marker.pieces.iter().map(|piece| format!("(?:{piece}")).collect();
+        let prefix = format!("^{open}{}$", ")?".repeat(marker.pieces.len()));
+        let compile = |pattern: &str| Regex::new(pattern).expect("line markers are constant and compile in a test");
+        LinePattern { lead: marker.lead, whole: compile(&whole), prefix: compile(&prefix) }
+    }
+
+    /// Whether `text`, at a line's start, begins with the marker; yields its length.
+    pub(super) fn matches(&self, text: &str, more: bool) -> Match<usize> {
+        let letters = text.trim_start_matches(['*', '_']).bytes();
+        if !letters.zip(self.lead.bytes()).all(|(found, wanted)| found.to_ascii_lowercase() == wanted) {
+            return Match::No;
+        }
+        match self.whole.find(text) {
+            Some(found) if found.end() == text.len() && more => Match::Undecided,
+            Some(found) => Match::Yes(found.end()),
+            None if more && self.prefix.is_match(text) => Match::Undecided,
+            None => Match::No,
+        }
+    }
+}
+
+static TYPE_MARKER: LazyLock<Option<(LinePattern, LinePattern)>> =
+    LazyLock::new(|| match &Dialect::TypeMarker.spec().shape {
+        Shape::MarkedJson(spec) => Some((LinePattern::new(&spec.call_line), LinePattern::new(&spec.answer_line))),
+        _ => None,
+    });
+
+/// What a configuration knows; shared by parsers of the same configuration.
+#[derive(Debug)]
+pub(super) struct Tables {
+    pub(super) config: Config,
+    pub(super) blocks: Vec<BlockRef>,
+    pub(super) tools: Vec<TagTool>,
+    by_tag: HashMap<String, usize>,
+    /// Tags of `tools`, sorted, for look-up by prefix.
+    sorted_tags: Vec<String>,
+    pub(super) marked: Option<Marked>,
+    /// Bytes that may follow the `<` of something that matters.
+    tag_bytes: [bool; 256],
+    /// First bytes of lines that may matter.
+    line_bytes: [bool; 256],
+    /// Most bytes that are held for a decision.
+    pub(super) hold: usize,
+}
+
+/// What an opening tag opens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Opener {
+    /// Index into [`Tables::blocks`].
+    Block(usize),
+    /// Index into [`Tables::tools`].
+    Tool(usize),
+}
+
+impl Tables {
+    pub(super) fn new(config: Config) -> Self {
+        let mut tables = Tables {
+            blocks: Vec::new(),
+            tools: Vec::new(),
+            by_tag: HashMap::new(),
+            sorted_tags: Vec::new(),
+            marked: None,
+            tag_bytes: [false; 256],
+            line_bytes: [false; 256],
+            hold: MIN_HOLD,
+            config,
+        };
+        for dialect in tables.config.dialects.iter() {
+            match &dialect.spec().shape {
+                Shape::Element(blocks) => tables.blocks.extend(blocks.iter().map(|b| (dialect, b))),
+                Shape::ToolTag => tables.add_tools(),
+                Shape::MarkedJson(spec) => tables.add_marked(dialect, spec),
+            }
+        }
+        tables.fill_bytes();
+        tables
+    }
+
+    fn add_tools(&mut self) {
+        let Some(catalog) = self.config.catalog.clone() else { return };
+        self.tools = tag_tools(&catalog);
+        for (i, tool) in self.tools.iter().enumerate() {
+            self.by_tag.entry(tool.tag.clone()).or_insert(i);
+        }
+        self.sorted_tags = self.by_tag.keys().cloned().collect();
+        self.sorted_tags.sort_unstable();
+    }
+
+    fn add_marked(&mut self, dialect: Dialect, spec: &'static MarkedJson) {
+        if let Some((call_line, answer_line)) = LazyLock::force(&TYPE_MARKER) {
+            self.marked = Some(Marked { dialect, spec, call_line, answer_line });
+        }
+    }
+
+    fn fill_bytes(&mut self) {
+        let length = |tag: &str| tag.len() + "</>".len();
+        let blocks = self.blocks.iter().map(|(_, b)| {
+            let child = b.children.iter().map(|child| length(child.tag)).max();
+            (b.tag, child)
+        });
+        let tools = self.tools.iter().map(|t| {
+            let child = t.parameters.iter().map(|parameter| length(&parameter.name)).max();
+            (t.tag.as_str(), child)
+        });
+        for (tag, child) in blocks.chain(tools).chain(THINK_TAGS.map(|tag| (tag, None))) {
+            self.tag_bytes[usize::from(tag.as_bytes().first().copied().unwrap_or(b'>'))] = true;
+            // The gate waits for the child behind the opener: both are one marker.
+            self.hold = self.hold.max(length(tag) + child.unwrap_or(0) + HOLD_SLACK);
+        }
+        self.tag_bytes[usize::from(b'/')] = true;
+        for byte in *b"`~'" {
+            self.line_bytes[usize::from(byte)] = true;
+        }
+        if self.marked.is_some() {
+            for byte in *b"Tt*_" {
+                self.line_bytes[usize::from(byte)] = true;
+            }
+        }
+    }
+
+    /// Whether a line that starts with this byte may matter.
+    pub(super) fn line_may_matter(&self, byte: u8) -> bool {
+        self.line_bytes[usize::from(byte)]
+    }
+
+    /// Whether `<` and this byte may begin something that matters.
+    pub(super) fn tag_may_matter(&self, byte: u8) -> bool {
+        self.tag_bytes[usize::from(byte)]
+    }
+
+    /// Whether `text` begins with an opening tag that is known; yields it and its length.
+    pub(super) fn opener(&self, text: &str, more: bool) -> Match<(Opener, usize)> {
+        let mut undecided = false;
+        for (i, (_, block)) in self.blocks.iter().enumerate() {
+            match begins_tag(text, block.tag, false, more) {
+                Match::Yes(length) => return Match::Yes((Opener::Block(i), length)),
+                Match::Undecided => undecided = true,
+                Match::No => {}
+            }
+        }
+        match self.tool_opener(text, more) {
+            Match::No if undecided => Match::Undecided,
+            found => found,
+        }
+    }
+
+    fn tool_opener(&self, text: &str, more: bool) -> Match<(Opener, usize)> {
+        let Some(name) = text.strip_prefix('<') else { return Match::No };
+        if self.tools.is_empty() {
+            return Match::No;
+        }
+        match memchr::memchr(b'>', name.as_bytes()) {
+            Some(end) => match self.by_tag.get(&name[..end]) {
+                Some(&tool) => Match::Yes((Opener::Tool(tool), end + 2)),
+                None => Match::No,
+            },
+            None => {
+                let next = self.sorted_tags.partition_point(|tag| tag.as_str() < name);
+                let fits = self.sorted_tags.get(next).is_some_and(|tag| tag.starts_with(name));
+                if more && fits { Match::Undecided } else { Match::No }
+            }
+        }
+    }
+
+    /// Whether a tool's name is accepted: any, where no tools are known.
+    pub(super) fn catalog(&self) -> Option<&Arc<Catalog>> {
+        self.config.catalog.as_ref()
+    }
+}
+
+fn tag_tools(catalog: &Catalog) -> Vec<TagTool> {
+    let tag_tool = |tool: &crate::tool::Tool| TagTool {
+        tag: catalog.tag(tool).into_owned(),
+        server: tool.server.clone(),
+        tool: tool.name.clone(),
+        parameters: tool
+            .parameters()
+            .map(|p| TagParameter {
+                name: p.name.to_owned(),
+                is_text: accepts_text(p.schema, tool.input_schema.as_ref(), 0),
+            })
+            .collect(),
+    };
+    let mut tools: Vec<_> = catalog.tools().map(tag_tool).collect();
+    // The bare name of a tool that several servers have is read, to be refused by name.
+    let bare = |tool: &crate::tool::Tool| TagTool { tag: tool.name.clone(), server: None, ..tag_tool(tool) };
+    tools.extend(catalog.tools().filter(|t| catalog.is_ambiguous(&t.name)).map(bare));
+    tools
+}
+
+/// Whether a schema may accept a string. In doubt it does: text is then kept verbatim.
+fn accepts_text(schema: &Value, root: Option<&Value>, depth: usize) -> bool {
+    const MAX_REFS: usize = 8;
+    if depth > MAX_REFS {
+        return true;
+    }
+    let any = |list: &Value| list.as_array().is_some_and(|l| l.iter().any(|s| accepts_text(s, root, depth + 1)));
+    if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
+        let target = reference.strip_prefix('#').and_then(|pointer| root?.pointer(pointer));
+        return target.is_none_or(|s| accepts_text(s, root, depth + 1));
+    }
+    if let Some(values) = schema.get("enum").and_then(Value::as_array) {
+        return values.iter().any(Value::is_string);
+    }
+    if let Some(value) = schema.get("const") {
+        return value.is_string();
+    }
+    match schema.get("type") {
+        Some(Value::String(name)) => name == "string",
+        Some(Value::Array(names)) => names.iter().any(|n| n == "string"),
+        _ => match schema.get("anyOf").or_else(|| schema.get("oneOf")) {
+            Some(list) => any(list),
+            None => schema.get("properties").or_else(|| schema.get("items")).is_none(),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::tool::Tool;
+
+    #[test]
+    fn line_markers_are_found_held_and_refused() {
+        let (call, answer) = TYPE_MARKER.as_ref().unwrap();
+        for line in ["TYPE: MCP\n", "type:mcp\n", "TYPE：MCP\n", "**TYPE: MCP**\n", "**TYPE:** MCP\n", "Type : MCP\n"]
+        {
+            assert_eq!(call.matches(line, true), Match::Yes(line.len() - 1), "{line}");
+            for end in line.char_indices().map(|(i, _)| i) {
+                assert_eq!(call.matches(&line[..end], true), Match::Undecided, "{:?}", &line[..end]);
+            }
+        }
+        assert_eq!(call.matches("TYPE of", true), Match::No);
+        assert_eq!(call.matches("TYPE: ANSWER\n", true), Match::No);
+        assert_eq!(answer.matches("TYPE: ANSWER\n", true), Match::Yes(12));
+        assert_eq!(call.matches("Tomorrow", true), Match::No);
+    }
+
+    #[test]
+    fn openers_are_found_by_prefix_among_many_tools() {
+        let tools = ["get", "get_weather", "search"].map(Tool::new);
+        let config = Config { catalog: Some(Arc::new(Catalog::from_tools(tools))), ..Config::default() };
+        let tables = Tables::new(config);
+        assert_eq!(tables.opener("<get>", true), Match::Yes((Opener::Tool(0), 5)));
+        assert_eq!(tables.opener("<get_wea", true), Match::Undecided);
+        assert_eq!(tables.opener("<get_wea", false), Match::No);
+        assert_eq!(tables.opener("<got", true), Match::No);
+        assert_eq!(tables.opener("<use_mcp_tool>", true), Match::Yes((Opener::Block(0), 14)));
+        assert_eq!(tables.opener("<access_mcp_", true), Match::Undecided);
+    }
+
+    #[test]
+    fn a_schema_that_may_accept_a_string_takes_text_verbatim() {
+        let root = json!({"$defs": {"n": {"type": "integer"}}});
+        for (schema, expected) in [
+            (json!({"type": "string"}), true),
+            (json!({"type": ["string", "null"]}), true),
+            (json!({"anyOf": [{"type": "integer"}, {"type": "string"}]}), true),
+            (json!({"enum": ["a", "b"]}), true),
+            (json!({}), true),
+            (json!({"type": "integer"}), false),
+            (json!({"type": "array", "items": {"type": "string"}}), false),
+            (json!({"$ref": "#/$defs/n"}), false),
+            (json!({"enum": [1, 2]}), false),
+            (json!({"properties": {"a": {}}}), false),
+        ] {
+            assert_eq!(accepts_text(&schema, Some(&root), 0), expected, "{schema}");
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! The tool-tag shape: a known tool's tag, its parameters as tags inside.
+//!
+//! A value is arbitrary text. It ends at its closing tag only where no nested
+//! opener of the same parameter or tool is open, and only if a known, still
+//! unfilled sibling or the tool's end follows; else the tag is part of the value.
+//!
+//! ```text
+//! Between ──<parameter>──▶ Value ──</parameter>──▶ Follow ──sibling or </tool>──▶ Between
+//!    └──</tool>──▶ end       ▲                        └──anything else──┐
+//!                            └──────────────────────────────────────────┘
+//! ```
+
+mod value;
+
+use serde_json::{Map, Value};
+
+use crate::call::Repair;
+use crate::parse::body::{COMMENT_CLOSE, COMMENT_OPEN, CallOut, Comment, Step, comment, think_close};
+use crate::parse::tables::{TagParameter, TagTool};
+use crate::parse::verdict::{Fault, Parts};
+use crate::parse::window::{Match, Window, begins, begins_tag, leading_space};
+
+const CDATA_OPEN: &str = "<![CDATA[";
+const CDATA_CLOSE: &str = "]]>";
+
+/// An open tool-tag call. The tool is looked up by index with each step.
+#[derive(Debug)]
+pub(super) struct ToolTag {
+    /// Index of the tool.
+    pub(super) tool: usize,
+    pub(super) cursor: u64,
+    body_start: u64,
+    state: State,
+    arguments: Map<String, Value>,
+    repairs: Vec<Repair>,
+    started: bool,
+    /// The preview's JSON object was opened.
+    object_open: bool,
+    ended_by_think: bool,
+    inner_end: u64,
+    max_depth: usize,
+    /// A parameter's JSON is nested deeper than that.
+    too_deep: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Between,
+    Comment,
+    Value(Open),
+    /// Behind a closing tag that may end the value: where the tag starts.
+    Follow(Open, u64),
+    FollowComment(Open, u64),
+    /// Behind a `]]>` that may end the value: where it starts.
+    CdataEnd(Open, u64),
+}
+
+/// An open value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Open {
+    parameter: usize,
+    /// First byte of the value, after the line break that it loses.
+    start: Option<u64>,
+    /// Openers of the same parameter, and of the same tool, inside the value.
+    parameters: u32,
+    tools: u32,
+    /// Whether the value is wrapped in CDATA.
+    cdata: bool,
+    /// Text up to here was handed on.
+    previewed: u64,
+}
+
+impl ToolTag {
+    /// A call whose opening tag ends at `at`.
+    pub(super) fn new(tool: usize, at: u64, max_depth: usize) -> Self {
+        ToolTag {
+            tool,
+            cursor: at,
+            body_start: at,
+            state: State::Between,
+            arguments: Map::new(),
+            repairs: Vec::new(),
+            started: false,
+            object_open: false,
+            ended_by_think: false,
+            inner_end: at,
+            max_depth,
+            too_deep: false,
+        }
+    }
+
+    /// Whether `text`, after the opening tag, begins something that belongs to the tool.
+    pub(super) fn gate(tool: &TagTool, text: &str, more: bool) -> Match<()> {
+        if text.starts_with(COMMENT_OPEN) {
+            return match text.find(COMMENT_CLOSE) {
+                Some(end) => {
+                    let rest = &text[end + COMMENT_CLOSE.len()..];
+                    let rest = &rest[leading_space(rest)..];
+                    if rest.is_empty() && more { Match::Undecided } else { ToolTag::gate(tool, rest, more) }
+                }
+                None if more => Match::Undecided,
+                None => Match::No,
+            };
+        }
+        let parameters = tool.parameters.iter().map(|p| begins_tag(text, &p.name, false, more));
+        let tags = parameters.chain([begins_tag(text, &tool.tag, true, more)]);
+        let comment = begins(text, COMMENT_OPEN, more);
+        tags.fold(comment, |a, b| match (a, b) {
+            (Match::Yes(()), _) | (_, Match::Yes(_)) => Match::Yes(()),
+            (Match::Undecided, _) | (_, Match::Undecided) => Match::Undecided,
+            _ => Match::No,
+        })
+    }
+
+    pub(super) fn advance(&mut self, tool: &TagTool, window: Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
+        if !self.started {
+            self.started = true;
+            out.start(self.cursor, tool.server.as_deref(), &tool.tool);
+        }
+        loop {
+            let rest = window.from(self.cursor);
+            if rest.is_empty() {
+                if let State::Value(open) = self.state {
+                    self.preview(tool, open, window, out);
+                }
+                return Step::More;
+            }
+            let go = match self.state {
+                State::Between => self.between(tool, rest, window, out),
+                State::Comment => self.comment(rest, State::Between, window.more, out.think_ends),
+                State::Value(open) => self.value(tool, open, rest, window, out),
+                State::Follow(open, close_at) => self.follow(tool, open, close_at, rest, window, out),
+                State::FollowComment(open, close_at) => {
+                    self.comment(rest, State::Follow(open, close_at), window.more, out.think_ends)
+                }
+                State::CdataEnd(open, close_at) => self.cdata_end(tool, open, close_at, rest, window.more),
+            };
+            match go {
+                Go::On => {}
+                Go::Wait => return Step::More,
+                Go::End(at) => return Step::End(at),
+            }
+        }
+    }
+
+    /// What the call says. `truncated`: its closing tag was not seen.
+    pub(super) fn into_parts(self, tool: &TagTool, window: Window<'_>, truncated: Option<&str>) -> Parts {
+        let truncated = truncated.or(self.ended_by_think.then_some("the reasoning ended inside the call"));
+        Parts {
+            server: tool.server.clone(),
+            tool: Some(tool.tool.clone()),
+            arguments: Value::Object(self.arguments),
+            raw_arguments: window.slice(self.body_start..self.inner_end).to_owned(),
+            repairs: self.repairs,
+            fault: self.too_deep.then(|| Fault::too_deep(self.max_depth)).or(truncated.map(Fault::truncated)),
+            restated: false,
+        }
+    }
+
+    /// Only reached where a tag of the tool is known to stand, or white space or comments before it.
+    fn between(&mut self, tool: &TagTool, rest: &str, window: Window<'_>, out: &mut CallOut<'_, '_>) -> Go {
+        let space = leading_space(rest);
+        if space > 0 {
+            self.cursor += space as u64;
+            return Go::On;
+        }
+        match self.next_tag(tool, None, rest, window.more) {
+            Match::Yes(Next::Close(length)) => {
+                self.inner_end = self.cursor;
+                let end = self.cursor + length as u64;
+                out.delta(end, if self.object_open { "}" } else { "{}" });
+                Go::End(end)
+            }
+            Match::Yes(Next::Parameter(parameter, length)) => {
+                self.cursor += length as u64;
+                let lead = if self.object_open { "," } else { "{" };
+                self.object_open = true;
+                let key = Value::from(tool.parameters[parameter].name.as_str());
+                out.delta(self.cursor, &format!("{lead}{key}:"));
+                let open = Open { parameter, start: None, parameters: 0, tools: 0, cdata: false, previewed: 0 };
+                self.state = State::Value(open);
+                Go::On
+            }
+            Match::Yes(Next::Comment) => {
+                self.cursor += COMMENT_OPEN.len() as u64;
+                self.state = State::Comment;
+                Go::On
+            }
+            Match::Undecided => Go::Wait,
+            // Only a comment before the first tag leads here.
+            Match::No if out.think_ends && think_close(rest, window.more) != Match::No => self.think(rest, window.more),
+            Match::No => {
+                self.cursor += rest.chars().next().map_or(1, char::len_utf8) as u64;
+                Go::On
+            }
+        }
+    }
+
+    fn think(&mut self, rest: &str, more: bool) -> Go {
+        match think_close(rest, more) {
+            Match::Yes(_) => {
+                self.ended_by_think = true;
+                self.inner_end = self.cursor;
+                Go::End(self.cursor)
+            }
+            _ => Go::Wait,
+        }
+    }
+
+    fn comment(&mut self, rest: &str, then: State, more: bool, think_ends: bool) -> Go {
+        let (read, go) = match comment(rest, think_ends, more) {
+            Comment::Over(end) => {
+                self.state = then;
+                (end, Go::On)
+            }
+            Comment::Open(read) => (read, Go::Wait),
+        };
+        self.cursor += read as u64;
+        go
+    }
+
+    /// The tag that `text` begins with, among those that may follow the value
+    /// of parameter `open`.
+    fn next_tag(&self, tool: &TagTool, open: Option<usize>, text: &str, more: bool) -> Match<Next> {
+        let mut undecided = false;
+        match begins_tag(text, &tool.tag, true, more) {
+            Match::Yes(length) => return Match::Yes(Next::Close(length)),
+            found => undecided |= found == Match::Undecided,
+        }
+        let unfilled = |(i, p): &(usize, &TagParameter)| open != Some(*i) && !self.arguments.contains_key(&p.name);
+        for (i, parameter) in tool.parameters.iter().enumerate().filter(unfilled) {
+            match begins_tag(text, &parameter.name, false, more) {
+                Match::Yes(length) => return Match::Yes(Next::Parameter(i, length)),
+                found => undecided |= found == Match::Undecided,
+            }
+        }
+        match begins(text, COMMENT_OPEN, more) {
+            Match::Yes(()) => Match::Yes(Next::Comment),
+            Match::No if undecided => Match::Undecided,
+            Match::No => Match::No,
+            Match::Undecided => Match::Undecided,
+        }
+    }
+}
+
+enum Go {
+    On,
+    Wait,
+    End(u64),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Next {
+    /// The tool's closing tag, and its length.
+    Close(usize),
+    /// An unfilled parameter's opening tag, and its length.
+    Parameter(usize, usize),
+    Comment,
+}

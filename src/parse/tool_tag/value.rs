@@ -1,0 +1,266 @@
+//! A parameter's value: where it starts, where it ends, what it says.
+
+use serde_json::Value;
+
+use super::{CDATA_CLOSE, CDATA_OPEN, COMMENT_OPEN, Go, Next, Open, State, ToolTag};
+use crate::call::Repair;
+use crate::parse::body::{CallOut, think_close};
+use crate::parse::json::{Lexed, Lexer, read};
+use crate::parse::tables::TagTool;
+use crate::parse::window::{Match, Window, begins, begins_tag, leading_space};
+
+impl ToolTag {
+    pub(super) fn value(
+        &mut self,
+        tool: &TagTool,
+        mut open: Open,
+        rest: &str,
+        window: Window<'_>,
+        out: &mut CallOut<'_, '_>,
+    ) -> Go {
+        let parameter = &tool.parameters[open.parameter];
+        if open.start.is_none() {
+            return self.value_starts(open, parameter.is_text, window, out);
+        }
+        let next = match (open.cdata, out.think_ends) {
+            (true, true) => memchr::memchr2(b']', b'<', rest.as_bytes()),
+            (true, false) => memchr::memchr(b']', rest.as_bytes()),
+            (false, _) => memchr::memchr(b'<', rest.as_bytes()),
+        };
+        let Some(at) = next else {
+            self.cursor += rest.len() as u64;
+            return Go::On;
+        };
+        self.cursor += at as u64;
+        let rest = &rest[at..];
+        let more = window.more;
+        let think = if out.think_ends { think_close(rest, more) } else { Match::No };
+        if open.cdata {
+            return if think == Match::No { self.in_cdata(open, rest, more) } else { self.think(rest, more) };
+        }
+        let close = begins_tag(rest, &parameter.name, true, more);
+        let nested = begins_tag(rest, &parameter.name, false, more);
+        let tool_close = begins_tag(rest, &tool.tag, true, more);
+        let tool_open = begins_tag(rest, &tool.tag, false, more);
+        if [close, nested, tool_close, tool_open, think].contains(&Match::Undecided) {
+            self.preview(tool, open, window, out);
+            return Go::Wait;
+        }
+        let length = match (close, nested, tool_close, tool_open, think) {
+            (.., Match::Yes(_)) => {
+                self.preview(tool, open, window, out);
+                return self.think(rest, more);
+            }
+            (Match::Yes(length), ..) if open.parameters == 0 && open.tools == 0 => {
+                let open = self.preview(tool, open, window, out);
+                self.state = State::Follow(open, self.cursor);
+                self.cursor += length as u64;
+                return Go::On;
+            }
+            (Match::Yes(length), ..) => {
+                open.parameters = open.parameters.saturating_sub(1);
+                length
+            }
+            (_, Match::Yes(length), ..) => {
+                open.parameters += 1;
+                length
+            }
+            (_, _, Match::Yes(length), ..) => {
+                open.tools = open.tools.saturating_sub(1);
+                length
+            }
+            (_, _, _, Match::Yes(length), _) => {
+                open.tools += 1;
+                length
+            }
+            _ => 1,
+        };
+        self.cursor += length as u64;
+        self.state = State::Value(open);
+        Go::On
+    }
+
+    /// Decides where the value's text starts: after one line break, or inside CDATA.
+    fn value_starts(&mut self, mut open: Open, is_text: bool, window: Window<'_>, out: &mut CallOut<'_, '_>) -> Go {
+        // White space before a CDATA section was looked at up to `previewed`.
+        let seen = open.previewed.max(self.cursor);
+        let at = seen + leading_space(window.from(seen)) as u64;
+        match begins(window.from(at), CDATA_OPEN, window.more) {
+            Match::Undecided => {
+                open.previewed = at;
+                self.state = State::Value(open);
+                return Go::Wait;
+            }
+            Match::Yes(()) => {
+                self.cursor = at + CDATA_OPEN.len() as u64;
+                open.cdata = true;
+            }
+            Match::No => self.cursor += line_break(window.from(self.cursor)) as u64,
+        }
+        open.start = Some(self.cursor);
+        open.previewed = self.cursor;
+        if is_text && !open.cdata {
+            out.delta(self.cursor, "\"");
+        }
+        self.state = State::Value(open);
+        Go::On
+    }
+
+    /// Inside CDATA, at what may be its end: it ends where `]]>` and the closing tag follow.
+    fn in_cdata(&mut self, open: Open, rest: &str, more: bool) -> Go {
+        match begins(rest, CDATA_CLOSE, more) {
+            Match::Undecided => Go::Wait,
+            Match::No => {
+                self.cursor += 1;
+                Go::On
+            }
+            Match::Yes(()) => {
+                self.state = State::CdataEnd(open, self.cursor);
+                self.cursor += CDATA_CLOSE.len() as u64;
+                Go::On
+            }
+        }
+    }
+
+    /// Behind a `]]>` that starts at `close_at`: does the closing tag follow?
+    pub(super) fn cdata_end(&mut self, tool: &TagTool, open: Open, close_at: u64, rest: &str, more: bool) -> Go {
+        let space = leading_space(rest);
+        self.cursor += space as u64;
+        if space == rest.len() {
+            return Go::On;
+        }
+        match begins_tag(&rest[space..], &tool.parameters[open.parameter].name, true, more) {
+            Match::Undecided => return Go::Wait,
+            Match::Yes(length) => {
+                self.cursor += length as u64;
+                self.state = State::Follow(open, close_at);
+            }
+            Match::No => self.state = State::Value(open),
+        }
+        Go::On
+    }
+
+    /// Behind the closing tag of a value that ends at `close_at`: does what must follow it follow?
+    pub(super) fn follow(
+        &mut self,
+        tool: &TagTool,
+        open: Open,
+        close_at: u64,
+        rest: &str,
+        window: Window<'_>,
+        out: &mut CallOut<'_, '_>,
+    ) -> Go {
+        let space = leading_space(rest);
+        if space > 0 {
+            self.cursor += space as u64;
+            return Go::On;
+        }
+        match self.next_tag(tool, Some(open.parameter), rest, window.more) {
+            Match::Undecided => Go::Wait,
+            Match::Yes(Next::Comment) => {
+                self.cursor += COMMENT_OPEN.len() as u64;
+                self.state = State::FollowComment(open, close_at);
+                Go::On
+            }
+            Match::Yes(_) => {
+                self.value_ends(tool, open, close_at, window, out);
+                self.state = State::Between;
+                Go::On
+            }
+            Match::No => {
+                self.state = State::Value(open);
+                Go::On
+            }
+        }
+    }
+
+    fn value_ends(&mut self, tool: &TagTool, open: Open, close_at: u64, window: Window<'_>, out: &mut CallOut<'_, '_>) {
+        let parameter = &tool.parameters[open.parameter];
+        let start = open.start.unwrap_or(close_at);
+        let text = window.slice(start..close_at);
+        let value = if parameter.is_text {
+            if open.cdata {
+                // Adjacent sections are one text: that is how CDATA holds its own end.
+                Value::from(text.replace("]]><![CDATA[", ""))
+            } else {
+                Value::from(&text[..text.len() - trailing_line_break(text)])
+            }
+        } else {
+            self.typed(text.trim())
+        };
+        if open.cdata {
+            self.repairs.push(Repair::Cdata);
+        }
+        if parameter.is_text && !open.cdata {
+            let end = close_at - trailing_line_break(text) as u64;
+            string_delta(open.previewed, end, window, out);
+            out.delta(close_at, "\"");
+        } else {
+            out.delta(self.cursor, &value.to_string());
+        }
+        self.arguments.insert(parameter.name.clone(), value);
+    }
+
+    /// A value whose schema accepts no string: JSON, or the text for the validator to read.
+    fn typed(&mut self, text: &str) -> Value {
+        let mut lexer = Lexer::new(self.max_depth);
+        let mut cursor = 0;
+        while !matches!(
+            lexer.next(&text.as_bytes()[cursor as usize..], &mut cursor),
+            Lexed::More | Lexed::End(_) | Lexed::Fault(_)
+        ) {}
+        self.too_deep |= lexer.too_deep();
+        match read(text) {
+            Ok(found) => {
+                self.repairs.extend(found.repairs);
+                found.value
+            }
+            Err(_) => Value::from(text),
+        }
+    }
+
+    /// Hands on a string value's text up to the cursor, but for a line break that it may lose.
+    pub(super) fn preview(
+        &mut self,
+        tool: &TagTool,
+        mut open: Open,
+        window: Window<'_>,
+        out: &mut CallOut<'_, '_>,
+    ) -> Open {
+        if tool.parameters[open.parameter].is_text && !open.cdata && open.start.is_some() {
+            let text = window.slice(open.previewed..self.cursor);
+            let to = self.cursor - trailing_line_break_so_far(text) as u64;
+            if to > open.previewed {
+                string_delta(open.previewed, to, window, out);
+                open.previewed = to;
+                self.state = State::Value(open);
+            }
+        }
+        open
+    }
+}
+
+/// Length of a line break at the start.
+fn line_break(text: &str) -> usize {
+    if text.starts_with("\r\n") { 2 } else { usize::from(text.starts_with('\n')) }
+}
+
+/// Length of a line break at the end.
+fn trailing_line_break(text: &str) -> usize {
+    if text.ends_with("\r\n") { 2 } else { usize::from(text.ends_with('\n')) }
+}
+
+/// Length of what may become a line break at the end.
+fn trailing_line_break_so_far(text: &str) -> usize {
+    if text.ends_with('\r') { 1 } else { trailing_line_break(text) }
+}
+
+/// Hands on a piece of a string value as it stands inside a JSON string.
+fn string_delta(from: u64, to: u64, window: Window<'_>, out: &mut CallOut<'_, '_>) {
+    if to > from {
+        let text = out.text(window, from..to);
+        let end = from + text.len() as u64;
+        let quoted = Value::from(text).to_string();
+        out.delta(end, &quoted[1..quoted.len() - 1]);
+    }
+}

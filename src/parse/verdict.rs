@@ -1,0 +1,132 @@
+//! From what a call's text says to a call or a rejection.
+
+use std::ops::Range;
+
+use serde_json::Value;
+
+use super::tables::Tables;
+use super::window::{Window, floor_boundary};
+use crate::call::{Call, Rejected, RejectedKind, Repair};
+use crate::dialect::{Dialect, Shape};
+use crate::tool::ACCESS_RESOURCE;
+
+/// A call, or why it must not run.
+pub(super) type Verdict = Result<Call, Rejected>;
+
+/// What a call's text says, before anything is looked up.
+#[derive(Debug, Default)]
+pub(super) struct Parts {
+    pub(super) server: Option<String>,
+    pub(super) tool: Option<String>,
+    pub(super) arguments: Value,
+    pub(super) raw_arguments: String,
+    pub(super) repairs: Vec<Repair>,
+    /// What is wrong with it, if anything.
+    pub(super) fault: Option<Fault>,
+    /// Whether the arguments do not continue the deltas.
+    pub(super) restated: bool,
+}
+
+/// Why a call cannot be read.
+#[derive(Debug, Clone)]
+pub(super) struct Fault {
+    pub(super) kind: RejectedKind,
+    pub(super) message: String,
+}
+
+impl Fault {
+    pub(super) fn malformed(message: impl Into<String>) -> Self {
+        Fault { kind: RejectedKind::Malformed, message: message.into() }
+    }
+
+    pub(super) fn truncated(message: impl Into<String>) -> Self {
+        Fault { kind: RejectedKind::Truncated, message: message.into() }
+    }
+
+    pub(super) fn too_deep(max_depth: usize) -> Self {
+        Fault::limit(format!("JSON may be nested {max_depth} deep; this is deeper"))
+    }
+
+    pub(super) fn limit(message: impl Into<String>) -> Self {
+        Fault { kind: RejectedKind::Limit, message: message.into() }
+    }
+}
+
+/// Decides about a call that is over.
+pub(super) fn verdict(tables: &Tables, dialect: Dialect, index: u32, parts: Parts, raw: &str) -> Verdict {
+    let limits = tables.config.limits;
+    let over = (index as usize >= limits.calls)
+        .then(|| Fault::limit(format!("a message holds at most {} calls; this is call {}", limits.calls, index + 1)));
+    let unnamed = || Fault::malformed("the call does not name a tool");
+    let fault = over.or(parts.fault).or_else(|| parts.tool.is_none().then(unnamed));
+    let Parts { server, tool, arguments, raw_arguments, repairs, .. } = parts;
+    let reject = |kind, message, nearest| Rejected {
+        kind,
+        raw: raw.to_owned(),
+        message,
+        server: server.clone(),
+        tool: tool.clone(),
+        nearest,
+        dialect,
+        call: None,
+    };
+    let name = match (fault, &tool) {
+        (Some(fault), _) => return Err(reject(fault.kind, fault.message, Vec::new())),
+        (None, Some(name)) => name.clone(),
+        (None, None) => return Err(reject(RejectedKind::Malformed, unnamed().message, Vec::new())),
+    };
+    let mut call = Call { server: server.clone(), tool: name, arguments, raw_arguments, dialect, repairs };
+    if call.tool == ACCESS_RESOURCE {
+        return Ok(call);
+    }
+    match tables.catalog().map(|c| c.find(call.server.as_deref(), &call.tool)) {
+        None => Ok(call),
+        Some(Ok(found)) => {
+            // Only elements always name their server; elsewhere one that is left out is no fault.
+            let expected = matches!(dialect.spec().shape, Shape::Element(_));
+            if found.server_resolved && (call.server.is_some() || expected) {
+                call.repairs.push(Repair::ServerResolved);
+            }
+            call.server.clone_from(&found.tool.server);
+            Ok(call)
+        }
+        Some(Err(error)) => Err(reject(RejectedKind::UnknownTool, error.to_string(), error.nearest)),
+    }
+}
+
+/// The same call as a draft in the reasoning.
+pub(super) fn draft(verdict: Verdict) -> Verdict {
+    relabel(verdict, RejectedKind::InReasoning, RejectedKind::in_reasoning_message())
+}
+
+/// The same call as an example in a fence.
+pub(super) fn quoted(verdict: Verdict) -> Verdict {
+    relabel(
+        verdict,
+        RejectedKind::Quoted,
+        "the call stands in a code fence with other text in or after it, so it is an example; a call stands outside fences",
+    )
+}
+
+fn relabel(verdict: Verdict, kind: RejectedKind, message: &str) -> Verdict {
+    Err(match verdict {
+        Ok(call) => Rejected {
+            kind,
+            raw: String::new(),
+            message: message.to_owned(),
+            server: call.server.clone(),
+            tool: Some(call.tool.clone()),
+            nearest: Vec::new(),
+            dialect: call.dialect,
+            call: Some(Box::new(call)),
+        },
+        Err(rejected) if rejected.kind <= kind => rejected,
+        Err(rejected) => Rejected { kind, message: message.to_owned(), nearest: Vec::new(), ..rejected },
+    })
+}
+
+/// The text of a call, at most `limit` bytes of it.
+pub(super) fn raw_text(window: Window<'_>, span: Range<u64>, limit: usize) -> &str {
+    let text = window.slice(span);
+    &text[..floor_boundary(text, limit)]
+}

@@ -1,0 +1,121 @@
+//! The part of the stream that is at hand: the chunk, or what was held plus the chunk.
+
+use std::ops::Range;
+
+/// A piece of the stream with its place in it. Positions are offsets in the whole stream.
+#[derive(Clone, Copy)]
+pub(super) struct Window<'w> {
+    pub(super) text: &'w str,
+    /// Offset of the first byte of `text`.
+    pub(super) base: u64,
+    /// Whether more may follow.
+    pub(super) more: bool,
+}
+
+impl<'w> Window<'w> {
+    /// Offset behind the last byte.
+    pub(super) fn end(&self) -> u64 {
+        self.base + self.text.len() as u64
+    }
+
+    /// Everything from `at`. Bytes that were let go (past a limit) are left out.
+    pub(super) fn from(&self, at: u64) -> &'w str {
+        &self.text[self.index(at)..]
+    }
+
+    /// The bytes of a range, clamped to what is at hand.
+    pub(super) fn slice(&self, range: Range<u64>) -> &'w str {
+        let start = self.index(range.start);
+        &self.text[start..self.index(range.end).max(start)]
+    }
+
+    /// The character before `at`, if it is at hand.
+    pub(super) fn before(&self, at: u64) -> Option<char> {
+        self.text[..self.index(at)].chars().next_back()
+    }
+
+    /// At most `limit` bytes from `at` to decide about, cut at a character, and
+    /// whether more bytes could still change the decision.
+    pub(super) fn candidate(&self, at: u64, limit: usize) -> (&'w str, bool) {
+        let rest = self.from(at);
+        if rest.len() < limit {
+            return (rest, self.more);
+        }
+        (&rest[..floor_boundary(rest, limit)], false)
+    }
+
+    fn index(&self, at: u64) -> usize {
+        (at.saturating_sub(self.base) as usize).min(self.text.len())
+    }
+}
+
+/// Answer to "does this begin with …?" when the text may still grow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Match<T> {
+    No,
+    /// What is there fits so far.
+    Undecided,
+    Yes(T),
+}
+
+/// Whether `text` begins with `word`.
+pub(super) fn begins(text: &str, word: &str, more: bool) -> Match<()> {
+    if text.starts_with(word) {
+        Match::Yes(())
+    } else if more && word.starts_with(text) {
+        Match::Undecided
+    } else {
+        Match::No
+    }
+}
+
+/// Whether `text` begins with `</tag>` (`close`) or `<tag>`; yields its length.
+pub(super) fn begins_tag(text: &str, tag: &str, close: bool, more: bool) -> Match<usize> {
+    let lead = if close { "</" } else { "<" };
+    let parts = [lead, tag, ">"];
+    let mut rest = text;
+    for part in parts {
+        match begins(rest, part, more) {
+            Match::Yes(()) => rest = &rest[part.len()..],
+            Match::Undecided => return Match::Undecided,
+            Match::No => return Match::No,
+        }
+    }
+    Match::Yes(text.len() - rest.len())
+}
+
+/// The last character boundary at or before `at`.
+pub(super) fn floor_boundary(text: &str, at: usize) -> usize {
+    (0..=at.min(text.len())).rev().find(|i| text.is_char_boundary(*i)).unwrap_or(0)
+}
+
+/// The first character boundary at or after `at`.
+pub(super) fn ceil_boundary(text: &str, at: usize) -> usize {
+    (at..text.len()).find(|i| text.is_char_boundary(*i)).unwrap_or(text.len())
+}
+
+/// Number of leading bytes that are white space.
+pub(super) fn leading_space(text: &str) -> usize {
+    text.bytes().take_while(|b| matches!(b, b' ' | b'\t' | b'\r' | b'\n')).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prefix_is_undecided_only_while_more_may_come() {
+        assert_eq!(begins_tag("<thi", "think", false, true), Match::Undecided);
+        assert_eq!(begins_tag("<thi", "think", false, false), Match::No);
+        assert_eq!(begins_tag("</think>x", "think", true, true), Match::Yes(8));
+        assert_eq!(begins_tag("<thinker>", "think", false, true), Match::No);
+    }
+
+    #[test]
+    fn a_candidate_is_cut_at_its_limit_and_then_decided() {
+        let window = Window { text: "abcé", base: 10, more: true };
+        assert_eq!(window.candidate(10, 4), ("abc", false));
+        assert_eq!(window.candidate(12, 64), ("cé", true));
+        assert_eq!(window.slice(0..11), "a");
+    }
+}

@@ -1,0 +1,216 @@
+//! A round as values for the results template: bounded and neutralised.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::listing::{display_name, example_call, example_tool, named, read_call};
+use super::{Earlier, Item, Options, Round};
+use crate::call::{Rejected, RejectedKind};
+use crate::catalog::Catalog;
+use crate::outcome::{Neutraliser, Outcome, cut};
+use crate::tool::{ACCESS_RESOURCE, Tool};
+
+/// Characters of the arguments of an answered call at most.
+const ARGUMENTS_CHARS: usize = 400;
+
+/// Characters of the arguments of an earlier call at most.
+const RECALL_CHARS: usize = 160;
+
+/// Earlier calls that are recalled; older ones are only counted.
+const RECALLED: usize = 30;
+
+/// Bytes of a rejected call that are shown at most.
+const RAW_BYTES: usize = 600;
+
+/// Characters of what was wrong with a call at most.
+const PROBLEM_CHARS: usize = 1_500;
+
+/// Names that are listed for a call of an unknown tool where none is near.
+const NAMES: usize = 40;
+
+/// What the results template sees.
+#[derive(Debug, Serialize)]
+pub(super) struct View {
+    earlier: Vec<EarlierView>,
+    forgotten: usize,
+    answered: Vec<AnsweredView>,
+    rejected: Vec<RejectedView>,
+    unmet: bool,
+    dialect: &'static str,
+    named: Option<String>,
+    example: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct EarlierView {
+    call: String,
+    arguments: String,
+    status: &'static str,
+}
+
+#[derive(Debug, Serialize)]
+struct AnsweredView {
+    id: String,
+    server: Option<String>,
+    tool: String,
+    arguments: String,
+    status: &'static str,
+    output: Bounded,
+}
+
+#[derive(Debug, Serialize)]
+struct RejectedView {
+    kind: &'static str,
+    tool: Option<String>,
+    problem: String,
+    raw: Bounded,
+    nearest: Vec<String>,
+    names: Vec<String>,
+    correct: Option<String>,
+}
+
+/// A text, or its head and tail with the number of bytes missing between.
+#[derive(Debug, Serialize)]
+struct Bounded {
+    head: String,
+    missing: usize,
+    tail: String,
+}
+
+/// Values for the results message.
+pub(super) fn view(catalog: &Catalog, options: &Options, round: &Round<'_>) -> View {
+    let writer = Writer { catalog, options, neutraliser: Neutraliser::new(catalog) };
+    let forgotten = round.earlier.len().saturating_sub(RECALLED);
+    let items = round.items.iter();
+    View {
+        earlier: round.earlier.iter().skip(forgotten).map(|earlier| writer.earlier(earlier)).collect(),
+        forgotten,
+        answered: items.clone().filter_map(|item| writer.answered(item)).collect(),
+        rejected: items
+            .clone()
+            .filter_map(|item| match item {
+                Item::Rejected(rejected) => Some(writer.rejected(rejected)),
+                _ => None,
+            })
+            .collect(),
+        unmet: items.clone().any(|item| matches!(item, Item::UnmetChoice)),
+        dialect: options.dialect.name(),
+        named: writer.named().map(|tool| writer.name(tool)),
+        example: writer.example(),
+    }
+}
+
+struct Writer<'a> {
+    catalog: &'a Catalog,
+    options: &'a Options,
+    neutraliser: Neutraliser,
+}
+
+impl Writer<'_> {
+    fn answered(&self, item: &Item<'_>) -> Option<AnsweredView> {
+        let Item::Answered { id, server, tool, arguments, outcome } = item else { return None };
+        Some(AnsweredView {
+            id: self.word(id),
+            server: server.map(|server| self.word(server)),
+            tool: self.word(tool),
+            arguments: self.arguments(arguments, ARGUMENTS_CHARS),
+            status: outcome.status.as_str(),
+            output: self.bounded(&output(outcome), self.options.result_bytes),
+        })
+    }
+
+    fn earlier(&self, earlier: &Earlier<'_>) -> EarlierView {
+        let server = earlier.server.map(|server| format!("{server}.")).unwrap_or_default();
+        EarlierView {
+            call: self.word(&format!("{server}{}", earlier.tool)),
+            arguments: self.arguments(earlier.arguments, RECALL_CHARS),
+            status: earlier.status.as_str(),
+        }
+    }
+
+    fn rejected(&self, rejected: &Rejected) -> RejectedView {
+        let tool = self.meant(rejected);
+        let unknown = rejected.kind == RejectedKind::UnknownTool;
+        let all = self.catalog.tools().map(|tool| self.name(tool));
+        RejectedView {
+            kind: rejected.kind.as_str(),
+            tool: rejected.tool.as_ref().map(|tool| self.word(tool)),
+            problem: self.neutraliser.describe(&rejected.message, PROBLEM_CHARS),
+            raw: self.bounded(rejected.raw.trim(), RAW_BYTES),
+            nearest: rejected.nearest.iter().map(|name| self.word(name)).collect(),
+            names: if unknown && rejected.nearest.is_empty() { all.take(NAMES).collect() } else { Vec::new() },
+            correct: match tool {
+                Some(tool) => Some(self.call(tool)),
+                None if rejected.tool.as_deref() == Some(ACCESS_RESOURCE) => self.reading(rejected.server.as_deref()),
+                // The form at least, where it is what was wrong.
+                None if matches!(rejected.kind, RejectedKind::Malformed | RejectedKind::Truncated) => self.example(),
+                None => None,
+            },
+        }
+    }
+
+    /// The tool that a rejected call meant: its own, or the nearest one.
+    fn meant(&self, rejected: &Rejected) -> Option<&Tool> {
+        let name = rejected.tool.as_deref()?;
+        let own = self.catalog.find(rejected.server.as_deref(), name).or_else(|_| self.catalog.find(None, name));
+        let nearest = || {
+            let near = rejected.nearest.first()?;
+            let (server, tool) = near.split_once('.').map_or((None, near.as_str()), |(s, t)| (Some(s), t));
+            self.catalog.find(server, tool).or_else(|_| self.catalog.find(None, near)).ok()
+        };
+        own.ok().or_else(nearest).map(|found| found.tool)
+    }
+
+    fn reading(&self, server: Option<&str>) -> Option<String> {
+        let servers = self.catalog.servers().iter();
+        let named = servers.clone().filter(|s| s.name.as_deref() == server);
+        let (server, uri) = named.chain(servers).find_map(|s| {
+            let uri = s.resources.first().map(|r| &r.uri).or(s.resource_templates.first().map(|t| &t.uri_template));
+            uri.map(|uri| (s.name.as_deref(), uri))
+        })?;
+        Some(read_call(self.options.dialect, &self.neutraliser, server, uri))
+    }
+
+    /// The tool that the choice names; the system text has refused a wrong name.
+    fn named(&self) -> Option<&Tool> {
+        named(self.catalog, &self.options.tool_choice).ok().flatten()
+    }
+
+    fn example(&self) -> Option<String> {
+        self.named().or_else(|| example_tool(self.catalog, &self.neutraliser)).map(|tool| self.call(tool))
+    }
+
+    fn call(&self, tool: &Tool) -> String {
+        example_call(self.catalog, self.options.dialect, &self.neutraliser, tool)
+    }
+
+    fn name(&self, tool: &Tool) -> String {
+        self.word(&display_name(self.catalog, self.options.dialect, tool))
+    }
+
+    fn word(&self, word: &str) -> String {
+        self.neutraliser.describe(word, super::NOTE_CHARS)
+    }
+
+    fn arguments(&self, arguments: &Map<String, Value>, limit: usize) -> String {
+        let text = Value::Object(arguments.clone()).to_string();
+        self.neutraliser.describe(&text, limit)
+    }
+
+    fn bounded(&self, text: &str, limit: usize) -> Bounded {
+        let (head, missing, tail) = match cut(text, limit) {
+            Some(cut) => (cut.head, cut.missing, cut.tail),
+            None => (text, 0, ""),
+        };
+        let safe = |text: &str| self.neutraliser.neutralise(text).into_owned();
+        Bounded { head: safe(head), missing, tail: safe(tail) }
+    }
+}
+
+/// What the tool said; its structured content where it said nothing else.
+fn output(outcome: &Outcome) -> String {
+    match &outcome.structured {
+        Some(structured) if outcome.text.trim().is_empty() => structured.to_string(),
+        _ => outcome.text.trim_end().to_owned(),
+    }
+}

@@ -1,0 +1,336 @@
+//! JSON Schemas as TypeScript-like signatures: `get(city: string, days?: integer = 3)`.
+
+use serde_json::{Map, Value};
+
+use crate::tool::{Tool, resolve};
+
+/// Deepest nesting of types that is spelled out; below it stands `object` or `any[]`.
+const MAX_DEPTH: usize = 4;
+
+/// A parameter's type longer than this is spelled out less deep.
+const MAX_TYPE: usize = 300;
+
+/// Values of an `enum` that are spelled out.
+const MAX_VALUES: usize = 30;
+
+/// Longest default that is shown.
+const MAX_DEFAULT: usize = 60;
+
+/// What stands between the parentheses: names, types, defaults.
+pub(super) fn parameters(tool: &Tool) -> String {
+    let Some(root) = &tool.input_schema else { return "…".to_owned() };
+    let types = Types { root };
+    let parameters: Vec<String> = tool
+        .parameters()
+        .map(|p| {
+            let mark = if p.required { "" } else { "?" };
+            let default = p.schema.get("default").filter(|d| !d.is_null()).map(Value::to_string);
+            let default = default.filter(|d| d.len() <= MAX_DEFAULT).map(|d| format!(" = {d}")).unwrap_or_default();
+            format!("{}{mark}: {}{default}", key(p.name), types.fitting(p.schema))
+        })
+        .collect();
+    // Parameters that are not plain properties: unions of objects, references.
+    if parameters.is_empty() && ["$ref", "anyOf", "oneOf", "allOf"].iter().any(|k| root.get(k).is_some()) {
+        return types.fitting(root);
+    }
+    parameters.join(", ")
+}
+
+struct Types<'a> {
+    root: &'a Value,
+}
+
+impl Types<'_> {
+    /// The type, as deep as it fits into [`MAX_TYPE`].
+    fn fitting(&self, schema: &Value) -> String {
+        let deep = (1..=MAX_DEPTH).rev().map(|depth| self.of(schema, depth, &mut Vec::new()));
+        deep.into_iter().find(|text| text.len() <= MAX_TYPE).unwrap_or_else(|| self.of(schema, 0, &mut Vec::new()))
+    }
+
+    fn of(&self, schema: &Value, depth: usize, seen: &mut Vec<String>) -> String {
+        let Some(map) = schema.as_object() else { return "any".to_owned() };
+        if let Some(reference) = map.get("$ref").and_then(Value::as_str) {
+            return self.referred(reference, depth, seen);
+        }
+        if let Some(value) = map.get("const") {
+            return value.to_string();
+        }
+        if let Some(values) = map.get("enum").and_then(Value::as_array) {
+            return literals(values);
+        }
+        for union in ["anyOf", "oneOf"] {
+            if let Some(branches) = map.get(union).and_then(Value::as_array)
+                && !map.contains_key("properties")
+            {
+                return join(branches.iter().map(|branch| self.of(branch, depth, seen)), " | ");
+            }
+        }
+        if let Some(parts) = map.get("allOf").and_then(Value::as_array)
+            && !map.contains_key("properties")
+        {
+            return join(parts.iter().map(|part| self.of(part, depth, seen)), " & ");
+        }
+        match map.get("type") {
+            Some(Value::String(kind)) => self.plain(kind, map, depth, seen),
+            Some(Value::Array(kinds)) => {
+                let kinds = kinds.iter().filter_map(Value::as_str);
+                join(kinds.map(|kind| self.plain(kind, map, depth, seen)), " | ")
+            }
+            _ if map.contains_key("properties") => self.plain("object", map, depth, seen),
+            _ if map.contains_key("items") => self.plain("array", map, depth, seen),
+            _ => "any".to_owned(),
+        }
+    }
+
+    fn referred(&self, reference: &str, depth: usize, seen: &mut Vec<String>) -> String {
+        let target = resolve(self.root, reference).filter(|_| !seen.iter().any(|s| s == reference));
+        let Some(target) = target else { return "any".to_owned() };
+        seen.push(reference.to_owned());
+        let text = self.of(target, depth, seen);
+        seen.pop();
+        text
+    }
+
+    fn plain(&self, kind: &str, map: &Map<String, Value>, depth: usize, seen: &mut Vec<String>) -> String {
+        match kind {
+            "array" => self.array(map, depth, seen),
+            "object" => self.object(map, depth, seen),
+            other => other.to_owned(),
+        }
+    }
+
+    fn array(&self, map: &Map<String, Value>, depth: usize, seen: &mut Vec<String>) -> String {
+        if depth == 0 {
+            return "any[]".to_owned();
+        }
+        let tuple = map.get("prefixItems").or(map.get("items")).and_then(Value::as_array);
+        if let Some(tuple) = tuple {
+            let items: Vec<_> = tuple.iter().map(|item| self.of(item, depth - 1, seen)).collect();
+            return format!("[{}]", items.join(", "));
+        }
+        let item = map.get("items").map_or_else(|| "any".to_owned(), |items| self.of(items, depth - 1, seen));
+        if item.contains([' ']) && !item.starts_with('{') { format!("({item})[]") } else { format!("{item}[]") }
+    }
+
+    fn object(&self, map: &Map<String, Value>, depth: usize, seen: &mut Vec<String>) -> String {
+        let properties = map.get("properties").and_then(Value::as_object).filter(|p| !p.is_empty());
+        let Some(properties) = properties.filter(|_| depth > 0) else {
+            return match map.get("additionalProperties").filter(|v| v.is_object() && depth > 0) {
+                Some(values) if properties.is_none() => format!("{{[key]: {}}}", self.of(values, depth - 1, seen)),
+                _ => "object".to_owned(),
+            };
+        };
+        let required = map.get("required").and_then(Value::as_array);
+        let fields: Vec<String> = properties
+            .iter()
+            .map(|(name, schema)| {
+                let mark = if required.is_some_and(|r| r.iter().any(|n| n == name)) { "" } else { "?" };
+                format!("{}{mark}: {}", key(name), self.of(schema, depth - 1, seen))
+            })
+            .collect();
+        format!("{{{}}}", fields.join(", "))
+    }
+}
+
+fn literals(values: &[Value]) -> String {
+    let more = if values.len() > MAX_VALUES { " | …" } else { "" };
+    let shown: Vec<String> = values.iter().take(MAX_VALUES).map(Value::to_string).collect();
+    shown.join(" | ") + more
+}
+
+/// Joins types, each once.
+fn join(types: impl Iterator<Item = String>, separator: &str) -> String {
+    let mut unique: Vec<String> = Vec::new();
+    for text in types {
+        if !unique.contains(&text) {
+            unique.push(text);
+        }
+    }
+    if unique.is_empty() { "any".to_owned() } else { unique.join(separator) }
+}
+
+/// A property's name, quoted where it is no identifier.
+fn key(name: &str) -> String {
+    let plain = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '$' | '.'));
+    if plain { name.to_owned() } else { Value::from(name).to_string() }
+}
+
+/// A parameter that needs a word, and the word.
+#[derive(Debug, PartialEq)]
+pub(super) struct Note {
+    /// Path: `edits[].oldText`.
+    pub(super) path: String,
+    /// The description, not cleaned; empty where it says nothing new.
+    pub(super) description: String,
+    /// Limits and format: `1 to 10`, `date-time`.
+    pub(super) limits: String,
+}
+
+/// Notes on parameters, nested ones included, whose description or limits say
+/// more than name and type do.
+pub(super) fn notes(tool: &Tool) -> Vec<Note> {
+    let Some(root) = &tool.input_schema else { return Vec::new() };
+    let mut notes = Vec::new();
+    for parameter in tool.parameters() {
+        collect(root, parameter.name.to_owned(), parameter.schema, &tool.name, 0, &mut notes);
+    }
+    notes
+}
+
+fn collect(root: &Value, path: String, schema: &Value, context: &str, depth: usize, notes: &mut Vec<Note>) {
+    let target = schema.get("$ref").and_then(Value::as_str).and_then(|reference| resolve(root, reference));
+    let text = |key: &str| schema.get(key).or_else(|| target?.get(key)).and_then(Value::as_str);
+    let description = text("description").unwrap_or_default();
+    let obvious = is_obvious(description, &format!("{path} {context}"));
+    let schema = target.unwrap_or(schema);
+    let note = Note {
+        description: if obvious { String::new() } else { description.to_owned() },
+        limits: Some(limits(schema)).filter(|limits| !is_said(description, limits)).unwrap_or_default(),
+        path: path.clone(),
+    };
+    if !(note.description.is_empty() && note.limits.is_empty()) {
+        notes.push(note);
+    }
+    if depth >= 2 {
+        return;
+    }
+    let (inner, path) = match schema.get("items") {
+        Some(items) => (items, format!("{path}[]")),
+        None => (schema, path),
+    };
+    let target = inner.get("$ref").and_then(Value::as_str).and_then(|reference| resolve(root, reference));
+    for (name, property) in target.unwrap_or(inner).get("properties").and_then(Value::as_object).into_iter().flatten() {
+        collect(root, format!("{path}.{name}"), property, context, depth + 1, notes);
+    }
+}
+
+/// Words that carry no news.
+const EMPTY_WORDS: &[&str] = &["the", "a", "an", "of", "to", "for", "in", "on", "this", "that", "is", "be", "s"];
+
+/// Whether a description only repeats words of the names around it.
+fn is_obvious(description: &str, names: &str) -> bool {
+    let words = |text: &str| -> Vec<String> {
+        let lower = text.to_lowercase();
+        lower.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty()).map(str::to_owned).collect()
+    };
+    // `fileList` is `file` and `list`.
+    let apart: String = names.chars().flat_map(|c| c.is_uppercase().then_some(' ').into_iter().chain([c])).collect();
+    let known = words(&format!("{names} {apart}"));
+    words(description).iter().all(|word| known.contains(word) || EMPTY_WORDS.contains(&word.as_str()))
+}
+
+/// Whether a description already names the numbers of the limits.
+fn is_said(description: &str, limits: &str) -> bool {
+    let numbers = |text: &str| -> Vec<String> {
+        text.split(|c: char| !c.is_ascii_digit()).filter(|n| !n.is_empty()).map(str::to_owned).collect()
+    };
+    let (said, wanted) = (numbers(description), numbers(limits));
+    !wanted.is_empty() && wanted.iter().all(|number| said.contains(number))
+}
+
+fn limits(schema: &Value) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    let number = |key: &str| {
+        // Code generators write the largest safe integers where no limit is meant.
+        schema.get(key).filter(|n| n.as_f64().is_some_and(|n| n.abs() < 9e15)).map(Value::to_string)
+    };
+    parts.extend(range(number("minimum"), number("maximum"), ""));
+    parts.extend(number("exclusiveMinimum").map(|n| format!("> {n}")));
+    parts.extend(number("exclusiveMaximum").map(|n| format!("< {n}")));
+    parts.extend(number("multipleOf").map(|n| format!("multiple of {n}")));
+    parts.extend(range(number("minLength").filter(|n| n != "0"), number("maxLength"), " characters"));
+    parts.extend(range(number("minItems").filter(|n| n != "0"), number("maxItems"), " items"));
+    let text = |key: &str| schema.get(key).and_then(Value::as_str);
+    parts.extend(text("format").map(str::to_owned));
+    parts.extend(text("pattern").filter(|p| p.len() <= 100).map(|p| format!("pattern {p}")));
+    parts.join(", ")
+}
+
+fn range(low: Option<String>, high: Option<String>, unit: &str) -> Option<String> {
+    match (low, high) {
+        (Some(low), Some(high)) if low == high => Some(format!("{low}{unit}")),
+        (Some(low), Some(high)) => Some(format!("{low} to {high}{unit}")),
+        (Some(low), None) => Some(format!("≥ {low}{unit}")),
+        (None, Some(high)) => Some(format!("≤ {high}{unit}")),
+        (None, None) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn of(properties: Value) -> String {
+        parameters(&Tool::new("f").with_schema(json!({"properties": properties, "required": ["r"]})))
+    }
+
+    #[test]
+    fn types_read_like_typescript() {
+        for (schema, text) in [
+            (json!({"r": {"type": "string"}, "o": {"type": "integer"}}), "r: string, o?: integer"),
+            (json!({"r": {"enum": ["a", 1, null]}}), r#"r: "a" | 1 | null"#),
+            (json!({"r": {"const": true}}), "r: true"),
+            (json!({"n": {"type": "integer", "default": 3}}), "n?: integer = 3"),
+            (json!({"n": {"type": ["string", "null"], "default": null}}), "n?: string | null"),
+            (json!({"n": {"anyOf": [{"type": "string"}, {"type": "string"}, {"type": "null"}]}}), "n?: string | null"),
+            (json!({"r": {"type": "array", "items": {"type": "string"}}}), "r: string[]"),
+            (json!({"r": {"type": "array", "items": {"enum": ["a", "b"]}}}), r#"r: ("a" | "b")[]"#),
+            (json!({"r": {"type": "array", "prefixItems": [{"type": "number"}, {}]}}), "r: [number, any]"),
+            (json!({"r": {"type": "array"}}), "r: any[]"),
+            (json!({"r": {"type": "object", "properties": {"x": {"type": "number"}}}}), "r: {x?: number}"),
+            (json!({"r": {"type": "object", "additionalProperties": {"type": "number"}}}), "r: {[key]: number}"),
+            (json!({"r": {"type": "object"}}), "r: object"),
+            (json!({"odd name": true}), r#""odd name"?: any"#),
+            (json!({"r": {"allOf": [{"type": "string"}]}}), "r: string"),
+            (json!({}), ""),
+        ] {
+            assert_eq!(of(schema), text);
+        }
+        assert_eq!(parameters(&Tool::new("f")), "…");
+    }
+
+    #[test]
+    fn references_are_followed_and_recursion_ends() {
+        let schema = json!({
+            "$defs": {"Node": {"type": "object", "properties": {"next": {"$ref": "#/$defs/Node"}, "v": {"type": "string"}}}},
+            "properties": {"node": {"$ref": "#/$defs/Node"}, "lost": {"$ref": "https://example.com/x.json"}},
+        });
+        let text = parameters(&Tool::new("f").with_schema(schema));
+        assert_eq!(text, "node?: {next?: any, v?: string}, lost?: any");
+    }
+
+    #[test]
+    fn a_long_type_is_spelled_out_less_deep() {
+        let wide: Map<String, Value> =
+            (0..40).map(|n| (format!("field_{n}"), json!({"type": "object", "properties": {"x": {}}}))).collect();
+        assert_eq!(of(json!({"r": {"type": "object", "properties": wide}})), "r: object");
+    }
+
+    #[test]
+    fn notes_say_what_names_and_types_do_not() {
+        let tool = Tool::new("list_files").with_schema(json!({"properties": {
+            "path": {"description": "The path"},
+            "fileList": {"description": "List of the files"},
+            "count": {"description": "How many", "minimum": 1, "maximum": 10},
+            "size": {"description": "Bytes (1-10)", "minimum": 1, "maximum": 10},
+            "id": {"minimum": -9007199254740991_i64, "maximum": 9007199254740991_i64},
+            "when": {"format": "date-time"},
+            "edits": {"type": "array", "minItems": 1, "items": {"properties": {"old": {"description": "Must match exactly"}}}},
+        }}));
+        let found = notes(&tool);
+        let shown: Vec<_> =
+            found.iter().map(|n| (n.path.as_str(), n.description.as_str(), n.limits.as_str())).collect();
+        assert_eq!(
+            shown,
+            [
+                ("count", "How many", "1 to 10"),
+                ("size", "Bytes (1-10)", ""),
+                ("when", "", "date-time"),
+                ("edits", "", "≥ 1 items"),
+                ("edits[].old", "Must match exactly", ""),
+            ]
+        );
+    }
+}

@@ -1,0 +1,63 @@
+//! Where a model's reasoning starts, and what becomes of calls inside it.
+
+use serde::{Deserialize, Serialize};
+
+/// Where reasoning starts in a model's text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReasoningMode {
+    /// Think tags decide. A `</think>` without an opener turns all text before
+    /// it into reasoning, calls included.
+    #[default]
+    Auto,
+    /// The stream starts inside the reasoning: the chat template wrote `<think>`.
+    Open,
+    /// The model does not reason; think tags are text.
+    Off,
+}
+
+/// What becomes of calls inside the reasoning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReasoningCalls {
+    /// Reported as rejected, never run.
+    #[default]
+    Ignore,
+    /// As `Ignore`; but if the stream ended normally with no visible content
+    /// and no call outside the reasoning, the last complete draft and the
+    /// drafts adjacent to it are promoted to calls.
+    LastResort,
+    /// Calls like any other.
+    Allow,
+}
+
+macro_rules! keyword_enum {
+    ($type:ty, $what:literal, $($word:literal => $value:path),+ $(,)?) => {
+        impl $type {
+            /// The keyword used on the command line and in recordings.
+            pub fn as_str(self) -> &'static str {
+                match self { $($value => $word),+ }
+            }
+        }
+        impl std::fmt::Display for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.as_str())
+            }
+        }
+        impl std::str::FromStr for $type {
+            type Err = String;
+            fn from_str(text: &str) -> Result<Self, String> {
+                match text {
+                    $($word => Ok($value),)+
+                    _ => Err(format!(concat!("expected ", $what, ": one of {}, found {:?}"), [$($word),+].join(", "), text)),
+                }
+            }
+        }
+    };
+}
+pub(crate) use keyword_enum;
+
+keyword_enum!(ReasoningMode, "where reasoning starts",
+    "auto" => ReasoningMode::Auto, "open" => ReasoningMode::Open, "off" => ReasoningMode::Off);
+keyword_enum!(ReasoningCalls, "a policy for calls in the reasoning",
+    "ignore" => ReasoningCalls::Ignore, "last_resort" => ReasoningCalls::LastResort, "allow" => ReasoningCalls::Allow);

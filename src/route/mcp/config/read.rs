@@ -1,0 +1,383 @@
+//! A configuration file's text to servers.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use jsonc_parser::ast::{Object, Value};
+use jsonc_parser::common::{Range, Ranged};
+use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+
+use super::expand::{Environment, expand};
+use super::{Config, ConfigError, ServerConfig, TransportConfig};
+
+/// A `timeout` above this many seconds was probably meant in milliseconds.
+const DOUBTFUL_SECONDS: f64 = 3_600.0;
+
+/// A time-out is at most a day.
+const MAX_SECONDS: f64 = 86_400.0;
+
+/// JSON with comments and trailing commas, and no other leniency.
+const OPTIONS: ParseOptions = ParseOptions {
+    allow_comments: true,
+    allow_trailing_commas: true,
+    allow_loose_object_property_names: false,
+    allow_missing_commas: false,
+    allow_single_quoted_strings: false,
+    allow_hexadecimal_numbers: false,
+    allow_unary_plus_numbers: false,
+    allow_bare_decimal_point_numbers: false,
+    allow_non_finite_numbers: false,
+    allow_extended_string_escapes: false,
+};
+
+pub(super) fn config(text: &str, source: &str, environment: &Environment<'_>) -> Result<Config, ConfigError> {
+    let file = File { text: text.strip_prefix('\u{feff}').unwrap_or(text), source, environment };
+    let parsed = parse_to_ast(file.text, &CollectOptions::default(), &OPTIONS).map_err(|e| {
+        let message = e.kind().to_string();
+        file.error(e.range(), format!("{}{}: mend the JSON here", message[..1].to_lowercase(), &message[1..]))
+    })?;
+    let missing = "expected an object with \"mcpServers\": { NAME: { \"command\": … } }";
+    let root = match &parsed.value {
+        Some(Value::Object(root)) => root,
+        Some(other) => return Err(file.error(other.range(), missing.to_owned())),
+        None => return Err(file.error(Range::new(0, 0), format!("the file has no JSON: {missing}"))),
+    };
+    let key = ["mcpServers", "servers"].into_iter().find(|key| root.get(key).is_some());
+    let Some(property) = key.and_then(|key| root.get(key)) else {
+        return Err(file.error(root.range, missing.to_owned()));
+    };
+    let Value::Object(servers) = &property.value else {
+        return Err(file.error(property.value.range(), format!("{:?} must be an object", property.name.as_str())));
+    };
+    let mut config = Config::default();
+    for property in &servers.properties {
+        let mut notes = Vec::new();
+        let server = file.server(property.name.as_str(), property.range, &property.value, &mut notes);
+        config.notes.append(&mut notes);
+        config.push(server);
+    }
+    Ok(config)
+}
+
+struct File<'a> {
+    text: &'a str,
+    source: &'a str,
+    environment: &'a Environment<'a>,
+}
+
+/// What is wrong with one server's entry.
+type Problem = String;
+
+impl File<'_> {
+    fn error(&self, range: Range, message: String) -> ConfigError {
+        ConfigError { place: self.place(range), message }
+    }
+
+    /// `file:line:column`, the column in characters.
+    fn place(&self, range: Range) -> String {
+        let before = &self.text[..range.start.min(self.text.len())];
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        format!("{}:{line}:{column}", self.source)
+    }
+
+    fn server(&self, name: &str, at: Range, value: &Value<'_>, notes: &mut Vec<String>) -> ServerConfig {
+        let place = self.place(at);
+        let mut server = ServerConfig {
+            name: name.to_owned(),
+            place,
+            transport: Err(String::new()),
+            disabled: false,
+            call_timeout: None,
+            connect_timeout: None,
+            auto_approve: Vec::new(),
+        };
+        server.transport = match value {
+            _ if name.trim().is_empty() => Err("its name is empty: name it".to_owned()),
+            Value::Object(entry) => self.entry(entry, &mut server, notes),
+            _ => Err("expected an object with \"command\" or \"url\"".to_owned()),
+        };
+        server
+    }
+
+    fn entry(
+        &self,
+        entry: &Object<'_>,
+        server: &mut ServerConfig,
+        notes: &mut Vec<String>,
+    ) -> Result<TransportConfig, Problem> {
+        server.disabled = boolean(entry, "disabled")?.unwrap_or(false);
+        server.call_timeout = self.seconds(entry, "timeout", server, notes)?;
+        server.connect_timeout = self.seconds(entry, "connectTimeout", server, notes)?;
+        server.auto_approve = match self.strings(entry, "autoApprove")? {
+            Some(tools) => tools,
+            None => self.strings(entry, "alwaysAllow")?.unwrap_or_default(),
+        };
+        match self.kind(entry)? {
+            Kind::Stdio => Ok(TransportConfig::Stdio {
+                command: self.required(entry, "command")?,
+                args: self.strings(entry, "args")?.unwrap_or_default(),
+                env: self.map(entry, "env")?,
+                cwd: self.string(entry, "cwd")?,
+            }),
+            Kind::Http => {
+                let url = self.required(entry, "url")?;
+                super::super::http::check_url(&url).map_err(|e| format!("\"url\": {e}"))?;
+                let headers = self.map(entry, "headers")?;
+                super::super::http::header_map(&headers)?;
+                Ok(TransportConfig::Http { url, headers })
+            }
+        }
+    }
+
+    /// The transport: by `type` (or `transport`, `transportType`), else by `command` or `url`.
+    fn kind(&self, entry: &Object<'_>) -> Result<Kind, Problem> {
+        let key = ["type", "transport", "transportType"].into_iter().find(|k| entry.get_string(k).is_some());
+        let Some(key) = key else {
+            return match (entry.get("command").is_some(), entry.get("url").is_some()) {
+                (true, false) => Ok(Kind::Stdio),
+                (false, true) => Ok(Kind::Http),
+                (true, true) => Err("it has both \"command\" and \"url\": keep one, or set \"type\"".to_owned()),
+                (false, false) => Err("it has neither \"command\" nor \"url\": add one of them".to_owned()),
+            };
+        };
+        let word = self.string(entry, key)?.unwrap_or_default();
+        match word.to_lowercase().replace(['-', '_'], "").as_str() {
+            "stdio" | "local" | "command" => Ok(Kind::Stdio),
+            "http" | "streamablehttp" | "httpstream" | "streamable" | "remote" => Ok(Kind::Http),
+            "sse" => Err(format!(
+                "{key:?}: the legacy SSE transport is not supported yet: use \"http\" if the server speaks streamable HTTP"
+            )),
+            _ => Err(format!("{key:?}: {word:?} is not a transport: write \"stdio\" or \"http\"")),
+        }
+    }
+
+    fn expanded(&self, key: &str, text: &str) -> Result<String, Problem> {
+        let text = expand(text, self.environment).map_err(|e| format!("{key:?}: {e}"))?;
+        match text.contains('\0') {
+            true => Err(format!("{key:?}: it holds a NUL character: take it out")),
+            false => Ok(text),
+        }
+    }
+
+    fn required(&self, entry: &Object<'_>, key: &str) -> Result<String, Problem> {
+        match self.string(entry, key)? {
+            Some(text) if !text.trim().is_empty() => Ok(text),
+            Some(_) => Err(format!("{key:?} is empty")),
+            None => Err(format!("{key:?} is missing")),
+        }
+    }
+
+    fn string(&self, entry: &Object<'_>, key: &str) -> Result<Option<String>, Problem> {
+        match entry.get(key).map(|p| &p.value) {
+            None | Some(Value::NullKeyword(_)) => Ok(None),
+            Some(Value::StringLit(text)) => self.expanded(key, &text.value).map(Some),
+            Some(_) => Err(format!("{key:?} must be a string")),
+        }
+    }
+
+    fn strings(&self, entry: &Object<'_>, key: &str) -> Result<Option<Vec<String>>, Problem> {
+        let elements = match entry.get(key).map(|p| &p.value) {
+            None | Some(Value::NullKeyword(_)) => return Ok(None),
+            Some(Value::Array(array)) => &array.elements,
+            Some(_) => return Err(format!("{key:?} must be an array of strings")),
+        };
+        let texts = elements.iter().enumerate().map(|(i, element)| match element {
+            Value::StringLit(text) => self.expanded(&format!("{key}[{i}]"), &text.value),
+            _ => Err(format!("{:?} must be a string", format!("{key}[{i}]"))),
+        });
+        texts.collect::<Result<_, _>>().map(Some)
+    }
+
+    /// An object of strings; numbers and booleans count as their text.
+    fn map(&self, entry: &Object<'_>, key: &str) -> Result<BTreeMap<String, String>, Problem> {
+        let properties = match entry.get(key).map(|p| &p.value) {
+            None | Some(Value::NullKeyword(_)) => return Ok(BTreeMap::new()),
+            Some(Value::Object(object)) => &object.properties,
+            Some(_) => return Err(format!("{key:?} must be an object of strings")),
+        };
+        let pairs = properties.iter().map(|p| {
+            let name = p.name.as_str().to_owned();
+            let path = format!("{key}.{name}");
+            let text = match &p.value {
+                Value::StringLit(text) => self.expanded(&path, &text.value)?,
+                Value::NumberLit(number) => number.value.to_owned(),
+                Value::BooleanLit(boolean) => boolean.value.to_string(),
+                _ => return Err(format!("{path:?} must be a string")),
+            };
+            Ok((name, text))
+        });
+        pairs.collect()
+    }
+
+    fn seconds(
+        &self,
+        entry: &Object<'_>,
+        key: &str,
+        server: &ServerConfig,
+        notes: &mut Vec<String>,
+    ) -> Result<Option<Duration>, Problem> {
+        let seconds = match entry.get(key).map(|p| &p.value) {
+            None | Some(Value::NullKeyword(_)) => return Ok(None),
+            Some(Value::NumberLit(number)) => number.value.parse::<f64>().ok().filter(|s| *s > 0.0 && s.is_finite()),
+            Some(_) => None,
+        };
+        let seconds = seconds.ok_or_else(|| format!("{key:?} must be a number of seconds above 0"))?;
+        if seconds > DOUBTFUL_SECONDS {
+            notes.push(format!(
+                "{}: server {:?}: {key:?} is read as {seconds} seconds; some clients write milliseconds",
+                server.place, server.name
+            ));
+        }
+        Ok(Some(Duration::from_secs_f64(seconds.min(MAX_SECONDS))))
+    }
+}
+
+enum Kind {
+    Stdio,
+    Http,
+}
+
+fn boolean(entry: &Object<'_>, key: &str) -> Result<Option<bool>, Problem> {
+    match entry.get(key).map(|p| &p.value) {
+        None | Some(Value::NullKeyword(_)) => Ok(None),
+        Some(Value::BooleanLit(boolean)) => Ok(Some(boolean.value)),
+        Some(_) => Err(format!("{key:?} must be true or false")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn here(name: &str) -> Option<String> {
+        (name == "TOKEN").then(|| "s3cret".to_owned())
+    }
+
+    fn parse(text: &str) -> Result<Config, ConfigError> {
+        Config::parse(text, "mcp.json", &here)
+    }
+
+    fn only(entry: &str) -> ServerConfig {
+        let config = parse(&format!(r#"{{ "mcpServers": {{ "s": {entry} }} }}"#)).unwrap();
+        config.servers()[0].clone()
+    }
+
+    #[test]
+    fn a_full_entry_of_each_transport_is_read() {
+        let server = only(
+            r#"{ "command": "node", "args": ["a b", "${TOKEN}"], "env": { "K": "${TOKEN}", "N": 5 }, "cwd": "/srv",
+                 "timeout": 1.5, "connectTimeout": 90, "autoApprove": ["get_*"], "unknown": { "x": 1 } }"#,
+        );
+        let TransportConfig::Stdio { command, args, env, cwd } = server.transport.unwrap() else { panic!() };
+        assert_eq!((command.as_str(), args), ("node", vec!["a b".to_owned(), "s3cret".to_owned()]));
+        assert_eq!((env["K"].as_str(), env["N"].as_str(), cwd.as_deref()), ("s3cret", "5", Some("/srv")));
+        assert_eq!(server.call_timeout, Some(Duration::from_millis(1500)));
+        assert_eq!(server.connect_timeout, Some(Duration::from_secs(90)));
+        assert_eq!(server.auto_approve, ["get_*"]);
+
+        let server = only(
+            r#"{ "url": "https://h/mcp", "headers": { "Authorization": "Bearer ${TOKEN}" }, "alwaysAllow": ["a"] }"#,
+        );
+        let TransportConfig::Http { url, headers } = server.transport.unwrap() else { panic!() };
+        assert_eq!((url.as_str(), headers["Authorization"].as_str()), ("https://h/mcp", "Bearer s3cret"));
+        assert_eq!(server.auto_approve, ["a"]);
+    }
+
+    #[test]
+    fn every_alias_of_a_type_is_known() {
+        for word in ["http", "streamable-http", "streamableHttp", "streamable_http", "HTTP"] {
+            let server = only(&format!(r#"{{ "type": "{word}", "url": "http://h/" }}"#));
+            assert!(matches!(server.transport, Ok(TransportConfig::Http { .. })), "{word}");
+        }
+        assert!(only(r#"{ "type": "stdio", "command": "x" }"#).transport.is_ok());
+        assert!(only(r#"{ "transport": "stdio", "command": "x" }"#).transport.is_ok());
+        let problem = only(r#"{ "type": "sse", "url": "http://h/" }"#).problem().unwrap();
+        assert!(problem.contains("mcp.json:1:19: server \"s\"") && problem.contains("not supported yet"), "{problem}");
+    }
+
+    #[test]
+    fn comments_trailing_commas_and_a_byte_order_mark_are_read() {
+        let text = "\u{feff}{ // one\n \"servers\": { /* two */ \"a\": { \"command\": \"x\", }, }, }";
+        assert_eq!(parse(text).unwrap().servers()[0].name, "a");
+    }
+
+    #[test]
+    fn a_fault_in_the_json_has_line_and_column() {
+        for (text, place) in [
+            ("{\n  \"mcpServers\": {\n    \"é\" {}\n  }\n}", "mcp.json:3:9"),
+            ("{ 'mcpServers': {} }", "mcp.json:1:3"),
+            ("[]", "mcp.json:1:1"),
+            ("  // nothing\n", "mcp.json:1:1"),
+            ("{ \"mcpServers\": [] }", "mcp.json:1:17"),
+            ("{ \"other\": {} }", "mcp.json:1:1"),
+        ] {
+            let error = parse(text).unwrap_err();
+            assert_eq!(error.place, place, "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn one_wrong_entry_leaves_the_others() {
+        let config = parse(
+            r#"{ "mcpServers": {
+                "unset": { "command": "x", "env": { "KEY": "${NOT_THERE}" } },
+                "typed": { "command": "x", "args": "-v" },
+                "both": { "command": "x", "url": "http://h/" },
+                "none": {},
+                "ftp": { "url": "ftp://h/" },
+                "time": { "command": "x", "timeout": "soon" },
+                "good": { "command": "x" },
+                "off": { "command": "${NOT_THERE}", "disabled": true }
+            } }"#,
+        )
+        .unwrap();
+        let problems: Vec<_> = config.servers().iter().map(ServerConfig::problem).collect();
+        for (problem, expected) in problems.iter().zip([
+            Some("mcp.json:2:17: server \"unset\": \"env.KEY\": the environment variable NOT_THERE is not set"),
+            Some("\"args\" must be an array of strings"),
+            Some("both \"command\" and \"url\""),
+            Some("neither \"command\" nor \"url\""),
+            Some("\"url\""),
+            Some("\"timeout\" must be a number of seconds"),
+            None,
+            None,
+        ]) {
+            match expected {
+                Some(text) => assert!(problem.as_deref().unwrap().contains(text), "{problem:?}"),
+                None => assert_eq!(*problem, None),
+            }
+        }
+    }
+
+    #[test]
+    fn a_later_file_replaces_a_server_with_a_note() {
+        let mut config = parse(r#"{ "mcpServers": { "a": { "command": "1" }, "b": { "command": "2" } } }"#).unwrap();
+        let later = r#"{ "mcpServers": { "c": { "command": "3" }, "a": { "url": "http://h/" } } }"#;
+        config.merge(Config::parse(later, "later.json", &here).unwrap());
+        let names: Vec<_> = config.servers().iter().map(|s| s.name.as_str()).collect();
+        assert_eq!(names, ["a", "b", "c"]);
+        assert!(matches!(config.servers()[0].transport, Ok(TransportConfig::Http { .. })));
+        assert_eq!(config.notes(), ["server \"a\" of mcp.json:1:19 is replaced by that of later.json:1:44"]);
+    }
+
+    #[test]
+    fn a_timeout_that_looks_like_milliseconds_is_noted() {
+        let config = parse(r#"{ "servers": { "s": { "command": "x", "timeout": 60000 } } }"#).unwrap();
+        assert!(config.notes()[0].contains("milliseconds"));
+    }
+
+    #[test]
+    fn debug_output_has_no_secret() {
+        let config = parse(
+            r#"{ "mcpServers": {
+                "a": { "command": "x", "args": ["--key", "${TOKEN}"], "env": { "K": "${TOKEN}" } },
+                "b": { "url": "https://u:${TOKEN}@h/mcp?key=${TOKEN}", "headers": { "X-Key": "${TOKEN}" } }
+            } }"#,
+        )
+        .unwrap();
+        assert_eq!(config.servers().iter().filter_map(ServerConfig::problem).count(), 0);
+        let shown = format!("{config:?}");
+        assert!(!shown.contains("s3cret") && shown.contains("X-Key"), "{shown}");
+    }
+}

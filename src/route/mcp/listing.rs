@@ -1,0 +1,96 @@
+//! Entries of MCP lists as vocabulary; an entry that cannot be read is left out by name.
+
+use std::collections::HashSet;
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::tool::Tool;
+
+/// Tools; of two with one name the first is kept.
+pub(super) fn tools(entries: Vec<Value>, notes: &mut Vec<String>) -> Vec<Tool> {
+    let mut seen = HashSet::new();
+    let entries = entries.into_iter().map(without_broken_annotations).collect();
+    let mut tools: Vec<Tool> = items("tool", "name", entries, notes);
+    tools.retain(|tool| {
+        let reason = match tool.name.trim() {
+            "" => "its name is empty",
+            _ if !schema_is_usable(tool) => "its inputSchema is not an object",
+            name if !seen.insert(name.to_owned()) => "another tool has the same name",
+            _ => return true,
+        };
+        notes.push(format!("the tool {:?} is left out: {reason}", tool.name));
+        false
+    });
+    tools
+}
+
+fn schema_is_usable(tool: &Tool) -> bool {
+    tool.input_schema.as_ref().is_none_or(|schema| schema.is_object() || schema.is_boolean())
+}
+
+/// Hints are only hints: a tool is not lost over one of the wrong type.
+fn without_broken_annotations(mut entry: Value) -> Value {
+    if let Some(hints) = entry.get_mut("annotations") {
+        match hints.as_object_mut() {
+            Some(hints) => hints.retain(|name, value| !name.ends_with("Hint") || value.is_boolean()),
+            None => *hints = Value::Null,
+        }
+    }
+    entry
+}
+
+/// Entries of one kind; `key` is the field that names one.
+pub(super) fn items<T: DeserializeOwned>(
+    kind: &str,
+    key: &str,
+    entries: Vec<Value>,
+    notes: &mut Vec<String>,
+) -> Vec<T> {
+    let read = entries.into_iter().enumerate().filter_map(|(i, entry)| {
+        let name = entry.get(key).and_then(Value::as_str).map(|n| format!("{n:?}"));
+        let read = serde_json::from_value(entry);
+        read.map_err(|e| {
+            let name = name.unwrap_or_else(|| format!("number {}", i + 1));
+            notes.push(format!("the {kind} {name} is left out: {e}"));
+        })
+        .ok()
+    });
+    read.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::tool::Resource;
+
+    #[test]
+    fn one_malformed_tool_is_left_out_by_name_and_the_rest_stay() {
+        let mut notes = Vec::new();
+        let entries = vec![
+            json!({ "name": "good", "inputSchema": { "z": 1, "a": 2 }, "annotations": { "readOnlyHint": "yes" } }),
+            json!({ "name": "bad", "description": 5 }),
+            json!({ "description": "nameless" }),
+            json!({ "name": "schemaless", "annotations": [] }),
+            json!({ "name": "odd", "inputSchema": "string" }),
+            json!({ "name": "good" }),
+        ];
+        let tools = tools(entries, &mut notes);
+        let names: Vec<_> = tools.iter().map(|t| t.name.as_str()).collect();
+        assert_eq!(names, ["good", "schemaless"]);
+        assert_eq!(tools[0].input_schema.as_ref().unwrap().to_string(), r#"{"z":1,"a":2}"#);
+        assert_eq!(notes.len(), 4);
+        assert!(notes[0].starts_with("the tool \"bad\" is left out: "), "{notes:?}");
+        assert!(notes[1].starts_with("the tool number 3 is left out: "), "{notes:?}");
+    }
+
+    #[test]
+    fn resources_without_a_uri_are_left_out() {
+        let mut notes = Vec::new();
+        let resources: Vec<Resource> =
+            items("resource", "uri", vec![json!({ "name": "x" }), json!({ "uri": "a:b" })], &mut notes);
+        assert_eq!((resources.len(), notes.len()), (1, 1));
+    }
+}

@@ -1,0 +1,42 @@
+//! MCP servers as a toolbox: configuration, connections over stdio and streamable HTTP, calls.
+//!
+//! [`Config`] reads the `mcpServers` files of other clients; [`Hub::connect`]
+//! starts all servers side by side and lists what they offer; the [`Hub`] is a
+//! [`Toolbox`](super::Toolbox). A server that is missing, slow, broken or dead is
+//! a [`ServerStatus`] with an error, and a call to it an outcome that says so.
+//!
+//! Out of scope: respawn of a server that has died, `list_changed`, legacy SSE,
+//! OAuth, sampling, elicitation and roots.
+//!
+//! ```no_run
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use toolgraft::route::mcp::{Config, Hub, Options};
+//! use toolgraft::route::{Invocation, Toolbox};
+//!
+//! let text = std::fs::read_to_string(".mcp.json")?;
+//! let config = Config::parse(&text, ".mcp.json", &|name| std::env::var(name).ok())?;
+//! let options = Options { environment: std::env::vars_os().collect(), ..Options::default() };
+//! let hub = Hub::connect(&config, options).await;
+//! for tool in hub.catalog().tools() {
+//!     println!("{} of {:?}", tool.name, tool.server);
+//! }
+//! let outcome = hub.call(Invocation::new("get_current_time")).await;
+//! println!("{}", outcome.text);
+//! hub.shutdown().await;
+//! # Ok(())
+//! # }
+//! ```
+
+mod config;
+mod connection;
+mod content;
+mod http;
+mod hub;
+mod listing;
+mod stdio;
+
+pub use config::{Config, ConfigError, Environment, ServerConfig, TransportConfig};
+pub use connection::{MAX_CALL, MAX_CALLS};
+pub use hub::{DEFAULT_CALL_TIMEOUT, DEFAULT_CONNECT_TIMEOUT, Hub, Options, ServerState, ServerStatus};
+pub use stdio::STDERR_TAIL;

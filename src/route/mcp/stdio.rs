@@ -1,0 +1,318 @@
+//! A server as a child process: its environment, its group, its end.
+//!
+//! The child leads a process group of its own, so that what it started (`npx`
+//! and `sh -c` start others) ends with it. Closing goes in three steps: its
+//! standard input is closed, then the group gets TERM, then KILL. A transport
+//! that is dropped without being closed kills the group at once.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use process_wrap::tokio::{ChildWrapper, CommandWrap};
+use rmcp::RoleClient;
+use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use rmcp::transport::async_rw::AsyncRwTransport;
+use tokio::io::AsyncReadExt;
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+/// Bytes of a server's standard error that are kept for messages: the last ones.
+pub const STDERR_TAIL: usize = 4 * 1024;
+
+/// Wait for the child to end after its standard input was closed, and again after TERM.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// Wait for the rest of a group after its leader has ended and TERM was sent.
+const GROUP_GRACE: Duration = Duration::from_millis(200);
+
+/// Wait for the last of standard error, and for the exit status, of a server that has gone.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+
+/// Longest line that a server may send; a longer one is dropped, and its call times out.
+const MAX_LINE: usize = 64 * 1024 * 1024;
+
+/// Variables that every server gets, as the MCP SDKs have it; `LC_*` too.
+const INHERITED: &[&str] = &[
+    "HOME",
+    "LANG",
+    "LOGNAME",
+    "PATH",
+    "SHELL",
+    "TERM",
+    "TMPDIR",
+    "TZ",
+    "USER",
+    // Windows
+    "APPDATA",
+    "COMSPEC",
+    "HOMEDRIVE",
+    "HOMEPATH",
+    "LOCALAPPDATA",
+    "PATHEXT",
+    "PROCESSOR_ARCHITECTURE",
+    "PROGRAMFILES",
+    "SYSTEMDRIVE",
+    "SYSTEMROOT",
+    "TEMP",
+    "TMP",
+    "USERNAME",
+    "USERPROFILE",
+    "WINDIR",
+];
+
+/// What to start.
+#[derive(Clone, Copy)]
+pub(super) struct Program<'a> {
+    pub(super) command: &'a str,
+    pub(super) args: &'a [String],
+    pub(super) env: &'a BTreeMap<String, String>,
+    pub(super) cwd: Option<&'a str>,
+}
+
+/// What is known of a child, also after its transport was handed on.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ChildState {
+    tail: Arc<Mutex<Vec<u8>>>,
+    exit: Arc<Mutex<Option<String>>>,
+    /// Cancelled when standard error has ended.
+    stderr_ended: CancellationToken,
+    /// Cancelled when the child's standard output has ended: no answer will come.
+    pub(super) gone: CancellationToken,
+}
+
+impl ChildState {
+    /// How the child ended and the last it wrote to standard error.
+    pub(super) async fn last_words(&self) -> String {
+        // A grandchild may hold standard error open, so this wait is bounded.
+        let _ = tokio::time::timeout(LAST_WORDS, self.stderr_ended.cancelled()).await;
+        let exit = self.exit.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let tail = self.tail.lock().unwrap_or_else(PoisonError::into_inner);
+        let tail = String::from_utf8_lossy(&tail);
+        let tail: String = tail.trim().chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect();
+        let exit = exit.map(|status| format!(" ({status})")).unwrap_or_default();
+        match tail.is_empty() {
+            true => exit,
+            false => format!("{exit}; the end of its stderr:\n  {}", tail.replace('\n', "\n  ")),
+        }
+    }
+}
+
+/// Whether a variable of this process is handed to servers.
+fn is_inherited(name: &OsStr, value: &OsStr) -> bool {
+    let Some(name) = name.to_str() else { return false };
+    let name = if cfg!(windows) { name.to_uppercase() } else { name.to_owned() };
+    // A value that begins so is a function exported by an old shell.
+    let is_function = value.as_encoded_bytes().starts_with(b"()");
+    (INHERITED.contains(&name.as_str()) || name.starts_with("LC_")) && !is_function
+}
+
+/// Starts a program with the allowed part of `environment` and its own `env`.
+pub(super) fn spawn(
+    program: Program<'_>,
+    environment: &[(OsString, OsString)],
+) -> Result<(StdioTransport, ChildState), String> {
+    let Program { command, args, env, cwd } = program;
+    let mut process = Command::new(command);
+    process.args(args).env_clear();
+    process.envs(environment.iter().filter(|(name, value)| is_inherited(name, value)).map(|(n, v)| (n, v)));
+    process.envs(env);
+    process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    if let Some(cwd) = cwd {
+        if !std::path::Path::new(cwd).is_dir() {
+            return Err(format!("its \"cwd\" {cwd:?} is not a directory"));
+        }
+        process.current_dir(cwd);
+    }
+    let mut wrapped = CommandWrap::from(process);
+    #[cfg(unix)]
+    wrapped.wrap(process_wrap::tokio::ProcessGroup::leader());
+    #[cfg(windows)]
+    wrapped.wrap(process_wrap::tokio::JobObject);
+    let mut child = wrapped.spawn().map_err(|e| spawn_error(command, &e))?;
+    let state = ChildState::default();
+    let inner = child.inner_mut();
+    let pipes = (inner.stdin().take(), inner.stdout().take(), inner.stderr().take());
+    let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
+        return Err("its pipes could not be opened".to_owned());
+    };
+    tokio::spawn(drain(stderr, state.clone()));
+    let pipe = AsyncRwTransport::new(stdout, stdin).with_max_line_length(MAX_LINE);
+    Ok((StdioTransport { pipe, child, state: state.clone(), exited: None, closed: false }, state))
+}
+
+fn spawn_error(command: &str, error: &std::io::Error) -> String {
+    use std::io::ErrorKind;
+    match error.kind() {
+        ErrorKind::NotFound if command.starts_with('~') => {
+            format!("cannot start {command:?}: `~` is not expanded: write ${{HOME}}")
+        }
+        ErrorKind::NotFound if command.contains(['/', '\\']) => {
+            format!("cannot start {command:?}: there is no such file: check \"command\"")
+        }
+        ErrorKind::NotFound if command.contains(' ') => {
+            format!("cannot start {command:?}: not found: put its arguments into \"args\"")
+        }
+        ErrorKind::NotFound => {
+            format!("cannot start {command:?}: not found in PATH: install it, or write its full path as \"command\"")
+        }
+        ErrorKind::PermissionDenied => format!("cannot start {command:?}: it is not an executable file"),
+        _ => format!("cannot start {command:?}: {error}"),
+    }
+}
+
+/// Reads standard error to its end, so that a talkative server never blocks, and keeps the last of it.
+async fn drain(mut stderr: ChildStderr, state: ChildState) {
+    let _ended = state.stderr_ended.clone().drop_guard();
+    let mut chunk = vec![0; STDERR_TAIL];
+    while let Ok(read @ 1..) = stderr.read(&mut chunk).await {
+        let mut tail = state.tail.lock().unwrap_or_else(PoisonError::into_inner);
+        tail.extend_from_slice(&chunk[..read]);
+        let excess = tail.len().saturating_sub(STDERR_TAIL);
+        tail.drain(..excess);
+    }
+}
+
+/// A child process as rmcp's transport.
+pub(super) struct StdioTransport {
+    pipe: AsyncRwTransport<RoleClient, ChildStdout, ChildStdin>,
+    child: Box<dyn ChildWrapper>,
+    state: ChildState,
+    /// When the leader was seen to have ended.
+    exited: Option<Instant>,
+    closed: bool,
+}
+
+impl StdioTransport {
+    /// Waits for the leader and notes how it ended; `false` if it still runs after `limit`.
+    async fn ended_within(&mut self, limit: Duration) -> bool {
+        match tokio::time::timeout(limit, self.child.wait()).await {
+            Ok(Ok(status)) => {
+                *self.state.exit.lock().unwrap_or_else(PoisonError::into_inner) = Some(status.to_string());
+                true
+            }
+            Ok(Err(_)) => true,
+            Err(_) => false,
+        }
+    }
+
+    /// Asks the whole group to end; `false` if nobody is left to ask.
+    fn terminate(&self) -> bool {
+        #[cfg(unix)]
+        {
+            const SIGTERM: i32 = 15;
+            self.child.signal(SIGTERM).is_ok()
+        }
+        #[cfg(not(unix))]
+        true
+    }
+
+    async fn end(&mut self) {
+        if self.closed {
+            return;
+        }
+        // A writer that is stuck on a full pipe holds the lock, so this wait is bounded.
+        let _ = tokio::time::timeout(GRACE, self.pipe.close()).await;
+        let ended = self.ended_within(GRACE).await;
+        let others = self.terminate();
+        if !ended {
+            self.ended_within(GRACE).await;
+        } else if others {
+            tokio::time::sleep(GROUP_GRACE).await;
+        }
+        self.kill();
+        self.ended_within(GRACE).await;
+        self.closed = true;
+    }
+
+    fn kill(&mut self) {
+        // Nobody left to kill is the usual case and no error.
+        let _ = self.child.start_kill();
+    }
+}
+
+impl Transport<RoleClient> for StdioTransport {
+    type Error = std::io::Error;
+
+    fn send(
+        &mut self,
+        item: TxJsonRpcMessage<RoleClient>,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        let sent = self.pipe.send(item);
+        async move {
+            match sent.await {
+                // The server has gone, or will not listen: the end of its output, or
+                // the time-out, says more than a broken pipe.
+                Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+                other => other,
+            }
+        }
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
+        let message = loop {
+            if let Some(at) = self.exited {
+                break tokio::time::timeout_at(at + LAST_WORDS, self.pipe.receive()).await.ok().flatten();
+            }
+            tokio::select! {
+                biased;
+                message = self.pipe.receive() => break message,
+                // What it started may hold its output open: the end of the leader counts too.
+                _ = self.child.wait() => self.exited = Some(Instant::now()),
+            }
+        };
+        if message.is_none() {
+            self.ended_within(LAST_WORDS).await;
+            self.state.gone.cancel();
+        }
+        message
+    }
+
+    async fn close(&mut self) -> Result<(), Self::Error> {
+        self.end().await;
+        self.state.gone.cancel();
+        Ok(())
+    }
+}
+
+impl Drop for StdioTransport {
+    fn drop(&mut self) {
+        self.state.gone.cancel();
+        if !self.closed {
+            self.kill();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_allowed_variables_reach_a_server() {
+        let inherited = |name: &str, value: &str| is_inherited(OsStr::new(name), OsStr::new(value));
+        for name in ["PATH", "HOME", "LC_ALL", "LANG"] {
+            assert!(inherited(name, "x"), "{name}");
+        }
+        for name in ["OPENAI_API_KEY", "LD_PRELOAD", "AWS_SECRET_ACCESS_KEY", "PATHS", ""] {
+            assert!(!inherited(name, "x"), "{name}");
+        }
+        assert!(!inherited("TERM", "() { :; }; echo"));
+    }
+
+    #[tokio::test]
+    async fn a_missing_program_names_the_remedy() {
+        let error = |command| {
+            let program = Program { command, args: &[], env: &BTreeMap::new(), cwd: None };
+            spawn(program, &[]).err().unwrap()
+        };
+        assert!(error("no-such-program-here").contains("not found in PATH"));
+        assert!(error("/no/such/program").contains("no such file"));
+        assert!(error("npx -y thing").contains("\"args\""));
+        assert!(error("~/bin/server").contains("${HOME}"));
+    }
+}

@@ -1,0 +1,76 @@
+//! Calls to outcomes: toolboxes of in-process functions and of MCP servers.
+
+mod combined;
+mod functions;
+#[cfg(feature = "mcp")]
+pub mod mcp;
+
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use serde_json::{Map, Value};
+
+use crate::catalog::Catalog;
+use crate::outcome::Outcome;
+
+pub use combined::Toolboxes;
+pub use functions::Functions;
+
+/// One validated call on its way to a tool.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Invocation {
+    /// Identifier, unique in the conversation.
+    pub id: String,
+    /// Server, as the catalog names it.
+    pub server: Option<String>,
+    /// Tool; [`ACCESS_RESOURCE`](crate::tool::ACCESS_RESOURCE) for a resource.
+    pub tool: String,
+    /// Arguments, as the tool's schema wants them.
+    pub arguments: Map<String, Value>,
+}
+
+impl Invocation {
+    /// A call of a tool, without identifier, server and arguments.
+    pub fn new(tool: impl Into<String>) -> Self {
+        Invocation { tool: tool.into(), ..Invocation::default() }
+    }
+
+    /// Sets the server.
+    #[must_use]
+    pub fn with_server(mut self, server: impl Into<String>) -> Self {
+        self.server = Some(server.into());
+        self
+    }
+
+    /// Sets the arguments; anything but an object counts as none.
+    #[must_use]
+    pub fn with_arguments(mut self, arguments: Value) -> Self {
+        self.arguments = match arguments {
+            Value::Object(arguments) => arguments,
+            _ => Map::new(),
+        };
+        self
+    }
+}
+
+/// Something that offers tools and runs calls of them.
+///
+/// A failure is an [`Outcome`], never a panic or an `Err`. Dropping the future
+/// of a call cancels it.
+pub trait Toolbox: Send + Sync {
+    /// The tools on offer now. A change makes a new catalog.
+    fn catalog(&self) -> Arc<Catalog>;
+
+    /// Runs one call.
+    fn call(&self, invocation: Invocation) -> BoxFuture<'_, Outcome>;
+}
+
+impl<T: Toolbox + ?Sized> Toolbox for Arc<T> {
+    fn catalog(&self) -> Arc<Catalog> {
+        (**self).catalog()
+    }
+
+    fn call(&self, invocation: Invocation) -> BoxFuture<'_, Outcome> {
+        (**self).call(invocation)
+    }
+}

@@ -1,0 +1,203 @@
+//! Tools, resources and resource templates as MCP servers describe them.
+//!
+//! The JSON forms are those of MCP's `tools/list`, `resources/list` and
+//! `resources/templates/list` (camel case), with the server's name added.
+//! Unknown fields are ignored; a schema is kept verbatim.
+
+mod example;
+
+#[cfg(feature = "prompt")]
+pub(crate) use example::resolve;
+
+use std::convert::Infallible;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Name under which a resource access is reported as a call.
+pub const ACCESS_RESOURCE: &str = "access_mcp_resource";
+
+/// A tool that a model may call.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Tool {
+    /// Server that offers the tool; `None` for tools that need no server name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
+    /// Name, unique within its server.
+    pub name: String,
+    /// Name for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What the tool does, in the server's words. Untrusted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// JSON Schema of the arguments, verbatim; `None` accepts any object.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input_schema: Option<Value>,
+    /// JSON Schema of the structured result, verbatim.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_schema: Option<Value>,
+    /// Hints of the server about the tool. Untrusted: they may only tighten a policy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub annotations: Option<Annotations>,
+}
+
+/// A server's hints about one of its tools; absent means unknown.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Annotations {
+    /// The tool changes nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_only_hint: Option<bool>,
+    /// The tool may destroy something.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub destructive_hint: Option<bool>,
+    /// Calling twice is the same as calling once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idempotent_hint: Option<bool>,
+    /// The tool reaches beyond its own world (the web, say).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open_world_hint: Option<bool>,
+}
+
+/// One parameter of a tool: an entry of its schema's `properties`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Parameter<'a> {
+    /// Name of the property.
+    pub name: &'a str,
+    /// Schema of the property, verbatim.
+    pub schema: &'a Value,
+    /// Whether the schema's `required` names it.
+    pub required: bool,
+}
+
+impl Tool {
+    /// A tool with a name and nothing else.
+    pub fn new(name: impl Into<String>) -> Self {
+        Tool { name: name.into(), ..Tool::default() }
+    }
+
+    /// Sets the server.
+    #[must_use]
+    pub fn with_server(mut self, server: impl Into<String>) -> Self {
+        self.server = Some(server.into());
+        self
+    }
+
+    /// Sets the description.
+    #[must_use]
+    pub fn with_description(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
+
+    /// Sets the schema of the arguments.
+    #[must_use]
+    pub fn with_schema(mut self, schema: Value) -> Self {
+        self.input_schema = Some(schema);
+        self
+    }
+
+    /// Parameters in the schema's order; none where the schema has no `properties`.
+    pub fn parameters(&self) -> impl Iterator<Item = Parameter<'_>> {
+        let schema = self.input_schema.as_ref();
+        let required = schema.and_then(|s| s.get("required")).and_then(Value::as_array);
+        let properties = schema.and_then(|s| s.get("properties")).and_then(Value::as_object);
+        properties.into_iter().flatten().map(move |(name, schema)| Parameter {
+            name,
+            schema,
+            required: required.is_some_and(|r| r.iter().any(|n| n == name.as_str())),
+        })
+    }
+}
+
+/// Something that a server lets a model read by its URI.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Resource {
+    /// URI to read.
+    pub uri: String,
+    /// Name.
+    #[serde(default)]
+    pub name: String,
+    /// What it is. Untrusted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Media type.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mime_type: Option<String>,
+}
+
+/// A family of resources: a URI with `{placeholders}` (RFC 6570).
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ResourceTemplate {
+    /// URI template.
+    pub uri_template: String,
+    /// Name.
+    #[serde(default)]
+    pub name: String,
+    /// What it is. Untrusted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Media type.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mime_type: Option<String>,
+}
+
+/// Whether a model may, must or must not call a tool in its next message.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolChoice {
+    /// The model decides.
+    #[default]
+    Auto,
+    /// No calls.
+    None,
+    /// At least one call of any tool.
+    Required,
+    /// A call of this tool: its name, or `server.tool`.
+    Named(String),
+}
+
+impl ToolChoice {
+    /// Whether a call of this tool is one that may be made.
+    pub fn admits(&self, server: Option<&str>, tool: &str) -> bool {
+        match self {
+            ToolChoice::Auto | ToolChoice::Required => true,
+            ToolChoice::None => false,
+            ToolChoice::Named(name) => {
+                name == tool
+                    || server.is_some_and(|s| name.strip_prefix(s).and_then(|n| n.strip_prefix('.')) == Some(tool))
+            }
+        }
+    }
+}
+
+/// `auto`, `none` and `required`; every other word is a tool's name.
+impl FromStr for ToolChoice {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Infallible> {
+        Ok(match text {
+            "auto" => ToolChoice::Auto,
+            "none" => ToolChoice::None,
+            "required" => ToolChoice::Required,
+            name => ToolChoice::Named(name.to_owned()),
+        })
+    }
+}
+
+impl fmt::Display for ToolChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            ToolChoice::Auto => "auto",
+            ToolChoice::None => "none",
+            ToolChoice::Required => "required",
+            ToolChoice::Named(name) => name,
+        })
+    }
+}

@@ -1,0 +1,160 @@
+//! Chunks of an OpenAI-compatible stream.
+
+use serde_json::Value;
+
+use super::{ImportError, at_line};
+use crate::message::chunk::{Calls, Choice, Chunk};
+use crate::message::{DeltaKind, FinishReason};
+use crate::transcript::{Cut, CutReason, Finish, Note, Recording, Round, TimedDelta, json};
+
+/// Fields of server-sent events beside `data`; an empty name is a comment.
+const FIELDS: &[&str] = &["event:", "id:", "retry:", ":"];
+
+/// Whether a text begins as a server-sent stream of JSON does.
+pub(super) fn is_sse(text: &str) -> bool {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let mut rest = lines.skip_while(|line| FIELDS.iter().any(|field| line.starts_with(field)));
+    let data = rest.next().and_then(|line| line.strip_prefix("data:")).map(str::trim_start);
+    data.is_some_and(|data| data.starts_with('{') || data == "[DONE]")
+}
+
+pub(super) fn import(text: &str) -> Result<Recording, ImportError> {
+    let mut stream = Stream::default();
+    if json::parse::<Chunk>(text).is_ok() {
+        // One object, perhaps over several lines: a completion, or a single chunk.
+        stream.line(1, text.trim())?;
+        return stream.finish(1);
+    }
+    let mut last = 0;
+    for (n, line) in text.split_inclusive('\n').enumerate() {
+        last = n + 1;
+        match stream.line(last, line.trim()) {
+            Err(_) if n > 0 && !line.ends_with('\n') => {
+                stream.recording.cut = Some(Cut { line: last, reason: CutReason::IncompleteLine });
+            }
+            result => result?,
+        }
+    }
+    stream.finish(last)
+}
+
+#[derive(Default)]
+struct Stream {
+    recording: Recording,
+    /// The chunks' `id` in this answer.
+    id: Option<String>,
+    /// `[DONE]` came.
+    done: bool,
+    /// The choice that is taken.
+    choice: Option<u64>,
+    calls: Calls,
+}
+
+impl Stream {
+    fn line(&mut self, number: usize, line: &str) -> Result<(), ImportError> {
+        let data = match line.strip_prefix("data:") {
+            Some(data) => data.trim_start(),
+            None if FIELDS.iter().any(|field| line.starts_with(field)) => return Ok(()),
+            None => line,
+        };
+        if data.is_empty() {
+            return Ok(());
+        }
+        if data == "[DONE]" {
+            self.done = true;
+            return Ok(());
+        }
+        let chunk: Chunk = json::parse(data).map_err(|e| shift(at_line(number, &e), line.len() - data.len()))?;
+        self.chunk(number, chunk);
+        Ok(())
+    }
+
+    fn chunk(&mut self, number: usize, chunk: Chunk) {
+        if let Some(error) = chunk.error.filter(|e| !e.is_null()) {
+            let words = error.get("message").and_then(Value::as_str).map_or(error.to_string(), str::to_owned);
+            self.note(number, format!("the endpoint reported an error: {words}"));
+            self.round().finish = Some(Finish { reason: FinishReason::Other("error".to_owned()), ms: None });
+        }
+        let choices = chunk.choices.unwrap_or_default();
+        if choices.is_empty() {
+            // The chunk with the usage.
+            return;
+        }
+        self.begin(chunk.id);
+        if self.recording.session.model.is_none() {
+            self.recording.session.model = chunk.model.filter(|m| !m.is_empty());
+        }
+        for choice in choices {
+            if *self.choice.get_or_insert(choice.index) == choice.index {
+                self.take(choice);
+            } else if !self.recording.notes.iter().any(|n| n.text.starts_with("several choices")) {
+                let first = self.choice.unwrap_or_default();
+                self.note(number, format!("several choices: only that with index {first} is taken"));
+            }
+        }
+    }
+
+    /// Begins a further answer once the last one is over and another one's chunk comes.
+    fn begin(&mut self, id: Option<String>) {
+        let ended = self.recording.rounds.last().is_some_and(|r| r.finish.is_some());
+        if self.recording.rounds.is_empty() || self.done || ended && self.id != id {
+            self.end_answer();
+            self.recording.rounds.push(Round::default());
+            self.done = false;
+            self.choice = None;
+        }
+        self.id = id;
+    }
+
+    fn take(&mut self, choice: Choice) {
+        if let Some(mut fields) = choice.delta.or(choice.message) {
+            fields.tool_calls.take().into_iter().flatten().for_each(|delta| self.calls.push(delta));
+            fields.into_deltas().for_each(|delta| self.delta(delta.kind, delta.text));
+        }
+        if let Some(reason) = choice.finish_reason.filter(|r| !r.is_empty()) {
+            self.round().finish = Some(Finish { reason: FinishReason::from(reason.as_str()), ms: None });
+        }
+    }
+
+    fn delta(&mut self, kind: DeltaKind, text: String) {
+        if !text.is_empty() {
+            self.round().deltas.push(TimedDelta { kind, text, ms: None });
+        }
+    }
+
+    fn round(&mut self) -> &mut Round {
+        if self.recording.rounds.is_empty() {
+            self.recording.rounds.push(Round::default());
+        }
+        self.recording.rounds.last_mut().expect("one was pushed if there was none")
+    }
+
+    fn end_answer(&mut self) {
+        let calls = std::mem::take(&mut self.calls).finish();
+        if !calls.is_empty() {
+            self.round().native_calls = calls;
+        }
+    }
+
+    fn note(&mut self, line: usize, text: String) {
+        self.recording.notes.push(Note { line, text });
+    }
+
+    fn finish(mut self, last: usize) -> Result<Recording, ImportError> {
+        self.end_answer();
+        let Some(round) = self.recording.rounds.last() else {
+            return Err(ImportError::Unknown { found: "stream events without `choices`".to_owned() });
+        };
+        if round.finish.is_none() && self.recording.cut.is_none() {
+            self.recording.cut = Some(Cut { line: last, reason: CutReason::NoFinish });
+        }
+        Ok(self.recording)
+    }
+}
+
+fn shift(error: ImportError, by: usize) -> ImportError {
+    match error {
+        ImportError::Json { line, column, message } => ImportError::Json { line, column: column + by, message },
+        other => other,
+    }
+}

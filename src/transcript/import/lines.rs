@@ -1,0 +1,97 @@
+//! Objects with a `text`, one a line.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{ImportError, at_line};
+use crate::catalog::Catalog;
+use crate::message::chunk::{Calls, ToolDelta};
+use crate::message::{DeltaKind, FinishReason};
+use crate::tool::Tool;
+use crate::transcript::{Finish, Note, Recording, Round, Session, TimedDelta, json};
+
+#[derive(Deserialize)]
+struct Line {
+    #[serde(default)]
+    id: Value,
+    #[serde(default)]
+    model: Option<String>,
+    #[serde(default)]
+    text: Option<String>,
+    #[serde(default)]
+    reasoning: Option<String>,
+    /// The text and the reasoning as they were streamed.
+    #[serde(default)]
+    chunks: Option<Vec<Piece>>,
+    #[serde(default)]
+    finish_reason: Option<FinishReason>,
+    #[serde(default)]
+    tools: Option<Vec<Tool>>,
+    #[serde(default)]
+    native_tool_calls: Option<Vec<ToolDelta>>,
+    /// How many chunks held native calls, where they were not kept.
+    #[serde(default)]
+    native_tool_chunks: u64,
+}
+
+#[derive(Deserialize)]
+struct Piece {
+    /// Content.
+    #[serde(default, alias = "content")]
+    c: Option<String>,
+    /// Reasoning.
+    #[serde(default, alias = "reasoning")]
+    r: Option<String>,
+}
+
+pub(super) fn import(text: &str) -> Result<Vec<Recording>, ImportError> {
+    if let Ok(line) = json::parse::<Line>(text) {
+        return Ok(vec![line.recording(1)]);
+    }
+    let lines = text.split('\n').enumerate().filter(|(_, line)| !line.trim().is_empty());
+    lines
+        .map(|(n, line)| {
+            let parsed: Line = json::parse(line).map_err(|e| at_line(n + 1, &e))?;
+            if parsed.text.is_none() && parsed.reasoning.is_none() && parsed.chunks.is_none() {
+                let message = "missing field `text`".to_owned();
+                return Err(ImportError::Json { line: n + 1, column: 1, message });
+            }
+            Ok(parsed.recording(n + 1))
+        })
+        .collect()
+}
+
+impl Line {
+    fn recording(self, number: usize) -> Recording {
+        let title = match &self.id {
+            Value::Null => None,
+            Value::String(id) => Some(id.clone()),
+            other => Some(other.to_string()),
+        };
+        let mut calls = Calls::default();
+        self.native_tool_calls.into_iter().flatten().for_each(|call| calls.push(call));
+        let notes = match self.native_tool_chunks {
+            0 => Vec::new(),
+            n => vec![Note { line: number, text: format!("{n} chunks with native tool calls were not kept") }],
+        };
+        let deltas = match self.chunks {
+            Some(chunks) => {
+                chunks.into_iter().flat_map(|p| [(DeltaKind::Reasoning, p.r), (DeltaKind::Content, p.c)]).collect()
+            }
+            None => vec![(DeltaKind::Reasoning, self.reasoning), (DeltaKind::Content, self.text)],
+        };
+        let deltas = deltas.into_iter().filter_map(|(kind, text)| {
+            let text = text.filter(|t| !t.is_empty())?;
+            Some(TimedDelta { kind, text, ms: None })
+        });
+        let round = Round {
+            tools: self.tools.map(|tools| Catalog::from_tools(tools).servers().to_vec()),
+            deltas: deltas.collect(),
+            native_calls: calls.finish(),
+            finish: Some(Finish { reason: self.finish_reason.unwrap_or_default(), ms: None }),
+            ..Round::default()
+        };
+        let session = Session { title, model: self.model, ..Session::default() };
+        Recording { session, rounds: vec![round], cut: None, notes }
+    }
+}

@@ -1,0 +1,238 @@
+//! Recordings of model sessions: line-based JSON in, [`Recording`] out, and back.
+//!
+//! A recording is a file with one JSON object a line, each with a `type`. The
+//! first line is a `session` and names the format's version; then, round by
+//! round, what was sent (`tools`, `message`), what came back as it was streamed
+//! (`delta`, `native_call`, `finish`), what was found in it (`call`, `rejected`)
+//! and what became of it (`outcome`). `docs/recording.md` shows each line.
+//!
+//! - What is read back equals what was written; the deltas byte for byte.
+//! - A [`Writer`] flushes every line, so that a crash leaves a readable prefix;
+//!   such a recording is read up to the [`Cut`].
+//! - An unknown version is refused; unknown line types and fields are skipped
+//!   and noted.
+//!
+//! [`import`](mod@import) turns what other programs record into the same type.
+//!
+//! ```
+//! use toolgraft::message::{DeltaKind, FinishReason, Message};
+//! use toolgraft::transcript::{self, Session, Writer};
+//!
+//! let session = Session { model: Some("deepseek-r1:14b".into()), ..Session::default() };
+//! let mut writer = Writer::new(Vec::new(), &session)?;
+//! writer.message(&Message::user("What time is it?"))?;
+//! writer.delta(DeltaKind::Content, "It is ", Some(12))?;
+//! writer.delta(DeltaKind::Content, "noon.", Some(40))?;
+//! writer.finish(&FinishReason::Stop, Some(41))?;
+//!
+//! let recording = transcript::read(&*writer.into_inner())?;
+//! assert_eq!(recording.rounds[0].text(DeltaKind::Content), "It is noon.");
+//! assert!(recording.cut.is_none());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod import;
+mod json;
+#[cfg(feature = "agent")]
+mod model;
+mod read;
+mod write;
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::call::{Call, Rejected};
+use crate::catalog::{Catalog, Server};
+use crate::dialect::DialectSet;
+use crate::message::{DeltaKind, FinishReason, Message};
+use crate::outcome::Outcome;
+use crate::reasoning::{ReasoningCalls, ReasoningMode};
+
+pub use crate::message::NativeCall;
+pub use read::{ReadError, parse, read};
+pub use write::Writer;
+
+/// Version of the format that is written.
+pub const VERSION: u64 = 1;
+
+/// Versions of the format that are read.
+pub const READABLE: &[u64] = &[1];
+
+/// A session with a model, in memory.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Recording {
+    /// What was set up.
+    pub session: Session,
+    /// Requests and answers, in order.
+    pub rounds: Vec<Round>,
+    /// Where the recording was cut off; `None` for a whole one.
+    pub cut: Option<Cut>,
+    /// What was skipped or replaced while reading.
+    pub notes: Vec<Note>,
+}
+
+/// What was set up for a session. Absent fields were not recorded.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Session {
+    /// What the recording shows, for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// The model's name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Name of the profile that was in force.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
+    /// Dialects that were read, as on the command line: `auto` or names joined by commas.
+    #[serde(skip_serializing_if = "Option::is_none", with = "json::dialects")]
+    pub dialect: Option<DialectSet>,
+    /// Where reasoning starts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<ReasoningMode>,
+    /// What became of calls in the reasoning.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reasoning_calls: Option<ReasoningCalls>,
+}
+
+/// One request and its answer.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Round {
+    /// The tools on offer from here on; `None` where they are those of the round before.
+    pub tools: Option<Vec<Server>>,
+    /// Messages that were not part of the request before.
+    pub messages: Vec<Message>,
+    /// The answer, as it was streamed.
+    pub deltas: Vec<TimedDelta>,
+    /// Calls that the endpoint itself reported, beside the text.
+    pub native_calls: Vec<NativeCall>,
+    /// How the answer ended; `None` where that was not recorded.
+    pub finish: Option<Finish>,
+    /// What was found in the answer, in order.
+    pub calls: Vec<RecordedCall>,
+    /// What became of the calls.
+    pub outcomes: Vec<RecordedOutcome>,
+}
+
+/// A piece of an answer, and when it came.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TimedDelta {
+    /// Channel.
+    pub kind: DeltaKind,
+    /// Text.
+    pub text: String,
+    /// Milliseconds since the request was sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ms: Option<u64>,
+}
+
+/// How an answer ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finish {
+    /// Reason, in the endpoint's word.
+    pub reason: FinishReason,
+    /// Milliseconds since the request was sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ms: Option<u64>,
+}
+
+/// What a parser found in an answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecordedCall {
+    /// Index in the answer, from 0.
+    pub index: u32,
+    /// Identifier in the conversation, where the call was answered.
+    pub id: Option<String>,
+    /// The call, or why it must not run.
+    pub result: Result<Call, Rejected>,
+}
+
+/// What became of a call.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RecordedOutcome {
+    /// Identifier of the call.
+    pub id: String,
+    /// The outcome.
+    pub outcome: Outcome,
+}
+
+/// Where a recording was cut off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cut {
+    /// Line, from 1: the broken one, or the last.
+    pub line: usize,
+    /// What is missing.
+    pub reason: CutReason,
+}
+
+/// What is missing at a [`Cut`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CutReason {
+    /// The last line breaks off.
+    IncompleteLine,
+    /// The last answer has no `finish` line.
+    NoFinish,
+    /// No answer follows the last message, or there is no round at all.
+    NoAnswer,
+}
+
+/// Something that was skipped or replaced while reading.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// Line, from 1; 0 for the whole.
+    pub line: usize,
+    /// What and how.
+    pub text: String,
+}
+
+impl Recording {
+    /// The tools on offer in a round, from 0; `None` where none were recorded.
+    pub fn catalog(&self, round: usize) -> Option<Catalog> {
+        let until = self.rounds.len().min(round.saturating_add(1));
+        let tools = self.rounds[..until].iter().rev().find_map(|r| r.tools.as_ref())?;
+        Some(Catalog::new(tools.iter().cloned()))
+    }
+
+    /// Writes all of it, the notes and the cut aside.
+    ///
+    /// # Errors
+    /// Those of the writer below.
+    pub fn write(&self, to: impl std::io::Write) -> std::io::Result<()> {
+        let mut writer = Writer::new(to, &self.session)?;
+        self.rounds.iter().try_for_each(|round| writer.round(round))
+    }
+}
+
+impl Round {
+    /// The text of one channel, joined.
+    pub fn text(&self, kind: DeltaKind) -> String {
+        self.deltas.iter().filter(|d| d.kind == kind).map(|d| d.text.as_str()).collect()
+    }
+
+    /// Whether anything of an answer is there.
+    fn answered(&self) -> bool {
+        self.finish.is_some() || !self.deltas.is_empty() || !self.native_calls.is_empty()
+    }
+}
+
+impl fmt::Display for Cut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = match self.reason {
+            CutReason::IncompleteLine => "it breaks off",
+            CutReason::NoFinish => "the answer has no `finish` line",
+            CutReason::NoAnswer => "no answer follows",
+        };
+        write!(f, "cut off in line {}: {what}", self.line)
+    }
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            0 => f.write_str(&self.text),
+            line => write!(f, "line {line}: {}", self.text),
+        }
+    }
+}

@@ -1,0 +1,317 @@
+//! A recording's lines, read back.
+
+use std::io::{self, BufRead};
+
+use serde::Deserialize;
+
+use super::{
+    Cut, CutReason, Finish, NativeCall, Note, READABLE, RecordedCall, RecordedOutcome, Recording, Round, Session,
+    TimedDelta, json,
+};
+use crate::call::{Call, Rejected};
+use crate::catalog::Server;
+use crate::message::Message;
+
+/// Why a text cannot be read as a recording. Lines and columns count from 1,
+/// columns in bytes.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// The reader below failed.
+    #[error("cannot read: {0}")]
+    Io(#[from] io::Error),
+    /// There is no line.
+    #[error("the recording is empty")]
+    Empty,
+    /// The first line is not a `session` line.
+    #[error("line {line}: not a recording: expected a `session` line with the format's version, found {found}")]
+    NoSession {
+        /// Line.
+        line: usize,
+        /// What stands there.
+        found: String,
+    },
+    /// The format's version is not one that is read.
+    #[error("line {line}: recordings of version {found} cannot be read here; readable: version {}", readable())]
+    Version {
+        /// Line.
+        line: usize,
+        /// The version, as written.
+        found: String,
+    },
+    /// A second `session` line.
+    #[error("line {line}: a second `session` line: split the file, one session each")]
+    SecondSession {
+        /// Line.
+        line: usize,
+    },
+    /// A line is not UTF-8.
+    #[error("line {line}, column {column}: not valid UTF-8: convert the file to UTF-8 first")]
+    Utf8 {
+        /// Line.
+        line: usize,
+        /// Column of the first bad byte.
+        column: usize,
+    },
+    /// A line is not the JSON that its type wants.
+    #[error("line {line}, column {column}: {message}")]
+    Json {
+        /// Line.
+        line: usize,
+        /// Column.
+        column: usize,
+        /// What is wrong.
+        message: String,
+    },
+}
+
+fn readable() -> String {
+    READABLE.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// Reads a recording. Blank lines, a byte-order mark and `\r\n` are tolerated.
+///
+/// A cut-off recording is not an error: it is read up to the cut.
+///
+/// # Errors
+/// [`ReadError`], which names line and column.
+pub fn read(mut from: impl BufRead) -> Result<Recording, ReadError> {
+    let mut reader = Reader::default();
+    let mut bytes = Vec::new();
+    loop {
+        bytes.clear();
+        if from.read_until(b'\n', &mut bytes)? == 0 {
+            return reader.finish();
+        }
+        reader.take(&bytes)?;
+    }
+}
+
+/// Reads a recording from a text; see [`read`].
+///
+/// # Errors
+/// [`ReadError`], which names line and column.
+pub fn parse(text: &str) -> Result<Recording, ReadError> {
+    read(text.as_bytes())
+}
+
+#[derive(Default)]
+struct Reader {
+    /// Lines so far.
+    line: usize,
+    /// Whether the `session` line came.
+    started: bool,
+    recording: Recording,
+}
+
+/// Fields of each line type, `type` aside.
+const FIELDS: &[(&str, &[&str])] = &[
+    ("session", &["toolgraft", "title", "model", "profile", "dialect", "reasoning", "reasoning_calls"]),
+    ("tools", &["servers"]),
+    ("message", &["role", "content"]),
+    ("delta", &["kind", "text", "ms"]),
+    ("native_call", &["id", "name", "arguments"]),
+    ("finish", &["reason", "ms"]),
+    ("call", &["id", "index", "call"]),
+    ("rejected", &["id", "index", "rejected"]),
+    ("outcome", &["id", "outcome"]),
+];
+
+impl Reader {
+    /// Takes a line with its line break, if it has one.
+    fn take(&mut self, bytes: &[u8]) -> Result<(), ReadError> {
+        self.line += 1;
+        let result = self.line(bytes);
+        match result {
+            // Without its line break a line that makes no sense is one that breaks off.
+            Err(ReadError::Utf8 { .. } | ReadError::Json { .. }) if self.started && !bytes.ends_with(b"\n") => {
+                self.recording.cut = Some(Cut { line: self.line, reason: CutReason::IncompleteLine });
+                Ok(())
+            }
+            result => result,
+        }
+    }
+
+    fn line(&mut self, bytes: &[u8]) -> Result<(), ReadError> {
+        let line = self.line;
+        let text = std::str::from_utf8(bytes).map_err(|e| ReadError::Utf8 { line, column: e.valid_up_to() + 1 })?;
+        let text = if line == 1 { text.strip_prefix('\u{feff}').unwrap_or(text) } else { text };
+        let text = text.trim_end_matches(['\n', '\r']);
+        if text.trim().is_empty() {
+            return Ok(());
+        }
+        let mended = json::mend_surrogates(text);
+        if matches!(mended, std::borrow::Cow::Owned(_)) {
+            self.note("half a surrogate pair (`\\ud…`) stands for no character: replaced by U+FFFD");
+        }
+        self.object(&mended)
+    }
+
+    fn object(&mut self, text: &str) -> Result<(), ReadError> {
+        let head: json::Head = match json::parse(text) {
+            Ok(head) => head,
+            Err(_) if !self.started => return Err(self.no_session("something else than a JSON object")),
+            Err(error) => return Err(self.json(&error)),
+        };
+        let Some(kind) = head.kind.as_deref() else {
+            if !self.started {
+                return Err(self.no_session("an object without `type`"));
+            }
+            self.note("an object without `type` was skipped");
+            return Ok(());
+        };
+        if kind == "session" {
+            self.session(text)?;
+        } else if !self.started {
+            return Err(self.no_session(&format!("a `{kind}` line")));
+        }
+        let Some((_, fields)) = FIELDS.iter().find(|(name, _)| *name == kind) else {
+            self.note(&format!("unknown line type `{kind}` was skipped"));
+            return Ok(());
+        };
+        for key in head.keys.iter().filter(|key| *key != "type" && !fields.contains(&key.as_str())) {
+            self.note(&format!("unknown field `{key}` of a `{kind}` line was skipped"));
+        }
+        self.body(kind, text)
+    }
+
+    fn session(&mut self, text: &str) -> Result<(), ReadError> {
+        #[derive(Deserialize)]
+        struct Version {
+            toolgraft: serde_json::Value,
+        }
+        let line = self.line;
+        if self.started {
+            return Err(ReadError::SecondSession { line });
+        }
+        let Version { toolgraft } = self.parse(text)?;
+        if !toolgraft.as_u64().is_some_and(|v| READABLE.contains(&v)) {
+            return Err(ReadError::Version { line, found: toolgraft.to_string() });
+        }
+        self.recording.session = self.parse::<Session>(text)?;
+        self.started = true;
+        Ok(())
+    }
+
+    /// A line of a known type other than `session`.
+    fn body(&mut self, kind: &str, text: &str) -> Result<(), ReadError> {
+        match kind {
+            "tools" => {
+                let Tools { servers } = self.parse(text)?;
+                self.request().tools = Some(servers);
+            }
+            "message" => {
+                let message: Message = self.parse(text)?;
+                self.request().messages.push(message);
+            }
+            "delta" => {
+                let delta: TimedDelta = self.parse(text)?;
+                self.answer().deltas.push(delta);
+            }
+            "native_call" => {
+                let call: NativeCall = self.parse(text)?;
+                self.answer().native_calls.push(call);
+            }
+            "finish" => {
+                let finish: Finish = self.parse(text)?;
+                self.answer().finish = Some(finish);
+            }
+            "call" => {
+                let Found { id, index, call } = self.parse(text)?;
+                self.last().calls.push(RecordedCall { index, id, result: Ok(call) });
+            }
+            "rejected" => {
+                let Refused { id, index, rejected } = self.parse(text)?;
+                self.last().calls.push(RecordedCall { index, id, result: Err(rejected) });
+            }
+            "outcome" => {
+                let outcome: RecordedOutcome = self.parse(text)?;
+                self.last().outcomes.push(outcome);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The round that a request's line belongs to: a new one once an answer began.
+    fn request(&mut self) -> &mut Round {
+        if self.recording.rounds.last().is_some_and(|r| r.answered() || !r.calls.is_empty()) {
+            self.next_round();
+        }
+        self.last()
+    }
+
+    /// The round that an answer's line belongs to: a new one once the last answer ended.
+    fn answer(&mut self) -> &mut Round {
+        if self.recording.rounds.last().is_some_and(|r| r.finish.is_some() || !r.calls.is_empty()) {
+            self.next_round();
+        }
+        self.last()
+    }
+
+    fn last(&mut self) -> &mut Round {
+        if self.recording.rounds.is_empty() {
+            self.recording.rounds.push(Round::default());
+        }
+        self.recording.rounds.last_mut().expect("one was pushed if there was none")
+    }
+
+    fn next_round(&mut self) {
+        if self.last().finish.is_none() {
+            self.note("a new round begins, but the answer before has no `finish` line");
+        }
+        self.recording.rounds.push(Round::default());
+    }
+
+    fn finish(mut self) -> Result<Recording, ReadError> {
+        if !self.started {
+            return Err(ReadError::Empty);
+        }
+        let reason = match self.recording.rounds.last() {
+            Some(round) if round.finish.is_some() => None,
+            Some(round) if round.answered() => Some(CutReason::NoFinish),
+            _ => Some(CutReason::NoAnswer),
+        };
+        if let Some(reason) = reason.filter(|_| self.recording.cut.is_none()) {
+            self.recording.cut = Some(Cut { line: self.line, reason });
+        }
+        Ok(self.recording)
+    }
+
+    fn note(&mut self, text: &str) {
+        self.recording.notes.push(Note { line: self.line, text: text.to_owned() });
+    }
+
+    fn no_session(&self, found: &str) -> ReadError {
+        ReadError::NoSession { line: self.line, found: found.to_owned() }
+    }
+
+    fn parse<T: serde::de::DeserializeOwned>(&self, text: &str) -> Result<T, ReadError> {
+        json::parse(text).map_err(|e| self.json(&e))
+    }
+
+    fn json(&self, error: &serde_json::Error) -> ReadError {
+        ReadError::Json { line: self.line, column: error.column().max(1), message: json::words(error) }
+    }
+}
+
+#[derive(Deserialize)]
+struct Tools {
+    servers: Vec<Server>,
+}
+
+#[derive(Deserialize)]
+struct Found {
+    #[serde(default)]
+    id: Option<String>,
+    index: u32,
+    call: Call,
+}
+
+#[derive(Deserialize)]
+struct Refused {
+    #[serde(default)]
+    id: Option<String>,
+    index: u32,
+    rejected: Rejected,
+}

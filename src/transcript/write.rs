@@ -1,0 +1,151 @@
+//! A recording, line by line, onto anything that takes bytes.
+
+use std::io;
+
+use serde::Serialize;
+
+use super::{Finish, NativeCall, RecordedCall, Round, Session, TimedDelta, VERSION};
+use crate::call::{Call, Rejected};
+use crate::catalog::Server;
+use crate::message::{DeltaKind, FinishReason, Message};
+use crate::outcome::Outcome;
+
+/// Writes a recording, one line per method, each flushed.
+#[derive(Debug)]
+pub struct Writer<W> {
+    to: W,
+    line: Vec<u8>,
+}
+
+/// A line: its type, then its fields.
+#[derive(Serialize)]
+struct Tagged<'a, T> {
+    r#type: &'static str,
+    #[serde(flatten)]
+    body: &'a T,
+}
+
+impl<W: io::Write> Writer<W> {
+    /// Starts a recording: writes the `session` line.
+    ///
+    /// # Errors
+    /// Those of the writer below; so in all methods.
+    pub fn new(to: W, session: &Session) -> io::Result<Self> {
+        #[derive(Serialize)]
+        struct Body<'a> {
+            toolgraft: u64,
+            #[serde(flatten)]
+            session: &'a Session,
+        }
+        let mut writer = Writer { to, line: Vec::new() };
+        writer.write("session", &Body { toolgraft: VERSION, session })?;
+        Ok(writer)
+    }
+
+    /// The tools on offer from here on.
+    #[expect(clippy::missing_errors_doc, reason = "see `new`")]
+    pub fn tools(&mut self, servers: &[Server]) -> io::Result<()> {
+        #[derive(Serialize)]
+        struct Body<'a> {
+            servers: &'a [Server],
+        }
+        self.write("tools", &Body { servers })
+    }
+
+    /// A message that was sent and was not part of the request before.
+    #[expect(clippy::missing_errors_doc, reason = "see `new`")]
+    pub fn message(&mut self, message: &Message) -> io::Result<()> {
+        self.write("message", message)
+    }
+
+    /// A piece of the answer; `ms` counts from the request.
+    #[expect(clippy::missing_errors_doc, reason = "see `new`")]
+    pub fn delta(&mut self, kind: DeltaKind, text: &str, ms: Option<u64>) -> io::Result<()> {
+        self.write("delta", &TimedDelta { kind, text: text.to_owned(), ms })
+    }
+
+    /// A call that the endpoint itself reported.
+    #[expect(clippy::missing_errors_doc, reason = "see `new`")]
+    pub fn native_call(&mut self, call: &NativeCall) -> io::Result<()> {
+        self.write("native_call", call)
+    }
+
+    /// The answer's end; `ms` counts from the request.
+    #[expect(clippy::missing_errors_doc, reason = "see `new`")]
+    pub fn finish(&mut self, reason: &FinishReason, ms: Option<u64>) -> io::Result<()> {
+        self.write("finish", &Finish { reason: reason.clone(), ms })
+    }
+
+    /// A call that was found in the answer.
+    #[expect(clippy::missing_errors_doc, reason = "see `new`")]
+    pub fn call(&mut self, index: u32, id: Option<&str>, call: &Call) -> io::Result<()> {
+        #[derive(Serialize)]
+        struct Body<'a> {
+            #[serde(skip_serializing_if = "Option::is_none")]
+            id: Option<&'a str>,
+            index: u32,
+            call: &'a Call,
+        }
+        self.write("call", &Body { id, index, call })
+    }
+
+    /// A call that must not run.
+    #[expect(clippy::missing_errors_doc, reason = "see `new`")]
+    pub fn rejected(&mut self, index: u32, id: Option<&str>, rejected: &Rejected) -> io::Result<()> {
+        #[derive(Serialize)]
+        struct Body<'a> {
+            #[serde(skip_serializing_if = "Option::is_none")]
+            id: Option<&'a str>,
+            index: u32,
+            rejected: &'a Rejected,
+        }
+        self.write("rejected", &Body { id, index, rejected })
+    }
+
+    /// What became of a call.
+    #[expect(clippy::missing_errors_doc, reason = "see `new`")]
+    pub fn outcome(&mut self, id: &str, outcome: &Outcome) -> io::Result<()> {
+        #[derive(Serialize)]
+        struct Body<'a> {
+            id: &'a str,
+            outcome: &'a Outcome,
+        }
+        self.write("outcome", &Body { id, outcome })
+    }
+
+    /// A whole round.
+    #[expect(clippy::missing_errors_doc, reason = "see `new`")]
+    pub fn round(&mut self, round: &Round) -> io::Result<()> {
+        if let Some(tools) = &round.tools {
+            self.tools(tools)?;
+        }
+        round.messages.iter().try_for_each(|message| self.message(message))?;
+        round.deltas.iter().try_for_each(|delta| self.write("delta", delta))?;
+        round.native_calls.iter().try_for_each(|call| self.native_call(call))?;
+        if let Some(finish) = &round.finish {
+            self.write("finish", finish)?;
+        }
+        for RecordedCall { index, id, result } in &round.calls {
+            match result {
+                Ok(call) => self.call(*index, id.as_deref(), call)?,
+                Err(rejected) => self.rejected(*index, id.as_deref(), rejected)?,
+            }
+        }
+        round.outcomes.iter().try_for_each(|o| self.outcome(&o.id, &o.outcome))
+    }
+
+    /// The writer below.
+    pub fn into_inner(self) -> W {
+        self.to
+    }
+
+    /// One `write` for the whole line, so that lines of a crashed program are not torn
+    /// by a buffer's end.
+    fn write(&mut self, r#type: &'static str, body: &impl Serialize) -> io::Result<()> {
+        self.line.clear();
+        serde_json::to_writer(&mut self.line, &Tagged { r#type, body })?;
+        self.line.push(b'\n');
+        self.to.write_all(&self.line)?;
+        self.to.flush()
+    }
+}

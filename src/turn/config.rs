@@ -1,0 +1,113 @@
+//! How a turn goes, as data.
+
+use serde::{Deserialize, Serialize};
+
+use crate::dialect::DialectSet;
+use crate::parse::Limits;
+use crate::policy::Policy;
+use crate::profile::{Profile, SystemPlacement};
+use crate::reasoning::{ReasoningCalls, ReasoningMode};
+use crate::tool::ToolChoice;
+
+/// Requests in one turn, unless configured otherwise.
+pub const MAX_ROUNDS: u32 = 12;
+
+/// Corrections in a row, unless configured otherwise.
+pub const MAX_CORRECTIONS: u32 = 2;
+
+/// What happens to text after a complete call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AfterCall {
+    /// The first text that is neither blank nor a call ends the message and
+    /// cancels the stream; calls behind it wait for the next round. So a result
+    /// that the model invents is never shown.
+    #[default]
+    Cancel,
+    /// The message is read to its end and all its calls count.
+    Drain,
+}
+
+/// How a turn goes.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct TurnConfig {
+    /// Dialects that are read; default all.
+    pub dialects: DialectSet,
+    /// Where reasoning starts.
+    pub reasoning: ReasoningMode,
+    /// What becomes of calls in the reasoning.
+    pub reasoning_calls: ReasoningCalls,
+    /// Whether the model is known to reason; `None` where nothing is known.
+    pub reasons: Option<bool>,
+    /// Limits on one message.
+    pub limits: Limits,
+    /// Where the system text goes.
+    pub placement: SystemPlacement,
+    /// Sampling temperature; `None` leaves it to the endpoint.
+    pub temperature: Option<f64>,
+    /// Most tokens of one message; `None` leaves it to the endpoint.
+    pub max_tokens: Option<u32>,
+    /// Whether calls may, must or must not be made. A required call is due once
+    /// in a turn.
+    pub tool_choice: ToolChoice,
+    /// Most calls of one message that run; `None` leaves it to the parser's limit.
+    pub max_calls: Option<usize>,
+    /// What happens to text after a complete call.
+    pub after_call: AfterCall,
+    /// Requests in one turn; default [`MAX_ROUNDS`]. The calls of the last
+    /// round do not run: nobody would read their results.
+    pub max_rounds: u32,
+    /// Rounds in a row that only correct a mistake; default [`MAX_CORRECTIONS`].
+    pub max_corrections: u32,
+    /// Which calls run, which are asked about, which are denied.
+    pub policy: Policy,
+}
+
+impl Default for TurnConfig {
+    fn default() -> Self {
+        TurnConfig {
+            dialects: DialectSet::AUTO,
+            reasoning: ReasoningMode::Auto,
+            reasoning_calls: ReasoningCalls::Ignore,
+            reasons: None,
+            limits: Limits::default(),
+            placement: SystemPlacement::System,
+            temperature: None,
+            max_tokens: None,
+            tool_choice: ToolChoice::Auto,
+            max_calls: None,
+            after_call: AfterCall::Cancel,
+            max_rounds: MAX_ROUNDS,
+            max_corrections: MAX_CORRECTIONS,
+            policy: Policy::default(),
+        }
+    }
+}
+
+impl TurnConfig {
+    /// How a turn goes with a model of this profile; the rest is the default.
+    pub fn for_profile(profile: &Profile) -> Self {
+        TurnConfig::default().with_profile(profile)
+    }
+
+    /// Sets what depends on the model.
+    #[must_use]
+    pub fn with_profile(self, profile: &Profile) -> Self {
+        TurnConfig {
+            reasoning: profile.reasoning,
+            reasoning_calls: profile.reasoning_calls,
+            reasons: profile.reasons,
+            placement: profile.system,
+            temperature: profile.temperature,
+            ..self
+        }
+    }
+
+    /// Sets the policy.
+    #[must_use]
+    pub fn with_policy(mut self, policy: Policy) -> Self {
+        self.policy = policy;
+        self
+    }
+}

@@ -1,0 +1,317 @@
+//! A model's message while it streams: what counts, what is shown, where it is cut.
+
+use crate::assemble::{Assembled, Collector, Entry};
+use crate::call::RejectedKind;
+use crate::conversation::{Assistant, Part, Placed};
+use crate::event::{Event, MarkerKind, Region};
+use crate::message::{Delta, DeltaKind, FinishReason};
+use crate::parse::Parser;
+use crate::reasoning::ReasoningMode;
+use crate::validate::Validator;
+
+use super::config::{AfterCall, TurnConfig};
+use super::event::AgentEvent;
+use super::rejected;
+
+/// A message that streams.
+pub(super) struct Draft {
+    parser: Parser,
+    body: Body,
+}
+
+/// What was said so far.
+#[derive(Default)]
+struct Body {
+    collector: Collector,
+    pieces: Vec<Piece>,
+    /// Pieces from here on are behind the first text after a call.
+    cut: Option<usize>,
+    /// The cut is final: no think tag can make reasoning of what stands before it.
+    over: bool,
+    /// A call that was meant has ended.
+    called: bool,
+    /// A think tag or a reasoning field was seen.
+    reasoned: bool,
+    /// Events behind the cut, in case it is undone.
+    hidden: Vec<AgentEvent>,
+}
+
+/// A piece of a message, in stream order.
+#[derive(Debug)]
+enum Piece {
+    Text(Region, String),
+    Marker(MarkerKind, String),
+    Entry(u32, Region),
+}
+
+/// What the message is read with.
+pub(super) struct Reader<'a> {
+    pub(super) config: &'a TurnConfig,
+    pub(super) validator: &'a Validator,
+    /// Whether a rejected call will be answered with a correction.
+    pub(super) correcting: bool,
+}
+
+/// A message that is over.
+pub(super) struct Message {
+    pieces: Vec<Piece>,
+    /// Its calls and rejected calls.
+    pub(super) entries: Vec<Entry>,
+}
+
+impl Draft {
+    pub(super) fn new(parser: Parser) -> Self {
+        Draft { parser, body: Body::default() }
+    }
+
+    /// Takes the next delta; says whether the stream is to be cancelled.
+    pub(super) fn push(&mut self, delta: &Delta, reader: &Reader<'_>, emit: &mut impl FnMut(AgentEvent)) -> bool {
+        let body = &mut self.body;
+        let mut sink = |event: Event<'_>| body.take(event, reader, emit);
+        match delta.kind {
+            DeltaKind::Content => self.parser.push(&delta.text, &mut sink),
+            DeltaKind::Reasoning => self.parser.push_reasoning(&delta.text, &mut sink),
+        }
+        self.body.over
+    }
+
+    /// Ends the message and makes the parser ready for the next.
+    pub(super) fn finish(
+        &mut self,
+        reason: &FinishReason,
+        reader: &Reader<'_>,
+        emit: &mut impl FnMut(AgentEvent),
+    ) -> Message {
+        let body = &mut self.body;
+        if !body.over {
+            self.parser.finish(reason, &mut |event: Event<'_>| body.take(event, reader, emit));
+        }
+        self.parser.reset();
+        std::mem::take(&mut self.body).into_message(reader)
+    }
+}
+
+impl Body {
+    fn take(&mut self, event: Event<'_>, reader: &Reader<'_>, emit: &mut impl FnMut(AgentEvent)) {
+        if self.over {
+            return;
+        }
+        let event = checked(event, reader);
+        if self.ends_message(&event, reader) {
+            self.cut.get_or_insert(self.pieces.len());
+            self.over = self.is_settled(reader);
+            if self.over {
+                return;
+            }
+        }
+        if let Event::Reclassified { to, drafts, .. } = event {
+            self.reclassify(to, drafts, emit);
+        }
+        if let Some(shown) = shown(&event) {
+            if self.cut.is_some() { self.hidden.push(shown) } else { emit(shown) }
+        }
+        self.keep(&event, reader);
+        self.collector.push(event);
+    }
+
+    /// Whether the event is the first text after a call, or more of it.
+    fn ends_message(&self, event: &Event<'_>, reader: &Reader<'_>) -> bool {
+        let (Event::Text { text, .. } | Event::Reasoning { text, .. }) = event else { return false };
+        reader.config.after_call == AfterCall::Cancel && self.called && !text.trim().is_empty()
+    }
+
+    /// Whether what was said cannot become reasoning any more.
+    fn is_settled(&self, reader: &Reader<'_>) -> bool {
+        reader.config.reasoning != ReasoningMode::Auto || reader.config.reasons == Some(false) || self.reasoned
+    }
+
+    fn keep(&mut self, event: &Event<'_>, reader: &Reader<'_>) {
+        match event {
+            Event::Text { text, .. } => self.text(Region::Content, text),
+            Event::Reasoning { text, .. } => {
+                self.reasoned = true;
+                self.text(Region::Reasoning, text);
+            }
+            Event::Marker { kind, text, .. } => {
+                self.reasoned |= matches!(kind, MarkerKind::ThinkOpen | MarkerKind::ThinkClose);
+                self.pieces.push(Piece::Marker(*kind, (*text).to_owned()));
+            }
+            Event::CallEnd { index, result, .. } => {
+                let (meant, region) = match &**result {
+                    Ok(_) => (true, Region::Content),
+                    Err(rejected) => {
+                        let row = rejected::row(rejected.kind);
+                        let reasoning = rejected.kind == RejectedKind::InReasoning;
+                        let region = if reasoning { Region::Reasoning } else { Region::Content };
+                        (row.meant && reader.correcting, region)
+                    }
+                };
+                self.called |= meant && self.cut.is_none();
+                self.pieces.push(Piece::Entry(*index, region));
+            }
+            Event::CallStart { .. } | Event::ArgsDelta { .. } | Event::Reclassified { .. } | Event::Promoted { .. } => {
+            }
+        }
+    }
+
+    fn text(&mut self, region: Region, text: &str) {
+        let behind_cut = self.cut == Some(self.pieces.len());
+        match self.pieces.last_mut() {
+            Some(Piece::Text(last, joined)) if *last == region && !behind_cut => joined.push_str(text),
+            _ => self.pieces.push(Piece::Text(region, text.to_owned())),
+        }
+    }
+
+    /// All before belongs to `to`. Where what seemed to be a call was a draft,
+    /// nothing was cut.
+    fn reclassify(&mut self, to: Region, drafts: bool, emit: &mut impl FnMut(AgentEvent)) {
+        if drafts || to == Region::Content {
+            self.hidden.drain(..).for_each(emit);
+            self.cut = None;
+            self.called = false;
+        }
+        for piece in &mut self.pieces {
+            match piece {
+                Piece::Text(region, _) => *region = to,
+                Piece::Entry(_, region) if drafts || to == Region::Content => *region = to,
+                Piece::Entry(..) => {}
+                Piece::Marker(MarkerKind::ThinkOpen | MarkerKind::ThinkClose, _) => {}
+                // Other syntax is part of what the model thought.
+                Piece::Marker(_, text) if drafts => *piece = Piece::Text(to, std::mem::take(text)),
+                Piece::Marker(..) => {}
+            }
+        }
+    }
+
+    fn into_message(mut self, reader: &Reader<'_>) -> Message {
+        self.pieces.truncate(self.cut.unwrap_or(self.pieces.len()));
+        let Assembled { mut entries, .. } = self.collector.finish();
+        entries.retain(|e| self.pieces.iter().any(|p| matches!(p, Piece::Entry(index, _) if *index == e.index)));
+        // Promoted calls were not checked when they ended: they were drafts.
+        entries.iter_mut().filter(|e| e.promoted).for_each(|e| reader.validator.check_entry(e));
+        Message { pieces: self.pieces, entries }
+    }
+}
+
+impl Message {
+    /// Drops what stands behind the last call that `is_call` names: text after a
+    /// call never enters the history.
+    pub(super) fn cut_after(&mut self, is_call: impl Fn(&Entry) -> bool) {
+        let call = |piece: &Piece| match piece {
+            Piece::Entry(index, _) => self.entries.iter().any(|e| e.index == *index && is_call(e)),
+            _ => false,
+        };
+        let Some(last) = self.pieces.iter().rposition(call) else { return };
+        let own = self.pieces[last + 1..].iter().take_while(|piece| match piece {
+            Piece::Marker(kind, _) => matches!(kind, MarkerKind::Fence | MarkerKind::Wrapper),
+            Piece::Text(_, text) => text.trim().is_empty(),
+            Piece::Entry(..) => false,
+        });
+        let end = last + 1 + own.count();
+        self.pieces.truncate(end);
+        // White space is kept only in front of a marker: how much of it came
+        // before the cut depends on the stream's chunks.
+        while let Some(Piece::Text(..)) = self.pieces.last() {
+            self.pieces.pop();
+        }
+    }
+
+    /// Whether the message says nothing to the user.
+    pub(super) fn is_blank(&self) -> bool {
+        self.pieces.iter().all(|piece| match piece {
+            Piece::Text(Region::Content, text) => text.trim().is_empty(),
+            Piece::Entry(index, region) => !self.entries.iter().any(|e| e.index == *index && is_shown(e, *region)),
+            _ => true,
+        })
+    }
+
+    /// The message for the history. `place` gives each entry its id, or says
+    /// whether the model is told about it.
+    pub(super) fn into_assistant(self, mut place: impl FnMut(&Entry) -> Place) -> Assistant {
+        let mut assistant = Assistant::default();
+        let mut entries = self.entries.into_iter().peekable();
+        for piece in self.pieces {
+            match piece {
+                Piece::Text(Region::Content, text) => assistant.parts.push(Part::Text { text }),
+                Piece::Text(Region::Reasoning, text) => assistant.reasoning.push_str(&text),
+                Piece::Marker(kind, text) => assistant.parts.push(Part::Marker { kind, text }),
+                Piece::Entry(index, region) => {
+                    let Some(entry) = entries.next_if(|e| e.index == index) else { continue };
+                    let place = place(&entry);
+                    push_entry(&mut assistant, entry, region, place);
+                }
+            }
+        }
+        assistant
+    }
+}
+
+/// Where an entry goes in the history.
+pub(super) enum Place {
+    /// A call with this id.
+    Call(String),
+    /// A rejected call, and whether the model is told about it.
+    Rejected(bool),
+}
+
+fn push_entry(assistant: &mut Assistant, entry: Entry, region: Region, place: Place) {
+    let Entry { result, raw, promoted, .. } = entry;
+    match (result, place) {
+        (Ok(call), Place::Call(id)) => {
+            assistant.parts.push(Part::Call(Placed { id, call: Box::new(call), raw, promoted }));
+        }
+        (Ok(_), Place::Rejected(_)) => {}
+        (Err(rejected), place) => {
+            if rejected.kind == RejectedKind::InReasoning {
+                match region {
+                    Region::Reasoning => assistant.reasoning.push_str(&raw),
+                    Region::Content => assistant.parts.push(Part::Text { text: raw }),
+                }
+            }
+            let feedback = matches!(place, Place::Rejected(true));
+            assistant.parts.push(Part::Rejected { rejected: Box::new(rejected), feedback });
+        }
+    }
+}
+
+/// Whether the user sees the entry's text.
+fn is_shown(entry: &Entry, region: Region) -> bool {
+    entry.result.as_ref().is_err_and(|r| match r.kind {
+        RejectedKind::Quoted => true,
+        RejectedKind::InReasoning => region == Region::Content,
+        _ => false,
+    })
+}
+
+/// The event with a call's arguments as its schema wants them.
+fn checked<'a>(event: Event<'a>, reader: &Reader<'_>) -> Event<'a> {
+    match event {
+        Event::CallEnd { index, result, raw, restated, span } => {
+            let result = match *result {
+                Ok(call) => reader.validator.check(call, raw).map_err(|rejected| *rejected),
+                Err(rejected) => Err(rejected),
+            };
+            Event::CallEnd { index, result: Box::new(result), raw, restated, span }
+        }
+        event => event,
+    }
+}
+
+/// What the caller sees of a parser's event.
+fn shown(event: &Event<'_>) -> Option<AgentEvent> {
+    Some(match event {
+        Event::Text { text, .. } => AgentEvent::Text { text: (*text).to_owned() },
+        Event::Reasoning { text, .. } => AgentEvent::Reasoning { text: (*text).to_owned() },
+        Event::CallStart { index, server, tool, .. } => {
+            AgentEvent::CallStarted { index: *index, server: server.map(str::to_owned), tool: (*tool).to_owned() }
+        }
+        Event::ArgsDelta { index, text, .. } => AgentEvent::ArgsDelta { index: *index, text: (*text).to_owned() },
+        Event::CallEnd { index, result, .. } => match &**result {
+            Ok(call) => AgentEvent::CallEnded { index: *index, call: Box::new(call.clone()) },
+            Err(rejected) => AgentEvent::CallRejected { index: *index, rejected: Box::new(rejected.clone()) },
+        },
+        Event::Reclassified { to, .. } => AgentEvent::Reclassified { to: *to },
+        Event::Promoted { index, .. } => AgentEvent::Promoted { index: *index },
+        Event::Marker { .. } => return None,
+    })
+}

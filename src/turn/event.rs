@@ -1,0 +1,252 @@
+//! What a turn tells its caller: owned, serialisable events.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::call::{Call, Rejected, RejectedKind};
+use crate::conversation::Conversation;
+use crate::event::Region;
+use crate::message::FinishReason;
+use crate::model::Usage;
+use crate::outcome::Outcome;
+
+/// What happens in a turn, in order. Its JSON form has the variant under `type`.
+///
+/// Guarantees: rounds are numbered from 1 and each `RoundStarted` has its
+/// `RoundFinished`; `index` counts the calls of a round's message from 0, `id`
+/// is unique in the conversation; every `CallRunning` and `ApprovalAsked` is
+/// followed by an `Outcome` of its `id`; `Finished` comes last.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum AgentEvent {
+    /// A request goes to the model.
+    RoundStarted {
+        /// Round of this turn, from 1.
+        round: u32,
+    },
+    /// Text for the user.
+    Text {
+        /// The text.
+        text: String,
+    },
+    /// Text of the reasoning.
+    Reasoning {
+        /// The text.
+        text: String,
+    },
+    /// All text and calls of this round so far belong to `to` after all.
+    Reclassified {
+        /// Where they belong.
+        to: Region,
+    },
+    /// The model begins a call.
+    CallStarted {
+        /// Which call of this message.
+        index: u32,
+        /// Server, as far as it is known here.
+        server: Option<String>,
+        /// Tool, as written.
+        tool: String,
+    },
+    /// More of the arguments' JSON text, as a preview.
+    ArgsDelta {
+        /// Which call.
+        index: u32,
+        /// The text.
+        text: String,
+    },
+    /// A call is complete and its arguments are accepted; it has not run.
+    CallEnded {
+        /// Which call.
+        index: u32,
+        /// The call.
+        call: Box<Call>,
+    },
+    /// A call will not run.
+    CallRejected {
+        /// Which call.
+        index: u32,
+        /// The call and the reason.
+        rejected: Box<Rejected>,
+    },
+    /// A draft of the reasoning is a call after all; it needs approval.
+    Promoted {
+        /// Which call.
+        index: u32,
+    },
+    /// The model's message is over.
+    RoundFinished {
+        /// Round of this turn.
+        round: u32,
+        /// How the message ended; `None` where the turn cancelled it or it broke off.
+        finish: Option<FinishReason>,
+        /// What it cost, where the endpoint says so.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        usage: Option<Usage>,
+    },
+    /// The model will be told what was wrong with its message.
+    Correcting {
+        /// What a call was rejected for; `None` where the message as a whole was wrong.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        kind: Option<RejectedKind>,
+        /// What was wrong.
+        message: String,
+    },
+    /// Somebody must say whether a call may run.
+    ApprovalAsked(ApprovalRequest),
+    /// A call runs now.
+    CallRunning {
+        /// The call's id.
+        id: String,
+        /// Server.
+        server: Option<String>,
+        /// Tool.
+        tool: String,
+        /// Arguments.
+        arguments: Map<String, Value>,
+    },
+    /// A call is over.
+    Outcome {
+        /// The call's id.
+        id: String,
+        /// What became of it.
+        outcome: Outcome,
+    },
+    /// The turn is over.
+    Finished(Box<Finished>),
+}
+
+/// A call that somebody must approve.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ApprovalRequest {
+    /// The call's id.
+    pub id: String,
+    /// Server.
+    pub server: Option<String>,
+    /// Tool.
+    pub tool: String,
+    /// Arguments.
+    pub arguments: Map<String, Value>,
+    /// Why it is asked.
+    pub reason: AskReason,
+}
+
+/// Why a call is asked about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum AskReason {
+    /// The tool runs for the first time.
+    FirstUse,
+    /// The policy asks each time.
+    Policy,
+    /// The call was only drafted in the reasoning.
+    Promoted,
+}
+
+/// An answer to an [`ApprovalRequest`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "answer", rename_all = "snake_case")]
+pub enum Approval {
+    /// The call may run.
+    Approved,
+    /// It may not.
+    Denied {
+        /// What the model is told about it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+}
+
+impl From<bool> for Approval {
+    fn from(approved: bool) -> Self {
+        if approved { Approval::Approved } else { Approval::Denied { reason: None } }
+    }
+}
+
+/// How a turn ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Finished {
+    /// Why it ended.
+    pub reason: StopReason,
+    /// What the model's last message says to the user.
+    pub answer: String,
+    /// Requests that were sent.
+    pub rounds: u32,
+    /// Calls that ran.
+    pub calls: u32,
+    /// Sum of what the endpoint reported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
+    /// The conversation, in which every call is answered.
+    pub conversation: Conversation,
+}
+
+/// Why a turn ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum StopReason {
+    /// The model answered.
+    Answered,
+    /// The output limit cut the answer off.
+    OutputLimit,
+    /// The model said nothing, even when told so.
+    EmptyAnswer,
+    /// The model did not make the call that was required.
+    CallMissing,
+    /// The last round allowed ended with a call or a mistake.
+    MaxRounds {
+        /// Rounds allowed.
+        rounds: u32,
+    },
+    /// The model made the same kind of mistake again and again.
+    CorrectionsUsedUp {
+        /// Corrections in a row that were sent.
+        corrections: u32,
+        /// What was wrong with the last message.
+        message: String,
+    },
+    /// The model failed.
+    ModelFailed {
+        /// How.
+        message: String,
+    },
+    /// What had to be said to the model cannot be said: the program's prompt is wrong.
+    PromptFailed {
+        /// How.
+        message: String,
+    },
+    /// The turn was cancelled.
+    Cancelled,
+}
+
+impl StopReason {
+    /// Whether the model answered.
+    pub fn is_answer(&self) -> bool {
+        matches!(self, StopReason::Answered)
+    }
+}
+
+impl fmt::Display for StopReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StopReason::Answered => f.write_str("the model answered"),
+            StopReason::OutputLimit => f.write_str("the output limit cut the answer off"),
+            StopReason::EmptyAnswer => f.write_str("the model gave an empty answer"),
+            StopReason::CallMissing => f.write_str("the model did not make the call that was required"),
+            StopReason::MaxRounds { rounds } => {
+                write!(f, "no answer within the limit of {rounds} rounds")
+            }
+            StopReason::CorrectionsUsedUp { corrections, message } => {
+                write!(f, "the model's call was still wrong after {corrections} corrections: {message}")
+            }
+            StopReason::ModelFailed { message } => write!(f, "the model failed: {message}"),
+            StopReason::PromptFailed { message } => write!(f, "the prompt cannot be written: {message}"),
+            StopReason::Cancelled => f.write_str("the turn was cancelled"),
+        }
+    }
+}

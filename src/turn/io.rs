@@ -1,0 +1,96 @@
+//! What a turn is told, what it says to do, and mistakes of whoever drives it.
+
+use std::collections::BTreeSet;
+
+use super::event::{AgentEvent, Approval, ApprovalRequest, Finished};
+use crate::conversation::ConversationError;
+use crate::message::{Delta, FinishReason};
+use crate::model::{Request, Usage};
+use crate::outcome::Outcome;
+use crate::route::Invocation;
+
+/// Tools that were approved once, by server and name.
+pub type Granted = BTreeSet<(Option<String>, String)>;
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Input {
+    /// A piece of the model's message came.
+    Delta(Delta),
+    /// The endpoint said what the message cost.
+    Usage(Usage),
+    /// The message is over.
+    ModelFinished(FinishReason),
+    /// The stream broke off, or did not begin.
+    ModelFailed(String),
+    /// A call is over.
+    Outcome {
+        /// The call's id.
+        id: String,
+        /// What became of it.
+        outcome: Outcome,
+    },
+    /// An [`Action::Ask`] was answered.
+    Approval {
+        /// The call's id.
+        id: String,
+        /// The answer.
+        approval: Approval,
+    },
+    /// The turn is to end now.
+    Cancel,
+}
+
+/// What to do.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Action {
+    /// Send this to the model and report its stream.
+    Send(Request),
+    /// Cancel the stream; nothing of it is to be reported any more.
+    CancelStream,
+    /// Ask whether a call may run. One question at a time is open.
+    Ask(ApprovalRequest),
+    /// Run this call, beside those that run already.
+    Call(Invocation),
+    /// Tell the caller.
+    Emit(AgentEvent),
+    /// The turn is over: drop what still runs.
+    Finish(Box<Finished>),
+}
+
+/// A mistake of whoever drives the turn.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TurnError {
+    /// The conversation does not end with something to answer.
+    #[error("the conversation has nothing for the model to answer: append a user message first")]
+    NothingToAnswer,
+    /// The turn is over.
+    #[error("the turn is over: it takes no further input")]
+    Over,
+    /// The model's stream was reported while none was asked for, or a call while the model speaks.
+    #[error("unexpected {input}: {expected}")]
+    OutOfOrder {
+        /// What came.
+        input: &'static str,
+        /// What was expected.
+        expected: &'static str,
+    },
+    /// The call does not run.
+    #[error("no call {id:?} runs")]
+    NotRunning {
+        /// The id.
+        id: String,
+    },
+    /// Nobody was asked about the call.
+    #[error("no question about the call {id:?} is open")]
+    NotAsked {
+        /// The id.
+        id: String,
+    },
+    /// The history refused an entry.
+    #[error(transparent)]
+    Conversation(#[from] ConversationError),
+}

@@ -1,0 +1,363 @@
+//! A turn: from what the person said to the model's answer, as a pure machine.
+//!
+//! A [`Turn`] joins the stages (prompt, parser, validator, policy, history) and
+//! does no I/O: it is told what happened ([`Input`]) and says what to do
+//! ([`Action`]). Whoever drives it sends the requests, runs the calls and asks
+//! the person; [`agent`](crate::agent) does that with tokio.
+//!
+//! ```text
+//!            Send              message over: calls
+//!  start ──────────▶ streaming ─────────────────────▶ working ─┐
+//!                     ▲  │  ▲                          (Call,  │
+//!                     │  │  └─ message over: a mistake   Ask)  │
+//!                     │  │                                     │
+//!                     │  ▼ message over: an answer             │
+//!                     │ over ◀── cancel, failure, limits       │
+//!                     └────────────── all calls answered ──────┘
+//! ```
+//!
+//! - Nothing runs before the message has ended or its stream was cancelled.
+//! - After a call the message goes on while further calls follow; the first
+//!   other text cancels the stream ([`AfterCall`]). That never happens while a
+//!   think tag could still make reasoning of the call.
+//! - What a rejected call does to the turn is a table: [`TABLE`].
+//! - Text after the last call never enters the history.
+//! - Every call is answered once: by its outcome, or as denied or cancelled.
+//!
+//! Out of scope: time. Time-outs belong to whoever runs a call.
+
+mod config;
+mod draft;
+mod event;
+mod io;
+mod judge;
+mod rejected;
+mod setup;
+mod voice;
+mod words;
+mod work;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::assemble::Entry;
+use crate::call::RejectedKind;
+use crate::conversation::{Conversation, Layout};
+use crate::message::{Delta, FinishReason};
+use crate::model::{CallResult, Request, Usage};
+use crate::outcome::{Outcome, Status};
+use crate::tool::ToolChoice;
+
+pub use config::{AfterCall, MAX_CORRECTIONS, MAX_ROUNDS, TurnConfig};
+pub use event::{AgentEvent, Approval, ApprovalRequest, AskReason, Finished, StopReason};
+pub use io::{Action, Granted, Input, TurnError};
+pub use rejected::{Reaction, Row, TABLE, row};
+pub use setup::Setup;
+pub use voice::{Remark, Voice, VoiceError};
+pub use words::PromptVoice;
+
+use draft::{Draft, Message, Place, Reader};
+use judge::{Judge, Next};
+use work::Work;
+
+/// A turn; see the module.
+pub struct Turn {
+    setup: Arc<Setup>,
+    conversation: Conversation,
+    state: State,
+    draft: Draft,
+    work: Work,
+    actions: VecDeque<Action>,
+    /// What is due: the configured choice until it is met.
+    choice: ToolChoice,
+    round: u32,
+    /// Rounds in a row that only correct a mistake.
+    corrections: u32,
+    quoted_told: bool,
+    calls: u32,
+    usage: Option<Usage>,
+    total: Option<Usage>,
+    answer: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Streaming,
+    Working,
+    Over,
+}
+
+impl Turn {
+    /// A turn that answers what the conversation ends with. Tools in `granted`
+    /// count as approved where the policy asks once.
+    ///
+    /// # Errors
+    /// [`TurnError::NothingToAnswer`].
+    pub fn new(setup: Arc<Setup>, conversation: Conversation, granted: Granted) -> Result<Self, TurnError> {
+        if !conversation.awaits_model() {
+            return Err(TurnError::NothingToAnswer);
+        }
+        let mut turn = Turn {
+            draft: Draft::new(setup.parser.fork()),
+            choice: setup.config.tool_choice.clone(),
+            setup,
+            conversation,
+            state: State::Streaming,
+            work: Work::new(granted),
+            actions: VecDeque::new(),
+            round: 0,
+            corrections: 0,
+            quoted_told: false,
+            calls: 0,
+            usage: None,
+            total: None,
+            answer: String::new(),
+        };
+        turn.send()?;
+        Ok(turn)
+    }
+
+    /// What the turn shares with others.
+    pub fn setup(&self) -> Arc<Setup> {
+        self.setup.clone()
+    }
+
+    /// The next thing to do; `None` until further input.
+    pub fn action(&mut self) -> Option<Action> {
+        self.actions.pop_front()
+    }
+
+    /// Takes what happened.
+    ///
+    /// # Errors
+    /// Input that does not fit what the turn asked for; the turn is unchanged.
+    pub fn handle(&mut self, input: Input) -> Result<(), TurnError> {
+        match (self.state, input) {
+            (State::Over, _) => Err(TurnError::Over),
+            (State::Streaming, Input::Cancel) => {
+                self.actions.push_back(Action::CancelStream);
+                self.break_off(StopReason::Cancelled)
+            }
+            (State::Working, Input::Cancel) => self.finish(StopReason::Cancelled),
+            (State::Streaming, Input::Delta(delta)) => self.delta(&delta),
+            (State::Streaming, Input::Usage(usage)) => {
+                self.usage = Some(usage);
+                Ok(())
+            }
+            (State::Streaming, Input::ModelFinished(reason)) => self.message_over(Some(reason)),
+            (State::Streaming, Input::ModelFailed(message)) => self.break_off(StopReason::ModelFailed { message }),
+            (State::Working, Input::Outcome { id, outcome }) => self.outcome(&id, outcome),
+            (State::Working, Input::Approval { id, approval }) => self.approval(&id, approval),
+            (State::Streaming, Input::Outcome { .. } | Input::Approval { .. }) => {
+                Err(TurnError::OutOfOrder { input: "news of a call", expected: "the model speaks" })
+            }
+            (State::Working, _) => {
+                Err(TurnError::OutOfOrder { input: "piece of a message", expected: "calls wait for their outcomes" })
+            }
+        }
+    }
+
+    fn emit(&mut self, event: AgentEvent) {
+        self.actions.push_back(Action::Emit(event));
+    }
+
+    fn send(&mut self) -> Result<(), TurnError> {
+        self.round += 1;
+        self.state = State::Streaming;
+        self.usage = None;
+        self.answer.clear();
+        match self.request() {
+            Ok(request) => {
+                self.actions.push_back(Action::Send(request));
+                self.emit(AgentEvent::RoundStarted { round: self.round });
+                Ok(())
+            }
+            Err(VoiceError(message)) => self.finish(StopReason::PromptFailed { message }),
+        }
+    }
+
+    fn request(&self) -> Result<Request, VoiceError> {
+        let config = &self.setup.config;
+        let voice = &self.setup.voice;
+        let layout = Layout::new(voice.system(&self.choice), config.placement);
+        let results = self.conversation.answered().into_iter().map(|a| CallResult {
+            id: a.id.to_owned(),
+            server: a.call.server.clone(),
+            tool: a.call.tool.clone(),
+            arguments: a.call.arguments.clone(),
+            outcome: a.outcome.clone(),
+        });
+        let mut request = Request::new(self.conversation.render(&layout, |replies| voice.replies(replies))?);
+        request.temperature = config.temperature;
+        request.max_tokens = config.max_tokens;
+        request.results = results.collect();
+        Ok(request)
+    }
+
+    fn delta(&mut self, delta: &Delta) -> Result<(), TurnError> {
+        let (setup, correcting) = (self.setup.clone(), self.is_correcting());
+        let reader = Reader { config: &setup.config, validator: &setup.validator, correcting };
+        let actions = &mut self.actions;
+        if self.draft.push(delta, &reader, &mut |event| actions.push_back(Action::Emit(event))) {
+            self.actions.push_back(Action::CancelStream);
+            return self.message_over(None);
+        }
+        Ok(())
+    }
+
+    /// Whether a mistake in the message that streams will be corrected.
+    fn is_correcting(&self) -> bool {
+        self.choice != ToolChoice::None && self.judge(&FinishReason::Stop, false).may_correct()
+    }
+
+    /// Ends the draft; what it cost is counted.
+    fn close(&mut self, finish: Option<FinishReason>, reason: &FinishReason) -> Message {
+        let (setup, correcting) = (self.setup.clone(), self.is_correcting());
+        let reader = Reader { config: &setup.config, validator: &setup.validator, correcting };
+        let actions = &mut self.actions;
+        let message = self.draft.finish(reason, &reader, &mut |event| actions.push_back(Action::Emit(event)));
+        let usage = self.usage.take();
+        if let Some(usage) = usage {
+            self.total = Some(self.total.map_or(usage, |total| total.plus(usage)));
+        }
+        self.emit(AgentEvent::RoundFinished { round: self.round, finish, usage });
+        message
+    }
+
+    fn judge<'a>(&'a self, finish: &'a FinishReason, blank: bool) -> Judge<'a> {
+        Judge {
+            catalog: &self.setup.catalog,
+            choice: &self.choice,
+            finish,
+            blank,
+            quoted_told: self.quoted_told,
+            round: self.round,
+            max_rounds: self.setup.config.max_rounds,
+            corrections: self.corrections,
+            max_corrections: self.setup.config.max_corrections,
+        }
+    }
+
+    /// The message is over: by itself, or (`None`) because its stream was
+    /// cancelled behind a call.
+    fn message_over(&mut self, finish: Option<FinishReason>) -> Result<(), TurnError> {
+        let reason = finish.clone().unwrap_or_default();
+        let mut message = self.close(finish, &reason);
+        if reason == FinishReason::Length {
+            message.entries.iter_mut().for_each(say_output_limit);
+        }
+        let judge = self.judge(&reason, message.is_blank());
+        let next = judge.next(&message.entries);
+        let feedback = matches!(next, Next::Run | Next::Correct);
+        let told: Vec<u32> = message
+            .entries
+            .iter()
+            .filter(|e| feedback && judge.corrects(e, &message.entries))
+            .map(|e| e.index)
+            .collect();
+        self.keep(message, &told, reason == FinishReason::Length)?;
+        self.follow(next)
+    }
+
+    /// Appends the message to the history.
+    fn keep(&mut self, mut message: Message, told: &[u32], cut_off: bool) -> Result<(), TurnError> {
+        let meant = |kind: RejectedKind| rejected::row(kind).meant;
+        message.cut_after(|e| match &e.result {
+            Ok(_) => true,
+            Err(rejected) => meant(rejected.kind) && told.contains(&e.index),
+        });
+        let mut placed = 0;
+        let mut corrections = Vec::new();
+        let conversation = &self.conversation;
+        let mut assistant = message.into_assistant(|entry| match &entry.result {
+            Ok(_) => {
+                placed += 1;
+                Place::Call(conversation.fresh_id(placed - 1))
+            }
+            Err(rejected) => {
+                let feedback = told.contains(&entry.index);
+                if feedback {
+                    corrections
+                        .push(AgentEvent::Correcting { kind: Some(rejected.kind), message: rejected.message.clone() });
+                    self.quoted_told |= rejected.kind == RejectedKind::Quoted;
+                }
+                Place::Rejected(feedback)
+            }
+        });
+        assistant.cut_off = cut_off;
+        self.answer = assistant.content().trim().to_owned();
+        self.conversation.push_assistant(assistant)?;
+        corrections.into_iter().for_each(|event| self.emit(event));
+        Ok(())
+    }
+
+    fn follow(&mut self, next: Next) -> Result<(), TurnError> {
+        let remark = match next {
+            Next::Run => return self.work(),
+            Next::Finish(reason) => return self.finish(reason),
+            Next::Correct => None,
+            Next::Empty => Some(Remark::EmptyAnswer),
+            Next::CallMissing => Some(match &self.choice {
+                ToolChoice::Named(tool) => Remark::ToolRequired(tool),
+                _ => Remark::CallRequired,
+            }),
+        };
+        if let Some(remark) = remark {
+            let note = self.setup.voice.remark(remark);
+            self.emit(AgentEvent::Correcting { kind: None, message: note.clone() });
+            self.conversation.push_note(note)?;
+        }
+        self.corrections += 1;
+        self.send()
+    }
+
+    /// The message ended before the model was done. What was said is kept; its
+    /// calls do not run.
+    fn break_off(&mut self, reason: StopReason) -> Result<(), TurnError> {
+        let message = self.close(None, &FinishReason::Other("broken off".to_owned()));
+        if !message.is_blank() || !message.entries.is_empty() {
+            self.keep(message, &[], true)?;
+        }
+        self.finish(reason)
+    }
+
+    fn finish(&mut self, reason: StopReason) -> Result<(), TurnError> {
+        let remark = match reason {
+            StopReason::MaxRounds { .. } | StopReason::CorrectionsUsedUp { .. } => Remark::NoRoundLeft,
+            _ => Remark::Cancelled,
+        };
+        let pending: Vec<String> = self.conversation.pending().map(|call| call.id.clone()).collect();
+        for id in pending {
+            self.answer(&id, Outcome::new(Status::Cancelled, self.setup.voice.remark(remark)))?;
+        }
+        self.state = State::Over;
+        let finished = Finished {
+            reason,
+            answer: std::mem::take(&mut self.answer),
+            rounds: self.round,
+            calls: self.calls,
+            usage: self.total,
+            conversation: std::mem::take(&mut self.conversation),
+        };
+        self.actions.push_back(Action::Finish(Box::new(finished)));
+        Ok(())
+    }
+}
+
+/// Says in a call that was cut off that the output limit did it.
+fn say_output_limit(entry: &mut Entry) {
+    if let Err(rejected) = &mut entry.result
+        && rejected.kind == RejectedKind::Truncated
+    {
+        rejected.message = format!("the output limit was hit before the call was complete: {}", rejected.message);
+    }
+}
+
+impl std::fmt::Debug for Turn {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Turn").field("state", &self.state).field("round", &self.round).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,49 @@
+//! What turns with the same tools share.
+
+use std::sync::Arc;
+
+use super::config::TurnConfig;
+use super::voice::Voice;
+use crate::catalog::Catalog;
+use crate::parse::{self, Parser};
+use crate::validate::Validator;
+
+/// What turns with the same tools share.
+pub struct Setup {
+    pub(super) config: TurnConfig,
+    pub(super) catalog: Arc<Catalog>,
+    pub(super) validator: Arc<Validator>,
+    pub(super) voice: Arc<dyn Voice>,
+    pub(super) parser: Parser,
+}
+
+impl Setup {
+    /// What turns with these tools share.
+    pub fn new(config: TurnConfig, validator: Arc<Validator>, voice: Arc<dyn Voice>) -> Self {
+        let catalog = validator.catalog().clone();
+        let parser = Parser::new(parse::Config {
+            dialects: config.dialects,
+            catalog: Some(catalog.clone()),
+            reasoning: config.reasoning,
+            reasoning_calls: config.reasoning_calls,
+            limits: config.limits,
+        });
+        Setup { config, catalog, validator, voice, parser }
+    }
+
+    /// What the turns say to the model.
+    pub fn voice(&self) -> &dyn Voice {
+        &*self.voice
+    }
+
+    /// How the turns go.
+    pub fn config(&self) -> &TurnConfig {
+        &self.config
+    }
+}
+
+impl std::fmt::Debug for Setup {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Setup").field("config", &self.config).finish_non_exhaustive()
+    }
+}

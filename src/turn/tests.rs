@@ -1,0 +1,453 @@
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::assemble::Entry;
+use crate::call::{Call, Rejected};
+use crate::catalog::{Catalog, Server};
+use crate::conversation::Replies;
+use crate::dialect::Dialect;
+use crate::message::DeltaKind;
+use crate::policy::{Otherwise, Policy};
+use crate::reasoning::{ReasoningCalls, ReasoningMode};
+use crate::route::Invocation;
+use crate::tool::{Resource, Tool};
+use crate::validate::Validator;
+
+/// A voice that says what it is told to say and nothing else.
+pub(crate) struct Plain;
+
+impl Voice for Plain {
+    fn system(&self, choice: &ToolChoice) -> String {
+        format!("tools: {choice}")
+    }
+
+    fn replies(&self, replies: &Replies<'_>) -> Result<String, VoiceError> {
+        let mut lines: Vec<String> = Vec::new();
+        lines.extend(replies.answered.iter().map(|a| format!("{} {:?}: {}", a.id, a.outcome.status, a.outcome.text)));
+        lines.extend(replies.rejected.iter().map(|r| format!("{}: {} {:?}", r.kind, r.message, r.nearest)));
+        lines.extend(replies.notes.iter().map(|n| (*n).to_owned()));
+        Ok(lines.join("\n"))
+    }
+
+    fn remark(&self, remark: Remark<'_>) -> String {
+        format!("{remark:?}")
+    }
+}
+
+pub(crate) fn call(tool: &str, arguments: &Value) -> String {
+    format!(
+        "<use_mcp_tool><server_name>demo</server_name><tool_name>{tool}</tool_name><arguments>{arguments}</arguments></use_mcp_tool>"
+    )
+}
+
+fn setup(config: TurnConfig) -> Arc<Setup> {
+    let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
+    let tools = ["weather", "time"].map(|name| Tool::new(name).with_server("demo").with_schema(schema.clone()));
+    let validator = Arc::new(Validator::new(Arc::new(Catalog::from_tools(tools))));
+    Arc::new(Setup::new(config, validator, Arc::new(Plain)))
+}
+
+fn allowing() -> TurnConfig {
+    TurnConfig { policy: Policy::new(Otherwise::Allow), reasons: Some(false), ..TurnConfig::default() }
+}
+
+/// A turn at the point where its first request was sent.
+fn started(config: TurnConfig) -> Turn {
+    let mut turn = Turn::new(setup(config), "Weather?".into(), Granted::new()).unwrap();
+    let actions = actions(&mut turn);
+    assert!(matches!(actions[..], [Action::Send(_), Action::Emit(AgentEvent::RoundStarted { round: 1 })]));
+    turn
+}
+
+fn actions(turn: &mut Turn) -> Vec<Action> {
+    std::iter::from_fn(|| turn.action()).collect()
+}
+
+fn says(turn: &mut Turn, text: &str) -> Vec<Action> {
+    turn.handle(Input::Delta(Delta { kind: DeltaKind::Content, text: text.into() })).unwrap();
+    actions(turn)
+}
+
+fn ends(turn: &mut Turn) -> Vec<Action> {
+    turn.handle(Input::ModelFinished(FinishReason::Stop)).unwrap();
+    actions(turn)
+}
+
+fn paris() -> String {
+    call("weather", &json!({"city": "Paris"}))
+}
+
+fn calls(actions: &[Action]) -> Vec<&str> {
+    let mut ids = Vec::new();
+    for action in actions {
+        if let Action::Call(invocation) = action {
+            ids.push(invocation.id.as_str());
+        }
+    }
+    ids
+}
+
+fn cancels(actions: &[Action]) -> bool {
+    actions.contains(&Action::CancelStream)
+}
+
+fn entry(index: u32, result: Result<(), RejectedKind>) -> Entry {
+    let call = Call {
+        server: Some("demo".into()),
+        tool: "weather".into(),
+        arguments: json!({"city": "Paris"}),
+        raw_arguments: String::new(),
+        dialect: Dialect::UseMcpTool,
+        repairs: Vec::new(),
+    };
+    let result = match result {
+        Ok(()) => Ok(call),
+        Err(kind) => Err(Rejected {
+            kind,
+            raw: "raw".into(),
+            message: "wrong".into(),
+            server: None,
+            tool: Some("weather".into()),
+            nearest: Vec::new(),
+            dialect: Dialect::UseMcpTool,
+            call: None,
+        }),
+    };
+    Entry { index, result, raw: "raw".into(), deltas: String::new(), restated: false, promoted: false }
+}
+
+/// What follows from a message with one rejected call, `corrections` after the first mistake.
+fn after_one(kind: RejectedKind, corrections: u32) -> Next {
+    let setup = setup(allowing());
+    let judge = Judge {
+        catalog: &setup.catalog,
+        choice: &ToolChoice::Auto,
+        finish: &FinishReason::Stop,
+        blank: false,
+        quoted_told: corrections > 0,
+        round: 1,
+        max_rounds: 12,
+        corrections,
+        max_corrections: 2,
+    };
+    judge.next(&[entry(0, Err(kind))])
+}
+
+#[test]
+fn every_kind_has_its_row_and_each_row_holds() {
+    use RejectedKind::*;
+    let answered = Next::Finish(StopReason::Answered);
+    let used_up = Next::Finish(StopReason::CorrectionsUsedUp { corrections: 2, message: "wrong".into() });
+    let rows = [
+        (InReasoning, answered.clone(), answered.clone()),
+        (Quoted, Next::Correct, answered),
+        (Limit, Next::Correct, used_up.clone()),
+        (Truncated, Next::Correct, used_up.clone()),
+        (Malformed, Next::Correct, used_up.clone()),
+        (UnknownTool, Next::Correct, used_up.clone()),
+        (InvalidArguments, Next::Correct, used_up),
+    ];
+    assert_eq!(rows.len(), TABLE.len());
+    for ((kind, first, later), row) in rows.into_iter().zip(TABLE) {
+        assert_eq!(row.kind, kind);
+        assert_eq!(after_one(kind, 0), first, "{kind} at first");
+        assert_eq!(after_one(kind, 2), later, "{kind} after two corrections");
+    }
+}
+
+#[test]
+fn a_quoted_call_is_corrected_only_alone_and_only_of_a_known_tool() {
+    let setup = setup(allowing());
+    let judge = Judge {
+        catalog: &setup.catalog,
+        choice: &ToolChoice::Auto,
+        finish: &FinishReason::Stop,
+        blank: false,
+        quoted_told: false,
+        round: 1,
+        max_rounds: 12,
+        corrections: 0,
+        max_corrections: 2,
+    };
+    let quoted = || entry(0, Err(RejectedKind::Quoted));
+    let draft = entry(1, Err(RejectedKind::InReasoning));
+    assert_eq!(judge.next(&[quoted(), draft]), Next::Correct);
+    let two = [quoted(), entry(1, Err(RejectedKind::Quoted))];
+    assert_eq!(judge.next(&two), Next::Finish(StopReason::Answered));
+    let mut unknown = quoted();
+    unknown.result.as_mut().unwrap_err().tool = Some("nothing".into());
+    assert_eq!(judge.next(&[unknown]), Next::Finish(StopReason::Answered));
+    let beside_a_call = [quoted(), entry(1, Ok(()))];
+    assert_eq!(judge.next(&beside_a_call), Next::Run);
+    assert!(!judge.corrects(&beside_a_call[0], &beside_a_call));
+}
+
+#[test]
+fn nothing_runs_before_the_message_is_over() {
+    let mut turn = started(allowing());
+    let streamed = says(&mut turn, &paris());
+    assert!(calls(&streamed).is_empty());
+    assert!(!cancels(&streamed));
+    assert_eq!(calls(&ends(&mut turn)), ["call_1"]);
+}
+
+#[test]
+fn further_calls_are_awaited_and_the_first_other_text_cancels() {
+    let mut turn = started(allowing());
+    assert!(!cancels(&says(&mut turn, &paris())));
+    assert!(!cancels(&says(&mut turn, "\n\n")));
+    assert!(!cancels(&says(&mut turn, &paris())));
+    let actions = says(&mut turn, "\nThe weather is ");
+    assert!(cancels(&actions));
+    assert_eq!(calls(&actions), ["call_1", "call_2"]);
+    let shown = |a: &Action| matches!(a, Action::Emit(AgentEvent::Text { text }) if text.contains("weather"));
+    assert!(!actions.iter().any(shown));
+}
+
+#[test]
+fn calls_behind_text_wait_for_the_next_round() {
+    let mut turn = started(allowing());
+    let actions = says(&mut turn, &format!("{} and {}", paris(), paris()));
+    assert!(cancels(&actions));
+    assert_eq!(calls(&actions), ["call_1"]);
+}
+
+#[test]
+fn drained_messages_run_all_their_calls() {
+    let mut turn = started(TurnConfig { after_call: AfterCall::Drain, ..allowing() });
+    assert!(!cancels(&says(&mut turn, &format!("{} and {} and so on.", paris(), paris()))));
+    assert_eq!(calls(&ends(&mut turn)), ["call_1", "call_2"]);
+    assert!(!turn.conversation.messages().next().unwrap().written().contains("so on"));
+}
+
+#[test]
+fn a_model_that_may_reason_is_not_cancelled_before_a_think_tag() {
+    let config = || TurnConfig { reasons: None, ..allowing() };
+    let mut turn = started(config());
+    assert!(!cancels(&says(&mut turn, &format!("{} Hm, let me think.", paris()))));
+    // The tag makes a draft of the call.
+    let actions = says(&mut turn, "</think>\nNo call is needed.");
+    let reclassified = actions
+        .iter()
+        .any(|a| matches!(a, Action::Emit(AgentEvent::Reclassified { to: crate::event::Region::Reasoning })));
+    assert!(reclassified);
+    let actions = ends(&mut turn);
+    let [.., Action::Finish(finished)] = &actions[..] else { panic!("{actions:?}") };
+    assert_eq!((finished.reason.clone(), finished.answer.as_str()), (StopReason::Answered, "No call is needed."));
+
+    // Without a tag the message is cut all the same, only later.
+    let mut turn = started(config());
+    says(&mut turn, &format!("{} It is sunny. {}", paris(), paris()));
+    assert_eq!(calls(&ends(&mut turn)), ["call_1"]);
+
+    let mut turn = started(config());
+    assert!(cancels(&says(&mut turn, &format!("<think>Hm.</think>{} It is sunny.", paris()))));
+    let mut turn = started(TurnConfig { reasoning: ReasoningMode::Open, reasons: Some(true), ..allowing() });
+    assert!(cancels(&says(&mut turn, &format!("Hm.</think>{} It is sunny.", paris()))));
+}
+
+#[test]
+fn a_call_in_an_undecided_fence_is_not_cancelled() {
+    let mut turn = started(allowing());
+    let actions = says(&mut turn, &format!("```xml\n{}\n```\n", paris()));
+    assert!(!cancels(&actions));
+    assert_eq!(calls(&ends(&mut turn)), ["call_1"]);
+}
+
+#[test]
+fn a_mistake_that_will_be_corrected_ends_the_message_too() {
+    let mut turn = started(allowing());
+    let wrong = call("wether", &json!({}));
+    assert!(!cancels(&says(&mut turn, &wrong)));
+    let actions = says(&mut turn, "The weather is fine.");
+    assert!(cancels(&actions));
+    let [.., Action::Send(request), _] = &actions[..] else { panic!("{actions:?}") };
+    assert_eq!(request.messages[2].content, wrong);
+    assert!(request.messages[3].content.contains("weather"), "{:?}", request.messages[3]);
+}
+
+#[test]
+fn cancelling_answers_what_runs_and_keeps_what_was_said() {
+    let mut turn = started(allowing());
+    says(&mut turn, &paris());
+    ends(&mut turn);
+    turn.handle(Input::Cancel).unwrap();
+    let actions = actions(&mut turn);
+    let [Action::Emit(AgentEvent::Outcome { id, outcome }), Action::Finish(finished)] = &actions[..] else {
+        panic!("{actions:?}")
+    };
+    assert_eq!((id.as_str(), outcome.status), ("call_1", Status::Cancelled));
+    assert_eq!(finished.reason, StopReason::Cancelled);
+    assert!(finished.conversation.pending().next().is_none());
+    assert_eq!(turn.handle(Input::Cancel).unwrap_err(), TurnError::Over);
+}
+
+#[test]
+fn cancelling_in_mid_message_runs_nothing() {
+    let mut turn = started(allowing());
+    says(&mut turn, &format!("Let me look. {}", paris()));
+    says(&mut turn, "<use_mcp_tool><server_name>demo</ser");
+    turn.handle(Input::Cancel).unwrap();
+    let actions = actions(&mut turn);
+    assert!(cancels(&actions));
+    assert!(calls(&actions).is_empty());
+    let Some(Action::Finish(finished)) = actions.last() else { panic!("{actions:?}") };
+    assert_eq!(finished.answer, "Let me look.");
+    let message = finished.conversation.messages().next().unwrap();
+    assert!(message.cut_off);
+    assert_eq!(message.calls().count(), 1);
+    assert!(finished.conversation.pending().next().is_none());
+}
+
+#[test]
+fn questions_are_asked_one_by_one_and_once_per_tool() {
+    let mut turn = started(TurnConfig { policy: Policy::new(Otherwise::AskOnce).allow("time"), ..allowing() });
+    let time = call("time", &json!({"city": "Paris"}));
+    says(&mut turn, &format!("{}{time}{}", paris(), paris()));
+    let asked = |actions: &[Action]| {
+        let id = |action: &Action| match action {
+            Action::Ask(request) => Some((request.id.clone(), request.reason)),
+            _ => None,
+        };
+        actions.iter().filter_map(id).collect::<Vec<_>>()
+    };
+    let first = ends(&mut turn);
+    assert_eq!(asked(&first), [("call_1".to_owned(), AskReason::FirstUse)]);
+    assert_eq!(calls(&first), ["call_2"], "what is allowed runs meanwhile");
+    let unasked = Input::Approval { id: "call_3".into(), approval: true.into() };
+    assert_eq!(turn.handle(unasked).unwrap_err(), TurnError::NotAsked { id: "call_3".into() });
+    turn.handle(Input::Approval { id: "call_1".into(), approval: true.into() }).unwrap();
+    let then = actions(&mut turn);
+    assert_eq!((asked(&then).len(), calls(&then)), (0, vec!["call_1", "call_3"]));
+}
+
+#[test]
+fn the_policy_sees_the_server_that_a_resource_is_read_from() {
+    let resource = |uri: &str| Resource { uri: uri.into(), ..Resource::default() };
+    let server =
+        |name: &str, uri: &str| Server { name: Some(name.into()), resources: vec![resource(uri)], ..Server::default() };
+    let catalog = Catalog::new([server("vault", "vault://key"), server("docs", "docs://start")]);
+    let validator = Arc::new(Validator::new(Arc::new(catalog)));
+    let config = TurnConfig { policy: Policy::new(Otherwise::Allow).deny("vault/*"), ..allowing() };
+    let setup = Arc::new(Setup::new(config, validator, Arc::new(Plain)));
+    let read = |server: &str, uri: &str| {
+        format!("<access_mcp_resource><server_name>{server}</server_name><uri>{uri}</uri></access_mcp_resource>")
+    };
+    let mut turn = Turn::new(setup, "Read!".into(), Granted::new()).unwrap();
+    let text = read("vaul", "vault://key") + &read("vault", "vault://key") + &read("doc", "docs://start");
+    says(&mut turn, &text);
+    let actions = ends(&mut turn);
+    let [Action::Call(invocation)] = &actions.iter().filter(|a| matches!(a, Action::Call(_))).collect::<Vec<_>>()[..]
+    else {
+        panic!("{actions:?}")
+    };
+    assert_eq!((invocation.id.as_str(), invocation.server.as_deref()), ("call_3", Some("docs")));
+}
+
+#[test]
+fn input_that_was_not_asked_for_is_refused() {
+    let mut turn = started(allowing());
+    let outcome = || Input::Outcome { id: "call_1".into(), outcome: Outcome::result("x") };
+    assert!(matches!(turn.handle(outcome()).unwrap_err(), TurnError::OutOfOrder { .. }));
+    says(&mut turn, &format!("{}{}", paris(), paris()));
+    ends(&mut turn);
+    let late = Input::ModelFinished(FinishReason::Stop);
+    assert!(matches!(turn.handle(late).unwrap_err(), TurnError::OutOfOrder { .. }));
+    turn.handle(outcome()).unwrap();
+    assert_eq!(turn.handle(outcome()).unwrap_err(), TurnError::NotRunning { id: "call_1".into() });
+    let nothing = Turn::new(setup(allowing()), Conversation::new(), Granted::new());
+    assert_eq!(nothing.unwrap_err(), TurnError::NothingToAnswer);
+}
+
+#[test]
+fn events_survive_json() {
+    let mut turn = started(allowing());
+    let mut seen = says(&mut turn, &format!("<think>Hm.</think>Look: {}{}", paris(), call("wether", &json!({}))));
+    seen.extend(ends(&mut turn));
+    let events: Vec<AgentEvent> = seen
+        .into_iter()
+        .filter_map(|action| match action {
+            Action::Emit(event) => Some(event),
+            _ => None,
+        })
+        .collect();
+    assert!(events.len() > 6, "{events:?}");
+    let text = serde_json::to_string(&events).unwrap();
+    assert_eq!(serde_json::from_str::<Vec<AgentEvent>>(&text).unwrap(), events);
+    assert!(text.contains(r#"{"type":"call_running","id":"call_1","server":"demo","tool":"weather""#), "{text}");
+}
+
+/// What a first message leaves: history, calls that run, why the turn ended.
+fn left(config: &TurnConfig, deltas: &[&str]) -> (String, Vec<Invocation>, Option<(StopReason, String)>) {
+    let mut turn = started(config.clone());
+    let mut seen = Vec::new();
+    for text in deltas {
+        seen.extend(says(&mut turn, text));
+        if cancels(&seen) {
+            break;
+        }
+    }
+    if !cancels(&seen) {
+        seen.extend(ends(&mut turn));
+    }
+    let mut calls = Vec::new();
+    let mut over = None;
+    let mut history = serde_json::to_string(&turn.conversation).unwrap();
+    for action in seen {
+        match action {
+            Action::Call(call) => calls.push(call),
+            Action::Finish(finished) => {
+                history = serde_json::to_string(&finished.conversation).unwrap();
+                over = Some((finished.reason, finished.answer));
+            }
+            _ => {}
+        }
+    }
+    (history, calls, over)
+}
+
+fn piece() -> impl Strategy<Value = String> {
+    let fixed = [
+        "<think>",
+        "</think>",
+        "\n",
+        " ",
+        "It is sunny.",
+        "天气很好。",
+        "```xml\n",
+        "```\n",
+        "TYPE: MCP\n",
+        "TYPE: ANSWER\n",
+        "{\"tool_name\": \"time\", \"parameters\": {\"city\": \"Rome\"}}\n",
+        "<weather><city>Oslo</city></weather>",
+        "<use_mcp_tool>",
+        "</use_mcp_tool>",
+    ];
+    let calls = [paris(), call("wether", &json!({})), call("time", &json!({"city": 5})), call("time", &json!([]))];
+    proptest::sample::select(fixed.map(str::to_owned).into_iter().chain(calls).collect::<Vec<_>>())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
+
+    #[test]
+    fn a_turn_does_not_depend_on_how_its_message_is_cut(
+        pieces in proptest::collection::vec(piece(), 1..10),
+        size in 1_usize..20,
+        mode in proptest::sample::select(vec![ReasoningMode::Auto, ReasoningMode::Open, ReasoningMode::Off]),
+        policy in proptest::sample::select(vec![
+            ReasoningCalls::Ignore, ReasoningCalls::LastResort, ReasoningCalls::Allow,
+        ]),
+        reasons in proptest::sample::select(vec![None, Some(true), Some(false)]),
+        drain in any::<bool>(),
+    ) {
+        let after_call = if drain { AfterCall::Drain } else { AfterCall::Cancel };
+        let config = TurnConfig { reasoning: mode, reasoning_calls: policy, reasons, after_call, ..allowing() };
+        let text = pieces.concat();
+        let chars: Vec<String> = text.chars().map(String::from).collect();
+        let cut: Vec<String> = chars.chunks(size).map(<[String]>::concat).collect();
+        let cut: Vec<&str> = cut.iter().map(String::as_str).collect();
+        prop_assert_eq!(left(&config, &[&text]), left(&config, &cut));
+    }
+}

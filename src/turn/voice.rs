@@ -1,0 +1,51 @@
+//! What a turn says to the model.
+
+use crate::conversation::Replies;
+use crate::tool::ToolChoice;
+
+/// The words of a turn. The turn decides what is said, a voice says it in the
+/// model's dialect and language.
+pub trait Voice: Send + Sync {
+    /// The system text: how to call, which tools there are.
+    fn system(&self, choice: &ToolChoice) -> String;
+
+    /// The user message after a message of the model: results, corrections, notes.
+    ///
+    /// # Errors
+    /// A template that the program brought fails.
+    fn replies(&self, replies: &Replies<'_>) -> Result<String, VoiceError>;
+
+    /// A remark of the program; it becomes a note or the text of an outcome.
+    fn remark(&self, remark: Remark<'_>) -> String;
+}
+
+/// What a turn has to say cannot be said.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct VoiceError(pub String);
+
+/// A remark of the program to the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Remark<'a> {
+    /// The answer was empty.
+    EmptyAnswer,
+    /// A call of some tool was required.
+    CallRequired,
+    /// A call of this tool was required.
+    ToolRequired(&'a str),
+    /// No calls may be made.
+    CallsOff,
+    /// Only this tool may be called.
+    OnlyTool(&'a str),
+    /// Only so many calls of one message run.
+    TooManyCalls(usize),
+    /// The policy does not allow the call.
+    NotAllowed,
+    /// The user declined the call.
+    Declined,
+    /// The turn was cancelled before the call was over.
+    Cancelled,
+    /// No round was left to read the result in.
+    NoRoundLeft,
+}

@@ -1,0 +1,194 @@
+//! The calls of a message: allowed, asked about, denied; run side by side.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use serde_json::Value;
+
+use crate::conversation::Placed;
+use crate::outcome::{Outcome, Status};
+use crate::policy::Decision;
+use crate::route::Invocation;
+use crate::tool::{ACCESS_RESOURCE, Annotations, ToolChoice};
+
+use super::event::{AgentEvent, Approval, ApprovalRequest, AskReason};
+use super::voice::Remark;
+use super::words::met;
+use super::{Action, Granted, State, Turn, TurnError};
+
+/// Calls that wait for something.
+#[derive(Debug)]
+pub(super) struct Work {
+    granted: Granted,
+    running: BTreeSet<String>,
+    /// Calls to ask about; the first one is asked about now if `asked`.
+    questions: VecDeque<ApprovalRequest>,
+    asked: bool,
+}
+
+impl Work {
+    pub(super) fn new(granted: Granted) -> Self {
+        Work { granted, running: BTreeSet::new(), questions: VecDeque::new(), asked: false }
+    }
+}
+
+impl Turn {
+    /// Deals with the calls of the last message.
+    pub(super) fn work(&mut self) -> Result<(), TurnError> {
+        self.state = State::Working;
+        let choice = self.choice.clone();
+        let calls: Vec<Placed> = self.conversation.pending().cloned().collect();
+        let mut admitted = 0;
+        for call in &calls {
+            match self.refused(call, &choice, admitted) {
+                Some(refusal) => self.deny(&call.id, refusal)?,
+                None => {
+                    admitted += 1;
+                    self.admit(call)?;
+                }
+            }
+        }
+        if admitted > 0 {
+            self.corrections = 0;
+            self.choice = met(&choice);
+        } else {
+            self.corrections += 1;
+        }
+        self.ask_next()?;
+        self.go_on()
+    }
+
+    /// Why a call must not run whatever the policy says, in words for the model.
+    fn refused(&self, call: &Placed, choice: &ToolChoice, admitted: usize) -> Option<String> {
+        let max = self.setup.config.max_calls;
+        let admits = choice.admits(call.call.server.as_deref(), &call.call.tool);
+        let remark = match choice {
+            ToolChoice::None => Remark::CallsOff,
+            ToolChoice::Named(tool) if !admits => Remark::OnlyTool(tool),
+            _ => match max {
+                Some(max) if admitted >= max => Remark::TooManyCalls(max),
+                _ => return None,
+            },
+        };
+        Some(self.setup.voice.remark(remark))
+    }
+
+    fn admit(&mut self, placed: &Placed) -> Result<(), TurnError> {
+        let catalog = self.setup.catalog.clone();
+        let mut request = request(placed);
+        let found = catalog.find(request.server.as_deref(), &request.tool).ok();
+        let annotations: Option<&Annotations> = found.and_then(|found| found.tool.annotations.as_ref());
+        if found.is_none() && request.tool == ACCESS_RESOURCE {
+            // Policy, question and toolbox must mean the same server.
+            let uri = request.arguments.get("uri").and_then(Value::as_str).unwrap_or_default();
+            if let Some(server) = catalog.resource_server(request.server.as_deref(), uri) {
+                request.server.clone_from(&server.name);
+            }
+        }
+        let decision = self.setup.config.policy.decide(request.server.as_deref(), &request.tool, annotations);
+        request.reason = match decision {
+            Decision::Deny => {
+                let refusal = self.setup.voice.remark(Remark::NotAllowed);
+                return self.deny(&placed.id, refusal);
+            }
+            _ if placed.promoted => AskReason::Promoted,
+            Decision::Allow => {
+                self.run(request);
+                return Ok(());
+            }
+            Decision::Ask => AskReason::Policy,
+            Decision::AskOnce => AskReason::FirstUse,
+        };
+        self.work.questions.push_back(request);
+        Ok(())
+    }
+
+    fn run(&mut self, request: ApprovalRequest) {
+        let ApprovalRequest { id, server, tool, arguments, .. } = request;
+        self.calls += 1;
+        self.work.running.insert(id.clone());
+        self.emit(AgentEvent::CallRunning {
+            id: id.clone(),
+            server: server.clone(),
+            tool: tool.clone(),
+            arguments: arguments.clone(),
+        });
+        self.actions.push_back(Action::Call(Invocation { id, server, tool, arguments }));
+    }
+
+    fn deny(&mut self, id: &str, text: String) -> Result<(), TurnError> {
+        self.answer(id, Outcome::new(Status::Denied, text))
+    }
+
+    /// Asks about the first call that still needs it; runs those that do not.
+    fn ask_next(&mut self) -> Result<(), TurnError> {
+        while let Some(request) = self.work.questions.front().cloned() {
+            let granted = self.work.granted.contains(&(request.server.clone(), request.tool.clone()));
+            if request.reason == AskReason::FirstUse && granted {
+                self.work.questions.pop_front();
+                self.run(request);
+                continue;
+            }
+            self.work.asked = true;
+            self.emit(AgentEvent::ApprovalAsked(request.clone()));
+            self.actions.push_back(Action::Ask(request));
+            break;
+        }
+        Ok(())
+    }
+
+    pub(super) fn approval(&mut self, id: &str, approval: Approval) -> Result<(), TurnError> {
+        let open = self.work.asked && self.work.questions.front().is_some_and(|request| request.id == id);
+        let question = if open { self.work.questions.pop_front() } else { None };
+        let request = question.ok_or_else(|| TurnError::NotAsked { id: id.to_owned() })?;
+        self.work.asked = false;
+        match approval {
+            Approval::Approved => {
+                if request.reason == AskReason::FirstUse {
+                    self.work.granted.insert((request.server.clone(), request.tool.clone()));
+                }
+                self.run(request);
+            }
+            Approval::Denied { reason } => {
+                let text = reason.unwrap_or_else(|| self.setup.voice.remark(Remark::Declined));
+                self.deny(id, text)?;
+            }
+        }
+        self.ask_next()?;
+        self.go_on()
+    }
+
+    pub(super) fn outcome(&mut self, id: &str, outcome: Outcome) -> Result<(), TurnError> {
+        if !self.work.running.remove(id) {
+            return Err(TurnError::NotRunning { id: id.to_owned() });
+        }
+        self.answer(id, outcome)?;
+        self.go_on()
+    }
+
+    pub(super) fn answer(&mut self, id: &str, outcome: Outcome) -> Result<(), TurnError> {
+        self.conversation.answer(id, outcome.clone())?;
+        self.emit(AgentEvent::Outcome { id: id.to_owned(), outcome });
+        Ok(())
+    }
+
+    /// Sends the results once all calls are answered.
+    fn go_on(&mut self) -> Result<(), TurnError> {
+        if self.conversation.pending().next().is_some() { Ok(()) } else { self.send() }
+    }
+}
+
+/// A call as it is asked about and run.
+fn request(placed: &Placed) -> ApprovalRequest {
+    let arguments = match &placed.call.arguments {
+        Value::Object(arguments) => arguments.clone(),
+        // The validator lets nothing else through.
+        _ => serde_json::Map::new(),
+    };
+    ApprovalRequest {
+        id: placed.id.clone(),
+        server: placed.call.server.clone(),
+        tool: placed.call.tool.clone(),
+        arguments,
+        reason: AskReason::Policy,
+    }
+}

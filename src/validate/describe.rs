@@ -1,0 +1,157 @@
+//! Values and schemas in a few words, for error messages.
+
+use serde_json::Value;
+
+/// Characters of a value or name that a message shows.
+pub(super) const MAX_SHOWN: usize = 40;
+
+/// Values of an `enum`, or names, that a message lists.
+const MAX_LISTED: usize = 10;
+
+/// `$ref`s followed and schemas entered for one description.
+const MAX_DEPTH: usize = 6;
+
+/// A value's type, and the value itself where it is short.
+pub(super) fn value(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(b) => format!("boolean {b}"),
+        Value::Number(n) => format!("number {n}"),
+        Value::String(_) => format!("string {}", literal(value)),
+        Value::Array(items) => format!("array of {} {}", items.len(), if items.len() == 1 { "item" } else { "items" }),
+        Value::Object(members) if members.is_empty() => "empty object".to_owned(),
+        Value::Object(members) => format!("object with {}", list(members.keys().map(|k| quoted(k)))),
+    }
+}
+
+/// A value as JSON, cut after [`MAX_SHOWN`] characters.
+pub(super) fn literal(value: &Value) -> String {
+    match value {
+        Value::String(text) => quoted(text),
+        other => cut(&other.to_string(), MAX_SHOWN),
+    }
+}
+
+/// A text in quotes, cut after [`MAX_SHOWN`] characters.
+pub(super) fn quoted(text: &str) -> String {
+    Value::from(cut(text, MAX_SHOWN)).to_string()
+}
+
+/// Texts joined by commas, at most [`MAX_LISTED`] of them.
+pub(super) fn list(texts: impl IntoIterator<Item = String>) -> String {
+    let mut texts = texts.into_iter();
+    let mut listed: Vec<String> = texts.by_ref().take(MAX_LISTED).collect();
+    match texts.count() {
+        0 => {}
+        more => listed.push(format!("… ({more} more)")),
+    }
+    listed.join(", ")
+}
+
+/// A text cut after `limit` characters, with an ellipsis.
+pub(super) fn cut(text: &str, limit: usize) -> String {
+    match text.char_indices().nth(limit) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// What a schema wants: `integer`, `array of string`, `one of "a", "b"`.
+pub(super) fn schema(schema: &Value, root: &Value) -> String {
+    wanted(schema, root, MAX_DEPTH).unwrap_or_else(|| "any value".to_owned())
+}
+
+fn wanted(schema: &Value, root: &Value, depth: usize) -> Option<String> {
+    let depth = depth.checked_sub(1)?;
+    if let Some(pointer) = schema.get("$ref").and_then(Value::as_str) {
+        let target = root.pointer(pointer.strip_prefix('#')?)?;
+        return wanted(target, root, depth);
+    }
+    if let Some(options) = schema.get("enum").and_then(Value::as_array) {
+        return Some(format!("one of {}", list(options.iter().map(literal))));
+    }
+    if let Some(only) = schema.get("const") {
+        return Some(literal(only));
+    }
+    match schema.get("type") {
+        Some(Value::String(name)) if name == "array" => {
+            let items = schema.get("items").and_then(|items| wanted(items, root, depth));
+            Some(items.map_or("array".to_owned(), |items| format!("array of {items}")))
+        }
+        Some(Value::String(name)) => Some(name.clone()),
+        Some(Value::Array(names)) => {
+            let names: Vec<&str> = names.iter().filter_map(Value::as_str).collect();
+            Some(names.join(" or "))
+        }
+        _ => branches(schema, root, depth),
+    }
+}
+
+fn branches(schema: &Value, root: &Value, depth: usize) -> Option<String> {
+    let branches = schema.get("anyOf").or_else(|| schema.get("oneOf")).and_then(Value::as_array);
+    if let Some(branches) = branches {
+        let mut forms: Vec<String> = Vec::new();
+        for branch in branches.iter().take(MAX_LISTED) {
+            let form = wanted(branch, root, depth)?;
+            if !forms.contains(&form) {
+                forms.push(form);
+            }
+        }
+        return Some(forms.join(" or "));
+    }
+    let all = schema.get("allOf").and_then(Value::as_array)?;
+    all.iter().take(MAX_LISTED).find_map(|part| wanted(part, root, depth))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn values_are_shown_with_their_type_and_bounded() {
+        for (found, expected) in [
+            (json!(null), "null"),
+            (json!(true), "boolean true"),
+            (json!(2.5), "number 2.5"),
+            (json!("a\"b\n"), "string \"a\\\"b\\n\""),
+            (json!([1]), "array of 1 item"),
+            (json!([]), "array of 0 items"),
+            (json!({}), "empty object"),
+            (json!({"a": 1, "b": 2}), "object with \"a\", \"b\""),
+        ] {
+            assert_eq!(value(&found), expected);
+        }
+        let long = value(&json!("長".repeat(5000)));
+        assert_eq!(long, format!("string \"{}…\"", "長".repeat(MAX_SHOWN)));
+        let many: serde_json::Map<String, Value> = (0..500).map(|n| (format!("k{n}"), json!(n))).collect();
+        assert!(value(&Value::Object(many)).ends_with("\"k9\", … (490 more)"));
+    }
+
+    #[test]
+    fn schemas_are_described_by_what_they_want() {
+        let root = json!({"$defs": {
+            "unit": {"enum": ["C", "F"]},
+            "tree": {"type": "array", "items": {"$ref": "#/$defs/tree"}},
+            "loop": {"$ref": "#/$defs/loop"},
+        }});
+        for (found, expected) in [
+            (json!({"type": "integer"}), "integer"),
+            (json!({"type": ["string", "null"]}), "string or null"),
+            (json!({"type": "array", "items": {"type": "string"}}), "array of string"),
+            (json!({"type": "array"}), "array"),
+            (json!({"$ref": "#/$defs/unit"}), "one of \"C\", \"F\""),
+            (json!({"const": 5}), "5"),
+            (json!({"anyOf": [{"type": "integer"}, {"type": "null"}, {"type": "integer"}]}), "integer or null"),
+            (json!({"allOf": [{"description": "x"}, {"$ref": "#/$defs/unit"}]}), "one of \"C\", \"F\""),
+            (json!({"$ref": "#/$defs/tree"}), "array of array of array"),
+            (json!({"$ref": "#/$defs/loop"}), "any value"),
+            (json!({"$ref": "https://example.com/x"}), "any value"),
+            (json!({}), "any value"),
+            (json!(true), "any value"),
+        ] {
+            assert_eq!(schema(&found, &root), expected, "{found}");
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! A call's arguments in, arguments that the tool's schema accepts out; or an
+//! error that a model can act on.
+//!
+//! The parser hands on any JSON value. A [`Validator`] unwraps arguments that
+//! came as text, coerces values that the schema refuses as they are and accepts
+//! in another spelling (see [Coercion](#coercion)), demands an object, and says
+//! of the rest what was expected where. Without a schema it demands an object
+//! and does nothing else.
+//!
+//! # Schemas
+//! `$schema` decides the draft (4, 6, 7, 2019-09, 2020-12); absent or unknown
+//! means 2020-12. A schema without `$schema` that 2020-12 refuses is read as
+//! draft 7, which many servers mean. A remote `$ref` is never fetched.
+//! `format` is a remark, never a reason to refuse. A schema that does not
+//! compile leaves its tool callable with any object and is named by
+//! [`Validator::problems`].
+//!
+//! # Coercion
+//! A value changes only if the schema refuses it as it is and accepts it after;
+//! every change is a [`Repair::Coerced`] with its place. Nothing is invented or
+//! dropped.
+//!
+//! | found | wanted | becomes |
+//! |---|---|---|
+//! | text, a JSON number without fraction: `5`, ` 5 `, `-3`, `5.0`, `1e3` | integer | the integer |
+//! | text, any JSON number: `2.5`, `1e3` | number | the number |
+//! | text `true`, `True`, `FALSE` | boolean | the boolean |
+//! | text with a JSON object or array | object, array | its value, coerced in turn |
+//! | text `null` | null | null |
+//! | number | text only | its digits as written |
+//! | boolean | text only | `true`, `false` |
+//! | text with space around one of the schema's values | `enum`, `const` | that value |
+//! | `5.0` | integer | `5` (JSON Schema takes `5.0` for an integer, many servers do not) |
+//! | all arguments as text with a JSON object | object | the object |
+//! | all arguments `null` or empty text | object | `{}` |
+//!
+//! What is no JSON number stays text and is an error: `+5`, `05`, `1,000`,
+//! `0x10`, `five`. So are `yes`, `no`, `1` and `0` for a boolean. An integer
+//! that needs more than 64 bits stays text: its digits would be lost. A
+//! fraction with more digits than a double holds is read with
+//! [`Repair::NumberPrecision`].
+//!
+//! ```
+//! use std::sync::Arc;
+//! use serde_json::json;
+//! use toolgraft::{call::Call, catalog::Catalog, dialect::Dialect, tool::Tool, validate::Validator};
+//!
+//! let schema = json!({"type": "object", "properties": {"days": {"type": "integer"}}});
+//! let tool = Tool::new("forecast").with_schema(schema);
+//! let validator = Validator::new(Arc::new(Catalog::from_tools([tool])));
+//! let call = Call {
+//!     server: None,
+//!     tool: "forecast".to_owned(),
+//!     arguments: json!({"days": "3"}),
+//!     raw_arguments: r#"{"days": "3"}"#.to_owned(),
+//!     dialect: Dialect::UseMcpTool,
+//!     repairs: Vec::new(),
+//! };
+//! let call = validator.check(call, "").unwrap();
+//! assert_eq!(call.arguments, json!({"days": 3}));
+//! assert_eq!(call.repairs[0].to_string(), "coerced:/days");
+//! ```
+
+mod coerce;
+mod compile;
+mod describe;
+mod explain;
+mod literal;
+
+use std::sync::{Arc, OnceLock};
+
+use serde_json::{Map, Value, json};
+
+use crate::assemble::{Assembled, Entry};
+use crate::call::{Call, Rejected, RejectedKind, Repair};
+use crate::catalog::Catalog;
+use crate::dialect::{Dialect, write_call, write_tool_call};
+use crate::tool::{ACCESS_RESOURCE, Tool};
+use compile::Compiled;
+
+/// Longest text, in bytes, that [`Validator::correct_call`] gives.
+pub const MAX_CORRECT_CALL: usize = 4096;
+
+/// Checks calls against the schemas of one catalog. Each schema is compiled at
+/// most once, when its tool is first called; a clone of the `Arc` around it is
+/// what threads share.
+#[derive(Debug)]
+pub struct Validator {
+    catalog: Arc<Catalog>,
+    /// One place per tool, in the catalog's order.
+    compiled: Vec<OnceLock<Result<Compiled, SchemaProblem>>>,
+    resource: OnceLock<(Value, Compiled)>,
+    problems: OnceLock<Vec<SchemaProblem>>,
+}
+
+/// A schema that cannot be used; its tool takes any object.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the schema of {} cannot be used, so any object is accepted: {message}", qualified(server.as_deref(), tool))]
+pub struct SchemaProblem {
+    /// Server of the tool.
+    pub server: Option<String>,
+    /// Tool.
+    pub tool: String,
+    /// What is wrong with the schema, and where in it.
+    pub message: String,
+}
+
+impl Validator {
+    /// A validator for the tools of `catalog`. Compiles nothing yet.
+    pub fn new(catalog: Arc<Catalog>) -> Self {
+        let compiled = catalog.tools().map(|_| OnceLock::new()).collect();
+        Validator { catalog, compiled, resource: OnceLock::new(), problems: OnceLock::new() }
+    }
+
+    /// The catalog that calls are checked against.
+    pub fn catalog(&self) -> &Arc<Catalog> {
+        &self.catalog
+    }
+
+    /// Every schema that cannot be used. Compiles all schemas; for the first
+    /// report to people, once per catalog.
+    pub fn problems(&self) -> &[SchemaProblem] {
+        self.problems.get_or_init(|| {
+            self.catalog
+                .tools()
+                .zip(&self.compiled)
+                .filter_map(|(tool, place)| compiled(place, tool)?.err().cloned())
+                .collect()
+        })
+    }
+
+    /// The problem with the schema of the tool that a call means, if there is one.
+    pub fn problem(&self, server: Option<&str>, tool: &str) -> Option<&SchemaProblem> {
+        let (tool, place) = self.find(server, tool)?;
+        compiled(place, tool)?.err()
+    }
+
+    /// The call with arguments that its schema accepts.
+    ///
+    /// `raw` is the call's whole text, for the rejection; without it the
+    /// rejection holds the arguments' text. A call of a name that the catalog
+    /// does not know passes if its arguments are an object. A resource access
+    /// needs `uri`, a string.
+    ///
+    /// # Errors
+    /// [`RejectedKind::InvalidArguments`] with the call as it was; the message
+    /// names each place, what was expected and what was found.
+    pub fn check(&self, mut call: Call, raw: &str) -> Result<Call, Box<Rejected>> {
+        let message = match self.schema_of(&call) {
+            Some((schema, compiled)) => {
+                let settled = coerce::coerce(compiled, schema, &call.arguments, &call.raw_arguments);
+                match settled {
+                    Ok(None) => return Ok(call),
+                    Ok(Some((arguments, repairs))) => {
+                        call.arguments = arguments;
+                        add_repairs(&mut call.repairs, repairs);
+                        return Ok(call);
+                    }
+                    Err(message) => message,
+                }
+            }
+            None if call.arguments.is_object() => return Ok(call),
+            None => explain::not_an_object(&call.arguments),
+        };
+        Err(Box::new(reject(call, raw, message)))
+    }
+
+    /// Checks every call of a message in place: one that is refused becomes a
+    /// rejection of its entry.
+    pub fn check_all(&self, assembled: &mut Assembled) {
+        assembled.entries.iter_mut().for_each(|entry| self.check_entry(entry));
+    }
+
+    /// Checks one entry of a message in place.
+    pub fn check_entry(&self, entry: &mut Entry) {
+        if let Ok(call) = &mut entry.result {
+            let call = std::mem::replace(call, placeholder());
+            entry.result = self.check(call, &entry.raw).map_err(|rejected| *rejected);
+        }
+    }
+
+    /// A correct call of a tool in a dialect, for feedback beside a rejection's
+    /// message; of a resource, the first that the catalog has. `None` where the
+    /// catalog does not know the name, or the call would be longer than
+    /// [`MAX_CORRECT_CALL`].
+    pub fn correct_call(&self, dialect: Dialect, server: Option<&str>, tool: &str) -> Option<String> {
+        let text = match self.find(server, tool) {
+            Some((tool, _)) => write_tool_call(dialect, &self.catalog, tool, &tool.example_arguments()),
+            None if tool == ACCESS_RESOURCE => {
+                let mut servers =
+                    self.catalog.servers().iter().filter(|s| server.is_none() || s.name.as_deref() == server);
+                let (server, resource) = servers.find_map(|s| Some((s, s.resources.first()?)))?;
+                let arguments = Map::from_iter([("uri".to_owned(), resource.uri.as_str().into())]);
+                write_call(dialect, server.name.as_deref(), ACCESS_RESOURCE, &arguments)
+            }
+            None => return None,
+        };
+        (text.len() <= MAX_CORRECT_CALL).then_some(text)
+    }
+
+    /// The schema that a call is checked against; `None` leaves the object rule.
+    fn schema_of(&self, call: &Call) -> Option<(&Value, &Compiled)> {
+        match self.find(call.server.as_deref(), &call.tool) {
+            Some((tool, place)) => {
+                let schema = tool.input_schema.as_ref()?;
+                Some((schema, compiled(place, tool)?.ok()?))
+            }
+            None if call.tool == ACCESS_RESOURCE => {
+                let (schema, compiled) = self.resource.get_or_init(|| {
+                    let schema =
+                        json!({"type": "object", "properties": {"uri": {"type": "string"}}, "required": ["uri"]});
+                    let compiled = Compiled::new(&schema).expect("the schema is constant and valid");
+                    (schema, compiled)
+                });
+                Some((schema, compiled))
+            }
+            None => None,
+        }
+    }
+
+    fn find(&self, server: Option<&str>, tool: &str) -> Option<(&Tool, &OnceLock<Result<Compiled, SchemaProblem>>)> {
+        let found = self.catalog.find(server, tool).ok()?.tool;
+        let place = self.catalog.tools().position(|tool| std::ptr::eq(tool, found))?;
+        Some((found, &self.compiled[place]))
+    }
+}
+
+/// The tool's compiled schema, or what is wrong with it; `None` without a schema.
+fn compiled<'a>(
+    place: &'a OnceLock<Result<Compiled, SchemaProblem>>,
+    tool: &Tool,
+) -> Option<Result<&'a Compiled, &'a SchemaProblem>> {
+    let schema = tool.input_schema.as_ref()?;
+    let compiled = place.get_or_init(|| {
+        Compiled::new(schema).map_err(|message| SchemaProblem {
+            server: tool.server.clone(),
+            tool: tool.name.clone(),
+            message,
+        })
+    });
+    Some(compiled.as_ref())
+}
+
+/// Adds repairs, none of them twice in itself, that are not there yet.
+fn add_repairs(repairs: &mut Vec<Repair>, mut new: Vec<Repair>) {
+    new.retain(|repair| !repairs.contains(repair));
+    repairs.append(&mut new);
+}
+
+fn reject(call: Call, raw: &str, message: String) -> Rejected {
+    Rejected {
+        kind: RejectedKind::InvalidArguments,
+        raw: if raw.is_empty() { call.raw_arguments.clone() } else { raw.to_owned() },
+        message,
+        server: call.server.clone(),
+        tool: Some(call.tool.clone()),
+        nearest: Vec::new(),
+        dialect: call.dialect,
+        call: Some(Box::new(call)),
+    }
+}
+
+/// Stands in an entry while its call is checked.
+fn placeholder() -> Call {
+    Call {
+        server: None,
+        tool: String::new(),
+        arguments: Value::Null,
+        raw_arguments: String::new(),
+        dialect: Dialect::UseMcpTool,
+        repairs: Vec::new(),
+    }
+}
+
+fn qualified(server: Option<&str>, tool: &str) -> String {
+    match server {
+        Some(server) => format!("{server}.{tool}"),
+        None => tool.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,210 @@
+//! `toolgraft prompt` on the built program.
+
+#![cfg(feature = "cli")]
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+use std::fs;
+use std::path::PathBuf;
+
+use assert_cmd::Command;
+use serde_json::{Value, json};
+
+const TOOLGRAFT: &str = env!("CARGO_BIN_EXE_toolgraft");
+
+fn fixture(name: &str) -> String {
+    format!("{}/fixtures/tools/{name}.json", env!("CARGO_MANIFEST_DIR"))
+}
+
+struct Place {
+    dir: tempfile::TempDir,
+}
+
+#[derive(Debug)]
+struct Run {
+    code: Option<i32>,
+    out: String,
+    err: String,
+}
+
+impl Place {
+    fn new() -> Self {
+        Place { dir: tempfile::tempdir().unwrap() }
+    }
+
+    fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.dir.path().join(name);
+        fs::write(&path, content).unwrap();
+        path
+    }
+
+    fn run(&self, args: &[&str]) -> Run {
+        self.run_with_input(args, "")
+    }
+
+    fn run_with_input(&self, args: &[&str], input: &str) -> Run {
+        let mut command = Command::new(TOOLGRAFT);
+        command.arg("prompt").args(args).current_dir(self.dir.path()).env("HOME", self.dir.path());
+        let output = command.write_stdin(input).timeout(std::time::Duration::from_secs(60)).output().unwrap();
+        Run {
+            code: output.status.code(),
+            out: String::from_utf8(output.stdout).unwrap(),
+            err: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
+
+impl Run {
+    #[track_caller]
+    fn succeeds(self) -> Self {
+        assert_eq!(self.code, Some(0), "{self:?}");
+        self
+    }
+
+    #[track_caller]
+    fn fails_with(&self, code: i32, text: &str) {
+        assert_eq!(self.code, Some(code), "{self:?}");
+        assert!(self.err.contains(text), "{text:?} is not in the stderr of {self:?}");
+        assert_eq!(self.out, "");
+    }
+
+    #[track_caller]
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.out).unwrap_or_else(|e| panic!("{e}: {self:?}"))
+    }
+}
+
+#[test]
+fn each_dialect_and_language_is_printed_with_its_size() {
+    let place = Place::new();
+    for (dialect, sign) in [
+        ("use_mcp_tool", "<tool_name>get_current_time</tool_name>"),
+        ("tool_tag", "<get_current_time>\n<timezone>Europe/Berlin</timezone>"),
+        ("type_marker", "TYPE: MCP\n{\"tool_name\":\"get_current_time\""),
+    ] {
+        for (lang, heading) in [("en", "# Rules"), ("zh", "# 规则")] {
+            let run = place.run(&["--tools", &fixture("time"), "--dialect", dialect, "--lang", lang]).succeeds();
+            assert!(run.out.contains(sign) && run.out.contains(heading), "{run:?}");
+            let (tokens, rest) = run.err.split_once(' ').unwrap();
+            assert!((300..900).contains(&tokens.parse::<usize>().unwrap()), "{run:?}");
+            assert_eq!(rest, "tokens (o200k), 2 tools, goes into the system message (profile default)\n");
+        }
+    }
+}
+
+#[test]
+fn the_models_profile_decides_dialect_and_placement() {
+    let place = Place::new();
+    let model = |model| place.run(&["--tools", &fixture("time"), "--json", "--model", model]).succeeds().json();
+    let r1 = model("deepseek-r1:14b");
+    assert_eq!(
+        [&r1["profile"], &r1["dialect"], &r1["placement"]],
+        [&json!("deepseek-r1"), &json!("type_marker"), &json!("user")]
+    );
+    assert_eq!(model("MiroThinker-v1.5")["dialect"], "use_mcp_tool");
+    let run = place.run(&["--tools", &fixture("time"), "--model", "deepseek-r1", "--dialect", "tool_tag"]).succeeds();
+    assert!(run.out.contains("<get_current_time>"));
+    assert!(run.err.contains("in front of the first user message (profile deepseek-r1)"), "{run:?}");
+}
+
+#[test]
+fn json_holds_the_prompt_and_its_numbers() {
+    let place = Place::new();
+    let text = place.run(&["--tools", &fixture("git")]).succeeds().out;
+    let object = place.run(&["--tools", &fixture("git"), "--json"]).succeeds().json();
+    assert_eq!(object["prompt"].as_str().unwrap(), text.trim_end());
+    assert_eq!((object["tools"].as_u64(), object["listing"].as_str()), (Some(12), Some("signature")));
+    let schema = place.run(&["--tools", &fixture("git"), "--json", "--listing", "schema"]).succeeds().json();
+    assert!(schema["tokens"].as_u64() > object["tokens"].as_u64());
+}
+
+#[test]
+fn own_text_choice_and_limit_shape_the_prompt() {
+    let place = Place::new();
+    place.write("persona.txt", "You are a pirate.\n");
+    let run = place.run(&["--tools", &fixture("time"), "--system", "@persona.txt"]).succeeds();
+    assert!(run.out.starts_with("You are a pirate.\n"), "{run:?}");
+    let run = place.run(&["--tools", &fixture("time"), "--tool-choice", "none", "--system", "Be brief."]).succeeds();
+    assert!(run.out.starts_with("Be brief.\n\nNo tools may be used"), "{run:?}");
+    let run = place.run(&["--tools", &fixture("time"), "--tool-choice", "convert_time", "--max-calls", "1"]).succeeds();
+    assert!(run.out.contains("must call convert_time") && run.out.contains("Make one call"), "{run:?}");
+}
+
+#[test]
+fn tool_files_come_in_several_shapes() {
+    let place = Place::new();
+    let tool = json!({"name": "echo", "inputSchema": {"type": "object"}});
+    for (name, content) in [
+        ("answer.json", json!({"jsonrpc": "2.0", "id": 1, "result": {"tools": [tool]}})),
+        ("result.json", json!({"tools": [tool]})),
+        ("array.json", json!([tool])),
+        ("servers.json", json!([{"name": "s", "tools": [tool]}])),
+        ("listed.json", json!({"servers": [{"name": "s", "state": "ready", "tools": [tool]}]})),
+    ] {
+        place.write(name, content.to_string());
+        let run = place.run(&["--tools", name]).succeeds();
+        assert!(run.out.contains("\necho()"), "{name}: {run:?}");
+    }
+    let run = place.run_with_input(&["--tools", "-"], &json!([tool]).to_string()).succeeds();
+    assert!(run.out.contains("\necho()"));
+    let both = place.run(&["--tools", "array.json", "--tools", &fixture("time"), "--json"]).succeeds().json();
+    assert_eq!(both["tools"], 3);
+    assert_eq!(place.run_with_input(&["--tools", "-"], "[]").succeeds().out, "\n");
+}
+
+#[test]
+fn a_bad_file_is_named_with_place_and_remedy() {
+    let place = Place::new();
+    place.write("empty.json", "");
+    place.write("broken.json", "{\n  \"tools\": [1,,]\n}");
+    place.write("nameless.json", "[\n  {\"description\": \"x\"}\n]");
+    place.write("latin.json", b"{\"tools\":\n [\"\xe9\"]}");
+    place.write("other.json", "{\"name\": \"x\"}");
+    let file = |name: &str| place.run(&["--tools", name]);
+    file("missing.json").fails_with(2, "cannot read missing.json");
+    file(".").fails_with(2, ". is a directory: name a file in it");
+    file("empty.json").fails_with(2, "empty.json is empty");
+    file("broken.json").fails_with(2, "broken.json:2:15: expected value: mend the JSON there");
+    file("nameless.json").fails_with(2, "nameless.json:2:22: missing field `name`: expected a `tools/list` answer");
+    file("latin.json").fails_with(2, "latin.json:2:4: byte 0xe9 is not valid UTF-8");
+    place.run_with_input(&["--tools", "-"], "").fails_with(2, "standard input is empty");
+    place.run_with_input(&["--tools", "-"], "{").fails_with(2, "standard input:1:1: EOF while parsing an object");
+    place.run_with_input(&["--tools", "-"], "\u{feff}[]").succeeds();
+    file("other.json").fails_with(2, "other.json: no tools in it");
+    place.run(&["--tools", &fixture("time"), "--system", "@missing.txt"]).fails_with(2, "cannot read missing.txt");
+}
+
+#[test]
+fn a_bad_flag_is_named_with_what_it_takes() {
+    let place = Place::new();
+    let with = |args: &[&str]| place.run(&[&["--tools", &fixture("time")], args].concat());
+    with(&["--dialect", "auto"]).fails_with(2, "expected one of use_mcp_tool, tool_tag, type_marker");
+    with(&["--lang", "fr"]).fails_with(2, "one of en, zh");
+    with(&["--listing", "long"]).fails_with(2, "one of signature, schema");
+    with(&["--max-calls", "0"]).fails_with(2, "expected a whole number above 0");
+    with(&["--tool-choice", "convert_tme"]).fails_with(2, "nearest: convert_time; or say auto, none or required");
+    place.run_with_input(&["--tools", "-", "--tool-choice", "required"], "[]").fails_with(2, "there are no tools");
+    place.run(&[]).fails_with(2, "no configuration of MCP servers");
+}
+
+#[test]
+fn tools_of_connected_servers_are_listed() {
+    let place = Place::new();
+    let servers = json!({"mcpServers": {"demo": {"command": TOOLGRAFT, "args": ["demo-server"]}}});
+    place.write("mcp.json", servers.to_string());
+    let run = place.run(&["--mcp-config", "mcp.json"]).succeeds();
+    assert!(run.out.contains("## Server: demo") && run.out.contains("weather_query("), "{run:?}");
+    let joined = place.run(&["--mcp-config", "mcp.json", "--tools", &fixture("time")]).succeeds();
+    assert!(joined.out.contains("## Server: time") && joined.out.contains("## Server: demo"), "{joined:?}");
+}
+
+#[test]
+fn a_failed_server_is_reported_and_the_rest_is_printed() {
+    let place = Place::new();
+    let servers = json!({"mcpServers": {
+        "demo": {"command": TOOLGRAFT, "args": ["demo-server"]}, "gone": {"command": "./no-such-program"},
+    }});
+    place.write("mcp.json", servers.to_string());
+    let run = place.run(&["--mcp-config", "mcp.json"]);
+    assert_eq!(run.code, Some(1), "{run:?}");
+    assert!(run.out.contains("weather_query(") && run.err.contains("gone"), "{run:?}");
+}

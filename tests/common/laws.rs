@@ -1,0 +1,332 @@
+//! The parser's laws, checked on any input. Shared by the fixtures, the
+//! property tests and the fuzz target, so that all three hold it to the same.
+//!
+//! What is checked on every run: the spans tile the stream and each event's
+//! text is the stream's text under its span; every `CallStart` has its
+//! `CallEnd`, indices are dense, nothing stands between a call's events; joined
+//! deltas are a prefix of a JSON text and, unless restated, of the arguments;
+//! text is not held back without cause. Between runs: however the stream is
+//! cut, the assembled message is the same.
+
+use toolgraft::assemble::{Assembled, Collector};
+use toolgraft::call::{Call, Rejected, RejectedKind};
+use toolgraft::event::Event;
+use toolgraft::message::FinishReason;
+use toolgraft::parse::{Config, HOLD_SLACK, MIN_HOLD, Parser};
+
+use super::json_prefix;
+
+/// One message and how to parse it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Input {
+    /// Text of a separate reasoning field, pushed first.
+    pub(crate) reasoning_field: String,
+    /// The answer's text.
+    pub(crate) text: String,
+    /// Why the stream ended.
+    pub(crate) reason: FinishReason,
+    /// The parser's configuration.
+    pub(crate) config: Config,
+}
+
+/// A law that was broken, and where.
+pub(crate) type Broken = String;
+
+/// Runs the input whole, one character at a time, and once for each set of
+/// cuts (byte offsets into the text, ascending); all must assemble alike.
+///
+/// # Errors
+/// The first law that was broken.
+pub(crate) fn check(input: &Input, cuts: &[Vec<usize>]) -> Result<Assembled, Broken> {
+    let mut parser = Parser::new(input.config.clone());
+    let whole = run(&mut parser, input, &[]).map_err(|e| format!("whole: {e}"))?;
+    parser.reset();
+    let again = run(&mut parser, input, &[]).map_err(|e| format!("after a reset: {e}"))?;
+    same(&whole, &again).map_err(|e| format!("after a reset: {e}"))?;
+    let chars: Vec<usize> = input.text.char_indices().map(|(at, _)| at).collect();
+    let single =
+        run(&mut Parser::new(input.config.clone()), input, &chars).map_err(|e| format!("by character: {e}"))?;
+    same(&whole, &single).map_err(|e| format!("by character: {e}"))?;
+    for cuts in cuts {
+        parser.reset();
+        let cut = run(&mut parser, input, cuts).map_err(|e| format!("cut at {cuts:?}: {e}"))?;
+        same(&whole, &cut).map_err(|e| format!("cut at {cuts:?}: {e}"))?;
+    }
+    Ok(whole)
+}
+
+/// Parses the input cut at `cuts` and checks every event.
+///
+/// # Errors
+/// The first law that was broken.
+pub(crate) fn run(parser: &mut Parser, input: &Input, cuts: &[usize]) -> Result<Assembled, Broken> {
+    let stream = format!("{}{}", input.reasoning_field, input.text);
+    let mut watch = Watch::new(&stream, &input.config);
+    for piece in pieces(&input.reasoning_field, cuts) {
+        watch.pushed += piece.len();
+        parser.push_reasoning(piece, &mut |event| watch.event(event));
+        watch.held()?;
+    }
+    for piece in pieces(&input.text, cuts) {
+        watch.pushed += piece.len();
+        parser.push(piece, &mut |event| watch.event(event));
+        watch.held()?;
+    }
+    watch.finished = true;
+    parser.finish(&input.reason, &mut |event| watch.event(event));
+    watch.end()
+}
+
+/// The text cut at the given offsets; those that do not fit it are left out.
+fn pieces<'a>(text: &'a str, cuts: &[usize]) -> Vec<&'a str> {
+    let mut pieces = Vec::with_capacity(cuts.len() + 1);
+    let mut start = 0;
+    for &cut in cuts {
+        if cut > start && cut < text.len() && text.is_char_boundary(cut) {
+            pieces.push(&text[start..cut]);
+            start = cut;
+        }
+    }
+    if start < text.len() {
+        pieces.push(&text[start..]);
+    }
+    pieces
+}
+
+fn same(expected: &Assembled, got: &Assembled) -> Result<(), Broken> {
+    if expected == got {
+        return Ok(());
+    }
+    Err(format!("assembled otherwise than whole\n whole: {expected:#?}\n   now: {got:#?}"))
+}
+
+/// Watches one run's events.
+struct Watch<'a> {
+    stream: &'a str,
+    /// Bytes handed to the parser.
+    pushed: usize,
+    /// Bytes that events stand for.
+    at: usize,
+    /// Whether `finish` was called.
+    finished: bool,
+    /// Index, start and joined deltas of the open call.
+    open: Option<(u32, usize, String)>,
+    /// Index that the next `CallEnd` must have.
+    next: u32,
+    /// Rejected calls that hold a complete draft.
+    drafts: Vec<u32>,
+    /// Calls so far, which an orphan closer turns into drafts.
+    found: Vec<u32>,
+    /// Where the stream first reads like a marker line.
+    marked_at: usize,
+    /// Bytes that may be held back without cause.
+    hold: usize,
+    tags: Vec<String>,
+    call_bytes: usize,
+    calls: usize,
+    collector: Collector,
+    broken: Option<Broken>,
+}
+
+impl<'a> Watch<'a> {
+    fn new(stream: &'a str, config: &Config) -> Self {
+        let mut tags = vec!["use_mcp_tool".to_owned(), "access_mcp_resource".to_owned()];
+        let mut longest = 0;
+        for tool in config.catalog.iter().flat_map(|c| c.tools()) {
+            tags.push(tool.name.clone());
+            // An opener and the child behind it are one marker.
+            let child = tool.parameters().map(|p| p.name.len() + "</>".len()).max().unwrap_or(0);
+            let server = tool.server.as_ref().map_or(0, |server| server.len() + ".".len());
+            longest = longest.max(server + tool.name.len() + "</>".len() + child);
+        }
+        Watch {
+            stream,
+            pushed: 0,
+            at: 0,
+            finished: false,
+            open: None,
+            next: 0,
+            drafts: Vec::new(),
+            found: Vec::new(),
+            marked_at: stream.to_ascii_lowercase().find("type").unwrap_or(usize::MAX),
+            hold: MIN_HOLD.max(longest + HOLD_SLACK),
+            tags,
+            call_bytes: config.limits.call_bytes,
+            calls: config.limits.calls,
+            collector: Collector::new(),
+            broken: None,
+        }
+    }
+
+    /// Takes an event; the first broken law is kept.
+    fn event(&mut self, event: Event<'_>) {
+        if self.broken.is_none()
+            && let Err(law) = self.check_event(&event)
+        {
+            self.broken = Some(format!("{law}\n event: {event:?}"));
+        }
+        self.collector.push(event);
+    }
+
+    fn check_event(&mut self, event: &Event<'_>) -> Result<(), Broken> {
+        let span = event.span();
+        let (start, end) = (span.start as usize, span.end as usize);
+        if start != self.at || end < start || end > self.pushed {
+            return Err(format!("spans do not tile: at {}, pushed {}, span {span:?}", self.at, self.pushed));
+        }
+        self.at = end;
+        let under = &self.stream[start..end];
+        match event {
+            Event::Text { text, .. } | Event::Reasoning { text, .. } | Event::Marker { text, .. } => {
+                if *text != under {
+                    return Err(format!("the stream reads {under:?} there"));
+                }
+                self.between_calls()
+            }
+            Event::CallStart { index, .. } => {
+                self.between_calls()?;
+                self.open = Some((*index, start, String::new()));
+                expect(*index == self.next, || format!("expected index {}", self.next))
+            }
+            Event::ArgsDelta { index, text, .. } => match &mut self.open {
+                Some((open, _, deltas)) if open == index => {
+                    deltas.push_str(text);
+                    Ok(())
+                }
+                _ => Err("a delta of a call that is not open".to_owned()),
+            },
+            Event::CallEnd { index, result, raw, restated, .. } => self.call_end(*index, result, raw, *restated, start),
+            Event::Reclassified { .. } => {
+                self.between_calls()?;
+                self.drafts.append(&mut self.found);
+                expect(start == end, || "the span is not empty".to_owned())
+            }
+            Event::Promoted { index, .. } => {
+                self.between_calls()?;
+                expect(start == end && self.finished, || "promoted before the end".to_owned())?;
+                expect(self.drafts.contains(index), || "no complete draft has this index".to_owned())
+            }
+        }
+    }
+
+    fn between_calls(&self) -> Result<(), Broken> {
+        expect(self.open.is_none(), || "between a call's events".to_owned())
+    }
+
+    fn call_end(
+        &mut self,
+        index: u32,
+        result: &Result<Call, Rejected>,
+        raw: &str,
+        restated: bool,
+        start: usize,
+    ) -> Result<(), Broken> {
+        expect(index == self.next, || format!("expected index {}", self.next))?;
+        let (start, deltas) = match self.open.take() {
+            Some((open, from, deltas)) if open == index => (from, deltas),
+            Some((open, ..)) => return Err(format!("call {open} is open")),
+            None => {
+                expect(result.is_err(), || "a call without a start".to_owned())?;
+                (start, String::new())
+            }
+        };
+        self.next += 1;
+        let whole = &self.stream[start..self.at];
+        let kept = head(whole, self.call_bytes);
+        expect(raw == kept, || format!("raw is not the call's text {kept:?}"))?;
+        let prefix = json_prefix::read(&deltas).map_err(|e| format!("deltas {deltas:?} begin no JSON text: {e}"))?;
+        match result {
+            Ok(call) => {
+                expect(index < u32::try_from(self.calls).unwrap_or(u32::MAX), || "past the limit of calls".to_owned())?;
+                expect(whole.len() <= self.call_bytes, || "past the limit of bytes".to_owned())?;
+                self.found.push(index);
+                expect(restated || prefix.is_none_or(|p| p.begins(&call.arguments)), || {
+                    format!("the arguments do not continue the deltas {deltas:?}")
+                })
+            }
+            Err(rejected) => {
+                expect(rejected.raw == raw, || "the rejection has another raw text".to_owned())?;
+                expect(!rejected.message.is_empty(), || "a rejection without a message".to_owned())?;
+                if rejected.kind == RejectedKind::InReasoning && rejected.call.is_some() {
+                    self.drafts.push(index);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Text is held back only for a cause.
+    fn held(&mut self) -> Result<(), Broken> {
+        if let Some(broken) = self.broken.take() {
+            return Err(broken);
+        }
+        let held = &self.stream[self.at..self.pushed];
+        if self.open.is_some() || held.len() <= self.hold || self.may_be_call(held) {
+            return Ok(());
+        }
+        Err(format!("{} bytes held back without cause at {}: {:?}", held.len(), self.at, head(held, 80)))
+    }
+
+    /// Whether the held text starts a call, or a fence with a call in it.
+    fn may_be_call(&self, held: &str) -> bool {
+        let marked = self.marked_at < self.at;
+        behind_fence(held.trim_start()).into_iter().any(|rest| {
+            let bare = rest.trim_start_matches(['*', '_']);
+            if !bare.get(..4).is_some_and(|word| word.eq_ignore_ascii_case("type")) {
+                return self.begins_call(rest, marked);
+            }
+            let (line, after) = bare.split_once('\n').unwrap_or((bare, ""));
+            // The object may stand on the marker's own line.
+            if head(line, LONGEST_LINE).contains(['{', '[']) {
+                return true;
+            }
+            behind_fence(after.trim_start()).into_iter().any(|rest| self.begins_call(rest, true))
+        })
+    }
+
+    /// Whether the text begins a call, the next piece of marked JSON included.
+    fn begins_call(&self, rest: &str, marked: bool) -> bool {
+        if marked && rest.starts_with(['{', '[', ',']) {
+            return true;
+        }
+        let Some(tag) = rest.strip_prefix('<') else { return false };
+        self.tags.iter().any(|name| {
+            let after = tag.strip_prefix(name.as_str()).and_then(|r| r.split_once('>'));
+            // A gate that is still undecided gives no right to hold more.
+            after.is_some_and(|(_, body)| !body.trim_start().is_empty())
+        })
+    }
+
+    fn end(mut self) -> Result<Assembled, Broken> {
+        if let Some(broken) = self.broken.take() {
+            return Err(broken);
+        }
+        self.between_calls().map_err(|_| "the stream ended with a call open".to_owned())?;
+        expect(self.at == self.stream.len(), || format!("bytes {}..{} are in no event", self.at, self.stream.len()))?;
+        Ok(self.collector.finish())
+    }
+}
+
+/// Bytes of a line that are searched for the beginning of a call.
+const LONGEST_LINE: usize = 1024;
+
+/// Where a call may begin behind a fence: on its line, or after it. Without a
+/// fence the text itself.
+fn behind_fence(text: &str) -> Vec<&str> {
+    if !["```", "~~~", "'''"].iter().any(|fence| text.starts_with(fence)) {
+        return vec![text];
+    }
+    let (line, after) = text.split_once('\n').unwrap_or((text, ""));
+    let on_the_line = head(line, LONGEST_LINE).match_indices(['{', '[', '<']).map(|(at, _)| &text[at..]);
+    on_the_line.chain([after.trim_start()]).collect()
+}
+
+fn expect(holds: bool, law: impl FnOnce() -> String) -> Result<(), Broken> {
+    if holds { Ok(()) } else { Err(law()) }
+}
+
+/// The first bytes of a text, without half a character at the end.
+fn head(text: &str, most: usize) -> &str {
+    let end = (0..=most.min(text.len())).rev().find(|&end| text.is_char_boundary(end));
+    &text[..end.unwrap_or(0)]
+}

@@ -1,0 +1,4 @@
+//! What several tests share.
+
+pub(crate) mod json_prefix;
+pub(crate) mod laws;

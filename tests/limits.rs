@@ -1,0 +1,48 @@
+//! The parser's documented limits, each at the limit and one past it.
+
+use toolgraft::call::RejectedKind;
+use toolgraft::parse::{Config, MAX_CALL_BYTES, MAX_CALLS, MAX_DEPTH, parse};
+
+const HEAD: &str = "<use_mcp_tool><server_name>s</server_name><tool_name>f</tool_name><arguments>";
+const TAIL: &str = "</arguments></use_mcp_tool>";
+
+#[test]
+fn a_call_of_8_mib_is_a_call_and_one_byte_more_is_past_the_limit() {
+    assert_eq!(MAX_CALL_BYTES, 8 * 1024 * 1024);
+    let room = MAX_CALL_BYTES - HEAD.len() - TAIL.len() - "{\"a\":\"\"}".len();
+    let call = |size: usize| format!("{HEAD}{{\"a\":\"{}\"}}{TAIL} after", "x".repeat(size));
+
+    let at = parse(&call(room), Config::default());
+    assert_eq!(at.calls().count(), 1);
+    assert_eq!(at.content, " after");
+
+    let past = parse(&call(room + 1), Config::default());
+    let rejected: Vec<_> = past.rejected().collect();
+    assert_eq!(rejected.iter().map(|r| r.kind).collect::<Vec<_>>(), [RejectedKind::Limit]);
+    assert_eq!(rejected[0].raw.len(), MAX_CALL_BYTES);
+    assert_eq!((past.calls().count(), past.content.as_str()), (0, " after"));
+}
+
+#[test]
+fn json_of_depth_120_is_read_and_one_level_more_is_past_the_limit() {
+    assert_eq!(MAX_DEPTH, 120);
+    // The argument object itself is the first level.
+    let call = |depth: usize| format!("{HEAD}{{\"a\":{}{}}}{TAIL} after", "[".repeat(depth - 1), "]".repeat(depth - 1));
+
+    let at = parse(&call(MAX_DEPTH), Config::default());
+    assert_eq!((at.calls().count(), at.rejected().count()), (1, 0));
+
+    let past = parse(&call(MAX_DEPTH + 1), Config::default());
+    assert_eq!(past.rejected().map(|r| r.kind).collect::<Vec<_>>(), [RejectedKind::Limit]);
+    assert_eq!(past.content, " after");
+}
+
+#[test]
+fn a_message_holds_64_calls_and_one_more_is_past_the_limit() {
+    assert_eq!(MAX_CALLS, 64);
+    let text = format!("{HEAD}{{}}{TAIL}\n").repeat(MAX_CALLS + 1);
+    let found = parse(&text, Config::default());
+    assert_eq!(found.calls().count(), MAX_CALLS);
+    assert_eq!(found.rejected().map(|r| r.kind).collect::<Vec<_>>(), [RejectedKind::Limit]);
+    assert_eq!(found.content, "\n".repeat(MAX_CALLS + 1));
+}

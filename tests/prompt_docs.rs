@@ -1,0 +1,132 @@
+//! The tables of `docs/prompt.md` say what the code does.
+#![cfg(feature = "cli")]
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+use std::fs;
+
+use serde_json::Value;
+use toolgraft::catalog::{Catalog, Server};
+use toolgraft::dialect::Dialect;
+use toolgraft::profile::{Lang, Profile};
+use toolgraft::prompt::{Listing, Options, Prompt};
+use toolgraft::tool::Tool;
+
+const SERVERS: [&str; 5] = ["time", "git", "everything", "filesystem", "memory"];
+
+fn repository(path: &str) -> String {
+    fs::read_to_string(format!("{}/{path}", env!("CARGO_MANIFEST_DIR"))).unwrap()
+}
+
+fn tokens(text: &str) -> usize {
+    tiktoken_rs::o200k_base_singleton().encode_ordinary(text).len()
+}
+
+/// The tools of a server alone: resources and instructions would blur the comparison.
+fn tools(server: &str) -> Server {
+    let server: Server = serde_json::from_str(&repository(&format!("fixtures/tools/{server}.json"))).unwrap();
+    Server { instructions: None, resources: Vec::new(), resource_templates: Vec::new(), ..server }
+}
+
+fn system(catalog: &Catalog, dialect: Dialect, lang: Lang, listing: Listing) -> String {
+    let options = Options { dialect, lang, listing, ..Options::default() };
+    Prompt::new(options).unwrap().system(catalog).unwrap()
+}
+
+/// The listing and the rest of a prompt.
+fn parts(text: &str) -> (String, String) {
+    let start = text.find("\n## ").unwrap() + 1;
+    let end = start + text[start..].find("\n# ").unwrap();
+    (text[start..end].trim().to_owned(), format!("{}{}", &text[..start], &text[end..]))
+}
+
+/// Each tool with its description and its schema, indented or on one line.
+fn with_schemas(server: &Server, schema: impl Fn(&Value) -> String) -> String {
+    let block = |tool: &Tool| {
+        let description = tool.description.as_deref().unwrap_or_default();
+        format!(
+            "- {}: {description}\n    Input Schema:\n    {}",
+            tool.name,
+            schema(tool.input_schema.as_ref().unwrap())
+        )
+    };
+    let blocks: Vec<_> = server.tools.iter().map(block).collect();
+    format!("## {}\n\n{}", server.name.as_deref().unwrap(), blocks.join("\n\n"))
+}
+
+fn pretty(schema: &Value) -> String {
+    serde_json::to_string_pretty(schema).unwrap().replace('\n', "\n    ")
+}
+
+fn listing_row(name: &str, servers: Vec<Server>) -> String {
+    let sum = |text: &dyn Fn(&Server) -> String| servers.iter().map(|server| tokens(&text(server))).sum::<usize>();
+    let (full, minified) = (sum(&|s| with_schemas(s, pretty)), sum(&|s| with_schemas(s, Value::to_string)));
+    let count: usize = servers.iter().map(|server| server.tools.len()).sum();
+    let catalog = Catalog::new(servers);
+    let ours = |listing| tokens(&parts(&system(&catalog, Dialect::UseMcpTool, Lang::En, listing)).0);
+    let (schema, signature) = (ours(Listing::Schema), ours(Listing::Signature));
+    format!("| {name} | {count} | {full} | {minified} | {schema} | {signature} |\n")
+}
+
+fn listing_table() -> String {
+    let mut table = String::from(
+        "| server | tools | full schemas, indented | full schemas, minified | `schema` | `signature` |\n|---|--:|--:|--:|--:|--:|\n",
+    );
+    for server in SERVERS {
+        table += &listing_row(server, vec![tools(server)]);
+    }
+    table + &listing_row("all five", SERVERS.map(tools).to_vec())
+}
+
+fn fixed_table() -> String {
+    let catalog = Catalog::new([tools("time")]);
+    let cost = |dialect, lang| tokens(&parts(&system(&catalog, dialect, lang, Listing::Signature)).1);
+    let row = |d: &Dialect| format!("| `{d}` | {} | {} |\n", cost(*d, Lang::En), cost(*d, Lang::Zh));
+    let rows: String = Dialect::ALL.iter().map(row).collect();
+    format!("| dialect | `en` | `zh` |\n|---|--:|--:|\n{rows}")
+}
+
+fn profile_table() -> String {
+    let row = |p: &Profile| {
+        let known = |known: Option<bool>| known.map_or("unknown", |yes| if yes { "yes" } else { "no" });
+        let temperature = p.temperature.map_or("–".to_owned(), |t| t.to_string());
+        let pattern = if p.pattern.is_empty() {
+            "every other name".to_owned()
+        } else {
+            format!("`{}`", p.pattern.replace('|', "\\|"))
+        };
+        format!(
+            "| `{}` | {pattern} | `{}` | `{}` | `{}` | {} | `{}` | `{}` | {temperature} | {} |\n",
+            p.name,
+            p.dialect,
+            p.reasoning,
+            p.reasoning_calls,
+            known(p.reasons),
+            p.system,
+            p.lang,
+            known(Some(p.native_tools)),
+        )
+    };
+    let head = "| profile | model's name | dialect | reasoning | calls in it | reasons | system text | language | temperature | native tools |\n\
+                |---|---|---|---|---|---|---|---|--:|---|\n";
+    format!("{head}{}", Profile::all().iter().map(row).collect::<String>())
+}
+
+#[track_caller]
+fn stands_in_the_docs(table: &str) {
+    assert!(repository("docs/prompt.md").contains(table), "docs/prompt.md lacks:\n{table}");
+}
+
+#[test]
+fn the_table_of_listings_is_true() {
+    stands_in_the_docs(&listing_table());
+}
+
+#[test]
+fn the_table_of_fixed_costs_is_true() {
+    stands_in_the_docs(&fixed_table());
+}
+
+#[test]
+fn the_table_of_profiles_is_true() {
+    stands_in_the_docs(&profile_table());
+}

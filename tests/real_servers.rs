@@ -1,0 +1,268 @@
+//! Five MCP servers of other people, listed, called and read through the built program.
+//!
+//! They need Node, Python and git, and are set up by `make servers`. `make test`
+//! sets `TOOLGRAFT_REAL_SERVERS=1`, with which a missing server is a failure;
+//! without it these tests say that they were skipped and pass.
+
+#![cfg(feature = "cli")]
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+use std::fs;
+use std::io::Write as _;
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use assert_cmd::Command;
+use serde_json::{Value, json};
+
+const TOOLGRAFT: &str = env!("CARGO_BIN_EXE_toolgraft");
+
+/// Where `make servers` puts them.
+fn servers() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/servers")
+}
+
+/// Whether to run; otherwise says so past the test harness's capture.
+fn wanted(test: &str) -> bool {
+    let wanted = std::env::var("TOOLGRAFT_REAL_SERVERS").is_ok_and(|v| v == "1");
+    if !wanted {
+        let _ = writeln!(std::io::stderr(), "note: {test} skipped: real servers run with `make test`");
+    }
+    wanted
+}
+
+fn node(name: &str, args: &[&str]) -> Value {
+    let script = servers().join(format!("node_modules/@modelcontextprotocol/server-{name}/dist/index.js"));
+    assert!(script.is_file(), "{} is missing: run `make servers`", script.display());
+    let mut all = vec![script.display().to_string()];
+    all.extend(args.iter().map(|&a| a.to_owned()));
+    json!({ "command": "node", "args": all, "connectTimeout": 120 })
+}
+
+fn python(name: &str, args: &[&str]) -> Value {
+    let program = servers().join("venv/bin").join(name);
+    assert!(program.is_file(), "{} is missing: run `make servers`", program.display());
+    json!({ "command": program, "args": args, "connectTimeout": 120 })
+}
+
+/// A configuration of the test's own, in a folder of its own.
+struct Place {
+    dir: tempfile::TempDir,
+}
+
+impl Place {
+    fn new(servers: impl FnOnce(&str) -> Value) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        // Servers compare canonical paths; a temporary folder may be behind a link.
+        let path = dir.path().canonicalize().unwrap();
+        let config = json!({ "mcpServers": servers(path.to_str().unwrap()) });
+        fs::write(dir.path().join("mcp.json"), config.to_string()).unwrap();
+        Place { dir }
+    }
+
+    fn path(&self) -> String {
+        self.dir.path().canonicalize().unwrap().display().to_string()
+    }
+
+    #[track_caller]
+    fn run(&self, args: &[&str]) -> String {
+        let mut command = Command::new(TOOLGRAFT);
+        command.args(args).args(["--mcp-config", "mcp.json"]).current_dir(self.dir.path()).env("NO_PROXY", "127.0.0.1");
+        let output = command.timeout(Duration::from_secs(200)).output().unwrap();
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{args:?}: {err}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    #[track_caller]
+    fn json(&self, args: &[&str]) -> Value {
+        serde_json::from_str(&self.run(&[args, &["--json"]].concat())).unwrap()
+    }
+
+    /// Lists the one server and gives its tools' names.
+    #[track_caller]
+    fn tools(&self) -> Vec<String> {
+        let listed = self.json(&["tools"]);
+        let server = &listed["servers"][0];
+        assert_eq!(server["state"], "ready", "{server}");
+        assert_eq!(server["notes"], Value::Null, "{server}");
+        assert_eq!(server["protocol_version"], "2025-11-25");
+        assert!(server["server_name"].is_string() && server["server_version"].is_string());
+        let tools = server["tools"].as_array().unwrap();
+        assert!(tools.iter().all(|t| t["inputSchema"].is_object()), "{tools:?}");
+        tools.iter().map(|t| t["name"].as_str().unwrap().to_owned()).collect()
+    }
+
+    #[track_caller]
+    fn call(&self, server: &str, tool: &str, arguments: &Value) -> String {
+        self.run(&["call", server, tool, &arguments.to_string()])
+    }
+}
+
+#[track_caller]
+fn assert_has(names: &[String], expected: &[&str]) {
+    for name in expected {
+        assert!(names.iter().any(|n| n == name), "no {name} in {names:?}");
+    }
+}
+
+/// What server-everything answers, whatever the transport.
+fn everything_answers(place: &Place) {
+    assert_has(&place.tools(), &["echo", "get-sum", "get-tiny-image", "get-structured-content"]);
+    assert_eq!(place.call("everything", "echo", &json!({ "message": "héllo 你好" })), "Echo: héllo 你好\n");
+    assert!(place.call("everything", "get-sum", &json!({ "a": 2, "b": 3.5 })).contains("5.5"));
+    let image = place.call("everything", "get-tiny-image", &json!({}));
+    assert!(image.contains("[image image/png, ") && image.contains(" bytes]"), "{image}");
+    let links = place.call("everything", "get-resource-links", &json!({ "count": 2 }));
+    assert!(links.contains("[resource text/plain, demo://resource/dynamic/"), "{links}");
+    let embedded = place.call("everything", "get-resource-reference", &json!({ "resourceType": "Text" }));
+    assert!(embedded.contains("This is a plaintext resource"), "{embedded}");
+    let arguments = json!({ "location": "Chicago" }).to_string();
+    let outcome = place.json(&["call", "everything", "get-structured-content", &arguments]);
+    assert_eq!(outcome["status"], "result");
+    assert!(outcome["structured"]["temperature"].is_number(), "{outcome}");
+    let text = place.run(&["read", "everything", "demo://resource/dynamic/text/1"]);
+    assert!(text.contains("plaintext resource"), "{text}");
+    let blob = place.run(&["read", "everything", "demo://resource/dynamic/blob/1"]);
+    assert!(blob.contains("demo://resource/dynamic/blob/1, ") && blob.contains("bytes]"), "{blob}");
+}
+
+#[test]
+fn everything_over_stdio() {
+    if !wanted("everything_over_stdio") {
+        return;
+    }
+    let place = Place::new(|_| json!({ "everything": node("everything", &[]) }));
+    everything_answers(&place);
+    let listed = place.json(&["tools"]);
+    let server = &listed["servers"][0];
+    assert!(!server["resources"].as_array().unwrap().is_empty());
+    assert_eq!(server["resourceTemplates"].as_array().unwrap().len(), 2);
+    let environment = place.call("everything", "get-env", &json!({}));
+    let environment: Value = serde_json::from_str(&environment).unwrap();
+    assert!(environment["PATH"].is_string() && environment.get("TOOLGRAFT_REAL_SERVERS").is_none(), "{environment}");
+}
+
+#[test]
+fn progress_starts_a_calls_time_anew() {
+    if !wanted("progress_starts_a_calls_time_anew") {
+        return;
+    }
+    let mut server = node("everything", &[]);
+    server["timeout"] = json!(2);
+    let place = Place::new(|_| json!({ "everything": server }));
+    let arguments = json!({ "duration": 4, "steps": 8 });
+    let answer = place.call("everything", "trigger-long-running-operation", &arguments);
+    assert!(answer.contains("completed"), "{answer}");
+}
+
+/// A process that ends with the test.
+struct Background(Child);
+
+impl Drop for Background {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn everything_over_streamable_http() {
+    if !wanted("everything_over_streamable_http") {
+        return;
+    }
+    let script = node("everything", &[])["args"][0].as_str().unwrap().to_owned();
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let mut command = std::process::Command::new("node");
+    command.args([&script, "streamableHttp"]).env("PORT", port.to_string());
+    let _server = Background(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
+    let start = Instant::now();
+    while TcpStream::connect(("127.0.0.1", port)).is_err() {
+        assert!(start.elapsed() < Duration::from_secs(120), "the server does not listen on port {port}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let url = format!("http://127.0.0.1:{port}/mcp");
+    everything_answers(&Place::new(|_| json!({ "everything": { "type": "streamableHttp", "url": url } })));
+}
+
+#[test]
+fn filesystem() {
+    if !wanted("filesystem") {
+        return;
+    }
+    let place = Place::new(|dir| json!({ "files": node("filesystem", &[dir]) }));
+    assert_has(&place.tools(), &["read_text_file", "write_file", "list_directory"]);
+    let file = format!("{}/note.txt", place.path());
+    let content = "line one\n</content> & <b>two</b>\n第三行\n";
+    place.call("files", "write_file", &json!({ "path": file, "content": content }));
+    assert_eq!(fs::read_to_string(&file).unwrap(), content);
+    assert_eq!(place.call("files", "read_text_file", &json!({ "path": file })), content);
+    assert!(place.call("files", "list_directory", &json!({ "path": place.path() })).contains("[FILE] note.txt"));
+}
+
+#[test]
+fn memory() {
+    if !wanted("memory") {
+        return;
+    }
+    let place = Place::new(|dir| {
+        let mut server = node("memory", &[]);
+        server["env"] = json!({ "MEMORY_FILE_PATH": format!("{dir}/memory.json") });
+        json!({ "memory": server })
+    });
+    assert_has(&place.tools(), &["create_entities", "read_graph", "search_nodes"]);
+    let entity = json!({ "name": "Ada", "entityType": "person", "observations": ["wrote programs"] });
+    place.call("memory", "create_entities", &json!({ "entities": [entity] }));
+    let graph = place.json(&["call", "memory", "read_graph"]);
+    assert_eq!(graph["structured"]["entities"][0]["name"], "Ada", "{graph}");
+    assert!(place.run(&["read", "memory", "memory://knowledge-graph"]).contains("wrote programs"));
+}
+
+#[test]
+fn time() {
+    if !wanted("time") {
+        return;
+    }
+    let place = Place::new(|_| json!({ "time": python("mcp-server-time", &["--local-timezone", "Etc/UTC"]) }));
+    assert_has(&place.tools(), &["get_current_time", "convert_time"]);
+    let arguments = json!({ "source_timezone": "Asia/Tokyo", "time": "12:00", "target_timezone": "Asia/Shanghai" });
+    assert!(place.call("time", "convert_time", &arguments).contains("-1.0h"));
+}
+
+#[test]
+fn git() {
+    if !wanted("git") {
+        return;
+    }
+    let place = Place::new(|dir| json!({ "git": python("mcp-server-git", &["--repository", dir]) }));
+    let run = |args: &[&str]| {
+        let status = std::process::Command::new("git").args(args).current_dir(place.path()).status().unwrap();
+        assert!(status.success(), "git {args:?}");
+    };
+    run(&["init", "--quiet"]);
+    let me = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com", "-c", "commit.gpgsign=false"];
+    run(&[&me[..], &["commit", "--quiet", "--allow-empty", "--message", "first steps"]].concat());
+    assert_has(&place.tools(), &["git_status", "git_log"]);
+    let log = place.call("git", "git_log", &json!({ "repo_path": place.path() }));
+    assert!(log.contains("first steps") && log.contains("Ada"), "{log}");
+}
+
+#[test]
+fn five_servers_of_one_configuration_connect_side_by_side() {
+    if !wanted("five_servers_of_one_configuration_connect_side_by_side") {
+        return;
+    }
+    let place = Place::new(|dir| {
+        json!({
+            "everything": node("everything", &[]), "files": node("filesystem", &[dir]), "memory": node("memory", &[]),
+            "time": python("mcp-server-time", &[]), "git": python("mcp-server-git", &[]),
+        })
+    });
+    let listed = place.json(&["tools"]);
+    let states: Vec<_> = listed["servers"].as_array().unwrap().iter().map(|s| (&s["name"], &s["state"])).collect();
+    let ready = json!("ready");
+    let names = ["everything", "files", "memory", "time", "git"].map(|name| json!(name));
+    assert_eq!(states, names.iter().map(|name| (name, &ready)).collect::<Vec<_>>());
+}
