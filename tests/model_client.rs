@@ -356,8 +356,24 @@ async fn an_unknown_model_is_answered_with_the_known_ones() {
     let error = error_of(&endpoint.ask().await);
     assert!(error.contains("not found") && error.contains("deepseek-r1:14b, qwen3:8b"), "{error}");
     let models = endpoint.builder().build().unwrap().models().await.unwrap();
-    assert_eq!(models, ["deepseek-r1:14b", "qwen3:8b"]);
+    let names: Vec<_> = models.iter().map(|m| m.id.as_str()).collect();
+    assert_eq!(names, ["deepseek-r1:14b", "qwen3:8b"]);
     assert!(endpoint.seen.lock().unwrap()[2].head.starts_with("GET /v1/models "));
+}
+
+#[tokio::test]
+async fn an_endpoint_without_a_list_says_to_name_a_model() {
+    let page = "<html><title>A router</title></html>";
+    let answers =
+        [(404, "404 page not found"), (200, page), (200, "{}"), (200, r#"{"error": "models are being loaded"}"#)];
+    let endpoint = Endpoint::start(answers.map(|(status, body)| Script::new(status, body))).await;
+    let client = OpenAi::new(endpoint.url.as_str(), "").unwrap();
+    for words in ["404 page not found: the endpoint lists no models: name one", "a web page", "no list", "being loaded"]
+    {
+        let error = client.models().await.unwrap_err().to_string();
+        assert!(error.contains(words) && error.contains("/v1/models"), "{error}");
+    }
+    assert_eq!(client.with_model("other").model(), "other");
 }
 
 #[tokio::test]

@@ -17,7 +17,8 @@ use crate::outcome::Outcome;
 
 #[cfg(feature = "client")]
 pub use openai::{
-    BACKOFF, CONNECT_TIMEOUT, ClientError, IDLE_TIMEOUT, MAX_EVENT, MAX_RETRY_AFTER, OpenAi, OpenAiBuilder, RETRIES,
+    BACKOFF, CONNECT_TIMEOUT, ClientError, IDLE_TIMEOUT, LIST_TIMEOUT, MAX_EVENT, MAX_RETRY_AFTER, ModelInfo, OpenAi,
+    OpenAiBuilder, RETRIES,
 };
 pub use recorded::{Recorded, Round, Step};
 

@@ -2,6 +2,7 @@
 
 mod error;
 mod guard;
+mod list;
 mod open;
 mod read;
 mod request;
@@ -18,6 +19,7 @@ use super::{Model, ModelError, ModelEvent, Request};
 
 pub use error::ClientError;
 pub use guard::MAX_EVENT;
+pub use list::{LIST_TIMEOUT, ModelInfo};
 
 /// Limit of a TCP and TLS connection attempt, unless configured otherwise.
 pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -54,6 +56,7 @@ pub struct OpenAi {
     inner: Arc<Inner>,
 }
 
+#[derive(Clone)]
 struct Inner {
     http: reqwest::Client,
     chat: Url,
@@ -112,11 +115,20 @@ impl OpenAi {
         &self.inner.model
     }
 
-    /// Names of the endpoint's models, as it lists them.
+    /// The same endpoint with another model; connections are shared.
+    #[must_use]
+    pub fn with_model(&self, model: impl Into<String>) -> Self {
+        OpenAi { inner: Arc::new(Inner { model: model.into(), ..(*self.inner).clone() }) }
+    }
+
+    /// The endpoint's models, as it lists them under `/models`. To choose one
+    /// before there is any, build a client with an empty name, then use
+    /// [`with_model`](OpenAi::with_model).
     ///
     /// # Errors
-    /// As for an answer; nothing is tried again.
-    pub async fn models(&self) -> Result<Vec<String>, ModelError> {
+    /// As for an answer, and where the endpoint has no list; nothing is tried
+    /// again, and an endpoint that says nothing for [`LIST_TIMEOUT`] counts as failed.
+    pub async fn models(&self) -> Result<Vec<ModelInfo>, ModelError> {
         self.inner.list_models().await
     }
 }

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use futures::stream::{self, BoxStream, StreamExt};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap};
-use reqwest::{Response, StatusCode};
-use serde_json::Value;
+use reqwest::{Response, StatusCode, Url};
 
-use super::error::{body_words, cause, is_page, line, remedy, shown, title};
+use super::error::{body_words, cause, line, remedy, shown, title};
+use super::list::ModelInfo;
 use super::read::{Source, events, whole};
 use super::{Inner, MAX_EVENT, MAX_RETRY_AFTER};
 use crate::model::{ModelError, ModelEvent, Request};
@@ -69,19 +69,18 @@ impl Inner {
             Err(_) => return Err(Failed { error: silent(), again: None }),
             Ok(Err(error)) => {
                 let again = error.is_connect().then_some(Again::Later);
-                return Err(Failed { error: self.not_sent(&error), again });
+                return Err(Failed { error: self.not_sent(&self.chat, &error), again });
             }
             Ok(Ok(response)) => response,
         };
         if response.status().is_success() { Ok(response) } else { Err(self.refused(response).await) }
     }
 
-    fn not_sent(&self, error: &reqwest::Error) -> ModelError {
-        let (url, cause) = (shown(&self.chat), self.hide(cause(error)));
+    pub(super) fn not_sent(&self, url: &Url, error: &reqwest::Error) -> ModelError {
+        let (local, url, cause) = (is_local(url), shown(url), self.hide(cause(error)));
         if !error.is_connect() {
             return ModelError::BadAnswer { url, message: format!("the request failed: {cause}") };
         }
-        let local = matches!(self.chat.host_str(), Some("localhost" | "127.0.0.1" | "[::1]" | "0.0.0.0"));
         let help = if local {
             "is the server running (LM Studio, Ollama, llama.cpp), and is this its port?"
         } else {
@@ -109,9 +108,9 @@ impl Inner {
             message = format!("{message}: {help}");
         }
         if status == StatusCode::NOT_FOUND
-            && let Ok(Ok(names)) = tokio::time::timeout(REFUSAL_TIME, self.list_models()).await
+            && let Ok(Ok(models)) = tokio::time::timeout(REFUSAL_TIME, self.list_models()).await
         {
-            message = format!("{message}; {}", known(&names));
+            message = format!("{message}; {}", known(&models));
         }
         Failed { error: ModelError::Refused { url: shown(&self.chat), status: status.as_u16(), message }, again }
     }
@@ -147,42 +146,23 @@ impl Inner {
         events.into_iter().map(|event| event.map_err(|e| hide_in(&self.secrets, e))).collect()
     }
 
-    fn hide(&self, text: String) -> String {
+    pub(super) fn hide(&self, text: String) -> String {
         hide(&self.secrets, text)
-    }
-
-    pub(super) async fn list_models(&self) -> Result<Vec<String>, ModelError> {
-        let url = shown(&self.models);
-        let bad = |message: String| ModelError::BadAnswer { url: url.clone(), message };
-        let sent = tokio::time::timeout(self.idle, self.http.get(self.models.clone()).send()).await;
-        let response = sent.map_err(|_| bad(silence(self.idle)))?.map_err(|e| self.not_sent(&e))?;
-        let status = response.status();
-        let body = Source::new(response, self.idle).collect(MAX_EVENT).await?;
-        let text = String::from_utf8_lossy(&body);
-        if !status.is_success() {
-            let help = remedy(status, !self.secrets.is_empty());
-            let words = self.hide(body_words(&text));
-            let message = [words.as_str(), help].into_iter().filter(|w| !w.is_empty()).collect::<Vec<_>>().join(": ");
-            return Err(ModelError::Refused { url, status: status.as_u16(), message });
-        }
-        let json: Value = serde_json::from_str(&text).map_err(|_| {
-            let what = if is_page(&text) { "a web page" } else { "something else" };
-            bad(format!("{what} came instead of a list of models: check the base URL"))
-        })?;
-        let list = json.get("data").or(json.get("models")).unwrap_or(&json);
-        let list = list.as_array().ok_or_else(|| bad("the answer holds no list of models".to_owned()))?;
-        let name = |item: &Value| ["id", "name"].iter().find_map(|key| item.get(key)?.as_str().map(str::to_owned));
-        Ok(list.iter().filter_map(name).collect())
     }
 }
 
-fn known(names: &[String]) -> String {
-    let shown = names.iter().take(MAX_NAMES).cloned().collect::<Vec<_>>().join(", ");
-    match names.len() {
+fn known(models: &[ModelInfo]) -> String {
+    let shown = models.iter().take(MAX_NAMES).map(|m| m.id.as_str()).collect::<Vec<_>>().join(", ");
+    match models.len() {
         0 => "the endpoint has no model".to_owned(),
         more if more > MAX_NAMES => format!("the endpoint has {shown} and {} more", more - MAX_NAMES),
         _ => format!("the endpoint has {shown}"),
     }
+}
+
+/// Whether the URL is this machine's own.
+fn is_local(url: &Url) -> bool {
+    matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]" | "0.0.0.0"))
 }
 
 pub(super) fn silence(idle: Duration) -> String {
