@@ -1,0 +1,507 @@
+//! An OpenAI-compatible endpoint that answers by script, over real HTTP.
+//!
+//! A test includes it with
+//!
+//! ```text
+//! #[path = "common/endpoint.rs"]
+//! mod endpoint;
+//! use endpoint::{End, Endpoint, Reply, call, says, stops};
+//! ```
+//!
+//! It runs on a thread of its own, so tests with and without a runtime use it
+//! alike, and it ends when it is dropped. Give its `url()` to the library or to
+//! the built program (`--base-url`).
+//!
+//! ```text
+//! let mut endpoint = Endpoint::start([Reply::text("Hello!"), Reply::new(429, "slow down")]);   // in this order
+//! let endpoint = Endpoint::answer(|request, number| Reply::text(&request.question()));          // by the request
+//! let endpoint = Endpoint::setup().models(&["small-model"]).port(11434).start([…]);             // Ollama's port
+//!
+//! Reply::events(&[says("Let me "), says("see."), stops("stop")]).done()   // one SSE event per TCP segment
+//! Reply::events(&[thinks("Hm."), call("get_weather", "{\"city\": \"Oslo\"}"), stops("tool_calls")]).done()
+//! reply.bytewise()                       // a byte at a time
+//! reply.delay(Duration::from_millis(5))  // between the pieces
+//! reply.end(End::Break)                  // the connection is cut within the body; End::Stall: nothing more comes
+//! Reply::html("Sign in")                 // a web page instead of JSON
+//! Reply::refused(429, "slow down").header("retry-after", "0")
+//! Reply::ollama(…), Reply::lm_studio(…)  // a text the way these send it
+//!
+//! endpoint.seen()           // requests so far: method, path, head, body
+//! endpoint.gone().await     // until a client has left before its answer was complete; `gone_blocking()` without a runtime
+//! ```
+//!
+//! With `models`, `GET …/models` is answered from that list and uses up no
+//! reply. A request for which no reply is left gets HTTP 500 `no reply is left`,
+//! which no client should see in a test that passes.
+
+#![allow(dead_code, reason = "each test uses its part")]
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{mpsc, oneshot};
+
+/// After this time a test that waits has failed.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What the endpoint answers to one request.
+#[derive(Debug, Clone)]
+pub(crate) struct Reply {
+    /// HTTP status.
+    pub(crate) status: u16,
+    /// Header lines, each with its line end.
+    pub(crate) headers: String,
+    /// The body; each piece is one HTTP chunk and one write.
+    pub(crate) pieces: Vec<Vec<u8>>,
+    /// Time before each piece.
+    pub(crate) delay: Duration,
+    /// What follows the last piece.
+    pub(crate) end: End,
+}
+
+/// What follows the last piece of a body.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum End {
+    /// As HTTP wants it.
+    Whole,
+    /// The connection is closed within the body.
+    Break,
+    /// Nothing more comes until the client goes.
+    Stall,
+    /// Nothing comes at all, not even the head.
+    Mute,
+}
+
+impl Reply {
+    /// A body in one piece.
+    pub(crate) fn new(status: u16, body: &str) -> Self {
+        let pieces = vec![body.as_bytes().to_vec()];
+        Reply { status, headers: String::new(), pieces, delay: Duration::ZERO, end: End::Whole }
+    }
+
+    /// A stream of these events, each in a piece of its own.
+    pub(crate) fn events(events: &[Value]) -> Self {
+        let pieces = events.iter().map(|e| format!("data: {e}\n\n").into_bytes()).collect();
+        Reply { pieces, ..Reply::new(200, "") }.header("content-type", "text/event-stream")
+    }
+
+    /// A complete answer, a word in each event.
+    pub(crate) fn text(text: &str) -> Self {
+        let mut events: Vec<Value> = text.split_inclusive(' ').map(says).collect();
+        events.push(stops("stop"));
+        Reply::events(&events).done()
+    }
+
+    /// A complete answer as Ollama sends it: the role in every chunk, the reasoning
+    /// in `reasoning`, and the cost in a chunk without choices.
+    pub(crate) fn ollama(reasoning: &str, text: &str) -> Self {
+        let chunk = |delta: Value, finish: Value| {
+            json!({"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "m",
+                "system_fingerprint": "fp_ollama",
+                "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]})
+        };
+        let mut events = Vec::new();
+        for piece in reasoning.split_inclusive(' ') {
+            events.push(chunk(json!({"role": "assistant", "content": "", "reasoning": piece}), Value::Null));
+        }
+        for piece in text.split_inclusive(' ') {
+            events.push(chunk(json!({"role": "assistant", "content": piece}), Value::Null));
+        }
+        events.push(chunk(json!({"role": "assistant", "content": ""}), json!("stop")));
+        events.push(usage(26, 12));
+        Reply::events(&events).done()
+    }
+
+    /// A complete answer as LM Studio sends it: the role in the first chunk, the
+    /// reasoning in `reasoning_content`, an empty delta with the reason.
+    pub(crate) fn lm_studio(reasoning: &str, text: &str) -> Self {
+        let mut events = vec![delta(json!({"role": "assistant", "content": ""}))];
+        events.extend(reasoning.split_inclusive(' ').map(|piece| delta(json!({"reasoning_content": piece}))));
+        events.extend(text.split_inclusive(' ').map(|piece| delta(json!({"role": "assistant", "content": piece}))));
+        events.extend([stops("stop"), usage(26, 12)]);
+        Reply::events(&events).done()
+    }
+
+    /// A web page, as a proxy or a wrong address gives it.
+    pub(crate) fn html(title: &str) -> Self {
+        let page = format!("<!DOCTYPE html><html><head><title>{title}</title></head><body></body></html>");
+        Reply::new(200, &page).header("content-type", "text/html")
+    }
+
+    /// A refusal with the endpoint's error object.
+    pub(crate) fn refused(status: u16, message: &str) -> Self {
+        Reply::new(status, &json!({"error": {"message": message}}).to_string())
+    }
+
+    /// Adds the `[DONE]` of the protocol.
+    pub(crate) fn done(mut self) -> Self {
+        self.pieces.push(b"data: [DONE]\n\n".to_vec());
+        self
+    }
+
+    /// Adds a piece as it is.
+    pub(crate) fn raw(mut self, piece: &str) -> Self {
+        self.pieces.push(piece.as_bytes().to_vec());
+        self
+    }
+
+    /// Adds a header.
+    pub(crate) fn header(mut self, name: &str, value: &str) -> Self {
+        self.headers += &format!("{name}: {value}\r\n");
+        self
+    }
+
+    /// Each byte in a piece of its own.
+    pub(crate) fn bytewise(mut self) -> Self {
+        self.pieces = self.pieces.concat().chunks(1).map(<[u8]>::to_vec).collect();
+        self
+    }
+
+    /// All in one piece.
+    pub(crate) fn whole(mut self) -> Self {
+        self.pieces = vec![self.pieces.concat()];
+        self
+    }
+
+    /// Waits so long before each piece.
+    pub(crate) fn delay(mut self, delay: Duration) -> Self {
+        self.delay = delay;
+        self
+    }
+
+    /// Sets what follows the last piece.
+    pub(crate) fn end(mut self, end: End) -> Self {
+        self.end = end;
+        self
+    }
+}
+
+/// A chunk with this delta.
+pub(crate) fn delta(delta: Value) -> Value {
+    json!({"choices": [{"index": 0, "delta": delta, "finish_reason": null}]})
+}
+
+/// A chunk of the answer's text.
+pub(crate) fn says(text: &str) -> Value {
+    delta(json!({"content": text}))
+}
+
+/// A chunk of reasoning in a field of its own.
+pub(crate) fn thinks(text: &str) -> Value {
+    delta(json!({"reasoning_content": text}))
+}
+
+/// A chunk with a whole native call.
+pub(crate) fn call(name: &str, arguments: &str) -> Value {
+    let call = json!({"index": 0, "id": "call_a", "type": "function",
+        "function": {"name": name, "arguments": arguments}});
+    delta(json!({"tool_calls": [call]}))
+}
+
+/// The chunk with the reason why the answer is over.
+pub(crate) fn stops(reason: &str) -> Value {
+    json!({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
+}
+
+/// The chunk that says what an answer cost.
+pub(crate) fn usage(prompt: u64, completion: u64) -> Value {
+    json!({"choices": [], "usage":
+        {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}})
+}
+
+/// A call in the syntax that the default prompt teaches.
+pub(crate) fn mcp_call(server: &str, tool: &str, arguments: &Value) -> String {
+    format!(
+        "<use_mcp_tool>\n<server_name>{server}</server_name>\n<tool_name>{tool}</tool_name>\n\
+         <arguments>\n{arguments}\n</arguments>\n</use_mcp_tool>"
+    )
+}
+
+/// A request as the endpoint saw it.
+#[derive(Debug, Clone)]
+pub(crate) struct Seen {
+    /// Request line and header lines.
+    pub(crate) head: String,
+    /// The body; null where it is no JSON.
+    pub(crate) body: Value,
+}
+
+impl Seen {
+    /// `POST /v1/chat/completions`.
+    pub(crate) fn target(&self) -> &str {
+        let line = self.head.lines().next().unwrap_or_default();
+        line.rsplit_once(' ').map_or(line, |(target, _)| target)
+    }
+
+    /// A header's value.
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        let mut lines = self.head.lines().skip(1).filter_map(|line| line.split_once(':'));
+        lines.find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim())
+    }
+
+    /// The text of the last message.
+    pub(crate) fn question(&self) -> String {
+        let messages = self.body["messages"].as_array();
+        let last = messages.and_then(|messages| messages.last());
+        last.and_then(|m| m["content"].as_str()).unwrap_or_default().to_owned()
+    }
+
+    /// All messages as one JSON text, for `contains`.
+    pub(crate) fn messages(&self) -> String {
+        self.body["messages"].to_string()
+    }
+}
+
+/// Where the replies come from: the request and its number, from 0.
+type Answer = Box<dyn FnMut(&Seen, usize) -> Reply + Send>;
+
+/// Options of an [`Endpoint`].
+#[derive(Default)]
+pub(crate) struct EndpointSetup {
+    port: u16,
+    models: Option<Vec<String>>,
+}
+
+impl EndpointSetup {
+    /// Listens on this port of the loopback interface; else on any free one.
+    pub(crate) fn port(mut self, port: u16) -> Self {
+        self.port = port;
+        self
+    }
+
+    /// Answers `GET …/models` with these.
+    pub(crate) fn models(mut self, models: &[&str]) -> Self {
+        self.models = Some(models.iter().map(|&m| m.to_owned()).collect());
+        self
+    }
+
+    /// Answers the requests in this order.
+    pub(crate) fn start(self, replies: impl IntoIterator<Item = Reply>) -> Endpoint {
+        let mut replies: VecDeque<Reply> = replies.into_iter().collect();
+        self.answer(move |_, _| replies.pop_front().unwrap_or_else(|| Reply::refused(500, "no reply is left")))
+    }
+
+    /// Answers each request with what the function gives.
+    pub(crate) fn answer(self, answer: impl FnMut(&Seen, usize) -> Reply + Send + 'static) -> Endpoint {
+        let listener = std::net::TcpListener::bind(("127.0.0.1", self.port))
+            .unwrap_or_else(|e| panic!("cannot listen on port {} of the loopback interface: {e}", self.port));
+        listener.set_nonblocking(true).unwrap();
+        let address = listener.local_addr().unwrap();
+        let (tell, gone) = mpsc::unbounded_channel();
+        let (stop, stopped) = oneshot::channel::<()>();
+        let seen = Arc::<Mutex<Vec<Seen>>>::default();
+        let answer: Answer = Box::new(answer);
+        let desk = Desk {
+            models: self.models.map(|m| Reply::new(200, &models_json(&m)).header("content-type", "application/json")),
+            answer: Arc::new(Mutex::new((answer, 0))),
+            seen: seen.clone(),
+            tell,
+        };
+        let thread = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(async move {
+                let listener = TcpListener::from_std(listener).unwrap();
+                tokio::select! {
+                    () = listen(listener, desk) => {}
+                    _ = stopped => {}
+                }
+            });
+        });
+        Endpoint { address, seen, gone, stop: Some(stop), thread: Some(thread) }
+    }
+}
+
+fn models_json(models: &[String]) -> String {
+    let data: Vec<Value> = models.iter().map(|id| json!({"id": id, "object": "model"})).collect();
+    json!({"object": "list", "data": data}).to_string()
+}
+
+/// A running endpoint; see the module.
+pub(crate) struct Endpoint {
+    address: SocketAddr,
+    seen: Arc<Mutex<Vec<Seen>>>,
+    gone: mpsc::UnboundedReceiver<()>,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Endpoint {
+    /// Options: port, list of models.
+    pub(crate) fn setup() -> EndpointSetup {
+        EndpointSetup::default()
+    }
+
+    /// Answers the requests in this order, on any free port.
+    pub(crate) fn start(replies: impl IntoIterator<Item = Reply>) -> Self {
+        Endpoint::setup().start(replies)
+    }
+
+    /// Answers each request with what the function gives for it and its number, from 0.
+    pub(crate) fn answer(answer: impl FnMut(&Seen, usize) -> Reply + Send + 'static) -> Self {
+        Endpoint::setup().answer(answer)
+    }
+
+    /// The base URL, `http://127.0.0.1:PORT/v1`.
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}/v1", self.address)
+    }
+
+    /// The requests so far, those for the list of models included.
+    pub(crate) fn seen(&self) -> Vec<Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// As [`seen`](Self::seen), and forgets them.
+    pub(crate) fn take_seen(&self) -> Vec<Seen> {
+        std::mem::take(&mut *self.seen.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// How many requests came.
+    pub(crate) fn requests(&self) -> usize {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    /// Waits until a client has left before its answer was complete; each such
+    /// client is reported once.
+    pub(crate) async fn gone(&mut self) {
+        let gone = tokio::time::timeout(PATIENCE, self.gone.recv()).await;
+        gone.expect("no client left before its answer was complete").unwrap();
+    }
+
+    /// [`gone`](Self::gone) for tests without a runtime.
+    pub(crate) fn gone_blocking(&mut self) {
+        let start = Instant::now();
+        while self.gone.try_recv().is_err() {
+            assert!(start.elapsed() < PATIENCE, "no client left before its answer was complete");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+impl Drop for Endpoint {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// What every connection needs.
+#[derive(Clone)]
+struct Desk {
+    models: Option<Reply>,
+    answer: Arc<Mutex<(Answer, usize)>>,
+    seen: Arc<Mutex<Vec<Seen>>>,
+    tell: mpsc::UnboundedSender<()>,
+}
+
+impl Desk {
+    fn reply(&self, request: Seen) -> Reply {
+        let listing = request.target().starts_with("GET") && request.target().ends_with("/models");
+        let reply = match &self.models {
+            Some(models) if listing => models.clone(),
+            _ => {
+                let (answer, number) = &mut *self.answer.lock().unwrap_or_else(PoisonError::into_inner);
+                *number += 1;
+                answer(&request, *number - 1)
+            }
+        };
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).push(request);
+        reply
+    }
+}
+
+async fn listen(listener: TcpListener, desk: Desk) {
+    while let Ok((socket, _)) = listener.accept().await {
+        socket.set_nodelay(true).unwrap();
+        tokio::spawn(serve(socket, desk.clone()));
+    }
+}
+
+/// Serves one connection, which lives on after every whole answer.
+async fn serve(socket: TcpStream, desk: Desk) {
+    let (mut read, mut write) = socket.into_split();
+    let mut rest = Vec::new();
+    while let Some(request) = read_request(&mut read, &mut rest).await {
+        let reply = desk.reply(request);
+        let end = reply.end;
+        let left = tokio::select! {
+            biased;
+            left = send(&mut write, reply) => left,
+            () = hung_up(&mut read) => true,
+        };
+        if left {
+            let _ = desk.tell.send(());
+        }
+        if left || end != End::Whole {
+            return;
+        }
+    }
+}
+
+async fn read_request(socket: &mut OwnedReadHalf, bytes: &mut Vec<u8>) -> Option<Seen> {
+    let mut buffer = [0; 4096];
+    loop {
+        if let Some((request, end)) = parse_request(bytes) {
+            bytes.drain(..end);
+            return Some(request);
+        }
+        let read = socket.read(&mut buffer).await.ok().filter(|n| *n > 0)?;
+        bytes.extend_from_slice(&buffer[..read]);
+    }
+}
+
+/// A complete request and its length in bytes.
+fn parse_request(bytes: &[u8]) -> Option<(Seen, usize)> {
+    let at = bytes.windows(4).position(|w| w == b"\r\n\r\n")?;
+    let head = String::from_utf8_lossy(&bytes[..at]).into_owned();
+    let mut seen = Seen { head, body: Value::Null };
+    let end = at + 4 + seen.header("content-length").and_then(|l| l.parse().ok()).unwrap_or(0);
+    seen.body = serde_json::from_slice(bytes.get(at + 4..end)?).unwrap_or(Value::Null);
+    Some((seen, end))
+}
+
+/// Sends the reply; whether the client left before it was complete.
+async fn send(socket: &mut OwnedWriteHalf, reply: Reply) -> bool {
+    let Reply { status, headers, pieces, delay, end } = reply;
+    if end == End::Mute {
+        return std::future::pending().await;
+    }
+    let close = if end == End::Whole { "" } else { "connection: close\r\n" };
+    let head = format!("HTTP/1.1 {status} Scripted\r\n{headers}transfer-encoding: chunked\r\n{close}\r\n");
+    if socket.write_all(head.as_bytes()).await.is_err() {
+        return true;
+    }
+    for piece in pieces.iter().filter(|p| !p.is_empty()) {
+        if !delay.is_zero() {
+            tokio::time::sleep(delay).await;
+        }
+        let chunk = [format!("{:x}\r\n", piece.len()).as_bytes(), piece, b"\r\n"].concat();
+        if socket.write_all(&chunk).await.is_err() {
+            return true;
+        }
+        tokio::task::yield_now().await;
+    }
+    match end {
+        End::Whole => socket.write_all(b"0\r\n\r\n").await.is_err(),
+        End::Break => false,
+        End::Stall | End::Mute => std::future::pending().await,
+    }
+}
+
+/// Waits until the client closes the connection.
+async fn hung_up(socket: &mut OwnedReadHalf) {
+    while socket.peek(&mut [0]).await.is_ok_and(|n| n > 0) {
+        // The next request lies there already; it is read after this answer.
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
