@@ -42,7 +42,7 @@ use crate::turn::{Granted, PromptVoice, Setup, Turn, TurnConfig, TurnError, Voic
 use crate::validate::Validator;
 use driver::Driver;
 
-pub use crate::turn::{AgentEvent, Approval, ApprovalRequest, AskReason, Finished, StopReason};
+pub use crate::turn::{AgentEvent, Approval, ApprovalRequest, AskReason, Finished, Notice, StopReason};
 
 /// Time that a call may take, unless configured otherwise. MCP servers have
 /// shorter limits of their own.

@@ -65,6 +65,7 @@ pub mod prompt;
 pub mod reasoning;
 #[cfg(feature = "agent")]
 pub mod route;
+pub mod tokens;
 pub mod tool;
 pub mod transcript;
 #[cfg(feature = "agent")]

@@ -24,6 +24,7 @@ const VOCABULARY: &[&str] = &[
     "dialect",
     "conversation",
     "policy",
+    "tokens",
 ];
 /// Stages; none imports another.
 const STAGES: &[&str] = &["prompt", "parse", "validate", "route", "model"];

@@ -105,7 +105,7 @@ async fn show(args: &Args, recording: &Recording, hub: Arc<Hub>) -> Result<(), F
     let mut run = agent.run(question).map_err(Failure::job)?;
     while let Some(event) = run.next().await {
         let shown = match &event {
-            AgentEvent::RoundStarted { round } => match model.requests().last() {
+            AgentEvent::RoundStarted { round, .. } => match model.requests().last() {
                 Some(request) => screen.round(*round, &request.messages),
                 None => Ok(()),
             },

@@ -44,6 +44,8 @@ impl<M: Model + ?Sized> Model for std::sync::Arc<M> {
 pub struct Request {
     /// The whole conversation, oldest message first.
     pub messages: Vec<Message>,
+    /// Model that is to answer, as the endpoint names it; `None` for the client's own.
+    pub model: Option<String>,
     /// Sampling temperature; `None` leaves it to the endpoint.
     pub temperature: Option<f64>,
     /// Most tokens of the answer, reasoning included; `None` leaves it to the endpoint.

@@ -5,6 +5,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::notice::Notice;
+
 use crate::call::{Call, Rejected, RejectedKind};
 use crate::conversation::Conversation;
 use crate::event::Region;
@@ -26,6 +28,9 @@ pub enum AgentEvent {
     RoundStarted {
         /// Round of this turn, from 1.
         round: u32,
+        /// Model that was asked for by name; `None` for the client's own.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        model: Option<String>,
     },
     /// Text for the user.
     Text {
@@ -114,6 +119,11 @@ pub enum AgentEvent {
         id: String,
         /// What became of it.
         outcome: Outcome,
+    },
+    /// Something that the caller should know although the turn goes on as before.
+    Notice {
+        /// What.
+        notice: Notice,
     },
     /// The turn is over.
     Finished(Box<Finished>),

@@ -31,6 +31,7 @@ mod draft;
 mod event;
 mod io;
 mod judge;
+mod notice;
 mod rejected;
 mod setup;
 mod voice;
@@ -51,6 +52,7 @@ use crate::tool::ToolChoice;
 pub use config::{AfterCall, MAX_CORRECTIONS, MAX_ROUNDS, TurnConfig};
 pub use event::{AgentEvent, Approval, ApprovalRequest, AskReason, Finished, StopReason};
 pub use io::{Action, Granted, Input, TurnError};
+pub use notice::Notice;
 pub use rejected::{Reaction, Row, TABLE, row};
 pub use setup::Setup;
 pub use voice::{Remark, Voice, VoiceError};
@@ -168,8 +170,9 @@ impl Turn {
         self.answer.clear();
         match self.request() {
             Ok(request) => {
+                let model = request.model.clone();
                 self.actions.push_back(Action::Send(request));
-                self.emit(AgentEvent::RoundStarted { round: self.round });
+                self.emit(AgentEvent::RoundStarted { round: self.round, model });
                 Ok(())
             }
             Err(VoiceError(message)) => self.finish(StopReason::PromptFailed { message }),

@@ -56,7 +56,7 @@ fn allowing() -> TurnConfig {
 fn started(config: TurnConfig) -> Turn {
     let mut turn = Turn::new(setup(config), "Weather?".into(), Granted::new()).unwrap();
     let actions = actions(&mut turn);
-    assert!(matches!(actions[..], [Action::Send(_), Action::Emit(AgentEvent::RoundStarted { round: 1 })]));
+    assert!(matches!(actions[..], [Action::Send(_), Action::Emit(AgentEvent::RoundStarted { round: 1, model: None })]));
     turn
 }
 
@@ -376,6 +376,23 @@ fn events_survive_json() {
     let text = serde_json::to_string(&events).unwrap();
     assert_eq!(serde_json::from_str::<Vec<AgentEvent>>(&text).unwrap(), events);
     assert!(text.contains(r#"{"type":"call_running","id":"call_1","server":"demo","tool":"weather""#), "{text}");
+}
+
+#[test]
+fn notices_survive_json_and_end_with_a_remedy() {
+    let notices = [
+        Notice::PromptCut { sent: 11_289, read: 4_096 },
+        Notice::HistoryLeftOut { rounds: 3, questions: 1, results: 0, context: 8_192 },
+    ];
+    for notice in notices {
+        let event = AgentEvent::Notice { notice: notice.clone() };
+        let text = serde_json::to_string(&event).unwrap();
+        assert!(text.starts_with(r#"{"type":"notice","notice":{"kind":""#), "{text}");
+        assert_eq!(serde_json::from_str::<AgentEvent>(&text).unwrap(), event);
+        assert!(notice.to_string().contains("--tool-budget"), "{notice}");
+    }
+    let left_out = Notice::HistoryLeftOut { rounds: 1, questions: 0, results: 2, context: 100 }.to_string();
+    assert!(left_out.contains("1 message of the model, 2 results were left out"), "{left_out}");
 }
 
 /// What a first message leaves: history, calls that run, why the turn ended.

@@ -4,10 +4,10 @@ use serde_json::{Map, Value, json};
 
 use crate::model::Request;
 
-/// The body; `parameters` go before everything else, and a `null` takes a field away.
+/// The body, for `model` if the request names none; `parameters` go before everything else, and a `null` takes a field away.
 pub(super) fn body(model: &str, request: &Request, parameters: &Map<String, Value>) -> Value {
     let mut body = Map::new();
-    body.insert("model".to_owned(), model.into());
+    body.insert("model".to_owned(), request.model.as_deref().unwrap_or(model).into());
     let messages = request.messages.iter().map(|m| json!({"role": m.role, "content": m.content}));
     body.insert("messages".to_owned(), messages.collect());
     body.insert("stream".to_owned(), true.into());
@@ -45,5 +45,13 @@ mod tests {
         let changed = json!({"model": "m", "messages": messages, "stream": true, "temperature": 0.6,
             "max_completion_tokens": 50});
         assert_eq!(body("m", &request, parameters.as_object().unwrap()), changed);
+    }
+
+    #[test]
+    fn a_request_may_name_its_model() {
+        let mut request = Request::new(vec![Message::user("u")]);
+        assert_eq!(body("m", &request, &Map::new())["model"], "m");
+        request.model = Some("other".to_owned());
+        assert_eq!(body("m", &request, &Map::new())["model"], "other");
     }
 }
