@@ -27,6 +27,8 @@ pub enum Status {
     TimedOut,
     /// The turn was cancelled.
     Cancelled,
+    /// The call's arguments were shown to the user; nothing ran.
+    Displayed,
 }
 
 keyword_enum!(Status, "a status",
@@ -34,7 +36,8 @@ keyword_enum!(Status, "a status",
     "tool_error" => Status::ToolError,
     "denied" => Status::Denied,
     "timed_out" => Status::TimedOut,
-    "cancelled" => Status::Cancelled);
+    "cancelled" => Status::Cancelled,
+    "displayed" => Status::Displayed);
 
 /// What became of a call. A tool's failure is an outcome, not an `Err`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -46,15 +49,29 @@ pub struct Outcome {
     /// MCP's `structuredContent`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub structured: Option<Value>,
+    /// What the tool tells the caller's interface beside the text. No model sees
+    /// it; it is kept with the outcome, so that a stored conversation can be shown again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub events: Vec<InterfaceEvent>,
     /// Time from the call's start to here, in the serialised form in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "millis")]
     pub took: Option<Duration>,
 }
 
+/// Something for the caller's interface that came with an [`Outcome`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct InterfaceEvent {
+    /// What it is, in the words of tool and interface.
+    pub kind: String,
+    /// Its content. Untrusted where the tool is.
+    #[serde(default)]
+    pub data: Value,
+}
+
 impl Outcome {
     /// An outcome with a status and a text.
     pub fn new(status: Status, text: impl Into<String>) -> Self {
-        Outcome { status, text: text.into(), structured: None, took: None }
+        Outcome { status, text: text.into(), structured: None, events: Vec::new(), took: None }
     }
 
     /// The tool answered with this text.
@@ -65,6 +82,13 @@ impl Outcome {
     /// The tool failed and said so.
     pub fn error(text: impl Into<String>) -> Self {
         Outcome::new(Status::ToolError, text)
+    }
+
+    /// Adds something for the caller's interface.
+    #[must_use]
+    pub fn with_event(mut self, kind: impl Into<String>, data: impl Into<Value>) -> Self {
+        self.events.push(InterfaceEvent { kind: kind.into(), data: data.into() });
+        self
     }
 
     /// Whether the tool answered.

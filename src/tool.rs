@@ -43,6 +43,11 @@ pub struct Tool {
     /// Hints of the server about the tool. Untrusted: they may only tighten a policy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
+    /// Calls of this tool run nothing: their arguments are shown to the user,
+    /// beside the text. The program decides this; a server's own word for it is
+    /// not taken.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub display_only: bool,
 }
 
 /// A server's hints about one of its tools; absent means unknown.
@@ -98,6 +103,13 @@ impl Tool {
     #[must_use]
     pub fn with_schema(mut self, schema: Value) -> Self {
         self.input_schema = Some(schema);
+        self
+    }
+
+    /// Marks the tool as [display-only](Tool::display_only).
+    #[must_use]
+    pub fn display_only(mut self) -> Self {
+        self.display_only = true;
         self
     }
 

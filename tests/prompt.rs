@@ -206,6 +206,35 @@ fn tools_of_one_name_on_two_servers_are_told_apart() {
 }
 
 #[test]
+fn a_display_only_tool_is_listed_as_one_and_acknowledged_in_a_line() {
+    let chart = Tool::new("show_chart").with_server("ui").display_only();
+    let catalog = Catalog::new([server("time")].into_iter().chain(Catalog::from_tools([chart]).servers().to_vec()));
+    let none = Map::new();
+    let (shown, result) = (Outcome::new(Status::Displayed, "shown"), Outcome::result("09:30"));
+    let answered = |id, tool, outcome| Item::Answered { id, server: None, tool, arguments: &none, outcome };
+    let chart = answered("call_1", "show_chart", &shown);
+    let time = answered("call_2", "get_current_time", &result);
+    for (dialect, lang) in all() {
+        let prompt = prompt(options(dialect, lang));
+        let (listed, rule, acknowledged) = match lang {
+            Lang::En => ("\n  (shows this to the user at once", "do not wait for a result", "Shown to the user: "),
+            Lang::Zh => ("\n  （立即展示给用户", "不要等待结果", "已展示给用户："),
+        };
+        let system = prompt.system(&catalog).unwrap();
+        assert!(system.contains(listed) && system.contains(rule), "{system}");
+        assert_eq!(system.matches(listed).count(), 1, "{system}");
+        let plain = prompt.system(&real()).unwrap();
+        assert!(!plain.contains(listed) && !plain.contains(rule));
+
+        let alone = prompt.results(&catalog, &Round { items: &[chart], earlier: &[] }).unwrap();
+        assert!(alone.starts_with(acknowledged) && alone.contains("show_chart") && alone.contains("call_1"), "{alone}");
+        assert!(!alone.contains("tool_result") && alone.chars().count() < 100, "{alone}");
+        let both = prompt.results(&catalog, &Round { items: &[chart, time], earlier: &[] }).unwrap();
+        assert!(both.starts_with(acknowledged) && both.matches("<tool_result").count() == 1, "{both}");
+    }
+}
+
+#[test]
 fn a_servers_words_cannot_pose_as_calls_or_instructions_of_ours() {
     let schema = json!({
         "type": "object", "required": ["q"],

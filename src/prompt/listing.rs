@@ -23,6 +23,8 @@ pub(super) struct View {
     servers: Vec<ServerView>,
     has_tools: bool,
     has_resources: bool,
+    /// Some tool is display-only.
+    displays: bool,
     ambiguous: bool,
     choice: &'static str,
     listing: &'static str,
@@ -46,6 +48,7 @@ struct ServerView {
 struct ToolView {
     signature: String,
     needs_server: bool,
+    display_only: bool,
     description: String,
     notes: Vec<NoteView>,
     schema: Option<String>,
@@ -83,6 +86,7 @@ pub(super) fn view(catalog: &Catalog, options: &Options) -> Result<View, PromptE
         servers: listed.iter().filter(|s| offers(s)).map(|server| lister.server(server)).collect(),
         has_tools: catalog.tools().next().is_some(),
         has_resources: resource.is_some(),
+        displays: catalog.tools().any(|tool| tool.display_only),
         ambiguous: catalog.tools().any(|tool| catalog.is_ambiguous(&tool.name)),
         choice: match options.tool_choice {
             _ if catalog.is_empty() => "nothing",
@@ -153,6 +157,7 @@ impl Lister<'_> {
         ToolView {
             signature,
             needs_server: self.catalog.is_ambiguous(&tool.name),
+            display_only: tool.display_only,
             description: clean(description, limit),
             notes,
             schema,
@@ -233,6 +238,7 @@ pub(super) fn example_tool<'a>(catalog: &'a Catalog, neutraliser: &Neutraliser) 
         let deprecated = tool.description.as_ref().is_some_and(|d| d.to_lowercase().contains("deprecated"));
         (
             hostile,
+            tool.display_only,
             arguments.is_empty(),
             deprecated || hint(annotations.destructive_hint, true) && !hint(annotations.read_only_hint, true),
             !hint(annotations.read_only_hint, true),

@@ -7,7 +7,7 @@ use super::listing::{display_name, example_call, example_tool, named, read_call}
 use super::{Earlier, Item, Options, Round};
 use crate::call::{Rejected, RejectedKind};
 use crate::catalog::Catalog;
-use crate::outcome::{Neutraliser, Outcome, cut};
+use crate::outcome::{Neutraliser, Outcome, Status, cut};
 use crate::tool::{ACCESS_RESOURCE, Tool};
 
 /// Characters of the arguments of an answered call at most.
@@ -33,6 +33,7 @@ const NAMES: usize = 40;
 pub(super) struct View {
     earlier: Vec<EarlierView>,
     forgotten: usize,
+    shown: Vec<ShownView>,
     answered: Vec<AnsweredView>,
     rejected: Vec<RejectedView>,
     unmet: bool,
@@ -46,6 +47,13 @@ struct EarlierView {
     call: String,
     arguments: String,
     status: &'static str,
+}
+
+/// A call whose arguments were shown to the user: it is acknowledged and has no result.
+#[derive(Debug, Serialize)]
+struct ShownView {
+    id: String,
+    tool: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -85,6 +93,7 @@ pub(super) fn view(catalog: &Catalog, options: &Options, round: &Round<'_>) -> V
     View {
         earlier: round.earlier.iter().skip(forgotten).map(|earlier| writer.earlier(earlier)).collect(),
         forgotten,
+        shown: items.clone().filter_map(|item| writer.shown(item)).collect(),
         answered: items.clone().filter_map(|item| writer.answered(item)).collect(),
         rejected: items
             .clone()
@@ -107,8 +116,20 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
+    fn shown(&self, item: &Item<'_>) -> Option<ShownView> {
+        match item {
+            Item::Answered { id, tool, outcome, .. } if outcome.status == Status::Displayed => {
+                Some(ShownView { id: self.word(id), tool: self.word(tool) })
+            }
+            _ => None,
+        }
+    }
+
     fn answered(&self, item: &Item<'_>) -> Option<AnsweredView> {
         let Item::Answered { id, server, tool, arguments, outcome } = item else { return None };
+        if outcome.status == Status::Displayed {
+            return None;
+        }
         Some(AnsweredView {
             id: self.word(id),
             server: server.map(|server| self.word(server)),

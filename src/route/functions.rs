@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use super::{Invocation, Toolbox};
 use crate::catalog::{Catalog, Server};
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, Status};
 use crate::tool::Tool;
 
 /// Tools that are functions of this program.
@@ -45,7 +45,29 @@ pub struct Functions {
     functions: HashMap<String, Function>,
 }
 
-type Function = Box<dyn Fn(Map<String, Value>) -> BoxFuture<'static, Result<Value, String>> + Send + Sync>;
+type Function = Box<dyn Fn(Map<String, Value>) -> BoxFuture<'static, Outcome> + Send + Sync>;
+
+/// What a function may return: a JSON value, or an [`Outcome`] as it is.
+pub trait IntoOutcome {
+    /// The outcome: of a JSON string its text, of any other value its JSON text
+    /// and the value as the structured result.
+    fn into_outcome(self) -> Outcome;
+}
+
+impl<T: Into<Value>> IntoOutcome for T {
+    fn into_outcome(self) -> Outcome {
+        match self.into() {
+            Value::String(text) => Outcome::result(text),
+            value => Outcome { structured: Some(value.clone()), ..Outcome::result(value.to_string()) },
+        }
+    }
+}
+
+impl IntoOutcome for Outcome {
+    fn into_outcome(self) -> Outcome {
+        self
+    }
+}
 
 impl Functions {
     /// No functions yet, under a server name that a model may give.
@@ -70,25 +92,40 @@ impl Functions {
     ///
     /// The function gets arguments that the tool's schema has accepted. What it
     /// returns becomes the outcome: a JSON string as it is, any other value as
-    /// JSON text and as the structured result. An error becomes
+    /// JSON text and as the structured result, an [`Outcome`] (which may carry
+    /// events for the interface) as it is. An error becomes
     /// [`Status::ToolError`](crate::outcome::Status::ToolError), and so does a panic.
     #[must_use]
     pub fn with<F, Fut, T, E>(mut self, tool: Tool, function: F) -> Self
     where
         F: Fn(Map<String, Value>) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<T, E>> + Send + 'static,
-        T: Into<Value>,
+        T: IntoOutcome,
         E: std::fmt::Display,
     {
         let run = move |args| {
             let answer = function(args);
-            async move { answer.await.map(Into::into).map_err(|e| e.to_string()) }.boxed()
+            async move { answer.await.map_or_else(|e| Outcome::error(e.to_string()), T::into_outcome) }.boxed()
         };
-        self.server.tools.retain(|t| t.name != tool.name);
         self.functions.insert(tool.name.clone(), Box::new(run));
+        self.offer(tool);
+        self
+    }
+
+    /// Adds a display-only tool: nothing runs, and the arguments that its schema
+    /// accepts reach the caller beside the model's text. A tool of the same name
+    /// is replaced.
+    #[must_use]
+    pub fn display(mut self, tool: Tool) -> Self {
+        self.functions.remove(&tool.name);
+        self.offer(tool.display_only());
+        self
+    }
+
+    fn offer(&mut self, tool: Tool) {
+        self.server.tools.retain(|t| t.name != tool.name);
         self.server.tools.push(tool);
         self.rebuild();
-        self
     }
 
     fn rebuild(&mut self) {
@@ -100,18 +137,15 @@ impl Functions {
             Ok(found) => found.tool,
             Err(not_found) => return Outcome::error(not_found.to_string()),
         };
-        let function = &self.functions[&found.name];
+        // A turn does not call a display-only tool; whoever does has nothing to run.
+        let Some(function) = self.functions.get(&found.name) else {
+            return Outcome::new(Status::Displayed, format!("{} only shows its arguments", found.name));
+        };
         // The closure itself may panic before its first await, so it is called inside.
         let answer = AssertUnwindSafe(async { function(invocation.arguments).await }).catch_unwind().await;
-        match answer {
-            Ok(Ok(Value::String(text))) => Outcome::result(text),
-            Ok(Ok(value)) => {
-                let text = value.to_string();
-                Outcome { structured: Some(value), ..Outcome::result(text) }
-            }
-            Ok(Err(message)) => Outcome::error(message),
-            Err(panic) => Outcome::error(format!("the tool {:?} failed inside: {}", found.name, panic_text(&*panic))),
-        }
+        answer.unwrap_or_else(|panic| {
+            Outcome::error(format!("the tool {:?} failed inside: {}", found.name, panic_text(&*panic)))
+        })
     }
 }
 
@@ -149,7 +183,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::outcome::Status;
 
     fn tools() -> Functions {
         Functions::new("local")
@@ -177,6 +210,23 @@ mod tests {
         let outcome = tools().call(Invocation::new("count").with_server("local")).await;
         assert_eq!(outcome.text, r#"{"keys":0}"#);
         assert_eq!(outcome.structured, Some(json!({ "keys": 0 })));
+    }
+
+    #[tokio::test]
+    async fn an_outcome_is_taken_as_it_is() {
+        let tools = tools().with(Tool::new("draw"), |_| async {
+            Ok::<_, String>(Outcome::result("drawn").with_event("chart", json!({ "points": [1, 2] })))
+        });
+        let outcome = tools.call(Invocation::new("draw")).await;
+        assert_eq!((outcome.text.as_str(), outcome.structured.as_ref()), ("drawn", None));
+        assert_eq!(outcome.events[0].data, json!({ "points": [1, 2] }));
+    }
+
+    #[tokio::test]
+    async fn a_display_tool_has_nothing_to_run() {
+        let tools = tools().display(Tool::new("greet"));
+        assert!(tools.catalog().find(None, "greet").unwrap().tool.display_only);
+        assert_eq!(tools.call(Invocation::new("greet")).await.status, Status::Displayed);
     }
 
     #[tokio::test]

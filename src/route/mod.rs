@@ -14,7 +14,7 @@ use crate::catalog::Catalog;
 use crate::outcome::Outcome;
 
 pub use combined::Toolboxes;
-pub use functions::Functions;
+pub use functions::{Functions, IntoOutcome};
 
 /// One validated call on its way to a tool.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -7,6 +7,11 @@ use serde_json::Value;
 
 use crate::outcome::{Outcome, Status};
 
+/// Kind of the interface event that carries a result's `_meta`: data of the
+/// server for the client, which is not for the model
+/// (modelcontextprotocol.io/specification/2025-11-25/basic, "_meta").
+pub const META_EVENT: &str = "mcp_meta";
+
 /// The answer of `tools/call`.
 pub(super) fn tool_outcome(result: &Value) -> Outcome {
     let failed = result.get("isError").and_then(Value::as_bool).unwrap_or(false);
@@ -21,7 +26,11 @@ pub(super) fn tool_outcome(result: &Value) -> Outcome {
         };
     }
     let status = if failed { Status::ToolError } else { Status::Result };
-    Outcome { structured, ..Outcome::new(status, text) }
+    let outcome = Outcome { structured, ..Outcome::new(status, text) };
+    match result.get("_meta").and_then(Value::as_object) {
+        Some(meta) if !meta.is_empty() => outcome.with_event(META_EVENT, meta.clone()),
+        _ => outcome,
+    }
 }
 
 /// The answer of `resources/read`.
@@ -127,6 +136,13 @@ mod tests {
         assert_eq!((outcome.text.as_str(), outcome.structured), (r#"{"a":1}"#, Some(json!({ "a": 1 }))));
         let outcome = tool_outcome(&json!({ "content": [{ "type": "text", "text": "t" }], "structuredContent": [1] }));
         assert_eq!((outcome.text.as_str(), outcome.structured), ("t", Some(json!([1]))));
+    }
+
+    #[test]
+    fn meta_is_an_event_for_the_interface_and_no_text() {
+        let outcome = tool_outcome(&json!({ "content": [{ "type": "text", "text": "t" }], "_meta": { "ui": "x" } }));
+        assert_eq!(outcome, Outcome::result("t").with_event(META_EVENT, json!({ "ui": "x" })));
+        assert!(tool_outcome(&json!({ "content": [], "_meta": {} })).events.is_empty());
     }
 
     #[test]

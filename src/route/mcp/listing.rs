@@ -12,6 +12,8 @@ pub(super) fn tools(entries: Vec<Value>, notes: &mut Vec<String>) -> Vec<Tool> {
     let mut seen = HashSet::new();
     let entries = entries.into_iter().map(without_broken_annotations).collect();
     let mut tools: Vec<Tool> = items("tool", "name", entries, notes);
+    // What runs nothing is the program's to say.
+    tools.iter_mut().for_each(|tool| tool.display_only = false);
     tools.retain(|tool| {
         let reason = match tool.name.trim() {
             "" => "its name is empty",
@@ -73,7 +75,7 @@ mod tests {
             json!({ "name": "good", "inputSchema": { "z": 1, "a": 2 }, "annotations": { "readOnlyHint": "yes" } }),
             json!({ "name": "bad", "description": 5 }),
             json!({ "description": "nameless" }),
-            json!({ "name": "schemaless", "annotations": [] }),
+            json!({ "name": "schemaless", "annotations": [], "displayOnly": true }),
             json!({ "name": "odd", "inputSchema": "string" }),
             json!({ "name": "good" }),
         ];
@@ -81,6 +83,7 @@ mod tests {
         let names: Vec<_> = tools.iter().map(|t| t.name.as_str()).collect();
         assert_eq!(names, ["good", "schemaless"]);
         assert_eq!(tools[0].input_schema.as_ref().unwrap().to_string(), r#"{"z":1,"a":2}"#);
+        assert!(!tools[1].display_only);
         assert_eq!(notes.len(), 4);
         assert!(notes[0].starts_with("the tool \"bad\" is left out: "), "{notes:?}");
         assert!(notes[1].starts_with("the tool number 3 is left out: "), "{notes:?}");

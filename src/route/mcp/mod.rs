@@ -38,5 +38,6 @@ mod stdio;
 
 pub use config::{Config, ConfigError, Environment, ServerConfig, TransportConfig};
 pub use connection::{MAX_CALL, MAX_CALLS};
+pub use content::META_EVENT;
 pub use hub::{DEFAULT_CALL_TIMEOUT, DEFAULT_CONNECT_TIMEOUT, Hub, Options, ServerState, ServerStatus};
 pub use stdio::STDERR_TAIL;
