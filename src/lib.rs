@@ -21,6 +21,7 @@
 //! | run the whole loop | `agent::Agent` |
 //! | talk to a model | `model::OpenAi`, or any other `model::Model` |
 //! | connect to MCP servers | `route::mcp::Hub` |
+//! | read and write calls as OpenAI, Anthropic and Gemini do | [`wire`] |
 //! | record and replay a model | [`transcript`] |
 //!
 //! # Features
@@ -72,6 +73,7 @@ pub mod transcript;
 pub mod turn;
 #[cfg(feature = "validate")]
 pub mod validate;
+pub mod wire;
 
 pub use error::Error;
 

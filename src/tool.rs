@@ -6,7 +6,6 @@
 
 mod example;
 
-#[cfg(feature = "prompt")]
 pub(crate) use example::resolve;
 
 use std::convert::Infallible;

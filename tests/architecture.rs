@@ -24,6 +24,7 @@ const VOCABULARY: &[&str] = &[
     "dialect",
     "conversation",
     "policy",
+    "wire",
     "tokens",
 ];
 /// Stages; none imports another.

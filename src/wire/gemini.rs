@@ -1,0 +1,114 @@
+//! Gemini's `generateContent`: `functionDeclarations`, and the objects under
+//! `functionCall` and `functionResponse` in a content's parts
+//! (ai.google.dev/api/caching#FunctionCall). A part's `thoughtSignature` stands
+//! beside the call and belongs to whoever keeps the parts.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::{ToolDefinition, ToolResult, WireError};
+use crate::message::NativeCall;
+
+/// A call: `functionCall` in a part of a model's content.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct FunctionCall {
+    /// Identifier; optional, and missing from many answers. Results are then
+    /// matched by name and order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// The tool's name.
+    pub name: String,
+    /// The arguments.
+    #[serde(default)]
+    pub args: Map<String, Value>,
+}
+
+/// A result: `functionResponse` in a part of a user's content.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct FunctionResponse {
+    /// The call that it answers, if that had an identifier.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// The tool's name.
+    pub name: String,
+    /// The result as an object: its own, or a text under `output`, for a failure
+    /// under `error`.
+    #[serde(default)]
+    pub response: Map<String, Value>,
+}
+
+/// A tool: an item of `functionDeclarations`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FunctionDeclaration {
+    /// Name: letters, digits, underscores and hyphens, at most 64.
+    pub name: String,
+    /// What it does.
+    #[serde(default)]
+    pub description: String,
+    /// JSON Schema of the arguments. (`parameters` beside it takes a dialect of
+    /// OpenAPI instead, which is not written here.)
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parameters_json_schema: Option<Value>,
+}
+
+/// Keys under which a text stands.
+const OUTPUT: &str = "output";
+const ERROR: &str = "error";
+
+impl From<FunctionCall> for NativeCall {
+    fn from(call: FunctionCall) -> Self {
+        NativeCall { id: call.id, name: call.name, arguments: Value::Object(call.args).to_string() }
+    }
+}
+
+impl TryFrom<NativeCall> for FunctionCall {
+    type Error = WireError;
+
+    fn try_from(call: NativeCall) -> Result<Self, WireError> {
+        let args = call.object()?;
+        Ok(FunctionCall { id: call.id, name: call.name, args })
+    }
+}
+
+impl From<FunctionResponse> for ToolResult {
+    fn from(response: FunctionResponse) -> Self {
+        let FunctionResponse { id, name, response } = response;
+        let is_error = response.contains_key(ERROR);
+        let plain = [OUTPUT, ERROR].iter().find_map(|key| response.get(*key)?.as_str());
+        let result = ToolResult { id, name, is_error, ..ToolResult::default() };
+        match plain {
+            Some(text) if response.len() == 1 => ToolResult { text: text.to_owned(), ..result },
+            _ => {
+                let text = Value::Object(response.clone()).to_string();
+                ToolResult { text, structured: Some(response), ..result }
+            }
+        }
+    }
+}
+
+impl From<ToolResult> for FunctionResponse {
+    fn from(result: ToolResult) -> Self {
+        let ToolResult { id, name, text, is_error, structured } = result;
+        let key = if is_error { ERROR } else { OUTPUT };
+        // An object without a sign of the failure would pass for success.
+        let own = structured.filter(|object| object.contains_key(ERROR) == is_error);
+        let response = own.unwrap_or_else(|| Map::from_iter([(key.to_owned(), text.into())]));
+        FunctionResponse { id, name, response }
+    }
+}
+
+impl From<FunctionDeclaration> for ToolDefinition {
+    fn from(tool: FunctionDeclaration) -> Self {
+        let FunctionDeclaration { name, description, parameters_json_schema } = tool;
+        let parameters = parameters_json_schema.unwrap_or_else(|| super::parameters(None));
+        ToolDefinition { name, description, parameters }
+    }
+}
+
+impl From<ToolDefinition> for FunctionDeclaration {
+    fn from(tool: ToolDefinition) -> Self {
+        let ToolDefinition { name, description, parameters } = tool;
+        FunctionDeclaration { name, description, parameters_json_schema: Some(parameters) }
+    }
+}

@@ -1,0 +1,141 @@
+//! OpenAI's Chat Completions: `tools`, `tool_calls` and messages of the role `tool`
+//! (platform.openai.com/docs/api-reference/chat/create). Ollama, LM Studio,
+//! llama.cpp, vLLM, DeepSeek and others take the same.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{ToolDefinition, ToolResult, id};
+use crate::message::NativeCall;
+
+/// The word `function`, the only kind of tool here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// A function.
+    #[default]
+    Function,
+}
+
+/// A call: an item of an assistant message's `tool_calls`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct ToolCall {
+    /// Identifier; empty where an endpoint gives none.
+    #[serde(default)]
+    pub id: String,
+    /// Always `function`; some endpoints leave it out.
+    #[serde(default, rename = "type")]
+    pub kind: Kind,
+    /// What is called.
+    pub function: FunctionCall,
+}
+
+/// What a [`ToolCall`] calls.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct FunctionCall {
+    /// The tool's name.
+    pub name: String,
+    /// The arguments' JSON text. Some endpoints send the object itself; it is
+    /// read as its text.
+    #[serde(default, deserialize_with = "text_of_arguments")]
+    pub arguments: String,
+}
+
+/// A result: a message of the role `tool`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolMessage {
+    /// Always `tool`.
+    #[serde(default)]
+    pub role: ToolRole,
+    /// The call that it answers.
+    #[serde(default)]
+    pub tool_call_id: String,
+    /// What the model reads. A list of text parts is read as their text.
+    #[serde(default, deserialize_with = "text_of_parts")]
+    pub content: String,
+}
+
+/// The word `tool`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolRole {
+    /// Result of a call.
+    #[default]
+    Tool,
+}
+
+/// A tool: an item of a request's `tools`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Tool {
+    /// Always `function`.
+    #[serde(default, rename = "type")]
+    pub kind: Kind,
+    /// What it is.
+    pub function: Function,
+}
+
+/// What a [`Tool`] is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Function {
+    /// Name: letters, digits, underscores and hyphens, at most 64.
+    pub name: String,
+    /// What it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// JSON Schema of the arguments; without one there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parameters: Option<Value>,
+}
+
+fn text_of_arguments<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    Ok(match Value::deserialize(deserializer)? {
+        Value::Null => String::new(),
+        Value::String(text) => text,
+        value => value.to_string(),
+    })
+}
+
+fn text_of_parts<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    super::text_of(&Value::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+}
+
+impl From<ToolCall> for NativeCall {
+    fn from(call: ToolCall) -> Self {
+        NativeCall { id: id(call.id), name: call.function.name, arguments: call.function.arguments }
+    }
+}
+
+impl From<NativeCall> for ToolCall {
+    fn from(call: NativeCall) -> Self {
+        let function = FunctionCall { name: call.name, arguments: call.arguments };
+        ToolCall { id: call.id.unwrap_or_default(), kind: Kind::Function, function }
+    }
+}
+
+impl From<ToolMessage> for ToolResult {
+    fn from(message: ToolMessage) -> Self {
+        ToolResult { id: id(message.tool_call_id), text: message.content, ..ToolResult::default() }
+    }
+}
+
+impl From<ToolResult> for ToolMessage {
+    fn from(result: ToolResult) -> Self {
+        ToolMessage { role: ToolRole::Tool, tool_call_id: result.id.unwrap_or_default(), content: result.text }
+    }
+}
+
+impl From<Tool> for ToolDefinition {
+    fn from(tool: Tool) -> Self {
+        let Function { name, description, parameters } = tool.function;
+        let parameters = parameters.unwrap_or_else(|| super::parameters(None));
+        ToolDefinition { name, description: description.unwrap_or_default(), parameters }
+    }
+}
+
+impl From<ToolDefinition> for Tool {
+    fn from(tool: ToolDefinition) -> Self {
+        let ToolDefinition { name, description, parameters } = tool;
+        let function = Function { name, description: id(description), parameters: Some(parameters) };
+        Tool { kind: Kind::Function, function }
+    }
+}

@@ -1,0 +1,248 @@
+use proptest::prelude::*;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+
+use super::*;
+use crate::catalog::{Catalog, Server};
+use crate::tool::{ACCESS_RESOURCE, Resource, Tool};
+
+fn value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<String>().prop_map(Value::from),
+    ];
+    leaf.prop_recursive(3, 16, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::vec((key(), inner), 0..4).prop_map(|pairs| Value::Object(pairs.into_iter().collect())),
+        ]
+    })
+}
+
+/// Also the keys that mean something in a shape.
+fn key() -> impl Strategy<Value = String> {
+    prop_oneof![any::<String>(), Just("output".to_owned()), Just("error".to_owned())]
+}
+
+fn object() -> impl Strategy<Value = Map<String, Value>> {
+    prop::collection::vec((key(), value()), 0..4).prop_map(|pairs| pairs.into_iter().collect())
+}
+
+fn id() -> impl Strategy<Value = Option<String>> {
+    prop::option::of(".{1,20}")
+}
+
+fn call() -> impl Strategy<Value = NativeCall> {
+    (id(), "[a-zA-Z_][a-zA-Z0-9_-]{0,20}", object()).prop_map(|(id, name, arguments)| NativeCall {
+        id,
+        name,
+        arguments: Value::Object(arguments).to_string(),
+    })
+}
+
+/// The value written as JSON and read back.
+fn again<T: Serialize + DeserializeOwned>(value: &T) -> T {
+    serde_json::from_str(&serde_json::to_string(value).unwrap()).unwrap()
+}
+
+proptest! {
+    #[test]
+    fn calls_survive_every_shape(call in call()) {
+        let openai = openai::ToolCall::from(call.clone());
+        prop_assert_eq!(NativeCall::from(again(&openai)), call.clone());
+        let anthropic = anthropic::ToolUse::try_from(call.clone()).unwrap();
+        prop_assert_eq!(NativeCall::from(again(&anthropic)), call.clone());
+        let gemini = gemini::FunctionCall::try_from(call.clone()).unwrap();
+        prop_assert_eq!(NativeCall::from(again(&gemini)), call);
+    }
+
+    #[test]
+    fn arguments_of_any_text_survive_openais_shape(arguments in any::<String>(), name in any::<String>()) {
+        let call = NativeCall { id: None, name, arguments };
+        prop_assert_eq!(NativeCall::from(again(&openai::ToolCall::from(call.clone()))), call);
+    }
+
+    #[test]
+    fn results_survive_but_for_what_a_shape_cannot_say(
+        id in id(), text in any::<String>(), is_error in any::<bool>(), name in "[a-z]{1,8}",
+    ) {
+        let result = ToolResult { id, name, text, is_error, structured: None };
+        let gemini = ToolResult::from(again(&gemini::FunctionResponse::from(result.clone())));
+        prop_assert_eq!(&gemini, &result);
+        let anthropic = ToolResult::from(again(&anthropic::ToolResultBlock::from(result.clone())));
+        prop_assert_eq!(&anthropic, &ToolResult { name: String::new(), ..result.clone() });
+        let openai = ToolResult::from(again(&openai::ToolMessage::from(result.clone())));
+        prop_assert_eq!(&openai, &ToolResult { is_error: false, ..anthropic });
+    }
+
+    #[test]
+    fn a_response_of_gemini_comes_back_as_it_was(id in id(), response in object()) {
+        let response = gemini::FunctionResponse { id, name: "f".to_owned(), response };
+        prop_assert_eq!(gemini::FunctionResponse::from(ToolResult::from(response.clone())), response);
+    }
+
+    #[test]
+    fn every_name_fits_the_wire_and_leads_back(tools in prop::collection::vec((prop::option::of(".{0,40}"), ".{1,80}"), 1..8)) {
+        let catalog = Catalog::from_tools(tools.iter().map(|(server, tool)| Tool { server: server.clone(), ..Tool::new(tool) }));
+        let names = Names::new(&catalog);
+        for (server, tool) in &tools {
+            let name = wire_name(server.as_deref(), tool);
+            let fits = name.len() <= MAX_NAME && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+            prop_assert!(fits && name.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c)), "{name}");
+            prop_assert_eq!(names.find(&name), Some((server.as_deref(), tool.as_str())));
+        }
+    }
+
+    #[test]
+    fn any_schema_becomes_an_object_at_its_root(schema in value()) {
+        let root = parameters(Some(&schema));
+        prop_assert!(root["type"] == "object" && root["properties"].is_object(), "{root}");
+        for key in ["oneOf", "anyOf", "enum", "not", "$schema"] {
+            prop_assert!(root.get(key).is_none());
+        }
+    }
+}
+
+#[test]
+fn each_shape_is_that_of_its_interface() {
+    let call = NativeCall::new("c1", "get", json!({"city": "Oslo"}).as_object().unwrap());
+    let openai = json!({"id": "c1", "type": "function",
+        "function": {"name": "get", "arguments": "{\"city\":\"Oslo\"}"}});
+    assert_eq!(serde_json::to_value(openai::ToolCall::from(call.clone())).unwrap(), openai);
+    let anthropic = json!({"type": "tool_use", "id": "c1", "name": "get", "input": {"city": "Oslo"}});
+    assert_eq!(serde_json::to_value(anthropic::ToolUse::try_from(call.clone()).unwrap()).unwrap(), anthropic);
+    let gemini = json!({"id": "c1", "name": "get", "args": {"city": "Oslo"}});
+    assert_eq!(serde_json::to_value(gemini::FunctionCall::try_from(call.clone()).unwrap()).unwrap(), gemini);
+
+    let result = ToolResult::new(&call, &Outcome::error("no such city"));
+    let openai = json!({"role": "tool", "tool_call_id": "c1", "content": "no such city"});
+    assert_eq!(serde_json::to_value(openai::ToolMessage::from(result.clone())).unwrap(), openai);
+    let anthropic = json!({"type": "tool_result", "tool_use_id": "c1", "content": "no such city", "is_error": true});
+    assert_eq!(serde_json::to_value(anthropic::ToolResultBlock::from(result.clone())).unwrap(), anthropic);
+    let gemini = json!({"id": "c1", "name": "get", "response": {"error": "no such city"}});
+    assert_eq!(serde_json::to_value(gemini::FunctionResponse::from(result)).unwrap(), gemini);
+
+    let tool = ToolDefinition::from(&Tool::new("get").with_server("weather").with_description("Weather"));
+    let schema = json!({"type": "object", "properties": {}});
+    let openai = json!({"type": "function",
+        "function": {"name": "weather__get", "description": "Weather", "parameters": schema}});
+    assert_eq!(serde_json::to_value(openai::Tool::from(tool.clone())).unwrap(), openai);
+    let anthropic = json!({"name": "weather__get", "description": "Weather", "input_schema": schema});
+    assert_eq!(serde_json::to_value(anthropic::Tool::from(tool.clone())).unwrap(), anthropic);
+    let gemini = json!({"name": "weather__get", "description": "Weather", "parametersJsonSchema": schema});
+    assert_eq!(serde_json::to_value(gemini::FunctionDeclaration::from(tool.clone())).unwrap(), gemini);
+    assert_eq!(ToolDefinition::from(again(&openai::Tool::from(tool.clone()))), tool);
+    assert_eq!(ToolDefinition::from(again(&anthropic::Tool::from(tool.clone()))), tool);
+    assert_eq!(ToolDefinition::from(again(&gemini::FunctionDeclaration::from(tool.clone()))), tool);
+}
+
+#[test]
+fn what_programs_send_beside_the_rule_is_read() {
+    // Ollama's own interface sends the object; some leave id and type out.
+    let call: openai::ToolCall =
+        serde_json::from_value(json!({"function": {"name": "get", "arguments": {"city": "Oslo"}}})).unwrap();
+    let expected = NativeCall { id: None, name: "get".into(), arguments: "{\"city\":\"Oslo\"}".into() };
+    assert_eq!(NativeCall::from(call), expected);
+    let call: gemini::FunctionCall = serde_json::from_value(json!({"name": "get"})).unwrap();
+    assert_eq!(NativeCall::from(call).arguments, "{}");
+    let parts = json!([{"type": "text", "text": "a"}, {"type": "image"}, {"type": "text", "text": "b"}]);
+    let message: openai::ToolMessage =
+        serde_json::from_value(json!({"role": "tool", "tool_call_id": "c1", "content": parts})).unwrap();
+    assert_eq!(message.content, "a\nb");
+    let block: anthropic::ToolResultBlock =
+        serde_json::from_value(json!({"type": "tool_result", "tool_use_id": "c1", "content": parts})).unwrap();
+    assert_eq!(block.content, "a\nb");
+    let empty: anthropic::ToolResultBlock =
+        serde_json::from_value(json!({"type": "tool_result", "tool_use_id": "c1"})).unwrap();
+    assert_eq!((empty.content.as_str(), empty.is_error), ("", false));
+}
+
+#[test]
+fn a_shape_of_another_kind_is_refused() {
+    assert!(serde_json::from_value::<anthropic::ToolUse>(json!({"type": "text", "id": "", "name": "x"})).is_err());
+    assert!(serde_json::from_value::<openai::ToolMessage>(json!({"role": "user", "content": "x"})).is_err());
+    assert!(serde_json::from_value::<openai::ToolMessage>(json!({"role": "tool", "content": 5})).is_err());
+}
+
+#[test]
+fn arguments_that_are_no_object_fit_only_openais_shape() {
+    for arguments in ["[1]", "\"x\"", "{\"city\":", "nonsense"] {
+        let call = NativeCall { id: None, name: "get".into(), arguments: arguments.into() };
+        let error = anthropic::ToolUse::try_from(call.clone()).unwrap_err().to_string();
+        assert!(error.contains("\"get\"") && error.contains("not a JSON object"), "{error}");
+        assert!(gemini::FunctionCall::try_from(call).is_err());
+    }
+    let none = NativeCall { id: None, name: "get".into(), arguments: " ".into() };
+    assert!(anthropic::ToolUse::try_from(none).unwrap().input.is_empty());
+}
+
+#[test]
+fn names_are_readable_where_they_can_be_and_never_mean_two_tools() {
+    let long = "x".repeat(70);
+    for (server, tool, start) in [
+        (Some("weather"), "get", "weather__get"),
+        (Some("weather"), "_get", "weather___get"),
+        (None, "get_weather", "get_weather"),
+        (None, "read-file", "read-file"),
+        (Some("my files"), "read.all", "myfiles__readall_"),
+        (Some("a__b"), "c", "a__b__c_"),
+        (Some("a"), "b__c", "a__b__c"),
+        (Some("a_"), "c", "a___c_"),
+        (None, "a__c", "a__c_"),
+        (Some("1st"), "get", "_1st__get_"),
+        (None, &long, "xxxx"),
+    ] {
+        let name = wire_name(server, tool);
+        assert!(name.starts_with(start), "{server:?} {tool}: {name}");
+        assert_eq!(name == start, !start.ends_with('_') && start != "xxxx", "{server:?} {tool}: {name}");
+    }
+    assert_ne!(wire_name(Some("a__b"), "c"), wire_name(Some("a"), "b__c"));
+    assert_ne!(wire_name(None, "读"), wire_name(None, "写"));
+    assert_ne!(wire_name(None, &"x".repeat(70)), wire_name(None, &"x".repeat(71)));
+}
+
+#[test]
+fn a_catalogs_tools_are_defined_once_each_with_the_resource_access() {
+    let tool = || Tool::new("read").with_server("files");
+    let resource = Resource { uri: "docs://start".into(), ..Resource::default() };
+    let server = Server { name: Some("docs".into()), resources: vec![resource], ..Server::default() };
+    let files = Server { name: Some("files".into()), tools: vec![tool(), tool()], ..Server::default() };
+    let catalog = Catalog::new([files.clone(), server]);
+    let names: Vec<String> = ToolDefinition::all(&catalog).into_iter().map(|tool| tool.name).collect();
+    assert_eq!(names, ["files__read", ACCESS_RESOURCE]);
+    assert_eq!(Names::new(&catalog).find(ACCESS_RESOURCE), Some((None, ACCESS_RESOURCE)));
+    assert_eq!(Names::new(&Catalog::new([files])).find(ACCESS_RESOURCE), None);
+}
+
+#[test]
+fn a_schema_stays_as_it_is_but_for_what_endpoints_refuse() {
+    let good = json!({"type": "object", "properties": {"a": {"anyOf": [{"type": "string"}, {"type": "null"}]}},
+        "required": ["a"], "additionalProperties": false, "$defs": {"x": {"enum": [1]}}});
+    assert_eq!(parameters(Some(&good)), good);
+    assert_eq!(parameters(None), json!({"type": "object", "properties": {}}));
+    assert_eq!(parameters(Some(&json!({"type": ["object", "null"]}))), json!({"type": "object", "properties": {}}));
+
+    let union = json!({"$schema": "x", "properties": {"a": {}}, "required": ["a"], "oneOf": [
+        {"properties": {"b": {"type": "string"}, "c": {}}, "required": ["b", "c"], "additionalProperties": false},
+        {"$ref": "#/$defs/d"}], "$defs": {"d": {"$ref": "#/$defs/e"}, "e": {"properties": {"b": {}}, "required": ["b"]}}});
+    let flat = parameters(Some(&union));
+    assert_eq!(flat["properties"], json!({"a": {}, "b": {"type": "string"}, "c": {}}));
+    assert_eq!(flat["required"], json!(["a", "b"]));
+    assert!(flat.get("additionalProperties").is_none() && flat.get("oneOf").is_none(), "{flat}");
+
+    let both =
+        json!({"allOf": [{"properties": {"a": {}}, "required": ["a"]}, {"properties": {"b": {}}, "required": ["b"]}]});
+    assert_eq!(parameters(Some(&both))["required"], json!(["a", "b"]));
+    let circle = json!({"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/a"}}});
+    assert_eq!(parameters(Some(&circle))["type"], "object");
+}
+
+#[test]
+fn a_description_is_bounded_and_visible() {
+    let tool = Tool::new("f").with_description(format!("a\u{200b}b{}", "x".repeat(2000)));
+    let description = ToolDefinition::from(&tool).description;
+    assert!(description.starts_with("abx") && description.ends_with('…'), "{description}");
+    assert_eq!(description.chars().count(), MAX_DESCRIPTION);
+}
