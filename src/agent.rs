@@ -190,22 +190,23 @@ impl Agent {
         }
     }
 
-    /// Runs one turn: the model answers what the conversation ends with.
+    /// Runs one turn: the model answers what the conversation ends with. Calls
+    /// that a [suspended](Run::suspend) turn left behind are dealt with first.
     ///
     /// Tools are taken as they are now; a change of the toolbox's catalog shows
     /// in the next turn.
     ///
     /// # Errors
-    /// The conversation has nothing to answer, calls wait for outcomes, or the
-    /// prompt cannot be written for the tools.
+    /// The conversation has nothing to answer, or the prompt cannot be written for
+    /// the tools.
     pub fn run(&self, conversation: impl Into<Conversation>) -> Result<Run, AgentError> {
         let inner = self.inner.clone();
         let granted = inner.granted().clone();
         let turn = Turn::new(inner.setup()?, conversation.into(), granted)?;
-        let cancel = CancellationToken::new();
-        let driver = Driver::new(inner, turn, cancel.clone());
+        let (cancel, suspend) = (CancellationToken::new(), CancellationToken::new());
+        let driver = Driver::new(inner, turn, cancel.clone(), suspend.clone());
         let events = stream::unfold(driver, |mut driver| async move { Some((driver.next().await?, driver)) });
-        Ok(Run { events: events.boxed(), cancel })
+        Ok(Run { events: events.boxed(), cancel, suspend })
     }
 }
 
@@ -238,6 +239,7 @@ impl Inner {
 pub struct Run {
     events: BoxStream<'static, AgentEvent>,
     cancel: CancellationToken,
+    suspend: CancellationToken,
 }
 
 impl Run {
@@ -250,6 +252,24 @@ impl Run {
     /// Cancels the turn from elsewhere.
     pub fn cancellation(&self) -> CancellationToken {
         self.cancel.clone()
+    }
+
+    /// Suspends the turn, so that it can go on later, perhaps in another process:
+    /// while somebody thinks for hours about an approval, or before a shutdown.
+    ///
+    /// Nothing new begins. The stream goes on to its end: a message that streams
+    /// is read to its end, calls that run are waited for, the open question is
+    /// withdrawn. Unless the message was an answer, the turn then ends with
+    /// [`StopReason::Suspended`]; its conversation is stored like any other, and
+    /// [`Agent::run`] goes on with it: calls that have not begun are decided about
+    /// and asked about again, under the same ids.
+    pub fn suspend(&self) {
+        self.suspend.cancel();
+    }
+
+    /// Suspends the turn from elsewhere: by cancelling this token.
+    pub fn suspension(&self) -> CancellationToken {
+        self.suspend.clone()
     }
 
     /// Runs the turn to its end.

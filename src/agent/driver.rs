@@ -20,6 +20,8 @@ pub(super) struct Driver {
     agent: Arc<Inner>,
     turn: Turn,
     cancel: CancellationToken,
+    /// Taken once it was told to the turn.
+    suspend: Option<CancellationToken>,
     message: Option<Events>,
     calls: FuturesUnordered<BoxFuture<'static, (String, Outcome)>>,
     question: Option<BoxFuture<'static, Input>>,
@@ -27,8 +29,17 @@ pub(super) struct Driver {
 }
 
 impl Driver {
-    pub(super) fn new(agent: Arc<Inner>, turn: Turn, cancel: CancellationToken) -> Self {
-        Driver { agent, turn, cancel, message: None, calls: FuturesUnordered::new(), question: None, over: false }
+    pub(super) fn new(agent: Arc<Inner>, turn: Turn, cancel: CancellationToken, suspend: CancellationToken) -> Self {
+        Driver {
+            agent,
+            turn,
+            cancel,
+            suspend: Some(suspend),
+            message: None,
+            calls: FuturesUnordered::new(),
+            question: None,
+            over: false,
+        }
     }
 
     pub(super) async fn next(&mut self) -> Option<AgentEvent> {
@@ -51,6 +62,7 @@ impl Driver {
             Action::Emit(event) => return Some(event),
             Action::Send(request) => self.message = Some(self.agent.model.stream(request)),
             Action::CancelStream => self.message = None,
+            Action::Withdraw { .. } => self.question = None,
             Action::Call(invocation) => self.calls.push(Box::pin(call(self.agent.clone(), invocation))),
             Action::Ask(request) => self.question = Some(Box::pin(ask(self.agent.clone(), self.turn.setup(), request))),
             Action::Finish(finished) => {
@@ -66,10 +78,11 @@ impl Driver {
 
     /// Waits for the first thing that happens.
     async fn input(&mut self) -> Input {
-        let Driver { agent, cancel, message, calls, question, .. } = self;
+        let Driver { agent, cancel, suspend, message, calls, question, .. } = self;
         tokio::select! {
             biased;
             () = cancel.cancelled() => Input::Cancel,
+            () = suspended(suspend) => Input::Suspend,
             event = next_event(message, agent) => {
                 if !matches!(event, Input::Delta(_) | Input::Usage(_)) {
                     *message = None;
@@ -83,6 +96,14 @@ impl Driver {
             }
         }
     }
+}
+
+async fn suspended(suspend: &mut Option<CancellationToken>) {
+    match suspend {
+        None => std::future::pending().await,
+        Some(token) => token.cancelled().await,
+    }
+    *suspend = None;
 }
 
 async fn next_event(message: &mut Option<Events>, agent: &Inner) -> Input {

@@ -529,3 +529,36 @@ async fn a_profile_sets_the_reading_and_the_words_and_keeps_the_policy() {
     assert!(requests[1].messages[1].content.starts_with("TYPE: MCP"), "{:?}", requests[1].messages[1]);
     assert!(requests[1].messages[2].content.contains("sunny in Paris"));
 }
+
+#[tokio::test]
+async fn a_suspended_turn_goes_on_later_with_its_question() {
+    let scene = Scene::new([weather("Paris"), "Sunny.".into()]).with(|c| c.policy = Policy::new(Otherwise::AskOnce));
+    let (model, ran) = (scene.model.clone(), scene.ran.clone());
+    let never = |_: ApprovalRequest| std::future::pending::<bool>();
+    let mut run = scene.builder.approver(never).build().run("Weather?").unwrap();
+    let suspension = run.suspension();
+    let mut last = None;
+    while let Some(event) = run.next().await {
+        if let AgentEvent::ApprovalAsked(_) = &event {
+            suspension.cancel();
+        }
+        last = Some(event);
+    }
+    let Some(AgentEvent::Finished(finished)) = last else { panic!("{last:?}") };
+    assert_eq!((finished.reason, finished.calls), (StopReason::Suspended, 0));
+    let stored = serde_json::to_string(&finished.conversation).unwrap();
+
+    let (tools, _) = tools();
+    let agent = Agent::builder(model, tools).policy(Policy::new(Otherwise::AskOnce)).voice(|_| Arc::new(Plain));
+    let asked = Arc::<Mutex<Vec<String>>>::default();
+    let ids = asked.clone();
+    let approver = move |request: ApprovalRequest| {
+        ids.lock().unwrap().push(request.id);
+        async { true }
+    };
+    let conversation: Conversation = serde_json::from_str(&stored).unwrap();
+    let finished = agent.approver(approver).build().run(conversation).unwrap().finish().await;
+    assert_eq!((finished.answer.as_str(), finished.rounds, finished.calls), ("Sunny.", 1, 1));
+    assert_eq!(*asked.lock().unwrap(), ["call_1"]);
+    assert_eq!(ran.load(Ordering::Relaxed), 0, "the first agent ran nothing");
+}

@@ -19,7 +19,9 @@ use crate::outcome::Outcome;
 /// Guarantees: rounds are numbered from 1 and each `RoundStarted` has its
 /// `RoundFinished`; `index` counts the calls of a round's message from 0, `id`
 /// is unique in the conversation; every `CallRunning` and `ApprovalAsked` is
-/// followed by an `Outcome` of its `id`; `Finished` comes last.
+/// followed by an `Outcome` of its `id`; `Finished` comes last. A turn that was
+/// suspended leaves its open question without an outcome, and the turn that goes
+/// on with its conversation asks again, before the first `RoundStarted`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -191,7 +193,7 @@ pub struct Finished {
     /// Sum of what the endpoint reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
-    /// The conversation, in which every call is answered.
+    /// The conversation, in which every call is answered; unless the turn was suspended.
     pub conversation: Conversation,
 }
 
@@ -232,6 +234,9 @@ pub enum StopReason {
     },
     /// The turn was cancelled.
     Cancelled,
+    /// The turn was suspended: the conversation may hold calls that have not begun,
+    /// and the next turn goes on with them.
+    Suspended,
 }
 
 impl StopReason {
@@ -257,6 +262,7 @@ impl fmt::Display for StopReason {
             StopReason::ModelFailed { message } => write!(f, "the model failed: {message}"),
             StopReason::PromptFailed { message } => write!(f, "the prompt cannot be written: {message}"),
             StopReason::Cancelled => f.write_str("the turn was cancelled"),
+            StopReason::Suspended => f.write_str("the turn was suspended"),
         }
     }
 }

@@ -40,6 +40,8 @@ pub enum Input {
     },
     /// The turn is to end now.
     Cancel,
+    /// The turn is to end without losing anything: nothing new is to begin.
+    Suspend,
 }
 
 /// What to do.
@@ -52,6 +54,11 @@ pub enum Action {
     CancelStream,
     /// Ask whether a call may run. One question at a time is open.
     Ask(ApprovalRequest),
+    /// The question is withdrawn: its answer is not to be reported any more.
+    Withdraw {
+        /// The call's id.
+        id: String,
+    },
     /// Run this call, beside those that run already.
     Call(Invocation),
     /// Tell the caller.

@@ -23,6 +23,7 @@
 //! - What a rejected call does to the turn is a table: [`TABLE`].
 //! - Text after the last call never enters the history.
 //! - Every call is answered once: by its outcome, or as denied or cancelled.
+//!   Only a suspended turn leaves calls for the next one.
 //!
 //! Out of scope: time. Time-outs belong to whoever runs a call.
 
@@ -34,6 +35,7 @@ mod judge;
 mod notice;
 mod rejected;
 mod setup;
+mod suspend;
 mod voice;
 mod words;
 mod work;
@@ -80,6 +82,8 @@ pub struct Turn {
     usage: Option<Usage>,
     total: Option<Usage>,
     answer: String,
+    /// Nothing new begins any more.
+    suspending: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,13 +94,15 @@ enum State {
 }
 
 impl Turn {
-    /// A turn that answers what the conversation ends with. Tools in `granted`
-    /// count as approved where the policy asks once.
+    /// A turn that answers what the conversation ends with; calls that wait for
+    /// their outcomes, because a turn was suspended, are dealt with first. Tools
+    /// in `granted` count as approved where the policy asks once.
     ///
     /// # Errors
     /// [`TurnError::NothingToAnswer`].
     pub fn new(setup: Arc<Setup>, conversation: Conversation, granted: Granted) -> Result<Self, TurnError> {
-        if !conversation.awaits_model() {
+        let resumed = conversation.pending().next().is_some();
+        if !resumed && !conversation.awaits_model() {
             return Err(TurnError::NothingToAnswer);
         }
         let mut turn = Turn {
@@ -114,8 +120,13 @@ impl Turn {
             usage: None,
             total: None,
             answer: String::new(),
+            suspending: false,
         };
-        turn.send()?;
+        if resumed {
+            turn.resume()?
+        } else {
+            turn.send()?
+        }
         Ok(turn)
     }
 
@@ -141,6 +152,7 @@ impl Turn {
                 self.break_off(StopReason::Cancelled)
             }
             (State::Working, Input::Cancel) => self.finish(StopReason::Cancelled),
+            (_, Input::Suspend) => self.suspend(),
             (State::Streaming, Input::Delta(delta)) => self.delta(&delta),
             (State::Streaming, Input::Usage(usage)) => {
                 self.usage = Some(usage);
@@ -164,6 +176,9 @@ impl Turn {
     }
 
     fn send(&mut self) -> Result<(), TurnError> {
+        if self.suspending {
+            return self.finish(StopReason::Suspended);
+        }
         self.round += 1;
         self.state = State::Streaming;
         self.usage = None;
@@ -329,8 +344,9 @@ impl Turn {
             StopReason::MaxRounds { .. } | StopReason::CorrectionsUsedUp { .. } => Remark::NoRoundLeft,
             _ => Remark::Cancelled,
         };
-        let pending: Vec<String> = self.conversation.pending().map(|call| call.id.clone()).collect();
-        for id in pending {
+        let suspended = reason == StopReason::Suspended;
+        let left: Vec<String> = self.conversation.pending().map(|call| call.id.clone()).collect();
+        for id in left.into_iter().filter(|_| !suspended) {
             self.answer(&id, Outcome::new(Status::Cancelled, self.setup.voice.remark(remark)))?;
         }
         self.state = State::Over;

@@ -41,44 +41,44 @@ pub(crate) fn call(tool: &str, arguments: &Value) -> String {
     )
 }
 
-fn setup(config: TurnConfig) -> Arc<Setup> {
+pub(crate) fn setup(config: TurnConfig) -> Arc<Setup> {
     let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
     let tools = ["weather", "time"].map(|name| Tool::new(name).with_server("demo").with_schema(schema.clone()));
     let validator = Arc::new(Validator::new(Arc::new(Catalog::from_tools(tools))));
     Arc::new(Setup::new(config, validator, Arc::new(Plain)))
 }
 
-fn allowing() -> TurnConfig {
+pub(crate) fn allowing() -> TurnConfig {
     TurnConfig { policy: Policy::new(Otherwise::Allow), reasons: Some(false), ..TurnConfig::default() }
 }
 
 /// A turn at the point where its first request was sent.
-fn started(config: TurnConfig) -> Turn {
+pub(crate) fn started(config: TurnConfig) -> Turn {
     let mut turn = Turn::new(setup(config), "Weather?".into(), Granted::new()).unwrap();
     let actions = actions(&mut turn);
     assert!(matches!(actions[..], [Action::Send(_), Action::Emit(AgentEvent::RoundStarted { round: 1, model: None })]));
     turn
 }
 
-fn actions(turn: &mut Turn) -> Vec<Action> {
+pub(crate) fn actions(turn: &mut Turn) -> Vec<Action> {
     std::iter::from_fn(|| turn.action()).collect()
 }
 
-fn says(turn: &mut Turn, text: &str) -> Vec<Action> {
+pub(crate) fn says(turn: &mut Turn, text: &str) -> Vec<Action> {
     turn.handle(Input::Delta(Delta { kind: DeltaKind::Content, text: text.into() })).unwrap();
     actions(turn)
 }
 
-fn ends(turn: &mut Turn) -> Vec<Action> {
+pub(crate) fn ends(turn: &mut Turn) -> Vec<Action> {
     turn.handle(Input::ModelFinished(FinishReason::Stop)).unwrap();
     actions(turn)
 }
 
-fn paris() -> String {
+pub(crate) fn paris() -> String {
     call("weather", &json!({"city": "Paris"}))
 }
 
-fn calls(actions: &[Action]) -> Vec<&str> {
+pub(crate) fn calls(actions: &[Action]) -> Vec<&str> {
     let mut ids = Vec::new();
     for action in actions {
         if let Action::Call(invocation) = action {

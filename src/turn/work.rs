@@ -29,12 +29,26 @@ impl Work {
     pub(super) fn new(granted: Granted) -> Self {
         Work { granted, running: BTreeSet::new(), questions: VecDeque::new(), asked: false }
     }
+
+    /// Whether a call runs.
+    pub(super) fn runs(&self) -> bool {
+        !self.running.is_empty()
+    }
+
+    /// Takes all questions back; the call of the one that is open.
+    pub(super) fn withdraw(&mut self) -> Option<String> {
+        let first = std::mem::take(&mut self.questions).into_iter().next();
+        first.filter(|_| std::mem::take(&mut self.asked)).map(|request| request.id)
+    }
 }
 
 impl Turn {
     /// Deals with the calls of the last message.
     pub(super) fn work(&mut self) -> Result<(), TurnError> {
         self.state = State::Working;
+        if self.suspending {
+            return self.rest();
+        }
         let choice = self.choice.clone();
         let calls: Vec<Placed> = self.conversation.pending().cloned().collect();
         let mut admitted = 0;
@@ -173,7 +187,12 @@ impl Turn {
 
     /// Sends the results once all calls are answered.
     fn go_on(&mut self) -> Result<(), TurnError> {
-        if self.conversation.pending().next().is_some() { Ok(()) } else { self.send() }
+        let waits = self.conversation.pending().next().is_some();
+        match waits {
+            false => self.send(),
+            true if self.suspending => self.rest(),
+            true => Ok(()),
+        }
     }
 }
 
