@@ -14,31 +14,63 @@ pub enum Role {
     User,
     /// The model.
     Assistant,
+    /// A tool: the result of a native call. Only in requests that carry tools.
+    Tool,
 }
 
-/// One message as a model without tool calling sees it: plain text.
+/// One message of a request.
+///
+/// A model without tool calling sees plain text, and `calls`, `call_id` and
+/// `reasoning` are empty. In a request that carries tools the model's messages
+/// hold their calls, and a message of the role `tool` answers each.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
     /// Who speaks.
     pub role: Role,
     /// What is said.
     pub content: String,
+    /// Calls that an assistant message makes, each with an id.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<NativeCall>,
+    /// The call that a tool message answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call_id: Option<String>,
+    /// What the model thought before its calls, for endpoints that want it back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<String>,
 }
 
 impl Message {
+    /// A message of plain text.
+    pub fn new(role: Role, content: impl Into<String>) -> Self {
+        Message { role, content: content.into(), calls: Vec::new(), call_id: None, reasoning: None }
+    }
+
     /// A system message.
     pub fn system(content: impl Into<String>) -> Self {
-        Message { role: Role::System, content: content.into() }
+        Message::new(Role::System, content)
     }
 
     /// A user message.
     pub fn user(content: impl Into<String>) -> Self {
-        Message { role: Role::User, content: content.into() }
+        Message::new(Role::User, content)
     }
 
     /// An assistant message.
     pub fn assistant(content: impl Into<String>) -> Self {
-        Message { role: Role::Assistant, content: content.into() }
+        Message::new(Role::Assistant, content)
+    }
+
+    /// The result of the call `id`.
+    pub fn tool(id: impl Into<String>, content: impl Into<String>) -> Self {
+        Message { call_id: Some(id.into()), ..Message::new(Role::Tool, content) }
+    }
+
+    /// Sets an assistant message's calls.
+    #[must_use]
+    pub fn with_calls(mut self, calls: Vec<NativeCall>) -> Self {
+        self.calls = calls;
+        self
     }
 }
 

@@ -113,7 +113,7 @@ impl Joined {
                 last.content.push_str("\n\n");
                 last.content.push_str(content);
             }
-            _ => self.messages.push(Message { role, content: content.to_owned() }),
+            _ => self.messages.push(Message::new(role, content)),
         }
     }
 }

@@ -14,6 +14,8 @@ use serde_json::Value;
 
 use crate::message::{Delta, FinishReason, Message, NativeCall};
 use crate::outcome::Outcome;
+use crate::tool::ToolChoice;
+use crate::wire::ToolDefinition;
 
 #[cfg(feature = "client")]
 pub use openai::{
@@ -50,6 +52,12 @@ pub struct Request {
     pub temperature: Option<f64>,
     /// Most tokens of the answer, reasoning included; `None` leaves it to the endpoint.
     pub max_tokens: Option<u32>,
+    /// Tools for an endpoint that takes them; empty where the prompt describes
+    /// them. Then no message holds calls either.
+    pub tools: Vec<ToolDefinition>,
+    /// Whether the model may, must or must not call; for requests with `tools`.
+    /// A named tool goes by its name on the wire.
+    pub tool_choice: ToolChoice,
     /// Calls since the person last spoke and what became of them, in order. The
     /// messages tell them to the model in words; this is for models that are
     /// programs, such as [`Recorded`].

@@ -197,6 +197,7 @@ impl<W: Write> View for Show<W> {
                 Role::System => {
                     self.line(DIM, &format!("system: {} characters", message.content.chars().count()))?;
                 }
+                Role::Tool => self.line(DIM, &format!("result: {}", excerpt(&message.content)))?,
                 Role::User => self.line(BOLD, &format!("user: {}", excerpt(&message.content)))?,
                 Role::Assistant => self.line(DIM, &format!("assistant, before: {}", excerpt(&message.content)))?,
             }

@@ -2,14 +2,17 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::message::Message;
 use crate::model::Request;
+use crate::tool::ToolChoice;
+use crate::wire::ToolDefinition;
+use crate::wire::openai::{Tool, ToolCall};
 
 /// The body, for `model` if the request names none; `parameters` go before everything else, and a `null` takes a field away.
 pub(super) fn body(model: &str, request: &Request, parameters: &Map<String, Value>) -> Value {
     let mut body = Map::new();
     body.insert("model".to_owned(), request.model.as_deref().unwrap_or(model).into());
-    let messages = request.messages.iter().map(|m| json!({"role": m.role, "content": m.content}));
-    body.insert("messages".to_owned(), messages.collect());
+    body.insert("messages".to_owned(), request.messages.iter().map(message).collect());
     body.insert("stream".to_owned(), true.into());
     body.insert("stream_options".to_owned(), json!({"include_usage": true}));
     if let Some(temperature) = request.temperature {
@@ -18,6 +21,7 @@ pub(super) fn body(model: &str, request: &Request, parameters: &Map<String, Valu
     if let Some(max_tokens) = request.max_tokens {
         body.insert("max_tokens".to_owned(), max_tokens.into());
     }
+    insert_tools(&mut body, request);
     for (name, value) in parameters {
         match value {
             Value::Null => body.shift_remove(name),
@@ -27,10 +31,49 @@ pub(super) fn body(model: &str, request: &Request, parameters: &Map<String, Valu
     Value::Object(body)
 }
 
+/// A message. Without text the content of a call is an empty text: some
+/// endpoints refuse `null`.
+fn message(message: &Message) -> Value {
+    let mut object = Map::new();
+    object.insert("role".to_owned(), json!(message.role));
+    if let Some(id) = &message.call_id {
+        object.insert("tool_call_id".to_owned(), id.as_str().into());
+    }
+    object.insert("content".to_owned(), message.content.as_str().into());
+    if !message.calls.is_empty() {
+        let calls: Vec<ToolCall> = message.calls.iter().cloned().map(ToolCall::from).collect();
+        object.insert("tool_calls".to_owned(), json!(calls));
+    }
+    Value::Object(object)
+}
+
+/// The tools and the choice among them.
+///
+/// A named tool is the only one that is sent, and required: LM Studio and
+/// llama.cpp take a word for the choice and refuse the object that names a tool.
+fn insert_tools(body: &mut Map<String, Value>, request: &Request) {
+    let named = |tool: &&ToolDefinition| match &request.tool_choice {
+        ToolChoice::Named(name) => tool.name == *name,
+        _ => true,
+    };
+    let tools: Vec<Tool> = request.tools.iter().filter(named).cloned().map(Tool::from).collect();
+    if tools.is_empty() {
+        return;
+    }
+    body.insert("tools".to_owned(), json!(tools));
+    let choice = match request.tool_choice {
+        // What endpoints do without a choice; some refuse any.
+        ToolChoice::Auto => return,
+        ToolChoice::None => "none",
+        ToolChoice::Required | ToolChoice::Named(_) => "required",
+    };
+    body.insert("tool_choice".to_owned(), choice.into());
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::message::Message;
+    use crate::message::NativeCall;
 
     #[test]
     fn only_what_was_asked_for_is_sent() {
@@ -53,5 +96,40 @@ mod tests {
         assert_eq!(body("m", &request, &Map::new())["model"], "m");
         request.model = Some("other".to_owned());
         assert_eq!(body("m", &request, &Map::new())["model"], "other");
+    }
+
+    #[test]
+    fn tools_calls_and_results_are_those_of_the_interface() {
+        let arguments = json!({"city": "Oslo"});
+        let call = NativeCall::new("c1", "weather__get", arguments.as_object().unwrap());
+        let said = Message::assistant("").with_calls(vec![call]);
+        let mut request = Request::new(vec![Message::user("u"), said, Message::tool("c1", "sunny")]);
+        let tool = |name: &str| ToolDefinition {
+            name: name.into(),
+            description: String::new(),
+            parameters: json!({"type": "object", "properties": {}}),
+        };
+        request.tools = vec![tool("weather__get"), tool("time__get")];
+        let sent = body("m", &request, &Map::new());
+        assert_eq!(
+            sent["messages"],
+            json!([{"role": "user", "content": "u"},
+                {"role": "assistant", "content": "", "tool_calls": [{"id": "c1", "type": "function",
+                    "function": {"name": "weather__get", "arguments": "{\"city\":\"Oslo\"}"}}]},
+                {"role": "tool", "tool_call_id": "c1", "content": "sunny"}])
+        );
+        let function = json!({"name": "weather__get", "parameters": {"type": "object", "properties": {}}});
+        assert_eq!(sent["tools"][0], json!({"type": "function", "function": function}));
+        assert_eq!((sent["tools"].as_array().unwrap().len(), sent.get("tool_choice")), (2, None));
+
+        request.tool_choice = ToolChoice::None;
+        assert_eq!(body("m", &request, &Map::new())["tool_choice"], "none");
+        request.tool_choice = ToolChoice::Named("time__get".into());
+        let sent = body("m", &request, &Map::new());
+        assert_eq!(
+            (&sent["tool_choice"], &sent["tools"][0]["function"]["name"]),
+            (&json!("required"), &json!("time__get"))
+        );
+        assert_eq!(sent["tools"].as_array().unwrap().len(), 1);
     }
 }

@@ -41,7 +41,7 @@ pub(super) fn import(text: &str) -> Result<Recording, ImportError> {
             if let Some(last) = recording.rounds.last_mut() {
                 last.outcomes.extend(outcomes);
             }
-            next.messages.push(Message { role: entry.role, content: shown(&entry.content) });
+            next.messages.push(Message::new(entry.role, shown(&entry.content)));
             continue;
         }
         if recording.session.model.is_none() {
