@@ -38,7 +38,7 @@ use crate::policy::Policy;
 use crate::profile::Profile;
 use crate::prompt::{Options, PromptError};
 use crate::route::Toolbox;
-use crate::turn::{Granted, PromptVoice, Setup, Turn, TurnConfig, TurnError, Voice};
+use crate::turn::{Granted, ModelChoice, PromptVoice, Setup, Turn, TurnConfig, TurnError, Voice};
 use crate::validate::Validator;
 use driver::Driver;
 
@@ -133,6 +133,16 @@ impl AgentBuilder {
     #[must_use]
     pub fn policy(mut self, policy: Policy) -> Self {
         self.inner.config.policy = policy;
+        self
+    }
+
+    /// Sets the model that answers from the second round on (a name, or a
+    /// [`RoundModel`](crate::turn::RoundModel)), or a function that chooses one
+    /// before each round ([`ModelChoice::new`]). Its name goes to the endpoint
+    /// with the request.
+    #[must_use]
+    pub fn round_model(mut self, choice: impl Into<ModelChoice>) -> Self {
+        self.inner.config.round_model = Some(choice.into());
         self
     }
 

@@ -2,11 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::round_model::ModelChoice;
 use crate::dialect::DialectSet;
 use crate::parse::Limits;
 use crate::policy::Policy;
 use crate::profile::{Profile, SystemPlacement};
 use crate::reasoning::{ReasoningCalls, ReasoningMode};
+use crate::tokens::TokenCounter;
 use crate::tool::ToolChoice;
 
 /// Requests in one turn, unless configured otherwise.
@@ -60,6 +62,12 @@ pub struct TurnConfig {
     pub max_rounds: u32,
     /// Rounds in a row that only correct a mistake; default [`MAX_CORRECTIONS`].
     pub max_corrections: u32,
+    /// Counts tokens, in the model's tokeniser or near it. With one, numbers that
+    /// the endpoint does not report are counted, and a prompt that it cuts is
+    /// noticed.
+    pub tokens: Option<TokenCounter>,
+    /// Which model answers in which round; `None` for the client's own in all.
+    pub round_model: Option<ModelChoice>,
     /// Which calls run, which are asked about, which are denied.
     pub policy: Policy,
 }
@@ -80,6 +88,8 @@ impl Default for TurnConfig {
             after_call: AfterCall::Cancel,
             max_rounds: MAX_ROUNDS,
             max_corrections: MAX_CORRECTIONS,
+            tokens: None,
+            round_model: None,
             policy: Policy::default(),
         }
     }

@@ -12,6 +12,7 @@ use crate::validate::Validator;
 use super::config::{AfterCall, TurnConfig};
 use super::event::AgentEvent;
 use super::rejected;
+use super::round_model::RoundModel;
 
 /// A message that streams.
 pub(super) struct Draft {
@@ -47,6 +48,8 @@ enum Piece {
 /// What the message is read with.
 pub(super) struct Reader<'a> {
     pub(super) config: &'a TurnConfig,
+    /// The model that speaks.
+    pub(super) model: &'a RoundModel,
     pub(super) validator: &'a Validator,
     /// Whether a rejected call will be answered with a correction.
     pub(super) correcting: bool,
@@ -122,7 +125,7 @@ impl Body {
 
     /// Whether what was said cannot become reasoning any more.
     fn is_settled(&self, reader: &Reader<'_>) -> bool {
-        reader.config.reasoning != ReasoningMode::Auto || reader.config.reasons == Some(false) || self.reasoned
+        reader.model.reasoning != ReasoningMode::Auto || reader.model.reasons == Some(false) || self.reasoned
     }
 
     fn keep(&mut self, event: &Event<'_>, reader: &Reader<'_>) {
@@ -223,6 +226,26 @@ impl Message {
             Piece::Entry(index, region) => !self.entries.iter().any(|e| e.index == *index && is_shown(e, *region)),
             _ => true,
         })
+    }
+
+    /// What was said, calls included, and what was thought.
+    pub(super) fn spoken(&self) -> (String, String) {
+        let (mut answer, mut reasoning) = (String::new(), String::new());
+        for piece in &self.pieces {
+            let (region, text) = match piece {
+                Piece::Text(region, text) => (*region, text),
+                Piece::Marker(_, text) => (Region::Content, text),
+                Piece::Entry(index, region) => match self.entries.iter().find(|e| e.index == *index) {
+                    Some(entry) => (*region, &entry.raw),
+                    None => continue,
+                },
+            };
+            match region {
+                Region::Content => answer.push_str(text),
+                Region::Reasoning => reasoning.push_str(text),
+            }
+        }
+        (answer, reasoning)
     }
 
     /// The message for the history. `place` gives each entry its id, or says

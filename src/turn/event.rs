@@ -90,7 +90,8 @@ pub enum AgentEvent {
         round: u32,
         /// How the message ended; `None` where the turn cancelled it or it broke off.
         finish: Option<FinishReason>,
-        /// What it cost, where the endpoint says so.
+        /// What it cost, as the endpoint says; by our own count, marked as an
+        /// estimate, where it does not and [`TurnConfig::tokens`](super::TurnConfig::tokens) is set.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         usage: Option<Usage>,
     },
@@ -190,7 +191,7 @@ pub struct Finished {
     pub rounds: u32,
     /// Calls that ran.
     pub calls: u32,
-    /// Sum of what the endpoint reported.
+    /// Sum over the rounds; an estimate if a part of it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
     /// The conversation, in which every call is answered; unless the turn was suspended.

@@ -34,8 +34,11 @@ mod io;
 mod judge;
 mod notice;
 mod rejected;
+mod round_model;
+mod send;
 mod setup;
 mod suspend;
+mod usage;
 mod voice;
 mod words;
 mod work;
@@ -45,9 +48,9 @@ use std::sync::Arc;
 
 use crate::assemble::Entry;
 use crate::call::RejectedKind;
-use crate::conversation::{Conversation, Layout};
+use crate::conversation::Conversation;
 use crate::message::{Delta, FinishReason};
-use crate::model::{CallResult, Request, Usage};
+use crate::model::Usage;
 use crate::outcome::{Outcome, Status};
 use crate::tool::ToolChoice;
 
@@ -56,12 +59,14 @@ pub use event::{AgentEvent, Approval, ApprovalRequest, AskReason, Finished, Stop
 pub use io::{Action, Granted, Input, TurnError};
 pub use notice::Notice;
 pub use rejected::{Reaction, Row, TABLE, row};
+pub use round_model::{ModelChoice, RoundInfo, RoundModel};
 pub use setup::Setup;
 pub use voice::{Remark, Voice, VoiceError};
 pub use words::PromptVoice;
 
 use draft::{Draft, Message, Place, Reader};
 use judge::{Judge, Next};
+use usage::Sent;
 use work::Work;
 
 /// A turn; see the module.
@@ -69,6 +74,8 @@ pub struct Turn {
     setup: Arc<Setup>,
     conversation: Conversation,
     state: State,
+    /// The model that speaks in this round.
+    model: RoundModel,
     draft: Draft,
     work: Work,
     actions: VecDeque<Action>,
@@ -79,6 +86,10 @@ pub struct Turn {
     corrections: u32,
     quoted_told: bool,
     calls: u32,
+    /// The last request, where tokens are counted.
+    sent: Option<Sent>,
+    /// The caller was told that the endpoint cuts prompts.
+    cut_told: bool,
     usage: Option<Usage>,
     total: Option<Usage>,
     answer: String,
@@ -106,6 +117,7 @@ impl Turn {
             return Err(TurnError::NothingToAnswer);
         }
         let mut turn = Turn {
+            model: RoundModel::own(&setup.config),
             draft: Draft::new(setup.parser.fork()),
             choice: setup.config.tool_choice.clone(),
             setup,
@@ -117,6 +129,8 @@ impl Turn {
             corrections: 0,
             quoted_told: false,
             calls: 0,
+            sent: None,
+            cut_told: false,
             usage: None,
             total: None,
             answer: String::new(),
@@ -175,46 +189,9 @@ impl Turn {
         self.actions.push_back(Action::Emit(event));
     }
 
-    fn send(&mut self) -> Result<(), TurnError> {
-        if self.suspending {
-            return self.finish(StopReason::Suspended);
-        }
-        self.round += 1;
-        self.state = State::Streaming;
-        self.usage = None;
-        self.answer.clear();
-        match self.request() {
-            Ok(request) => {
-                let model = request.model.clone();
-                self.actions.push_back(Action::Send(request));
-                self.emit(AgentEvent::RoundStarted { round: self.round, model });
-                Ok(())
-            }
-            Err(VoiceError(message)) => self.finish(StopReason::PromptFailed { message }),
-        }
-    }
-
-    fn request(&self) -> Result<Request, VoiceError> {
-        let config = &self.setup.config;
-        let voice = &self.setup.voice;
-        let layout = Layout::new(voice.system(&self.choice), config.placement);
-        let results = self.conversation.answered().into_iter().map(|a| CallResult {
-            id: a.id.to_owned(),
-            server: a.call.server.clone(),
-            tool: a.call.tool.clone(),
-            arguments: a.call.arguments.clone(),
-            outcome: a.outcome.clone(),
-        });
-        let mut request = Request::new(self.conversation.render(&layout, |replies| voice.replies(replies))?);
-        request.temperature = config.temperature;
-        request.max_tokens = config.max_tokens;
-        request.results = results.collect();
-        Ok(request)
-    }
-
     fn delta(&mut self, delta: &Delta) -> Result<(), TurnError> {
         let (setup, correcting) = (self.setup.clone(), self.is_correcting());
-        let reader = Reader { config: &setup.config, validator: &setup.validator, correcting };
+        let reader = Reader { config: &setup.config, model: &self.model, validator: &setup.validator, correcting };
         let actions = &mut self.actions;
         if self.draft.push(delta, &reader, &mut |event| actions.push_back(Action::Emit(event))) {
             self.actions.push_back(Action::CancelStream);
@@ -231,14 +208,14 @@ impl Turn {
     /// Ends the draft; what it cost is counted.
     fn close(&mut self, finish: Option<FinishReason>, reason: &FinishReason) -> Message {
         let (setup, correcting) = (self.setup.clone(), self.is_correcting());
-        let reader = Reader { config: &setup.config, validator: &setup.validator, correcting };
+        let reader = Reader { config: &setup.config, model: &self.model, validator: &setup.validator, correcting };
         let actions = &mut self.actions;
         let message = self.draft.finish(reason, &reader, &mut |event| actions.push_back(Action::Emit(event)));
-        let usage = self.usage.take();
-        if let Some(usage) = usage {
-            self.total = Some(self.total.map_or(usage, |total| total.plus(usage)));
-        }
+        let usage = self.cost(&message);
         self.emit(AgentEvent::RoundFinished { round: self.round, finish, usage });
+        if let Some(notice) = self.notice_cut(usage) {
+            self.emit(AgentEvent::Notice { notice });
+        }
         message
     }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::config::TurnConfig;
+use super::round_model::RoundModel;
 use super::voice::Voice;
 use crate::catalog::Catalog;
 use crate::parse::{self, Parser};
@@ -21,14 +22,17 @@ impl Setup {
     /// What turns with these tools share.
     pub fn new(config: TurnConfig, validator: Arc<Validator>, voice: Arc<dyn Voice>) -> Self {
         let catalog = validator.catalog().clone();
-        let parser = Parser::new(parse::Config {
-            dialects: config.dialects,
-            catalog: Some(catalog.clone()),
-            reasoning: config.reasoning,
-            reasoning_calls: config.reasoning_calls,
-            limits: config.limits,
-        });
+        let parser = parser(&config, &RoundModel::own(&config), &catalog);
         Setup { config, catalog, validator, voice, parser }
+    }
+
+    /// A parser for what this model says.
+    pub(super) fn parser_for(&self, model: &RoundModel) -> Parser {
+        if model.reads_like(&RoundModel::own(&self.config)) {
+            self.parser.fork()
+        } else {
+            parser(&self.config, model, &self.catalog)
+        }
     }
 
     /// What the turns say to the model.
@@ -40,6 +44,16 @@ impl Setup {
     pub fn config(&self) -> &TurnConfig {
         &self.config
     }
+}
+
+fn parser(config: &TurnConfig, model: &RoundModel, catalog: &Arc<Catalog>) -> Parser {
+    Parser::new(parse::Config {
+        dialects: config.dialects,
+        catalog: Some(catalog.clone()),
+        reasoning: model.reasoning,
+        reasoning_calls: model.reasoning_calls,
+        limits: config.limits,
+    })
 }
 
 impl std::fmt::Debug for Setup {

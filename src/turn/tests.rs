@@ -14,6 +14,8 @@ use crate::route::Invocation;
 use crate::tool::{Resource, Tool};
 use crate::validate::Validator;
 
+mod rounds;
+
 /// A voice that says what it is told to say and nothing else.
 pub(crate) struct Plain;
 

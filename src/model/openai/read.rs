@@ -300,5 +300,11 @@ fn usage(value: &Value) -> Option<Usage> {
         prompt_tokens: prompt.unwrap_or(0),
         completion_tokens: completion.unwrap_or(0),
         reasoning_tokens: details.and_then(|d| number(d, "reasoning_tokens")),
+        // DeepSeek has a field of its own.
+        cached_tokens: value
+            .get("prompt_tokens_details")
+            .and_then(|d| number(d, "cached_tokens"))
+            .or_else(|| number(value, "prompt_cache_hit_tokens")),
+        ..Usage::default()
     })
 }
