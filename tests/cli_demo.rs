@@ -2,20 +2,14 @@
 #![cfg(feature = "cli")]
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
-use assert_cmd::Command;
+#[path = "common/process.rs"]
+mod process;
+
+use process::Place;
 use serde_json::Value;
 
-fn toolgraft(args: &[&str]) -> (String, String) {
-    let mut command = Command::cargo_bin("toolgraft").unwrap();
-    let done = command.args(args).assert().success();
-    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-    (text(&done.get_output().stdout), text(&done.get_output().stderr))
-}
-
 fn demo(lang: &str, dialect: &str) -> String {
-    let (out, err) = toolgraft(&["demo", "--lang", lang, "--dialect", dialect]);
-    assert_eq!(err, "");
-    out
+    Place::new().run(&["demo", "--lang", lang, "--dialect", dialect]).quiet().out
 }
 
 /// The bodies of the boxes whose title begins so, in order.
@@ -99,7 +93,7 @@ fn the_demo_holds_in_chinese_with_type_marker() {
 
 #[test]
 fn without_flags_the_demo_is_english_with_type_marker() {
-    let (out, _) = toolgraft(&["demo"]);
+    let out = Place::new().run(&["demo"]).ok().out;
     let same = |out: &str| out.lines().filter(|line| !line.contains(" ms")).collect::<Vec<_>>().join("\n");
     assert_eq!(same(&out), same(&demo("en", "type_marker")));
 }
@@ -119,7 +113,7 @@ fn the_recordings_are_whole_and_replay() {
 
 #[test]
 fn the_help_names_the_command_to_begin_with() {
-    assert!(toolgraft(&["--help"]).0.contains("Start with `toolgraft demo`"));
+    assert!(Place::new().run(&["--help"]).ok().out.contains("Start with `toolgraft demo`"));
 }
 
 #[test]
@@ -127,10 +121,8 @@ fn wrong_flags_are_named_with_what_is_right() {
     for (flag, value, remedy) in
         [("--lang", "de", "en, zh"), ("--dialect", "json", "type_marker"), ("--speed", "0", "a factor above 0")]
     {
-        let mut command = Command::cargo_bin("toolgraft").unwrap();
-        let done = command.args(["demo", flag, value]).assert().code(2);
-        let err = String::from_utf8(done.get_output().stderr.clone()).unwrap();
-        assert!(err.contains(flag) && err.contains(remedy), "{err}");
-        assert!(!err.contains("auto"), "the demo teaches one dialect: {err}");
+        let run = Place::new().run(&["demo", flag, value]);
+        run.fails_with(2, &[flag, remedy]);
+        assert!(!run.err.contains("auto"), "the demo teaches one dialect: {}", run.err);
     }
 }

@@ -4,52 +4,29 @@
 #![cfg(feature = "cli")]
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
+#[path = "common/process.rs"]
+mod process;
+
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
-use std::time::Duration;
 
 use assert_cmd::Command;
+use process::{Run, TOOLGRAFT};
 use serde_json::{Value, json};
 
-const TOOLGRAFT: &str = env!("CARGO_BIN_EXE_toolgraft");
 const DOC: &str = include_str!("../docs/extract.md");
 const CALL: &str = "<use_mcp_tool><tool_name>now</tool_name><arguments>{\"zone\": \"UTC\"}</arguments></use_mcp_tool>";
 
-#[derive(Debug)]
-struct Run {
-    code: Option<i32>,
-    out: String,
-    err: String,
-}
-
-impl Run {
-    fn lines(&self) -> Vec<Value> {
-        self.out.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}"))).collect()
-    }
-
-    fn ok(self) -> Self {
-        assert_eq!((self.code, self.err.as_str()), (Some(0), ""), "{}", self.out);
-        self
-    }
-}
-
 fn extract(args: &[&str], input: impl Into<Vec<u8>>) -> Run {
-    let mut command = Command::new(TOOLGRAFT);
-    command.arg("extract").args(args).timeout(Duration::from_secs(120)).write_stdin(input);
-    let output = command.output().unwrap();
-    Run {
-        code: output.status.code(),
-        out: String::from_utf8(output.stdout).unwrap(),
-        err: String::from_utf8(output.stderr).unwrap(),
-    }
+    Run::of(Command::new(TOOLGRAFT).arg("extract").args(args).write_stdin(input))
 }
 
 /// The answer to one record.
 fn one(args: &[&str], record: &Value) -> Value {
-    let run = extract(args, record.to_string()).ok();
+    let run = extract(args, record.to_string()).quiet();
     let mut lines = run.lines();
     assert_eq!(lines.len(), 1, "{}", run.out);
     lines.remove(0)
@@ -111,7 +88,7 @@ fn the_documented_examples_are_what_the_program_does() {
 
 #[test]
 fn every_option_is_documented() {
-    let help = extract(&["--help"], "").ok().out;
+    let help = extract(&["--help"], "").quiet().out;
     for word in help.split_whitespace().filter(|w| w.starts_with("--")) {
         assert!(word == "--help" || word == "--version" || DOC.contains(&format!("`{word}")), "{word}");
     }
@@ -119,7 +96,7 @@ fn every_option_is_documented() {
 
 #[test]
 fn the_fields_of_a_line_are_those_of_the_contract_in_order() {
-    let run = extract(&[], json!({"id": [1, {"a": null}], "text": CALL}).to_string()).ok();
+    let run = extract(&[], json!({"id": [1, {"a": null}], "text": CALL}).to_string()).quiet();
     assert_eq!(
         run.out,
         "{\"id\":[1,{\"a\":null}],\"content\":\"\",\"reasoning\":\"\",\"calls\":[{\"server\":null,\"tool\":\"now\",\
@@ -130,7 +107,7 @@ fn the_fields_of_a_line_are_those_of_the_contract_in_order() {
 #[test]
 fn an_id_of_any_kind_comes_back_as_it_was_written() {
     for id in ["null", "1.50", "123456789012345678901234567890", "\"\\u00e9\"", "{\"b\":1,\"a\":[]}", "false"] {
-        let run = extract(&[], format!("{{\"text\": \"\", \"id\": {id}}}")).ok();
+        let run = extract(&[], format!("{{\"text\": \"\", \"id\": {id}}}")).quiet();
         assert!(run.out.starts_with(&format!("{{\"id\":{id},")), "{}", run.out);
     }
     assert_eq!(one(&[], &json!({"text": ""}))["id"], Value::Null);
@@ -262,12 +239,12 @@ fn the_order_is_kept_over_thousands_of_uneven_lines() {
         let text = if n % 97 == 0 { format!("{}{CALL}", "x".repeat(n * 5)) } else { format!("{n} {CALL}") };
         writeln!(input, "{}", json!({"id": n, "text": text})).unwrap();
     }
-    let one_job = extract(&["--jobs", "1"], input.clone()).ok();
+    let one_job = extract(&["--jobs", "1"], input.clone()).quiet();
     let ids: Vec<u64> = one_job.lines().iter().map(|line| line["id"].as_u64().unwrap()).collect();
     assert_eq!(ids, (0..5000).collect::<Vec<_>>());
     assert!(one_job.lines().iter().all(|line| line["calls"].as_array().unwrap().len() == 1));
     for jobs in ["2", "8"] {
-        assert!(extract(&["--jobs", jobs], input.clone()).ok().out == one_job.out, "{jobs} jobs");
+        assert!(extract(&["--jobs", jobs], input.clone()).quiet().out == one_job.out, "{jobs} jobs");
     }
 }
 
@@ -281,9 +258,9 @@ fn every_chunk_mode_gives_the_same_output() {
     }
     assert!(input.lines().count() > 100);
     for reasoning in ["auto", "open"] {
-        let whole = extract(&["--reasoning", reasoning], input.clone()).ok().out;
+        let whole = extract(&["--reasoning", reasoning], input.clone()).quiet().out;
         for chunk in ["1", "2", "7", "random:1", "random:2"] {
-            let chunked = extract(&["--reasoning", reasoning, "--chunk", chunk], input.clone()).ok().out;
+            let chunked = extract(&["--reasoning", reasoning, "--chunk", chunk], input.clone()).quiet().out;
             assert!(chunked == whole, "--chunk {chunk} --reasoning {reasoning}");
         }
     }
@@ -378,7 +355,7 @@ fn invalid_utf_8_is_named_with_its_column() {
 
 #[test]
 fn line_breaks_of_windows_and_a_byte_order_mark_do_no_harm() {
-    let run = extract(&[], "\u{feff}{\"id\": 1, \"text\": \"a\"}\r\n\r\n{\"id\": 2, \"text\": \"b\"}\r\n").ok();
+    let run = extract(&[], "\u{feff}{\"id\": 1, \"text\": \"a\"}\r\n\r\n{\"id\": 2, \"text\": \"b\"}\r\n").quiet();
     assert_eq!(run.lines().iter().map(|line| line["content"].clone()).collect::<Vec<_>>(), ["a", "b"]);
 }
 
@@ -387,9 +364,9 @@ fn a_file_is_read_and_a_dash_is_standard_input() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("records.jsonl");
     fs::write(&file, "{\"text\": \"from the file\"}").unwrap();
-    let from_file = extract(&[file.to_str().unwrap()], "").ok();
+    let from_file = extract(&[file.to_str().unwrap()], "").quiet();
     assert_eq!(from_file.lines()[0]["content"], "from the file");
-    assert_eq!(extract(&["-"], "{\"text\": \"piped\"}").ok().lines()[0]["content"], "piped");
+    assert_eq!(extract(&["-"], "{\"text\": \"piped\"}").quiet().lines()[0]["content"], "piped");
     fs::write(&file, "oops").unwrap();
     let wrong = extract(&[file.to_str().unwrap()], "");
     assert_eq!(wrong.code, Some(1));
@@ -399,7 +376,7 @@ fn a_file_is_read_and_a_dash_is_standard_input() {
 #[test]
 fn empty_standard_input_yields_nothing() {
     for input in ["", "\n", " \r\n\n"] {
-        assert_eq!(extract(&[], input).ok().out, "");
+        assert_eq!(extract(&[], input).quiet().out, "");
     }
 }
 
@@ -449,7 +426,7 @@ fn tools_of_one_record_do_not_reach_another() {
         writeln!(input, "{}", json!({"text": text, "tools": [{"name": tool, "inputSchema": schema}]})).unwrap();
         writeln!(input, "{}", json!({"text": text})).unwrap();
     }
-    let lines = extract(&[], input).ok().lines();
+    let lines = extract(&[], input).quiet().lines();
     for (n, pair) in lines.chunks(2).enumerate() {
         let value = if n % 2 == 0 { json!(n) } else { json!(n.to_string()) };
         assert_eq!(pair[0]["calls"][0]["arguments"], json!({"n": value}));
@@ -462,7 +439,7 @@ fn tools_of_one_record_do_not_reach_another() {
 fn long_records_pass() {
     let long = "word ".repeat(1 << 20);
     let input = format!("{}\n{}\n", json!({"id": 1, "text": long}), json!({"id": 2, "text": CALL}));
-    let lines = extract(&[], input).ok().lines();
+    let lines = extract(&[], input).quiet().lines();
     assert_eq!(lines[0]["content"].as_str().unwrap().len(), long.len());
     assert_eq!(lines[1]["calls"][0]["tool"], "now");
 }

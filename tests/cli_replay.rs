@@ -4,50 +4,20 @@
 #![cfg(feature = "cli")]
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "helpers of tests; skipped tests say so")]
 
+#[path = "common/process.rs"]
+mod process;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use assert_cmd::Command;
-use serde_json::{Value, json};
-
-const TOOLGRAFT: &str = env!("CARGO_BIN_EXE_toolgraft");
+use process::Run;
+use serde_json::json;
 
 const CALL: &str = "<use_mcp_tool>\n<server_name>demo</server_name>\n<tool_name>weather_query</tool_name>\n\
     <arguments>{\"city\": \"武汉\"}</arguments>\n</use_mcp_tool>";
 
-#[derive(Debug)]
-struct Run {
-    code: Option<i32>,
-    out: String,
-    err: String,
-}
-
-impl Run {
-    fn lines(&self) -> Vec<Value> {
-        self.out.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}"))).collect()
-    }
-
-    /// The JSON lines of one type.
-    fn of_type(&self, kind: &str) -> Vec<Value> {
-        self.lines().into_iter().filter(|line| line["type"] == kind).collect()
-    }
-
-    fn ok(self) -> Self {
-        assert_eq!(self.code, Some(0), "{self:#?}");
-        self
-    }
-}
-
 fn replay_in(dir: &Path, args: &[&str], input: &[u8]) -> Run {
-    let mut command = Command::new(TOOLGRAFT);
-    command.arg("replay").args(args).current_dir(dir).env("HOME", dir).env_remove("COLUMNS");
-    command.timeout(std::time::Duration::from_secs(60)).write_stdin(input);
-    let output = command.output().unwrap();
-    Run {
-        code: output.status.code(),
-        out: String::from_utf8(output.stdout).unwrap(),
-        err: String::from_utf8(output.stderr).unwrap(),
-    }
+    Run::of(process::command_in(dir, &[&["replay"], args].concat()).write_stdin(input))
 }
 
 fn root() -> &'static Path {
@@ -527,7 +497,7 @@ fn text_cannot_steer_the_terminal() {
 
 #[test]
 fn calls_are_run_for_real_on_the_configured_servers() {
-    let config = json!({ "mcpServers": { "demo": { "command": TOOLGRAFT, "args": ["demo-server"] } } });
+    let config = json!({ "mcpServers": { "demo": process::demo_server() } });
     let folder = Folder::new(&[
         ("mcp.json", config.to_string().as_bytes()),
         ("bad.txt", CALL.replace("weather_query", "wether_query").as_bytes()),

@@ -4,84 +4,17 @@
 #![cfg(feature = "cli")]
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
+#[path = "common/process.rs"]
+mod process;
+
 use std::fs;
-use std::path::{Path, PathBuf};
 
-use assert_cmd::Command;
+use process::{Place, Run, TOOLGRAFT, demo_server};
 use serde_json::{Value, json};
-
-const TOOLGRAFT: &str = env!("CARGO_BIN_EXE_toolgraft");
-
-struct Place {
-    dir: tempfile::TempDir,
-}
-
-impl Place {
-    fn new() -> Self {
-        Place { dir: tempfile::tempdir().unwrap() }
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.dir.path().join(name)
-    }
-
-    fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
-        let path = self.path(name);
-        fs::write(&path, content).unwrap();
-        path
-    }
-
-    /// Writes `mcp.json` with these servers.
-    fn servers(&self, servers: Value) -> PathBuf {
-        self.write("mcp.json", json!({ "mcpServers": servers }).to_string())
-    }
-
-    fn run(&self, args: &[&str]) -> Run {
-        self.run_with(args, |command| command)
-    }
-
-    fn run_with(&self, args: &[&str], change: impl FnOnce(&mut Command) -> &mut Command) -> Run {
-        let mut command = Command::new(TOOLGRAFT);
-        command.args(args).current_dir(self.dir.path()).env("HOME", self.dir.path()).env("NO_PROXY", "127.0.0.1");
-        command.timeout(std::time::Duration::from_secs(60));
-        let output = change(&mut command).output().unwrap();
-        Run {
-            code: output.status.code(),
-            out: String::from_utf8(output.stdout).unwrap(),
-            err: String::from_utf8(output.stderr).unwrap(),
-        }
-    }
-}
-
-#[derive(Debug)]
-struct Run {
-    code: Option<i32>,
-    out: String,
-    err: String,
-}
-
-impl Run {
-    #[track_caller]
-    fn fails_with(&self, code: i32, texts: &[&str]) {
-        assert_eq!(self.code, Some(code), "{self:?}");
-        for text in texts {
-            assert!(self.err.contains(text), "{text:?} is not in the stderr of {self:?}");
-        }
-    }
-
-    #[track_caller]
-    fn json(&self) -> Value {
-        serde_json::from_str(&self.out).unwrap_or_else(|e| panic!("{e}: {self:?}"))
-    }
-}
-
-fn demo() -> Value {
-    json!({ "command": TOOLGRAFT, "args": ["demo-server"] })
-}
 
 fn with_demo() -> Place {
     let place = Place::new();
-    place.write(".mcp.json", json!({ "mcpServers": { "demo": demo() } }).to_string());
+    place.write(".mcp.json", json!({ "mcpServers": { "demo": demo_server() } }).to_string());
     place
 }
 
@@ -206,9 +139,9 @@ fn without_a_configuration_the_places_that_were_looked_at_are_named() {
 fn the_home_configuration_is_used_when_there_is_no_local_one() {
     let place = Place::new();
     fs::create_dir_all(place.path(".config/toolgraft")).unwrap();
-    place.write(".config/toolgraft/mcp.json", json!({ "servers": { "home": demo() } }).to_string());
+    place.write(".config/toolgraft/mcp.json", json!({ "servers": { "home": demo_server() } }).to_string());
     assert!(place.run(&["tools"]).out.contains("home  ready"));
-    place.write(".mcp.json", json!({ "mcpServers": { "local": demo() } }).to_string());
+    place.write(".mcp.json", json!({ "mcpServers": { "local": demo_server() } }).to_string());
     let run = place.run(&["tools"]);
     assert!(run.out.contains("local  ready") && !run.out.contains("home"), "{run:?}");
 }
@@ -216,8 +149,8 @@ fn the_home_configuration_is_used_when_there_is_no_local_one() {
 #[test]
 fn several_files_are_merged_in_order_with_a_note() {
     let place = Place::new();
-    place.write("a.json", json!({ "mcpServers": { "x": { "command": "nope" }, "y": demo() } }).to_string());
-    place.write("b.json", json!({ "mcpServers": { "x": demo() } }).to_string());
+    place.write("a.json", json!({ "mcpServers": { "x": { "command": "nope" }, "y": demo_server() } }).to_string());
+    place.write("b.json", json!({ "mcpServers": { "x": demo_server() } }).to_string());
     let run = place.run(&["tools", "--mcp-config", "a.json", "--mcp-config", "b.json", "--json"]);
     assert_eq!(run.code, Some(0), "{run:?}");
     assert!(run.err.contains("server \"x\" of a.json:1:") && run.err.contains("b.json"), "{run:?}");
@@ -245,16 +178,16 @@ fn a_file_that_is_no_configuration_is_refused_with_its_place() {
 #[test]
 fn comments_and_trailing_commas_are_allowed() {
     let place = Place::new();
-    place.write("mcp.json", format!("{{ // mine\n \"mcpServers\": {{ /* one */ \"demo\": {}, }}, }}", demo()));
+    place.write("mcp.json", format!("{{ // mine\n \"mcpServers\": {{ /* one */ \"demo\": {}, }}, }}", demo_server()));
     assert_eq!(place.run(&["tools", "--mcp-config", "mcp.json"]).code, Some(0));
 }
 
 #[test]
 fn an_unset_variable_is_named_with_server_and_key_and_the_others_work() {
     let place = Place::new();
-    let mut needs = demo();
+    let mut needs = demo_server();
     needs["env"] = json!({ "API_KEY": "${TOOLGRAFT_TEST_UNSET}" });
-    place.servers(json!({ "good": demo(), "needs": needs }));
+    place.servers(json!({ "good": demo_server(), "needs": needs }));
     let config = ["--mcp-config", "mcp.json"];
     let expected = ["mcp.json:1:", "\"needs\"", "env.API_KEY", "TOOLGRAFT_TEST_UNSET is not set"];
     let run = place.run(&[&["tools"][..], &config].concat());
@@ -270,7 +203,7 @@ fn an_unset_variable_is_named_with_server_and_key_and_the_others_work() {
 #[test]
 fn a_disabled_server_is_not_started_and_is_no_failure() {
     let place = Place::new();
-    place.servers(json!({ "off": { "command": "nope", "disabled": true }, "on": demo() }));
+    place.servers(json!({ "off": { "command": "nope", "disabled": true }, "on": demo_server() }));
     let run = place.run(&["tools", "--mcp-config", "mcp.json"]);
     assert!(run.code == Some(0) && run.out.contains("off  disabled"), "{run:?}");
     place.run(&["call", "off", "x", "--mcp-config", "mcp.json"]).fails_with(2, &["disabled", "mcp.json:1:"]);
@@ -279,7 +212,7 @@ fn a_disabled_server_is_not_started_and_is_no_failure() {
 #[test]
 fn one_broken_server_leaves_the_other_working() {
     let place = Place::new();
-    place.servers(json!({ "bad": { "command": "toolgraft-no-such-program" }, "good": demo(), "sse": { "type": "sse", "url": "http://127.0.0.1:9/" } }));
+    place.servers(json!({ "bad": { "command": "toolgraft-no-such-program" }, "good": demo_server(), "sse": { "type": "sse", "url": "http://127.0.0.1:9/" } }));
     let run = place.run(&["tools", "--mcp-config", "mcp.json"]);
     run.fails_with(2, &["\"bad\"", "not found in PATH", "\"sse\"", "not supported yet"]);
     assert!(run.out.contains("good  ready"), "{run:?}");
@@ -683,5 +616,4 @@ done"#
 fn the_demo_server_says_who_starts_it() {
     let run = Place::new().run_with(&["demo-server"], |c| c.write_stdin(""));
     run.fails_with(1, &["started by one"]);
-    assert!(Path::new(TOOLGRAFT).exists());
 }

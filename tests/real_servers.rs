@@ -7,73 +7,36 @@
 #![cfg(feature = "cli")]
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
+#[path = "common/process.rs"]
+mod process;
+#[path = "common/real.rs"]
+mod real;
+
 use std::fs;
-use std::io::Write as _;
 use std::net::{TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use assert_cmd::Command;
+use real::{node, python, wanted};
 use serde_json::{Value, json};
 
-const TOOLGRAFT: &str = env!("CARGO_BIN_EXE_toolgraft");
-
-/// Where `make servers` puts them.
-fn servers() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/servers")
-}
-
-/// Whether to run; otherwise says so past the test harness's capture.
-fn wanted(test: &str) -> bool {
-    let wanted = std::env::var("TOOLGRAFT_REAL_SERVERS").is_ok_and(|v| v == "1");
-    if !wanted {
-        let _ = writeln!(std::io::stderr(), "note: {test} skipped: real servers run with `make test`");
-    }
-    wanted
-}
-
-fn node(name: &str, args: &[&str]) -> Value {
-    let script = servers().join(format!("node_modules/@modelcontextprotocol/server-{name}/dist/index.js"));
-    assert!(script.is_file(), "{} is missing: run `make servers`", script.display());
-    let mut all = vec![script.display().to_string()];
-    all.extend(args.iter().map(|&a| a.to_owned()));
-    json!({ "command": "node", "args": all, "connectTimeout": 120 })
-}
-
-fn python(name: &str, args: &[&str]) -> Value {
-    let program = servers().join("venv/bin").join(name);
-    assert!(program.is_file(), "{} is missing: run `make servers`", program.display());
-    json!({ "command": program, "args": args, "connectTimeout": 120 })
-}
-
-/// A configuration of the test's own, in a folder of its own.
-struct Place {
-    dir: tempfile::TempDir,
-}
+/// The program with one configuration.
+struct Place(process::Place);
 
 impl Place {
     fn new(servers: impl FnOnce(&str) -> Value) -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        // Servers compare canonical paths; a temporary folder may be behind a link.
-        let path = dir.path().canonicalize().unwrap();
-        let config = json!({ "mcpServers": servers(path.to_str().unwrap()) });
-        fs::write(dir.path().join("mcp.json"), config.to_string()).unwrap();
-        Place { dir }
+        let place = process::Place::new();
+        place.servers(servers(place.root().to_str().unwrap()));
+        Place(place)
     }
 
     fn path(&self) -> String {
-        self.dir.path().canonicalize().unwrap().display().to_string()
+        self.0.root().display().to_string()
     }
 
     #[track_caller]
     fn run(&self, args: &[&str]) -> String {
-        let mut command = Command::new(TOOLGRAFT);
-        command.args(args).args(["--mcp-config", "mcp.json"]).current_dir(self.dir.path()).env("NO_PROXY", "127.0.0.1");
-        let output = command.timeout(Duration::from_secs(200)).output().unwrap();
-        let err = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(0), "{args:?}: {err}");
-        String::from_utf8(output.stdout).unwrap()
+        self.0.run_with(args, |c| c.args(["--mcp-config", "mcp.json"])).ok().out
     }
 
     #[track_caller]

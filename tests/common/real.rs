@@ -1,0 +1,41 @@
+//! The MCP servers of other people that `make servers` installs.
+//!
+//! `make test` sets `TOOLGRAFT_REAL_SERVERS=1`, with which a missing server is a
+//! failure; without it [`wanted`] says that the test was skipped.
+
+#![allow(dead_code, reason = "each test uses its part")]
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+/// Where `make servers` puts them.
+pub(crate) fn servers() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/servers")
+}
+
+/// Whether to run; otherwise says so past the test harness's capture.
+pub(crate) fn wanted(test: &str) -> bool {
+    let wanted = std::env::var("TOOLGRAFT_REAL_SERVERS").is_ok_and(|v| v == "1");
+    if !wanted {
+        let _ = writeln!(std::io::stderr(), "note: {test} skipped: real servers run with `make test`");
+    }
+    wanted
+}
+
+/// A server that runs in Node, as a configuration writes it.
+pub(crate) fn node(name: &str, args: &[&str]) -> Value {
+    let script = servers().join(format!("node_modules/@modelcontextprotocol/server-{name}/dist/index.js"));
+    assert!(script.is_file(), "{} is missing: run `make servers`", script.display());
+    let mut all = vec![script.display().to_string()];
+    all.extend(args.iter().map(|&a| a.to_owned()));
+    json!({ "command": "node", "args": all, "connectTimeout": 120 })
+}
+
+/// A server of the Python environment, as a configuration writes it.
+pub(crate) fn python(name: &str, args: &[&str]) -> Value {
+    let program = servers().join("venv/bin").join(name);
+    assert!(program.is_file(), "{} is missing: run `make servers`", program.display());
+    json!({ "command": program, "args": args, "connectTimeout": 120 })
+}
