@@ -227,20 +227,21 @@ impl Inner {
     }
 
     fn setup(&self) -> Result<Arc<Setup>, PromptError> {
-        let catalog = self.toolbox.catalog();
+        let offered = self.toolbox.catalog();
         let mut last = self.setup.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((known, setup)) = &*last
-            && Arc::ptr_eq(known, &catalog)
+            && Arc::ptr_eq(known, &offered)
         {
             return Ok(setup.clone());
         }
+        let catalog = self.prompt.callable(offered.clone());
         let voice: Arc<dyn Voice> = match &self.voice {
             Some(make) => make(&catalog),
             None => Arc::new(PromptVoice::new(catalog.clone(), &self.prompt, &self.config)?),
         };
-        let validator = Arc::new(Validator::new(catalog.clone()));
+        let validator = Arc::new(Validator::new(catalog));
         let setup = Arc::new(Setup::new(self.config.clone(), validator, voice));
-        *last = Some((catalog, setup.clone()));
+        *last = Some((offered, setup.clone()));
         Ok(setup)
     }
 }

@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
-use crate::tool::{Resource, ResourceTemplate, Tool};
+use crate::tool::{DESCRIBE_TOOL, Resource, ResourceTemplate, Tool};
 
 /// At most this many nearest names are suggested.
 pub const MAX_NEAREST: usize = 3;
@@ -39,6 +40,8 @@ pub struct Catalog {
     servers: Vec<Server>,
     /// Tool name → places (server, tool), in order.
     by_name: HashMap<String, Vec<(usize, usize)>>,
+    /// The built-in tool that describes the others, if there is one.
+    describe: Option<(usize, usize)>,
 }
 
 /// A tool that was found.
@@ -79,7 +82,7 @@ impl Catalog {
     ///
     /// Each tool's `server` is set to its server's name.
     pub fn new(servers: impl IntoIterator<Item = Server>) -> Self {
-        let mut catalog = Catalog { servers: servers.into_iter().collect(), by_name: HashMap::new() };
+        let mut catalog = Catalog { servers: servers.into_iter().collect(), ..Catalog::default() };
         for (s, server) in catalog.servers.iter_mut().enumerate() {
             for (t, tool) in server.tools.iter_mut().enumerate() {
                 tool.server.clone_from(&server.name);
@@ -101,6 +104,55 @@ impl Catalog {
         Catalog::new(servers)
     }
 
+    /// The catalog with a built-in tool, in a server without a name behind all
+    /// others, that gives the full description of a tool that the prompt lists
+    /// short. A turn answers its calls itself.
+    ///
+    /// It is called [`DESCRIBE_TOOL`], or takes another name where a tool has
+    /// that one: what a server offers stays callable. A catalog without tools,
+    /// or that has the built-in tool already, stays as it is.
+    #[must_use]
+    pub fn with_describe_tool(self) -> Self {
+        if self.by_name.is_empty() || self.describe.is_some() {
+            return self;
+        }
+        let others = (2..).map(|n| format!("{DESCRIBE_TOOL}_{n}"));
+        let mut names = [DESCRIBE_TOOL.to_owned(), "describe_listed_tool".to_owned()].into_iter().chain(others);
+        let name = names.find(|name| !self.knows(name)).expect("the numbers do not end");
+        let tool = Tool::new(name)
+            .with_description("Gives the parameters and the whole description of a listed tool.")
+            .with_schema(json!({
+                "type": "object",
+                "properties": {"tool": {"type": "string", "description": "The tool's name, as listed."}},
+                "required": ["tool"],
+            }));
+        let place = (self.servers.len(), 0);
+        let built_in = Server { tools: vec![tool], ..Server::default() };
+        let mut catalog = Catalog::new(self.servers.into_iter().chain([built_in]));
+        catalog.describe = Some(place);
+        catalog
+    }
+
+    /// The built-in tool of [`with_describe_tool`](Catalog::with_describe_tool), if it is there.
+    pub fn describe_tool(&self) -> Option<&Tool> {
+        self.describe.map(|place| self.at(place))
+    }
+
+    /// Whether a call means the built-in tool.
+    pub fn is_describe_tool(&self, server: Option<&str>, tool: &str) -> bool {
+        self.describe_tool().is_some_and(|own| server.is_none() && own.name == tool)
+    }
+
+    /// The tools that servers offer, server by server: all but the built-in one.
+    pub fn offered(&self) -> impl Iterator<Item = &Tool> {
+        let built_in = self.describe_tool();
+        self.tools().filter(move |tool| !built_in.is_some_and(|own| std::ptr::eq(own, *tool)))
+    }
+
+    fn at(&self, (server, tool): (usize, usize)) -> &Tool {
+        &self.servers[server].tools[tool]
+    }
+
     /// The servers, in order.
     pub fn servers(&self) -> &[Server] {
         &self.servers
@@ -111,7 +163,7 @@ impl Catalog {
         self.servers.iter().find(|s| s.name.as_deref() == Some(name))
     }
 
-    /// All tools, server by server.
+    /// All tools, server by server, the built-in one at the end.
     pub fn tools(&self) -> impl Iterator<Item = &Tool> {
         self.servers.iter().flat_map(|s| &s.tools)
     }
@@ -141,23 +193,46 @@ impl Catalog {
     }
 
     /// The tool that a call means: the exact pair; else, where the server is
-    /// missing or unknown, the one tool of that name.
+    /// missing or unknown, the one tool of that name. The built-in tool is meant
+    /// whatever the server.
     ///
     /// # Errors
     /// [`NotFound`] with the nearest names.
     pub fn find(&self, server: Option<&str>, tool: &str) -> Result<Found<'_>, NotFound> {
         let places = self.by_name.get(tool).map(Vec::as_slice).unwrap_or_default();
-        let at = |&(s, t): &(usize, usize)| &self.servers[s].tools[t];
+        let at = |place: &(usize, usize)| self.at(*place);
         if let Some(tool) = places.iter().map(at).find(|t| t.server.as_deref() == server) {
             return Ok(Found { tool, server_resolved: false });
         }
         let unknown_server = server.is_none_or(|name| self.server(name).is_none());
         match places {
-            [place] if unknown_server => Ok(Found { tool: at(place), server_resolved: true }),
+            [place] if unknown_server || self.describe == Some(*place) => {
+                Ok(Found { tool: at(place), server_resolved: true })
+            }
             _ => {
                 Err(NotFound { server: server.map(str::to_owned), tool: tool.to_owned(), nearest: self.nearest(tool) })
             }
         }
+    }
+
+    /// The tools that a name stands for, which is a tool's name or `server.tool`:
+    /// several where servers share it.
+    ///
+    /// # Errors
+    /// [`NotFound`] with the nearest names.
+    pub fn named(&self, name: &str) -> Result<Vec<&Tool>, NotFound> {
+        let name = name.trim();
+        if let Some(places) = self.by_name.get(name) {
+            return Ok(places.iter().map(|place| self.at(*place)).collect());
+        }
+        // A server's name may hold such characters too.
+        let splits = || name.match_indices(['.', '/']).map(|(at, _)| (&name[..at], &name[at + 1..]));
+        if let Some(found) = splits().find_map(|(server, tool)| self.find(Some(server), tool).ok()) {
+            return Ok(vec![found.tool]);
+        }
+        let near = || splits().map(|(_, tool)| self.nearest(tool)).find(|names| !names.is_empty());
+        let nearest = Some(self.nearest(name)).filter(|names| !names.is_empty()).or_else(near).unwrap_or_default();
+        Err(NotFound { server: None, tool: name.to_owned(), nearest })
     }
 
     /// The server that a resource is read from: the named one; else, where the
@@ -253,6 +328,50 @@ mod tests {
         let error = two_servers().find(Some("web"), "get_weather").unwrap_err();
         assert_eq!(error.nearest, ["weather.get_weather"]);
         assert_eq!(error.to_string(), "no tool \"get_weather\" on server \"web\"; nearest: weather.get_weather");
+    }
+
+    #[test]
+    fn the_built_in_tool_is_found_whatever_the_server() {
+        let catalog = two_servers().with_describe_tool();
+        for server in [None, Some("web"), Some("unknown")] {
+            let found = catalog.find(server, DESCRIBE_TOOL).unwrap();
+            assert_eq!((found.tool.server.as_deref(), found.server_resolved), (None, server.is_some()));
+        }
+        assert!(catalog.is_describe_tool(None, DESCRIBE_TOOL) && !catalog.is_describe_tool(None, "search"));
+        assert_eq!(catalog.find(None, "describe_tol").unwrap_err().nearest, [DESCRIBE_TOOL]);
+        assert_eq!((catalog.tools().count(), catalog.offered().count()), (4, 3));
+        assert_eq!(catalog.clone().with_describe_tool().servers(), catalog.servers());
+        assert!(Catalog::default().with_describe_tool().describe_tool().is_none());
+    }
+
+    #[test]
+    fn a_servers_tool_of_the_built_in_name_keeps_it() {
+        let own = Catalog::from_tools([Tool::new(DESCRIBE_TOOL).with_server("s")]).with_describe_tool();
+        assert_eq!(own.find(None, DESCRIBE_TOOL).unwrap().tool.server.as_deref(), Some("s"));
+        assert!(!own.is_describe_tool(Some("s"), DESCRIBE_TOOL) && !own.is_describe_tool(None, DESCRIBE_TOOL));
+        assert_eq!(own.describe_tool().unwrap().name, "describe_listed_tool");
+        let loose = Catalog::from_tools([Tool::new(DESCRIBE_TOOL), Tool::new("describe_listed_tool")]);
+        let loose = loose.with_describe_tool();
+        assert_eq!(loose.describe_tool().unwrap().name, "describe_tool_2");
+        assert!(!loose.is_describe_tool(None, DESCRIBE_TOOL));
+    }
+
+    #[test]
+    fn a_name_stands_for_each_tool_that_has_it() {
+        let catalog = two_servers();
+        let servers = |name: &str| -> Vec<_> {
+            catalog.named(name).unwrap().iter().map(|tool| tool.server.clone().unwrap()).collect()
+        };
+        assert_eq!(servers("search"), ["web", "files"]);
+        for name in ["files.search", "files/search", " files.search "] {
+            assert_eq!(servers(name), ["files"], "{name}");
+        }
+        assert_eq!(servers("wether.get_weather"), ["weather"]);
+        for name in ["get_wether", "weather.get_wether"] {
+            assert_eq!(catalog.named(name).unwrap_err().nearest, ["get_weather"], "{name}");
+        }
+        let dotted = Catalog::from_tools([Tool::new("x.y").with_server("a.b")]);
+        assert_eq!(dotted.named("a.b.x.y").unwrap().len(), 1);
     }
 
     #[test]

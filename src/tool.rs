@@ -18,6 +18,10 @@ use serde_json::Value;
 /// Name under which a resource access is reported as a call.
 pub const ACCESS_RESOURCE: &str = "access_mcp_resource";
 
+/// Name of the built-in tool that describes listed tools, where no other tool has
+/// it; see [`Catalog::with_describe_tool`](crate::catalog::Catalog::with_describe_tool).
+pub const DESCRIBE_TOOL: &str = "describe_tool";
+
 /// A tool that a model may call.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -179,7 +179,7 @@ fn a_bad_flag_is_named_with_what_it_takes() {
     let with = |args: &[&str]| place.run(&[&["--tools", &fixture("time")], args].concat());
     with(&["--dialect", "auto"]).fails_with(2, "expected one of use_mcp_tool, tool_tag, type_marker");
     with(&["--lang", "fr"]).fails_with(2, "one of en, zh");
-    with(&["--listing", "long"]).fails_with(2, "one of signature, schema");
+    with(&["--listing", "long"]).fails_with(2, "one of schema, signature, brief, index");
     with(&["--max-calls", "0"]).fails_with(2, "expected a whole number above 0");
     with(&["--tool-choice", "convert_tme"]).fails_with(2, "nearest: convert_time; or say auto, none or required");
     place.run_with_input(&["--tools", "-", "--tool-choice", "required"], "[]").fails_with(2, "there are no tools");

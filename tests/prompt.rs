@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use std::fs;
+use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use toolgraft::call::{Rejected, RejectedKind};
@@ -43,6 +44,99 @@ fn system_text_of_real_servers() {
             let text = prompt(options).system(&real()).unwrap();
             insta::assert_snapshot!(format!("system-{dialect}-{lang}-{listing}"), text);
         }
+    }
+}
+
+/// The catalog with the built-in tool, as programs use the listing by name.
+fn by_name(options: &Options, catalog: Catalog) -> Catalog {
+    Arc::unwrap_or_clone(options.callable(Arc::new(catalog)))
+}
+
+#[test]
+fn tools_listed_by_name() {
+    for (dialect, lang) in all() {
+        let options = Options { listing: Listing::Index, ..options(dialect, lang) };
+        let catalog = by_name(&options, real());
+        insta::assert_snapshot!(format!("index-{dialect}-{lang}"), prompt(options).system(&catalog).unwrap());
+    }
+}
+
+#[test]
+fn each_style_takes_fewer_tokens_than_the_one_before() {
+    for (dialect, lang) in all() {
+        let size = |listing: &Listing| {
+            let options = Options { listing: *listing, ..options(dialect, lang) };
+            let catalog = by_name(&options, real());
+            prompt(options).system(&catalog).unwrap().len()
+        };
+        let sizes: Vec<usize> = Listing::ALL.iter().map(size).collect();
+        assert!(sizes.is_sorted_by(|a, b| a > b), "{dialect} {lang}: {sizes:?}");
+    }
+}
+
+#[test]
+fn a_tool_that_is_asked_about_is_described_in_full() {
+    for lang in Lang::ALL {
+        let options = Options { listing: Listing::Index, ..options(Dialect::UseMcpTool, *lang) };
+        let catalog = by_name(&options, real());
+        let text = prompt(options).describe(&catalog, "read_text_file").unwrap();
+        insta::assert_snapshot!(format!("describe-{lang}"), text.text);
+        assert_eq!(text.status, Status::Result);
+    }
+    let long = Tool::new("long").with_description("First. ".to_owned() + &"word ".repeat(300) + "end.");
+    let options = Options { listing: Listing::Index, ..Options::default() };
+    let catalog = by_name(&options, Catalog::from_tools([long]));
+    let text = prompt(options).describe(&catalog, "long").unwrap().text;
+    assert!(text.contains("First.") && text.ends_with("end."), "{text}");
+}
+
+#[test]
+fn a_name_that_is_no_tools_is_answered_with_the_nearest() {
+    let options = Options { listing: Listing::Index, ..Options::default() };
+    let catalog = by_name(&options, Catalog::new([server("time")]));
+    let prompt = prompt(options);
+    let near = prompt.describe(&catalog, "time.get_curent_time").unwrap();
+    assert_eq!(near, Outcome::error("There is no tool time.get_curent_time. Nearest tools: get_current_time"));
+    let far = prompt.describe(&catalog, "<think>xyz").unwrap();
+    assert_eq!(far, Outcome::error("There is no tool &lt;think>xyz. Tools that exist: get_current_time, convert_time"));
+}
+
+#[test]
+fn a_name_of_several_tools_is_answered_with_each() {
+    let search = |server: &str| Tool::new("search").with_server(server).with_description(format!("Looks in {server}."));
+    let options = Options { listing: Listing::Index, ..options(Dialect::TypeMarker, Lang::En) };
+    let catalog = by_name(&options, Catalog::from_tools([search("web"), search("files")]));
+    let prompt = prompt(options);
+    let text = prompt.system(&catalog).unwrap();
+    assert!(
+        text.contains("- search (other servers have a tool of this name: always say the server, web): Looks in web.")
+    );
+    assert!(text.contains("{\"tool_name\":\"describe_tool\",\"parameters\":{\"tool\":\"web.search\"}}"), "{text}");
+    let both = prompt.describe(&catalog, "search").unwrap().text;
+    assert!(both.contains("Server web: search(…)") && both.contains("\n\nServer files: search(…)"), "{both}");
+    assert!(!prompt.describe(&catalog, "files.search").unwrap().text.contains("web"));
+}
+
+#[test]
+fn the_tool_that_a_choice_names_is_listed_in_full() {
+    for listing in [Listing::Brief, Listing::Index] {
+        let tool_choice = ToolChoice::Named("convert_time".to_owned());
+        let options = Options { listing, tool_choice, ..Options::default() };
+        let catalog = by_name(&options, Catalog::new([server("time"), server("memory")]));
+        let text = prompt(options).system(&catalog).unwrap();
+        assert!(text.contains("\nconvert_time(source_timezone: string") && !text.contains("describe_tool"), "{text}");
+    }
+}
+
+#[test]
+fn the_built_in_tool_is_taught_only_where_something_is_left_out() {
+    for listing in Listing::ALL {
+        let options = Options { listing: *listing, ..Options::default() };
+        let catalog = Arc::new(real());
+        let callable = options.callable(catalog.clone());
+        let text = prompt(options).system(&callable).unwrap();
+        assert_eq!(text.contains("describe_tool"), *listing == Listing::Index);
+        assert_eq!(Arc::ptr_eq(&catalog, &callable), *listing != Listing::Index);
     }
 }
 

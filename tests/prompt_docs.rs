@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use std::fs;
+use std::sync::Arc;
 
 use serde_json::Value;
 use toolgraft::catalog::{Catalog, Server};
@@ -29,7 +30,8 @@ fn tools(server: &str) -> Server {
 
 fn system(catalog: &Catalog, dialect: Dialect, lang: Lang, listing: Listing) -> String {
     let options = Options { dialect, lang, listing, ..Options::default() };
-    Prompt::new(options).unwrap().system(catalog).unwrap()
+    let catalog = options.callable(Arc::new(catalog.clone()));
+    Prompt::new(options).unwrap().system(&catalog).unwrap()
 }
 
 /// The listing and the rest of a prompt.
@@ -63,13 +65,14 @@ fn listing_row(name: &str, servers: Vec<Server>) -> String {
     let count: usize = servers.iter().map(|server| server.tools.len()).sum();
     let catalog = Catalog::new(servers);
     let ours = |listing| tokens(&parts(&system(&catalog, Dialect::UseMcpTool, Lang::En, listing)).0);
-    let (schema, signature) = (ours(Listing::Schema), ours(Listing::Signature));
-    format!("| {name} | {count} | {full} | {minified} | {schema} | {signature} |\n")
+    let styles: Vec<String> = Listing::ALL.iter().map(|listing| ours(*listing).to_string()).collect();
+    format!("| {name} | {count} | {full} | {minified} | {} |\n", styles.join(" | "))
 }
 
 fn listing_table() -> String {
     let mut table = String::from(
-        "| server | tools | full schemas, indented | full schemas, minified | `schema` | `signature` |\n|---|--:|--:|--:|--:|--:|\n",
+        "| server | tools | full schemas, indented | full schemas, minified | `schema` | `signature` | `brief` | `index` |\n\
+         |---|--:|--:|--:|--:|--:|--:|--:|\n",
     );
     for server in SERVERS {
         table += &listing_row(server, vec![tools(server)]);
@@ -79,10 +82,14 @@ fn listing_table() -> String {
 
 fn fixed_table() -> String {
     let catalog = Catalog::new([tools("time")]);
-    let cost = |dialect, lang| tokens(&parts(&system(&catalog, dialect, lang, Listing::Signature)).1);
-    let row = |d: &Dialect| format!("| `{d}` | {} | {} |\n", cost(*d, Lang::En), cost(*d, Lang::Zh));
+    let cost = |dialect, lang, listing| tokens(&parts(&system(&catalog, dialect, lang, listing)).1);
+    let row = |d: &Dialect| {
+        let costs = [Listing::Signature, Listing::Index].map(|l| [Lang::En, Lang::Zh].map(|lang| cost(*d, lang, l)));
+        let [[en, zh], [index_en, index_zh]] = costs;
+        format!("| `{d}` | {en} | {zh} | {index_en} | {index_zh} |\n")
+    };
     let rows: String = Dialect::ALL.iter().map(row).collect();
-    format!("| dialect | `en` | `zh` |\n|---|--:|--:|\n{rows}")
+    format!("| dialect | `en` | `zh` | `en`, `index` | `zh`, `index` |\n|---|--:|--:|--:|--:|\n{rows}")
 }
 
 fn profile_table() -> String {

@@ -2,6 +2,7 @@
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde_json::json;
 
@@ -50,7 +51,7 @@ pub(super) struct Args {
     #[arg(long)]
     lang: Option<Lang>,
 
-    /// How tools are listed: signature or schema
+    /// How tools are listed: schema, signature, brief or index
     #[arg(long, value_name = "STYLE", default_value_t)]
     listing: Listing,
 
@@ -97,10 +98,10 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
         ..defaults
     };
     let (listed, complete) = listed_servers(&args)?;
-    let catalog = Catalog::new(listed);
+    let catalog = options.callable(Arc::new(Catalog::new(listed)));
     let prompt = Prompt::new(options).map_err(failure)?;
     let text = prompt.system(&catalog).map_err(failure)?;
-    let (tokens, tools) = (tokens::count(&text), catalog.tools().count());
+    let (tokens, tools) = (tokens::count(&text), catalog.offered().count());
     if args.json {
         let options = prompt.options();
         let object = json!({

@@ -20,12 +20,16 @@
 //! # Ok::<(), toolgraft::prompt::PromptError>(())
 //! ```
 
+mod entry;
+mod example;
 mod listing;
 mod results;
+mod sentence;
 mod signature;
 mod templates;
 
 use std::fmt;
+use std::sync::Arc;
 
 use minijinja::Environment;
 use minijinja::value::Serde;
@@ -34,32 +38,54 @@ use serde_json::{Map, Value};
 use crate::call::Rejected;
 use crate::catalog::Catalog;
 use crate::dialect::Dialect;
-use crate::outcome::{Outcome, RESULT_BYTES, Status};
+use crate::outcome::{Neutraliser, Outcome, RESULT_BYTES, Status};
 use crate::profile::{Lang, Profile};
 use crate::reasoning::keyword_enum;
-use crate::tool::ToolChoice;
+use crate::tool::{Tool, ToolChoice};
 
-/// How tools are listed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
+/// How tools are listed, from the longest style to the shortest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Hash)]
 pub enum Listing {
+    /// The whole JSON Schema, minified, and the description up to [`TEXT_CHARS`].
+    Schema,
     /// A TypeScript-like signature, the description up to
     /// [`DESCRIPTION_CHARS`], and notes on parameters that need one.
     #[default]
     Signature,
-    /// The whole JSON Schema, minified, and the description up to [`TEXT_CHARS`].
-    Schema,
+    /// As `Signature`, but of the description the first sentence only.
+    Brief,
+    /// Name and first sentence. The model asks for the rest with the built-in
+    /// tool that [`Options::callable`] adds.
+    Index,
 }
 
-keyword_enum!(Listing, "a listing style", "signature" => Listing::Signature, "schema" => Listing::Schema);
+keyword_enum!(Listing, "a listing style", "schema" => Listing::Schema, "signature" => Listing::Signature,
+    "brief" => Listing::Brief, "index" => Listing::Index);
+
+impl Listing {
+    /// All styles, the longest first.
+    pub const ALL: &'static [Listing] = &[Listing::Schema, Listing::Signature, Listing::Brief, Listing::Index];
+
+    /// The style in which a tool is described that stands out: in full.
+    fn full(self) -> Listing {
+        self.min(Listing::Signature)
+    }
+}
 
 /// Characters of a description that a signature carries at most.
 pub const DESCRIPTION_CHARS: usize = 600;
+
+/// Characters of the first sentence that `brief` and `index` give, at most.
+pub const SENTENCE_CHARS: usize = 200;
+
+/// Characters of a name at most; longer ones are no names that a model could copy.
+const NAME_CHARS: usize = 200;
 
 /// Characters of a parameter's or resource's description at most.
 pub const NOTE_CHARS: usize = 300;
 
 /// Characters of any other text of a server at most: its instructions, and the
-/// descriptions of the `schema` listing, each.
+/// descriptions of the `schema` listing and of a tool that is asked about, each.
 pub const TEXT_CHARS: usize = 2_000;
 
 /// What a prompt teaches and how.
@@ -99,6 +125,17 @@ impl Options {
             max_calls: None,
             result_bytes: RESULT_BYTES,
         }
+    }
+
+    /// What a model that reads this prompt may call: the catalog's tools and,
+    /// where the listing may leave something out, the built-in tool that
+    /// describes them ([`Catalog::with_describe_tool`]). The prompt, the parser
+    /// and the validator must be given the same.
+    pub fn callable(&self, catalog: Arc<Catalog>) -> Arc<Catalog> {
+        if self.listing != Listing::Index || catalog.describe_tool().is_some() {
+            return catalog;
+        }
+        Arc::new(Arc::unwrap_or_clone(catalog).with_describe_tool())
     }
 }
 
@@ -210,13 +247,38 @@ impl Prompt {
     /// The system text: the caller's own, then the tools and how to call them.
     /// Without tools it is the caller's own text alone, which may be empty.
     ///
+    /// The built-in tool is taught where the catalog has it and a tool is listed
+    /// by its name only; see [`Options::callable`].
+    ///
     /// # Errors
     /// [`PromptError::UnknownTool`] and [`PromptError::NothingToCall`] where the
     /// tool choice does not fit the catalog.
     pub fn system(&self, catalog: &Catalog) -> Result<String, PromptError> {
-        let view = listing::view(catalog, &self.options)?;
+        let neutraliser = Neutraliser::new(catalog);
+        let view = listing::view(catalog, &self.options, &neutraliser, &self.styles(catalog))?;
         let stem = self.options.dialect.spec().template.unwrap_or_default();
         self.render(stem, &view)
+    }
+
+    /// The style of each offered tool. The ones that the choice names are always in full.
+    fn styles(&self, catalog: &Catalog) -> Vec<Listing> {
+        let Options { listing, tool_choice, .. } = &self.options;
+        let named = |tool: &Tool| {
+            matches!(tool_choice, ToolChoice::Named(_)) && tool_choice.admits(tool.server.as_deref(), &tool.name)
+        };
+        catalog.offered().map(|tool| if named(tool) { listing.full() } else { *listing }).collect()
+    }
+
+    /// What a call of the built-in tool is answered with: the full listing of the
+    /// tools that the name stands for, with descriptions up to [`TEXT_CHARS`];
+    /// or an error with the nearest names.
+    ///
+    /// # Errors
+    /// [`PromptError::Template`] only.
+    pub fn describe(&self, catalog: &Catalog, name: &str) -> Result<Outcome, PromptError> {
+        let view = listing::describe(catalog, &self.options, name);
+        let text = self.render("describe", &view)?;
+        Ok(if view.tools.is_empty() { Outcome::error(text) } else { Outcome::result(text) })
     }
 
     /// The user message that answers a round's calls.

@@ -3,7 +3,8 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::listing::{display_name, example_call, example_tool, named, read_call};
+use super::example::{display_name, example_call, example_tool, read_call};
+use super::listing::{NAMES, named};
 use super::{Earlier, Item, Options, Round};
 use crate::call::{Rejected, RejectedKind};
 use crate::catalog::Catalog;
@@ -24,9 +25,6 @@ const RAW_BYTES: usize = 600;
 
 /// Characters of what was wrong with a call at most.
 const PROBLEM_CHARS: usize = 1_500;
-
-/// Names that are listed for a call of an unknown tool where none is near.
-const NAMES: usize = 40;
 
 /// What the results template sees.
 #[derive(Debug, Serialize)]
@@ -152,7 +150,7 @@ impl Writer<'_> {
     fn rejected(&self, rejected: &Rejected) -> RejectedView {
         let tool = self.meant(rejected);
         let unknown = rejected.kind == RejectedKind::UnknownTool;
-        let all = self.catalog.tools().map(|tool| self.name(tool));
+        let all = self.catalog.offered().map(|tool| self.name(tool));
         RejectedView {
             kind: rejected.kind.as_str(),
             tool: rejected.tool.as_ref().map(|tool| self.word(tool)),
@@ -174,12 +172,8 @@ impl Writer<'_> {
     fn meant(&self, rejected: &Rejected) -> Option<&Tool> {
         let name = rejected.tool.as_deref()?;
         let own = self.catalog.find(rejected.server.as_deref(), name).or_else(|_| self.catalog.find(None, name));
-        let nearest = || {
-            let near = rejected.nearest.first()?;
-            let (server, tool) = near.split_once('.').map_or((None, near.as_str()), |(s, t)| (Some(s), t));
-            self.catalog.find(server, tool).or_else(|_| self.catalog.find(None, near)).ok()
-        };
-        own.ok().or_else(nearest).map(|found| found.tool)
+        let nearest = || self.catalog.named(rejected.nearest.first()?).ok()?.into_iter().next();
+        own.ok().map(|found| found.tool).or_else(nearest)
     }
 
     fn reading(&self, server: Option<&str>) -> Option<String> {

@@ -1,6 +1,8 @@
 //! What a turn says to the model.
 
+use crate::catalog::Catalog;
 use crate::conversation::Replies;
+use crate::outcome::Outcome;
 use crate::tool::ToolChoice;
 
 /// The words of a turn. The turn decides what is said, a voice says it in the
@@ -17,6 +19,15 @@ pub trait Voice: Send + Sync {
 
     /// A remark of the program; it becomes a note or the text of an outcome.
     fn remark(&self, remark: Remark<'_>) -> String;
+
+    /// What a call of the built-in tool is answered with that asks about the
+    /// tools of this name; without words of its own, their JSON forms.
+    fn describe(&self, catalog: &Catalog, name: &str) -> Outcome {
+        match catalog.named(name) {
+            Ok(tools) => Outcome::result(serde_json::json!(tools).to_string()),
+            Err(error) => Outcome::error(error.to_string()),
+        }
+    }
 }
 
 /// What a turn has to say cannot be said.

@@ -8,6 +8,7 @@ use super::config::TurnConfig;
 use super::voice::{Remark, Voice, VoiceError};
 use crate::catalog::Catalog;
 use crate::conversation::{Answered, Replies};
+use crate::outcome::Outcome;
 use crate::profile::Lang;
 use crate::prompt::{Earlier, Item, Options, Prompt, PromptError, Round};
 use crate::tool::ToolChoice;
@@ -23,8 +24,8 @@ pub struct PromptVoice {
 }
 
 impl PromptVoice {
-    /// The words for these tools. Tool choice and the number of calls in one
-    /// message are those of `config`.
+    /// The words for these tools, as [`Options::callable`] gives them. Tool choice
+    /// and the number of calls in one message are those of `config`.
     ///
     /// # Errors
     /// The dialect is only read, the tool choice does not fit the tools, or a
@@ -98,6 +99,10 @@ impl Voice for PromptVoice {
             _ => text,
         }
     }
+
+    fn describe(&self, catalog: &Catalog, name: &str) -> Outcome {
+        self.prompt.describe(catalog, name).unwrap_or_else(|error| Outcome::error(error.to_string()))
+    }
 }
 
 fn arguments<'a>(answered: &Answered<'a>, nothing: &'a Map<String, Value>) -> &'a Map<String, Value> {
@@ -150,7 +155,6 @@ mod tests {
     use super::*;
     use crate::conversation::{Assistant, Conversation, Layout, Part, Placed};
     use crate::dialect::Dialect;
-    use crate::outcome::Outcome;
     use crate::profile::{Profile, SystemPlacement};
     use crate::tool::Tool;
 

@@ -51,10 +51,14 @@ impl Turn {
         }
         let choice = self.choice.clone();
         let calls: Vec<Placed> = self.conversation.pending().cloned().collect();
-        let mut admitted = 0;
+        let (mut admitted, mut described) = (0, 0);
         for call in &calls {
-            match self.refused(call, &choice, admitted) {
+            match self.refused(call, &choice, admitted + described) {
                 Some(refusal) => self.deny(&call.id, refusal)?,
+                None if self.setup.catalog.is_describe_tool(call.call.server.as_deref(), &call.call.tool) => {
+                    described += 1;
+                    self.describe(call)?;
+                }
                 None => {
                     admitted += 1;
                     self.admit(call)?;
@@ -64,7 +68,7 @@ impl Turn {
         if admitted > 0 {
             self.corrections = 0;
             self.choice = met(&choice);
-        } else {
+        } else if described == 0 {
             self.corrections += 1;
         }
         self.ask_next()?;
@@ -117,16 +121,26 @@ impl Turn {
     }
 
     fn run(&mut self, request: ApprovalRequest) {
-        let ApprovalRequest { id, server, tool, arguments, .. } = request;
-        self.calls += 1;
+        let ApprovalRequest { id, server, tool, arguments, .. } = self.started(request);
         self.work.running.insert(id.clone());
-        self.emit(AgentEvent::CallRunning {
-            id: id.clone(),
-            server: server.clone(),
-            tool: tool.clone(),
-            arguments: arguments.clone(),
-        });
         self.actions.push_back(Action::Call(Invocation { id, server, tool, arguments }));
+    }
+
+    /// Counts a call that runs, and says so.
+    fn started(&mut self, request: ApprovalRequest) -> ApprovalRequest {
+        let ApprovalRequest { id, server, tool, arguments, .. } = request.clone();
+        self.calls += 1;
+        self.emit(AgentEvent::CallRunning { id, server, tool, arguments });
+        request
+    }
+
+    /// Answers a call of the built-in tool, which only tells what the prompt left
+    /// out: nobody is asked, and it is not the call that a choice demands.
+    fn describe(&mut self, placed: &Placed) -> Result<(), TurnError> {
+        let request = self.started(request(placed));
+        let name = request.arguments.get("tool").and_then(Value::as_str).unwrap_or_default();
+        let outcome = self.setup.voice.describe(&self.setup.catalog, name);
+        self.answer(&request.id, outcome)
     }
 
     fn deny(&mut self, id: &str, text: String) -> Result<(), TurnError> {

@@ -1,0 +1,164 @@
+//! What servers offer as values for the templates, one entry each: cleaned and bounded.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::example::{display_name, map_strings};
+use super::sentence::first_sentence;
+use super::signature::{self, parameters};
+use super::{DESCRIPTION_CHARS, Listing, NAME_CHARS, NOTE_CHARS, SENTENCE_CHARS, TEXT_CHARS};
+use crate::catalog::{Catalog, Server};
+use crate::dialect::Dialect;
+use crate::outcome::{Neutraliser, strip_invisible};
+use crate::tool::{Resource, ResourceTemplate, Tool};
+
+/// A server with all that it offers.
+#[derive(Debug, Serialize)]
+pub(super) struct ServerView {
+    pub(super) name: Option<String>,
+    pub(super) instructions: Vec<String>,
+    pub(super) tools: Vec<ToolView>,
+    pub(super) resources: Vec<ResourceView>,
+    pub(super) templates: Vec<ResourceView>,
+}
+
+/// A tool in one of the styles.
+#[derive(Debug, Serialize)]
+pub(super) struct ToolView {
+    style: &'static str,
+    /// What a call says.
+    name: String,
+    server: Option<String>,
+    /// Name with parameters, in the styles that have them; else the name.
+    signature: String,
+    needs_server: bool,
+    display_only: bool,
+    description: String,
+    notes: Vec<NoteView>,
+    schema: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct NoteView {
+    path: String,
+    text: String,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct ResourceView {
+    uri: String,
+    name: String,
+    description: String,
+    mime: Option<String>,
+}
+
+/// Makes the entries of a catalog.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Lister<'a> {
+    pub(super) catalog: &'a Catalog,
+    pub(super) dialect: Dialect,
+    pub(super) neutraliser: &'a Neutraliser,
+}
+
+impl Lister<'_> {
+    fn clean(&self, text: &str, limit: usize) -> String {
+        self.neutraliser.describe(text, limit)
+    }
+
+    /// The server with its tools in these styles, which are as many.
+    pub(super) fn server(&self, server: &Server, styles: &[Listing]) -> ServerView {
+        let instructions = server.instructions.as_deref().unwrap_or_default();
+        ServerView {
+            name: server.name.as_deref().map(|name| self.clean(name, NAME_CHARS)),
+            instructions: self.neutraliser.describe_lines(instructions, TEXT_CHARS),
+            tools: server.tools.iter().zip(styles).map(|(tool, style)| self.tool(tool, *style)).collect(),
+            resources: server.resources.iter().map(|resource| self.resource(resource)).collect(),
+            templates: server.resource_templates.iter().map(|template| self.template(template)).collect(),
+        }
+    }
+
+    pub(super) fn tool(&self, tool: &Tool, style: Listing) -> ToolView {
+        let limit = match style {
+            Listing::Schema => TEXT_CHARS,
+            Listing::Signature => DESCRIPTION_CHARS,
+            Listing::Brief | Listing::Index => SENTENCE_CHARS,
+        };
+        self.tool_within(tool, style, limit)
+    }
+
+    /// The tool with its description up to `limit` characters.
+    pub(super) fn tool_within(&self, tool: &Tool, style: Listing, limit: usize) -> ToolView {
+        let description = tool.description.as_deref().or(tool.title.as_deref()).unwrap_or_default();
+        let description = match style {
+            Listing::Schema | Listing::Signature => description,
+            Listing::Brief | Listing::Index => first_sentence(description),
+        };
+        let name = self.clean(&display_name(self.catalog, self.dialect, tool), NAME_CHARS);
+        let (signature, notes, schema) = match style {
+            Listing::Signature | Listing::Brief => {
+                (format!("{name}({})", self.clean(&parameters(tool), usize::MAX)), self.notes(tool), None)
+            }
+            Listing::Schema => (name.clone(), Vec::new(), tool.input_schema.as_ref().map(|s| self.schema(s))),
+            Listing::Index => (name.clone(), Vec::new(), None),
+        };
+        ToolView {
+            style: style.as_str(),
+            name,
+            server: tool.server.as_deref().map(|server| self.clean(server, NAME_CHARS)),
+            signature,
+            needs_server: self.catalog.is_ambiguous(&tool.name),
+            display_only: tool.display_only,
+            description: self.clean(description, limit),
+            notes,
+            schema,
+        }
+    }
+
+    fn notes(&self, tool: &Tool) -> Vec<NoteView> {
+        let note = |note: signature::Note| {
+            let (description, limits) =
+                (self.clean(&note.description, NOTE_CHARS), self.clean(&note.limits, NOTE_CHARS));
+            let text = match (description.is_empty(), limits.is_empty()) {
+                (true, _) => limits,
+                (_, true) => description,
+                _ => format!("{} ({limits})", description.trim_end_matches('.')),
+            };
+            NoteView { path: self.clean(&note.path, NAME_CHARS), text }
+        };
+        signature::notes(tool).into_iter().map(note).collect()
+    }
+
+    /// The schema as one line of JSON, its texts cleaned, without `$schema`.
+    fn schema(&self, schema: &Value) -> String {
+        let mut schema = schema.clone();
+        if let Some(map) = schema.as_object_mut() {
+            map.shift_remove("$schema");
+        }
+        map_strings(&schema, &|text| {
+            let stripped = strip_invisible(text);
+            match stripped.char_indices().nth(TEXT_CHARS) {
+                None => self.neutraliser.neutralise(&stripped).into_owned(),
+                Some(_) => self.clean(&stripped, TEXT_CHARS),
+            }
+        })
+        .to_string()
+    }
+
+    fn resource(&self, resource: &Resource) -> ResourceView {
+        self.readable(&resource.uri, &resource.name, resource.description.as_deref(), resource.mime_type.as_deref())
+    }
+
+    fn template(&self, template: &ResourceTemplate) -> ResourceView {
+        let (description, mime) = (template.description.as_deref(), template.mime_type.as_deref());
+        self.readable(&template.uri_template, &template.name, description, mime)
+    }
+
+    fn readable(&self, uri: &str, name: &str, description: Option<&str>, mime: Option<&str>) -> ResourceView {
+        ResourceView {
+            uri: self.clean(uri, TEXT_CHARS),
+            name: self.clean(name, NAME_CHARS),
+            description: self.clean(description.unwrap_or_default(), NOTE_CHARS),
+            mime: mime.map(|mime| self.clean(mime, NAME_CHARS)),
+        }
+    }
+}
