@@ -21,6 +21,7 @@
 
 mod driver;
 mod native;
+mod record;
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -38,9 +39,11 @@ use crate::policy::Policy;
 use crate::profile::Profile;
 use crate::prompt::{Options, PromptError};
 use crate::route::Toolbox;
+use crate::transcript::Recorder;
 use crate::turn::{Granted, ModelChoice, PromptVoice, Setup, Turn, TurnConfig, TurnError, Voice};
 use crate::validate::Validator;
 use driver::Driver;
+use record::TurnRecord;
 
 pub use crate::turn::{AgentEvent, Approval, ApprovalRequest, AskReason, Finished, Notice, StopReason};
 
@@ -210,11 +213,24 @@ impl Agent {
     /// The conversation has nothing to answer, or the prompt cannot be written for
     /// the tools.
     pub fn run(&self, conversation: impl Into<Conversation>) -> Result<Run, AgentError> {
+        self.start(conversation.into(), None)
+    }
+
+    /// Runs one turn and records it: the requests and answers, the calls and
+    /// what became of them. The turns of a conversation share a recorder.
+    ///
+    /// # Errors
+    /// As for [`run`](Agent::run); a recording that cannot be written is none.
+    pub fn run_recorded(&self, conversation: impl Into<Conversation>, recorder: &Recorder) -> Result<Run, AgentError> {
+        self.start(conversation.into(), Some(TurnRecord::new(recorder.clone())))
+    }
+
+    fn start(&self, conversation: Conversation, record: Option<TurnRecord>) -> Result<Run, AgentError> {
         let inner = self.inner.clone();
         let granted = inner.granted().clone();
-        let turn = Turn::new(inner.setup()?, conversation.into(), granted)?;
+        let turn = Turn::new(inner.setup()?, conversation, granted)?;
         let (cancel, suspend) = (CancellationToken::new(), CancellationToken::new());
-        let driver = Driver::new(inner, turn, cancel.clone(), suspend.clone());
+        let driver = Driver::new(inner, turn, cancel.clone(), suspend.clone(), record);
         let events = stream::unfold(driver, |mut driver| async move { Some((driver.next().await?, driver)) });
         Ok(Run { events: events.boxed(), cancel, suspend })
     }

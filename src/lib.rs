@@ -66,6 +66,7 @@ pub mod prompt;
 pub mod reasoning;
 #[cfg(feature = "agent")]
 pub mod route;
+pub mod secrets;
 pub mod tokens;
 pub mod tool;
 pub mod transcript;

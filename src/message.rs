@@ -105,6 +105,49 @@ pub struct NativeCall {
     pub arguments: String,
 }
 
+/// Tokens of a request and its answer, as the endpoint counts them.
+/// `prompt_tokens` of most endpoints include the cached ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Usage {
+    /// Tokens of the request.
+    pub prompt_tokens: u64,
+    /// Tokens of the answer, reasoning included.
+    pub completion_tokens: u64,
+    /// Tokens of the reasoning, where somebody counts them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reasoning_tokens: Option<u64>,
+    /// Tokens of the request that the endpoint had cached, where it says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cached_tokens: Option<u64>,
+    /// Request and answer are our own count: the endpoint reported none.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub estimated: bool,
+    /// So are the tokens of the reasoning, or their share of the answer's.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub reasoning_estimated: bool,
+}
+
+impl Usage {
+    /// The sum of two.
+    #[must_use]
+    pub fn plus(self, other: Usage) -> Usage {
+        Usage {
+            prompt_tokens: self.prompt_tokens + other.prompt_tokens,
+            completion_tokens: self.completion_tokens + other.completion_tokens,
+            reasoning_tokens: either(self.reasoning_tokens, other.reasoning_tokens),
+            cached_tokens: either(self.cached_tokens, other.cached_tokens),
+            estimated: self.estimated || other.estimated,
+            reasoning_estimated: self.reasoning_estimated || other.reasoning_estimated,
+        }
+    }
+}
+
+/// The sum of what is known.
+fn either(a: Option<u64>, b: Option<u64>) -> Option<u64> {
+    if a.is_none() && b.is_none() { None } else { Some(a.unwrap_or(0) + b.unwrap_or(0)) }
+}
+
 /// Why a model stopped.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub enum FinishReason {

@@ -26,6 +26,7 @@ const VOCABULARY: &[&str] = &[
     "policy",
     "wire",
     "tokens",
+    "secrets",
 ];
 /// Stages; none imports another.
 const STAGES: &[&str] = &["prompt", "parse", "validate", "route", "model"];

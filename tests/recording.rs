@@ -13,8 +13,8 @@ use toolgraft::outcome::{Outcome, Status};
 use toolgraft::reasoning::{ReasoningCalls, ReasoningMode};
 use toolgraft::tool::Tool;
 use toolgraft::transcript::{
-    CutReason, Finish, NativeCall, ReadError, RecordedCall, RecordedOutcome, Recording, Round, Session, TimedDelta,
-    parse, read,
+    CutReason, Finish, NativeCall, ReadError, RecordedCall, RecordedNotice, RecordedOutcome, Recording, Round, Sent,
+    Session, TimedDelta, Usage, parse, read,
 };
 
 const DOC: &str = include_str!("../docs/recording.md");
@@ -47,7 +47,20 @@ fn the_documented_example_is_read_without_notes_and_written_back_as_it_stands() 
 
 #[test]
 fn every_line_type_is_documented_and_stands_in_the_example() {
-    for kind in ["session", "tools", "message", "delta", "native_call", "finish", "call", "rejected", "outcome"] {
+    for kind in [
+        "session",
+        "request",
+        "tools",
+        "message",
+        "delta",
+        "native_call",
+        "usage",
+        "finish",
+        "call",
+        "rejected",
+        "outcome",
+        "notice",
+    ] {
         assert!(DOC.contains(&format!("\n## `{kind}`\n")), "{kind} has a section");
         assert!(doc_example().contains(&format!("{{\"type\":\"{kind}\"")), "{kind} stands in the example");
     }
@@ -124,8 +137,9 @@ fn round() -> impl Strategy<Value = Round> {
         name,
         arguments,
     });
-    let outcome = (odd_text(), odd_text()).prop_map(|(id, text)| RecordedOutcome {
+    let outcome = (odd_text(), odd_text(), any::<Option<u64>>()).prop_map(|(id, text, at)| RecordedOutcome {
         id,
+        at,
         outcome: Outcome { structured: Some(json!([text.clone()])), ..Outcome::new(Status::TimedOut, text) },
     });
     let tools = prop::option::of(odd_text().prop_map(|text| {
@@ -135,7 +149,29 @@ fn round() -> impl Strategy<Value = Round> {
             ..Server::default()
         }]
     }));
+    let notice =
+        (odd_text(), odd_text(), any::<Option<u64>>()).prop_map(|(kind, text, at)| RecordedNotice { kind, text, at });
+    let sent =
+        prop::option::of((any::<Option<u64>>(), prop::option::of(odd_text()), any::<Option<u32>>(), any::<bool>()))
+            .prop_map(|sent| {
+                let (at, model, max_tokens, native) = sent?;
+                let kept = at.map(|at| usize::try_from(at % 7).unwrap());
+                Some(Sent {
+                    at,
+                    model,
+                    kept,
+                    dropped: kept,
+                    temperature: max_tokens.map(|n| f64::from(n) / 8.0),
+                    max_tokens,
+                    native,
+                })
+            });
+    let usage = any::<Option<(u64, u64, Option<u64>)>>().prop_map(|usage| {
+        let (prompt_tokens, completion_tokens, reasoning_tokens) = usage?;
+        Some(Usage { prompt_tokens, completion_tokens, reasoning_tokens, ..Usage::default() })
+    });
     (
+        (sent, usage, prop::collection::vec(notice, 0..2)),
         tools,
         prop::collection::vec(message, 0..3),
         prop::collection::vec(delta(), 0..6),
@@ -144,14 +180,8 @@ fn round() -> impl Strategy<Value = Round> {
         prop::collection::vec(recorded_call(), 0..3),
         prop::collection::vec(outcome, 0..2),
     )
-        .prop_map(|(tools, messages, deltas, native_calls, finish, calls, outcomes)| Round {
-            tools,
-            messages,
-            deltas,
-            native_calls,
-            finish: Some(finish),
-            calls,
-            outcomes,
+        .prop_map(|((sent, usage, notices), tools, messages, deltas, native_calls, finish, calls, outcomes)| {
+            Round { sent, usage, notices, tools, messages, deltas, native_calls, finish: Some(finish), calls, outcomes }
         })
 }
 

@@ -7,13 +7,14 @@ use futures::future::BoxFuture;
 use futures::stream::{BoxStream, FuturesUnordered, StreamExt};
 use tokio_util::sync::CancellationToken;
 
+use super::record::TurnRecord;
 use super::{AgentEvent, Approval, ApprovalRequest, AskReason, Inner};
-use crate::model::{ModelError, ModelEvent};
+use crate::model::{ModelError, ModelEvent, Request};
 use crate::outcome::{Outcome, Status};
 use crate::route::Invocation;
 use crate::turn::{Action, Input, Remark, Setup, Turn};
 
-type Events = BoxStream<'static, Result<ModelEvent, ModelError>>;
+pub(super) type Events = BoxStream<'static, Result<ModelEvent, ModelError>>;
 
 /// What runs for one turn.
 pub(super) struct Driver {
@@ -26,10 +27,17 @@ pub(super) struct Driver {
     calls: FuturesUnordered<BoxFuture<'static, (String, Outcome)>>,
     question: Option<BoxFuture<'static, Input>>,
     over: bool,
+    record: Option<TurnRecord>,
 }
 
 impl Driver {
-    pub(super) fn new(agent: Arc<Inner>, turn: Turn, cancel: CancellationToken, suspend: CancellationToken) -> Self {
+    pub(super) fn new(
+        agent: Arc<Inner>,
+        turn: Turn,
+        cancel: CancellationToken,
+        suspend: CancellationToken,
+        record: Option<TurnRecord>,
+    ) -> Self {
         Driver {
             agent,
             turn,
@@ -39,6 +47,7 @@ impl Driver {
             calls: FuturesUnordered::new(),
             question: None,
             over: false,
+            record,
         }
     }
 
@@ -46,6 +55,9 @@ impl Driver {
         loop {
             while let Some(action) = self.turn.action() {
                 if let Some(event) = self.act(action) {
+                    if let Some(record) = &mut self.record {
+                        record.event(&event);
+                    }
                     return Some(event);
                 }
             }
@@ -60,7 +72,7 @@ impl Driver {
     fn act(&mut self, action: Action) -> Option<AgentEvent> {
         match action {
             Action::Emit(event) => return Some(event),
-            Action::Send(request) => self.message = Some(self.agent.model.stream(request)),
+            Action::Send(request) => self.message = Some(self.send(request)),
             Action::CancelStream => self.message = None,
             Action::Withdraw { .. } => self.question = None,
             Action::Call(invocation) => self.calls.push(Box::pin(call(self.agent.clone(), invocation))),
@@ -74,6 +86,12 @@ impl Driver {
             }
         }
         None
+    }
+
+    fn send(&mut self, request: Request) -> Events {
+        let Some(record) = &mut self.record else { return self.agent.model.stream(request) };
+        let answer = self.agent.model.stream(request.clone());
+        record.stream(self.turn.setup().catalog(), &request, answer)
     }
 
     /// Waits for the first thing that happens.

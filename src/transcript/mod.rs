@@ -3,8 +3,9 @@
 //! A recording is a file with one JSON object a line, each with a `type`. The
 //! first line is a `session` and names the format's version; then, round by
 //! round, what was sent (`tools`, `message`), what came back as it was streamed
-//! (`delta`, `native_call`, `finish`), what was found in it (`call`, `rejected`)
-//! and what became of it (`outcome`). `docs/recording.md` shows each line.
+//! (`delta`, `native_call`, `usage`, `finish`), what was found in it (`call`,
+//! `rejected`), what became of it (`outcome`) and what was said about it
+//! (`notice`). `docs/recording.md` shows each line.
 //!
 //! - What is read back equals what was written; the deltas byte for byte.
 //! - A [`Writer`] flushes every line, so that a crash leaves a readable prefix;
@@ -12,6 +13,7 @@
 //! - An unknown version is refused; unknown line types and fields are skipped
 //!   and noted.
 //!
+//! With the feature `agent`, a `Recorder` writes one while a model and its agent work.
 //! [`import`](mod@import) turns what other programs record into the same type.
 //!
 //! ```
@@ -36,6 +38,8 @@ mod json;
 #[cfg(feature = "agent")]
 mod model;
 mod read;
+#[cfg(feature = "agent")]
+mod record;
 mod write;
 
 use std::fmt;
@@ -49,8 +53,10 @@ use crate::message::{DeltaKind, FinishReason, Message};
 use crate::outcome::Outcome;
 use crate::reasoning::{ReasoningCalls, ReasoningMode};
 
-pub use crate::message::NativeCall;
+pub use crate::message::{NativeCall, Usage};
 pub use read::{ReadError, parse, read};
+#[cfg(feature = "agent")]
+pub use record::{RecordedModel, Recorder};
 pub use write::Writer;
 
 /// Version of the format that is written.
@@ -99,6 +105,8 @@ pub struct Session {
 /// One request and its answer.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Round {
+    /// How the request was sent; `None` where that was not recorded.
+    pub sent: Option<Sent>,
     /// The tools on offer from here on; `None` where they are those of the round before.
     pub tools: Option<Vec<Server>>,
     /// Messages that were not part of the request before.
@@ -107,12 +115,44 @@ pub struct Round {
     pub deltas: Vec<TimedDelta>,
     /// Calls that the endpoint itself reported, beside the text.
     pub native_calls: Vec<NativeCall>,
+    /// What it cost, as the endpoint counts.
+    pub usage: Option<Usage>,
     /// How the answer ended; `None` where that was not recorded.
     pub finish: Option<Finish>,
     /// What was found in the answer, in order.
     pub calls: Vec<RecordedCall>,
     /// What became of the calls.
     pub outcomes: Vec<RecordedOutcome>,
+    /// What the person was told beside the answer, or the model beside the outcomes.
+    pub notices: Vec<RecordedNotice>,
+}
+
+/// How a request was sent. Absent fields were not recorded, or left to the endpoint.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Sent {
+    /// Milliseconds since the recording began.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<u64>,
+    /// The model, where it is not the session's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// How many messages of the request before lead this one too; `None` for all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept: Option<usize>,
+    /// How many messages of the request before, behind the kept ones, are gone;
+    /// those behind them stay. `None` where none of them stays.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dropped: Option<usize>,
+    /// Sampling temperature.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<f64>,
+    /// Most tokens of the answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_tokens: Option<u32>,
+    /// Whether the tools went in a field of their own, and not in the prompt's text.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub native: bool,
 }
 
 /// A piece of an answer, and when it came.
@@ -155,6 +195,21 @@ pub struct RecordedOutcome {
     pub id: String,
     /// The outcome.
     pub outcome: Outcome,
+    /// When it was known, in milliseconds since the recording began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<u64>,
+}
+
+/// Something that was said beside the answer and the outcomes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordedNotice {
+    /// What it is about, in a word such as `correction`, `error` or `stopped`.
+    pub kind: String,
+    /// The words.
+    pub text: String,
+    /// When, in milliseconds since the recording began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<u64>,
 }
 
 /// Where a recording was cut off.
@@ -195,6 +250,21 @@ impl Recording {
         Some(Catalog::new(tools.iter().cloned()))
     }
 
+    /// The messages of a round's request, from 0: those of the rounds before that
+    /// stayed in it, then its own.
+    pub fn request(&self, round: usize) -> Vec<&Message> {
+        let mut messages: Vec<&Message> = Vec::new();
+        for round in self.rounds.iter().take(round.saturating_add(1)) {
+            if let Some(kept) = round.sent.as_ref().and_then(|sent| sent.kept) {
+                let kept = kept.min(messages.len());
+                let dropped = round.sent.as_ref().and_then(|sent| sent.dropped).unwrap_or(usize::MAX);
+                messages.drain(kept..kept.saturating_add(dropped).min(messages.len()));
+            }
+            messages.extend(&round.messages);
+        }
+        messages
+    }
+
     /// Writes all of it, the notes and the cut aside.
     ///
     /// # Errors
@@ -213,7 +283,7 @@ impl Round {
 
     /// Whether anything of an answer is there.
     fn answered(&self) -> bool {
-        self.finish.is_some() || !self.deltas.is_empty() || !self.native_calls.is_empty()
+        self.finish.is_some() || self.usage.is_some() || !self.deltas.is_empty() || !self.native_calls.is_empty()
     }
 }
 
@@ -236,3 +306,8 @@ impl fmt::Display for Note {
         }
     }
 }
+
+/// The guide's example is compiled and run.
+#[cfg(all(doctest, feature = "agent"))]
+#[doc = include_str!("../../docs/recording.md")]
+struct Guide;

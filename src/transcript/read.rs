@@ -5,8 +5,8 @@ use std::io::{self, BufRead};
 use serde::Deserialize;
 
 use super::{
-    Cut, CutReason, Finish, NativeCall, Note, READABLE, RecordedCall, RecordedOutcome, Recording, Round, Session,
-    TimedDelta, json,
+    Cut, CutReason, Finish, NativeCall, Note, READABLE, RecordedCall, RecordedNotice, RecordedOutcome, Recording,
+    Round, Sent, Session, TimedDelta, Usage, json,
 };
 use crate::call::{Call, Rejected};
 use crate::catalog::Server;
@@ -107,14 +107,27 @@ struct Reader {
 /// Fields of each line type, `type` aside.
 const FIELDS: &[(&str, &[&str])] = &[
     ("session", &["toolgraft", "title", "model", "profile", "dialect", "reasoning", "reasoning_calls"]),
+    ("request", &["at", "model", "kept", "dropped", "temperature", "max_tokens", "native"]),
     ("tools", &["servers"]),
-    ("message", &["role", "content"]),
+    ("message", &["role", "content", "calls", "call_id", "reasoning"]),
     ("delta", &["kind", "text", "ms"]),
     ("native_call", &["id", "name", "arguments"]),
+    (
+        "usage",
+        &[
+            "prompt_tokens",
+            "completion_tokens",
+            "reasoning_tokens",
+            "cached_tokens",
+            "estimated",
+            "reasoning_estimated",
+        ],
+    ),
     ("finish", &["reason", "ms"]),
     ("call", &["id", "index", "call"]),
     ("rejected", &["id", "index", "rejected"]),
-    ("outcome", &["id", "outcome"]),
+    ("outcome", &["id", "outcome", "at"]),
+    ("notice", &["kind", "text", "at"]),
 ];
 
 impl Reader {
@@ -196,6 +209,10 @@ impl Reader {
     /// A line of a known type other than `session`.
     fn body(&mut self, kind: &str, text: &str) -> Result<(), ReadError> {
         match kind {
+            "request" => {
+                let sent: Sent = self.parse(text)?;
+                self.request().sent = Some(sent);
+            }
             "tools" => {
                 let Tools { servers } = self.parse(text)?;
                 self.request().tools = Some(servers);
@@ -212,6 +229,10 @@ impl Reader {
                 let call: NativeCall = self.parse(text)?;
                 self.answer().native_calls.push(call);
             }
+            "usage" => {
+                let usage: Usage = self.parse(text)?;
+                self.answer().usage = Some(usage);
+            }
             "finish" => {
                 let finish: Finish = self.parse(text)?;
                 self.answer().finish = Some(finish);
@@ -227,6 +248,10 @@ impl Reader {
             "outcome" => {
                 let outcome: RecordedOutcome = self.parse(text)?;
                 self.last().outcomes.push(outcome);
+            }
+            "notice" => {
+                let notice: RecordedNotice = self.parse(text)?;
+                self.last().notices.push(notice);
             }
             _ => {}
         }

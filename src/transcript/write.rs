@@ -4,17 +4,20 @@ use std::io;
 
 use serde::Serialize;
 
-use super::{Finish, NativeCall, RecordedCall, Round, Session, TimedDelta, VERSION};
+use super::{
+    Finish, NativeCall, RecordedCall, RecordedNotice, RecordedOutcome, Round, Sent, Session, TimedDelta, Usage, VERSION,
+};
 use crate::call::{Call, Rejected};
 use crate::catalog::Server;
 use crate::message::{DeltaKind, FinishReason, Message};
-use crate::outcome::Outcome;
+use crate::secrets::Secrets;
 
 /// Writes a recording, one line per method, each flushed.
 #[derive(Debug)]
 pub struct Writer<W> {
     to: W,
     line: Vec<u8>,
+    secrets: Secrets,
 }
 
 /// A line: its type, then its fields.
@@ -31,15 +34,28 @@ impl<W: io::Write> Writer<W> {
     /// # Errors
     /// Those of the writer below; so in all methods.
     pub fn new(to: W, session: &Session) -> io::Result<Self> {
+        let (writer, begun) = Writer::begin(to, session, Secrets::default());
+        begun.map(|()| writer)
+    }
+
+    /// The same without these secrets, wherever one stands in one piece; and
+    /// what became of the `session` line.
+    pub(super) fn begin(to: W, session: &Session, secrets: Secrets) -> (Self, io::Result<()>) {
         #[derive(Serialize)]
         struct Body<'a> {
             toolgraft: u64,
             #[serde(flatten)]
             session: &'a Session,
         }
-        let mut writer = Writer { to, line: Vec::new() };
-        writer.write("session", &Body { toolgraft: VERSION, session })?;
-        Ok(writer)
+        let mut writer = Writer { to, line: Vec::new(), secrets };
+        let begun = writer.write("session", &Body { toolgraft: VERSION, session });
+        (writer, begun)
+    }
+
+    /// A request begins.
+    #[expect(clippy::missing_errors_doc, reason = "see `new`")]
+    pub fn request(&mut self, sent: &Sent) -> io::Result<()> {
+        self.write("request", sent)
     }
 
     /// The tools on offer from here on.
@@ -68,6 +84,12 @@ impl<W: io::Write> Writer<W> {
     #[expect(clippy::missing_errors_doc, reason = "see `new`")]
     pub fn native_call(&mut self, call: &NativeCall) -> io::Result<()> {
         self.write("native_call", call)
+    }
+
+    /// What the answer cost.
+    #[expect(clippy::missing_errors_doc, reason = "see `new`")]
+    pub fn usage(&mut self, usage: &Usage) -> io::Result<()> {
+        self.write("usage", usage)
     }
 
     /// The answer's end; `ms` counts from the request.
@@ -104,24 +126,31 @@ impl<W: io::Write> Writer<W> {
 
     /// What became of a call.
     #[expect(clippy::missing_errors_doc, reason = "see `new`")]
-    pub fn outcome(&mut self, id: &str, outcome: &Outcome) -> io::Result<()> {
-        #[derive(Serialize)]
-        struct Body<'a> {
-            id: &'a str,
-            outcome: &'a Outcome,
-        }
-        self.write("outcome", &Body { id, outcome })
+    pub fn outcome(&mut self, outcome: &RecordedOutcome) -> io::Result<()> {
+        self.write("outcome", outcome)
+    }
+
+    /// Something that was said beside the answer and the outcomes.
+    #[expect(clippy::missing_errors_doc, reason = "see `new`")]
+    pub fn notice(&mut self, notice: &RecordedNotice) -> io::Result<()> {
+        self.write("notice", notice)
     }
 
     /// A whole round.
     #[expect(clippy::missing_errors_doc, reason = "see `new`")]
     pub fn round(&mut self, round: &Round) -> io::Result<()> {
+        if let Some(sent) = &round.sent {
+            self.request(sent)?;
+        }
         if let Some(tools) = &round.tools {
             self.tools(tools)?;
         }
         round.messages.iter().try_for_each(|message| self.message(message))?;
         round.deltas.iter().try_for_each(|delta| self.write("delta", delta))?;
         round.native_calls.iter().try_for_each(|call| self.native_call(call))?;
+        if let Some(usage) = &round.usage {
+            self.usage(usage)?;
+        }
         if let Some(finish) = &round.finish {
             self.write("finish", finish)?;
         }
@@ -131,7 +160,8 @@ impl<W: io::Write> Writer<W> {
                 Err(rejected) => self.rejected(*index, id.as_deref(), rejected)?,
             }
         }
-        round.outcomes.iter().try_for_each(|o| self.outcome(&o.id, &o.outcome))
+        round.outcomes.iter().try_for_each(|outcome| self.outcome(outcome))?;
+        round.notices.iter().try_for_each(|notice| self.notice(notice))
     }
 
     /// The writer below.
@@ -143,7 +173,14 @@ impl<W: io::Write> Writer<W> {
     /// by a buffer's end.
     fn write(&mut self, r#type: &'static str, body: &impl Serialize) -> io::Result<()> {
         self.line.clear();
-        serde_json::to_writer(&mut self.line, &Tagged { r#type, body })?;
+        let line = Tagged { r#type, body };
+        if self.secrets.is_empty() {
+            serde_json::to_writer(&mut self.line, &line)?;
+        } else {
+            let mut line = serde_json::to_value(&line)?;
+            self.secrets.hide_in(&mut line);
+            serde_json::to_writer(&mut self.line, &line)?;
+        }
         self.line.push(b'\n');
         self.to.write_all(&self.line)?;
         self.to.flush()

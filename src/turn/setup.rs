@@ -40,6 +40,11 @@ impl Setup {
         &*self.voice
     }
 
+    /// The tools of the turns.
+    pub fn catalog(&self) -> &Arc<Catalog> {
+        &self.catalog
+    }
+
     /// How the turns go.
     pub fn config(&self) -> &TurnConfig {
         &self.config

@@ -100,7 +100,8 @@ fn results(content: &Content) -> Vec<RecordedOutcome> {
             let id = block.get("tool_use_id")?.as_str()?.to_owned();
             let text = text_of(block);
             let failed = block.get("is_error").and_then(Value::as_bool) == Some(true);
-            Some(RecordedOutcome { id, outcome: if failed { Outcome::error(text) } else { Outcome::result(text) } })
+            let outcome = if failed { Outcome::error(text) } else { Outcome::result(text) };
+            Some(RecordedOutcome { id, outcome, at: None })
         })
         .collect()
 }

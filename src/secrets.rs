@@ -1,0 +1,234 @@
+//! Secrets out of what is written down: recordings, traces, error messages.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+/// What stands in a secret's place.
+pub const REDACTED: &str = "[redacted]";
+
+/// Secrets shorter than this, in bytes, are not looked for: too much else would match.
+pub const MIN_SECRET: usize = 6;
+
+/// Values that must not be written down, such as an API key. Its `Debug` form
+/// shows none of them.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Secrets {
+    /// The values in every form in which they are looked for, longest first: a
+    /// secret may hold another one.
+    forms: Vec<String>,
+}
+
+impl Secrets {
+    /// These secrets, without white space around them. Those below [`MIN_SECRET`]
+    /// are left out. They are found as they are, as in a JSON string and as in a
+    /// URL's query.
+    pub fn new<S: AsRef<str>>(secrets: impl IntoIterator<Item = S>) -> Self {
+        let mut forms = Vec::new();
+        for secret in secrets {
+            let secret = secret.as_ref().trim();
+            // The mark itself must not be found again.
+            if secret.len() >= MIN_SECRET && !REDACTED.contains(secret) {
+                forms.extend([secret.to_owned(), in_json(secret), in_query(secret)]);
+            }
+        }
+        forms.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+        forms.dedup();
+        Secrets { forms }
+    }
+
+    /// Whether there is nothing to hide.
+    pub fn is_empty(&self) -> bool {
+        self.forms.is_empty()
+    }
+
+    /// The text with [`REDACTED`] for each secret.
+    pub fn hide<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        self.forms.iter().fold(Cow::Borrowed(text), |text, secret| {
+            if text.contains(secret.as_str()) { Cow::Owned(text.replace(secret.as_str(), REDACTED)) } else { text }
+        })
+    }
+
+    /// The same in all strings of a value, keys included. Keys of letters and
+    /// underscores alone are a format's own words and stay.
+    pub fn hide_in(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => {
+                if let Cow::Owned(hidden) = self.hide(text) {
+                    *text = hidden;
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(|item| self.hide_in(item)),
+            Value::Object(fields) => {
+                let word = |key: &str| key.bytes().all(|b| b.is_ascii_alphabetic() || b == b'_');
+                if fields.keys().any(|key| !word(key) && matches!(self.hide(key), Cow::Owned(_))) {
+                    let taken = std::mem::take(fields);
+                    let hidden = |key: String| if word(&key) { key } else { self.hide(&key).into_owned() };
+                    fields.extend(taken.into_iter().map(|(key, value)| (hidden(key), value)));
+                }
+                fields.values_mut().for_each(|value| self.hide_in(value));
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    /// The first secret in the bytes, by place and then by length.
+    fn find(&self, bytes: &[u8]) -> Option<(usize, usize)> {
+        let found =
+            self.forms.iter().filter_map(|secret| Some((memchr::memmem::find(bytes, secret.as_bytes())?, secret)));
+        found.map(|(at, secret)| (at, secret.len())).min_by_key(|(at, length)| (*at, std::cmp::Reverse(*length)))
+    }
+
+    /// Where the longest end of the bytes begins that may become a secret.
+    fn begun(&self, bytes: &[u8]) -> Option<usize> {
+        let longest = self.forms.first()?.len() - 1;
+        let from = bytes.len().saturating_sub(longest);
+        (from..bytes.len()).find(|at| self.forms.iter().any(|s| s.as_bytes().starts_with(&bytes[*at..])))
+    }
+}
+
+impl std::fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Secrets").field("forms", &self.forms.len()).finish()
+    }
+}
+
+/// A secret as it stands in a JSON string.
+fn in_json(secret: &str) -> String {
+    let quoted = Value::from(secret).to_string();
+    quoted[1..quoted.len() - 1].to_owned()
+}
+
+/// A secret as it stands in a URL's query.
+fn in_query(secret: &str) -> String {
+    let mut encoded = String::with_capacity(secret.len());
+    for byte in secret.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => encoded.push(char::from(byte)),
+            _ => encoded.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    encoded
+}
+
+/// Secrets out of a stream that comes in pieces, wherever it is cut.
+///
+/// A piece whose end may become a secret waits for the next ones; all others go
+/// out at once, cut as they came. `T` is what belongs to a piece.
+#[derive(Debug)]
+pub struct Hider<T> {
+    secrets: Secrets,
+    held: Vec<(T, Vec<u8>)>,
+}
+
+impl<T> Hider<T> {
+    /// Nothing came so far.
+    pub fn new(secrets: Secrets) -> Self {
+        Hider { secrets, held: Vec::new() }
+    }
+
+    /// Takes a piece and gives those that are ready, in order.
+    pub fn push(&mut self, of: T, piece: &[u8]) -> Vec<(T, Vec<u8>)> {
+        self.held.push((of, piece.to_vec()));
+        let mut all: Vec<u8> = self.held.iter().flat_map(|(_, bytes)| bytes).copied().collect();
+        while let Some((at, length)) = self.secrets.find(&all) {
+            all.splice(at..at + length, REDACTED.bytes());
+            self.replace(at, length);
+        }
+        let Some(begun) = self.secrets.begun(&all) else { return self.rest() };
+        let mut end = 0;
+        let ready = self.held.iter().take_while(|(_, bytes)| {
+            end += bytes.len();
+            end <= begun
+        });
+        let ready = ready.count();
+        self.held.drain(..ready).collect()
+    }
+
+    /// What still waits: the stream is over.
+    pub fn rest(&mut self) -> Vec<(T, Vec<u8>)> {
+        std::mem::take(&mut self.held)
+    }
+
+    /// Puts the mark in the place of some bytes, into the piece where they begin.
+    fn replace(&mut self, at: usize, length: usize) {
+        let mut start = 0;
+        let mut marked = false;
+        for (_, bytes) in &mut self.held {
+            let end = start + bytes.len();
+            let (from, to) = (at.clamp(start, end) - start, (at + length).clamp(start, end) - start);
+            if from < to {
+                let mark: &[u8] = if marked { b"" } else { REDACTED.as_bytes() };
+                bytes.splice(from..to, mark.iter().copied());
+                marked = true;
+            }
+            start = end;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    const KEY: &str = "sk-12/34\"56";
+
+    #[test]
+    fn secrets_are_found_as_they_are_in_json_and_in_queries() {
+        let secrets = Secrets::new([KEY, "short", " trimmed-key\n"]);
+        let text = r#"a sk-12/34"56 b {"k":"sk-12/34\"56"} ?k=sk-12%2F34%2256&s=short trimmed-key"#;
+        let hidden = r#"a [redacted] b {"k":"[redacted]"} ?k=[redacted]&s=short [redacted]"#;
+        assert_eq!(secrets.hide(text), hidden);
+        assert!(!format!("{secrets:?}").contains("sk-"));
+    }
+
+    #[test]
+    fn in_values_strings_and_foreign_keys_are_searched() {
+        let secrets = Secrets::new([KEY, "arguments"]);
+        let mut value = json!({"arguments": {KEY: ["arguments", KEY, 7]}});
+        secrets.hide_in(&mut value);
+        assert_eq!(value, json!({"arguments": {"[redacted]": ["[redacted]", "[redacted]", 7]}}));
+    }
+
+    #[test]
+    fn of_two_secrets_the_longer_one_is_hidden_whole() {
+        let secrets = Secrets::new(["abcdef", "abcdefgh"]);
+        assert_eq!(secrets.hide("abcdefgh abcdefg"), "[redacted] [redacted]g");
+    }
+
+    #[test]
+    fn a_piece_that_cannot_become_a_secret_does_not_wait() {
+        let mut hider = Hider::new(Secrets::new(["secret-1"]));
+        assert_eq!(hider.push(1, b"abc"), [(1, b"abc".to_vec())]);
+        assert_eq!(hider.push(2, b"xse"), []);
+        assert_eq!(hider.push(3, b"cond"), [(2, b"xse".to_vec()), (3, b"cond".to_vec())]);
+        assert_eq!(hider.push(4, b"sec"), []);
+        assert_eq!(hider.rest(), [(4, b"sec".to_vec())]);
+    }
+
+    proptest! {
+        #[test]
+        fn however_a_stream_is_cut_no_secret_is_left_and_nothing_else_is_lost(
+            parts in prop::collection::vec(prop::sample::select(vec!["secret-1", "sec", "ret-1", "se", "-", "x", "武"]), 0..12),
+            cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..6),
+        ) {
+            let secrets = Secrets::new(["secret-1"]);
+            let text = parts.concat();
+            let mut at: Vec<usize> = cuts.iter().map(|cut| cut.index(text.len() + 1)).collect();
+            at.extend([0, text.len()]);
+            at.sort_unstable();
+            let mut hider = Hider::new(secrets.clone());
+            let mut out = Vec::new();
+            for pair in at.windows(2) {
+                out.extend(hider.push((), &text.as_bytes()[pair[0]..pair[1]]));
+            }
+            out.extend(hider.rest());
+            prop_assert_eq!(out.len(), at.len() - 1);
+            let joined: Vec<u8> = out.into_iter().flat_map(|(_, bytes)| bytes).collect();
+            prop_assert_eq!(String::from_utf8(joined).unwrap(), secrets.hide(&text));
+        }
+    }
+}

@@ -1,0 +1,339 @@
+//! A recording, written while a model and its agent work.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use futures::stream::{BoxStream, Stream, StreamExt};
+
+use super::{NativeCall, RecordedNotice, RecordedOutcome, Sent, Session, Writer};
+use crate::call::{Call, Rejected};
+use crate::catalog::Catalog;
+use crate::message::{Delta, DeltaKind, FinishReason, Message, Usage};
+use crate::model::{Model, ModelError, ModelEvent, Request};
+use crate::outcome::Outcome;
+use crate::secrets::{Hider, Secrets};
+
+type Answer = BoxStream<'static, Result<ModelEvent, ModelError>>;
+
+/// Writes a recording of one conversation as it happens, each line at once.
+///
+/// A model that is [wrapped](Recorder::model) is recorded: what is sent, what
+/// comes and when, how it ends. What an agent makes of it comes by
+/// `Run::recorded`, or by the methods below. Clones write the same recording.
+///
+/// A line that cannot be written disturbs nobody: the rest is left out, and
+/// [`error`](Recorder::error) says so. Secrets are hidden, even where a stream's
+/// pieces cut them.
+#[derive(Clone)]
+pub struct Recorder {
+    state: Arc<Mutex<State>>,
+}
+
+struct State {
+    writer: Writer<Box<dyn io::Write + Send>>,
+    secrets: Secrets,
+    began: Instant,
+    /// The messages of the last request.
+    messages: Vec<Message>,
+    catalog: Option<Catalog>,
+    /// Number of the answer that is written; pieces of an older one are left out.
+    answer: u64,
+    open: Option<Open>,
+    /// Lines about the answer that must stand behind its end.
+    behind: Vec<Behind>,
+    failed: Option<String>,
+}
+
+/// An answer that is not over.
+struct Open {
+    sent: Instant,
+    hiders: [(DeltaKind, Hider<u64>); 2],
+}
+
+enum Behind {
+    Call(u32, Option<String>, Box<Result<Call, Rejected>>),
+    Outcome(Box<RecordedOutcome>),
+    Notice(RecordedNotice),
+}
+
+impl Recorder {
+    /// Begins a recording: the `session` line is written at once. `to` should
+    /// not be buffered, or a crash takes lines along.
+    pub fn new(to: impl io::Write + Send + 'static, session: &Session) -> Self {
+        Recorder::with_secrets(to, session, Secrets::default())
+    }
+
+    /// The same, without these secrets wherever they may stand.
+    pub fn with_secrets(to: impl io::Write + Send + 'static, session: &Session, secrets: Secrets) -> Self {
+        let to: Box<dyn io::Write + Send> = Box::new(to);
+        let (writer, failed) = Writer::begin(to, session, secrets.clone());
+        let state = State {
+            writer,
+            secrets,
+            began: Instant::now(),
+            messages: Vec::new(),
+            catalog: None,
+            answer: 0,
+            open: None,
+            behind: Vec::new(),
+            failed: failed.err().map(|error| error.to_string()),
+        };
+        Recorder { state: Arc::new(Mutex::new(state)) }
+    }
+
+    /// The model, with all that goes to it and comes from it recorded.
+    pub fn model<M: Model>(&self, model: M) -> RecordedModel<M> {
+        RecordedModel { model, recorder: self.clone() }
+    }
+
+    /// Records a request to a model and its answer, which is handed on.
+    pub fn stream(&self, request: &Request, answer: Answer) -> Answer {
+        let number = self.state().request(request);
+        Watched { answer, recorder: self.clone(), number, over: false }.boxed()
+    }
+
+    /// The tools on offer from here on; written where they are not those of before.
+    pub fn tools(&self, catalog: &Catalog) {
+        self.state().tools(catalog);
+    }
+
+    /// A call that was found in the answer; `index` counts from 0.
+    pub fn call(&self, index: u32, id: Option<&str>, call: &Call) {
+        self.state().behind(Behind::Call(index, id.map(str::to_owned), Box::new(Ok(call.clone()))));
+    }
+
+    /// A call in the answer that must not run.
+    pub fn rejected(&self, index: u32, id: Option<&str>, rejected: &Rejected) {
+        self.state().behind(Behind::Call(index, id.map(str::to_owned), Box::new(Err(rejected.clone()))));
+    }
+
+    /// What became of a call.
+    pub fn outcome(&self, id: &str, outcome: &Outcome) {
+        let mut state = self.state();
+        let outcome = RecordedOutcome { id: id.to_owned(), outcome: outcome.clone(), at: Some(state.now()) };
+        state.behind(Behind::Outcome(Box::new(outcome)));
+    }
+
+    /// Something that was said beside the answer and the outcomes; `kind` is a
+    /// word such as `correction`, `error` or `stopped`.
+    pub fn notice(&self, kind: &str, text: &str) {
+        let mut state = self.state();
+        let notice = RecordedNotice { kind: kind.to_owned(), text: text.to_owned(), at: Some(state.now()) };
+        state.behind(Behind::Notice(notice));
+    }
+
+    /// Why the recording is incomplete: the first line that could not be written.
+    pub fn error(&self) -> Option<String> {
+        self.state().failed.clone()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // A panic elsewhere cannot leave half a line: each is one write.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl std::fmt::Debug for Recorder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Recorder").finish_non_exhaustive()
+    }
+}
+
+impl State {
+    fn now(&self) -> u64 {
+        millis(self.began)
+    }
+
+    fn write(&mut self, line: impl FnOnce(&mut Writer<Box<dyn io::Write + Send>>) -> io::Result<()>) {
+        if self.failed.is_none()
+            && let Err(error) = line(&mut self.writer)
+        {
+            self.failed = Some(error.to_string());
+        }
+    }
+
+    fn tools(&mut self, catalog: &Catalog) {
+        if self.catalog.as_ref().is_none_or(|known| known.servers() != catalog.servers()) {
+            self.catalog = Some(catalog.clone());
+            self.write(|to| to.tools(catalog.servers()));
+        }
+    }
+
+    /// Writes a request; the number of its answer.
+    fn request(&mut self, request: &Request) -> u64 {
+        self.finish(&FinishReason::Other("cancelled".to_owned()));
+        let (kept, dropped) = common(&self.messages, &request.messages);
+        let stays = kept + dropped.map_or(0, |dropped| self.messages.len() - kept - dropped);
+        let all = kept == self.messages.len();
+        let sent = Sent {
+            at: Some(self.now()),
+            model: request.model.clone(),
+            kept: (!all).then_some(kept),
+            dropped: if all { None } else { dropped },
+            temperature: request.temperature,
+            max_tokens: request.max_tokens,
+            native: !request.tools.is_empty(),
+        };
+        self.write(|to| to.request(&sent));
+        for message in &request.messages[stays..] {
+            self.write(|to| to.message(message));
+        }
+        self.messages.clone_from(&request.messages);
+        let hider = |kind| (kind, Hider::new(self.secrets.clone()));
+        let hiders = [hider(DeltaKind::Content), hider(DeltaKind::Reasoning)];
+        self.open = Some(Open { sent: Instant::now(), hiders });
+        self.answer += 1;
+        self.answer
+    }
+
+    fn delta(&mut self, delta: &Delta) {
+        let Some(open) = &mut self.open else { return };
+        let ms = millis(open.sent);
+        let mut ready = Vec::new();
+        for (kind, hider) in &mut open.hiders {
+            // The channels are read one after the other; so are their pieces written.
+            let pieces = if *kind == delta.kind { hider.push(ms, delta.text.as_bytes()) } else { hider.rest() };
+            let at = if *kind == delta.kind { ready.len() } else { 0 };
+            ready.splice(at..at, pieces.into_iter().map(|piece| (*kind, piece)));
+        }
+        self.deltas(ready);
+    }
+
+    fn deltas(&mut self, pieces: Vec<(DeltaKind, (u64, Vec<u8>))>) {
+        for (kind, (ms, text)) in pieces {
+            self.write(|to| to.delta(kind, &String::from_utf8_lossy(&text), Some(ms)));
+        }
+    }
+
+    /// What still waits of the open answer is written.
+    fn release(&mut self) {
+        let Some(open) = &mut self.open else { return };
+        let mut rest = Vec::new();
+        for (kind, hider) in &mut open.hiders {
+            rest.extend(hider.rest().into_iter().map(|piece| (*kind, piece)));
+        }
+        self.deltas(rest);
+    }
+
+    fn native_call(&mut self, call: &NativeCall) {
+        self.release();
+        self.write(|to| to.native_call(call));
+    }
+
+    fn usage(&mut self, usage: Usage) {
+        self.release();
+        self.write(|to| to.usage(&usage));
+    }
+
+    /// Ends the open answer, if there is one.
+    fn finish(&mut self, reason: &FinishReason) {
+        self.release();
+        let Some(open) = self.open.take() else { return };
+        self.write(|to| to.finish(reason, Some(millis(open.sent))));
+        for line in std::mem::take(&mut self.behind) {
+            self.line(&line);
+        }
+    }
+
+    fn behind(&mut self, line: Behind) {
+        if self.open.is_some() { self.behind.push(line) } else { self.line(&line) }
+    }
+
+    fn line(&mut self, line: &Behind) {
+        self.write(|to| match line {
+            Behind::Call(index, id, result) => match &**result {
+                Ok(call) => to.call(*index, id.as_deref(), call),
+                Err(rejected) => to.rejected(*index, id.as_deref(), rejected),
+            },
+            Behind::Outcome(outcome) => to.outcome(outcome),
+            Behind::Notice(notice) => to.notice(notice),
+        });
+    }
+}
+
+fn millis(since: Instant) -> u64 {
+    u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
+}
+
+/// How many leading messages two requests share, and how many behind them are
+/// gone where the rest of the old one follows; `None` where it does not.
+fn common(old: &[Message], new: &[Message]) -> (usize, Option<usize>) {
+    let kept = old.iter().zip(new).take_while(|(a, b)| a == b).count();
+    let (old, new) = (&old[kept..], &new[kept..]);
+    (kept, (1..old.len()).find(|gone| new.starts_with(&old[*gone..])))
+}
+
+/// A model whose requests and answers are recorded.
+#[derive(Debug)]
+pub struct RecordedModel<M> {
+    model: M,
+    recorder: Recorder,
+}
+
+impl<M: Model> Model for RecordedModel<M> {
+    fn stream(&self, request: Request) -> Answer {
+        let answer = self.model.stream(request.clone());
+        self.recorder.stream(&request, answer)
+    }
+}
+
+/// An answer that is handed on and written.
+struct Watched {
+    answer: Answer,
+    recorder: Recorder,
+    number: u64,
+    over: bool,
+}
+
+impl Watched {
+    fn saw(&mut self, event: Option<&Result<ModelEvent, ModelError>>) {
+        let mut state = self.recorder.state();
+        if self.over || state.answer != self.number {
+            return;
+        }
+        let broken = || FinishReason::Other("broken off".to_owned());
+        match event {
+            Some(Ok(ModelEvent::Delta(delta))) => state.delta(delta),
+            Some(Ok(ModelEvent::Call(call))) => state.native_call(call),
+            Some(Ok(ModelEvent::Usage(usage))) => state.usage(*usage),
+            Some(Ok(ModelEvent::Finish(reason))) => {
+                state.finish(reason);
+                self.over = true;
+            }
+            Some(Err(error)) => {
+                let notice =
+                    RecordedNotice { kind: "error".to_owned(), text: error.to_string(), at: Some(state.now()) };
+                state.behind(Behind::Notice(notice));
+                state.finish(&broken());
+                self.over = true;
+            }
+            None => {
+                state.finish(&broken());
+                self.over = true;
+            }
+        }
+    }
+}
+
+impl Stream for Watched {
+    type Item = Result<ModelEvent, ModelError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let event = std::task::ready!(self.answer.poll_next_unpin(cx));
+        self.saw(event.as_ref());
+        Poll::Ready(event)
+    }
+}
+
+/// Whoever drops an answer has cancelled it.
+impl Drop for Watched {
+    fn drop(&mut self) {
+        let mut state = self.recorder.state();
+        if !self.over && state.answer == self.number {
+            state.finish(&FinishReason::Other("cancelled".to_owned()));
+        }
+    }
+}
