@@ -35,7 +35,7 @@ use tokio_util::sync::CancellationToken;
 use crate::catalog::Catalog;
 use crate::conversation::Conversation;
 use crate::model::Model;
-use crate::policy::Policy;
+use crate::policy::{self, Policy};
 use crate::profile::Profile;
 use crate::prompt::{Options, PromptError};
 use crate::route::Toolbox;
@@ -45,7 +45,9 @@ use crate::validate::Validator;
 use driver::Driver;
 use record::TurnRecord;
 
-pub use crate::turn::{AgentEvent, Approval, ApprovalRequest, AskReason, Finished, Notice, StopReason};
+pub use crate::turn::{
+    AgentEvent, Approval, ApprovalRequest, AskReason, DecodeError, DisplayCall, Finished, Notice, StopReason,
+};
 
 /// Time that a call may take, unless configured otherwise. MCP servers have
 /// shorter limits of their own.
@@ -100,6 +102,8 @@ struct Inner {
     config: TurnConfig,
     call_timeout: Option<Duration>,
     prompt: Options,
+    /// Patterns of tools that are display-only beside those marked so.
+    display_only: Vec<String>,
     /// Words that replace the prompt's.
     voice: Option<MakeVoice>,
     /// Tools that were approved once, for all conversations.
@@ -165,6 +169,15 @@ impl AgentBuilder {
         self
     }
 
+    /// Makes the tools that match the pattern [display-only](crate::tool::Tool::display_only):
+    /// for tools of MCP servers, which cannot mark themselves. Patterns are those
+    /// of a [`Policy`].
+    #[must_use]
+    pub fn display_only(mut self, pattern: impl Into<String>) -> Self {
+        self.inner.display_only.push(pattern.into());
+        self
+    }
+
     /// Sets how long a call may take; `None` for any time. Default [`CALL_TIMEOUT`].
     #[must_use]
     pub fn call_timeout(mut self, timeout: Option<Duration>) -> Self {
@@ -196,6 +209,7 @@ impl Agent {
                 config: TurnConfig::default(),
                 call_timeout: Some(CALL_TIMEOUT),
                 prompt: Options::default(),
+                display_only: Vec::new(),
                 voice: None,
                 granted: Mutex::default(),
                 setup: Mutex::default(),
@@ -250,7 +264,7 @@ impl Inner {
         {
             return Ok(setup.clone());
         }
-        let catalog = self.prompt.callable(offered.clone());
+        let catalog = self.prompt.callable(self.marked(offered.clone()));
         let voice: Arc<dyn Voice> = match &self.voice {
             Some(make) => make(&catalog),
             None => Arc::new(PromptVoice::new(catalog.clone(), &self.prompt, &self.config)?),
@@ -259,6 +273,19 @@ impl Inner {
         let setup = Arc::new(Setup::new(self.config.clone(), validator, voice));
         *last = Some((offered, setup.clone()));
         Ok(setup)
+    }
+
+    /// The catalog with its display-only tools marked.
+    fn marked(&self, catalog: Arc<Catalog>) -> Arc<Catalog> {
+        if self.display_only.is_empty() {
+            return catalog;
+        }
+        let mut servers = catalog.servers().to_vec();
+        for tool in servers.iter_mut().flat_map(|server| &mut server.tools) {
+            let shown = |pattern: &String| policy::matches(pattern, tool.server.as_deref(), &tool.name);
+            tool.display_only |= self.display_only.iter().any(shown);
+        }
+        Arc::new(Catalog::new(servers))
     }
 }
 

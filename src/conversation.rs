@@ -25,7 +25,7 @@ mod render;
 use serde::{Deserialize, Serialize};
 
 use crate::call::Call;
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, Status};
 
 pub use message::{Assistant, MAX_REJECTED_BYTES, Part, Placed};
 pub use render::{Layout, Replies};
@@ -185,11 +185,26 @@ impl Conversation {
         last.into_iter().flat_map(|(_, message)| message.calls()).filter(answered)
     }
 
+    /// Whether the last message made calls, and all that the model is to be told
+    /// of them is that they were shown to the user: it was an answer.
+    pub fn only_displayed(&self) -> bool {
+        let Some((at, message)) = self.last_message() else { return false };
+        let displayed = |call: &Placed| {
+            let own = |entry: &Entry| match entry {
+                Entry::Outcome { id, outcome } => *id == call.id && outcome.status == Status::Displayed,
+                _ => false,
+            };
+            self.entries[at..].iter().any(own)
+        };
+        message.calls().next().is_some() && message.calls().all(displayed) && message.feedback().next().is_none()
+    }
+
     /// Whether it is the model's turn to speak.
     pub fn awaits_model(&self) -> bool {
         let told = match self.entries.last() {
             None => false,
-            Some(Entry::User { .. } | Entry::Outcome { .. } | Entry::Note { .. }) => true,
+            Some(Entry::User { .. } | Entry::Note { .. }) => true,
+            Some(Entry::Outcome { .. }) => !self.only_displayed(),
             Some(Entry::Assistant(message)) => message.feedback().next().is_some(),
         };
         told && self.pending().next().is_none()

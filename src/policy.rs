@@ -86,11 +86,16 @@ impl Policy {
         self
     }
 
+    /// Whether a `deny` pattern matches the tool: the only rule for tools that run nothing.
+    pub fn denies(&self, server: Option<&str>, tool: &str) -> bool {
+        self.deny.iter().any(|p| matches(p, server, tool))
+    }
+
     /// Decides about a call of a tool; a resource is read by the tool
     /// [`ACCESS_RESOURCE`](crate::tool::ACCESS_RESOURCE).
     pub fn decide(&self, server: Option<&str>, tool: &str, annotations: Option<&Annotations>) -> Decision {
         let matching = |patterns: &'_ [String]| patterns.iter().any(|p| matches(p, server, tool));
-        if matching(&self.deny) {
+        if self.denies(server, tool) {
             return Decision::Deny;
         }
         if matching(&self.ask) {
@@ -117,7 +122,7 @@ impl Policy {
 }
 
 /// Whether a pattern matches a tool.
-fn matches(pattern: &str, server: Option<&str>, tool: &str) -> bool {
+pub(crate) fn matches(pattern: &str, server: Option<&str>, tool: &str) -> bool {
     match (pattern.contains('/'), server) {
         (true, Some(server)) => glob(pattern, &format!("{server}/{tool}")),
         _ => glob(pattern, tool),

@@ -1,3 +1,5 @@
+mod display;
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Map, Value, json};

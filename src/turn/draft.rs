@@ -10,8 +10,8 @@ use crate::reasoning::ReasoningMode;
 use crate::validate::Validator;
 
 use super::config::{AfterCall, TurnConfig};
-use super::event::AgentEvent;
-use super::rejected;
+use super::display::Displays;
+use super::event::{AgentEvent, DisplayCall};
 use super::round_model::RoundModel;
 
 /// A message that streams.
@@ -35,6 +35,12 @@ struct Body {
     reasoned: bool,
     /// Events behind the cut, in case it is undone.
     hidden: Vec<AgentEvent>,
+    /// Good calls so far.
+    accepted: usize,
+    /// Calls to show once nothing can make reasoning of them.
+    waiting: Vec<DisplayCall>,
+    /// Indices of the calls that were shown.
+    shown: Vec<u32>,
 }
 
 /// A piece of a message, in stream order.
@@ -53,6 +59,8 @@ pub(super) struct Reader<'a> {
     pub(super) validator: &'a Validator,
     /// Whether a rejected call will be answered with a correction.
     pub(super) correcting: bool,
+    /// Which calls are shown and not run.
+    pub(super) displays: Displays<'a>,
 }
 
 /// A message that is over.
@@ -60,6 +68,8 @@ pub(super) struct Message {
     pieces: Vec<Piece>,
     /// Its calls and rejected calls.
     pub(super) entries: Vec<Entry>,
+    /// Indices of the calls that were shown to the user.
+    pub(super) shown: Vec<u32>,
 }
 
 impl Draft {
@@ -78,16 +88,21 @@ impl Draft {
         self.body.over
     }
 
-    /// Ends the message and makes the parser ready for the next.
+    /// Ends the message and makes the parser ready for the next. Of one that
+    /// broke off, nothing is shown that was undecided.
     pub(super) fn finish(
         &mut self,
         reason: &FinishReason,
+        broke_off: bool,
         reader: &Reader<'_>,
         emit: &mut impl FnMut(AgentEvent),
     ) -> Message {
         let body = &mut self.body;
         if !body.over {
             self.parser.finish(reason, &mut |event: Event<'_>| body.take(event, reader, emit));
+        }
+        if !broke_off {
+            body.show(emit);
         }
         self.parser.reset();
         std::mem::take(&mut self.body).into_message(reader)
@@ -114,7 +129,20 @@ impl Body {
             if self.cut.is_some() { self.hidden.push(shown) } else { emit(shown) }
         }
         self.keep(&event, reader);
+        // What a closing think tag makes of the calls before it is said next.
+        let closes = matches!(event, Event::Marker { kind: MarkerKind::ThinkClose, .. });
+        if !self.waiting.is_empty() && !closes && self.is_settled(reader) {
+            self.show(emit);
+        }
         self.collector.push(event);
+    }
+
+    /// Shows what waits.
+    fn show(&mut self, emit: &mut impl FnMut(AgentEvent)) {
+        for call in self.waiting.drain(..) {
+            self.shown.push(call.index);
+            emit(AgentEvent::Display(call));
+        }
     }
 
     /// Whether the event is the first text after a call, or more of it.
@@ -141,9 +169,18 @@ impl Body {
             }
             Event::CallEnd { index, result, .. } => {
                 let (meant, region) = match &**result {
-                    Ok(_) => (true, Region::Content),
+                    Ok(call) => {
+                        let shows = reader.displays.shows(call.server.as_deref(), &call.tool);
+                        if self.cut.is_none() {
+                            if shows {
+                                self.waiting.push(reader.displays.event(call, *index, self.accepted));
+                            }
+                            self.accepted += 1;
+                        }
+                        (!shows, Region::Content)
+                    }
                     Err(rejected) => {
-                        let row = rejected::row(rejected.kind);
+                        let row = reader.displays.row(rejected);
                         let reasoning = rejected.kind == RejectedKind::InReasoning;
                         let region = if reasoning { Region::Reasoning } else { Region::Content };
                         (row.meant && reader.correcting, region)
@@ -172,6 +209,8 @@ impl Body {
             self.hidden.drain(..).for_each(emit);
             self.cut = None;
             self.called = false;
+            self.accepted = 0;
+            self.waiting.clear();
         }
         for piece in &mut self.pieces {
             match piece {
@@ -192,7 +231,7 @@ impl Body {
         entries.retain(|e| self.pieces.iter().any(|p| matches!(p, Piece::Entry(index, _) if *index == e.index)));
         // Promoted calls were not checked when they ended: they were drafts.
         entries.iter_mut().filter(|e| e.promoted).for_each(|e| reader.validator.check_entry(e));
-        Message { pieces: self.pieces, entries }
+        Message { pieces: self.pieces, entries, shown: self.shown }
     }
 }
 

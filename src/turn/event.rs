@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -18,10 +19,10 @@ use crate::outcome::Outcome;
 ///
 /// Guarantees: rounds are numbered from 1 and each `RoundStarted` has its
 /// `RoundFinished`; `index` counts the calls of a round's message from 0, `id`
-/// is unique in the conversation; every `CallRunning` and `ApprovalAsked` is
-/// followed by an `Outcome` of its `id`; `Finished` comes last. A turn that was
-/// suspended leaves its open question without an outcome, and the turn that goes
-/// on with its conversation asks again, before the first `RoundStarted`.
+/// is unique in the conversation; every `CallRunning`, `ApprovalAsked` and
+/// `Display` is followed by an `Outcome` of its `id`; `Finished` comes last. A
+/// turn that was suspended leaves its open question without an outcome, and the
+/// turn that goes on with its conversation asks again, before the first `RoundStarted`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -79,6 +80,9 @@ pub enum AgentEvent {
         /// The call and the reason.
         rejected: Box<Rejected>,
     },
+    /// A call of a display-only tool: the interface shows its arguments now,
+    /// beside the text. Nothing runs.
+    Display(DisplayCall),
     /// A draft of the reasoning is a call after all; it needs approval.
     Promoted {
         /// Which call.
@@ -130,6 +134,47 @@ pub enum AgentEvent {
     },
     /// The turn is over.
     Finished(Box<Finished>),
+}
+
+/// A call of a display-only tool, with arguments that its schema accepts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DisplayCall {
+    /// The call's id.
+    pub id: String,
+    /// Which call of its message.
+    pub index: u32,
+    /// Server.
+    pub server: Option<String>,
+    /// Tool.
+    pub tool: String,
+    /// Arguments.
+    pub arguments: Map<String, Value>,
+}
+
+impl DisplayCall {
+    /// The arguments as a type of the program.
+    ///
+    /// # Errors
+    /// [`DecodeError`] where the type does not fit what the tool's schema accepts.
+    pub fn decode<T: DeserializeOwned>(&self) -> Result<T, DecodeError> {
+        let what = || format!("the arguments of {}", self.tool);
+        serde_json::from_value(Value::Object(self.arguments.clone())).map_err(|e| DecodeError::new(what(), e))
+    }
+}
+
+/// A value that a schema accepted does not fit the program's type: one of the
+/// two is to be changed.
+#[derive(Debug, thiserror::Error)]
+#[error("{what} do not fit the program's type: {source}")]
+pub struct DecodeError {
+    what: String,
+    source: serde_json::Error,
+}
+
+impl DecodeError {
+    fn new(what: String, source: serde_json::Error) -> Self {
+        DecodeError { what, source }
+    }
 }
 
 /// A call that somebody must approve.

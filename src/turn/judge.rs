@@ -2,12 +2,12 @@
 
 use crate::assemble::Entry;
 use crate::call::RejectedKind;
-use crate::catalog::Catalog;
 use crate::message::FinishReason;
 use crate::tool::ToolChoice;
 
+use super::display::Displays;
 use super::event::StopReason;
-use super::rejected::{self, Reaction};
+use super::rejected::Reaction;
 
 /// What follows from a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,9 +27,9 @@ pub(super) enum Next {
 /// What a message is judged by.
 #[derive(Debug)]
 pub(super) struct Judge<'a> {
-    pub(super) catalog: &'a Catalog,
-    /// What is due in this round.
-    pub(super) choice: &'a ToolChoice,
+    pub(super) displays: Displays<'a>,
+    /// Indices of the calls that were shown to the user.
+    pub(super) shown: &'a [u32],
     /// How the message ended.
     pub(super) finish: &'a FinishReason,
     /// Whether it says nothing to the user.
@@ -49,6 +49,11 @@ impl Judge<'_> {
         self.corrections < self.max_corrections && self.has_round()
     }
 
+    /// Whether the entry is a call that something must be done about.
+    fn is_work(&self, entry: &Entry) -> bool {
+        entry.result.is_ok() && !self.shown.contains(&entry.index)
+    }
+
     fn has_round(&self) -> bool {
         self.round < self.max_rounds
     }
@@ -56,17 +61,17 @@ impl Judge<'_> {
     /// Whether the model is to be told about this entry, if a round is left for it.
     pub(super) fn corrects(&self, entry: &Entry, entries: &[Entry]) -> bool {
         let Err(rejected) = &entry.result else { return false };
-        let row = rejected::row(rejected.kind);
+        let row = self.displays.row(rejected);
         let alone = entries.iter().all(|e| e.index == entry.index || is_draft(e));
-        let known = rejected.tool.as_deref().is_some_and(|tool| self.catalog.knows(tool));
+        let known = rejected.tool.as_deref().is_some_and(|tool| self.displays.setup.catalog.knows(tool));
         row.reaction == Reaction::Correct
-            && *self.choice != ToolChoice::None
+            && *self.displays.choice != ToolChoice::None
             && (!row.only_alone || (alone && known && !self.quoted_told))
     }
 
     /// What follows from a message with these entries.
     pub(super) fn next(&self, entries: &[Entry]) -> Next {
-        if entries.iter().any(|e| e.result.is_ok()) {
+        if entries.iter().any(|e| self.is_work(e)) {
             return self.after_calls(entries);
         }
         if entries.iter().any(|e| self.corrects(e, entries)) {
@@ -80,7 +85,10 @@ impl Judge<'_> {
         if *self.finish == FinishReason::Length {
             return Next::Finish(StopReason::OutputLimit);
         }
-        match self.choice {
+        if !self.shown.is_empty() {
+            return Next::Finish(StopReason::Answered);
+        }
+        match self.displays.choice {
             ToolChoice::Required | ToolChoice::Named(_) if self.may_correct() => Next::CallMissing,
             ToolChoice::Required | ToolChoice::Named(_) => Next::Finish(StopReason::CallMissing),
             _ if !self.blank => Next::Finish(StopReason::Answered),
@@ -93,12 +101,12 @@ impl Judge<'_> {
         if !self.has_round() {
             return Next::Finish(StopReason::MaxRounds { rounds: self.max_rounds });
         }
-        let mut calls = entries.iter().filter_map(|e| e.result.as_ref().ok());
-        let admitted = calls.any(|call| self.choice.admits(call.server.as_deref(), &call.tool));
+        let mut calls = entries.iter().filter(|e| self.is_work(e)).filter_map(|e| e.result.as_ref().ok());
+        let admitted = calls.any(|call| self.displays.choice.admits(call.server.as_deref(), &call.tool));
         if admitted || self.may_correct() {
             return Next::Run;
         }
-        let message = match self.choice {
+        let message = match self.displays.choice {
             ToolChoice::Named(tool) => format!("it called another tool although only {tool} may be called"),
             _ => "it called a tool although none may be called".to_owned(),
         };
@@ -108,7 +116,7 @@ impl Judge<'_> {
     /// How the turn ends if no mistake can be corrected any more.
     fn used_up(&self, entries: &[Entry]) -> Option<StopReason> {
         let mut rejected = entries.iter().filter_map(|e| e.result.as_ref().err());
-        let last = rejected.rfind(|r| rejected::row(r.kind).used_up == Reaction::Finish)?;
+        let last = rejected.rfind(|r| self.displays.row(r).used_up == Reaction::Finish)?;
         Some(if self.has_round() {
             StopReason::CorrectionsUsedUp { corrections: self.corrections, message: last.message.clone() }
         } else {

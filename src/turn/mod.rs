@@ -28,6 +28,7 @@
 //! Out of scope: time. Time-outs belong to whoever runs a call.
 
 mod config;
+mod display;
 mod draft;
 mod event;
 mod io;
@@ -55,15 +56,16 @@ use crate::outcome::{Outcome, Status};
 use crate::tool::ToolChoice;
 
 pub use config::{AfterCall, MAX_CORRECTIONS, MAX_ROUNDS, TurnConfig};
-pub use event::{AgentEvent, Approval, ApprovalRequest, AskReason, Finished, StopReason};
+pub use event::{AgentEvent, Approval, ApprovalRequest, AskReason, DecodeError, DisplayCall, Finished, StopReason};
 pub use io::{Action, Granted, Input, TurnError};
 pub use notice::Notice;
-pub use rejected::{Reaction, Row, TABLE, row};
+pub use rejected::{Reaction, Row, TABLE, display_row, row};
 pub use round_model::{ModelChoice, RoundInfo, RoundModel};
 pub use setup::Setup;
 pub use voice::{Remark, Voice, VoiceError};
 pub use words::PromptVoice;
 
+use display::Displays;
 use draft::{Draft, Message, Place, Reader};
 use judge::{Judge, Next};
 use usage::Sent;
@@ -95,6 +97,8 @@ pub struct Turn {
     answer: String,
     /// Nothing new begins any more.
     suspending: bool,
+    /// The answer that stands if the next message only mends what it was to show.
+    standing: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -135,6 +139,7 @@ impl Turn {
             total: None,
             answer: String::new(),
             suspending: false,
+            standing: String::new(),
         };
         if resumed {
             turn.resume()?
@@ -191,7 +196,9 @@ impl Turn {
 
     fn delta(&mut self, delta: &Delta) -> Result<(), TurnError> {
         let (setup, correcting) = (self.setup.clone(), self.is_correcting());
-        let reader = Reader { config: &setup.config, model: &self.model, validator: &setup.validator, correcting };
+        let displays = Displays { setup: &setup, choice: &self.choice, conversation: &self.conversation };
+        let (config, validator) = (&setup.config, &setup.validator);
+        let reader = Reader { config, model: &self.model, validator, correcting, displays };
         let actions = &mut self.actions;
         if self.draft.push(delta, &reader, &mut |event| actions.push_back(Action::Emit(event))) {
             self.actions.push_back(Action::CancelStream);
@@ -202,15 +209,18 @@ impl Turn {
 
     /// Whether a mistake in the message that streams will be corrected.
     fn is_correcting(&self) -> bool {
-        self.choice != ToolChoice::None && self.judge(&FinishReason::Stop, false).may_correct()
+        self.choice != ToolChoice::None && self.judge(&FinishReason::Stop, false, &[]).may_correct()
     }
 
     /// Ends the draft; what it cost is counted.
-    fn close(&mut self, finish: Option<FinishReason>, reason: &FinishReason) -> Message {
+    fn close(&mut self, finish: Option<FinishReason>, reason: &FinishReason, broke_off: bool) -> Message {
         let (setup, correcting) = (self.setup.clone(), self.is_correcting());
-        let reader = Reader { config: &setup.config, model: &self.model, validator: &setup.validator, correcting };
+        let displays = Displays { setup: &setup, choice: &self.choice, conversation: &self.conversation };
+        let (config, validator) = (&setup.config, &setup.validator);
+        let reader = Reader { config, model: &self.model, validator, correcting, displays };
         let actions = &mut self.actions;
-        let message = self.draft.finish(reason, &reader, &mut |event| actions.push_back(Action::Emit(event)));
+        let mut emit = |event| actions.push_back(Action::Emit(event));
+        let message = self.draft.finish(reason, broke_off, &reader, &mut emit);
         let usage = self.cost(&message);
         self.emit(AgentEvent::RoundFinished { round: self.round, finish, usage });
         if let Some(notice) = self.notice_cut(usage) {
@@ -219,10 +229,10 @@ impl Turn {
         message
     }
 
-    fn judge<'a>(&'a self, finish: &'a FinishReason, blank: bool) -> Judge<'a> {
+    fn judge<'a>(&'a self, finish: &'a FinishReason, blank: bool, shown: &'a [u32]) -> Judge<'a> {
         Judge {
-            catalog: &self.setup.catalog,
-            choice: &self.choice,
+            displays: self.displays(),
+            shown,
             finish,
             blank,
             quoted_told: self.quoted_told,
@@ -233,15 +243,20 @@ impl Turn {
         }
     }
 
+    fn displays(&self) -> Displays<'_> {
+        Displays { setup: &self.setup, choice: &self.choice, conversation: &self.conversation }
+    }
+
     /// The message is over: by itself, or (`None`) because its stream was
     /// cancelled behind a call.
     fn message_over(&mut self, finish: Option<FinishReason>) -> Result<(), TurnError> {
         let reason = finish.clone().unwrap_or_default();
-        let mut message = self.close(finish, &reason);
+        let mut message = self.close(finish, &reason, false);
         if reason == FinishReason::Length {
             message.entries.iter_mut().for_each(say_output_limit);
         }
-        let judge = self.judge(&reason, message.is_blank());
+        let blank = message.is_blank() && self.standing.is_empty();
+        let judge = self.judge(&reason, blank, &message.shown);
         let next = judge.next(&message.entries);
         let feedback = matches!(next, Next::Run | Next::Correct);
         let told: Vec<u32> = message
@@ -250,24 +265,31 @@ impl Turn {
             .filter(|e| feedback && judge.corrects(e, &message.entries))
             .map(|e| e.index)
             .collect();
+        let mends_display = next == Next::Correct && self.only_displays(&message, &told);
         self.keep(message, &told, reason == FinishReason::Length)?;
+        self.standing = if mends_display { self.answer.clone() } else { String::new() };
         self.follow(next)
+    }
+
+    /// Whether all that the model is told of is calls of display-only tools.
+    fn only_displays(&self, message: &Message, told: &[u32]) -> bool {
+        let displays = self.displays();
+        let told = message.entries.iter().filter(|e| told.contains(&e.index));
+        told.filter_map(|e| e.result.as_ref().err()).all(|rejected| displays.is_for_display(rejected))
     }
 
     /// Appends the message to the history.
     fn keep(&mut self, mut message: Message, told: &[u32], cut_off: bool) -> Result<(), TurnError> {
-        let meant = |kind: RejectedKind| rejected::row(kind).meant;
-        message.cut_after(|e| match &e.result {
-            Ok(_) => true,
-            Err(rejected) => meant(rejected.kind) && told.contains(&e.index),
-        });
-        let mut placed = 0;
+        self.cut(&mut message, told);
+        let shown = std::mem::take(&mut message.shown);
+        let mut placed = Vec::new();
         let mut corrections = Vec::new();
         let conversation = &self.conversation;
         let mut assistant = message.into_assistant(|entry| match &entry.result {
             Ok(_) => {
-                placed += 1;
-                Place::Call(conversation.fresh_id(placed - 1))
+                let id = conversation.fresh_id(placed.len());
+                placed.push((id.clone(), entry.index));
+                Place::Call(id)
             }
             Err(rejected) => {
                 let feedback = told.contains(&entry.index);
@@ -281,9 +303,25 @@ impl Turn {
         });
         assistant.cut_off = cut_off;
         self.answer = assistant.content().trim().to_owned();
+        if self.answer.is_empty() {
+            self.answer = std::mem::take(&mut self.standing);
+        }
         self.conversation.push_assistant(assistant)?;
         corrections.into_iter().for_each(|event| self.emit(event));
-        Ok(())
+        self.placed(placed, &shown)
+    }
+
+    /// Drops the text behind the last call. Text behind one that was shown is
+    /// answer, unless a call before it waits for a result.
+    fn cut(&self, message: &mut Message, told: &[u32]) {
+        let displays = self.displays();
+        let shown = message.shown.clone();
+        let waits = |e: &Entry| match &e.result {
+            Ok(_) => !shown.contains(&e.index),
+            Err(rejected) => displays.row(rejected).meant && told.contains(&e.index),
+        };
+        let first = message.entries.iter().find(|e| waits(e)).map(|e| e.index);
+        message.cut_after(|e| waits(e) || (shown.contains(&e.index) && first.is_some_and(|first| first < e.index)));
     }
 
     fn follow(&mut self, next: Next) -> Result<(), TurnError> {
@@ -309,7 +347,7 @@ impl Turn {
     /// The message ended before the model was done. What was said is kept; its
     /// calls do not run.
     fn break_off(&mut self, reason: StopReason) -> Result<(), TurnError> {
-        let message = self.close(None, &FinishReason::Other("broken off".to_owned()));
+        let message = self.close(None, &FinishReason::Other("broken off".to_owned()), true);
         if !message.is_blank() || !message.entries.is_empty() {
             self.keep(message, &[], true)?;
         }

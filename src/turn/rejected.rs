@@ -70,6 +70,13 @@ const fn meant(kind: RejectedKind) -> Row {
     Row { kind, reaction: Reaction::Correct, used_up: Reaction::Finish, meant: true, only_alone: false }
 }
 
+/// What a rejected call of a display-only tool does to the turn: it is corrected
+/// as others are, but text after it is answer as after a good one, and once
+/// corrections are used up the rest of the message counts alone.
+pub fn display_row(kind: RejectedKind) -> Row {
+    Row { used_up: Reaction::Ignore, meant: false, ..*row(kind) }
+}
+
 /// The row of a kind.
 pub fn row(kind: RejectedKind) -> &'static Row {
     TABLE.iter().find(|row| row.kind == kind).expect("every kind has its row")

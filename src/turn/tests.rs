@@ -1,3 +1,5 @@
+mod display;
+
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -122,9 +124,10 @@ fn entry(index: u32, result: Result<(), RejectedKind>) -> Entry {
 /// What follows from a message with one rejected call, `corrections` after the first mistake.
 fn after_one(kind: RejectedKind, corrections: u32) -> Next {
     let setup = setup(allowing());
+    let conversation = Conversation::new();
     let judge = Judge {
-        catalog: &setup.catalog,
-        choice: &ToolChoice::Auto,
+        displays: Displays { setup: &setup, choice: &ToolChoice::Auto, conversation: &conversation },
+        shown: &[],
         finish: &FinishReason::Stop,
         blank: false,
         quoted_told: corrections > 0,
@@ -161,9 +164,10 @@ fn every_kind_has_its_row_and_each_row_holds() {
 #[test]
 fn a_quoted_call_is_corrected_only_alone_and_only_of_a_known_tool() {
     let setup = setup(allowing());
+    let conversation = Conversation::new();
     let judge = Judge {
-        catalog: &setup.catalog,
-        choice: &ToolChoice::Auto,
+        displays: Displays { setup: &setup, choice: &ToolChoice::Auto, conversation: &conversation },
+        shown: &[],
         finish: &FinishReason::Stop,
         blank: false,
         quoted_told: false,

@@ -59,4 +59,6 @@ pub enum Remark<'a> {
     Cancelled,
     /// No round was left to read the result in.
     NoRoundLeft,
+    /// The call's arguments were shown to the user.
+    Displayed,
 }

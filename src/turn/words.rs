@@ -132,6 +132,7 @@ fn english(remark: Remark<'_>) -> String {
         Remark::Declined => "The user declined this call.".to_owned(),
         Remark::Cancelled => "The task was stopped before this call was over.".to_owned(),
         Remark::NoRoundLeft => "The call did not run: the task had no round left.".to_owned(),
+        Remark::Displayed => "Shown to the user.".to_owned(),
     }
 }
 
@@ -147,6 +148,7 @@ fn chinese(remark: Remark<'_>) -> String {
         Remark::Declined => "用户拒绝了这个调用。".to_owned(),
         Remark::Cancelled => "任务在这个调用结束之前被中止了。".to_owned(),
         Remark::NoRoundLeft => "这个调用没有执行：任务已经没有剩余的轮次。".to_owned(),
+        Remark::Displayed => "已展示给用户。".to_owned(),
     }
 }
 
@@ -233,6 +235,7 @@ mod tests {
             Remark::Declined,
             Remark::Cancelled,
             Remark::NoRoundLeft,
+            Remark::Displayed,
         ] {
             assert!(text(Lang::En, remark).is_ascii());
             assert!(text(Lang::Zh, remark).ends_with('。'));

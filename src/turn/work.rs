@@ -1,6 +1,6 @@
 //! The calls of a message: allowed, asked about, denied; run side by side.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde_json::Value;
 
@@ -10,7 +10,8 @@ use crate::policy::Decision;
 use crate::route::Invocation;
 use crate::tool::{ACCESS_RESOURCE, Annotations, ToolChoice};
 
-use super::event::{AgentEvent, Approval, ApprovalRequest, AskReason};
+use super::display::arguments;
+use super::event::{AgentEvent, Approval, ApprovalRequest, AskReason, StopReason};
 use super::voice::Remark;
 use super::words::met;
 use super::{Action, Granted, State, Turn, TurnError};
@@ -23,11 +24,13 @@ pub(super) struct Work {
     /// Calls to ask about; the first one is asked about now if `asked`.
     questions: VecDeque<ApprovalRequest>,
     asked: bool,
+    /// Which calls of the last message the ids stand for.
+    pub(super) indices: BTreeMap<String, u32>,
 }
 
 impl Work {
     pub(super) fn new(granted: Granted) -> Self {
-        Work { granted, running: BTreeSet::new(), questions: VecDeque::new(), asked: false }
+        Work { granted, running: BTreeSet::new(), questions: VecDeque::new(), asked: false, indices: BTreeMap::new() }
     }
 
     /// Whether a call runs.
@@ -102,17 +105,18 @@ impl Turn {
                 request.server.clone_from(&server.name);
             }
         }
-        let decision = self.setup.config.policy.decide(request.server.as_deref(), &request.tool, annotations);
+        let (server, tool) = (request.server.as_deref(), &request.tool);
+        let decision = match self.displays().shows(server, tool) {
+            true => Decision::Allow,
+            false => self.setup.config.policy.decide(server, tool, annotations),
+        };
         request.reason = match decision {
             Decision::Deny => {
                 let refusal = self.setup.voice.remark(Remark::NotAllowed);
                 return self.deny(&placed.id, refusal);
             }
             _ if placed.promoted => AskReason::Promoted,
-            Decision::Allow => {
-                self.run(request);
-                return Ok(());
-            }
+            Decision::Allow => return self.run(request),
             Decision::Ask => AskReason::Policy,
             Decision::AskOnce => AskReason::FirstUse,
         };
@@ -120,10 +124,20 @@ impl Turn {
         Ok(())
     }
 
+<<<<<<< HEAD
     fn run(&mut self, request: ApprovalRequest) {
         let ApprovalRequest { id, server, tool, arguments, .. } = self.started(request);
+=======
+    fn run(&mut self, request: ApprovalRequest) -> Result<(), TurnError> {
+        if self.displays().shows(request.server.as_deref(), &request.tool) {
+            return self.display(request);
+        }
+        let ApprovalRequest { id, server, tool, arguments, .. } = request;
+        self.calls += 1;
+>>>>>>> 15f8168 (feat(turn): display-only tools beside the streamed text)
         self.work.running.insert(id.clone());
         self.actions.push_back(Action::Call(Invocation { id, server, tool, arguments }));
+        Ok(())
     }
 
     /// Counts a call that runs, and says so.
@@ -153,7 +167,7 @@ impl Turn {
             let granted = self.work.granted.contains(&(request.server.clone(), request.tool.clone()));
             if request.reason == AskReason::FirstUse && granted {
                 self.work.questions.pop_front();
-                self.run(request);
+                self.run(request)?;
                 continue;
             }
             self.work.asked = true;
@@ -174,7 +188,7 @@ impl Turn {
                 if request.reason == AskReason::FirstUse {
                     self.work.granted.insert((request.server.clone(), request.tool.clone()));
                 }
-                self.run(request);
+                self.run(request)?;
             }
             Approval::Denied { reason } => {
                 let text = reason.unwrap_or_else(|| self.setup.voice.remark(Remark::Declined));
@@ -199,10 +213,12 @@ impl Turn {
         Ok(())
     }
 
-    /// Sends the results once all calls are answered.
+    /// Sends the results once all calls are answered. If nothing is to be told
+    /// but that calls were shown, the message was an answer.
     fn go_on(&mut self) -> Result<(), TurnError> {
         let waits = self.conversation.pending().next().is_some();
         match waits {
+            false if self.conversation.only_displayed() => self.finish(StopReason::Answered),
             false => self.send(),
             true if self.suspending => self.rest(),
             true => Ok(()),
@@ -212,16 +228,11 @@ impl Turn {
 
 /// A call as it is asked about and run.
 fn request(placed: &Placed) -> ApprovalRequest {
-    let arguments = match &placed.call.arguments {
-        Value::Object(arguments) => arguments.clone(),
-        // The validator lets nothing else through.
-        _ => serde_json::Map::new(),
-    };
     ApprovalRequest {
         id: placed.id.clone(),
         server: placed.call.server.clone(),
         tool: placed.call.tool.clone(),
-        arguments,
+        arguments: arguments(&placed.call),
         reason: AskReason::Policy,
     }
 }

@@ -1,0 +1,96 @@
+//! Which calls are shown to the user instead of run.
+
+use serde_json::{Map, Value};
+
+use super::event::{AgentEvent, ApprovalRequest, DisplayCall};
+use super::rejected::{Row, display_row, row};
+use super::setup::Setup;
+use super::voice::Remark;
+use super::words::met;
+use super::{Turn, TurnError};
+use crate::call::{Call, Rejected};
+use crate::conversation::Conversation;
+use crate::outcome::{Outcome, Status};
+use crate::tool::ToolChoice;
+
+/// What decides about display-only calls in the message that streams.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Displays<'a> {
+    pub(super) setup: &'a Setup,
+    /// What is due in this round.
+    pub(super) choice: &'a ToolChoice,
+    /// The history without the message: it gives the calls their ids.
+    pub(super) conversation: &'a Conversation,
+}
+
+impl Displays<'_> {
+    /// Whether a call of the tool is shown and not run. One that may not be made
+    /// is a call as all others: it is denied.
+    pub(super) fn shows(&self, server: Option<&str>, tool: &str) -> bool {
+        self.is_display_only(server, tool)
+            && self.choice.admits(server, tool)
+            && !self.setup.config.policy.denies(server, tool)
+    }
+
+    /// What a rejected call does to the turn.
+    pub(super) fn row(&self, rejected: &Rejected) -> Row {
+        if self.is_for_display(rejected) { display_row(rejected.kind) } else { *row(rejected.kind) }
+    }
+
+    /// Whether a rejected call means a display-only tool.
+    pub(super) fn is_for_display(&self, rejected: &Rejected) -> bool {
+        let tool = rejected.tool.as_deref();
+        tool.is_some_and(|tool| self.is_display_only(rejected.server.as_deref(), tool))
+    }
+
+    fn is_display_only(&self, server: Option<&str>, tool: &str) -> bool {
+        self.setup.catalog.find(server, tool).is_ok_and(|found| found.tool.display_only)
+    }
+
+    /// The event for a call that is shown, the `nth` good one of its message, from 0.
+    pub(super) fn event(&self, call: &Call, index: u32, nth: usize) -> DisplayCall {
+        DisplayCall {
+            id: self.conversation.fresh_id(nth),
+            index,
+            server: call.server.clone(),
+            tool: call.tool.clone(),
+            arguments: arguments(call),
+        }
+    }
+}
+
+/// The arguments of a call that the validator has accepted.
+pub(super) fn arguments(call: &Call) -> Map<String, Value> {
+    match &call.arguments {
+        Value::Object(arguments) => arguments.clone(),
+        // The validator lets nothing else through.
+        _ => Map::new(),
+    }
+}
+
+impl Turn {
+    /// Takes the ids of a message's calls, and answers those that were shown.
+    pub(super) fn placed(&mut self, placed: Vec<(String, u32)>, shown: &[u32]) -> Result<(), TurnError> {
+        if !shown.is_empty() {
+            self.choice = met(&self.choice);
+        }
+        for (id, _) in placed.iter().filter(|(_, index)| shown.contains(index)) {
+            self.acknowledge(id)?;
+        }
+        self.work.indices = placed.into_iter().collect();
+        Ok(())
+    }
+
+    /// Shows a call that was approved.
+    pub(super) fn display(&mut self, request: ApprovalRequest) -> Result<(), TurnError> {
+        let ApprovalRequest { id, server, tool, arguments, .. } = request;
+        let index = self.work.indices.get(&id).copied().unwrap_or_default();
+        self.emit(AgentEvent::Display(DisplayCall { id: id.clone(), index, server, tool, arguments }));
+        self.acknowledge(&id)
+    }
+
+    fn acknowledge(&mut self, id: &str) -> Result<(), TurnError> {
+        let text = self.setup.voice.remark(Remark::Displayed);
+        self.answer(id, Outcome::new(Status::Displayed, text))
+    }
+}
