@@ -2,7 +2,7 @@
 # Writes the fuzz target's seeds: each parser fixture under some configurations.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-seeds=$here/corpus/laws
+seeds=${1:-$here/corpus/laws}
 mkdir -p "$seeds"
 find "$here/../fixtures/parse" -name '*.txt' | while IFS= read -r file; do
     name=$(basename "$(dirname "$file")")-$(basename "$file" .txt)

@@ -8,6 +8,7 @@
 #![no_main]
 
 #[path = "../../tests/common/mod.rs"]
+#[allow(dead_code)] // Some of it is for the other tests.
 mod common;
 
 use std::sync::{Arc, LazyLock};

@@ -6,7 +6,7 @@ use super::emit::{Emitter, Sink};
 use super::json::{Closer, Lexed, Lexer, Loose, LooseStep, read};
 use super::tables::THINK_TAGS;
 use super::verdict::{Fault, Parts};
-use super::window::{Match, Window, begins, begins_tag, floor_boundary};
+use super::window::{Match, Window, begins, begins_tag};
 
 /// What a call's text came to.
 #[derive(Debug)]
@@ -21,35 +21,28 @@ pub(super) enum Step {
 pub(super) struct CallOut<'a, 's> {
     pub(super) emitter: &'a mut Emitter,
     pub(super) sink: &'a mut Sink<'s>,
-    /// Deltas stop at this offset.
-    pub(super) limit_at: u64,
-    /// The call's text up to there, once the window no longer holds it, and its start.
-    pub(super) saved: Option<(u64, &'a str)>,
+    /// The call's text up to the limit, once it is past it.
+    pub(super) head: Option<Window<'a>>,
     /// `</think>` outside a JSON string ends the call.
     pub(super) think_ends: bool,
 }
 
 impl CallOut<'_, '_> {
+    /// Whether the call is past the limit: only its end is looked for, and no
+    /// byte before the cursor is at hand.
+    pub(super) fn is_past(&self) -> bool {
+        self.head.is_some()
+    }
+
     pub(super) fn start(&mut self, at: u64, server: Option<&str>, tool: &str) {
         self.emitter.call_start(at, server, tool, self.sink);
     }
 
     /// More of the arguments' JSON text, made from bytes up to `at`.
     pub(super) fn delta(&mut self, at: u64, text: &str) {
-        if at <= self.limit_at && !text.is_empty() {
+        if !self.is_past() && !text.is_empty() {
             self.emitter.delta(at, text, self.sink);
         }
-    }
-
-    /// A piece of the call's text, as far as it may be handed on.
-    pub(super) fn text<'t>(&'t self, window: Window<'t>, range: Range<u64>) -> &'t str {
-        let end = range.end.min(self.limit_at);
-        let Some((start, saved)) = self.saved.filter(|_| range.start < window.base) else {
-            let text = window.slice(range.clone());
-            return &text[..floor_boundary(text, end.saturating_sub(range.start) as usize)];
-        };
-        let index = |at: u64| floor_boundary(saved, at.saturating_sub(start) as usize);
-        &saved[index(range.start)..index(end.max(range.start))]
     }
 }
 
@@ -150,18 +143,13 @@ impl JsonText {
         }
     }
 
-    /// The first byte that is still needed: where something undecided in a
-    /// string begins, or where the text goes on.
-    pub(super) fn needed_from(&self) -> u64 {
-        self.guard.filter(|at| *at == self.guarded).unwrap_or(self.cursor)
-    }
-
     /// Whether a damaged text was left at a line's start.
     pub(super) fn at_line_start(&self) -> bool {
         matches!(&self.reader, Reader::Loose(loose) if loose.at_line_start())
     }
 
-    pub(super) fn next(&mut self, window: Window<'_>, limit_at: u64, closer: &dyn JsonCloser) -> JsonStep {
+    /// Reads on. `past`: the call is past the limit, see [`CallOut::is_past`].
+    pub(super) fn next(&mut self, window: Window<'_>, past: bool, closer: &dyn JsonCloser) -> JsonStep {
         let lexer = match &mut self.reader {
             Reader::Strict(lexer) => lexer,
             Reader::Loose(loose) => {
@@ -178,7 +166,9 @@ impl JsonText {
         }
         match step {
             Lexed::More => {
-                self.watch(window, closer);
+                if !past {
+                    self.watch(window, closer);
+                }
                 JsonStep::More
             }
             Lexed::Key(range) => JsonStep::Key(range),
@@ -192,7 +182,7 @@ impl JsonText {
                 self.too_deep = lexer.too_deep();
                 self.reader = Reader::Loose(lexer.loosen());
                 // Past the limit the line is no longer at hand.
-                if line_break && at <= limit_at {
+                if line_break && !past {
                     let text = window.slice(self.start..at);
                     let line = &text[memchr::memrchr(b'\n', text.as_bytes()).map_or(0, |n| n + 1)..];
                     if let Some(passed) = closer.last_passed(line) {

@@ -18,8 +18,8 @@ pub(super) struct Ended {
     pub(super) verdict: Verdict,
     pub(super) restated: bool,
     pub(super) span: Range<u64>,
-    /// The call's text where the window no longer holds it.
-    pub(super) saved: Option<String>,
+    /// The call's first bytes, if it is past the limit: the window no longer holds them.
+    pub(super) head: Option<String>,
 }
 
 /// Hands events on in order and remembers what later decisions need.
@@ -132,9 +132,9 @@ impl Emitter {
         }
     }
 
-    /// Bytes that are held for a fence's decision, up to `at`.
-    pub(super) fn held_bytes(&self, at: u64) -> u64 {
-        self.pending.as_ref().map_or(0, |p| at.saturating_sub(p.start))
+    /// Where what is held for a fence's decision began.
+    pub(super) fn held_from(&self) -> Option<u64> {
+        self.pending.as_ref().map(|p| p.start)
     }
 
     /// Hands on plain text up to `to`.
@@ -258,7 +258,7 @@ impl Emitter {
     }
 
     fn report_end(&mut self, ended: Ended, is_quoted: bool, window: Window<'_>, sink: &mut Sink<'_>) {
-        let Ended { mut verdict, restated, span, saved } = ended;
+        let Ended { mut verdict, restated, span, head } = ended;
         let in_reasoning = self.drafts();
         let complete = verdict_call(&verdict).is_some();
         if in_reasoning {
@@ -276,7 +276,7 @@ impl Emitter {
                 sink(Event::CallStart { index: self.index, server: server.as_deref(), tool, span });
             }
         }
-        let raw = saved.as_deref().unwrap_or_else(|| window.slice(span.clone()));
+        let raw = head.as_deref().unwrap_or_else(|| window.slice(span.clone()));
         if let Err(rejected) = &mut verdict
             && rejected.raw.is_empty()
         {

@@ -68,11 +68,12 @@ impl Envelope {
     pub(super) fn advance(&mut self, window: Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
         let closer = Around { marked: self.marked, fence: self.fence, think: out.think_ends };
         loop {
-            match self.json.next(window, out.limit_at, &closer) {
+            match self.json.next(window, out.is_past(), &closer) {
                 JsonStep::More => {
                     self.preview(window, out);
                     return Step::More;
                 }
+                JsonStep::Key(_) | JsonStep::ValueStart(_) | JsonStep::ValueEnd(_) if out.is_past() => {}
                 JsonStep::Key(range) => {
                     let key: Option<String> = serde_json::from_str(window.slice(range)).ok();
                     let key = key.unwrap_or_default();
@@ -145,9 +146,6 @@ impl Envelope {
     }
 
     fn value_ended(&mut self, window: Window<'_>, at: u64, out: &mut CallOut<'_, '_>) {
-        if at > out.limit_at {
-            return self.preview(window, out);
-        }
         let text = || serde_json::from_str::<String>(window.slice(self.value_start..at)).ok();
         match self.member {
             Member::Server => self.server = text(),
@@ -168,9 +166,8 @@ impl Envelope {
         let Some((start, end)) = self.arguments else { return };
         let from = self.previewed.max(start);
         let safe = end.unwrap_or_else(|| self.json.safe());
-        if self.started && safe > from {
-            let text = out.text(window, from..safe).to_owned();
-            out.delta(from + text.len() as u64, &text);
+        if self.started && safe > from && !out.is_past() {
+            out.delta(safe, window.slice(from..safe));
             self.previewed = safe;
         }
     }

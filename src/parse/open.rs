@@ -1,4 +1,12 @@
-//! A call that is open, whatever its shape.
+//! A call that is open, whatever its shape, and the limit on its bytes.
+//!
+//! The limit is a fixed offset, `start + call_bytes`, and a wall: however the
+//! text was cut, the call is first read up to there and no further. If it is
+//! not over then and a byte follows, it is past the limit. Its text so far is
+//! kept as `head`, nothing more of it is reported, and only its end is looked
+//! for, from the cursor on; what came before is let go. A call that then turns
+//! out to have ended at the wall or before it is judged by `head` as if there
+//! were no limit; any other is `limit`.
 
 use super::body::{CallOut, Step};
 use super::element::Element;
@@ -6,7 +14,7 @@ use super::emit::{Emitter, Ended, Sink};
 use super::envelope::Envelope;
 use super::tables::Tables;
 use super::tool_tag::ToolTag;
-use super::verdict::{Fault, Parts, raw_text, verdict};
+use super::verdict::{Fault, Parts, verdict};
 use super::window::Window;
 use crate::dialect::Dialect;
 
@@ -19,8 +27,10 @@ pub(super) struct OpenCall {
     /// It stands in a fence with other text.
     pub(super) quoted: bool,
     pub(super) think_ends: bool,
-    /// The call's first bytes, once it has passed the limit.
-    saved: Option<String>,
+    /// The limit: a call that ends before this offset or at it is as if there were none.
+    limit_at: u64,
+    /// The call's text up to the limit, once it is past it.
+    head: Option<String>,
 }
 
 #[derive(Debug)]
@@ -31,24 +41,13 @@ pub(super) enum Body {
 }
 
 impl Body {
-    fn cursor(&self) -> u64 {
-        match self {
-            Body::Element(body) => body.cursor,
-            Body::ToolTag(body) => body.cursor,
-            Body::Envelope(body) => body.cursor(),
-        }
-    }
-
-    /// Whether the call is over before `at` if nothing more of it follows.
-    fn ended_by(&self, at: u64) -> bool {
-        matches!(self, Body::Element(body) if body.completed().is_some_and(|end| end <= at))
-    }
-
-    /// The first byte that a call past the limit still needs.
+    /// The first byte that a call past the limit still needs: where it may turn
+    /// out to have ended, or where it goes on.
     fn needed_from(&self) -> u64 {
         match self {
-            Body::Element(body) => body.needed_from(),
-            _ => self.cursor(),
+            Body::Element(body) => body.completed().unwrap_or(body.cursor),
+            Body::ToolTag(body) => body.cursor,
+            Body::Envelope(body) => body.cursor(),
         }
     }
 
@@ -67,8 +66,10 @@ impl Body {
 }
 
 impl OpenCall {
-    pub(super) fn new(dialect: Dialect, start: u64, body: Body) -> Self {
-        OpenCall { dialect, start, body, quoted: false, think_ends: false, saved: None }
+    /// A call that may hold `call_bytes`.
+    pub(super) fn new(dialect: Dialect, start: u64, body: Body, call_bytes: usize) -> Self {
+        let limit_at = start.saturating_add(call_bytes as u64);
+        OpenCall { dialect, start, body, quoted: false, think_ends: false, limit_at, head: None }
     }
 
     pub(super) fn body(&self) -> &Body {
@@ -82,7 +83,7 @@ impl OpenCall {
 
     /// The first byte that the call still needs.
     pub(super) fn keep_from(&self) -> u64 {
-        if self.saved.is_some() { self.body.needed_from() } else { self.start }
+        if self.head.is_some() { self.body.needed_from() } else { self.start }
     }
 
     /// Reads on; yields the call's end once it is known.
@@ -93,25 +94,20 @@ impl OpenCall {
         emitter: &mut Emitter,
         sink: &mut Sink<'_>,
     ) -> Option<u64> {
-        let limits = tables.config.limits;
-        let limit_at = self.start + limits.call_bytes as u64;
-        let saved = self.saved.as_deref().map(|saved| (self.start, saved));
-        let mut out = CallOut { emitter, sink, limit_at, saved, think_ends: self.think_ends };
-        let step = match &mut self.body {
-            Body::Element(body) => body.advance(window, limits.depth, &mut out),
-            Body::ToolTag(body) => body.advance(&tables.tools[body.tool], window, &mut out),
-            Body::Envelope(body) => body.advance(window, &mut out),
-        };
-        match step {
-            Step::End(at) => Some(at),
-            Step::More => {
-                // A call that is complete within the limit may have ended there.
-                let past = self.body.cursor() > limit_at && !self.body.ended_by(limit_at);
-                if self.saved.is_none() && past {
-                    // From here on only the end is looked for.
-                    self.saved = Some(raw_text(window, self.start..window.end(), limits.call_bytes).to_owned());
-                }
-                None
+        let max_depth = tables.config.limits.depth;
+        loop {
+            let readable = if self.head.is_some() { window } else { window.until(self.limit_at) };
+            let head = self.head.as_deref().map(|text| Window { text, base: self.start, more: false });
+            let mut out = CallOut { emitter, sink, head, think_ends: self.think_ends };
+            let step = match &mut self.body {
+                Body::Element(body) => body.advance(readable, max_depth, &mut out),
+                Body::ToolTag(body) => body.advance(&tables.tools[body.tool], readable, &mut out),
+                Body::Envelope(body) => body.advance(readable, &mut out),
+            };
+            match step {
+                Step::End(at) => return Some(at),
+                Step::More if readable.end() == window.end() => return None,
+                Step::More => self.head = Some(readable.slice(self.start..readable.end()).to_owned()),
             }
         }
     }
@@ -134,28 +130,25 @@ impl OpenCall {
         let truncated = end.is_none().then_some(cut);
         let end = end.unwrap_or_else(|| window.end());
         let span = self.start..end;
-        let parts = if span.end - span.start > limits.call_bytes as u64 {
+        let kept = self.head.as_deref().map_or(window, |text| Window { text, base: self.start, more: false });
+        let parts = if end > self.limit_at {
             let fault = Fault::limit(format!("a call holds at most {} bytes", limits.call_bytes));
             Parts { fault: Some(fault), ..self.body.names(tables) }
         } else {
             match self.body {
-                Body::Element(body) => body.into_parts(window, end, truncated, limits.depth),
+                Body::Element(body) => body.into_parts(kept, end, truncated, limits.depth),
                 Body::ToolTag(body) => {
                     let tool = &tables.tools[body.tool];
-                    body.into_parts(tool, window, truncated)
+                    body.into_parts(tool, kept, truncated)
                 }
-                Body::Envelope(body) => body.into_parts(window, truncated, limits.depth),
+                Body::Envelope(body) => body.into_parts(kept, truncated, limits.depth),
             }
         };
-        let raw = match &self.saved {
-            Some(saved) => saved.as_str(),
-            None => raw_text(window, span.clone(), limits.call_bytes),
-        };
+        let raw = kept.slice(span.clone());
         let restated = parts.restated;
         let verdict = verdict(tables, self.dialect, emitter.index(), parts, raw);
-        let saved = (raw.len() as u64) < span.end - span.start;
-        let saved = saved.then(|| raw.to_owned());
-        emitter.call_end(Ended { verdict, restated, span, saved }, self.quoted, window, sink);
+        let head = self.head.is_some().then(|| raw.to_owned());
+        emitter.call_end(Ended { verdict, restated, span, head }, self.quoted, window, sink);
         end
     }
 }

@@ -1,11 +1,8 @@
 //! From what a call's text says to a call or a rejection.
 
-use std::ops::Range;
-
 use serde_json::Value;
 
 use super::tables::Tables;
-use super::window::{Window, floor_boundary};
 use crate::call::{Call, Rejected, RejectedKind, Repair};
 use crate::dialect::{Dialect, Shape};
 use crate::tool::ACCESS_RESOURCE;
@@ -123,10 +120,4 @@ fn relabel(verdict: Verdict, kind: RejectedKind, message: &str) -> Verdict {
         Err(rejected) if rejected.kind <= kind => rejected,
         Err(rejected) => Rejected { kind, message: message.to_owned(), nearest: Vec::new(), ..rejected },
     })
-}
-
-/// The text of a call, at most `limit` bytes of it.
-pub(super) fn raw_text(window: Window<'_>, span: Range<u64>, limit: usize) -> &str {
-    let text = window.slice(span);
-    &text[..floor_boundary(text, limit)]
 }

@@ -18,7 +18,15 @@ impl<'w> Window<'w> {
         self.base + self.text.len() as u64
     }
 
-    /// Everything from `at`. Bytes that were let go (past a limit) are left out.
+    /// What stands before `at`, cut at a character: more may follow it.
+    pub(super) fn until(&self, at: u64) -> Window<'w> {
+        if at >= self.end() {
+            return *self;
+        }
+        Window { text: &self.text[..floor_boundary(self.text, self.index(at))], more: true, ..*self }
+    }
+
+    /// Everything from `at`.
     pub(super) fn from(&self, at: u64) -> &'w str {
         &self.text[self.index(at)..]
     }

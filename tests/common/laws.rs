@@ -6,7 +6,8 @@
 //! `CallEnd`, indices are dense, nothing stands between a call's events; joined
 //! deltas are a prefix of a JSON text and, unless restated, of the arguments;
 //! text is not held back without cause. Between runs: however the stream is
-//! cut, the assembled message is the same.
+//! cut, the same was handed on when all of it had come, and the assembled
+//! message is the same.
 
 use toolgraft::assemble::{Assembled, Collector};
 use toolgraft::call::{Call, Rejected, RejectedKind};
@@ -39,20 +40,21 @@ pub(crate) type Broken = String;
 /// The first law that was broken.
 pub(crate) fn check(input: &Input, cuts: &[Vec<usize>]) -> Result<Assembled, Broken> {
     let mut parser = Parser::new(input.config.clone());
-    let whole = run(&mut parser, input, &[]).map_err(|e| format!("whole: {e}"))?;
+    let whole = parse(&mut parser, input, &[]).map_err(|e| format!("whole: {e}"))?;
     parser.reset();
-    let again = run(&mut parser, input, &[]).map_err(|e| format!("after a reset: {e}"))?;
+    let again = parse(&mut parser, input, &[]).map_err(|e| format!("after a reset: {e}"))?;
     same(&whole, &again).map_err(|e| format!("after a reset: {e}"))?;
-    let chars: Vec<usize> = input.text.char_indices().map(|(at, _)| at).collect();
+    let longest = if input.reasoning_field.len() > input.text.len() { &input.reasoning_field } else { &input.text };
+    let bytes: Vec<usize> = (0..longest.len()).collect();
     let single =
-        run(&mut Parser::new(input.config.clone()), input, &chars).map_err(|e| format!("by character: {e}"))?;
+        parse(&mut Parser::new(input.config.clone()), input, &bytes).map_err(|e| format!("by character: {e}"))?;
     same(&whole, &single).map_err(|e| format!("by character: {e}"))?;
     for cuts in cuts {
         parser.reset();
-        let cut = run(&mut parser, input, cuts).map_err(|e| format!("cut at {cuts:?}: {e}"))?;
+        let cut = parse(&mut parser, input, cuts).map_err(|e| format!("cut at {cuts:?}: {e}"))?;
         same(&whole, &cut).map_err(|e| format!("cut at {cuts:?}: {e}"))?;
     }
-    Ok(whole)
+    Ok(whole.message)
 }
 
 /// Parses the input cut at `cuts` and checks every event.
@@ -60,6 +62,18 @@ pub(crate) fn check(input: &Input, cuts: &[Vec<usize>]) -> Result<Assembled, Bro
 /// # Errors
 /// The first law that was broken.
 pub(crate) fn run(parser: &mut Parser, input: &Input, cuts: &[usize]) -> Result<Assembled, Broken> {
+    parse(parser, input, cuts).map(|parsed| parsed.message)
+}
+
+/// What one run came to.
+#[derive(Debug, PartialEq)]
+struct Parsed {
+    /// When all had come and nothing was ended yet: bytes in events, and what they said.
+    so_far: (usize, Assembled),
+    message: Assembled,
+}
+
+fn parse(parser: &mut Parser, input: &Input, cuts: &[usize]) -> Result<Parsed, Broken> {
     let stream = format!("{}{}", input.reasoning_field, input.text);
     let mut watch = Watch::new(&stream, &input.config);
     for piece in pieces(&input.reasoning_field, cuts) {
@@ -72,9 +86,10 @@ pub(crate) fn run(parser: &mut Parser, input: &Input, cuts: &[usize]) -> Result<
         parser.push(piece, &mut |event| watch.event(event));
         watch.held()?;
     }
+    let so_far = (watch.at, watch.collector.clone().finish());
     watch.finished = true;
     parser.finish(&input.reason, &mut |event| watch.event(event));
-    watch.end()
+    Ok(Parsed { so_far, message: watch.end()? })
 }
 
 /// The text cut at the given offsets; those that do not fit it are left out.
@@ -93,11 +108,15 @@ fn pieces<'a>(text: &'a str, cuts: &[usize]) -> Vec<&'a str> {
     pieces
 }
 
-fn same(expected: &Assembled, got: &Assembled) -> Result<(), Broken> {
-    if expected == got {
-        return Ok(());
+fn same(expected: &Parsed, got: &Parsed) -> Result<(), Broken> {
+    if expected.message != got.message {
+        let (whole, now) = (&expected.message, &got.message);
+        return Err(format!("assembled otherwise than whole\n whole: {whole:#?}\n   now: {now:#?}"));
     }
-    Err(format!("assembled otherwise than whole\n whole: {expected:#?}\n   now: {got:#?}"))
+    expect(expected.so_far == got.so_far, || {
+        let (whole, now) = (&expected.so_far, &got.so_far);
+        format!("other than whole was handed on before the end\n whole: {whole:#?}\n   now: {now:#?}")
+    })
 }
 
 /// Watches one run's events.

@@ -17,9 +17,8 @@ impl Element {
         let Some(json) = &self.json else { return };
         let from = self.previewed.max(json.start);
         let safe = self.json_end.map_or(json.safe(), |end| end.min(json.safe()));
-        if self.started && safe > from {
-            let text = out.text(window, from..safe).to_owned();
-            out.delta(from + text.len() as u64, &text);
+        if self.started && safe > from && !out.is_past() {
+            out.delta(safe, window.slice(from..safe));
             self.previewed = safe;
         }
     }
@@ -67,7 +66,7 @@ impl Element {
     pub(super) fn json(&mut self, window: Window<'_>, max_depth: usize, out: &mut CallOut<'_, '_>) -> Option<Step> {
         let closer = Tags { arguments: self.arguments_tag(), block: self.block.tag, think: out.think_ends };
         let json = self.json.get_or_insert_with(|| JsonText::new(self.cursor, max_depth));
-        let step = json.next(window, out.limit_at, &closer);
+        let step = json.next(window, out.is_past(), &closer);
         self.cursor = json.cursor;
         match step {
             JsonStep::More => {
@@ -81,7 +80,7 @@ impl Element {
                 self.state = State::Tail;
             }
             JsonStep::Closed(at) => {
-                self.unbalanced(window, at, max_depth);
+                self.unbalanced(out.head.unwrap_or(window), at, max_depth);
                 self.state = State::Tail;
             }
             JsonStep::Passed(at) => {

@@ -28,8 +28,8 @@ pub(super) struct Element {
     block: &'static Block,
     state: State,
     pub(super) cursor: u64,
-    /// Past this offset the call is past the limit.
-    limit_at: u64,
+    /// The call is past the limit; see [`CallOut::is_past`].
+    past: bool,
     parts: Parts,
     /// Children that were closed, by index.
     seen: u32,
@@ -62,13 +62,13 @@ enum State {
 }
 
 impl Element {
-    /// A call whose opening tag ends at `at`, and which may go on to `limit_at`.
-    pub(super) fn new(block: &'static Block, at: u64, limit_at: u64) -> Self {
+    /// A call whose opening tag ends at `at`.
+    pub(super) fn new(block: &'static Block, at: u64) -> Self {
         Element {
             block,
             state: State::Between,
             cursor: at,
-            limit_at,
+            past: false,
             parts: Parts { tool: block.tool.map(str::to_owned), ..Parts::default() },
             seen: 0,
             started: false,
@@ -89,6 +89,7 @@ impl Element {
     }
 
     pub(super) fn advance(&mut self, window: Window<'_>, max_depth: usize, out: &mut CallOut<'_, '_>) -> Step {
+        self.past = out.is_past();
         loop {
             if self.state == State::Json {
                 match self.json(window, max_depth, out) {
@@ -131,19 +132,12 @@ impl Element {
         Some(if is_cut { window.end() } else { at })
     }
 
+    /// Where the call ended if nothing more belongs to it, once all that it needs has come.
     pub(super) fn completed(&self) -> Option<u64> {
         let at = self.complete_at.filter(|_| self.is_complete() && self.parts.fault.is_none())?;
-        // Past the limit little is kept: more white space than that is the call's.
-        let let_go = self.cursor > self.limit_at && self.cursor - at > MIN_HOLD as u64;
+        // Past the limit little is kept: what was read beyond that is the call's.
+        let let_go = self.past && self.cursor - at > MIN_HOLD as u64;
         Some(if let_go { self.cursor } else { at })
-    }
-
-    /// The first byte that a call past the limit still needs.
-    pub(super) fn needed_from(&self) -> u64 {
-        match &self.json {
-            Some(json) if self.state == State::Json => json.needed_from(),
-            _ => self.completed().unwrap_or(self.cursor),
-        }
     }
 
     /// What the call says, which ends at `end`. `truncated`: neither its end nor its completeness was seen.
@@ -304,7 +298,15 @@ impl Element {
             Match::No => return self.fault(format!("<{}> is not closed by </{}>", child.tag, child.tag)),
             Match::Yes(length) => length,
         };
-        let text = window.slice(start..self.cursor).trim();
+        let text_end = self.cursor;
+        self.seen |= 1 << i;
+        self.state = State::Between;
+        self.cursor += length as u64;
+        self.complete_at = Some(self.cursor);
+        if out.is_past() {
+            return Go::On;
+        }
+        let text = window.slice(start..text_end).trim();
         let text = match quick_xml::escape::unescape(text) {
             Ok(decoded) if decoded != text => {
                 self.parts.repairs.push(Repair::Entities);
@@ -312,14 +314,6 @@ impl Element {
             }
             _ => text.to_owned(),
         };
-        self.seen |= 1 << i;
-        self.state = State::Between;
-        let past = self.cursor > out.limit_at;
-        self.cursor += length as u64;
-        self.complete_at = Some(self.cursor);
-        if past {
-            return Go::On;
-        }
         if text.is_empty() && child.role != ChildRole::Server {
             return self.fault(format!("<{}> is empty", child.tag));
         }

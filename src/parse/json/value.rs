@@ -262,6 +262,14 @@ mod tests {
     }
 
     #[test]
+    fn a_number_is_the_nearest_float_and_is_written_as_it_was_read() {
+        for text in ["0.12308785413053219", "5e-324", "1.7976931348623157e+308"] {
+            let value = read(text).unwrap().value;
+            assert_eq!((value.as_f64(), value.to_string().as_str()), (text.parse().ok(), text), "{text}");
+        }
+    }
+
+    #[test]
     fn a_number_that_loses_digits_is_named() {
         for (text, lossy) in [
             ("12345678901234567890", false),

@@ -78,14 +78,15 @@ impl Scanner {
         };
         let inner = length + leading_space(&text[length..]);
         let alone = if self.emitter.drafts() { Match::No } else { self.call_ahead(&text[inner..], more) };
+        let mut found = Found::Taken;
         match alone {
             Match::Undecided => return Found::Hold,
             Match::Yes(()) => {
                 self.emitter.text(window, self.at, sink);
-                self.check_held_size(self.at, window, sink);
                 self.emitter.hold_fence();
                 self.at += (indent + inner) as u64;
                 self.emitter.marker(MarkerKind::Fence, false, window, self.at, sink);
+                found = Found::Opened;
             }
             Match::No => {
                 // An ordinary fence: whatever was held before it is an example.
@@ -96,7 +97,7 @@ impl Scanner {
         }
         self.fence = Some(fence);
         self.line_start = true;
-        Found::Taken
+        found
     }
 
     /// Whether `text` begins with an opener that passes its gate.

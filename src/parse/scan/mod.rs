@@ -61,8 +61,8 @@ enum Found {
     Text,
     /// It was taken; go on behind it.
     Taken,
-    /// A call is open.
-    Call,
+    /// A call or a held fence is open: how far may be read has changed.
+    Opened,
 }
 
 impl Scanner {
@@ -112,18 +112,7 @@ impl Scanner {
 
     /// Reads the window to its end; yields the first byte that is still needed.
     pub(super) fn run(&mut self, window: Window<'_>, sink: &mut Sink<'_>) -> u64 {
-        loop {
-            if let Some(call) = &mut self.call {
-                let Some(end) = call.advance(&self.tables, window, &mut self.emitter, sink) else { break };
-                self.end_call(Some(end), window, sink);
-            } else if !self.text(window, sink) {
-                break;
-            }
-        }
-        // What is not decided yet does not count: how much of it is there
-        // depends on how the text was cut.
-        let held_to = if self.call.is_some() { window.end() } else { self.at };
-        self.check_held_size(held_to, window, sink);
+        while self.read(window, sink) {}
         let keep_from = match &self.call {
             Some(call) if !self.emitter.is_pending() => call.keep_from(),
             _ => self.emitter.keep_from(),
@@ -132,6 +121,36 @@ impl Scanner {
             self.before = window.before(keep_from);
         }
         keep_from
+    }
+
+    /// Reads up to the next change of what may be read; `false` if more is needed.
+    ///
+    /// Held fences may hold as much as one call. That limit is a fixed offset,
+    /// too: everything is read up to there first, however the text was cut, and
+    /// if a byte follows while they are undecided, they are examples.
+    fn read(&mut self, window: Window<'_>, sink: &mut Sink<'_>) -> bool {
+        let most = self.tables.config.limits.call_bytes as u64;
+        let readable = self.emitter.held_from().map_or(window, |from| window.until(from.saturating_add(most)));
+        if readable.end() >= self.at {
+            if let Some(call) = &mut self.call {
+                if let Some(end) = call.advance(&self.tables, readable, &mut self.emitter, sink) {
+                    self.end_call(Some(end), readable, sink);
+                    return true;
+                }
+            } else if self.text(readable, sink) {
+                return true;
+            }
+        }
+        if readable.end() == window.end() {
+            return false;
+        }
+        if self.emitter.is_pending() {
+            if let Some(call) = &mut self.call {
+                call.quoted = true;
+            }
+            self.emitter.settle(window, true, sink);
+        }
+        true
     }
 
     /// Ends what is open: nothing follows in this channel.
@@ -160,29 +179,18 @@ impl Scanner {
         if let Some(call) = self.call.take() {
             let ended_by_line = call.ended_by_line();
             self.at = call.end(end, &self.tables, window, &mut self.emitter, sink);
-            self.check_held_size(self.at, window, sink);
             // Right behind a call in a fence, the closing line may begin.
             self.line_start = self.fence.is_some() || ended_by_line;
         }
     }
 
-    /// Held fences count against the limit on a call: past it they are examples.
-    fn check_held_size(&mut self, at: u64, window: Window<'_>, sink: &mut Sink<'_>) {
-        if self.emitter.held_bytes(at) > self.tables.config.limits.call_bytes as u64 {
-            if let Some(call) = &mut self.call {
-                call.quoted = true;
-            }
-            self.emitter.settle(window, true, sink);
-        }
-    }
-
-    /// Scans text; `true` if a call was opened, `false` if more is needed.
+    /// Scans text; `true` if a call or a held fence was opened, `false` if more is needed.
     fn text(&mut self, window: Window<'_>, sink: &mut Sink<'_>) -> bool {
         loop {
             if let Some(objects) = self.objects {
                 match self.between_objects(objects, window, sink) {
                     Found::Hold => return false,
-                    Found::Call => return true,
+                    Found::Opened => return true,
                     Found::Taken => continue,
                     Found::Text => self.objects = None,
                 }
@@ -190,7 +198,7 @@ impl Scanner {
             if self.line_start {
                 match self.line(window, sink) {
                     Found::Hold => return self.hold(window, sink),
-                    Found::Call => return true,
+                    Found::Opened => return true,
                     Found::Taken => continue,
                     Found::Text => {}
                 }
@@ -210,7 +218,7 @@ impl Scanner {
                     self.at += i as u64;
                     match self.tag(window, sink) {
                         Found::Hold => return self.hold(window, sink),
-                        Found::Call => return true,
+                        Found::Opened => return true,
                         Found::Taken => {}
                         Found::Text => {
                             self.at += 1;

@@ -24,8 +24,9 @@ impl Scanner {
 
     pub(super) fn object(&mut self, objects: Objects) -> OpenCall {
         self.objects = Some(objects);
-        let body = Envelope::new(objects.marked, objects.fence, self.at, self.tables.config.limits.depth);
-        OpenCall::new(objects.marked.dialect, self.at, Body::Envelope(Box::new(body)))
+        let limits = self.tables.config.limits;
+        let body = Envelope::new(objects.marked, objects.fence, self.at, limits.depth);
+        OpenCall::new(objects.marked.dialect, self.at, Body::Envelope(Box::new(body)), limits.call_bytes)
     }
 
     /// Behind an object: a further one, what stands between them, or something else.

@@ -58,19 +58,15 @@ impl Scanner {
             Match::Yes(found) => found,
         };
         let inner = self.at + length as u64;
-        let limit_at = self.at + self.tables.config.limits.call_bytes as u64;
-        let call = match opener {
+        let limits = self.tables.config.limits;
+        let (dialect, body) = match opener {
             Opener::Block(i) => {
                 let (dialect, block) = self.tables.blocks[i];
-                OpenCall::new(dialect, self.at, Body::Element(Box::new(Element::new(block, inner, limit_at))))
+                (dialect, Body::Element(Box::new(Element::new(block, inner))))
             }
-            Opener::Tool(i) => OpenCall::new(
-                Dialect::ToolTag,
-                self.at,
-                Body::ToolTag(ToolTag::new(i, inner, self.tables.config.limits.depth)),
-            ),
+            Opener::Tool(i) => (Dialect::ToolTag, Body::ToolTag(ToolTag::new(i, inner, limits.depth))),
         };
-        self.open(call, window, sink)
+        self.open(OpenCall::new(dialect, self.at, body, limits.call_bytes), window, sink)
     }
 
     pub(super) fn open(&mut self, mut call: OpenCall, window: Window<'_>, sink: &mut Sink<'_>) -> Found {
@@ -78,12 +74,11 @@ impl Scanner {
             // A call outside fences makes examples of the fenced ones before it.
             self.emitter.settle(window, true, sink);
         }
-        self.check_held_size(self.at, window, sink);
         call.quoted = self.is_example();
         let in_json = !matches!(call.body(), Body::ToolTag(_));
         call.think_ends = self.mode != ReasoningMode::Off && (in_json || self.emitter.region == Region::Reasoning);
         self.call = Some(call);
-        Found::Call
+        Found::Opened
     }
 
     /// Whether a call here stands in a fence that is known to hold other text.
@@ -121,7 +116,6 @@ impl Scanner {
     }
 
     fn take_think(&mut self, close: bool, length: usize, window: Window<'_>, sink: &mut Sink<'_>) -> Found {
-        self.check_held_size(self.at, window, sink);
         self.at += length as u64;
         self.line_start = true;
         let orphan = close && self.emitter.region == Region::Content;

@@ -85,6 +85,9 @@ impl ToolTag {
         // White space before a CDATA section was looked at up to `previewed`.
         let seen = open.previewed.max(self.cursor);
         let at = seen + leading_space(window.from(seen)) as u64;
+        if out.is_past() {
+            self.cursor = at;
+        }
         match begins(window.from(at), CDATA_OPEN, window.more) {
             Match::Undecided => {
                 open.previewed = at;
@@ -176,6 +179,11 @@ impl ToolTag {
 
     fn value_ends(&mut self, tool: &TagTool, open: Open, close_at: u64, window: Window<'_>, out: &mut CallOut<'_, '_>) {
         let parameter = &tool.parameters[open.parameter];
+        if out.is_past() {
+            // That it was given counts; what it says does not.
+            self.arguments.insert(parameter.name.clone(), Value::Null);
+            return;
+        }
         let start = open.start.unwrap_or(close_at);
         let text = window.slice(start..close_at);
         let value = if parameter.is_text {
@@ -227,7 +235,7 @@ impl ToolTag {
         window: Window<'_>,
         out: &mut CallOut<'_, '_>,
     ) -> Open {
-        if tool.parameters[open.parameter].is_text && !open.cdata && open.start.is_some() {
+        if tool.parameters[open.parameter].is_text && !open.cdata && open.start.is_some() && !out.is_past() {
             let text = window.slice(open.previewed..self.cursor);
             let to = self.cursor - trailing_line_break_so_far(text) as u64;
             if to > open.previewed {
@@ -258,9 +266,7 @@ fn trailing_line_break_so_far(text: &str) -> usize {
 /// Hands on a piece of a string value as it stands inside a JSON string.
 fn string_delta(from: u64, to: u64, window: Window<'_>, out: &mut CallOut<'_, '_>) {
     if to > from {
-        let text = out.text(window, from..to);
-        let end = from + text.len() as u64;
-        let quoted = Value::from(text).to_string();
-        out.delta(end, &quoted[1..quoted.len() - 1]);
+        let quoted = Value::from(window.slice(from..to)).to_string();
+        out.delta(to, &quoted[1..quoted.len() - 1]);
     }
 }
