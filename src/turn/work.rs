@@ -124,17 +124,11 @@ impl Turn {
         Ok(())
     }
 
-<<<<<<< HEAD
-    fn run(&mut self, request: ApprovalRequest) {
-        let ApprovalRequest { id, server, tool, arguments, .. } = self.started(request);
-=======
     fn run(&mut self, request: ApprovalRequest) -> Result<(), TurnError> {
         if self.displays().shows(request.server.as_deref(), &request.tool) {
             return self.display(request);
         }
-        let ApprovalRequest { id, server, tool, arguments, .. } = request;
-        self.calls += 1;
->>>>>>> 15f8168 (feat(turn): display-only tools beside the streamed text)
+        let ApprovalRequest { id, server, tool, arguments, .. } = self.started(request);
         self.work.running.insert(id.clone());
         self.actions.push_back(Action::Call(Invocation { id, server, tool, arguments }));
         Ok(())
