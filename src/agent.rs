@@ -20,7 +20,6 @@
 //! ```
 
 mod driver;
-mod native;
 mod record;
 
 use std::pin::Pin;

@@ -240,7 +240,8 @@ impl Conversation {
         })
     }
 
-    fn has_id(&self, id: &str) -> bool {
+    /// Whether a call has this id.
+    pub fn has_id(&self, id: &str) -> bool {
         self.entries.iter().any(|entry| entry.holds(id))
     }
 

@@ -96,13 +96,13 @@ impl Driver {
 
     /// Waits for the first thing that happens.
     async fn input(&mut self) -> Input {
-        let Driver { agent, cancel, suspend, message, calls, question, .. } = self;
+        let Driver { cancel, suspend, message, calls, question, .. } = self;
         tokio::select! {
             biased;
             () = cancel.cancelled() => Input::Cancel,
             () = suspended(suspend) => Input::Suspend,
-            event = next_event(message, agent) => {
-                if !matches!(event, Input::Delta(_) | Input::Usage(_)) {
+            event = next_event(message) => {
+                if !matches!(event, Input::Delta(_) | Input::Call(_) | Input::Usage(_)) {
                     *message = None;
                 }
                 event
@@ -124,14 +124,12 @@ async fn suspended(suspend: &mut Option<CancellationToken>) {
     *suspend = None;
 }
 
-async fn next_event(message: &mut Option<Events>, agent: &Inner) -> Input {
+async fn next_event(message: &mut Option<Events>) -> Input {
     match message {
         None => std::future::pending().await,
         Some(events) => match events.next().await {
             Some(Ok(ModelEvent::Delta(delta))) => Input::Delta(delta),
-            Some(Ok(ModelEvent::Call(call))) => {
-                Input::Delta(super::native::delta(agent.prompt.dialect, &agent.toolbox.catalog(), &call))
-            }
+            Some(Ok(ModelEvent::Call(call))) => Input::Call(call),
             Some(Ok(ModelEvent::Usage(usage))) => Input::Usage(usage),
             Some(Ok(ModelEvent::Finish(reason))) => Input::ModelFinished(reason),
             Some(Err(error)) => Input::ModelFailed(error.to_string()),

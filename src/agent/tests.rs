@@ -1,4 +1,5 @@
 mod display;
+mod native;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

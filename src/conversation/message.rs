@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::call::{Call, Rejected, RejectedKind};
 use crate::event::MarkerKind;
+use crate::message::NativeCall;
 
 /// Most bytes of a rejected call that go back to the model as it wrote them.
 pub const MAX_REJECTED_BYTES: usize = 16 << 10;
@@ -48,6 +49,9 @@ pub enum Part {
         rejected: Box<Rejected>,
         /// Whether the model is told about it.
         feedback: bool,
+        /// The call as the endpoint put it into its own field, if it did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        native: Option<NativeCall>,
     },
 }
 
@@ -82,7 +86,7 @@ impl Assistant {
     /// The rejected calls that the model is told about, in the message's order.
     pub fn feedback(&self) -> impl Iterator<Item = &Rejected> {
         self.parts.iter().filter_map(|part| match part {
-            Part::Rejected { rejected, feedback: true } => Some(&**rejected),
+            Part::Rejected { rejected, feedback: true, .. } => Some(&**rejected),
             _ => None,
         })
     }

@@ -33,7 +33,7 @@ fn rejected(kind: RejectedKind, raw: &str, feedback: bool) -> Part {
         dialect: Dialect::UseMcpTool,
         call: None,
     };
-    Part::Rejected { rejected: Box::new(rejected), feedback }
+    Part::Rejected { rejected: Box::new(rejected), feedback, native: None }
 }
 
 fn message(parts: Vec<Part>) -> Assistant {

@@ -1,10 +1,16 @@
 //! A model's message while it streams: what counts, what is shown, where it is cut.
 
+mod native;
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
 use crate::assemble::{Assembled, Collector, Entry};
 use crate::call::RejectedKind;
 use crate::conversation::{Assistant, Part, Placed};
 use crate::event::{Event, MarkerKind, Region};
-use crate::message::{Delta, DeltaKind, FinishReason};
+use crate::message::{Delta, DeltaKind, FinishReason, NativeCall};
 use crate::parse::Parser;
 use crate::reasoning::ReasoningMode;
 use crate::validate::Validator;
@@ -12,12 +18,15 @@ use crate::validate::Validator;
 use super::config::{AfterCall, TurnConfig};
 use super::display::Displays;
 use super::event::{AgentEvent, DisplayCall};
+use super::native::Read;
 use super::round_model::RoundModel;
 
 /// A message that streams.
 pub(super) struct Draft {
     parser: Parser,
     body: Body,
+    /// Native calls; they stand behind all text.
+    natives: Vec<Read>,
 }
 
 /// What was said so far.
@@ -41,6 +50,12 @@ struct Body {
     waiting: Vec<DisplayCall>,
     /// Indices of the calls that were shown.
     shown: Vec<u32>,
+    /// Index of the next call.
+    next: u32,
+    /// Calls of the text: server, tool and arguments.
+    written: Vec<(Option<String>, String, Value)>,
+    /// Native calls, by their index.
+    natives: HashMap<u32, NativeCall>,
 }
 
 /// A piece of a message, in stream order.
@@ -66,6 +81,8 @@ pub(super) struct Reader<'a> {
 /// A message that is over.
 pub(super) struct Message {
     pieces: Vec<Piece>,
+    /// Native calls among the entries, by index.
+    natives: HashMap<u32, NativeCall>,
     /// Its calls and rejected calls.
     pub(super) entries: Vec<Entry>,
     /// Indices of the calls that were shown to the user.
@@ -74,7 +91,7 @@ pub(super) struct Message {
 
 impl Draft {
     pub(super) fn new(parser: Parser) -> Self {
-        Draft { parser, body: Body::default() }
+        Draft { parser, body: Body::default(), natives: Vec::new() }
     }
 
     /// Takes the next delta; says whether the stream is to be cancelled.
@@ -88,6 +105,11 @@ impl Draft {
         self.body.over
     }
 
+    /// Takes a native call.
+    pub(super) fn call(&mut self, call: Read) {
+        self.natives.push(call);
+    }
+
     /// Ends the message and makes the parser ready for the next. Of one that
     /// broke off, nothing is shown that was undecided.
     pub(super) fn finish(
@@ -98,8 +120,16 @@ impl Draft {
         emit: &mut impl FnMut(AgentEvent),
     ) -> Message {
         let body = &mut self.body;
+        let natives = std::mem::take(&mut self.natives);
         if !body.over {
-            self.parser.finish(reason, &mut |event: Event<'_>| body.take(event, reader, emit));
+            let called = !natives.is_empty();
+            self.parser.finish(reason, &mut |event: Event<'_>| {
+                // With a call of its own the message needs none of its drafts.
+                if !(called && matches!(event, Event::Promoted { .. })) {
+                    body.take(event, reader, emit);
+                }
+            });
+            natives.into_iter().for_each(|call| body.take_native(call, reader, emit));
         }
         if !broke_off {
             body.show(emit);
@@ -187,6 +217,10 @@ impl Body {
                     }
                 };
                 self.called |= meant && self.cut.is_none();
+                self.next = index + 1;
+                if let Ok(call) = &**result {
+                    self.written.push((call.server.clone(), call.tool.clone(), call.arguments.clone()));
+                }
                 self.pieces.push(Piece::Entry(*index, region));
             }
             Event::CallStart { .. } | Event::ArgsDelta { .. } | Event::Reclassified { .. } | Event::Promoted { .. } => {
@@ -231,7 +265,7 @@ impl Body {
         entries.retain(|e| self.pieces.iter().any(|p| matches!(p, Piece::Entry(index, _) if *index == e.index)));
         // Promoted calls were not checked when they ended: they were drafts.
         entries.iter_mut().filter(|e| e.promoted).for_each(|e| reader.validator.check_entry(e));
-        Message { pieces: self.pieces, entries, shown: self.shown }
+        Message { pieces: self.pieces, natives: self.natives, entries, shown: self.shown }
     }
 }
 
@@ -289,7 +323,8 @@ impl Message {
 
     /// The message for the history. `place` gives each entry its id, or says
     /// whether the model is told about it.
-    pub(super) fn into_assistant(self, mut place: impl FnMut(&Entry) -> Place) -> Assistant {
+    pub(super) fn into_assistant(self, mut place: impl FnMut(&Entry, Option<&NativeCall>) -> Place) -> Assistant {
+        let mut natives = self.natives;
         let mut assistant = Assistant::default();
         let mut entries = self.entries.into_iter().peekable();
         for piece in self.pieces {
@@ -299,8 +334,9 @@ impl Message {
                 Piece::Marker(kind, text) => assistant.parts.push(Part::Marker { kind, text }),
                 Piece::Entry(index, region) => {
                     let Some(entry) = entries.next_if(|e| e.index == index) else { continue };
-                    let place = place(&entry);
-                    push_entry(&mut assistant, entry, region, place);
+                    let native = natives.remove(&entry.index);
+                    let place = place(&entry, native.as_ref());
+                    push_entry(&mut assistant, entry, region, place, native);
                 }
             }
         }
@@ -316,7 +352,7 @@ pub(super) enum Place {
     Rejected(bool),
 }
 
-fn push_entry(assistant: &mut Assistant, entry: Entry, region: Region, place: Place) {
+fn push_entry(assistant: &mut Assistant, entry: Entry, region: Region, place: Place, native: Option<NativeCall>) {
     let Entry { result, raw, promoted, .. } = entry;
     match (result, place) {
         (Ok(call), Place::Call(id)) => {
@@ -331,7 +367,7 @@ fn push_entry(assistant: &mut Assistant, entry: Entry, region: Region, place: Pl
                 }
             }
             let feedback = matches!(place, Place::Rejected(true));
-            assistant.parts.push(Part::Rejected { rejected: Box::new(rejected), feedback });
+            assistant.parts.push(Part::Rejected { rejected: Box::new(rejected), feedback, native });
         }
     }
 }

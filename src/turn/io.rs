@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::event::{AgentEvent, Approval, ApprovalRequest, Finished};
 use crate::conversation::ConversationError;
-use crate::message::{Delta, FinishReason};
+use crate::message::{Delta, FinishReason, NativeCall};
 use crate::model::{Request, Usage};
 use crate::outcome::Outcome;
 use crate::route::Invocation;
@@ -18,6 +18,8 @@ pub type Granted = BTreeSet<(Option<String>, String)>;
 pub enum Input {
     /// A piece of the model's message came.
     Delta(Delta),
+    /// A call came in a field of its own, behind all text.
+    Call(NativeCall),
     /// The endpoint said what the message cost.
     Usage(Usage),
     /// The message is over.

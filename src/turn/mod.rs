@@ -31,8 +31,10 @@ mod config;
 mod display;
 mod draft;
 mod event;
+mod ids;
 mod io;
 mod judge;
+mod native;
 mod notice;
 mod rejected;
 mod round_model;
@@ -67,6 +69,7 @@ pub use words::PromptVoice;
 
 use display::Displays;
 use draft::{Draft, Message, Place, Reader};
+use ids::Ids;
 use judge::{Judge, Next};
 use usage::Sent;
 use work::Work;
@@ -173,6 +176,10 @@ impl Turn {
             (State::Working, Input::Cancel) => self.finish(StopReason::Cancelled),
             (_, Input::Suspend) => self.suspend(),
             (State::Streaming, Input::Delta(delta)) => self.delta(&delta),
+            (State::Streaming, Input::Call(call)) => {
+                self.draft.call(native::read(&self.setup, call));
+                Ok(())
+            }
             (State::Streaming, Input::Usage(usage)) => {
                 self.usage = Some(usage);
                 Ok(())
@@ -284,10 +291,10 @@ impl Turn {
         let shown = std::mem::take(&mut message.shown);
         let mut placed = Vec::new();
         let mut corrections = Vec::new();
-        let conversation = &self.conversation;
-        let mut assistant = message.into_assistant(|entry| match &entry.result {
+        let mut ids = Ids::new(&self.conversation);
+        let mut assistant = message.into_assistant(|entry, native| match &entry.result {
             Ok(_) => {
-                let id = conversation.fresh_id(placed.len());
+                let id = ids.next(native.and_then(|call| call.id.as_deref()));
                 placed.push((id.clone(), entry.index));
                 Place::Call(id)
             }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::config::TurnConfig;
+use super::native::Natives;
 use super::round_model::RoundModel;
 use super::voice::Voice;
 use crate::catalog::Catalog;
@@ -16,6 +17,7 @@ pub struct Setup {
     pub(super) validator: Arc<Validator>,
     pub(super) voice: Arc<dyn Voice>,
     pub(super) parser: Parser,
+    pub(super) natives: Natives,
 }
 
 impl Setup {
@@ -23,7 +25,8 @@ impl Setup {
     pub fn new(config: TurnConfig, validator: Arc<Validator>, voice: Arc<dyn Voice>) -> Self {
         let catalog = validator.catalog().clone();
         let parser = parser(&config, &RoundModel::own(&config), &catalog);
-        Setup { config, catalog, validator, voice, parser }
+        let natives = Natives::new(voice.dialect(), config.limits, &catalog);
+        Setup { config, catalog, validator, voice, parser, natives }
     }
 
     /// A parser for what this model says.

@@ -2,6 +2,7 @@
 
 use crate::catalog::Catalog;
 use crate::conversation::Replies;
+use crate::dialect::Dialect;
 use crate::outcome::Outcome;
 use crate::tool::ToolChoice;
 
@@ -27,6 +28,11 @@ pub trait Voice: Send + Sync {
             Ok(tools) => Outcome::result(serde_json::json!(tools).to_string()),
             Err(error) => Outcome::error(error.to_string()),
         }
+    }
+
+    /// Call syntax that the words teach; native calls stand in it in a history in text.
+    fn dialect(&self) -> Dialect {
+        Dialect::UseMcpTool
     }
 }
 

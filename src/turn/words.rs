@@ -8,6 +8,7 @@ use super::config::TurnConfig;
 use super::voice::{Remark, Voice, VoiceError};
 use crate::catalog::Catalog;
 use crate::conversation::{Answered, Replies};
+use crate::dialect::Dialect;
 use crate::outcome::Outcome;
 use crate::profile::Lang;
 use crate::prompt::{Earlier, Item, Options, Prompt, PromptError, Round};
@@ -55,6 +56,10 @@ pub(super) fn met(choice: &ToolChoice) -> ToolChoice {
 }
 
 impl Voice for PromptVoice {
+    fn dialect(&self) -> Dialect {
+        self.prompt.options().dialect
+    }
+
     fn system(&self, choice: &ToolChoice) -> String {
         let due = self.prompt.options().tool_choice == *choice;
         if due { self.due.clone() } else { self.met.clone() }
@@ -156,7 +161,6 @@ fn chinese(remark: Remark<'_>) -> String {
 mod tests {
     use super::*;
     use crate::conversation::{Assistant, Conversation, Layout, Part, Placed};
-    use crate::dialect::Dialect;
     use crate::profile::{Profile, SystemPlacement};
     use crate::tool::Tool;
 

@@ -100,12 +100,12 @@ fn has_resources(catalog: &Catalog) -> bool {
 }
 
 impl ToolDefinition {
-    /// The tools of a catalog, in its order, and the resource access where a
-    /// server has resources. Every name is there once.
+    /// The tools that a catalog's servers offer, in its order, and the resource
+    /// access where a server has resources. Every name is there once.
     pub fn all(catalog: &Catalog) -> Vec<ToolDefinition> {
         let mut names = std::collections::HashSet::new();
         let resource = has_resources(catalog).then(schema::resource_access);
-        let all = catalog.tools().map(ToolDefinition::from).chain(resource);
+        let all = catalog.offered().map(ToolDefinition::from).chain(resource);
         all.filter(|tool| names.insert(tool.name.clone())).collect()
     }
 }

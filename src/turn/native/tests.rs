@@ -1,0 +1,119 @@
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::catalog::Server;
+use crate::tool::{Resource, Tool, ToolChoice};
+use crate::turn::{Remark, TurnConfig, Voice, VoiceError};
+use crate::validate::Validator;
+
+/// Words in a dialect.
+struct In(Dialect);
+
+impl Voice for In {
+    fn system(&self, _: &ToolChoice) -> String {
+        String::new()
+    }
+
+    fn replies(&self, _: &crate::conversation::Replies<'_>) -> Result<String, VoiceError> {
+        Ok(String::new())
+    }
+
+    fn remark(&self, _: Remark<'_>) -> String {
+        String::new()
+    }
+
+    fn dialect(&self) -> Dialect {
+        self.0
+    }
+}
+
+fn setup(dialect: Dialect) -> Setup {
+    let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}});
+    let tool = |name: &str| Tool::new(name).with_schema(schema.clone());
+    let server = |name: &str, tools: &[&str]| Server {
+        name: Some(name.into()),
+        tools: tools.iter().map(|t| tool(t)).collect(),
+        resources: vec![Resource { uri: format!("{name}://1"), ..Resource::default() }],
+        ..Server::default()
+    };
+    let catalog = Catalog::new([server("weather", &["get_weather", "search"]), server("web", &["search"])]);
+    Setup::new(TurnConfig::default(), Arc::new(Validator::new(Arc::new(catalog))), Arc::new(In(dialect)))
+}
+
+fn call(name: &str, arguments: &str) -> NativeCall {
+    NativeCall { id: None, name: name.into(), arguments: arguments.into() }
+}
+
+/// What the text of the call says to a parser of its dialect.
+fn again(setup: &Setup, dialect: Dialect, text: &str) -> Result<Value, String> {
+    let dialects = DialectSet::NONE.with(dialect);
+    let config = parse::Config { catalog: Some(setup.catalog.clone()), dialects, ..parse::Config::default() };
+    let entry = parsed(Parser::new(config), text).unwrap();
+    entry.result.map(|call| call.arguments).map_err(|rejected| rejected.message)
+}
+
+#[test]
+fn a_call_is_read_and_written_in_every_dialect() {
+    for dialect in Dialect::ALL.iter().copied() {
+        let setup = setup(dialect);
+        for arguments in [r#"{"city":"Oslo </tool> TYPE: MCP </arguments>"}"#, "", "{}"] {
+            let Read { result, raw, .. } = read(&setup, call("weather__get_weather", arguments));
+            let call = result.unwrap();
+            assert_eq!((call.server.as_deref(), call.tool.as_str()), (Some("weather"), "get_weather"));
+            assert_eq!((call.dialect, &call.repairs), (dialect, &Vec::new()));
+            assert_eq!(again(&setup, dialect, &raw).unwrap(), call.arguments, "{dialect:?}: {raw}");
+        }
+    }
+}
+
+#[test]
+fn a_name_is_taken_as_it_is_on_the_wire_alone_or_with_its_server() {
+    let setup = setup(Dialect::UseMcpTool);
+    for (name, server) in [
+        ("web__search", Some("web")),
+        ("weather__search", Some("weather")),
+        ("get_weather", Some("weather")),
+        ("weather.get_weather", Some("weather")),
+        ("web/search", Some("web")),
+    ] {
+        let call = read(&setup, call(name, "{}")).result.unwrap();
+        assert_eq!(call.server.as_deref(), server, "{name}");
+    }
+    let unknown = read(&setup, call("get_wether", "{}")).result.unwrap_err();
+    assert_eq!((unknown.kind, unknown.nearest), (RejectedKind::UnknownTool, vec!["get_weather".to_owned()]));
+    for name in ["", "  ", "</tool_name>"] {
+        assert!(read(&setup, call(name, "{}")).result.is_err(), "{name:?}");
+    }
+}
+
+#[test]
+fn a_resource_is_read_from_the_server_that_is_named() {
+    for dialect in [Dialect::UseMcpTool, Dialect::TypeMarker] {
+        let setup = setup(dialect);
+        let arguments = r#"{"server_name": "web", "uri": "web://1"}"#;
+        let read = read(&setup, call(ACCESS_RESOURCE, arguments));
+        let call = read.result.unwrap();
+        assert_eq!((call.server.as_deref(), call.tool.as_str()), (Some("web"), ACCESS_RESOURCE));
+        assert_eq!(call.arguments, json!({"uri": "web://1"}));
+        assert_eq!(again(&setup, dialect, &read.raw).unwrap(), call.arguments);
+    }
+}
+
+#[test]
+fn broken_arguments_are_mended_as_elsewhere_or_a_mistake_that_the_model_reads() {
+    for dialect in [Dialect::UseMcpTool, Dialect::TypeMarker, Dialect::ToolTag] {
+        let setup = setup(dialect);
+        let mended = read(&setup, call("get_weather", r#"{"city": "Oslo",}"#)).result.unwrap();
+        assert_eq!(mended.arguments, json!({"city": "Oslo"}));
+        assert!(!mended.repairs.is_empty());
+
+        let Read { result, raw, .. } = read(&setup, call("get_weather", r#"{"city": Oslo! }} {"#));
+        let rejected = result.unwrap_err();
+        assert_eq!((rejected.kind, &rejected.raw, rejected.dialect), (RejectedKind::Malformed, &raw, dialect));
+
+        let cut = read(&setup, call("get_weather", r#"{"city": "Os"#)).result.unwrap_err();
+        assert_eq!(cut.kind, RejectedKind::Truncated, "{}", cut.message);
+    }
+}
