@@ -21,6 +21,7 @@
 
 mod message;
 mod render;
+mod trim;
 
 use serde::{Deserialize, Serialize};
 
@@ -28,7 +29,8 @@ use crate::call::Call;
 use crate::outcome::{Outcome, Status};
 
 pub use message::{Assistant, MAX_REJECTED_BYTES, Part, Placed};
-pub use render::{Layout, Replies};
+pub use render::{Layout, Replies, Shown};
+pub use trim::{SHORT_RESULT_BYTES, Trim};
 
 /// A history. Its JSON form is the list of its entries; reading one back
 /// checks what [`Conversation`]'s methods check.

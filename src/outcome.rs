@@ -3,6 +3,7 @@
 mod bounded;
 mod neutralise;
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -82,6 +83,14 @@ impl Outcome {
     /// The tool failed and said so.
     pub fn error(text: impl Into<String>) -> Self {
         Outcome::new(Status::ToolError, text)
+    }
+
+    /// What the tool said; its structured content where it said nothing else.
+    pub fn said(&self) -> Cow<'_, str> {
+        match &self.structured {
+            Some(structured) if self.text.trim().is_empty() => Cow::Owned(structured.to_string()),
+            _ => Cow::Borrowed(self.text.trim_end()),
+        }
     }
 
     /// Adds something for the caller's interface.

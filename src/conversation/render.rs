@@ -1,5 +1,6 @@
 //! A history as the messages that a model without tool calling sees.
 
+use super::trim::Trim;
 use super::{Answered, Assistant, Conversation, Entry, answered};
 use crate::call::Rejected;
 use crate::message::{Message, Role};
@@ -16,6 +17,17 @@ pub struct Replies<'a> {
     pub notes: Vec<&'a str>,
     /// All calls of the messages before, since the person last spoke.
     pub earlier: Vec<Answered<'a>>,
+    /// Bytes of one result at most, to save space; `None` for the usual limit.
+    pub result_bytes: Option<usize>,
+}
+
+/// A piece of a history as a request shows it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Shown<'a> {
+    /// What the person said.
+    User(&'a str),
+    /// What the model said, and what it is told after it.
+    Assistant(&'a Assistant, Replies<'a>),
 }
 
 /// How a conversation is laid out for a model without tool calling.
@@ -26,12 +38,16 @@ pub struct Layout {
     pub system: String,
     /// Where it goes.
     pub placement: SystemPlacement,
+    /// What of the history is left out; by default nothing.
+    pub trim: Trim,
+    /// What the model is told about that, in front of the history; empty for nothing.
+    pub trim_note: String,
 }
 
 impl Layout {
     /// A layout with this system text at this place.
     pub fn new(system: impl Into<String>, placement: SystemPlacement) -> Self {
-        Layout { system: system.into(), placement }
+        Layout { system: system.into(), placement, trim: Trim::default(), trim_note: String::new() }
     }
 }
 
@@ -51,28 +67,50 @@ impl Conversation {
         mut replies: impl FnMut(&Replies<'_>) -> Result<String, E>,
     ) -> Result<Vec<Message>, E> {
         let mut messages = Joined::default();
-        let mut spoken = 0;
         match layout.placement {
             SystemPlacement::System => messages.push(Role::System, &layout.system),
             SystemPlacement::User => messages.push(Role::User, &layout.system),
         }
-        for (at, entry) in self.entries.iter().enumerate() {
-            match entry {
-                Entry::User { text } => {
-                    spoken = at;
-                    messages.push(Role::User, text);
-                }
-                Entry::Assistant(message) => {
+        messages.push(Role::User, &layout.trim_note);
+        for shown in self.shown(&layout.trim) {
+            match shown {
+                Shown::User(text) => messages.push(Role::User, text),
+                Shown::Assistant(message, told) => {
                     messages.push(Role::Assistant, &message.written());
-                    let told = self.replies(spoken, at, message);
                     if !told.is_empty() {
                         messages.push(Role::User, &replies(&told)?);
                     }
                 }
-                Entry::Outcome { .. } | Entry::Note { .. } => {}
             }
         }
         Ok(messages.messages)
+    }
+
+    /// The pieces of the history that a request shows, in order.
+    pub fn shown(&self, trim: &Trim) -> Vec<Shown<'_>> {
+        let mut shown = Vec::new();
+        let mut spoken = 0;
+        let last = self.last_message().map(|(at, _)| at);
+        for (at, entry) in self.entries.iter().enumerate() {
+            if let Entry::User { .. } = entry {
+                spoken = at;
+            }
+            match entry {
+                _ if trim.hides(at) => {}
+                Entry::User { text } => shown.push(Shown::User(text)),
+                Entry::Assistant(message) => {
+                    let mut told = self.replies(spoken, at, message);
+                    told.result_bytes = trim.limit(at, last == Some(at));
+                    if trim.shortens(at) {
+                        // The last results recall all calls.
+                        told.earlier.clear();
+                    }
+                    shown.push(Shown::Assistant(message, told));
+                }
+                Entry::Outcome { .. } | Entry::Note { .. } => {}
+            }
+        }
+        shown
     }
 
     /// What is told after the message at `at`; the person last spoke at `spoken`.
@@ -87,12 +125,19 @@ impl Conversation {
         let mut earlier = answered(&self.entries[spoken..=at + after.len()]);
         let own = earlier.iter().position(|a| self.entries[at].holds(a.id)).unwrap_or(earlier.len());
         let answered = earlier.split_off(own);
-        Replies { answered, rejected: message.feedback().collect(), notes: notes.collect(), earlier }
+        Replies {
+            answered,
+            rejected: message.feedback().collect(),
+            notes: notes.collect(),
+            earlier,
+            result_bytes: None,
+        }
     }
 }
 
 impl Replies<'_> {
-    fn is_empty(&self) -> bool {
+    /// Whether there is nothing to tell.
+    pub fn is_empty(&self) -> bool {
         self.answered.is_empty() && self.rejected.is_empty() && self.notes.is_empty()
     }
 }

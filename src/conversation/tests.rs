@@ -7,6 +7,8 @@ use crate::event::MarkerKind;
 use crate::message::Message;
 use crate::profile::SystemPlacement;
 
+mod trim;
+
 fn call(tool: &str) -> Call {
     Call {
         server: Some("demo".into()),

@@ -286,7 +286,21 @@ impl Prompt {
     /// # Errors
     /// [`PromptError::Template`] only.
     pub fn results(&self, catalog: &Catalog, round: &Round<'_>) -> Result<String, PromptError> {
-        self.render("results", &results::view(catalog, &self.options, round))
+        self.results_within(catalog, round, self.options.result_bytes)
+    }
+
+    /// As [`results`](Self::results), with another limit on the bytes of one result.
+    ///
+    /// # Errors
+    /// [`PromptError::Template`] only.
+    pub fn results_within(
+        &self,
+        catalog: &Catalog,
+        round: &Round<'_>,
+        result_bytes: usize,
+    ) -> Result<String, PromptError> {
+        let options = Options { result_bytes, ..self.options.clone() };
+        self.render("results", &results::view(catalog, &options, round))
     }
 
     fn render(&self, stem: &str, view: &impl serde::Serialize) -> Result<String, PromptError> {

@@ -8,7 +8,7 @@ use super::listing::{NAMES, named};
 use super::{Earlier, Item, Options, Round};
 use crate::call::{Rejected, RejectedKind};
 use crate::catalog::Catalog;
-use crate::outcome::{Neutraliser, Outcome, Status, cut};
+use crate::outcome::{Neutraliser, Status, cut};
 use crate::tool::{ACCESS_RESOURCE, Tool};
 
 /// Characters of the arguments of an answered call at most.
@@ -134,7 +134,7 @@ impl Writer<'_> {
             tool: self.word(tool),
             arguments: self.arguments(arguments, ARGUMENTS_CHARS),
             status: outcome.status.as_str(),
-            output: self.bounded(&output(outcome), self.options.result_bytes),
+            output: self.bounded(&outcome.said(), self.options.result_bytes),
         })
     }
 
@@ -219,13 +219,5 @@ impl Writer<'_> {
         };
         let safe = |text: &str| self.neutraliser.neutralise(text).into_owned();
         Bounded { head: safe(head), missing, tail: safe(tail) }
-    }
-}
-
-/// What the tool said; its structured content where it said nothing else.
-fn output(outcome: &Outcome) -> String {
-    match &outcome.structured {
-        Some(structured) if outcome.text.trim().is_empty() => structured.to_string(),
-        _ => outcome.text.trim_end().to_owned(),
     }
 }

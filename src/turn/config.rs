@@ -66,6 +66,11 @@ pub struct TurnConfig {
     /// the endpoint does not report are counted, and a prompt that it cuts is
     /// noticed.
     pub tokens: Option<TokenCounter>,
+    /// Tokens that the model's context has, prompt and reply together; `None` cuts
+    /// nothing. A history that does not fit is cut in the request, the oldest
+    /// rounds first ([`Trim`](crate::conversation::Trim)). Counted by `tokens`, or
+    /// by an estimate.
+    pub context: Option<usize>,
     /// Which model answers in which round; `None` for the client's own in all.
     pub round_model: Option<ModelChoice>,
     /// Which calls run, which are asked about, which are denied.
@@ -89,6 +94,7 @@ impl Default for TurnConfig {
             max_rounds: MAX_ROUNDS,
             max_corrections: MAX_CORRECTIONS,
             tokens: None,
+            context: None,
             round_model: None,
             policy: Policy::default(),
         }

@@ -278,6 +278,17 @@ pub enum StopReason {
         /// How.
         message: String,
     },
+    /// What must be sent does not fit the context, even without the history.
+    ContextTooSmall {
+        /// Tokens that the context has.
+        context: usize,
+        /// Tokens that are kept for the reply.
+        reply: usize,
+        /// Tokens of the system text with its tools.
+        system: usize,
+        /// Tokens of the shortest request: system text, question, last results.
+        request: usize,
+    },
     /// The turn was cancelled.
     Cancelled,
     /// The turn was suspended: the conversation may hold calls that have not begun,
@@ -307,6 +318,12 @@ impl fmt::Display for StopReason {
             }
             StopReason::ModelFailed { message } => write!(f, "the model failed: {message}"),
             StopReason::PromptFailed { message } => write!(f, "the prompt cannot be written: {message}"),
+            StopReason::ContextTooSmall { context, reply, system, request } => write!(
+                f,
+                "the context of {context} tokens is too small: the request takes at least {request}, of which the system \
+                 text with its tools takes {system}, and {reply} are kept for the reply; give the model a longer context \
+                 (--context), list the tools in fewer tokens (--tool-budget), or allow a shorter reply (--max-tokens)"
+            ),
             StopReason::Cancelled => f.write_str("the turn was cancelled"),
             StopReason::Suspended => f.write_str("the turn was suspended"),
         }

@@ -28,6 +28,7 @@
 //! Out of scope: time. Time-outs belong to whoever runs a call.
 
 mod config;
+mod context;
 mod display;
 mod draft;
 mod event;
@@ -51,7 +52,7 @@ use std::sync::Arc;
 
 use crate::assemble::Entry;
 use crate::call::RejectedKind;
-use crate::conversation::Conversation;
+use crate::conversation::{Conversation, Trim};
 use crate::message::{Delta, FinishReason};
 use crate::model::Usage;
 use crate::outcome::{Outcome, Status};
@@ -95,6 +96,8 @@ pub struct Turn {
     sent: Option<Sent>,
     /// The caller was told that the endpoint cuts prompts.
     cut_told: bool,
+    /// What the caller was told is left out of the requests.
+    trim_told: Trim,
     usage: Option<Usage>,
     total: Option<Usage>,
     answer: String,
@@ -138,6 +141,7 @@ impl Turn {
             calls: 0,
             sent: None,
             cut_told: false,
+            trim_told: Trim::default(),
             usage: None,
             total: None,
             answer: String::new(),

@@ -1,9 +1,9 @@
 //! A round's request: which model, which messages.
 
 use super::round_model::{RoundInfo, RoundModel};
-use super::voice::VoiceError;
+use super::voice::{Remark, VoiceError};
 use super::{Action, AgentEvent, Draft, State, StopReason, Turn, TurnError};
-use crate::conversation::Layout;
+use crate::conversation::{Layout, Trim};
 use crate::model::{CallResult, Request};
 
 impl Turn {
@@ -17,15 +17,16 @@ impl Turn {
         self.usage = None;
         self.answer.clear();
         self.choose_model();
-        match self.request() {
-            Ok(request) => {
+        match self.fitting_request() {
+            Ok((request, trim)) => {
                 let model = request.model.clone();
                 self.sent = self.count_sent(&request);
                 self.actions.push_back(Action::Send(request));
                 self.emit(AgentEvent::RoundStarted { round: self.round, model });
+                self.notice_trim(&trim);
                 Ok(())
             }
-            Err(VoiceError(message)) => self.finish(StopReason::PromptFailed { message }),
+            Err(reason) => self.finish(reason),
         }
     }
 
@@ -40,9 +41,14 @@ impl Turn {
         self.model = model;
     }
 
-    fn request(&self) -> Result<Request, VoiceError> {
+    /// The request that shows the history but for what `trim` leaves out.
+    pub(super) fn request(&self, trim: Trim) -> Result<Request, StopReason> {
         let voice = &self.setup.voice;
-        let layout = Layout::new(voice.system(&self.choice), self.model.placement);
+        let mut layout = Layout::new(voice.system(&self.choice), self.model.placement);
+        if trim.rounds() + trim.questions() > 0 {
+            layout.trim_note = voice.remark(Remark::LeftOut);
+        }
+        layout.trim = trim;
         let results = self.conversation.answered().into_iter().map(|a| CallResult {
             id: a.id.to_owned(),
             server: a.call.server.clone(),
@@ -50,7 +56,8 @@ impl Turn {
             arguments: a.call.arguments.clone(),
             outcome: a.outcome.clone(),
         });
-        let mut request = Request::new(self.conversation.render(&layout, |replies| voice.replies(replies))?);
+        let messages = self.conversation.render(&layout, |replies| voice.replies(replies));
+        let mut request = Request::new(messages.map_err(|VoiceError(message)| StopReason::PromptFailed { message })?);
         request.model.clone_from(&self.model.name);
         request.temperature = self.model.temperature;
         request.max_tokens = self.setup.config.max_tokens;

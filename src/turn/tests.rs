@@ -16,6 +16,7 @@ use crate::route::Invocation;
 use crate::tool::{Resource, Tool};
 use crate::validate::Validator;
 
+mod context;
 mod rounds;
 
 /// A voice that says what it is told to say and nothing else.

@@ -2,9 +2,10 @@
 
 use super::draft::Message;
 use super::{Notice, Turn};
-use crate::message::{self, Role};
+use crate::message::{self, NativeCall, Role};
 use crate::model::{Request, Usage};
 use crate::tokens::TokenCounter;
+use crate::wire::ToolDefinition;
 
 /// Tokens that a chat template puts around each message: role and delimiters
 /// (github.com/openai/openai-cookbook, "How to count tokens with tiktoken").
@@ -29,8 +30,8 @@ impl Turn {
     pub(super) fn count_sent(&self, request: &Request) -> Option<Sent> {
         let counter = self.setup.config.tokens.as_ref()?;
         let own = request.messages.iter().rposition(|m| m.role == Role::Assistant).unwrap_or(0);
-        let tokens = count(counter, &request.messages);
-        Some(Sent { tokens: tokens as u64, new: count(counter, &request.messages[own..]) as u64 })
+        let tokens = count(counter, request) as u64;
+        Some(Sent { tokens, new: count_messages(counter, &request.messages[own..]) as u64 })
     }
 
     /// What the round cost; numbers that the endpoint does not give are counted
@@ -102,9 +103,24 @@ fn completed(reported: Option<Usage>, counter: &TokenCounter, sent: Sent, messag
     }
 }
 
+/// Tokens of a request.
+pub(super) fn count(counter: &TokenCounter, request: &Request) -> usize {
+    let tool = |tool: &ToolDefinition| {
+        let text = [&tool.name, &tool.description].map(|text| counter.count(text));
+        text.iter().sum::<usize>() + counter.count(&tool.parameters.to_string())
+    };
+    count_messages(counter, &request.messages) + request.tools.iter().map(tool).sum::<usize>()
+}
+
 /// Tokens of messages as a chat template puts them.
-pub(super) fn count(counter: &TokenCounter, messages: &[message::Message]) -> usize {
-    messages.iter().map(|m| counter.count(&m.content) + MESSAGE_TOKENS).sum()
+fn count_messages(counter: &TokenCounter, messages: &[message::Message]) -> usize {
+    let call = |call: &NativeCall| counter.count(&call.name) + counter.count(&call.arguments);
+    let message = |m: &message::Message| {
+        let reasoning = m.reasoning.as_deref().unwrap_or_default();
+        let calls = m.calls.iter().map(call).sum::<usize>();
+        counter.count(&m.content) + counter.count(reasoning) + calls + MESSAGE_TOKENS
+    };
+    messages.iter().map(message).sum()
 }
 
 #[cfg(test)]

@@ -67,4 +67,6 @@ pub enum Remark<'a> {
     NoRoundLeft,
     /// The call's arguments were shown to the user.
     Displayed,
+    /// The oldest part of the conversation is not in the request.
+    LeftOut,
 }

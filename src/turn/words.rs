@@ -41,9 +41,11 @@ impl PromptVoice {
         Ok(PromptVoice { catalog, prompt, due, met })
     }
 
-    fn results(&self, items: &[Item<'_>], earlier: &[Earlier<'_>]) -> Result<String, VoiceError> {
+    fn results(&self, items: &[Item<'_>], earlier: &[Earlier<'_>], limit: Option<usize>) -> Result<String, VoiceError> {
         let round = Round { items, earlier };
-        self.prompt.results(&self.catalog, &round).map_err(|e| VoiceError(e.to_string()))
+        let usual = self.prompt.options().result_bytes;
+        let limit = limit.map_or(usual, |limit| limit.min(usual));
+        self.prompt.results_within(&self.catalog, &round, limit).map_err(|e| VoiceError(e.to_string()))
     }
 }
 
@@ -87,7 +89,7 @@ impl Voice for PromptVoice {
             .collect();
         let mut texts: Vec<String> = replies.notes.iter().map(|note| (*note).to_owned()).collect();
         if !items.is_empty() || texts.is_empty() {
-            texts.push(self.results(&items, &earlier)?);
+            texts.push(self.results(&items, &earlier, replies.result_bytes)?);
         }
         Ok(texts.join("\n\n"))
     }
@@ -95,10 +97,12 @@ impl Voice for PromptVoice {
     fn remark(&self, remark: Remark<'_>) -> String {
         let text = text(self.prompt.options().lang, remark);
         match remark {
-            Remark::CallRequired | Remark::ToolRequired(_) => self.results(&[Item::UnmetChoice], &[]).unwrap_or(text),
+            Remark::CallRequired | Remark::ToolRequired(_) => {
+                self.results(&[Item::UnmetChoice], &[], None).unwrap_or(text)
+            }
             // Outside a results message, the dialect's reminder belongs to it.
             Remark::EmptyAnswer => {
-                let reminder = self.results(&[], &[]).unwrap_or_default();
+                let reminder = self.results(&[], &[], None).unwrap_or_default();
                 format!("{text}\n\n{reminder}").trim_end().to_owned()
             }
             _ => text,
@@ -138,6 +142,9 @@ fn english(remark: Remark<'_>) -> String {
         Remark::Cancelled => "The task was stopped before this call was over.".to_owned(),
         Remark::NoRoundLeft => "The call did not run: the task had no round left.".to_owned(),
         Remark::Displayed => "Shown to the user.".to_owned(),
+        Remark::LeftOut => {
+            "[The oldest part of this conversation was left out, since it is too long. Ask if you need something from it.]".to_owned()
+        }
     }
 }
 
@@ -154,6 +161,7 @@ fn chinese(remark: Remark<'_>) -> String {
         Remark::Cancelled => "任务在这个调用结束之前被中止了。".to_owned(),
         Remark::NoRoundLeft => "这个调用没有执行：任务已经没有剩余的轮次。".to_owned(),
         Remark::Displayed => "已展示给用户。".to_owned(),
+        Remark::LeftOut => "【对话太长，最早的部分已省略。如果需要其中的内容，请询问用户。】".to_owned(),
     }
 }
 
@@ -220,7 +228,13 @@ mod tests {
                 let text = voice.remark(remark);
                 assert!(text.contains(words), "{text}");
                 assert_eq!(text.matches("`TYPE: MCP`").count(), 1, "{text}");
-                let replies = Replies { answered: vec![], rejected: vec![], notes: vec![&text], earlier: vec![] };
+                let replies = Replies {
+                    answered: vec![],
+                    rejected: vec![],
+                    notes: vec![&text],
+                    earlier: vec![],
+                    result_bytes: None,
+                };
                 assert_eq!(voice.replies(&replies).unwrap(), text);
             }
         }
@@ -240,9 +254,10 @@ mod tests {
             Remark::Cancelled,
             Remark::NoRoundLeft,
             Remark::Displayed,
+            Remark::LeftOut,
         ] {
             assert!(text(Lang::En, remark).is_ascii());
-            assert!(text(Lang::Zh, remark).ends_with('。'));
+            assert!(text(Lang::Zh, remark).trim_end_matches('】').ends_with('。'));
         }
     }
 }

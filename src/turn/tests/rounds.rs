@@ -7,7 +7,7 @@ fn counting() -> TurnConfig {
     TurnConfig { tokens: Some(TokenCounter::new(|text| text.split_whitespace().count())), ..allowing() }
 }
 
-fn sent(actions: &[Action]) -> &crate::model::Request {
+pub(super) fn sent(actions: &[Action]) -> &crate::model::Request {
     for action in actions {
         if let Action::Send(request) = action {
             return request;
@@ -24,7 +24,7 @@ fn usage_of(actions: &[Action]) -> Option<Usage> {
     actions.iter().find_map(usage).unwrap_or_else(|| panic!("{actions:?}"))
 }
 
-fn notices(actions: &[Action]) -> Vec<Notice> {
+pub(super) fn notices(actions: &[Action]) -> Vec<Notice> {
     let notice = |action: &Action| match action {
         Action::Emit(AgentEvent::Notice { notice }) => Some(notice.clone()),
         _ => None,

@@ -1,0 +1,179 @@
+//! What is left out of a request so that it fits the context.
+
+use super::*;
+use crate::conversation::{Assistant, Part, Placed};
+use crate::message::{Message, Role};
+use crate::prompt::Options;
+use crate::tokens::TokenCounter;
+
+/// One token for four bytes.
+fn counter() -> TokenCounter {
+    TokenCounter::new(|text| text.len().div_ceil(4))
+}
+
+fn config(context: usize) -> TurnConfig {
+    TurnConfig { context: Some(context), tokens: Some(counter()), max_tokens: Some(200), ..allowing() }
+}
+
+/// A turn with the prompt's own words, for what the conversation ends with.
+fn begin(config: TurnConfig, conversation: Conversation) -> (Turn, Vec<Action>) {
+    let mut turn = Turn::new(spoken(config), conversation, Granted::new()).unwrap();
+    let actions = actions(&mut turn);
+    (turn, actions)
+}
+
+fn spoken(config: TurnConfig) -> Arc<Setup> {
+    let plain = setup(config.clone());
+    let voice = PromptVoice::new(plain.catalog.clone(), &Options::default(), &config).unwrap();
+    Arc::new(Setup::new(config, plain.validator.clone(), Arc::new(voice)))
+}
+
+/// Old questions with a call each, and a new one.
+fn history(questions: usize, result_bytes: usize) -> Conversation {
+    let mut conversation = Conversation::new();
+    for n in 0..questions {
+        conversation.push_user(format!("Question {n}?")).unwrap();
+        let placed = Placed { id: format!("old_{n}"), call: Box::new(weather()), raw: paris(), promoted: false };
+        let message = Assistant { parts: vec![Part::Call(placed)], ..Assistant::default() };
+        conversation.push_assistant(message).unwrap();
+        conversation.answer(&format!("old_{n}"), Outcome::result("x".repeat(result_bytes))).unwrap();
+        conversation.push_assistant(Assistant::text(format!("Answer {n}."))).unwrap();
+    }
+    conversation.push_user("And now?").unwrap();
+    conversation
+}
+
+fn weather() -> Call {
+    entry(0, Ok(())).result.unwrap()
+}
+
+fn request(actions: &[Action]) -> &crate::model::Request {
+    super::rounds::sent(actions)
+}
+
+fn all(messages: &[Message]) -> String {
+    messages.iter().map(|m| m.content.as_str()).collect::<Vec<_>>().join("\n")
+}
+
+fn tokens(request: &crate::model::Request) -> usize {
+    request.messages.iter().map(|m| counter().count(&m.content) + 4).sum()
+}
+
+fn left_out(actions: &[Action]) -> Option<(usize, usize, usize)> {
+    match &super::rounds::notices(actions)[..] {
+        [] => None,
+        [Notice::HistoryLeftOut { rounds, questions, results, .. }] => Some((*rounds, *questions, *results)),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_history_that_fits_is_whole() {
+    let (turn, actions) = begin(config(100_000), history(5, 2_000));
+    assert_eq!(left_out(&actions), None);
+    let sent = all(&request(&actions).messages);
+    assert!(sent.contains("Question 0?") && !sent.contains("was left out"), "{sent}");
+    assert_eq!(turn.conversation.entries().len(), 21);
+}
+
+#[test]
+fn the_oldest_rounds_are_left_out_and_everybody_is_told() {
+    let conversation = history(5, 2_000);
+    let (turn, actions) = begin(config(3_000), conversation.clone());
+    let sent = request(&actions);
+    assert!(tokens(sent) + 200 <= 3_000);
+    let text = all(&sent.messages);
+    assert!(text.contains("# Tools") && text.contains("weather(city"), "the tools stay: {text}");
+    assert!(!text.contains("Question 0?") && text.contains("Answer 4.") && text.contains("And now?"), "{text}");
+    assert_eq!(text.matches("The oldest part of this conversation was left out").count(), 1);
+    let (rounds, questions, results) = left_out(&actions).unwrap();
+    assert!(rounds > questions && questions >= 1 && results == 0, "{rounds} {questions}");
+    // As little as possible: one step less would not fit.
+    let more = TurnConfig { context: Some(tokens(sent) + 200 - 1), ..config(0) };
+    assert!(left_out(&begin(more, conversation.clone()).1).unwrap() > (rounds, questions, results));
+    assert_eq!(turn.conversation, conversation, "the history itself is whole");
+}
+
+/// A turn that asks for the weather of city after city and gets `bytes` each.
+fn tour(config: TurnConfig, cities: usize, bytes: usize) -> Vec<(crate::model::Request, Vec<Action>)> {
+    let (mut turn, first) = begin(config, "How is the weather in all of them?".into());
+    let mut sent = vec![(request(&first).clone(), first)];
+    for n in 1..=cities {
+        says(&mut turn, &call("weather", &json!({"city": format!("City{n}")})));
+        ends(&mut turn);
+        let outcome = Outcome::result(format!("begin{n} {} end{n}", "y".repeat(bytes)));
+        turn.handle(Input::Outcome { id: format!("call_{n}"), outcome }).unwrap();
+        let actions = actions(&mut turn);
+        sent.push((request(&actions).clone(), actions));
+    }
+    sent
+}
+
+#[test]
+fn within_a_turn_old_results_shrink_then_go_and_the_recall_stays() {
+    let sent = tour(config(2_400), 8, 2_000);
+    for (n, (request, _)) in sent.iter().enumerate() {
+        assert!(tokens(request) + 200 <= 2_400, "round {n}: {}", tokens(request));
+        let text = all(&request.messages);
+        assert!(text.contains("How is the weather in all of them?"), "{text}");
+        for city in 1..=n {
+            assert!(text.contains(&format!(r#"{{"city":"City{city}"}}"#)), "City{city} in round {n}: {text}");
+        }
+        if n > 0 {
+            assert!(text.contains(&format!("begin{n} yyy")) && text.contains(&format!("yyy end{n}")), "{text}");
+            assert!(!request.messages.last().unwrap().content.contains("bytes left out"), "the last result is whole");
+        }
+    }
+    let third = all(&sent[3].0.messages);
+    assert!(third.contains("begin1") && third.contains("bytes left out"), "shortened at first: {third}");
+    let last = &sent[8];
+    let roles: Vec<Role> = last.0.messages.iter().map(|m| m.role).collect();
+    assert!(roles[1..].windows(2).all(|pair| pair[0] != pair[1]), "{roles:?}");
+    assert!(left_out(&last.1).unwrap().2 > 0);
+}
+
+#[test]
+fn results_that_do_not_fit_are_cut_to_what_does() {
+    let sent = tour(config(2_400), 2, 40_000);
+    let (request, actions) = &sent[2];
+    let last = &request.messages.last().unwrap().content;
+    assert!(last.contains("begin2 yyy") && last.contains("yyy end2") && last.contains("bytes left out"), "{last}");
+    assert!((2_300..=2_400).contains(&(tokens(request) + 200)), "no more than needed: {}", tokens(request));
+    assert_eq!(left_out(actions), Some((1, 0, 1)));
+}
+
+#[test]
+fn tools_that_do_not_fit_are_an_error_with_numbers_and_remedy() {
+    let (_, actions) = begin(config(500), "Weather?".into());
+    let [Action::Finish(finished)] = &actions[..] else { panic!("{actions:?}") };
+    let StopReason::ContextTooSmall { context: 500, reply: 200, system, request } = finished.reason else {
+        panic!("{:?}", finished.reason)
+    };
+    assert!(system > 300 && request > system, "{system} {request}");
+    let text = finished.reason.to_string();
+    for part in ["500", &system.to_string(), &request.to_string(), "--tool-budget", "--context"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert_eq!(finished.conversation, "Weather?".into(), "nothing is lost");
+    let json = serde_json::to_string(&finished).unwrap();
+    assert!(json.contains(r#""kind":"context_too_small""#), "{json}");
+    assert_eq!(serde_json::from_str::<Finished>(&json).unwrap(), **finished);
+}
+
+#[test]
+fn a_reply_without_a_limit_gets_a_quarter() {
+    let open = |context| TurnConfig { max_tokens: None, ..config(context) };
+    let (_, actions) = begin(open(4_000), history(5, 2_000));
+    let used = tokens(request(&actions));
+    assert!((2_000..=3_000).contains(&used), "{used}");
+    let (_, actions) = begin(TurnConfig { max_tokens: Some(5_000), ..config(4_000) }, history(5, 2_000));
+    let Some(Action::Finish(finished)) = actions.last() else { panic!("{actions:?}") };
+    assert!(matches!(finished.reason, StopReason::ContextTooSmall { reply: 5_000, .. }), "{:?}", finished.reason);
+}
+
+#[test]
+fn what_is_left_out_is_told_again_only_when_it_is_more() {
+    let sent = tour(config(3_000), 6, 2_000);
+    let told: Vec<_> = sent.iter().filter_map(|(_, actions)| left_out(actions)).collect();
+    assert!(!told.is_empty() && told.windows(2).all(|pair| pair[0] != pair[1]), "{told:?}");
+}
