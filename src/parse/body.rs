@@ -117,8 +117,8 @@ pub(super) enum JsonStep {
     Fault,
     /// The closer begins here and the value is not over.
     Closed(u64),
-    /// At the first raw line break in a string: the line had passed a whole
-    /// closer, which ended the call here.
+    /// At the first raw line break in a string: the string had passed a whole
+    /// closer on that line, which ended the call here.
     Passed(u64),
 }
 
@@ -176,17 +176,18 @@ impl JsonText {
             Lexed::ValueEnd(at) => JsonStep::ValueEnd(at),
             Lexed::End(at) => JsonStep::End(at),
             Lexed::Fault(at) => {
-                let lexer_string_start = lexer.string_start();
+                let string_start = lexer.string_start();
                 let line_break = lexer.in_string() && window.from(at).starts_with('\n');
                 self.fault = Some(lexer.safe(at));
                 self.too_deep = lexer.too_deep();
                 self.reader = Reader::Loose(lexer.loosen());
                 // Past the limit the line is no longer at hand.
                 if line_break && !past {
-                    let text = window.slice(self.start..at);
+                    // A closer in a string before it was data; all of them were handed on.
+                    let text = window.slice(string_start..at);
                     let line = &text[memchr::memrchr(b'\n', text.as_bytes()).map_or(0, |n| n + 1)..];
                     if let Some(passed) = closer.last_passed(line) {
-                        self.guarded = self.guarded.max(lexer_string_start);
+                        self.guarded = self.guarded.max(string_start);
                         self.watch_from(window, closer, at);
                         self.fault = self.guard.or(self.fault);
                         self.cursor = at - line.len() as u64 + passed as u64;
