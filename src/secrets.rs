@@ -32,6 +32,18 @@ impl Secrets {
                 forms.extend([secret.to_owned(), in_json(secret), in_query(secret)]);
             }
         }
+        Secrets::sorted(forms)
+    }
+
+    /// These and those.
+    #[must_use]
+    pub fn and(&self, other: &Secrets) -> Secrets {
+        let mut forms = self.forms.clone();
+        forms.extend_from_slice(&other.forms);
+        Secrets::sorted(forms)
+    }
+
+    fn sorted(mut forms: Vec<String>) -> Secrets {
         forms.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         forms.dedup();
         Secrets { forms }

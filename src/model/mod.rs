@@ -21,7 +21,7 @@ pub use crate::message::Usage;
 #[cfg(feature = "client")]
 pub use openai::{
     BACKOFF, CONNECT_TIMEOUT, ClientError, IDLE_TIMEOUT, LIST_TIMEOUT, MAX_EVENT, MAX_RETRY_AFTER, ModelInfo, OpenAi,
-    OpenAiBuilder, RETRIES,
+    OpenAiBuilder, RETRIES, Tracer,
 };
 pub use recorded::{Recorded, Round, Step};
 

@@ -3,9 +3,6 @@
 use reqwest::{StatusCode, Url};
 use serde_json::Value;
 
-/// Secrets shorter than this are not looked for in messages: too much else would match.
-pub(super) const MIN_SECRET: usize = 6;
-
 /// Most characters of an endpoint's words in an error.
 const MAX_WORDS: usize = 500;
 

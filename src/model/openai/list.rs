@@ -33,7 +33,7 @@ impl Inner {
         let url = shown(&self.models);
         let bad = |message: String| ModelError::BadAnswer { url: url.clone(), message };
         let limit = self.idle.min(LIST_TIMEOUT);
-        let sent = tokio::time::timeout(limit, self.http.get(self.models.clone()).send()).await;
+        let sent = tokio::time::timeout(limit, self.send(self.http.get(self.models.clone()))).await;
         let response = sent.map_err(|_| bad(silence(limit)))?.map_err(|e| self.not_sent(&self.models, &e))?;
         let status = response.status();
         let body = Source::new(response, limit).collect(MAX_EVENT).await?;

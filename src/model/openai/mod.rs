@@ -6,6 +6,7 @@ mod list;
 mod open;
 mod read;
 mod request;
+mod trace;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,10 +17,12 @@ use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Map, Value};
 
 use super::{Model, ModelError, ModelEvent, Request};
+use crate::secrets::Secrets;
 
 pub use error::ClientError;
 pub use guard::MAX_EVENT;
 pub use list::{LIST_TIMEOUT, ModelInfo};
+pub use trace::Tracer;
 
 /// Limit of a TCP and TLS connection attempt, unless configured otherwise.
 pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -66,8 +69,11 @@ struct Inner {
     idle: Duration,
     retries: u32,
     backoff: Duration,
-    /// What must not stand in a message.
-    secrets: Vec<String>,
+    /// Headers of every request.
+    headers: HeaderMap,
+    /// What must not stand in a message or a trace.
+    secrets: Secrets,
+    trace: Option<Tracer>,
 }
 
 /// Options of an [`OpenAi`].
@@ -83,6 +89,7 @@ pub struct OpenAiBuilder {
     idle: Duration,
     retries: u32,
     backoff: Duration,
+    trace: Option<Tracer>,
 }
 
 impl OpenAi {
@@ -107,6 +114,7 @@ impl OpenAi {
             idle: IDLE_TIMEOUT,
             retries: RETRIES,
             backoff: BACKOFF,
+            trace: None,
         }
     }
 
@@ -193,20 +201,28 @@ impl OpenAiBuilder {
         self
     }
 
+    /// Writes all that goes over the wire, without secrets.
+    pub fn trace(mut self, tracer: Tracer) -> Self {
+        self.trace = Some(tracer);
+        self
+    }
+
     /// The client.
     ///
     /// # Errors
     /// The URL is none of HTTP, or the key or a header cannot be sent.
     pub fn build(self) -> Result<OpenAi, ClientError> {
         let base = base(&self.base_url)?;
+        let headers = self.header_map()?;
         let http = reqwest::Client::builder()
-            .default_headers(self.header_map()?)
+            .default_headers(headers.clone())
             .connect_timeout(self.connect)
             .redirect(reqwest::redirect::Policy::none())
             .user_agent(concat!("toolgraft/", env!("CARGO_PKG_VERSION")))
             .build()
             .map_err(|e| ClientError::Http { message: error::chain(&e) })?;
         let secrets = self.api_key.into_iter().chain(self.headers.into_iter().map(|(_, value)| value));
+        let secrets = Secrets::new(secrets.chain(trace::secrets_of(&base)));
         let inner = Inner {
             http,
             chat: with_path(&base, "chat/completions"),
@@ -216,7 +232,9 @@ impl OpenAiBuilder {
             idle: self.idle,
             retries: self.retries,
             backoff: self.backoff,
-            secrets: secrets.map(|s| s.trim().to_owned()).filter(|s| s.len() >= error::MIN_SECRET).collect(),
+            headers,
+            secrets,
+            trace: self.trace,
         };
         Ok(OpenAi { inner: Arc::new(inner) })
     }

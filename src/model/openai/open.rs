@@ -4,13 +4,15 @@ use std::time::Duration;
 
 use futures::stream::{self, BoxStream, StreamExt};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap};
-use reqwest::{Response, StatusCode, Url};
+use reqwest::{RequestBuilder, StatusCode, Url};
 
 use super::error::{body_words, cause, line, remedy, shown, title};
 use super::list::ModelInfo;
 use super::read::{Source, events, whole};
+use super::trace::Response;
 use super::{Inner, MAX_EVENT, MAX_RETRY_AFTER};
 use crate::model::{ModelError, ModelEvent, Request};
+use crate::secrets::Secrets;
 
 /// Most bytes of a refusal that are read, and the time for that.
 const MAX_REFUSAL: usize = 64 << 10;
@@ -63,7 +65,7 @@ impl Inner {
             .header(CONTENT_TYPE, "application/json")
             .header(ACCEPT, "text/event-stream")
             .body(body.to_owned());
-        let sent = tokio::time::timeout(self.idle, request.send()).await;
+        let sent = tokio::time::timeout(self.idle, self.send(request)).await;
         let silent = || ModelError::BadAnswer { url: shown(&self.chat), message: silence(self.idle) };
         let response = match sent {
             Err(_) => return Err(Failed { error: silent(), again: None }),
@@ -74,6 +76,17 @@ impl Inner {
             Ok(Ok(response)) => response,
         };
         if response.status().is_success() { Ok(response) } else { Err(self.refused(response).await) }
+    }
+
+    /// Sends a request, traced where that is wanted.
+    pub(super) async fn send(&self, request: RequestBuilder) -> reqwest::Result<Response> {
+        let request = request.build()?;
+        let mut exchange = self.trace.as_ref().map(|trace| trace.exchange(&request, &self.headers, &self.secrets));
+        let sent = self.http.execute(request).await;
+        if let (Err(error), Some(exchange)) = (&sent, &mut exchange) {
+            exchange.failed(error);
+        }
+        Ok(Response::new(sent?, exchange))
     }
 
     pub(super) fn not_sent(&self, url: &Url, error: &reqwest::Error) -> ModelError {
@@ -147,7 +160,7 @@ impl Inner {
     }
 
     pub(super) fn hide(&self, text: String) -> String {
-        hide(&self.secrets, text)
+        self.secrets.hide(&text).into_owned()
     }
 }
 
@@ -175,14 +188,12 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     Duration::try_from_secs_f64(seconds).ok()
 }
 
-fn hide(secrets: &[String], text: String) -> String {
-    secrets.iter().fold(text, |text, secret| text.replace(secret, "…"))
-}
-
-fn hide_in(secrets: &[String], error: ModelError) -> ModelError {
+fn hide_in(secrets: &Secrets, error: ModelError) -> ModelError {
     match error {
-        ModelError::CutOff { message } => ModelError::CutOff { message: hide(secrets, message) },
-        ModelError::BadAnswer { url, message } => ModelError::BadAnswer { url, message: hide(secrets, message) },
+        ModelError::CutOff { message } => ModelError::CutOff { message: secrets.hide(&message).into_owned() },
+        ModelError::BadAnswer { url, message } => {
+            ModelError::BadAnswer { url, message: secrets.hide(&message).into_owned() }
+        }
         other => other,
     }
 }

@@ -5,13 +5,13 @@ use std::io::Cursor;
 use std::time::Duration;
 
 use futures::stream::{self, BoxStream, StreamExt};
-use reqwest::Response;
 use serde_json::Value;
 use sse_stream::{Sse, SseByteStream};
 
 use super::error::{cause, line, message};
 use super::guard::Guard;
 use super::open::silence;
+use super::trace::Response;
 use crate::message::FinishReason;
 use crate::message::chunk::{Calls, Choice, Chunk};
 use crate::model::{ModelError, ModelEvent, Usage};
@@ -41,7 +41,7 @@ impl Source {
         match tokio::time::timeout(self.idle, self.response.chunk()).await {
             Err(_) => Err(ModelError::CutOff { message: silence(self.idle) }),
             Ok(Err(error)) => Err(ModelError::CutOff { message: format!("the connection failed: {}", cause(&error)) }),
-            Ok(Ok(bytes)) => Ok(bytes.map(|b| b.to_vec())),
+            Ok(Ok(bytes)) => Ok(bytes),
         }
     }
 

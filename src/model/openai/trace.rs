@@ -1,0 +1,312 @@
+//! What goes over the wire, line by line, without secrets.
+
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Request, StatusCode, Url};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::error::cause;
+use crate::secrets::{Hider, REDACTED, Secrets};
+
+/// Parts of a header's or parameter's name that mark its value as a secret.
+const SECRET_NAMES: &[&str] = &["auth", "cookie", "key", "token", "secret", "password", "passwd", "signature", "sig"];
+
+/// Writes requests, responses and the bytes of their bodies as lines of JSON,
+/// each flushed. `docs/recording.md` shows each line.
+///
+/// Values of secret headers and parameters are left out, and so are the
+/// client's key and headers wherever else they stand. A line that cannot be
+/// written disturbs nobody: the rest is left out, and [`error`](Tracer::error)
+/// says so. Clones write the same trace.
+#[derive(Clone)]
+pub struct Tracer {
+    state: Arc<Mutex<State>>,
+    secrets: Secrets,
+}
+
+struct State {
+    to: Box<dyn io::Write + Send>,
+    began: Instant,
+    exchanges: u64,
+    failed: Option<String>,
+}
+
+impl Tracer {
+    /// A trace onto `to`, which should not be buffered.
+    pub fn new(to: impl io::Write + Send + 'static) -> Self {
+        let state = State { to: Box::new(to), began: Instant::now(), exchanges: 0, failed: None };
+        Tracer { state: Arc::new(Mutex::new(state)), secrets: Secrets::default() }
+    }
+
+    /// Sets further secrets; those of the client that is traced need not be named.
+    #[must_use]
+    pub fn with_secrets(mut self, secrets: Secrets) -> Self {
+        self.secrets = secrets;
+        self
+    }
+
+    /// Why the trace is incomplete: the first line that could not be written.
+    pub fn error(&self) -> Option<String> {
+        self.state().failed.clone()
+    }
+
+    /// A request is sent.
+    pub(super) fn exchange(&self, request: &Request, usual: &HeaderMap, secrets: &Secrets) -> Exchange {
+        let secrets = self.secrets.and(secrets);
+        let mut state = self.state();
+        state.exchanges += 1;
+        let number = state.exchanges;
+        drop(state);
+        let mut exchange =
+            Exchange { tracer: self.clone(), number, hider: Hider::new(secrets.clone()), secrets, over: false };
+        let body = request.body().and_then(|body| body.as_bytes()).map(String::from_utf8_lossy);
+        let names = || usual.iter().filter(|(name, _)| !request.headers().contains_key(*name));
+        let line = Line::Request {
+            method: request.method().as_str(),
+            url: secret_free(request.url()),
+            headers: headers(names().chain(request.headers())),
+            body: body.as_deref(),
+        };
+        exchange.line(&line);
+        exchange
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // A panic elsewhere cannot leave half a line: each is one write.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self, ms: Option<u64>, number: u64, line: &Line<'_>, secrets: &Secrets) {
+        #[derive(Serialize)]
+        struct Numbered<'a> {
+            ms: u64,
+            exchange: u64,
+            #[serde(flatten)]
+            line: &'a Line<'a>,
+        }
+        let mut state = self.state();
+        let ms = ms.unwrap_or_else(|| millis(state.began));
+        if state.failed.is_some() {
+            return;
+        }
+        let written = serde_json::to_value(Numbered { ms, exchange: number, line }).map_err(io::Error::from);
+        let written = written.and_then(|mut line| {
+            secrets.hide_in(&mut line);
+            state.to.write_all(format!("{line}\n").as_bytes())?;
+            state.to.flush()
+        });
+        state.failed = written.err().map(|error| error.to_string());
+    }
+}
+
+impl std::fmt::Debug for Tracer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Tracer").finish_non_exhaustive()
+    }
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Line<'a> {
+    Request {
+        method: &'a str,
+        url: String,
+        headers: Map<String, Value>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        body: Option<&'a str>,
+    },
+    Response {
+        status: u16,
+        headers: Map<String, Value>,
+    },
+    Chunk {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        text: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        base64: Option<String>,
+    },
+    End {
+        how: How,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        message: Option<String>,
+    },
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+enum How {
+    /// The body ended.
+    Complete,
+    /// Nobody read on.
+    Closed,
+    /// The connection failed.
+    Failed,
+}
+
+/// One request and its answer.
+pub(super) struct Exchange {
+    tracer: Tracer,
+    number: u64,
+    secrets: Secrets,
+    hider: Hider<u64>,
+    over: bool,
+}
+
+impl Exchange {
+    fn line(&mut self, line: &Line<'_>) {
+        self.tracer.write(None, self.number, line, &self.secrets);
+    }
+
+    fn response(&mut self, status: StatusCode, all: &HeaderMap) {
+        self.line(&Line::Response { status: status.as_u16(), headers: headers(all) });
+    }
+
+    fn chunk(&mut self, bytes: &[u8]) {
+        let ms = millis(self.tracer.state().began);
+        let ready = self.hider.push(ms, bytes);
+        self.chunks(ready);
+    }
+
+    fn chunks(&self, pieces: Vec<(u64, Vec<u8>)>) {
+        for (ms, bytes) in pieces {
+            let text = std::str::from_utf8(&bytes).ok();
+            let base64 = text.is_none().then(|| STANDARD.encode(&bytes));
+            self.tracer.write(Some(ms), self.number, &Line::Chunk { text, base64 }, &self.secrets);
+        }
+    }
+
+    fn end(&mut self, how: How, message: Option<String>) {
+        if !std::mem::replace(&mut self.over, true) {
+            let rest = self.hider.rest();
+            self.chunks(rest);
+            self.line(&Line::End { how, message });
+        }
+    }
+
+    /// The request was not answered.
+    pub(super) fn failed(&mut self, error: &reqwest::Error) {
+        self.end(How::Failed, Some(cause(error)));
+    }
+}
+
+impl Drop for Exchange {
+    fn drop(&mut self) {
+        self.end(How::Closed, None);
+    }
+}
+
+/// A response that is traced where somebody wants it.
+pub(super) struct Response {
+    response: reqwest::Response,
+    exchange: Option<Exchange>,
+}
+
+impl Response {
+    pub(super) fn new(response: reqwest::Response, mut exchange: Option<Exchange>) -> Self {
+        if let Some(exchange) = &mut exchange {
+            exchange.response(response.status(), response.headers());
+        }
+        Response { response, exchange }
+    }
+
+    pub(super) fn status(&self) -> StatusCode {
+        self.response.status()
+    }
+
+    pub(super) fn headers(&self) -> &HeaderMap {
+        self.response.headers()
+    }
+
+    pub(super) async fn chunk(&mut self) -> reqwest::Result<Option<Vec<u8>>> {
+        let chunk = self.response.chunk().await;
+        if let Some(exchange) = &mut self.exchange {
+            match &chunk {
+                Ok(Some(bytes)) => exchange.chunk(bytes),
+                Ok(None) => exchange.end(How::Complete, None),
+                Err(error) => exchange.failed(error),
+            }
+        }
+        chunk.map(|bytes| bytes.map(|b| b.to_vec()))
+    }
+}
+
+fn millis(since: Instant) -> u64 {
+    u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
+}
+
+fn headers<'a>(all: impl IntoIterator<Item = (&'a HeaderName, &'a HeaderValue)>) -> Map<String, Value> {
+    let mut shown: Map<String, Value> = Map::new();
+    for (name, value) in all {
+        let secret = value.is_sensitive() || is_secret(name.as_str());
+        let value = if secret { REDACTED.into() } else { String::from_utf8_lossy(value.as_bytes()) };
+        match shown.get_mut(name.as_str()) {
+            Some(Value::String(values)) => values.push_str(&format!(", {value}")),
+            _ => {
+                shown.insert(name.as_str().to_owned(), value.into());
+            }
+        }
+    }
+    shown
+}
+
+fn is_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    SECRET_NAMES.iter().any(|part| name.contains(part))
+}
+
+/// A URL's parts that are secrets: its password and the values of its parameters
+/// with such names.
+pub(super) fn secrets_of(url: &Url) -> Vec<String> {
+    let secret = url.query_pairs().filter(|(name, _)| is_secret(name)).map(|(_, value)| value.into_owned());
+    url.password().map(str::to_owned).into_iter().chain(secret).collect()
+}
+
+/// The URL without them.
+fn secret_free(url: &Url) -> String {
+    let mut url = url.clone();
+    if url.password().is_some() || !url.username().is_empty() {
+        // A URL with a user has a host and can be changed.
+        let _ = url.set_username("");
+        let _ = url.set_password(None);
+    }
+    let Some(query) = url.query() else { return url.into() };
+    let shown = query.split('&').map(|pair| match pair.split_once('=') {
+        Some((name, _)) if is_secret(name) => format!("{name}={REDACTED}"),
+        _ => pair.to_owned(),
+    });
+    let shown = shown.collect::<Vec<_>>().join("&");
+    url.set_query(None);
+    format!("{url}?{shown}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_is_shown_without_its_secrets() {
+        let url = Url::parse("https://me:pass-word@host/v1?api-version=1&api_key=abc&Sig=x").unwrap();
+        assert_eq!(secret_free(&url), "https://host/v1?api-version=1&api_key=[redacted]&Sig=[redacted]");
+        assert_eq!(secrets_of(&url), ["pass-word", "abc", "x"]);
+    }
+
+    #[test]
+    fn secret_headers_are_named_without_their_values() {
+        let mut all = HeaderMap::new();
+        for (name, value) in [("X-Api-Key", "a"), ("set-cookie", "b"), ("accept", "c"), ("via", "d"), ("via", "e")] {
+            all.append(HeaderName::from_bytes(name.as_bytes()).unwrap(), HeaderValue::from_static(value));
+        }
+        let shown = Value::Object(headers(&all)).to_string();
+        for part in
+            [r#""x-api-key":"[redacted]""#, r#""set-cookie":"[redacted]""#, r#""accept":"c""#, r#""via":"d, e""#]
+        {
+            assert!(shown.contains(part), "{shown}");
+        }
+    }
+}
