@@ -1,14 +1,14 @@
 //! `toolgraft demo`.
 
-mod screen;
+mod show;
 
 use std::io::{self, IsTerminal};
 use std::sync::Arc;
 
 use futures::StreamExt;
 
-use super::replay::boxes::Frame;
 use super::replay::play::Speed;
+use super::screen::Frame;
 use super::{Failure, prompt, servers, terminal};
 use crate::agent::{Agent, AgentEvent, Finished};
 use crate::dialect::Dialect;
@@ -20,7 +20,7 @@ use crate::prompt::Options;
 use crate::route::Toolbox;
 use crate::route::mcp::{Config, Hub, ServerConfig};
 use crate::transcript::{self, Recording};
-use screen::Screen;
+use show::Show;
 
 /// Name of the bundled server in the configuration, and so in the prompt.
 const SERVER: &str = "demo";
@@ -88,8 +88,7 @@ async fn show(args: &Args, recording: &Recording, hub: Arc<Hub>) -> Result<(), F
     servers::demand_ready(&hub)?;
     let live = io::stdout().is_terminal();
     let speed = args.speed.unwrap_or(if live { Speed::Times(1.0) } else { Speed::Max });
-    let frame = if live { Frame::Drawn } else { Frame::Plain };
-    let mut screen = Screen::new(anstream::stdout(), frame, terminal::columns());
+    let mut screen = Show::new(anstream::stdout(), Frame::of(&io::stdout()), terminal::columns());
 
     let question = question(recording)?;
     let name = recording.session.model.as_deref().unwrap_or_default();

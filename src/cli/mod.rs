@@ -9,6 +9,7 @@ mod input;
 mod prompt;
 mod read;
 mod replay;
+mod screen;
 pub(crate) mod servers;
 mod terminal;
 mod tokens;

@@ -1,6 +1,5 @@
 //! `toolgraft replay`.
 
-pub(super) mod boxes;
 mod check;
 mod expectation;
 mod explain;
@@ -13,10 +12,11 @@ mod show;
 mod source;
 mod view;
 
-use std::io::{self, IsTerminal};
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::screen::Frame;
 use super::servers::ServerArgs;
 use super::{Failure, terminal, tool_file};
 use crate::catalog::Catalog;
@@ -99,7 +99,7 @@ fn replay(args: &Args, tools: Option<&Arc<Catalog>>, caller: Option<run::Caller>
         let view = json::JsonLines { out: io::stdout().lock() };
         return run::Replay::new(args, tools, caller, view).files();
     }
-    let frame = if io::stdout().is_terminal() { boxes::Frame::Drawn } else { boxes::Frame::Plain };
+    let frame = Frame::of(&io::stdout());
     let view = show::Show::new(anstream::stdout().lock(), frame, terminal::columns());
     run::Replay::new(args, tools, caller, view).files()
 }

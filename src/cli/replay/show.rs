@@ -2,123 +2,33 @@
 
 use std::io::{self, Write};
 
-use anstyle::{AnsiColor, Style};
+use anstyle::Style;
 
-use super::boxes::{self, Frame, clean};
 use super::explain::GivenBack;
 use super::play::Played;
 use super::reorder;
 use super::settings::Settings;
-use super::view::{Answered, At, Totals, View, full_name};
+use super::view::{Answered, At, Totals, View};
 use crate::call::{Call, Rejected, RejectedKind};
+use crate::cli::screen::{BAD, BOLD, CALL, DIM, DRAFT, Frame, RESULT, Screen, excerpt, full_name, pretty};
 use crate::cli::terminal::counted;
 use crate::event::{OwnedEvent, Region};
 use crate::message::Role;
 use crate::transcript::import::Format;
 use crate::transcript::{NativeCall, Recording, Round};
 
-const DIM: Style = Style::new().dimmed();
-const BOLD: Style = Style::new().bold();
-const CALL: Style = AnsiColor::Green.on_default();
-const NATIVE: Style = AnsiColor::Cyan.on_default();
-const REJECTED: Style = AnsiColor::Yellow.on_default();
-const BAD: Style = AnsiColor::Red.on_default();
-
-/// Most characters of a message, a result or a rejected call that are shown.
-const EXCERPT: usize = 600;
-
 /// Shows a replay on a terminal, or readably in a pipe.
 pub(super) struct Show<W> {
-    out: W,
-    frame: Frame,
-    columns: usize,
-    /// Part of the message that the last text belongs to.
-    region: Option<Region>,
-    /// Whether the cursor stands at a line's start.
-    fresh: bool,
-    /// Line breaks that were held back: none is shown before a box or at the end.
-    breaks: usize,
+    screen: Screen<W>,
 }
 
 impl<W: Write> Show<W> {
     pub(super) fn new(out: W, frame: Frame, columns: usize) -> Self {
-        Show { out, frame, columns, region: None, fresh: true, breaks: 0 }
+        Show { screen: Screen::new(out, frame, columns) }
     }
 
-    /// A line of our own words.
     fn line(&mut self, style: Style, text: &str) -> io::Result<()> {
-        self.end_line()?;
-        for line in clean(text).lines() {
-            writeln!(self.out, "{style}{line}{style:#}")?;
-        }
-        self.out.flush()
-    }
-
-    fn end_line(&mut self) -> io::Result<()> {
-        self.breaks = 0;
-        if !self.fresh {
-            writeln!(self.out)?;
-            self.fresh = true;
-        }
-        Ok(())
-    }
-
-    /// A piece of the message.
-    fn text(&mut self, region: Region, text: &str) -> io::Result<()> {
-        if self.region != Some(region) {
-            if clean(text).trim_matches('\n').is_empty() {
-                return Ok(());
-            }
-            self.end_line()?;
-            self.region = Some(region);
-            if self.frame == Frame::Plain {
-                self.line(DIM, if region == Region::Reasoning { "[reasoning]" } else { "[answer]" })?;
-            }
-        }
-        for piece in clean(text).split_inclusive('\n') {
-            let words = piece.trim_end_matches('\n');
-            if !words.is_empty() {
-                self.held_breaks()?;
-                self.words(region, words)?;
-            }
-            self.breaks += usize::from(words.len() < piece.len());
-        }
-        self.out.flush()
-    }
-
-    fn held_breaks(&mut self) -> io::Result<()> {
-        // Of several empty lines one is shown.
-        let breaks = std::mem::take(&mut self.breaks).min(2);
-        if self.fresh {
-            // A part's own leading breaks say nothing.
-            return Ok(());
-        }
-        (0..breaks).try_for_each(|_| writeln!(self.out))?;
-        self.fresh = breaks > 0;
-        Ok(())
-    }
-
-    fn words(&mut self, region: Region, words: &str) -> io::Result<()> {
-        match (region, self.frame) {
-            (Region::Reasoning, Frame::Drawn) => {
-                let gutter = if self.fresh { "┆ " } else { "" };
-                write!(self.out, "{DIM}{gutter}{words}{DIM:#}")?;
-            }
-            (Region::Reasoning, Frame::Plain) => write!(self.out, "{DIM}{words}{DIM:#}")?,
-            (Region::Content, _) => write!(self.out, "{words}")?,
-        }
-        self.fresh = false;
-        Ok(())
-    }
-
-    fn boxed(&mut self, style: Style, title: &str, body: &str) -> io::Result<()> {
-        self.end_line()?;
-        for line in boxes::draw(title, body, self.frame, self.columns) {
-            writeln!(self.out, "{style}{line}{style:#}")?;
-        }
-        // The part goes on below the box, under a heading of its own.
-        self.region = None;
-        self.out.flush()
+        self.screen.line(style, text)
     }
 
     fn call(&mut self, index: u32, call: &Call, promoted: bool) -> io::Result<()> {
@@ -130,7 +40,7 @@ impl<W: Write> Show<W> {
             let repairs: Vec<_> = call.repairs.iter().map(ToString::to_string).collect();
             body.push_str(&format!("\nrepaired: {}", repairs.join(", ")));
         }
-        self.boxed(CALL, &title, &body)
+        self.screen.boxed(CALL, &title, &body)
     }
 
     fn rejected(&mut self, index: u32, rejected: &Rejected) -> io::Result<()> {
@@ -142,32 +52,18 @@ impl<W: Write> Show<W> {
             _ => {
                 let title = format!("rejected {}:{name} ({})", index + 1, rejected.kind);
                 let body = format!("{}\n\n{}", rejected.message, excerpt(&rejected.raw));
-                return self.boxed(REJECTED, &title, &body);
+                return self.screen.boxed(DRAFT, &title, &body);
             }
         };
         // These bytes are part of the text.
-        self.text(region, &rejected.raw)?;
-        self.line(REJECTED, &format!("[not run:{name} ({}): {}]", rejected.kind, rejected.message))
+        self.screen.text(region, &rejected.raw)?;
+        self.line(DRAFT, &format!("[not run:{name} ({}): {}]", rejected.kind, rejected.message))
     }
 
     fn native(&mut self, call: &NativeCall) -> io::Result<()> {
         let arguments = serde_json::from_str(&call.arguments).map_or_else(|_| call.arguments.clone(), |v| pretty(&v));
-        self.boxed(NATIVE, &format!("native call: {}", call.name), &arguments)
+        self.screen.boxed(RESULT, &format!("native call: {}", call.name), &arguments)
     }
-}
-
-fn pretty(value: &serde_json::Value) -> String {
-    let line = value.to_string();
-    if line.len() <= 60 { line } else { serde_json::to_string_pretty(value).unwrap_or(line) }
-}
-
-fn excerpt(text: &str) -> String {
-    let text = text.trim();
-    let short: String = text.chars().take(EXCERPT).collect();
-    if short.len() == text.len() {
-        return short;
-    }
-    format!("{short}… ({} characters in all)", text.chars().count())
 }
 
 impl<W: Write> View for Show<W> {
@@ -183,7 +79,7 @@ impl<W: Write> View for Show<W> {
     }
 
     fn round(&mut self, at: At<'_>, round: &Round, settings: &Settings) -> io::Result<()> {
-        self.region = None;
+        self.screen.begin();
         let config = &settings.config;
         let tools = config.catalog.as_ref().map_or("no tools known".to_owned(), |c| counted(c.tools().count(), "tool"));
         let profile = settings.profile.map(|p| format!("profile {p}, ")).unwrap_or_default();
@@ -207,8 +103,8 @@ impl<W: Write> View for Show<W> {
 
     fn event(&mut self, _: At<'_>, event: &OwnedEvent) -> io::Result<()> {
         match event {
-            OwnedEvent::Text { text, .. } => self.text(Region::Content, text),
-            OwnedEvent::Reasoning { text, .. } => self.text(Region::Reasoning, text),
+            OwnedEvent::Text { text, .. } => self.screen.text(Region::Content, text),
+            OwnedEvent::Reasoning { text, .. } => self.screen.text(Region::Reasoning, text),
             OwnedEvent::CallEnd { index, call: Some(call), .. } => self.call(*index, call, false),
             OwnedEvent::CallEnd { index, rejected: Some(rejected), .. } => self.rejected(*index, rejected),
             OwnedEvent::Reclassified { to: Region::Reasoning, .. } => {
@@ -243,7 +139,7 @@ impl<W: Write> View for Show<W> {
         if played.assembled.answer_in_reasoning {
             self.line(DIM, "[no </think> came: what looked like reasoning is taken as the answer]")?;
         }
-        self.region = None;
+        self.screen.begin();
         Ok(())
     }
 
@@ -278,7 +174,7 @@ impl<W: Write> View for Show<W> {
 
     fn recording_end(&mut self, _: At<'_>, recording: &Recording) -> io::Result<()> {
         match recording.cut {
-            Some(cut) => self.line(REJECTED, &format!("[the recording is {cut}; this was all of it]")),
+            Some(cut) => self.line(DRAFT, &format!("[the recording is {cut}; this was all of it]")),
             None => Ok(()),
         }
     }

@@ -98,8 +98,3 @@ impl Totals {
         }
     }
 }
-
-/// `server.tool`, or the tool alone.
-pub(super) fn full_name(server: Option<&str>, tool: &str) -> String {
-    server.map_or_else(|| tool.to_owned(), |server| format!("{server}.{tool}"))
-}
