@@ -15,8 +15,9 @@ use crate::tool::Annotations;
 
 /// Decides about calls by the names of server and tool.
 ///
-/// Patterns are globs over `server/tool`: `*` stands for any run of characters,
-/// `?` for one. A pattern without a `/` is matched against the tool's name alone.
+/// Patterns are globs over `server/tool` or `server.tool`: `*` stands for any run
+/// of characters, `?` for one. A pattern without a `/` is matched against the
+/// tool's name alone too.
 /// The first rule that speaks decides: `deny`, then `ask`, then `allow`, then
 /// [`Otherwise`]. What a server says of its tools is not trusted and may only
 /// tighten: a tool that calls itself destructive is asked about each time where
@@ -125,6 +126,9 @@ impl Policy {
 pub(crate) fn matches(pattern: &str, server: Option<&str>, tool: &str) -> bool {
     match (pattern.contains('/'), server) {
         (true, Some(server)) => glob(pattern, &format!("{server}/{tool}")),
+        (false, Some(server)) if pattern.contains('.') => {
+            glob(pattern, tool) || glob(pattern, &format!("{server}.{tool}"))
+        }
         _ => glob(pattern, tool),
     }
 }
@@ -185,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_with_a_slash_names_the_server_too() {
+    fn a_pattern_with_a_slash_or_a_dot_names_the_server_too() {
         for (pattern, server, expected) in [
             ("web/search", Some("web"), true),
             ("web/*", Some("web"), true),
@@ -195,6 +199,10 @@ mod tests {
             ("search", None, true),
             ("*", Some("files"), true),
             ("*/search", Some("a/b"), true),
+            ("web.search", Some("web"), true),
+            ("web.*", Some("files"), false),
+            ("*.sea*", Some("web"), true),
+            ("web.*", None, false),
         ] {
             assert_eq!(matches(pattern, server, "search"), expected, "{pattern} {server:?}");
         }

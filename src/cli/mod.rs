@@ -1,11 +1,13 @@
 //! The command line: the only part that prints, reads the environment or exits.
 
 mod call;
+mod chat;
 mod demo;
 mod demo_server;
 mod extract;
 mod failure;
 mod input;
+mod profiles;
 mod prompt;
 mod read;
 mod replay;
@@ -23,9 +25,10 @@ use clap::{Parser, Subcommand};
 pub(crate) use failure::Failure;
 
 const START: &str = "\
-Start with `toolgraft demo`: it needs no network, key or configuration. Then put
-some model output of your own through `toolgraft replay FILE`, or connect to MCP
-servers with `toolgraft tools`. `toolgraft COMMAND --help` has examples.";
+Start with `toolgraft demo`: it needs no network, key or configuration. Then talk
+to a model of your own with `toolgraft chat`, look at your MCP servers with
+`toolgraft tools`, or put some model output through `toolgraft replay FILE`.
+`toolgraft COMMAND --help` has examples.";
 
 /// Tool calling for language models that have none.
 #[derive(Debug, Parser)]
@@ -39,6 +42,8 @@ struct Cli {
 enum Command {
     /// Show the whole loop: a recorded model, a bundled MCP server, no network
     Demo(demo::Args),
+    /// Talk to a live model, with the tools of your MCP servers
+    Chat(Box<chat::Args>),
     /// Put recordings through the parser as they were streamed
     Replay(replay::Args),
     /// Read records with model output (NDJSON), write records with their calls
@@ -61,6 +66,7 @@ pub fn main() -> ExitCode {
     let cli = Cli::parse();
     let done = match cli.command {
         Command::Demo(args) => demo::run(args),
+        Command::Chat(args) => chat::run(*args),
         Command::Replay(args) => replay::run(args),
         Command::Extract(args) => extract::run(args),
         Command::Prompt(args) => prompt::run(args),

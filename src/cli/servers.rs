@@ -31,6 +31,12 @@ pub(crate) struct ServerArgs {
     pub(crate) server_timeout: Option<Duration>,
 }
 
+/// The configuration that is used where none is named.
+fn usual_file() -> Option<PathBuf> {
+    let home = std::env::home_dir().map(|home| home.join(GLOBAL));
+    [Some(PathBuf::from(LOCAL)), home].into_iter().flatten().find(|file| file.exists())
+}
+
 fn seconds(text: &str) -> Result<Duration, String> {
     let number = text.parse::<f64>().ok().filter(|s| *s > 0.0);
     let time = number.and_then(|s| Duration::try_from_secs_f64(s).ok()).filter(|t| *t <= Duration::from_secs(86_400));
@@ -69,13 +75,17 @@ impl ServerArgs {
         }
     }
 
+    /// As [`load`](Self::load), for commands that can do without servers: `None`
+    /// where no configuration was named and none is there.
+    pub(crate) fn load_if_any(&self) -> Result<Option<Config>, Failure> {
+        if self.is_given() || usual_file().is_some() { self.load().map(Some) } else { Ok(None) }
+    }
+
     fn files(&self) -> Result<Vec<PathBuf>, Failure> {
         if self.is_given() {
             return Ok(self.mcp_config.clone());
         }
-        let home = std::env::home_dir().map(|home| home.join(GLOBAL));
-        let found = [Some(PathBuf::from(LOCAL)), home].into_iter().flatten().find(|file| file.exists());
-        found.map(|file| vec![file]).ok_or_else(|| {
+        usual_file().map(|file| vec![file]).ok_or_else(|| {
             Failure::usage(format!(
                 "no configuration of MCP servers: neither ./{LOCAL} nor ~/{GLOBAL} is there; \
                  write one of them, or name a file with --mcp-config FILE"
@@ -112,8 +122,25 @@ pub(crate) fn refuse_problems(config: &Config) -> Result<(), Failure> {
 }
 
 /// Connects to the servers, runs `job`, and shuts the servers down: at its end,
-/// and when SIGINT or SIGTERM comes.
+/// and when SIGINT, SIGTERM or SIGHUP comes.
 pub(crate) fn run<T, F, Fut>(config: &Config, job: F) -> Result<T, Failure>
+where
+    F: FnOnce(Arc<Hub>) -> Fut,
+    Fut: Future<Output = Result<T, Failure>>,
+{
+    with_signals(config, stopped(true), job)
+}
+
+/// As [`run`], for a job that deals with SIGINT itself once the servers are connected.
+pub(crate) fn run_interruptible<T, F, Fut>(config: &Config, job: F) -> Result<T, Failure>
+where
+    F: FnOnce(Arc<Hub>) -> Fut,
+    Fut: Future<Output = Result<T, Failure>>,
+{
+    with_signals(config, stopped(false), job)
+}
+
+fn with_signals<T, F, Fut>(config: &Config, stop: impl Future<Output = &'static str>, job: F) -> Result<T, Failure>
 where
     F: FnOnce(Arc<Hub>) -> Fut,
     Fut: Future<Output = Result<T, Failure>>,
@@ -123,16 +150,16 @@ where
         let hub = tokio::select! {
             hub = Hub::connect(config, options) => Arc::new(hub),
             // Dropping the attempt kills what it has started.
-            name = interrupted() => return Err(Failure::job(format!("stopped by {name}"))),
+            name = stopped(true) => return Err(Failure::job(format!("stopped by {name}"))),
         };
         let done = tokio::select! {
             done = job(hub.clone()) => done,
-            name = interrupted() => Err(Failure::job(format!("stopped by {name}"))),
+            name = stop => Err(Failure::job(format!("stopped by {name}"))),
         };
         tokio::select! {
             () = hub.shutdown() => {}
             // A second signal: what is left is killed when the runtime is dropped.
-            _ = interrupted() => {}
+            _ = stopped(true) => {}
         }
         done
     })
@@ -148,18 +175,25 @@ pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
 }
 
 /// Waits for a signal that ends the program, and names it.
-async fn interrupted() -> &'static str {
+async fn stopped(by_interrupt: bool) -> &'static str {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
-        let Ok(mut terminate) = signal(SignalKind::terminate()) else { return std::future::pending().await };
+        let wait = async |kind: SignalKind, counts: bool| match signal(kind) {
+            Ok(mut signal) if counts => drop(signal.recv().await),
+            _ => std::future::pending().await,
+        };
         tokio::select! {
-            _ = tokio::signal::ctrl_c() => "SIGINT",
-            _ = terminate.recv() => "SIGTERM",
+            () = wait(SignalKind::interrupt(), by_interrupt) => "SIGINT",
+            () = wait(SignalKind::terminate(), true) => "SIGTERM",
+            () = wait(SignalKind::hangup(), true) => "SIGHUP",
         }
     }
     #[cfg(not(unix))]
     {
+        if !by_interrupt {
+            return std::future::pending().await;
+        }
         let _ = tokio::signal::ctrl_c().await;
         "Ctrl-C"
     }

@@ -64,6 +64,11 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
     verdict(&statuses)
 }
 
+/// The servers and what they offer, as stdout wants it.
+pub(super) fn listing(statuses: &[ServerStatus], catalog: &Catalog) -> String {
+    styled(as_text(statuses, catalog, false))
+}
+
 /// The text as stdout wants it: without colours unless it is a terminal that has them.
 fn styled(text: String) -> String {
     match anstream::AutoStream::choice(&std::io::stdout()) {

@@ -10,9 +10,10 @@ mod places;
 use rmcp::handler::server::router::tool::ToolRouter;
 use rmcp::handler::server::wrapper::Parameters;
 use rmcp::model::{
-    CallToolResult, ContentBlock, ErrorData, Implementation, ListResourceTemplatesResult, ListResourcesResult,
-    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Resource,
-    ResourceContents, ResourceTemplate, ServerCapabilities, ServerConfig,
+    CallToolResult, ContentBlock, ErrorData, GetPromptRequestParams, GetPromptResponse, GetPromptResult,
+    Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, PaginatedRequestParams,
+    Prompt, PromptArgument, PromptMessage, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
+    Resource, ResourceContents, ResourceTemplate, Role, ServerCapabilities, ServerConfig,
 };
 use rmcp::schemars::JsonSchema;
 use rmcp::service::RequestContext;
@@ -29,6 +30,8 @@ const INSTRUCTIONS: &str = "Where, when and what weather, for demonstrations. As
                             weather_query when the user does not name one. The weather is made up.";
 
 const MADE_UP: &str = "(made-up figures of a demonstration server)";
+
+const TRIP: &str = "trip";
 
 const CITIES_URI: &str = "demo://cities";
 const CITY_URI: &str = "demo://city/";
@@ -166,10 +169,37 @@ fn names() -> String {
 #[tool_handler(router = self.tool_router)]
 impl ServerHandler for DemoServer {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().build();
+        let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().enable_prompts().build();
         ServerConfig::new(capabilities)
             .with_server_info(Implementation::new("toolgraft-demo", env!("CARGO_PKG_VERSION")))
             .with_instructions(INSTRUCTIONS)
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        let city = PromptArgument::new("city").with_description("Where to go").with_required(true);
+        let date = PromptArgument::new("date").with_description("Day as YYYY-MM-DD").with_required(false);
+        let trip = Prompt::new(TRIP, Some("What to pack for a trip"), Some(vec![city, date]));
+        Ok(ListPromptsResult::with_all_items(vec![trip]))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        if request.name != TRIP {
+            return Err(ErrorData::invalid_params(format!("no prompt {:?}: there is {TRIP}", request.name), None));
+        }
+        let arguments = request.arguments.unwrap_or_default();
+        let argument = |name: &str| given(arguments.get(name).and_then(Value::as_str).map(str::to_owned));
+        let city = argument("city").ok_or_else(|| ErrorData::invalid_params("\"city\" is missing", None))?;
+        let when = argument("date").map_or_else(|| "today".to_owned(), |date| format!("on {date}"));
+        let text = format!("I travel to {city} {when}. Look up the weather there and tell me what to pack.");
+        Ok(GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]).into())
     }
 
     async fn list_resources(

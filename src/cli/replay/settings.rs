@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::assemble::Assembled;
 use crate::catalog::Catalog;
+use crate::cli::profiles::known_profile;
 use crate::dialect::DialectSet;
 use crate::event::OwnedEvent;
 use crate::parse::Config;
@@ -37,13 +38,6 @@ pub(super) struct Overrides {
     /// Read it with this model profile
     #[arg(long, value_name = "NAME", value_parser = known_profile)]
     pub(super) profile: Option<&'static Profile>,
-}
-
-fn known_profile(name: &str) -> Result<&'static Profile, String> {
-    Profile::named(name).ok_or_else(|| {
-        let names: Vec<_> = Profile::all().iter().map(|p| p.name).collect();
-        format!("expected one of {}", names.join(", "))
-    })
 }
 
 /// How one round is read.

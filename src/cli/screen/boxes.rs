@@ -54,7 +54,7 @@ pub(crate) fn fit(text: &str, columns: usize) -> String {
 }
 
 /// A line cut into pieces of at most so many columns, at spaces where there are any.
-fn wrap(line: &str, columns: usize) -> Vec<String> {
+pub(crate) fn wrap(line: &str, columns: usize) -> Vec<String> {
     let mut pieces = vec![String::new()];
     let mut used = 0;
     for c in line.chars() {

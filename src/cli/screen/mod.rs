@@ -109,6 +109,13 @@ impl<W: Write> Screen<W> {
         Ok(())
     }
 
+    /// Leaves one line empty.
+    pub(crate) fn empty_line(&mut self) -> io::Result<()> {
+        self.end_line()?;
+        writeln!(self.out)?;
+        self.out.flush()
+    }
+
     fn held_breaks(&mut self) -> io::Result<()> {
         // Of several empty lines one is shown; a part's own leading ones say nothing.
         let breaks = std::mem::take(&mut self.breaks).min(2);

@@ -56,7 +56,7 @@ pub(super) fn shown(url: &Url) -> String {
 }
 
 /// The same for a text that may be none.
-pub(super) fn shown_text(text: &str) -> String {
+pub(crate) fn shown_text(text: &str) -> String {
     match Url::parse(text) {
         Ok(url) if url.has_host() => shown(&url),
         // Before the `@` may stand a password, behind the `?` a key.

@@ -20,6 +20,8 @@ use super::{Model, ModelError, ModelEvent, Request};
 use crate::secrets::Secrets;
 
 pub use error::ClientError;
+#[cfg(feature = "cli")]
+pub(crate) use error::shown_text as shown_url;
 pub use guard::MAX_EVENT;
 pub use list::{LIST_TIMEOUT, ModelInfo};
 pub use trace::Tracer;

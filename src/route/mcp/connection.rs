@@ -91,7 +91,7 @@ pub(super) struct Connection {
     child: Option<ChildState>,
     gone: CancellationToken,
     permits: Semaphore,
-    limits: Limits,
+    pub(super) limits: Limits,
 }
 
 /// Connects and shakes hands.
@@ -201,8 +201,13 @@ impl Connection {
         Ok((server, notes))
     }
 
+    /// Whether the server says that it has prompts.
+    pub(super) fn has_prompts(&self) -> bool {
+        self.peer.peer_info().is_some_and(|info| info.capabilities.prompts.is_some())
+    }
+
     /// All entries of a paged list. "Method not found" means that there are none.
-    async fn pages(
+    pub(super) async fn pages(
         &self,
         key: &str,
         request: impl Fn(Option<PaginatedRequestParams>) -> ClientRequest,
@@ -249,7 +254,7 @@ impl Connection {
     /// Sends a request and waits for its result, its time-out or the connection's
     /// end. A request that is given up, by time or by dropping this future, is
     /// cancelled at the server.
-    async fn request(&self, request: ClientRequest, limit: Duration) -> Result<Value, RequestError> {
+    pub(super) async fn request(&self, request: ClientRequest, limit: Duration) -> Result<Value, RequestError> {
         if self.is_gone() {
             return Err(self.broken("the connection is closed").await);
         }

@@ -46,7 +46,7 @@ fn joined(parts: impl Iterator<Item = String>) -> String {
 }
 
 /// One content block.
-fn block(block: &Value) -> String {
+pub(super) fn block(block: &Value) -> String {
     let field = |name: &str| block.get(name).and_then(Value::as_str);
     match field("type") {
         Some("text") => field("text").unwrap_or_default().to_owned(),

@@ -7,10 +7,12 @@ use std::time::{Duration, Instant};
 use futures::FutureExt;
 use futures::future::{BoxFuture, join_all};
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 use super::config::{Config, ServerConfig};
 use super::connection::{self, Connection, Limits, RequestError, seconds};
 use super::content;
+use super::prompts::{McpPrompt, PromptMessage};
 use crate::catalog::{Catalog, Server};
 use crate::outcome::{Outcome, Status};
 use crate::route::{Invocation, Toolbox};
@@ -111,6 +113,7 @@ fn millis<S: serde::Serializer>(time: &Duration, serializer: S) -> Result<S::Ok,
 pub struct Hub {
     members: Vec<Member>,
     catalog: Arc<Catalog>,
+    prompts: Vec<McpPrompt>,
 }
 
 struct Member {
@@ -130,13 +133,36 @@ impl Hub {
     /// It takes as long as the slowest server, at most its two limits.
     pub async fn connect(config: &Config, options: Options) -> Hub {
         let joined = join_all(config.servers().iter().map(|server| member(server, &options))).await;
-        let (members, servers): (Vec<_>, Vec<_>) = joined.into_iter().unzip();
-        Hub { members, catalog: Arc::new(Catalog::new(servers.into_iter().flatten())) }
+        let (members, offers): (Vec<_>, Vec<_>) = joined.into_iter().unzip();
+        let (servers, prompts): (Vec<_>, Vec<_>) = offers.into_iter().flatten().unzip();
+        Hub { members, catalog: Arc::new(Catalog::new(servers)), prompts: prompts.concat() }
     }
 
     /// The servers and how they are now, in the configuration's order.
     pub fn servers(&self) -> Vec<ServerStatus> {
         self.members.iter().map(Member::status).collect()
+    }
+
+    /// The servers' prompts, server by server.
+    pub fn prompts(&self) -> &[McpPrompt] {
+        &self.prompts
+    }
+
+    /// A server's prompt with its arguments filled in, as messages to send.
+    ///
+    /// # Errors
+    /// The server is not there, or refuses; the text says why.
+    pub async fn prompt(
+        &self,
+        server: &str,
+        name: &str,
+        arguments: Map<String, Value>,
+    ) -> Result<Vec<PromptMessage>, String> {
+        let Some(connection) = self.connection(server) else {
+            return Err(self.failed(server).unwrap_or_else(|| self.no_server(server)));
+        };
+        let answer = connection.prompt(name, arguments).await;
+        answer.map_err(|error| format!("server {server:?}: prompt {name:?}: {error}"))
     }
 
     /// Ends all connections and child processes, side by side; further calls fail.
@@ -248,7 +274,10 @@ fn failure(server: &str, what: &str, error: &RequestError) -> Outcome {
     }
 }
 
-async fn member(config: &ServerConfig, options: &Options) -> (Member, Option<Server>) {
+/// What a server offers to models and to people.
+type Offer = (Server, Vec<McpPrompt>);
+
+async fn member(config: &ServerConfig, options: &Options) -> (Member, Option<Offer>) {
     let started = Instant::now();
     let mut status = ServerStatus {
         name: config.name.clone(),
@@ -273,11 +302,11 @@ async fn member(config: &ServerConfig, options: &Options) -> (Member, Option<Ser
     let connected = connected(config, options).await;
     status.connect_time = started.elapsed();
     match connected {
-        Ok((connection, server, notes)) => {
+        Ok((connection, offer, notes)) => {
             status.state = ServerState::Ready;
             (status.server_name, status.server_version, status.protocol_version) = connection.identity();
             status.notes = notes;
-            (Member { status, connection: Some(connection) }, Some(server))
+            (Member { status, connection: Some(connection) }, Some(offer))
         }
         Err(error) => {
             status.error = Some(error);
@@ -286,7 +315,7 @@ async fn member(config: &ServerConfig, options: &Options) -> (Member, Option<Ser
     }
 }
 
-async fn connected(config: &ServerConfig, options: &Options) -> Result<(Connection, Server, Vec<String>), String> {
+async fn connected(config: &ServerConfig, options: &Options) -> Result<(Connection, Offer, Vec<String>), String> {
     let limits = Limits {
         connect: config.connect_timeout.unwrap_or(options.connect_timeout),
         call: config.call_timeout.unwrap_or(options.call_timeout),
@@ -294,7 +323,10 @@ async fn connected(config: &ServerConfig, options: &Options) -> Result<(Connecti
     let transport = config.transport.as_ref().map_err(Clone::clone)?;
     let connection = connection::connect(transport, &options.environment, limits).await?;
     match connection.list(&config.name).await {
-        Ok((server, notes)) => Ok((connection, server, notes)),
+        Ok((server, mut notes)) => {
+            let prompts = connection.prompts(&config.name, &mut notes).await;
+            Ok((connection, (server, prompts), notes))
+        }
         Err(error) => {
             connection.close().await;
             Err(error)

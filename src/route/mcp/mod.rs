@@ -34,10 +34,12 @@ mod content;
 mod http;
 mod hub;
 mod listing;
+mod prompts;
 mod stdio;
 
 pub use config::{Config, ConfigError, Environment, ServerConfig, TransportConfig};
 pub use connection::{MAX_CALL, MAX_CALLS};
 pub use content::META_EVENT;
 pub use hub::{DEFAULT_CALL_TIMEOUT, DEFAULT_CONNECT_TIMEOUT, Hub, Options, ServerState, ServerStatus};
+pub use prompts::{McpPrompt, PromptArgument, PromptMessage};
 pub use stdio::STDERR_TAIL;

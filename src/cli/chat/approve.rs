@@ -1,0 +1,184 @@
+//! Whether a call may run: flags first, then the person.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio_util::sync::CancellationToken;
+
+use super::args::CallArgs;
+use super::input::Asker;
+use crate::agent::{Approval, ApprovalRequest, AskReason};
+use crate::catalog::Catalog;
+use crate::cli::screen::{boxes, full_name};
+use crate::cli::servers;
+use crate::policy::{Decision, Otherwise, Policy};
+
+/// Most columns of the arguments in a question; the box above has all of them.
+const ARGUMENTS: usize = 60;
+
+type Name = (Option<String>, String);
+
+/// Answers for the calls of a conversation.
+pub(super) struct Approvals {
+    asker: Option<Asker>,
+    yes: bool,
+    /// Tools that were approved for all of the conversation.
+    always: Mutex<BTreeSet<Name>>,
+    /// Cancels the turn that runs.
+    cancel: Mutex<CancellationToken>,
+    /// Tools of which was said how they could be allowed.
+    told: Mutex<BTreeSet<Name>>,
+}
+
+/// What somebody answered.
+#[derive(Debug, PartialEq, Eq)]
+enum Answer {
+    Once,
+    Always,
+    No(Option<String>),
+}
+
+/// The policy of the flags.
+pub(super) fn policy(args: &CallArgs) -> Policy {
+    let policy = Policy::new(if args.yes { Otherwise::Allow } else { Otherwise::Ask });
+    let policy = args.allow.iter().fold(policy, |policy, glob| policy.allow(glob));
+    args.deny.iter().fold(policy, |policy, glob| policy.deny(glob))
+}
+
+/// Warns of each glob that fits none of the tools.
+pub(super) fn check_globs(args: &CallArgs, catalog: &Catalog) {
+    for (flag, glob) in args.allow.iter().map(|g| ("--allow", g)).chain(args.deny.iter().map(|g| ("--deny", g))) {
+        let policy = Policy::new(Otherwise::Deny).allow(glob);
+        let fits = |server: Option<&str>, tool: &str| policy.decide(server, tool, None) != Decision::Deny;
+        if !catalog.tools().any(|tool| fits(tool.server.as_deref(), &tool.name)) {
+            servers::warn(&format!("{flag} {glob}: no tool has such a name; /tools lists them"));
+        }
+    }
+}
+
+impl Approvals {
+    pub(super) fn new(args: &CallArgs, asker: Option<Asker>) -> Arc<Self> {
+        Arc::new(Approvals {
+            asker,
+            yes: args.yes,
+            always: Mutex::default(),
+            cancel: Mutex::default(),
+            told: Mutex::default(),
+        })
+    }
+
+    /// A turn begins; Ctrl-C at a question cancels it.
+    pub(super) fn begin(&self, cancel: CancellationToken) {
+        *lock(&self.cancel) = cancel;
+    }
+
+    /// Answers a question of the agent.
+    pub(super) async fn decide(self: Arc<Self>, request: ApprovalRequest) -> Approval {
+        let promoted = request.reason == AskReason::Promoted;
+        let name = (request.server.clone(), request.tool.clone());
+        if self.yes || (!promoted && lock(&self.always).contains(&name)) {
+            return Approval::Approved;
+        }
+        let Some(asker) = &self.asker else {
+            self.say_nobody(&name);
+            return Approval::Denied { reason: Some("nobody is there to approve the call".to_owned()) };
+        };
+        let question = question(&request);
+        loop {
+            let Some(line) = asker.ask(&question).await else {
+                lock(&self.cancel).cancel();
+                // The turn ends, and with it this question.
+                return std::future::pending().await;
+            };
+            match answer(&line, promoted) {
+                None => servers::warn(&help(promoted)),
+                Some(Answer::Once) => return Approval::Approved,
+                Some(Answer::Always) => {
+                    lock(&self.always).insert(name);
+                    return Approval::Approved;
+                }
+                Some(Answer::No(None)) => return Approval::Denied { reason: None },
+                Some(Answer::No(Some(reason))) => {
+                    return Approval::Denied { reason: Some(format!("the user declined the call: {reason}")) };
+                }
+            }
+        }
+    }
+
+    fn say_nobody(&self, name: &Name) {
+        if lock(&self.told).insert(name.clone()) {
+            let name = full_name(name.0.as_deref(), &name.1);
+            servers::warn(&format!(
+                "{name} was not run: there is no terminal to ask on; allow it with --allow '{name}', or all with --yes"
+            ));
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing is done under these locks that could panic half-way.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn question(request: &ApprovalRequest) -> String {
+    let name = full_name(request.server.as_deref(), &request.tool);
+    let arguments = serde_json::Value::Object(request.arguments.clone()).to_string();
+    let call = boxes::clean(&format!("{name} {}", boxes::fit(&arguments, ARGUMENTS))).replace('\n', " ");
+    match request.reason {
+        AskReason::Promoted => format!("The model only drafted this call in its reasoning. Run {call}? [y/n] "),
+        _ => format!("Run {call}? [y/a/n] "),
+    }
+}
+
+fn help(promoted: bool) -> String {
+    let always = if promoted { "" } else { "a (yes, and every later call of this tool), " };
+    format!("answer y (yes, once), {always}n (no), or n REASON (no, and the model is told why)")
+}
+
+/// Reads an answer; only one that cannot be meant for something else counts.
+fn answer(line: &str, promoted: bool) -> Option<Answer> {
+    let line = line.trim();
+    let (word, rest) = line.split_once([' ', ',', ':']).unwrap_or((line, ""));
+    let rest = rest.trim_start_matches([' ', ',', ':']);
+    match word.to_lowercase().as_str() {
+        "y" | "yes" if rest.is_empty() => Some(Answer::Once),
+        "a" | "always" if rest.is_empty() && !promoted => Some(Answer::Always),
+        "n" | "no" => Some(Answer::No(Some(rest.to_owned()).filter(|reason| !reason.is_empty()))),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_is_taken_only_where_it_is_one() {
+        for (line, expected) in [
+            ("y", Some(Answer::Once)),
+            (" YES ", Some(Answer::Once)),
+            ("a", Some(Answer::Always)),
+            ("n", Some(Answer::No(None))),
+            ("no, ask me first", Some(Answer::No(Some("ask me first".to_owned())))),
+            ("n: too far", Some(Answer::No(Some("too far".to_owned())))),
+            ("", None),
+            ("yes please", None),
+            ("and what about Oslo?", None),
+        ] {
+            assert_eq!(answer(line, false), expected, "{line}");
+        }
+        assert_eq!(answer("a", true), None, "a draft is approved one by one");
+    }
+
+    #[test]
+    fn deny_wins_and_what_no_glob_names_is_asked_about() {
+        let args = CallArgs { allow: vec!["files.*".into()], deny: vec!["*.delete_*".into()], yes: false };
+        let policy = policy(&args);
+        assert_eq!(policy.decide(Some("files"), "read", None), Decision::Allow);
+        assert_eq!(policy.decide(Some("files"), "delete_all", None), Decision::Deny);
+        assert_eq!(policy.decide(Some("web"), "search", None), Decision::Ask);
+        let yes = super::policy(&CallArgs { yes: true, ..args });
+        assert_eq!(yes.decide(Some("web"), "search", None), Decision::Allow);
+        assert_eq!(yes.decide(Some("files"), "delete_all", None), Decision::Deny);
+    }
+}

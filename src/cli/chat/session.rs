@@ -1,0 +1,207 @@
+//! A conversation with a model: turn after turn.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use anstyle::Style;
+use futures::StreamExt;
+
+use super::approve::{self, Approvals};
+use super::args::Args;
+use super::display::Display;
+use super::endpoint::Endpoint;
+use super::interrupt::Interrupts;
+use super::saved::Saved;
+use super::tty::Tty;
+use crate::agent::{Agent, AgentEvent, Finished};
+use crate::cli::{Failure, input, servers, tokens};
+use crate::conversation::Conversation;
+use crate::profile::Profile;
+use crate::prompt::{Options, Prompt};
+use crate::route::Toolbox;
+use crate::route::mcp::Hub;
+use crate::tokens::TokenCounter;
+use crate::turn::{ModelChoice, TurnConfig};
+
+/// How a turn came to its end.
+pub(super) enum Ended {
+    Finished(Box<Finished>),
+    /// Ctrl-C twice: leave at once.
+    Left,
+}
+
+/// A conversation with a model.
+pub(super) struct Session {
+    pub(super) args: Args,
+    pub(super) hub: Arc<Hub>,
+    pub(super) endpoint: Endpoint,
+    pub(super) conversation: Conversation,
+    pub(super) display: Display,
+    pub(super) interrupts: Interrupts,
+    approvals: Arc<Approvals>,
+    agent: Agent,
+    options: Options,
+    tty: Option<Arc<Tty>>,
+}
+
+impl Session {
+    /// A conversation that is new, or goes on as the flags say.
+    pub(super) fn new(
+        args: Args,
+        hub: Arc<Hub>,
+        endpoint: Endpoint,
+        display: Display,
+        approvals: Arc<Approvals>,
+        tty: Option<Arc<Tty>>,
+    ) -> Result<Self, Failure> {
+        let conversation = match &args.conversation.resume {
+            Some(file) => Saved::read(file)?.conversation,
+            None => Conversation::new(),
+        };
+        approve::check_globs(&args.calls, &hub.catalog());
+        let (agent, options) = agent(&args, &hub, &endpoint, &approvals)?;
+        let interrupts = Interrupts::new()?;
+        Ok(Session { args, hub, endpoint, conversation, display, interrupts, approvals, agent, options, tty })
+    }
+
+    /// The profile in force.
+    pub(super) fn profile(&self) -> &'static Profile {
+        profile(&self.args, &self.endpoint)
+    }
+
+    /// Talks to another model of the endpoint from now on.
+    pub(super) fn change_model(&mut self, model: &str) -> Result<(), Failure> {
+        let endpoint = self.endpoint.with_model(model);
+        (self.agent, self.options) = agent(&self.args, &self.hub, &endpoint, &self.approvals)?;
+        self.endpoint = endpoint;
+        Ok(())
+    }
+
+    /// The system prompt as it is sent.
+    pub(super) fn system(&self) -> Result<String, Failure> {
+        let prompt = Prompt::new(self.options.clone()).map_err(Failure::job)?;
+        prompt.system(&self.hub.catalog()).map_err(Failure::job)
+    }
+
+    /// Says something to the model and shows what follows.
+    pub(super) async fn ask(&mut self, question: &str) -> Result<Ended, Failure> {
+        let before = self.conversation.clone();
+        self.conversation.push_user(question).map_err(Failure::job)?;
+        self.turn(before).await
+    }
+
+    /// One turn. Where the model said nothing at all, the conversation stays as
+    /// it was `before`.
+    pub(super) async fn turn(&mut self, before: Conversation) -> Result<Ended, Failure> {
+        let mut run = self.agent.run(self.conversation.clone()).map_err(Failure::job)?;
+        let cancel = run.cancellation();
+        self.approvals.begin(cancel.clone());
+        self.display.begin();
+        if let Some(tty) = &self.tty {
+            tty.echo(false);
+        }
+        let _echo = Echo(self.tty.clone());
+        loop {
+            let event = tokio::select! {
+                biased;
+                () = self.interrupts.next() => {
+                    if cancel.is_cancelled() {
+                        return Ok(Ended::Left);
+                    }
+                    cancel.cancel();
+                    continue;
+                }
+                event = run.next() => event,
+            };
+            match event {
+                None => return Err(Failure::job("the turn ended without a last event")),
+                Some(event) if self.args.output.json => {
+                    let line = serde_json::to_string(&event).map_err(Failure::job)?;
+                    servers::emit(&format!("{line}\n"))?;
+                    if let AgentEvent::Finished(finished) = event {
+                        return self.end(finished, before);
+                    }
+                }
+                Some(AgentEvent::Finished(finished)) => {
+                    written(self.display.finished(&finished))?;
+                    return self.end(finished, before);
+                }
+                Some(event) => written(self.display.event(event))?,
+            }
+        }
+    }
+
+    fn end(&mut self, finished: Box<Finished>, before: Conversation) -> Result<Ended, Failure> {
+        let said = finished.conversation.messages().count() > before.messages().count();
+        self.conversation = if said { finished.conversation.clone() } else { before };
+        if let Some(file) = self.args.conversation.save.clone() {
+            self.save(&file)?;
+        }
+        Ok(Ended::Finished(finished))
+    }
+
+    /// Writes the conversation to a file.
+    pub(super) fn save(&self, file: &Path) -> Result<(), Failure> {
+        Saved::new(&self.endpoint.model, &self.conversation).write(file)
+    }
+
+    /// A line of our own.
+    pub(super) fn note(&mut self, style: Style, text: &str) -> Result<(), Failure> {
+        written(self.display.note(style, text))
+    }
+}
+
+/// Shows what is typed again, however the turn ends.
+struct Echo(Option<Arc<Tty>>);
+
+impl Drop for Echo {
+    fn drop(&mut self) {
+        if let Some(tty) = &self.0 {
+            tty.echo(true);
+        }
+    }
+}
+
+fn profile(args: &Args, endpoint: &Endpoint) -> &'static Profile {
+    args.model.profile.unwrap_or_else(|| Profile::for_model(&endpoint.model))
+}
+
+/// The agent for a model, and what its prompt is written with.
+fn agent(
+    args: &Args,
+    hub: &Arc<Hub>,
+    endpoint: &Endpoint,
+    approvals: &Arc<Approvals>,
+) -> Result<(Agent, Options), Failure> {
+    let profile = profile(args, endpoint);
+    let mut config = TurnConfig::for_profile(profile).with_policy(approve::policy(&args.calls));
+    config.reasoning = args.model.reasoning.unwrap_or(config.reasoning);
+    config.temperature = args.model.temperature.or(config.temperature);
+    config.max_tokens = args.limits.max_tokens.map(Into::into);
+    config.round_model = args.model.round_model.as_deref().map(ModelChoice::from);
+    config.tokens = Some(TokenCounter::new(tokens::count));
+    config.max_rounds = args.limits.max_rounds.map_or(config.max_rounds, Into::into);
+    let defaults = Options::for_profile(profile);
+    let options = Options {
+        dialect: args.model.dialect.unwrap_or(defaults.dialect),
+        lang: args.model.lang.unwrap_or(defaults.lang),
+        system: args.model.system.as_deref().map(input::text_or_file).transpose()?,
+        ..defaults
+    };
+    let approvals = approvals.clone();
+    let agent = Agent::builder(endpoint.client()?, hub.clone())
+        .config(config)
+        .prompt(options.clone())
+        .approver(move |request| approvals.clone().decide(request))
+        .build();
+    Ok((agent, options))
+}
+
+/// What became of writing to the screen. A reader that has gone ends the program quietly.
+fn written(result: io::Result<()>) -> Result<(), Failure> {
+    result.map_err(|e| match e.kind() {
+        io::ErrorKind::BrokenPipe => Failure::Reported,
+        _ => Failure::job(format!("cannot write the output: {e}")),
+    })
+}

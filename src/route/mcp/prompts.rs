@@ -1,0 +1,130 @@
+//! Prompts of servers: texts that a person chooses and sends to the model.
+
+use rmcp::model::{GetPromptRequest, GetPromptRequestParams, ListPromptsRequest};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::connection::{Connection, RequestError};
+use super::{content, listing};
+use crate::message::Role;
+
+/// A prompt that a server offers to people.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[non_exhaustive]
+pub struct McpPrompt {
+    /// Server, as the configuration names it.
+    pub server: String,
+    /// Name, unique on its server.
+    pub name: String,
+    /// What it is for. Untrusted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// What can be filled in, in the server's order.
+    #[serde(deserialize_with = "list_or_null")]
+    pub arguments: Vec<PromptArgument>,
+}
+
+/// Something to fill in to a [`McpPrompt`].
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct PromptArgument {
+    /// Name.
+    pub name: String,
+    /// What it is. Untrusted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Whether the prompt needs it.
+    pub required: bool,
+}
+
+/// A message of a prompt that was filled in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PromptMessage {
+    /// Who is to say it.
+    pub role: Role,
+    /// What; content that is no text is a note.
+    pub text: String,
+}
+
+fn list_or_null<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<PromptArgument>, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}
+
+impl Connection {
+    /// The server's prompts; none where it cannot list them, which becomes a note.
+    pub(super) async fn prompts(&self, server: &str, notes: &mut Vec<String>) -> Vec<McpPrompt> {
+        if !self.has_prompts() {
+            return Vec::new();
+        }
+        let request = |params| ListPromptsRequest { params, ..Default::default() }.into();
+        let listed = tokio::time::timeout(self.limits.connect, self.pages("prompts", request)).await;
+        let entries = match listed {
+            Ok(Ok(entries)) => entries,
+            Ok(Err(error)) => {
+                notes.push(format!("prompts/list: {error}"));
+                return Vec::new();
+            }
+            Err(_) => {
+                notes.push("prompts/list: it did not end in time".to_owned());
+                return Vec::new();
+            }
+        };
+        let mut prompts: Vec<McpPrompt> = listing::items("prompt", "name", entries, notes);
+        prompts.retain(|prompt| !prompt.name.is_empty());
+        prompts.iter_mut().for_each(|prompt| server.clone_into(&mut prompt.server));
+        prompts
+    }
+
+    /// A prompt with its arguments filled in.
+    pub(super) async fn prompt(
+        &self,
+        name: &str,
+        arguments: Map<String, Value>,
+    ) -> Result<Vec<PromptMessage>, RequestError> {
+        let mut params = GetPromptRequestParams::new(name);
+        params.arguments = Some(arguments);
+        let result = self.request(GetPromptRequest::new(params).into(), self.limits.call).await?;
+        messages(&result).ok_or_else(|| RequestError::Broken("the answer has no array \"messages\"".to_owned()))
+    }
+}
+
+fn messages(result: &Value) -> Option<Vec<PromptMessage>> {
+    let messages = result.get("messages")?.as_array()?;
+    let message = |message: &Value| PromptMessage {
+        role: match message.get("role").and_then(Value::as_str) {
+            Some("assistant") => Role::Assistant,
+            _ => Role::User,
+        },
+        text: message.get("content").map(content::block).unwrap_or_default(),
+    };
+    Some(messages.iter().map(message).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn messages_are_read_with_their_roles() {
+        let result = json!({"messages": [
+            {"role": "user", "content": {"type": "text", "text": "Plan my day"}},
+            {"role": "assistant", "content": {"type": "image", "mimeType": "image/png", "data": "QUJD"}},
+        ]});
+        let said = messages(&result).unwrap();
+        assert_eq!(said[0], PromptMessage { role: Role::User, text: "Plan my day".to_owned() });
+        assert_eq!(said[1].role, Role::Assistant);
+        assert!(said[1].text.starts_with("[image image/png"), "{said:?}");
+        assert_eq!(messages(&json!({})), None);
+    }
+
+    #[test]
+    fn arguments_may_be_null_or_missing() {
+        for entry in [json!({"name": "x", "arguments": null}), json!({"name": "x"})] {
+            assert_eq!(serde_json::from_value::<McpPrompt>(entry).unwrap().arguments, []);
+        }
+    }
+}

@@ -1,0 +1,304 @@
+//! `toolgraft chat` on pipes: the built program against a scripted endpoint and a real MCP server.
+#![cfg(feature = "cli")]
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+#[path = "common/endpoint.rs"]
+mod endpoint;
+
+#[path = "common/process.rs"]
+mod process;
+
+use std::fs;
+
+use endpoint::{End, Endpoint, Reply, mcp_call, says, stops, thinks, usage};
+use process::{Place, Run, demo_server};
+use serde_json::{Value, json};
+
+/// A home without configuration, and a configuration with the bundled server.
+struct Home(Place);
+
+impl Home {
+    fn new() -> Self {
+        let place = Place::new();
+        place.servers(json!({ "demo": demo_server() }));
+        Home(place)
+    }
+
+    fn run(&self, args: &[&str], stdin: &str) -> Run {
+        self.run_with(args, |command| command.write_stdin(stdin))
+    }
+
+    fn run_with(
+        &self,
+        args: &[&str],
+        change: impl FnOnce(&mut assert_cmd::Command) -> &mut assert_cmd::Command,
+    ) -> Run {
+        self.0.run_with(&[&["chat"], args].concat(), |command| {
+            change(command.env_remove("OPENAI_API_KEY").env_remove("OPENAI_BASE_URL"))
+        })
+    }
+
+    /// Asks the endpoint, without tools.
+    fn ask(&self, endpoint: &Endpoint, args: &[&str]) -> Run {
+        let url = endpoint.url();
+        self.run(&[&["--base-url", &url, "--model", "small-model"], args].concat(), "")
+    }
+
+    /// Asks the endpoint, with the bundled server.
+    fn ask_with_tools(&self, endpoint: &Endpoint, args: &[&str]) -> Run {
+        self.ask(endpoint, &[&["--mcp-config", "mcp.json"], args].concat())
+    }
+}
+
+fn weather(city: &str) -> String {
+    mcp_call("demo", "weather_query", &json!({ "city": city }))
+}
+
+/// A model that asks for the weather and answers with what came back.
+fn weather_model() -> Endpoint {
+    Endpoint::answer(|request, number| match number {
+        0 => Reply::events(&[thinks("Hm, the "), thinks("weather."), says("I look it up.\n"), says(&weather("Oslo"))])
+            .raw(&format!("data: {}\n\n", stops("stop")))
+            .raw(&format!("data: {}\n\n", usage(700, 50)))
+            .done(),
+        _ => {
+            let told = request.question();
+            let degrees = told.split(" °C").next().unwrap().rsplit(' ').next().unwrap();
+            Reply::text(&format!("It is {degrees} degrees."))
+        }
+    })
+}
+
+#[test]
+fn one_question_gets_its_answer_and_stdout_has_nothing_else() {
+    let endpoint = Endpoint::start([Reply::text("Hello there!")]);
+    let done = Home::new().ask(&endpoint, &["Hi"]);
+    assert_eq!((done.code, done.out.as_str()), (Some(0), "Hello there!\n"), "{}", done.err);
+    assert!(done.err.contains("small-model") && done.err.contains("1 round, no calls"), "{}", done.err);
+    assert_eq!(endpoint.seen()[0].question(), "Hi");
+}
+
+#[test]
+fn an_allowed_call_runs_and_its_result_reaches_the_answer() {
+    let endpoint = weather_model();
+    let done = Home::new().ask_with_tools(&endpoint, &["Weather?", "--allow", "demo.weather_*"]);
+    assert_eq!(done.code, Some(0), "{}", done.err);
+    assert!(done.out.starts_with("It is ") && done.out.ends_with(" degrees.\n"), "{}", done.out);
+    assert!(done.out["It is ".len()..].starts_with(|c: char| c.is_ascii_digit() || c == '-'), "{}", done.out);
+    for shown in [
+        "I look it up.",
+        "call demo.weather_query",
+        "\"city\":\"Oslo\"",
+        "result of demo.weather_query",
+        "thought for ",
+        "2 rounds, 1 call",
+        "700",
+    ] {
+        assert!(done.err.contains(shown), "{shown}: {}", done.err);
+    }
+    assert!(!done.err.contains('\u{1b}'), "a pipe gets no colours and no spinner");
+}
+
+#[test]
+fn without_a_terminal_an_unknown_call_is_denied_with_the_remedy() {
+    let endpoint = Endpoint::answer(|request, number| match number {
+        0 => Reply::text(&weather("Oslo")),
+        _ => Reply::text(if request.question().contains("nobody is there") { "I may not." } else { "?" }),
+    });
+    let done = Home::new().ask_with_tools(&endpoint, &["Weather?"]);
+    assert_eq!((done.code, done.out.as_str()), (Some(0), "I may not.\n"), "{}", done.err);
+    assert!(done.err.contains("--allow 'demo.weather_query'") && done.err.contains("--yes"), "{}", done.err);
+    assert!(done.err.contains("denied: demo.weather_query"), "{}", done.err);
+}
+
+#[test]
+fn deny_wins_over_yes() {
+    let endpoint = Endpoint::answer(|_, number| Reply::text(&if number == 0 { weather("Oslo") } else { "No.".into() }));
+    let done = Home::new().ask_with_tools(&endpoint, &["Weather?", "--yes", "--deny", "weather_query"]);
+    assert_eq!((done.code, done.out.as_str()), (Some(0), "No.\n"), "{}", done.err);
+    assert!(!done.err.contains("result of"), "{}", done.err);
+}
+
+#[test]
+fn a_draft_of_the_reasoning_is_run_by_yes_and_by_nothing_else() {
+    let draft = Reply::events(&[thinks(&weather("Oslo")), stops("stop")]).done();
+    for (flag, runs) in [("--allow=*", false), ("--yes", true)] {
+        let answers = [draft.clone(), Reply::text("Done.")];
+        let endpoint = Endpoint::start(answers);
+        let args = ["Weather?", "--profile", "deepseek-r1", "--dialect", "use_mcp_tool", flag];
+        let done = Home::new().ask_with_tools(&endpoint, &args);
+        assert_eq!(done.out, "Done.\n", "{}", done.err);
+        assert_eq!(done.err.contains("result of demo.weather_query"), runs, "{flag}: {}", done.err);
+    }
+}
+
+#[test]
+fn a_pipe_is_the_question_or_is_appended_to_it() {
+    let endpoint = Endpoint::answer(|request, _| Reply::text(&request.question()));
+    let (home, url) = (Home::new(), endpoint.url());
+    let endpoint_args = ["--base-url", url.as_str(), "--model", "m"];
+    assert_eq!(home.run(&endpoint_args, "From a pipe\n").out, "From a pipe\n");
+    let both = home.run(&[&endpoint_args[..], &["Sum up:"]].concat(), "line one\nline two\n");
+    assert_eq!(both.out, "Sum up:\n\nline one\nline two\n");
+    let nothing = home.run(&endpoint_args, " \n");
+    assert_eq!(nothing.code, Some(2));
+    assert!(nothing.err.contains("standard input is empty"), "{}", nothing.err);
+}
+
+#[test]
+fn a_failed_turn_keeps_what_came_and_is_code_1() {
+    let broken = Reply::events(&[says("Half an ans")]).end(End::Break);
+    let endpoint = Endpoint::start([broken, Reply::refused(401, "no such key")]);
+    let home = Home::new();
+    let done = home.ask(&endpoint, &["Hi"]);
+    assert_eq!((done.code, done.out.as_str()), (Some(1), "Half an ans\n"));
+    assert!(done.err.contains("error:") && done.err.contains("broke off"), "{}", done.err);
+    let done = home.ask(&endpoint, &["Hi"]);
+    assert_eq!((done.code, done.out.as_str()), (Some(1), ""));
+    assert!(done.err.contains("no such key") && done.err.contains("set the API key"), "{}", done.err);
+}
+
+#[test]
+fn the_only_model_is_taken_and_of_several_one_must_be_named() {
+    let home = Home::new();
+    let endpoint = Endpoint::setup().models(&["only-model"]).start([Reply::text("Hi")]);
+    let done = home.run(&["--base-url", &endpoint.url(), "Hi"], "");
+    assert_eq!(done.out, "Hi\n", "{}", done.err);
+    assert!(done.err.contains("only-model"), "{}", done.err);
+    let endpoint = Endpoint::setup().models(&["one:7b", "two"]).start([]);
+    let done = home.run(&["--base-url", &endpoint.url(), "Hi"], "");
+    assert_eq!(done.code, Some(2));
+    for part in ["--model", "  one:7b\n", "  two"] {
+        assert!(done.err.contains(part), "{part}: {}", done.err);
+    }
+    let endpoint = Endpoint::setup().models(&[]).start([]);
+    let done = home.run(&["--base-url", &endpoint.url(), "Hi"], "");
+    assert!(done.code == Some(2) && done.err.contains("has no model"), "{}", done.err);
+}
+
+#[test]
+fn the_endpoint_and_key_come_from_flags_or_the_environment_and_the_key_is_never_shown() {
+    let endpoint = Endpoint::answer(|request, _| match request.header("authorization") {
+        Some("Bearer sk-secret-1234") => Reply::refused(403, "sk-secret-1234 may not"),
+        other => Reply::refused(500, &format!("{other:?}")),
+    });
+    let home = Home::new();
+    let by_flag = ["--base-url", &endpoint.url(), "--model", "m", "--api-key", "sk-secret-1234", "Hi"];
+    let by_variable = home.run_with(&["--model", "m", "Hi"], |command| {
+        command.env("OPENAI_BASE_URL", endpoint.url()).env("OPENAI_API_KEY", "sk-secret-1234").write_stdin("")
+    });
+    for err in [home.run(&by_flag, "").err, by_variable.err] {
+        assert!(err.contains("HTTP 403") && !err.contains("sk-secret"), "{err}");
+    }
+    let help = home.run_with(&["--help"], |command| command.env("OPENAI_API_KEY", "sk-secret-1234")).ok();
+    assert!(!help.out.contains("sk-secret"));
+}
+
+#[test]
+fn events_are_json_lines_for_scripts() {
+    let endpoint = weather_model();
+    let done = Home::new().ask_with_tools(&endpoint, &["Weather?", "--yes", "--json"]);
+    assert_eq!((done.code, done.err.as_str()), (Some(0), ""));
+    let events: Vec<Value> = done.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let kinds: Vec<&str> = events.iter().map(|e| e["type"].as_str().unwrap()).collect();
+    assert_eq!((kinds[0], *kinds.last().unwrap()), ("round_started", "finished"));
+    assert!(kinds.contains(&"call_running") && kinds.contains(&"outcome"), "{kinds:?}");
+    assert_eq!(events.last().unwrap()["calls"], 1);
+}
+
+#[test]
+fn quiet_leaves_the_answer_and_reasoning_can_be_shown_whole() {
+    let done = Home::new().ask_with_tools(&weather_model(), &["Weather?", "--yes", "--quiet"]);
+    assert!(done.err.is_empty() && done.out.starts_with("It is "), "{}{}", done.out, done.err);
+    let done = Home::new().ask_with_tools(&weather_model(), &["Weather?", "--yes", "--reasoning-display", "full"]);
+    assert!(done.err.contains("[reasoning]\nHm, the weather.\n"), "{}", done.err);
+    let done = Home::new().ask_with_tools(&weather_model(), &["Weather?", "--yes", "--reasoning-display", "hidden"]);
+    assert!(!done.err.contains("thought") && !done.err.contains("Hm,"), "{}", done.err);
+}
+
+#[test]
+fn a_conversation_is_saved_and_goes_on() {
+    let home = Home::new();
+    let endpoint = Endpoint::start([Reply::text("Hello Ann."), Reply::text("You are Ann.")]);
+    home.ask(&endpoint, &["I am Ann", "--save", "c.json"]).ok();
+    let done = home.ask(&endpoint, &["Who am I?", "--resume", "c.json", "--save", "c.json"]);
+    assert_eq!((done.code, done.out.as_str()), (Some(0), "You are Ann.\n"), "{}", done.err);
+    let messages = endpoint.seen()[1].messages();
+    assert!(messages.contains("I am Ann") && messages.contains("Hello Ann."), "{messages}");
+    let saved: Value = serde_json::from_str(&fs::read_to_string(home.0.path("c.json")).unwrap()).unwrap();
+    assert_eq!(saved["conversation"].as_array().unwrap().len(), 4);
+
+    fs::write(home.0.path("notes.txt"), "mine").unwrap();
+    let done = home.ask(&endpoint, &["Hi", "--resume", "notes.txt"]);
+    assert!(done.code == Some(2) && done.err.contains("notes.txt: not a saved conversation"), "{}", done.err);
+}
+
+#[test]
+fn what_the_profile_decides_can_be_said() {
+    let endpoint = Endpoint::start([Reply::text("Hi"), Reply::text("Hi")]);
+    let home = Home::new();
+    fs::write(home.0.path("persona.txt"), "You are a pirate.").unwrap();
+    let args = [
+        "Hi",
+        "--temperature",
+        "0.25",
+        "--max-tokens",
+        "77",
+        "--lang",
+        "zh",
+        "--dialect",
+        "type_marker",
+        "--system",
+        "@persona.txt",
+    ];
+    home.ask_with_tools(&endpoint, &args);
+    let seen = endpoint.seen();
+    assert_eq!((&seen[0].body["temperature"], &seen[0].body["max_tokens"]), (&json!(0.25), &json!(77)));
+    let system = seen[0].body["messages"][0]["content"].as_str().unwrap();
+    assert!(
+        system.starts_with("You are a pirate.") && system.contains("TYPE: MCP") && system.contains("工具"),
+        "{system}"
+    );
+    home.ask(&endpoint, &["Hi", "--profile", "deepseek-r1"]);
+    assert_eq!(endpoint.seen()[1].body["temperature"], 0.6);
+}
+
+#[test]
+fn a_limit_on_rounds_ends_the_turn_with_the_remedy() {
+    let endpoint = Endpoint::answer(|_, _| Reply::text(&weather("Oslo")));
+    let done = Home::new().ask_with_tools(&endpoint, &["Weather?", "--yes", "--max-rounds", "2"]);
+    assert_eq!(done.code, Some(1));
+    assert!(done.err.contains("2 rounds") && done.err.contains("--max-rounds"), "{}", done.err);
+    assert_eq!(endpoint.requests(), 2);
+}
+
+#[test]
+fn wrong_flags_are_named_with_what_is_right() {
+    let home = Home::new();
+    for (args, remedy) in [
+        (&["--temperature", "9", "Hi"][..], "from 0 to 2"),
+        (&["--max-rounds", "0", "Hi"], "above 0"),
+        (&["--profile", "r2", "Hi"], "deepseek-r1"),
+        (&["--base-url", "localhost:1234", "Hi"], "http://"),
+        (&["--mcp-config", "missing.json", "Hi"], "missing.json"),
+        (&["--reasoning-display", "some", "Hi"], "folded"),
+    ] {
+        let done = home.run(args, "");
+        assert_eq!(done.code, Some(2), "{args:?}: {}", done.err);
+        assert!(done.err.contains(remedy), "{args:?}: {}", done.err);
+    }
+    let endpoint = Endpoint::start([Reply::text("Hi")]);
+    let done = home.ask_with_tools(&endpoint, &["Hi", "--allow", "demo.wether_*"]);
+    assert!(done.err.contains("--allow demo.wether_*: no tool"), "{}", done.err);
+}
+
+#[test]
+fn a_server_that_fails_is_named_and_the_model_answers_without_it() {
+    let home = Home::new();
+    fs::write(home.0.path("bad.json"), json!({"mcpServers": {"gone": {"command": "no-such-program"}}}).to_string())
+        .unwrap();
+    let endpoint = Endpoint::start([Reply::text("Hi")]);
+    let done = home.ask(&endpoint, &["Hi", "--mcp-config", "bad.json"]);
+    assert_eq!((done.code, done.out.as_str()), (Some(0), "Hi\n"));
+    assert!(done.err.contains("server \"gone\" failed"), "{}", done.err);
+}
