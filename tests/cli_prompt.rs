@@ -118,6 +118,36 @@ fn json_holds_the_prompt_and_its_numbers() {
 }
 
 #[test]
+fn a_budget_shortens_the_list_and_says_how() {
+    let place = Place::new();
+    let files = ["filesystem", "git", "memory"].map(fixture);
+    let tools: Vec<&str> = files.iter().flat_map(|file| ["--tools", file]).collect();
+    let with = |args: &[&str]| place.run(&[&tools, args].concat()).succeeds();
+    let run = with(&["--tool-budget", "1000", "--listing", "schema"]);
+    let line = run.err.lines().nth(1).unwrap();
+    let (size, counts) = line.strip_prefix("tools: ").and_then(|l| l.split_once(" of 1000 tokens; ")).unwrap();
+    assert!((900..=1000).contains(&size.parse::<usize>().unwrap()), "{run:?}");
+    assert!(counts.contains("as index (describe_tool gives the rest)"), "{run:?}");
+    assert!(run.out.contains("# Tools listed by name") && run.out.contains("- edit_file: "), "{run:?}");
+    let object = with(&["--tool-budget", "1000", "--json"]).json();
+    let listed = &object["listed"];
+    assert_eq!((&listed["budget"], listed["tokens"].as_u64() <= Some(1000)), (&json!(1000), true), "{listed}");
+    let counts = ["schema", "signature", "brief", "index"].map(|style| listed[style].as_u64().unwrap());
+    assert_eq!((counts.iter().sum::<u64>(), counts[0]), (35, 0), "{listed}");
+    let generous = with(&["--tool-budget", "100000"]);
+    assert_eq!(generous.out, with(&[]).out);
+    assert!(generous.err.contains("35 as signature\n"), "{generous:?}");
+}
+
+#[test]
+fn a_budget_that_cannot_be_kept_is_a_warning() {
+    let place = Place::new();
+    let run = place.run(&["--tools", &fixture("git"), "--tool-budget", "10"]).succeeds();
+    assert!(run.err.contains("warning: the tools take ") && run.err.contains("raise the budget"), "{run:?}");
+    assert_eq!(run.out.lines().filter(|line| line.starts_with("- git_")).count(), 12, "{run:?}");
+}
+
+#[test]
 fn own_text_choice_and_limit_shape_the_prompt() {
     let place = Place::new();
     place.write("persona.txt", "You are a pirate.\n");
@@ -180,6 +210,7 @@ fn a_bad_flag_is_named_with_what_it_takes() {
     with(&["--dialect", "auto"]).fails_with(2, "expected one of use_mcp_tool, tool_tag, type_marker");
     with(&["--lang", "fr"]).fails_with(2, "one of en, zh");
     with(&["--listing", "long"]).fails_with(2, "one of schema, signature, brief, index");
+    with(&["--tool-budget", "0"]).fails_with(2, "expected a whole number above 0");
     with(&["--max-calls", "0"]).fails_with(2, "expected a whole number above 0");
     with(&["--tool-choice", "convert_tme"]).fails_with(2, "nearest: convert_time; or say auto, none or required");
     place.run_with_input(&["--tools", "-", "--tool-choice", "required"], "[]").fails_with(2, "there are no tools");

@@ -130,6 +130,21 @@ async fn a_tool_is_looked_up_and_then_called_in_every_dialect() {
 }
 
 #[tokio::test]
+async fn a_budget_brings_the_look_up_where_it_shortens_the_list() {
+    let dialect = Dialect::UseMcpTool;
+    let ask = call(dialect, None, "describe_tool", &json!({"tool": "send_mail"}));
+    for (budget, index) in [(20, true), (10_000, false)] {
+        let mut scene = Scene::new(dialect, &[ask.clone(), answer(dialect)]);
+        let options = Options { tool_budget: Some(budget), listing: Listing::Schema, ..Options::default() };
+        scene.builder = scene.builder.prompt(options);
+        let played = scene.play().await;
+        let system = played.system();
+        assert_eq!((system.contains("- send_mail"), system.contains("describe_tool")), (index, index), "{system}");
+        assert!(played.told(2).contains("Input schema: {\"type\":\"object\""), "{}", played.told(2));
+    }
+}
+
+#[tokio::test]
 async fn the_look_up_is_told_as_other_calls_are() {
     let dialect = Dialect::UseMcpTool;
     let ask = call(dialect, None, "describe_tool", &json!({"tool": "send_mail"}));

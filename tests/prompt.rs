@@ -11,7 +11,8 @@ use toolgraft::catalog::{Catalog, Server};
 use toolgraft::dialect::Dialect;
 use toolgraft::outcome::{Outcome, Status};
 use toolgraft::profile::{Lang, Profile};
-use toolgraft::prompt::{Earlier, Item, Listing, Options, Prompt, PromptError, Round};
+use toolgraft::prompt::{Earlier, Item, Listing, Options, Prompt, PromptError, Round, System};
+use toolgraft::tokens::TokenCounter;
 use toolgraft::tool::{Tool, ToolChoice};
 
 fn server(name: &str) -> Server {
@@ -72,6 +73,79 @@ fn each_style_takes_fewer_tokens_than_the_one_before() {
         let sizes: Vec<usize> = Listing::ALL.iter().map(size).collect();
         assert!(sizes.is_sorted_by(|a, b| a > b), "{dialect} {lang}: {sizes:?}");
     }
+}
+
+/// The prompt of the real tools under a budget in estimated tokens.
+fn within(budget: usize, options: Options) -> System {
+    let options = Options { tool_budget: Some(budget), ..options };
+    let catalog = by_name(&options, real());
+    prompt(options).compose(&catalog).unwrap()
+}
+
+#[test]
+fn system_text_within_a_budget() {
+    for lang in Lang::ALL {
+        let options = Options { listing: Listing::Schema, ..options(Dialect::UseMcpTool, *lang) };
+        let system = within(2_500, options);
+        insta::assert_snapshot!(format!("budget-{lang}"), format!("{}\n\n{}", system.listed, system.text));
+    }
+}
+
+#[test]
+fn a_smaller_budget_never_gives_a_longer_text_and_never_drops_a_tool() {
+    let count = |text: &str| TokenCounter::estimate().count(text);
+    for dialect in Dialect::ALL {
+        let all = |budget| within(budget, Options { listing: Listing::Schema, ..options(*dialect, Lang::En) });
+        let systems: Vec<(usize, System)> = (0..6_000).step_by(200).map(|budget| (budget, all(budget))).collect();
+        let mut seen = std::collections::BTreeSet::new();
+        for (budget, system) in &systems {
+            let listed = &system.listed;
+            assert!(listed.tokens <= *budget || listed.is_over_budget(), "{listed:?}");
+            assert_eq!(Listing::ALL.iter().map(|style| listed.count(*style)).sum::<usize>(), real().tools().count());
+            for tool in real().tools() {
+                assert!(system.text.contains(&tool.name), "{} is not there for {budget}", tool.name);
+            }
+            seen.insert(listed.to_string());
+        }
+        assert!(seen.len() > 15, "{} different prompts", seen.len());
+        assert!(systems.is_sorted_by(|(_, a), (_, b)| a.listed.tokens <= b.listed.tokens));
+        assert!(systems.is_sorted_by(|(_, a), (_, b)| count(&a.text) <= count(&b.text)), "{dialect}");
+        let (first, last) = (&systems[0].1.listed, &systems[systems.len() - 1].1.listed);
+        assert!(first.is_over_budget() && first.count(Listing::Index) > 20, "{first:?}");
+        assert_eq!(last.count(Listing::Schema), real().tools().count());
+    }
+}
+
+#[test]
+fn the_same_tools_and_budget_give_the_same_text() {
+    let text = || within(2_000, Options::default()).text;
+    assert_eq!(text(), text());
+    let longer = within(10_000, Options::default());
+    let unlimited = prompt(Options::default()).system(&real()).unwrap();
+    assert_eq!(longer.text, unlimited, "a budget that is not needed changes nothing");
+}
+
+#[test]
+fn a_named_tool_stays_in_full_under_any_budget() {
+    let tool_choice = ToolChoice::Named("filesystem.edit_file".to_owned());
+    let system = within(0, Options { tool_choice, ..Options::default() });
+    assert!(system.text.contains("\nedit_file(path: string, edits:"), "{}", system.text);
+    assert!(system.listed.is_over_budget());
+}
+
+#[test]
+fn without_the_built_in_tool_no_tool_loses_its_parameters() {
+    let options = Options { tool_budget: Some(0), ..Options::default() };
+    let system = prompt(options).compose(&real()).unwrap();
+    assert_eq!((system.listed.count(Listing::Index), system.text.contains("describe_tool")), (0, false));
+    assert!(system.listed.count(Listing::Brief) > 5);
+}
+
+#[test]
+fn where_calls_are_forbidden_nothing_is_listed_and_nothing_is_over_budget() {
+    let system = within(0, Options { tool_choice: ToolChoice::None, ..Options::default() });
+    assert_eq!((system.listed.to_string().as_str(), system.listed.tokens), ("no tools", 0));
+    assert!(!system.listed.is_over_budget());
 }
 
 #[test]

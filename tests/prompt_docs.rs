@@ -10,6 +10,7 @@ use toolgraft::catalog::{Catalog, Server};
 use toolgraft::dialect::Dialect;
 use toolgraft::profile::{Lang, Profile};
 use toolgraft::prompt::{Listing, Options, Prompt};
+use toolgraft::tokens::TokenCounter;
 use toolgraft::tool::Tool;
 
 const SERVERS: [&str; 5] = ["time", "git", "everything", "filesystem", "memory"];
@@ -92,6 +93,26 @@ fn fixed_table() -> String {
     format!("| dialect | `en` | `zh` | `en`, `index` | `zh`, `index` |\n|---|--:|--:|--:|--:|\n{rows}")
 }
 
+/// The five servers as full schemas, within budgets.
+fn budget_table() -> String {
+    let catalog = Arc::new(Catalog::new(SERVERS.map(tools)));
+    let row = |budget: usize| {
+        let options = Options {
+            listing: Listing::Schema,
+            tool_budget: Some(budget),
+            tokens: TokenCounter::new(tokens),
+            ..Options::default()
+        };
+        let system = Prompt::new(options.clone()).unwrap().compose(&options.callable(catalog.clone())).unwrap();
+        let listed = &system.listed;
+        assert!(listed.is_over_budget() || listed.tokens <= budget, "{listed:?}");
+        let counts: Vec<String> = Listing::ALL.iter().map(|style| listed.count(*style).to_string()).collect();
+        format!("| {budget} | {} | {} |\n", listed.tokens, counts.join(" | "))
+    };
+    let rows: String = [5000, 4000, 3000, 2000, 1000, 500].map(row).concat();
+    format!("| budget | tokens | `schema` | `signature` | `brief` | `index` |\n|--:|--:|--:|--:|--:|--:|\n{rows}")
+}
+
 fn profile_table() -> String {
     let row = |p: &Profile| {
         let known = |known: Option<bool>| known.map_or("unknown", |yes| if yes { "yes" } else { "no" });
@@ -131,6 +152,11 @@ fn the_table_of_listings_is_true() {
 #[test]
 fn the_table_of_fixed_costs_is_true() {
     stands_in_the_docs(&fixed_table());
+}
+
+#[test]
+fn the_table_of_budgets_is_true() {
+    stands_in_the_docs(&budget_table());
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod failure;
 mod input;
 mod profiles;
 mod prompt;
+mod prompt_args;
 mod read;
 mod replay;
 mod screen;

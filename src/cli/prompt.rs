@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use serde_json::json;
 
+use super::prompt_args::{self, PromptArgs};
 use super::servers::{self, ServerArgs};
 use super::{Failure, input, terminal, tokens, tool_file};
 use crate::catalog::{Catalog, Server};
 use crate::dialect::Dialect;
 use crate::profile::{Lang, Profile, SystemPlacement};
-use crate::prompt::{Listing, Options, Prompt, PromptError};
+use crate::prompt::{Options, Prompt, PromptError, System};
 use crate::route::Toolbox;
 use crate::route::mcp::ServerState;
 use crate::tool::ToolChoice;
@@ -19,6 +20,7 @@ use crate::tool::ToolChoice;
 const EXAMPLES: &str = "\
 Examples:
   toolgraft prompt --tools tools.json
+  toolgraft prompt --mcp-config my.json --tool-budget 2000
   toolgraft prompt --mcp-config my.json --model deepseek-r1:14b --system @persona.txt
   toolgraft tools --json | toolgraft prompt --tools - --dialect tool_tag --lang zh --json
 
@@ -51,10 +53,6 @@ pub(super) struct Args {
     #[arg(long)]
     lang: Option<Lang>,
 
-    /// How tools are listed: schema, signature, brief or index
-    #[arg(long, value_name = "STYLE", default_value_t)]
-    listing: Listing,
-
     /// Your own system text, which comes first; @FILE reads it from a file
     #[arg(long, value_name = "TEXT|@FILE")]
     system: Option<String>,
@@ -67,9 +65,12 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", value_parser = input::above_zero)]
     max_calls: Option<NonZeroUsize>,
 
-    /// Print one JSON object: prompt, tokens, tools (their number), profile, dialect, lang, listing, placement
+    /// Print one JSON object: prompt, tokens, tools (their number), profile, dialect, lang, listing, listed, placement
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    listing: PromptArgs,
 
     #[command(flatten)]
     servers: ServerArgs,
@@ -91,28 +92,33 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
     let options = Options {
         dialect: args.dialect.unwrap_or(defaults.dialect),
         lang: args.lang.unwrap_or(defaults.lang),
-        listing: args.listing,
         system: args.system.as_deref().map(input::text_or_file).transpose()?,
         tool_choice: args.tool_choice.clone(),
         max_calls: args.max_calls.map(NonZeroUsize::get),
-        ..defaults
+        ..args.listing.apply(defaults)
     };
     let (listed, complete) = listed_servers(&args)?;
     let catalog = options.callable(Arc::new(Catalog::new(listed)));
     let prompt = Prompt::new(options).map_err(failure)?;
-    let text = prompt.system(&catalog).map_err(failure)?;
+    let System { text, listed, .. } = prompt.compose(&catalog).map_err(failure)?;
     let (tokens, tools) = (tokens::count(&text), catalog.offered().count());
     if args.json {
         let options = prompt.options();
         let object = json!({
             "prompt": text, "tokens": tokens, "tools": tools, "profile": profile.name,
             "dialect": options.dialect.name(), "lang": options.lang, "listing": options.listing.as_str(),
-            "placement": profile.system,
+            "listed": prompt_args::as_json(&listed), "placement": profile.system,
         });
         servers::emit(&format!("{object}\n"))?;
     } else {
         servers::emit(&format!("{text}\n"))?;
         anstream::eprintln!("{tokens} tokens (o200k), {}, {}", terminal::counted(tools, "tool"), placement(profile));
+        if let Some(fitted) = prompt_args::fitted(&listed) {
+            anstream::eprintln!("{fitted}");
+        }
+    }
+    if let Some(warning) = prompt_args::over_budget(&listed) {
+        servers::warn(&warning);
     }
     if complete { Ok(()) } else { Err(Failure::Reported) }
 }

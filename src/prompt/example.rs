@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::{NAME_CHARS, TEXT_CHARS};
+use super::TEXT_CHARS;
+use super::options::NAME_CHARS;
 use crate::catalog::Catalog;
 use crate::dialect::{Dialect, Shape, write_call, write_tool_call};
 use crate::outcome::Neutraliser;

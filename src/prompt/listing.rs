@@ -4,7 +4,8 @@ use serde::Serialize;
 
 use super::entry::{Lister, ServerView, ToolView};
 use super::example::{describe_call, display_name, example_call, example_tool, read_call, wrong_call};
-use super::{Listing, NAME_CHARS, NOTE_CHARS, Options, PromptError, TEXT_CHARS};
+use super::options::NAME_CHARS;
+use super::{Listing, NOTE_CHARS, Options, PromptError, TEXT_CHARS};
 use crate::catalog::{Catalog, Server};
 use crate::outcome::Neutraliser;
 use crate::tool::{Tool, ToolChoice};
@@ -40,6 +41,12 @@ pub(super) struct View {
 struct DescribeView {
     name: String,
     example: String,
+}
+
+/// What the template of one tool sees.
+#[derive(Debug, Serialize)]
+pub(super) struct Single {
+    pub(super) tool: ToolView,
 }
 
 /// What the template of a description sees.

@@ -20,124 +20,33 @@
 //! # Ok::<(), toolgraft::prompt::PromptError>(())
 //! ```
 
+mod budget;
 mod entry;
 mod example;
 mod listing;
+mod options;
 mod results;
 mod sentence;
 mod signature;
 mod templates;
 
+pub use budget::Listed;
+pub use options::{DESCRIPTION_CHARS, Listing, NOTE_CHARS, Options, SENTENCE_CHARS, TEXT_CHARS};
+
 use std::fmt;
-use std::sync::Arc;
 
 use minijinja::Environment;
 use minijinja::value::Serde;
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::call::Rejected;
 use crate::catalog::Catalog;
 use crate::dialect::Dialect;
-use crate::outcome::{Neutraliser, Outcome, RESULT_BYTES, Status};
-use crate::profile::{Lang, Profile};
-use crate::reasoning::keyword_enum;
+use crate::outcome::{Neutraliser, Outcome, Status};
 use crate::tool::{Tool, ToolChoice};
-
-/// How tools are listed, from the longest style to the shortest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Hash)]
-pub enum Listing {
-    /// The whole JSON Schema, minified, and the description up to [`TEXT_CHARS`].
-    Schema,
-    /// A TypeScript-like signature, the description up to
-    /// [`DESCRIPTION_CHARS`], and notes on parameters that need one.
-    #[default]
-    Signature,
-    /// As `Signature`, but of the description the first sentence only.
-    Brief,
-    /// Name and first sentence. The model asks for the rest with the built-in
-    /// tool that [`Options::callable`] adds.
-    Index,
-}
-
-keyword_enum!(Listing, "a listing style", "schema" => Listing::Schema, "signature" => Listing::Signature,
-    "brief" => Listing::Brief, "index" => Listing::Index);
-
-impl Listing {
-    /// All styles, the longest first.
-    pub const ALL: &'static [Listing] = &[Listing::Schema, Listing::Signature, Listing::Brief, Listing::Index];
-
-    /// The style in which a tool is described that stands out: in full.
-    fn full(self) -> Listing {
-        self.min(Listing::Signature)
-    }
-}
-
-/// Characters of a description that a signature carries at most.
-pub const DESCRIPTION_CHARS: usize = 600;
-
-/// Characters of the first sentence that `brief` and `index` give, at most.
-pub const SENTENCE_CHARS: usize = 200;
-
-/// Characters of a name at most; longer ones are no names that a model could copy.
-const NAME_CHARS: usize = 200;
-
-/// Characters of a parameter's or resource's description at most.
-pub const NOTE_CHARS: usize = 300;
-
-/// Characters of any other text of a server at most: its instructions, and the
-/// descriptions of the `schema` listing and of a tool that is asked about, each.
-pub const TEXT_CHARS: usize = 2_000;
-
-/// What a prompt teaches and how.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Options {
-    /// Call syntax.
-    pub dialect: Dialect,
-    /// Language of the instructions.
-    pub lang: Lang,
-    /// How tools are listed.
-    pub listing: Listing,
-    /// The caller's own system text; comes first, verbatim.
-    pub system: Option<String>,
-    /// Whether tools may or must be called.
-    pub tool_choice: ToolChoice,
-    /// Calls in one message at most; `None` says nothing about it.
-    pub max_calls: Option<usize>,
-    /// Bytes of one result that the model sees at most.
-    pub result_bytes: usize,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Options::for_profile(<&Profile>::default())
-    }
-}
-
-impl Options {
-    /// Dialect and language of a model's profile, defaults for the rest.
-    pub fn for_profile(profile: &Profile) -> Self {
-        Options {
-            dialect: profile.dialect,
-            lang: profile.lang,
-            listing: Listing::default(),
-            system: None,
-            tool_choice: ToolChoice::default(),
-            max_calls: None,
-            result_bytes: RESULT_BYTES,
-        }
-    }
-
-    /// What a model that reads this prompt may call: the catalog's tools and,
-    /// where the listing may leave something out, the built-in tool that
-    /// describes them ([`Catalog::with_describe_tool`]). The prompt, the parser
-    /// and the validator must be given the same.
-    pub fn callable(&self, catalog: Arc<Catalog>) -> Arc<Catalog> {
-        if self.listing != Listing::Index || catalog.describe_tool().is_some() {
-            return catalog;
-        }
-        Arc::new(Arc::unwrap_or_clone(catalog).with_describe_tool())
-    }
-}
+use budget::Measure as _;
+use entry::Lister;
 
 /// Why a prompt cannot be written.
 #[derive(Debug, thiserror::Error)]
@@ -179,6 +88,16 @@ impl fmt::Debug for Prompt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Prompt").field("options", &self.options).finish_non_exhaustive()
     }
+}
+
+/// A system text, and how it lists the tools.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct System {
+    /// The text.
+    pub text: String,
+    /// How its tools are listed; none are where the choice forbids calls.
+    pub listed: Listed,
 }
 
 /// The calls of one round and what became of them.
@@ -247,26 +166,39 @@ impl Prompt {
     /// The system text: the caller's own, then the tools and how to call them.
     /// Without tools it is the caller's own text alone, which may be empty.
     ///
-    /// The built-in tool is taught where the catalog has it and a tool is listed
-    /// by its name only; see [`Options::callable`].
+    /// # Errors
+    /// As [`compose`](Prompt::compose).
+    pub fn system(&self, catalog: &Catalog) -> Result<String, PromptError> {
+        let draft = Draft::new(self, catalog);
+        let (styles, _) = draft.styles()?;
+        self.render(self.stem(), &draft.view(&styles)?)
+    }
+
+    /// The system text, how its tools are listed, and what the listing takes.
+    ///
+    /// With a [budget](Options::tool_budget), tools are listed shorter until the
+    /// listing fits: first all that are schemas become signatures, one after
+    /// another, then brief, then index. Within a style, the tool that saves most
+    /// goes first, of equal ones the later. So the same tools and budget give the
+    /// same text. A tool that the choice names stays in full, and none is ever
+    /// left out: [`Listed::is_over_budget`] says that they do not fit.
+    ///
+    /// Tools become index only where the catalog has the built-in tool that gives
+    /// the rest, which is then taught; see [`Options::callable`].
     ///
     /// # Errors
     /// [`PromptError::UnknownTool`] and [`PromptError::NothingToCall`] where the
-    /// tool choice does not fit the catalog.
-    pub fn system(&self, catalog: &Catalog) -> Result<String, PromptError> {
-        let neutraliser = Neutraliser::new(catalog);
-        let view = listing::view(catalog, &self.options, &neutraliser, &self.styles(catalog))?;
-        let stem = self.options.dialect.spec().template.unwrap_or_default();
-        self.render(stem, &view)
+    /// tool choice does not fit the catalog; [`PromptError::Template`].
+    pub fn compose(&self, catalog: &Catalog) -> Result<System, PromptError> {
+        let draft = Draft::new(self, catalog);
+        let (styles, tokens) = draft.styles()?;
+        let tokens = tokens.map_or_else(|| draft.listing(&styles), Ok)?;
+        let text = self.render(self.stem(), &draft.view(&styles)?)?;
+        Ok(System { text, listed: Listed::new(&styles, tokens, self.options.tool_budget) })
     }
 
-    /// The style of each offered tool. The ones that the choice names are always in full.
-    fn styles(&self, catalog: &Catalog) -> Vec<Listing> {
-        let Options { listing, tool_choice, .. } = &self.options;
-        let named = |tool: &Tool| {
-            matches!(tool_choice, ToolChoice::Named(_)) && tool_choice.admits(tool.server.as_deref(), &tool.name)
-        };
-        catalog.offered().map(|tool| if named(tool) { listing.full() } else { *listing }).collect()
+    fn stem(&self) -> &'static str {
+        self.options.dialect.spec().template.unwrap_or_default()
     }
 
     /// What a call of the built-in tool is answered with: the full listing of the
@@ -303,8 +235,57 @@ impl Prompt {
         self.render("results", &results::view(catalog, &options, round))
     }
 
-    fn render(&self, stem: &str, view: &impl serde::Serialize) -> Result<String, PromptError> {
+    fn render(&self, stem: &str, view: &impl Serialize) -> Result<String, PromptError> {
         let template = self.environment.get_template(&format!("{}/{stem}.j2", self.options.lang))?;
         Ok(template.render(Serde(view))?.trim().to_owned())
+    }
+}
+
+/// A system text in the making.
+struct Draft<'a> {
+    prompt: &'a Prompt,
+    catalog: &'a Catalog,
+    neutraliser: Neutraliser,
+    tools: Vec<&'a Tool>,
+}
+
+impl<'a> Draft<'a> {
+    fn new(prompt: &'a Prompt, catalog: &'a Catalog) -> Self {
+        let silent = prompt.options.tool_choice == ToolChoice::None;
+        let tools = catalog.offered().filter(|_| !silent).collect();
+        Draft { prompt, catalog, neutraliser: Neutraliser::new(catalog), tools }
+    }
+
+    /// The style of each tool, and what the listing takes if that was measured.
+    fn styles(&self) -> Result<(Vec<Listing>, Option<usize>), PromptError> {
+        let Options { listing, tool_choice, tool_budget, .. } = &self.prompt.options;
+        let named = |tool: &&Tool| {
+            matches!(tool_choice, ToolChoice::Named(_)) && tool_choice.admits(tool.server.as_deref(), &tool.name)
+        };
+        let pinned: Vec<bool> = self.tools.iter().map(named).collect();
+        let start = pinned.iter().map(|named| if *named { listing.full() } else { *listing }).collect();
+        let Some(budget) = tool_budget else { return Ok((start, None)) };
+        let shortest = if self.catalog.describe_tool().is_some() { Listing::Index } else { Listing::Brief };
+        let (styles, tokens) = budget::fit(self, start, &pinned, shortest, *budget)?;
+        Ok((styles, Some(tokens)))
+    }
+
+    fn view(&self, styles: &[Listing]) -> Result<listing::View, PromptError> {
+        listing::view(self.catalog, &self.prompt.options, &self.neutraliser, styles)
+    }
+}
+
+impl budget::Measure for Draft<'_> {
+    fn listing(&self, styles: &[Listing]) -> Result<usize, PromptError> {
+        let view = self.view(styles)?;
+        let texts = [self.prompt.render("listing", &view)?, self.prompt.render("lookup", &view)?];
+        Ok(self.prompt.options.tokens.count(texts.join("\n\n").trim_end()))
+    }
+
+    fn tool(&self, place: usize, style: Listing) -> Result<usize, PromptError> {
+        let lister =
+            Lister { catalog: self.catalog, dialect: self.prompt.options.dialect, neutraliser: &self.neutraliser };
+        let view = listing::Single { tool: lister.tool(self.tools[place], style) };
+        Ok(self.prompt.options.tokens.count(&self.prompt.render("tool", &view)?))
     }
 }

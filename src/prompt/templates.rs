@@ -14,8 +14,8 @@ macro_rules! templates {
 }
 
 templates! {
-    "en": "use_mcp_tool", "tool_tag", "type_marker", "frame", "listing", "tool", "rules", "results", "describe";
-    "zh": "use_mcp_tool", "tool_tag", "type_marker", "frame", "listing", "tool", "rules", "results", "describe";
+    "en": "use_mcp_tool", "tool_tag", "type_marker", "frame", "listing", "tool", "lookup", "rules", "results", "describe";
+    "zh": "use_mcp_tool", "tool_tag", "type_marker", "frame", "listing", "tool", "lookup", "rules", "results", "describe";
 }
 
 /// An environment that holds all templates. A value that a template names and

@@ -26,14 +26,16 @@ pub struct PromptVoice {
 
 impl PromptVoice {
     /// The words for these tools, as [`Options::callable`] gives them. Tool choice
-    /// and the number of calls in one message are those of `config`.
+    /// and the number of calls in one message are those of `config`; so is the
+    /// token counter, where it has one.
     ///
     /// # Errors
     /// The dialect is only read, the tool choice does not fit the tools, or a
     /// template fails.
     pub fn new(catalog: Arc<Catalog>, options: &Options, config: &TurnConfig) -> Result<Self, PromptError> {
         let with = |tool_choice: ToolChoice| {
-            Prompt::new(Options { tool_choice, max_calls: config.max_calls, ..options.clone() })
+            let tokens = config.tokens.as_ref().unwrap_or(&options.tokens).clone();
+            Prompt::new(Options { tool_choice, max_calls: config.max_calls, tokens, ..options.clone() })
         };
         let prompt = with(config.tool_choice.clone())?;
         let due = prompt.system(&catalog)?;

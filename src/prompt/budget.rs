@@ -1,0 +1,205 @@
+//! Tools listed shorter and shorter, until the listing fits a budget.
+//!
+//! The order of the steps depends on the tools alone, so that the same tools and
+//! the same budget give the same prompt, which an endpoint can keep in its cache.
+
+use std::cmp::Reverse;
+use std::fmt;
+
+use super::{Listing, PromptError};
+
+/// How the tools of a prompt are listed, and what that takes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Listed {
+    /// Tools in each style, in the order of [`Listing::ALL`].
+    counts: [usize; Listing::ALL.len()],
+    /// Tokens of the listing: servers with their instructions, tools and
+    /// resources, and how to ask for the rest.
+    pub tokens: usize,
+    /// Tokens that it may take.
+    pub budget: Option<usize>,
+}
+
+impl Listed {
+    pub(super) fn new(styles: &[Listing], tokens: usize, budget: Option<usize>) -> Self {
+        let counts = std::array::from_fn(|n| styles.iter().filter(|style| **style == Listing::ALL[n]).count());
+        Listed { counts, tokens, budget }
+    }
+
+    /// Tools that are listed in this style.
+    pub fn count(&self, style: Listing) -> usize {
+        Listing::ALL.iter().position(|s| *s == style).map_or(0, |n| self.counts[n])
+    }
+
+    /// Whether the listing takes more than its budget: every tool is as short as
+    /// it can be, and still there.
+    pub fn is_over_budget(&self) -> bool {
+        self.budget.is_some_and(|budget| self.tokens > budget)
+    }
+}
+
+/// `12 tools as signature, 3 as index`.
+impl fmt::Display for Listed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let styles = Listing::ALL.iter().filter(|style| self.count(**style) > 0);
+        let parts: Vec<String> = styles.map(|style| format!("{} as {style}", self.count(*style))).collect();
+        f.write_str(if parts.is_empty() { "no tools" } else { "" })?;
+        f.write_str(&parts.join(", "))
+    }
+}
+
+/// Sizes in tokens.
+pub(super) trait Measure {
+    /// The listing with its tools in these styles.
+    fn listing(&self, styles: &[Listing]) -> Result<usize, PromptError>;
+    /// One offered tool, by its place, in a style.
+    fn tool(&self, place: usize, style: Listing) -> Result<usize, PromptError>;
+}
+
+/// The styles with which the listing fits the budget, and what it takes then;
+/// where none does, the shortest. `start` says how each tool is listed without a
+/// budget; tools in `pinned` stay as they are, and none gets shorter than `shortest`.
+///
+/// Style by style: only when all tools are signatures does the first become
+/// brief. Within a style, the tool that saves most goes first, of equal ones the
+/// later. So each tool keeps as much as it can, and few lose anything.
+pub(super) fn fit(
+    measure: &impl Measure,
+    start: Vec<Listing>,
+    pinned: &[bool],
+    shortest: Listing,
+    budget: usize,
+) -> Result<(Vec<Listing>, usize), PromptError> {
+    let whole = measure.listing(&start)?;
+    if whole <= budget {
+        return Ok((start, whole));
+    }
+    let mut styles = start;
+    // What the entries saved, so that the whole is not measured at every step.
+    let mut estimate = whole;
+    let mut last = None;
+    for step in steps(measure, &styles, pinned, shortest)? {
+        styles[step.place] = step.style;
+        estimate = estimate.saturating_sub(step.saves);
+        last = None;
+        if estimate <= budget {
+            let whole = measure.listing(&styles)?;
+            if whole <= budget {
+                return Ok((styles, whole));
+            }
+            last = Some(whole);
+        }
+    }
+    let whole = last.map_or_else(|| measure.listing(&styles), Ok)?;
+    Ok((styles, whole))
+}
+
+/// One tool gets a shorter style.
+struct Step {
+    place: usize,
+    style: Listing,
+    saves: usize,
+}
+
+fn steps(
+    measure: &impl Measure,
+    start: &[Listing],
+    pinned: &[bool],
+    shortest: Listing,
+) -> Result<Vec<Step>, PromptError> {
+    let mut sizes = Vec::with_capacity(start.len());
+    for (place, style) in start.iter().enumerate() {
+        sizes.push(if pinned[place] { 0 } else { measure.tool(place, *style)? });
+    }
+    let mut all = Vec::new();
+    for style in Listing::ALL.iter().filter(|style| **style <= shortest) {
+        let mut level = Vec::new();
+        for (place, _) in start.iter().enumerate().filter(|(place, from)| !pinned[*place] && *from < style) {
+            let size = measure.tool(place, *style)?;
+            // A tool without parameters may be no shorter as a signature than as brief.
+            if size < sizes[place] {
+                level.push(Step { place, style: *style, saves: sizes[place] - size });
+            }
+        }
+        level.sort_by_key(|step| (Reverse(step.saves), Reverse(step.place)));
+        for step in &level {
+            sizes[step.place] -= step.saves;
+        }
+        all.append(&mut level);
+    }
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sizes of each tool in each style, and what the rest of the listing takes.
+    struct Sizes(Vec<[usize; 4]>, usize);
+
+    impl Sizes {
+        fn of(&self, place: usize, style: Listing) -> usize {
+            self.0[place][Listing::ALL.iter().position(|s| *s == style).unwrap()]
+        }
+    }
+
+    impl Measure for Sizes {
+        fn listing(&self, styles: &[Listing]) -> Result<usize, PromptError> {
+            Ok(self.1 + styles.iter().enumerate().map(|(place, style)| self.of(place, *style)).sum::<usize>())
+        }
+
+        fn tool(&self, place: usize, style: Listing) -> Result<usize, PromptError> {
+            Ok(self.of(place, style))
+        }
+    }
+
+    fn fitted(sizes: &Sizes, start: Listing, pinned: &[bool], budget: usize) -> (String, usize) {
+        let (styles, tokens) = fit(sizes, vec![start; sizes.0.len()], pinned, Listing::Index, budget).unwrap();
+        (styles.iter().map(|style| &style.as_str()[..2]).collect::<Vec<_>>().join(" "), tokens)
+    }
+
+    #[test]
+    fn the_tool_that_saves_most_goes_first_and_styles_go_one_after_another() {
+        let sizes = Sizes(vec![[100, 50, 40, 10], [300, 60, 20, 10], [100, 50, 40, 10]], 5);
+        let free = [false; 3];
+        for (budget, styles, tokens) in [
+            (505, "sc sc sc", 505),
+            (504, "sc si sc", 265),
+            (264, "sc si si", 215),
+            (214, "si si si", 165),
+            (164, "si br si", 125),
+            (124, "si br br", 115),
+            (114, "br br br", 105),
+            (104, "br br in", 75),
+            (74, "in br in", 45),
+            (44, "in in in", 35),
+            (34, "in in in", 35),
+            (0, "in in in", 35),
+        ] {
+            assert_eq!(fitted(&sizes, Listing::Schema, &free, budget), (styles.to_owned(), tokens), "{budget}");
+        }
+    }
+
+    #[test]
+    fn a_style_that_saves_nothing_is_passed_over() {
+        let sizes = Sizes(vec![[30, 20, 20, 25], [30, 20, 20, 10]], 0);
+        assert_eq!(fitted(&sizes, Listing::Schema, &[false; 2], 0), ("si in".to_owned(), 30));
+    }
+
+    #[test]
+    fn a_pinned_tool_stays_as_it_is() {
+        let sizes = Sizes(vec![[90, 50, 40, 10], [90, 50, 40, 10]], 0);
+        assert_eq!(fitted(&sizes, Listing::Signature, &[true, false], 0), ("si in".to_owned(), 60));
+    }
+
+    #[test]
+    fn counts_are_said_by_style() {
+        use Listing::{Brief, Index, Signature};
+        let listed = Listed::new(&[Signature, Brief, Index, Index], 90, Some(80));
+        assert_eq!(listed.to_string(), "1 as signature, 1 as brief, 2 as index");
+        assert_eq!((listed.count(Index), listed.count(Listing::Schema)), (2, 0));
+        assert!(listed.is_over_budget() && !Listed::new(&[], 90, None).is_over_budget());
+        assert_eq!(Listed::new(&[], 0, None).to_string(), "no tools");
+    }
+}
