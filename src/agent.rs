@@ -19,11 +19,12 @@
 //! # }
 //! ```
 
+mod asking;
 mod driver;
 mod record;
 
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -39,8 +40,9 @@ use crate::profile::Profile;
 use crate::prompt::{Options, PromptError};
 use crate::route::Toolbox;
 use crate::transcript::Recorder;
-use crate::turn::{Granted, ModelChoice, PromptVoice, Setup, Turn, TurnConfig, TurnError, Voice};
+use crate::turn::{ModelChoice, PromptVoice, Setup, Turn, TurnConfig, TurnError, Voice};
 use crate::validate::Validator;
+use asking::Asking;
 use driver::Driver;
 use record::TurnRecord;
 
@@ -92,12 +94,12 @@ pub enum AgentError {
 #[derive(Clone)]
 pub struct Agent {
     inner: Arc<Inner>,
+    asking: Arc<Asking>,
 }
 
 struct Inner {
     model: Arc<dyn Model>,
     toolbox: Arc<dyn Toolbox>,
-    approver: Option<Arc<dyn Approver>>,
     config: TurnConfig,
     call_timeout: Option<Duration>,
     prompt: Options,
@@ -105,8 +107,6 @@ struct Inner {
     display_only: Vec<String>,
     /// Words that replace the prompt's.
     voice: Option<MakeVoice>,
-    /// Tools that were approved once, for all conversations.
-    granted: Mutex<Granted>,
     /// The setup of the last turn, for as long as the tools stay the same.
     setup: Mutex<Option<(Arc<Catalog>, Arc<Setup>)>>,
 }
@@ -114,6 +114,7 @@ struct Inner {
 /// Options of an [`Agent`].
 pub struct AgentBuilder {
     inner: Inner,
+    approver: Option<Arc<dyn Approver>>,
 }
 
 impl AgentBuilder {
@@ -164,7 +165,7 @@ impl AgentBuilder {
     /// Without one they are denied.
     #[must_use]
     pub fn approver(mut self, approver: impl Approver + 'static) -> Self {
-        self.inner.approver = Some(Arc::new(approver));
+        self.approver = Some(Arc::new(approver));
         self
     }
 
@@ -193,7 +194,7 @@ impl AgentBuilder {
 
     /// The agent.
     pub fn build(self) -> Agent {
-        Agent { inner: Arc::new(self.inner) }
+        Agent { inner: Arc::new(self.inner), asking: Arc::new(Asking::new(self.approver)) }
     }
 }
 
@@ -204,16 +205,23 @@ impl Agent {
             inner: Inner {
                 model: Arc::new(model),
                 toolbox: Arc::new(toolbox),
-                approver: None,
                 config: TurnConfig::default(),
                 call_timeout: Some(CALL_TIMEOUT),
                 prompt: Options::default(),
                 display_only: Vec::new(),
                 voice: None,
-                granted: Mutex::default(),
                 setup: Mutex::default(),
             },
+            approver: None,
         }
+    }
+
+    /// The same agent with somebody else to ask, for one user of several or one
+    /// conversation. It shares model, tools and prompt with this one, and nothing
+    /// that was approved here counts as approved there.
+    #[must_use]
+    pub fn with_approver(&self, approver: impl Approver + 'static) -> Agent {
+        Agent { inner: self.inner.clone(), asking: Arc::new(Asking::new(Some(Arc::new(approver)))) }
     }
 
     /// Runs one turn: the model answers what the conversation ends with. Calls
@@ -240,21 +248,16 @@ impl Agent {
 
     fn start(&self, conversation: Conversation, record: Option<TurnRecord>) -> Result<Run, AgentError> {
         let inner = self.inner.clone();
-        let granted = inner.granted().clone();
+        let granted = self.asking.granted().clone();
         let turn = Turn::new(inner.setup()?, conversation, granted)?;
         let (cancel, suspend) = (CancellationToken::new(), CancellationToken::new());
-        let driver = Driver::new(inner, turn, cancel.clone(), suspend.clone(), record);
+        let driver = Driver::new(inner, self.asking.clone(), turn, cancel.clone(), suspend.clone(), record);
         let events = stream::unfold(driver, |mut driver| async move { Some((driver.next().await?, driver)) });
         Ok(Run { events: events.boxed(), cancel, suspend })
     }
 }
 
 impl Inner {
-    fn granted(&self) -> MutexGuard<'_, Granted> {
-        // Nothing is done under the lock that could panic half-way.
-        self.granted.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn setup(&self) -> Result<Arc<Setup>, PromptError> {
         let offered = self.toolbox.catalog();
         let mut last = self.setup.lock().unwrap_or_else(PoisonError::into_inner);

@@ -7,18 +7,20 @@ use futures::future::BoxFuture;
 use futures::stream::{BoxStream, FuturesUnordered, StreamExt};
 use tokio_util::sync::CancellationToken;
 
+use super::asking::{Asking, ask};
 use super::record::TurnRecord;
-use super::{AgentEvent, Approval, ApprovalRequest, AskReason, Inner};
+use super::{AgentEvent, Inner};
 use crate::model::{ModelError, ModelEvent, Request};
 use crate::outcome::{Outcome, Status};
 use crate::route::Invocation;
-use crate::turn::{Action, Input, Remark, Setup, Turn};
+use crate::turn::{Action, Input, Turn};
 
 pub(super) type Events = BoxStream<'static, Result<ModelEvent, ModelError>>;
 
 /// What runs for one turn.
 pub(super) struct Driver {
     agent: Arc<Inner>,
+    asking: Arc<Asking>,
     turn: Turn,
     cancel: CancellationToken,
     /// Taken once it was told to the turn.
@@ -33,6 +35,7 @@ pub(super) struct Driver {
 impl Driver {
     pub(super) fn new(
         agent: Arc<Inner>,
+        asking: Arc<Asking>,
         turn: Turn,
         cancel: CancellationToken,
         suspend: CancellationToken,
@@ -40,6 +43,7 @@ impl Driver {
     ) -> Self {
         Driver {
             agent,
+            asking,
             turn,
             cancel,
             suspend: Some(suspend),
@@ -76,7 +80,9 @@ impl Driver {
             Action::CancelStream => self.message = None,
             Action::Withdraw { .. } => self.question = None,
             Action::Call(invocation) => self.calls.push(Box::pin(call(self.agent.clone(), invocation))),
-            Action::Ask(request) => self.question = Some(Box::pin(ask(self.agent.clone(), self.turn.setup(), request))),
+            Action::Ask(request) => {
+                self.question = Some(Box::pin(ask(self.asking.clone(), self.turn.setup(), request)))
+            }
             Action::Finish(finished) => {
                 self.message = None;
                 self.calls.clear();
@@ -157,18 +163,4 @@ async fn call(agent: Arc<Inner>, invocation: Invocation) -> (String, Outcome) {
     };
     outcome.took.get_or_insert_with(|| started.elapsed());
     (id, outcome)
-}
-
-async fn ask(agent: Arc<Inner>, setup: Arc<Setup>, request: ApprovalRequest) -> Input {
-    let id = request.id.clone();
-    let tool = (request.server.clone(), request.tool.clone());
-    let first_use = request.reason == AskReason::FirstUse;
-    let approval = match &agent.approver {
-        Some(approver) => approver.approve(request).await,
-        None => Approval::Denied { reason: Some(setup.voice().remark(Remark::NotAllowed)) },
-    };
-    if first_use && approval == Approval::Approved {
-        agent.granted().insert(tool);
-    }
-    Input::Approval { id, approval }
 }

@@ -565,3 +565,24 @@ async fn a_suspended_turn_goes_on_later_with_its_question() {
     assert_eq!(*asked.lock().unwrap(), ["call_1"]);
     assert_eq!(ran.load(Ordering::Relaxed), 0, "the first agent ran nothing");
 }
+
+#[tokio::test]
+async fn an_agent_for_another_user_asks_that_user() {
+    let rounds =
+        [weather("Paris"), "Sunny.".into(), weather("Paris"), "Sunny.".into(), weather("Rome"), "Sunny.".into()];
+    let scene = Scene::new(rounds).with(|c| c.policy = Policy::new(Otherwise::AskOnce));
+    let asked = Arc::<Mutex<Vec<&str>>>::default();
+    let approver = |name: &'static str| {
+        let asked = asked.clone();
+        move |_: ApprovalRequest| {
+            asked.lock().unwrap().push(name);
+            async { true }
+        }
+    };
+    let ann = scene.builder.approver(approver("ann")).build();
+    let bob = ann.with_approver(approver("bob"));
+    for agent in [&ann, &bob, &ann] {
+        assert!(agent.run("Weather?").unwrap().finish().await.reason.is_answer());
+    }
+    assert_eq!(*asked.lock().unwrap(), ["ann", "bob"], "what Ann approved once, Bob did not");
+}

@@ -1,0 +1,54 @@
+//! Finds the calls in a model's text while it streams. Needs no feature.
+//!
+//! ```sh
+//! cargo run --example parser_only --no-default-features < answer.txt
+//! ```
+//!
+//! The text comes from standard input, seven characters at a
+//! time, as a stream may cut it. What the user sees goes to standard output, everything else to
+//! standard error; a summary follows.
+
+use std::io::{Read, Write, stderr, stdin, stdout};
+use std::sync::Arc;
+
+use toolgraft::assemble::Collector;
+use toolgraft::catalog::Catalog;
+use toolgraft::event::Event;
+use toolgraft::message::FinishReason;
+use toolgraft::parse::{Config, Parser};
+use toolgraft::tool::Tool;
+
+fn main() -> std::io::Result<()> {
+    // Known names make `tool_tag` calls readable, and unknown tools are told with near names.
+    let catalog = Catalog::from_tools([Tool::new("get_weather"), Tool::new("get_time")]);
+    let mut parser = Parser::new(Config { catalog: Some(Arc::new(catalog)), ..Config::default() });
+    let mut message = Collector::new();
+
+    let mut bytes = Vec::new();
+    stdin().read_to_end(&mut bytes)?;
+    let text = String::from_utf8_lossy(&bytes);
+    let mut see = |event: Event<'_>| {
+        match &event {
+            Event::Text { text, .. } => write!(stdout(), "{text}"),
+            Event::Reasoning { text, .. } => write!(stderr(), "{text}"),
+            Event::CallStart { tool, .. } => writeln!(stderr(), "\n[a call of {tool} begins]"),
+            _ => Ok(()),
+        }
+        .expect("standard output and standard error are there");
+        message.push(event);
+    };
+    for piece in text.chars().collect::<Vec<_>>().chunks(7) {
+        parser.push(&piece.iter().collect::<String>(), &mut see);
+    }
+    parser.finish(&FinishReason::Stop, &mut see);
+
+    let mut out = stdout();
+    writeln!(out, "\n--")?;
+    for entry in message.finish().entries {
+        match entry.result {
+            Ok(call) => writeln!(out, "call: {} {}", call.tool, call.arguments)?,
+            Err(rejected) => writeln!(out, "not a call ({}): {}", rejected.kind, rejected.message)?,
+        }
+    }
+    Ok(())
+}
