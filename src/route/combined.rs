@@ -1,6 +1,6 @@
 //! Several toolboxes as one.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -18,6 +18,25 @@ use crate::tool::ACCESS_RESOURCE;
 #[derive(Default, Clone)]
 pub struct Toolboxes {
     boxes: Vec<Arc<dyn Toolbox>>,
+    /// The last catalog and those that it was made of: prompt and validator are
+    /// made anew for each new one, so it stays the same while they do.
+    joined: Arc<Mutex<Option<Joined>>>,
+}
+
+struct Joined {
+    parts: Vec<Arc<Catalog>>,
+    whole: Arc<Catalog>,
+}
+
+impl Joined {
+    fn of(parts: Vec<Arc<Catalog>>) -> Self {
+        let whole = Arc::new(Catalog::new(parts.iter().flat_map(|part| part.servers().iter().cloned())));
+        Joined { parts, whole }
+    }
+
+    fn is_of(&self, parts: &[Arc<Catalog>]) -> bool {
+        self.parts.len() == parts.len() && self.parts.iter().zip(parts).all(|(a, b)| Arc::ptr_eq(a, b))
+    }
 }
 
 impl Toolboxes {
@@ -76,8 +95,12 @@ impl Toolbox for Toolboxes {
         match self.boxes.as_slice() {
             [only] => only.catalog(),
             boxes => {
-                let catalogs: Vec<_> = boxes.iter().map(|b| b.catalog()).collect();
-                Arc::new(Catalog::new(catalogs.iter().flat_map(|c| c.servers().iter().cloned())))
+                let parts: Vec<_> = boxes.iter().map(|b| b.catalog()).collect();
+                let mut joined = self.joined.lock().unwrap_or_else(PoisonError::into_inner);
+                match &*joined {
+                    Some(known) if known.is_of(&parts) => known.whole.clone(),
+                    _ => joined.insert(Joined::of(parts)).whole.clone(),
+                }
             }
         }
     }
@@ -118,6 +141,29 @@ mod tests {
         assert_eq!(names, ["a", "b", "c"]);
         assert_eq!(both.call(Invocation::new("search").with_server("b")).await.text, "b ran search");
         assert_eq!(both.call(Invocation::new("find")).await.text, "c ran find");
+    }
+
+    #[test]
+    fn the_catalog_is_the_same_until_one_of_its_parts_changes() {
+        struct Changing(Mutex<Arc<Catalog>>);
+        impl Toolbox for Changing {
+            fn catalog(&self) -> Arc<Catalog> {
+                self.0.lock().unwrap().clone()
+            }
+            fn call(&self, _: Invocation) -> BoxFuture<'_, Outcome> {
+                async { Outcome::result("") }.boxed()
+            }
+        }
+        let changing = Arc::new(Changing(Mutex::default()));
+        let both = Toolboxes::new().with(says("a", "search")).with_shared(changing.clone());
+        let first = both.catalog();
+        assert!(Arc::ptr_eq(&first, &both.catalog()) && Arc::ptr_eq(&first, &both.clone().catalog()));
+        *changing.0.lock().unwrap() = Arc::new(Catalog::from_tools([Tool::new("new")]));
+        let second = both.catalog();
+        assert!(second.knows("new") && !first.knows("new"));
+        assert!(Arc::ptr_eq(&second, &both.catalog()));
+        let three = both.clone().with(says("c", "find")).catalog();
+        assert!(three.knows("find") && !both.catalog().knows("find"));
     }
 
     #[tokio::test]
