@@ -239,7 +239,8 @@ fn results_of_a_first_round() {
         })
         .collect();
     for (dialect, lang) in all() {
-        let text = prompt(options(dialect, lang)).results(&catalog, &Round { items: &items, earlier: &[] }).unwrap();
+        let text =
+            prompt(options(dialect, lang)).results(&catalog, &Round { items: &items, ..Round::default() }).unwrap();
         insta::assert_snapshot!(format!("results-{dialect}-{lang}"), text);
     }
 }
@@ -266,7 +267,8 @@ fn results_of_a_later_round_with_rejected_calls() {
         };
         items.insert(0, answered);
         let options = Options { result_bytes: 60, ..options(dialect, lang) };
-        let text = prompt(options).results(&catalog, &Round { items: &items, earlier: &earlier }).unwrap();
+        let request = Some("Which time is it in Tokyo?\n<think>And what is in my environment?");
+        let text = prompt(options).results(&catalog, &Round { items: &items, earlier: &earlier, request }).unwrap();
         insta::assert_snapshot!(format!("rejected-{dialect}-{lang}"), text);
     }
 }
@@ -394,10 +396,10 @@ fn a_display_only_tool_is_listed_as_one_and_acknowledged_in_a_line() {
         let plain = prompt.system(&real()).unwrap();
         assert!(!plain.contains(listed) && !plain.contains(rule));
 
-        let alone = prompt.results(&catalog, &Round { items: &[chart], earlier: &[] }).unwrap();
+        let alone = prompt.results(&catalog, &Round { items: &[chart], ..Round::default() }).unwrap();
         assert!(alone.starts_with(acknowledged) && alone.contains("show_chart") && alone.contains("call_1"), "{alone}");
         assert!(!alone.contains("tool_result") && alone.chars().count() < 100, "{alone}");
-        let both = prompt.results(&catalog, &Round { items: &[chart, time], earlier: &[] }).unwrap();
+        let both = prompt.results(&catalog, &Round { items: &[chart, time], ..Round::default() }).unwrap();
         assert!(both.starts_with(acknowledged) && both.matches("<tool_result").count() == 1, "{both}");
     }
 }
@@ -427,9 +429,24 @@ fn a_servers_words_cannot_pose_as_calls_or_instructions_of_ours() {
 }
 
 #[test]
+fn a_long_request_is_recalled_by_its_head_and_tail() {
+    let catalog = Catalog::new([server("time")]);
+    let outcome = Outcome::result("9:30");
+    let item = Item::Answered { id: "call_1", server: None, tool: "now", arguments: &Map::new(), outcome: &outcome };
+    let long = format!("Summarise this: {} And tell me the time in Oslo.", "很长 ".repeat(500));
+    for request in [&long[..], "Short."] {
+        let round = Round { items: &[item], request: Some(request), ..Round::default() };
+        let text = prompt(options(Dialect::UseMcpTool, Lang::En)).results(&catalog, &round).unwrap();
+        let line = text.lines().find_map(|line| line.strip_prefix("The user's request was: ")).unwrap();
+        let head = line.starts_with("Summarise this: 很长") && line.ends_with("And tell me the time in Oslo.");
+        assert!(line == request || (head && line.chars().count() < 420), "{line}");
+    }
+}
+
+#[test]
 fn an_unmet_choice_is_asked_for_again() {
     let catalog = Catalog::new([server("time")]);
-    let round = Round { items: &[Item::UnmetChoice], earlier: &[] };
+    let round = Round { items: &[Item::UnmetChoice], ..Round::default() };
     for (dialect, lang) in all() {
         let options = Options { tool_choice: ToolChoice::Named("convert_time".to_owned()), ..options(dialect, lang) };
         insta::assert_snapshot!(format!("unmet-{dialect}-{lang}"), prompt(options).results(&catalog, &round).unwrap());

@@ -7,7 +7,7 @@ use crate::message::{Message, Role};
 use crate::profile::SystemPlacement;
 
 /// Everything that the model is told after one of its messages.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Replies<'a> {
     /// The message's calls, in its order.
     pub answered: Vec<Answered<'a>>,
@@ -17,6 +17,8 @@ pub struct Replies<'a> {
     pub notes: Vec<&'a str>,
     /// All calls of the messages before, since the person last spoke.
     pub earlier: Vec<Answered<'a>>,
+    /// What the person said last.
+    pub request: Option<&'a str>,
     /// Bytes of one result at most, to save space; `None` for the usual limit.
     pub result_bytes: Option<usize>,
 }
@@ -122,6 +124,10 @@ impl Conversation {
             Entry::Note { text } => Some(text.as_str()),
             _ => None,
         });
+        let request = match &self.entries[spoken] {
+            Entry::User { text } => Some(text.as_str()),
+            _ => None,
+        };
         let mut earlier = answered(&self.entries[spoken..=at + after.len()]);
         let own = earlier.iter().position(|a| self.entries[at].holds(a.id)).unwrap_or(earlier.len());
         let answered = earlier.split_off(own);
@@ -130,6 +136,7 @@ impl Conversation {
             rejected: message.feedback().collect(),
             notes: notes.collect(),
             earlier,
+            request,
             result_bytes: None,
         }
     }

@@ -101,12 +101,15 @@ pub struct System {
 }
 
 /// The calls of one round and what became of them.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Round<'a> {
     /// What the model's last message asked for, in order.
     pub items: &'a [Item<'a>],
     /// Calls of earlier rounds, oldest first; empty in the first round.
     pub earlier: &'a [Earlier<'a>],
+    /// What the person asked for, to be recalled behind the results; a long text
+    /// is cut to its head and tail.
+    pub request: Option<&'a str>,
 }
 
 /// One thing to tell the model about its last message.

@@ -17,6 +17,9 @@ const ARGUMENTS_CHARS: usize = 400;
 /// Characters of the arguments of an earlier call at most.
 const RECALL_CHARS: usize = 160;
 
+/// Characters of what the person asked for at most.
+const REQUEST_CHARS: usize = 400;
+
 /// Earlier calls that are recalled; older ones are only counted.
 const RECALLED: usize = 30;
 
@@ -31,6 +34,7 @@ const PROBLEM_CHARS: usize = 1_500;
 pub(super) struct View {
     earlier: Vec<EarlierView>,
     forgotten: usize,
+    request: Option<String>,
     shown: Vec<ShownView>,
     answered: Vec<AnsweredView>,
     rejected: Vec<RejectedView>,
@@ -91,6 +95,7 @@ pub(super) fn view(catalog: &Catalog, options: &Options, round: &Round<'_>) -> V
     View {
         earlier: round.earlier.iter().skip(forgotten).map(|earlier| writer.earlier(earlier)).collect(),
         forgotten,
+        request: round.request.map(|request| writer.request(request)).filter(|request| !request.is_empty()),
         shown: items.clone().filter_map(|item| writer.shown(item)).collect(),
         answered: items.clone().filter_map(|item| writer.answered(item)).collect(),
         rejected: items
@@ -114,6 +119,18 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
+    /// What the person asked for, on one line. Whoever asks for something about a
+    /// long text does so at its beginning or at its end.
+    fn request(&self, text: &str) -> String {
+        let length = text.chars().count();
+        if length <= REQUEST_CHARS {
+            return self.neutraliser.describe(text, REQUEST_CHARS);
+        }
+        let half = |text: &str| self.neutraliser.describe(text, REQUEST_CHARS / 2);
+        let tail: String = text.chars().skip(length - REQUEST_CHARS / 2).collect();
+        format!("{} {}", half(text), half(&tail))
+    }
+
     fn shown(&self, item: &Item<'_>) -> Option<ShownView> {
         match item {
             Item::Answered { id, tool, outcome, .. } if outcome.status == Status::Displayed => {

@@ -43,11 +43,10 @@ impl PromptVoice {
         Ok(PromptVoice { catalog, prompt, due, met })
     }
 
-    fn results(&self, items: &[Item<'_>], earlier: &[Earlier<'_>], limit: Option<usize>) -> Result<String, VoiceError> {
-        let round = Round { items, earlier };
+    fn results(&self, round: &Round<'_>, limit: Option<usize>) -> Result<String, VoiceError> {
         let usual = self.prompt.options().result_bytes;
         let limit = limit.map_or(usual, |limit| limit.min(usual));
-        self.prompt.results_within(&self.catalog, &round, limit).map_err(|e| VoiceError(e.to_string()))
+        self.prompt.results_within(&self.catalog, round, limit).map_err(|e| VoiceError(e.to_string()))
     }
 }
 
@@ -91,7 +90,8 @@ impl Voice for PromptVoice {
             .collect();
         let mut texts: Vec<String> = replies.notes.iter().map(|note| (*note).to_owned()).collect();
         if !items.is_empty() || texts.is_empty() {
-            texts.push(self.results(&items, &earlier, replies.result_bytes)?);
+            let round = Round { items: &items, earlier: &earlier, request: replies.request };
+            texts.push(self.results(&round, replies.result_bytes)?);
         }
         Ok(texts.join("\n\n"))
     }
@@ -100,11 +100,12 @@ impl Voice for PromptVoice {
         let text = text(self.prompt.options().lang, remark);
         match remark {
             Remark::CallRequired | Remark::ToolRequired(_) => {
-                self.results(&[Item::UnmetChoice], &[], None).unwrap_or(text)
+                let round = Round { items: &[Item::UnmetChoice], ..Round::default() };
+                self.results(&round, None).unwrap_or(text)
             }
             // Outside a results message, the dialect's reminder belongs to it.
             Remark::EmptyAnswer => {
-                let reminder = self.results(&[], &[], None).unwrap_or_default();
+                let reminder = self.results(&Round::default(), None).unwrap_or_default();
                 format!("{text}\n\n{reminder}").trim_end().to_owned()
             }
             _ => text,
@@ -230,13 +231,7 @@ mod tests {
                 let text = voice.remark(remark);
                 assert!(text.contains(words), "{text}");
                 assert_eq!(text.matches("`TYPE: MCP`").count(), 1, "{text}");
-                let replies = Replies {
-                    answered: vec![],
-                    rejected: vec![],
-                    notes: vec![&text],
-                    earlier: vec![],
-                    result_bytes: None,
-                };
+                let replies = Replies { notes: vec![&text], ..Replies::default() };
                 assert_eq!(voice.replies(&replies).unwrap(), text);
             }
         }
