@@ -41,6 +41,7 @@ mod open;
 mod scan;
 mod tables;
 mod tool_tag;
+mod values;
 mod verdict;
 mod window;
 
@@ -48,6 +49,7 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use config::{Config, HOLD_SLACK, Limits, MAX_CALL_BYTES, MAX_CALLS, MAX_DEPTH, MIN_HOLD};
+pub use values::{FoundValue, FoundValues, NoValue, find_values};
 
 use crate::assemble::{Assembled, Collector};
 use crate::event::Event;

@@ -1,0 +1,244 @@
+//! JSON values in an answer that is not all JSON: fences and prose around them.
+
+use std::ops::Range;
+
+use serde_json::Value;
+
+use super::MAX_DEPTH;
+use super::json::{Closer, Lexed, Lexer, LooseStep, read};
+use super::line::{Fence, fence_close, fence_open};
+use super::window::{Match, Window};
+use crate::call::Repair;
+
+/// Bytes that are read tolerantly, per byte of text: prose may be full of
+/// brackets that begin no JSON.
+const TOLERANCE: usize = 16;
+
+/// Tolerantly read bytes that a short text has at least.
+const MIN_TOLERANCE: usize = 64 << 10;
+
+/// A complete JSON value in a text.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FoundValue {
+    /// The value.
+    pub value: Value,
+    /// Its bytes, without the fence around it.
+    pub range: Range<usize>,
+    /// Whether it stands in a code fence.
+    pub fenced: bool,
+    /// What was mended to read it, as in a call's arguments.
+    pub repairs: Vec<Repair>,
+}
+
+/// Something in a text that begins like a JSON value and is none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NoValue {
+    /// Its bytes; to the text's end where it is not over.
+    pub range: Range<usize>,
+    /// What is wrong, and where in it.
+    pub message: String,
+    /// The text ends inside it.
+    pub unfinished: bool,
+}
+
+/// The JSON values of a text.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct FoundValues {
+    /// The complete ones, in the text's order. None lies inside another.
+    pub values: Vec<FoundValue>,
+    /// The longest piece that begins like one and is none.
+    pub broken: Option<NoValue>,
+}
+
+/// Finds the JSON values in a text: objects and arrays at any place, other
+/// values where they are the whole text or all that a code fence holds.
+///
+/// What is mended is what is mended in a call's arguments, and each repair is
+/// named; a missing bracket is never supplied. Time is linear in the text, with
+/// a factor of up to [`MAX_DEPTH`](super::MAX_DEPTH) for hostile ones.
+///
+/// ```
+/// use toolgraft::parse::find_values;
+///
+/// let found = find_values("Here you are:\n```json\n{\"days\": 3,}\n```\nAnything else?");
+/// assert_eq!(found.values[0].value, serde_json::json!({"days": 3}));
+/// assert_eq!(found.values[0].repairs[0].to_string(), "trailing_comma");
+/// ```
+pub fn find_values(text: &str) -> FoundValues {
+    let mut finder = Finder {
+        text,
+        tolerance: (text.len() * TOLERANCE).max(MIN_TOLERANCE),
+        fence: None,
+        found: FoundValues::default(),
+    };
+    finder.scalar(0..text.len(), false);
+    finder.run();
+    finder.found
+}
+
+struct Finder<'t> {
+    text: &'t str,
+    /// Bytes that may still be read tolerantly.
+    tolerance: usize,
+    fence: Option<Fence>,
+    found: FoundValues,
+}
+
+impl Finder<'_> {
+    fn run(&mut self) {
+        let (mut at, mut line_start) = (0, true);
+        while at < self.text.len() {
+            if line_start && let Some(next) = self.fence_line(at) {
+                at = next;
+                continue;
+            }
+            let Some(i) = self.text[at..].find(['{', '[', '\n']) else { return };
+            at += i;
+            line_start = self.text.as_bytes()[at] == b'\n';
+            at = if line_start { at + 1 } else { self.compound(at) };
+        }
+    }
+
+    /// Takes a line that opens or closes a fence; yields the next line's start.
+    fn fence_line(&mut self, at: usize) -> Option<usize> {
+        let rest = &self.text[at..];
+        let indent = rest.len() - rest.trim_start_matches([' ', '\t']).len();
+        let line = &rest[indent..];
+        match self.fence {
+            Some(fence) => {
+                let Match::Yes(length) = fence_close(line, fence, false) else { return None };
+                self.fence = None;
+                Some(at + indent + length)
+            }
+            None => {
+                let Match::Yes((fence, length)) = fence_open(line, false) else { return None };
+                self.fence = Some(fence);
+                let body = at + indent + length;
+                self.scalar(body..body + until_close(&self.text[body..], fence), true);
+                Some(body)
+            }
+        }
+    }
+
+    /// Takes a value that is neither object nor array if it is all that `range` holds.
+    fn scalar(&mut self, range: Range<usize>, fenced: bool) {
+        let text = self.text[range.clone()].trim();
+        if text.starts_with(['{', '[']) {
+            return;
+        }
+        if let Ok(value) = serde_json::from_str(text) {
+            let start = range.start + self.text[range.clone()].find(text).unwrap_or(0);
+            let range = start..start + text.len();
+            self.found.values.push(FoundValue { value, range, fenced, repairs: Vec::new() });
+        }
+    }
+
+    /// Takes the value that begins with the bracket at `start`; yields where to go on.
+    fn compound(&mut self, start: usize) -> usize {
+        match self.end_of(start) {
+            Ok(end) => match read(&self.text[start..end]) {
+                Ok(found) => {
+                    let (value, repairs) = (found.value, found.repairs);
+                    self.found.values.push(FoundValue {
+                        value,
+                        range: start..end,
+                        fenced: self.fence.is_some(),
+                        repairs,
+                    });
+                    return end;
+                }
+                Err(error) => self.broken(start..end, error.to_string(), false),
+            },
+            Err(Some((message, unfinished))) => self.broken(start..self.text.len(), message, unfinished),
+            Err(None) => {}
+        }
+        start + 1
+    }
+
+    /// Where the value that begins at `start` ends; else what is wrong with it,
+    /// or `None` where it is only a bracket in prose.
+    fn end_of(&mut self, start: usize) -> Result<usize, Option<(String, bool)>> {
+        let unfinished = || Some(("the text ends before the value is closed".to_owned(), true));
+        let mut lexer = Lexer::new(MAX_DEPTH);
+        let mut cursor = start as u64;
+        loop {
+            match lexer.next(&self.text.as_bytes()[place(cursor)..], &mut cursor) {
+                Lexed::Key(_) | Lexed::ValueStart(_) | Lexed::ValueEnd(_) => {}
+                Lexed::End(end) => return Ok(place(end)),
+                Lexed::More => return Err(unfinished()),
+                Lexed::Fault(_) if lexer.too_deep() => {
+                    return Err(Some((format!("it is nested deeper than {MAX_DEPTH} levels"), false)));
+                }
+                Lexed::Fault(_) => break,
+            }
+        }
+        if !self.may_be_json(start) {
+            return Err(None);
+        }
+        let window = Window { text: self.text, base: 0, more: false };
+        let from = place(cursor);
+        let window = Window { text: floor(window.text, from.saturating_add(self.tolerance)), ..window };
+        let step = lexer.loosen().next(window, &mut cursor, &FenceEnd(self.fence));
+        self.tolerance = self.tolerance.saturating_sub(place(cursor) - from);
+        match step {
+            LooseStep::Balanced(end) => Ok(place(end)),
+            LooseStep::Closed(_) => Err(Some(("the code block ends before the value is closed".to_owned(), false))),
+            LooseStep::More if window.text.len() == self.text.len() => Err(unfinished()),
+            LooseStep::More => Err(None),
+        }
+    }
+
+    /// Whether what follows the bracket could be damaged JSON.
+    fn may_be_json(&self, start: usize) -> bool {
+        let next = self.text[start + 1..].trim_start().chars().next();
+        match (self.text.as_bytes()[start], next) {
+            (_, None) => true,
+            (_, Some('"' | '\'' | '“' | '/' | '&')) => true,
+            (b'{', Some(c)) => c == '}' || c == '_' || c.is_alphabetic(),
+            (_, Some(c)) => matches!(c, '{' | '[' | ']' | '-') || c.is_ascii_digit(),
+        }
+    }
+
+    fn broken(&mut self, range: Range<usize>, message: String, unfinished: bool) {
+        let longest = self.found.broken.as_ref().is_none_or(|b| b.range.len() < range.len());
+        if longest {
+            self.found.broken = Some(NoValue { range, message, unfinished });
+        }
+    }
+}
+
+/// A line that closes the open fence ends a damaged value.
+struct FenceEnd(Option<Fence>);
+
+impl Closer for FenceEnd {
+    fn closes(&self, text: &str, line_start: bool, _: bool) -> Match<()> {
+        match self.0 {
+            Some(fence) if line_start && matches!(fence_close(text, fence, false), Match::Yes(_)) => Match::Yes(()),
+            _ => Match::No,
+        }
+    }
+}
+
+/// Bytes before the line that closes the fence.
+fn until_close(body: &str, fence: Fence) -> usize {
+    let mut at = 0;
+    for line in body.split_inclusive('\n') {
+        if let Match::Yes(_) = fence_close(line.trim_start_matches([' ', '\t']), fence, false) {
+            break;
+        }
+        at += line.len();
+    }
+    at
+}
+
+/// The head of a text, cut at a character.
+fn floor(text: &str, at: usize) -> &str {
+    &text[..super::window::floor_boundary(text, at.min(text.len()))]
+}
+
+fn place(cursor: u64) -> usize {
+    usize::try_from(cursor).expect("a place in a text in memory")
+}
+
+#[cfg(test)]
+mod tests;
