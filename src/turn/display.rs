@@ -46,17 +46,11 @@ impl Displays<'_> {
     fn is_display_only(&self, server: Option<&str>, tool: &str) -> bool {
         self.setup.catalog.find(server, tool).is_ok_and(|found| found.tool.display_only)
     }
+}
 
-    /// The event for a call that is shown, the `nth` good one of its message, from 0.
-    pub(super) fn event(&self, call: &Call, index: u32, nth: usize) -> DisplayCall {
-        DisplayCall {
-            id: self.conversation.fresh_id(nth),
-            index,
-            server: call.server.clone(),
-            tool: call.tool.clone(),
-            arguments: arguments(call),
-        }
-    }
+/// The event for a call that is shown.
+pub(super) fn display_call(call: &Call, id: String, index: u32) -> DisplayCall {
+    DisplayCall { id, index, server: call.server.clone(), tool: call.tool.clone(), arguments: arguments(call) }
 }
 
 /// The arguments of a call that the validator has accepted.

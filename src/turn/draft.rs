@@ -16,8 +16,9 @@ use crate::reasoning::ReasoningMode;
 use crate::validate::Validator;
 
 use super::config::{AfterCall, TurnConfig};
-use super::display::Displays;
+use super::display::{Displays, display_call};
 use super::event::{AgentEvent, DisplayCall};
+use super::ids::next_id;
 use super::native::Read;
 use super::round_model::RoundModel;
 
@@ -44,8 +45,8 @@ struct Body {
     reasoned: bool,
     /// Events behind the cut, in case it is undone.
     hidden: Vec<AgentEvent>,
-    /// Good calls so far.
-    accepted: usize,
+    /// Ids of the good calls so far.
+    ids: Vec<String>,
     /// Calls to show once nothing can make reasoning of them.
     waiting: Vec<DisplayCall>,
     /// Indices of the calls that were shown.
@@ -202,10 +203,10 @@ impl Body {
                     Ok(call) => {
                         let shows = reader.displays.shows(call.server.as_deref(), &call.tool);
                         if self.cut.is_none() {
-                            if shows {
-                                self.waiting.push(reader.displays.event(call, *index, self.accepted));
-                            }
-                            self.accepted += 1;
+                            let wanted = self.natives.get(index).and_then(|native| native.id.as_deref());
+                            let id = next_id(reader.displays.conversation, &mut self.ids, wanted);
+                            let shown = shows.then(|| display_call(call, id, *index));
+                            self.waiting.extend(shown);
                         }
                         (!shows, Region::Content)
                     }
@@ -243,7 +244,7 @@ impl Body {
             self.hidden.drain(..).for_each(emit);
             self.cut = None;
             self.called = false;
-            self.accepted = 0;
+            self.ids.clear();
             self.waiting.clear();
         }
         for piece in &mut self.pieces {

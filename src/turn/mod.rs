@@ -70,7 +70,7 @@ pub use words::PromptVoice;
 
 use display::Displays;
 use draft::{Draft, Message, Place, Reader};
-use ids::Ids;
+use ids::next_id;
 use judge::{Judge, Next};
 use usage::Sent;
 use work::Work;
@@ -295,10 +295,10 @@ impl Turn {
         let shown = std::mem::take(&mut message.shown);
         let mut placed = Vec::new();
         let mut corrections = Vec::new();
-        let mut ids = Ids::new(&self.conversation);
+        let (conversation, mut given) = (&self.conversation, Vec::new());
         let mut assistant = message.into_assistant(|entry, native| match &entry.result {
             Ok(_) => {
-                let id = ids.next(native.and_then(|call| call.id.as_deref()));
+                let id = next_id(conversation, &mut given, native.and_then(|call| call.id.as_deref()));
                 placed.push((id.clone(), entry.index));
                 Place::Call(id)
             }

@@ -89,3 +89,19 @@ async fn a_native_call_of_an_unknown_tool_is_corrected() {
     let told = model.requests()[1].messages.last().unwrap().content.clone();
     assert!(told.starts_with("unknown_tool") && told.ends_with("[\"weather\"]"), "{told}");
 }
+
+#[tokio::test]
+async fn a_native_call_of_a_display_only_tool_is_shown_under_its_own_id() {
+    let model = Scripted::new([native("Look:", &[("abc", "Paris"), ("def", "Rome")])]);
+    let agent = allowing(model).display_only("weather").build();
+    let events: Vec<AgentEvent> = agent.run("Weather?").unwrap().collect().await;
+    let shown = |event: &AgentEvent| match event {
+        AgentEvent::Display(call) => Some((call.id.clone(), call.arguments["city"].clone())),
+        _ => None,
+    };
+    let shown: Vec<_> = events.iter().filter_map(shown).collect();
+    assert_eq!(shown, [("abc".to_owned(), json!("Paris")), ("def".to_owned(), json!("Rome"))]);
+    let Some(AgentEvent::Finished(finished)) = events.last() else { panic!("{events:?}") };
+    assert_eq!((&finished.reason, finished.rounds), (&StopReason::Answered, 1));
+    assert!(finished.conversation.answered().iter().all(|a| a.outcome.status == Status::Displayed));
+}
