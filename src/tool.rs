@@ -6,6 +6,8 @@
 
 mod example;
 
+#[cfg(feature = "validate")]
+pub(crate) use example::example_value;
 pub(crate) use example::resolve;
 
 use std::convert::Infallible;

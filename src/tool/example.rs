@@ -31,6 +31,21 @@ impl Tool {
     }
 }
 
+/// A value that a schema accepts, as an example: of an object its required
+/// members, or all where none is required. A sketch, as
+/// [`example_arguments`](Tool::example_arguments) is.
+#[cfg(feature = "validate")]
+pub(crate) fn example_value(root: &Value) -> Value {
+    let sampler = Sampler { root };
+    let schema = sampler.flatten(root);
+    match sampler.value("", root, 0) {
+        Value::Object(object) if object.is_empty() => {
+            properties(&schema).map(|(name, schema)| (name.clone(), sampler.value(name, schema, 1))).collect()
+        }
+        value => value,
+    }
+}
+
 fn properties(schema: &Map<String, Value>) -> impl Iterator<Item = (&String, &Value)> {
     schema.get("properties").and_then(Value::as_object).into_iter().flatten()
 }

@@ -57,9 +57,30 @@ pub(super) fn coerce(compiled: &Compiled, schema: &Value, arguments: &Value, raw
     if arguments.is_object() && compiled.validator.is_valid(arguments) && !has_whole_float(arguments) {
         return Ok(None);
     }
-    let mut run = Run { compiled, schema, raw, work: MAX_WORK };
     let mut repairs = Vec::new();
-    let mut value = unwrap(arguments, &mut repairs).ok_or_else(|| explain::not_an_object(arguments))?;
+    let value = unwrap(arguments, &mut repairs).ok_or_else(|| explain::not_an_object(arguments))?;
+    respell(compiled, schema, value, raw, repairs)
+}
+
+/// Coerces any value to one that the schema accepts.
+///
+/// # Errors
+/// What is wrong, for the model.
+pub(super) fn coerce_value(compiled: &Compiled, schema: &Value, value: &Value, raw: &str) -> Result<Coerced, String> {
+    if compiled.validator.is_valid(value) && !has_whole_float(value) {
+        return Ok(None);
+    }
+    respell(compiled, schema, value.clone(), raw, Vec::new())
+}
+
+fn respell(
+    compiled: &Compiled,
+    schema: &Value,
+    mut value: Value,
+    raw: &str,
+    mut repairs: Vec<Repair>,
+) -> Result<Coerced, String> {
+    let mut run = Run { compiled, schema, raw, work: MAX_WORK };
     if !run.settle(&compiled.validator, "", &mut value, "", &mut repairs, MAX_BRANCHING) {
         return Err(explain::explain(schema, compiled.validator.iter_errors(&value)));
     }

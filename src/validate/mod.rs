@@ -66,6 +66,7 @@ mod compile;
 mod describe;
 mod explain;
 mod literal;
+mod output;
 
 use std::sync::{Arc, OnceLock};
 
@@ -77,6 +78,8 @@ use crate::catalog::Catalog;
 use crate::dialect::{Dialect, write_call, write_tool_call};
 use crate::tool::{ACCESS_RESOURCE, Tool};
 use compile::Compiled;
+
+pub use output::{OutputSchema, OutputSchemaError};
 
 /// Longest text, in bytes, that [`Validator::correct_call`] gives.
 pub const MAX_CORRECT_CALL: usize = 4096;

@@ -1,0 +1,138 @@
+//! The schema that an answer has to match.
+
+use serde_json::Value;
+
+use super::coerce;
+use super::compile::Compiled;
+use crate::call::Repair;
+use crate::tool::example_value;
+
+/// A JSON Schema that an answer has to match, compiled.
+///
+/// Drafts and references are those of a tool's schema (see the
+/// [module](super#schemas)), and so is the [coercion](super#coercion) of values
+/// in another spelling.
+///
+/// ```
+/// use serde_json::json;
+/// use toolgraft::validate::OutputSchema;
+///
+/// let schema = OutputSchema::new(json!({"type": "object", "properties": {"days": {"type": "integer"}}}))?;
+/// let (value, repairs) = schema.check(&json!({"days": "3"}), "").unwrap();
+/// assert_eq!((value, repairs[0].to_string()), (json!({"days": 3}), "coerced:/days".to_owned()));
+/// assert_eq!(
+///     schema.check(&json!({"days": "three"}), "").unwrap_err(),
+///     "/days: expected integer, found string \"three\""
+/// );
+/// # Ok::<(), toolgraft::validate::OutputSchemaError>(())
+/// ```
+#[derive(Debug)]
+pub struct OutputSchema {
+    schema: Value,
+    compiled: Compiled,
+}
+
+/// A JSON value that is no usable JSON Schema.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("this is no usable JSON Schema: {message}")]
+pub struct OutputSchemaError {
+    /// What is wrong with it, and where in it.
+    pub message: String,
+}
+
+impl OutputSchema {
+    /// Compiles a schema.
+    ///
+    /// # Errors
+    /// The value is no schema, or refers to another document.
+    pub fn new(schema: Value) -> Result<Self, OutputSchemaError> {
+        if !schema.is_object() && !schema.is_boolean() {
+            let message = format!("expected an object, found {}", super::describe::value(&schema));
+            return Err(OutputSchemaError { message });
+        }
+        let compiled = Compiled::new(&schema).map_err(|message| OutputSchemaError { message })?;
+        Ok(OutputSchema { schema, compiled })
+    }
+
+    /// The schema.
+    pub fn schema(&self) -> &Value {
+        &self.schema
+    }
+
+    /// A value that the schema accepts, as far as one can be made up from it.
+    pub fn example(&self) -> Option<Value> {
+        Some(example_value(&self.schema)).filter(|value| self.compiled.validator.is_valid(value))
+    }
+
+    /// The value as the schema wants it, and what was coerced.
+    ///
+    /// `raw` is the value's text as written, for the spelling of numbers.
+    ///
+    /// # Errors
+    /// What was expected where, for the model.
+    pub fn check(&self, value: &Value, raw: &str) -> Result<(Value, Vec<Repair>), String> {
+        let coerced = coerce::coerce_value(&self.compiled, &self.schema, value, raw)?;
+        Ok(coerced.unwrap_or_else(|| (value.clone(), Vec::new())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_no_schema_is_an_error_that_names_the_place() {
+        for (schema, words) in [
+            (json!({"type": "objekt"}), "/type"),
+            (json!({"properties": {"a": {"minimum": "x"}}}), "/properties/a/minimum"),
+            (json!({"$ref": "https://schema.example/a.json"}), "https://schema.example/a.json"),
+            (json!([1]), "expected an object, found array of 1 item"),
+            (json!("object"), "expected an object, found string"),
+        ] {
+            let error = OutputSchema::new(schema.clone()).unwrap_err().to_string();
+            assert!(error.starts_with("this is no usable JSON Schema: ") && error.contains(words), "{schema}: {error}");
+        }
+    }
+
+    #[test]
+    fn any_type_can_be_wanted_and_drafts_are_those_of_tools() {
+        for (schema, value) in [
+            (json!({"type": "array", "items": {"type": "integer"}}), json!([1, 2])),
+            (json!({"enum": ["red", "green"]}), json!("red")),
+            (json!({"type": "number"}), json!(1.5)),
+            (
+                json!({"$schema": "http://json-schema.org/draft-07/schema#", "items": [{"type": "string"}]}),
+                json!(["a"]),
+            ),
+            (json!(true), json!(null)),
+        ] {
+            assert_eq!(OutputSchema::new(schema).unwrap().check(&value, "").unwrap(), (value, vec![]));
+        }
+    }
+
+    #[test]
+    fn values_are_coerced_at_any_depth_and_named() {
+        let schema = json!({"type": "array", "items": {"type": "object", "properties": {"n": {"type": "integer"}}}});
+        let schema = OutputSchema::new(schema).unwrap();
+        let (value, repairs) = schema.check(&json!([{"n": "1"}, {"n": 2.0}]), r#"[{"n": "1"}, {"n": 2.0}]"#).unwrap();
+        assert_eq!(value, json!([{"n": 1}, {"n": 2}]));
+        assert_eq!(repairs, [Repair::Coerced("/0/n".into()), Repair::Coerced("/1/n".into())]);
+    }
+
+    #[test]
+    fn the_example_is_one_that_the_schema_accepts() {
+        for (schema, example) in [
+            (
+                json!({"type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "integer"}}}),
+                Some(json!({"city": "Berlin", "days": 1})),
+            ),
+            (json!({"type": "array", "items": {"enum": ["a", "b"]}, "minItems": 2}), Some(json!(["a", "b"]))),
+            (json!({"type": "boolean"}), Some(json!(true))),
+            (json!({"type": "string", "pattern": "^x{40}$"}), None),
+        ] {
+            assert_eq!(OutputSchema::new(schema.clone()).unwrap().example(), example, "{schema}");
+        }
+    }
+}
