@@ -372,6 +372,9 @@ impl std::fmt::Debug for Run {
 #[cfg(doctest)]
 #[doc = include_str!("../docs/agent.md")]
 struct Guide;
+#[cfg(doctest)]
+#[doc = include_str!("../docs/embedding.md")]
+struct Embedding;
 
 #[cfg(test)]
 mod tests;
