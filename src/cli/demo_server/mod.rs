@@ -7,6 +7,8 @@
 mod calendar;
 mod places;
 
+use std::time::Duration;
+
 use rmcp::handler::server::router::tool::ToolRouter;
 use rmcp::handler::server::wrapper::Parameters;
 use rmcp::model::{
@@ -38,13 +40,17 @@ const CITY_URI: &str = "demo://city/";
 
 /// Options of `toolgraft demo-server`.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {}
+pub(super) struct Args {
+    /// Wait so long before a tool answers
+    #[arg(long, value_name = "SECONDS", default_value_t = 0)]
+    delay: u64,
+}
 
 /// Serves until standard input ends.
 pub(super) fn run(args: Args) -> Result<(), Failure> {
-    let Args {} = args;
+    let delay = Duration::from_secs(args.delay);
     servers::runtime()?.block_on(async {
-        let server = DemoServer { tool_router: DemoServer::tool_router() };
+        let server = DemoServer { tool_router: DemoServer::tool_router(), delay };
         let running = server.serve(stdio()).await.map_err(|e| {
             Failure::job(format!("no MCP client on standard input ({e}); this command is started by one"))
         })?;
@@ -79,12 +85,14 @@ struct TimeQuery {
 
 struct DemoServer {
     tool_router: ToolRouter<Self>,
+    delay: Duration,
 }
 
 #[tool_router]
 impl DemoServer {
     #[tool(description = "Finds a place: the user's own, or a city by its name", annotations(read_only_hint = true))]
     async fn location_query(&self, Parameters(asked): Parameters<LocationQuery>) -> CallToolResult {
+        tokio::time::sleep(self.delay).await;
         let query = given(asked.query).filter(|q| !matches!(q.to_lowercase().as_str(), "here" | "这里" | "me"));
         match query.as_deref().map_or(Some(HERE), places::city) {
             Some(city) => answer(describe(city), place(city)),
@@ -94,6 +102,7 @@ impl DemoServer {
 
     #[tool(description = "Tells the weather of a city, now or on a day", annotations(read_only_hint = true))]
     async fn weather_query(&self, Parameters(asked): Parameters<WeatherQuery>) -> CallToolResult {
+        tokio::time::sleep(self.delay).await;
         let Some(city) = given(Some(asked.city)) else { return refuse("\"city\" is empty: name a city".to_owned()) };
         let day = match given(asked.date).map(|date| Day::parse(&date)).transpose() {
             Ok(day) => day,
@@ -117,6 +126,7 @@ impl DemoServer {
         annotations(read_only_hint = true)
     )]
     async fn time_query(&self, Parameters(asked): Parameters<TimeQuery>) -> CallToolResult {
+        tokio::time::sleep(self.delay).await;
         let (today, clock) = Day::now();
         let start = match given(asked.date).map(|date| Day::parse(&date)).transpose() {
             Ok(day) => day,
