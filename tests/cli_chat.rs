@@ -302,3 +302,41 @@ fn a_server_that_fails_is_named_and_the_model_answers_without_it() {
     assert_eq!((done.code, done.out.as_str()), (Some(0), "Hi\n"));
     assert!(done.err.contains("server \"gone\" failed"), "{}", done.err);
 }
+
+#[test]
+fn what_was_said_is_recorded_and_what_went_over_the_wire_traced_without_the_key() {
+    let home = Home::new();
+    let args = ["Weather?", "--yes", "--record", "r.jsonl", "--trace", "t.jsonl", "--api-key", "sk-secret-1234"];
+    home.ask_with_tools(&weather_model(), &args).ok();
+    let replayed = home.0.run(&["replay", "r.jsonl"]).ok();
+    for part in ["small-model", "2 rounds", "call_1 demo.weather_query: result"] {
+        assert!(replayed.out.contains(part), "{part}: {}", replayed.out);
+    }
+    let trace = fs::read_to_string(home.0.path("t.jsonl")).unwrap();
+    assert!(trace.contains("/v1/chat/completions") && !trace.contains("sk-secret"), "{trace}");
+    home.ask(&weather_model(), &["Hi", "--record", "no/such/folder/r.jsonl"])
+        .fails_with(2, &["no/such/folder/r.jsonl"]);
+}
+
+#[test]
+fn the_prompt_keeps_to_its_budget_and_the_history_to_the_context() {
+    let home = Home::new();
+    let endpoint = Endpoint::answer(|_, _| Reply::text("Hi"));
+    let done = home.ask_with_tools(&endpoint, &["Hi", "--tool-budget", "1"]);
+    assert!(done.err.contains("--tool-budget is 1"), "{}", done.err);
+    assert!(endpoint.seen()[0].messages().contains("describe_tool"), "{}", endpoint.seen()[0].messages());
+
+    let long = "word ".repeat(2_000);
+    home.ask(&endpoint, &[&long, "--save", "c.json"]).ok();
+    let done = home.ask(&endpoint, &["And now?", "--resume", "c.json", "--context", "500"]).ok();
+    assert!(done.err.contains("the context of 500 tokens is full"), "{}", done.err);
+    assert!(!endpoint.seen()[2].messages().contains("word word"));
+}
+
+#[test]
+fn another_model_may_answer_from_the_second_request_on() {
+    let endpoint = weather_model();
+    Home::new().ask_with_tools(&endpoint, &["Weather?", "--yes", "--round-model", "smaller-model"]).ok();
+    let models: Vec<Value> = endpoint.seen().into_iter().map(|seen| seen.body["model"].clone()).collect();
+    assert_eq!(models, ["small-model", "smaller-model"]);
+}

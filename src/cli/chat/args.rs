@@ -1,10 +1,11 @@
 //! The flags of `toolgraft chat`.
 
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 
-use super::super::prompt;
+use super::super::prompt_args::PromptArgs;
 use super::super::servers::ServerArgs;
+use super::super::{input, prompt};
 use crate::cli::profiles::known_profile;
 use crate::dialect::Dialect;
 use crate::profile::{Lang, Profile};
@@ -50,6 +51,9 @@ pub(crate) struct Args {
     pub(super) model: ModelArgs,
 
     #[command(flatten)]
+    pub(super) listing: PromptArgs,
+
+    #[command(flatten)]
     pub(super) limits: LimitArgs,
 
     #[command(flatten)]
@@ -57,6 +61,9 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     pub(super) conversation: ConversationArgs,
+
+    #[command(flatten)]
+    pub(super) files: FileArgs,
 }
 
 /// Where the model is.
@@ -145,6 +152,26 @@ pub(super) struct LimitArgs {
     /// Most tokens of one message of the model, reasoning included
     #[arg(long, value_name = "N", value_parser = above_zero)]
     pub(super) max_tokens: Option<NonZeroU32>,
+
+    /// Tokens that the model's context has; older rounds are left out where they do not fit
+    ///
+    /// Without it, what the endpoint's list of models says, if it says so. Ollama
+    /// says nothing and cuts prompts silently at its num_ctx.
+    #[arg(long, value_name = "TOKENS", value_parser = input::above_zero)]
+    pub(super) context: Option<NonZeroUsize>,
+}
+
+/// What is written down, to see why.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Seeing why")]
+pub(super) struct FileArgs {
+    /// Record the conversation; `toolgraft replay FILE` shows it
+    #[arg(long, value_name = "FILE")]
+    pub(super) record: Option<PathBuf>,
+
+    /// Write down requests and the bytes of the answers, without keys
+    #[arg(long, value_name = "FILE")]
+    pub(super) trace: Option<PathBuf>,
 }
 
 /// What is shown.

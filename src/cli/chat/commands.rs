@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::session::Session;
 use crate::cli::screen::DIM;
-use crate::cli::{Failure, servers, tokens, tools};
+use crate::cli::{Failure, prompt_args, servers, tokens, tools};
 use crate::conversation::Conversation;
 use crate::route::Toolbox;
 use crate::route::mcp::McpPrompt;
@@ -114,9 +114,10 @@ impl Session {
             Command::Help => self.note(anstyle::Style::new(), &help(self.hub.prompts())),
             Command::Tools => servers::emit(&tools::listing(&self.hub.servers(), &self.hub.catalog())),
             Command::Prompt => {
-                let text = self.system()?;
-                self.note(anstyle::Style::new(), &text)?;
-                self.note(DIM, &format!("{} tokens (o200k)", tokens::count(&text)))
+                let system = self.system()?;
+                let fitted = prompt_args::fitted(&system.listed).map(|line| format!("; {line}")).unwrap_or_default();
+                self.note(anstyle::Style::new(), &system.text)?;
+                self.note(DIM, &format!("{} tokens (o200k){fitted}", tokens::count(&system.text)))
             }
             Command::Think => {
                 let thoughts = self.display.thoughts().trim().to_owned();

@@ -7,7 +7,8 @@ use futures::future::join_all;
 use super::args::EndpointArgs;
 use super::input::Asker;
 use crate::cli::{Failure, servers};
-use crate::model::{ModelError, OpenAi, OpenAiBuilder};
+use crate::model::{ModelError, ModelInfo, OpenAi, OpenAiBuilder, Tracer};
+use crate::secrets::Secrets;
 
 /// Servers that people run on their own machine, by their usual ports.
 const LOCAL: [(&str, &str); 3] = [
@@ -31,6 +32,10 @@ pub(super) struct Endpoint {
     /// `Ollama`, where it was found by its port.
     found: Option<&'static str>,
     key: Option<String>,
+    /// Where all that goes over the wire is written.
+    tracer: Option<Tracer>,
+    /// What the endpoint says of its models, as far as it was asked.
+    listed: Vec<ModelInfo>,
     /// The model that is talked to; empty until it is chosen.
     pub(super) model: String,
 }
@@ -42,12 +47,15 @@ impl Endpoint {
         match named {
             Some(url) => {
                 let key = args.api_key.clone().or_else(|| variable("OPENAI_API_KEY"));
-                let endpoint = Endpoint { url, found: None, key, model: String::new() };
+                let mut endpoint = Endpoint::new(url, None, key);
                 // Whether the URL is one is said before anything is asked.
                 let client = endpoint.builder().build().map_err(Failure::usage)?;
                 let model = match &args.model {
                     Some(model) => model.clone(),
-                    None => endpoint.pick(listed(client.models().await)?, asker).await?,
+                    None => {
+                        endpoint.listed = listed(client.models().await)?;
+                        endpoint.pick(asker).await?
+                    }
                 };
                 Ok(endpoint.with_model(&model))
             }
@@ -55,41 +63,63 @@ impl Endpoint {
         }
     }
 
+    fn new(url: String, found: Option<&'static str>, key: Option<String>) -> Self {
+        Endpoint { url, found, key, tracer: None, listed: Vec::new(), model: String::new() }
+    }
+
+    /// Has all that goes over the wire written down.
+    pub(super) fn traced(self, tracer: Option<Tracer>) -> Self {
+        Endpoint { tracer, ..self }
+    }
+
+    /// What must not be written down.
+    pub(super) fn secrets(&self) -> Secrets {
+        Secrets::new(&self.key)
+    }
+
+    /// The context of the model, where the endpoint was asked and says so.
+    pub(super) fn context(&self) -> Option<usize> {
+        usize::try_from(self.info(&self.model)?.context?).ok()
+    }
+
+    fn info(&self, model: &str) -> Option<&ModelInfo> {
+        self.listed.iter().find(|info| info.id == model)
+    }
+
     /// Looks for a server on this machine.
     async fn local(args: &EndpointArgs, asker: Option<&Asker>) -> Result<Self, Failure> {
         let probes = LOCAL.map(|(name, url)| {
             // A key of the environment belongs to somebody else's endpoint.
             let key = args.api_key.clone();
-            Endpoint { url: url.to_owned(), found: Some(name), key, model: String::new() }
+            Endpoint::new(url.to_owned(), Some(name), key)
         });
         let answers = join_all(probes.iter().map(Endpoint::probe)).await;
-        let mut there: Vec<(&Endpoint, Vec<String>)> = Vec::new();
+        let mut there: Vec<Endpoint> = Vec::new();
         let mut tried = Vec::new();
         for (endpoint, answer) in probes.iter().zip(answers) {
             match answer {
-                Ok(models) => there.push((endpoint, models)),
+                Ok(listed) => there.push(Endpoint { listed, ..endpoint.clone() }),
                 Err(why) => tried.push(format!("  {} at {}: {why}", endpoint.found.unwrap_or_default(), endpoint.url)),
             }
         }
-        let has = |models: &[String]| match &args.model {
-            Some(model) => models.contains(model),
-            None => !models.is_empty(),
+        let has = |endpoint: &&Endpoint| match &args.model {
+            Some(model) => endpoint.info(model).is_some(),
+            None => !endpoint.listed.is_empty(),
         };
-        let best = there.iter().find(|(_, models)| has(models)).or(there.first());
-        let Some((endpoint, models)) = best.cloned() else { return Err(nobody(&tried)) };
+        let Some(endpoint) = there.iter().find(has).or(there.first()) else { return Err(nobody(&tried)) };
         let model = match &args.model {
             Some(model) => model.clone(),
-            None => endpoint.pick(models, asker).await?,
+            None => endpoint.pick(asker).await?,
         };
         Ok(endpoint.with_model(&model))
     }
 
     /// The models of a server, or why it is none.
-    async fn probe(&self) -> Result<Vec<String>, String> {
+    async fn probe(&self) -> Result<Vec<ModelInfo>, String> {
         let client = self.builder().connect_timeout(PROBE).build().map_err(|e| e.to_string())?;
         match tokio::time::timeout(PROBE, client.models()).await {
             Err(_) => Err("no answer".to_owned()),
-            Ok(Ok(models)) => Ok(models.into_iter().map(|m| m.id).collect()),
+            Ok(Ok(models)) => Ok(models),
             Ok(Err(ModelError::Unreachable { .. })) => Err("nothing there".to_owned()),
             Ok(Err(ModelError::Refused { status, message, .. })) => Err(format!("HTTP {status}: {message}")),
             Ok(Err(ModelError::BadAnswer { message, .. })) => Err(message),
@@ -98,7 +128,8 @@ impl Endpoint {
     }
 
     /// The only model, or the one that is chosen.
-    async fn pick(&self, models: Vec<String>, asker: Option<&Asker>) -> Result<String, Failure> {
+    async fn pick(&self, asker: Option<&Asker>) -> Result<String, Failure> {
+        let models: Vec<String> = self.listed.iter().map(|info| info.id.clone()).collect();
         match models.as_slice() {
             [] => Err(Failure::usage(format!(
                 "{} has no model: load one (LM Studio), pull one (`ollama pull NAME`), or name one with --model",
@@ -145,8 +176,12 @@ impl Endpoint {
 
     fn builder(&self) -> OpenAiBuilder {
         let builder = OpenAi::builder(self.url.as_str(), self.model.as_str());
-        match &self.key {
+        let builder = match &self.key {
             Some(key) => builder.api_key(key.as_str()),
+            None => builder,
+        };
+        match &self.tracer {
+            Some(tracer) => builder.trace(tracer.clone()),
             None => builder,
         }
     }
@@ -163,11 +198,8 @@ fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.trim().is_empty())
 }
 
-fn listed(models: Result<Vec<crate::model::ModelInfo>, ModelError>) -> Result<Vec<String>, Failure> {
-    match models {
-        Ok(models) => Ok(models.into_iter().map(|m| m.id).collect()),
-        Err(error) => Err(Failure::usage(format!("no model was named, and the list of models cannot be had: {error}"))),
-    }
+fn listed(models: Result<Vec<ModelInfo>, ModelError>) -> Result<Vec<ModelInfo>, Failure> {
+    models.map_err(|error| Failure::usage(format!("no model was named, and the list of models cannot be had: {error}")))
 }
 
 fn nobody(tried: &[String]) -> Failure {

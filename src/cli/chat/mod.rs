@@ -20,6 +20,7 @@ use std::sync::Arc;
 use super::screen::DIM;
 use super::terminal::counted;
 use super::{Failure, input as files, servers};
+use crate::model::Tracer;
 use crate::route::Toolbox;
 use crate::route::mcp::Hub;
 use approve::Approvals;
@@ -47,19 +48,27 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
     let tty = Tty::open().map(Arc::new);
     let asker = Asker::new(tty.as_ref());
     let endpoint = servers::runtime()?.block_on(Endpoint::choose(&args.endpoint, asker.as_ref()))?;
+    let tracer = args.files.trace.as_deref().map(|file| session::created(file).map(Tracer::new)).transpose()?;
+    let endpoint = endpoint.traced(tracer.clone());
     let display = Display::new(&args.output, in_conversation);
-    servers::run_interruptible(&config, |hub| async move {
+    let done = servers::run_interruptible(&config, |hub| async move {
         servers::report_failed(&hub.servers());
         let approvals = Approvals::new(&args.calls, Asker::new(tty.as_ref()));
         let mut session = Session::new(args, hub, endpoint, display, approvals, tty)?;
-        match question {
+        let done = match question {
             Some(question) => one(&mut session, &question).await,
             None => {
                 repl::greet(&mut session, has_config)?;
                 repl::run(&mut session, asker.as_ref()).await
             }
-        }
-    })
+        };
+        session.report_files();
+        done
+    });
+    if let Some(error) = tracer.and_then(|tracer| tracer.error()) {
+        servers::warn(&format!("the trace is incomplete: {error}"));
+    }
+    done
 }
 
 /// One question and its answer.

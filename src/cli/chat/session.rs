@@ -1,5 +1,6 @@
 //! A conversation with a model: turn after turn.
 
+use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -15,13 +16,14 @@ use super::interrupt::Interrupts;
 use super::saved::Saved;
 use super::tty::Tty;
 use crate::agent::{Agent, AgentEvent, Finished};
-use crate::cli::{Failure, input, servers, tokens};
+use crate::cli::{Failure, input, prompt_args, servers, tokens};
 use crate::conversation::Conversation;
 use crate::profile::Profile;
-use crate::prompt::{Options, Prompt};
+use crate::prompt::{Options, Prompt, System};
 use crate::route::Toolbox;
 use crate::route::mcp::Hub;
 use crate::tokens::TokenCounter;
+use crate::transcript::{self, Recorder};
 use crate::turn::{ModelChoice, TurnConfig};
 
 /// How a turn came to its end.
@@ -42,6 +44,7 @@ pub(super) struct Session {
     approvals: Arc<Approvals>,
     agent: Agent,
     options: Options,
+    recorder: Option<Recorder>,
     tty: Option<Arc<Tty>>,
 }
 
@@ -61,8 +64,10 @@ impl Session {
         };
         approve::check_globs(&args.calls, &hub.catalog());
         let (agent, options) = agent(&args, &hub, &endpoint, &approvals)?;
+        warn_over_budget(&options, &hub)?;
+        let recorder = args.files.record.as_deref().map(|file| recorder(file, &args, &endpoint)).transpose()?;
         let interrupts = Interrupts::new()?;
-        Ok(Session { args, hub, endpoint, conversation, display, interrupts, approvals, agent, options, tty })
+        Ok(Session { args, hub, endpoint, conversation, display, interrupts, approvals, agent, options, recorder, tty })
     }
 
     /// The profile in force.
@@ -79,9 +84,8 @@ impl Session {
     }
 
     /// The system prompt as it is sent.
-    pub(super) fn system(&self) -> Result<String, Failure> {
-        let prompt = Prompt::new(self.options.clone()).map_err(Failure::job)?;
-        prompt.system(&self.hub.catalog()).map_err(Failure::job)
+    pub(super) fn system(&self) -> Result<System, Failure> {
+        system(&self.options, &self.hub)
     }
 
     /// Says something to the model and shows what follows.
@@ -94,7 +98,12 @@ impl Session {
     /// One turn. Where the model said nothing at all, the conversation stays as
     /// it was `before`.
     pub(super) async fn turn(&mut self, before: Conversation) -> Result<Ended, Failure> {
-        let mut run = self.agent.run(self.conversation.clone()).map_err(Failure::job)?;
+        let conversation = self.conversation.clone();
+        let run = match &self.recorder {
+            Some(recorder) => self.agent.run_recorded(conversation, recorder),
+            None => self.agent.run(conversation),
+        };
+        let mut run = run.map_err(Failure::job)?;
         let cancel = run.cancellation();
         self.approvals.begin(cancel.clone());
         self.display.begin();
@@ -141,6 +150,13 @@ impl Session {
         Ok(Ended::Finished(finished))
     }
 
+    /// Says what could not be recorded.
+    pub(super) fn report_files(&self) {
+        if let Some(error) = self.recorder.as_ref().and_then(Recorder::error) {
+            servers::warn(&format!("the recording is incomplete: {error}"));
+        }
+    }
+
     /// Writes the conversation to a file.
     pub(super) fn save(&self, file: &Path) -> Result<(), Failure> {
         Saved::new(&self.endpoint.model, &self.conversation).write(file)
@@ -163,6 +179,40 @@ impl Drop for Echo {
     }
 }
 
+fn system(options: &Options, hub: &Hub) -> Result<System, Failure> {
+    let catalog = options.callable(hub.catalog());
+    let prompt = Prompt::new(options.clone()).map_err(Failure::usage)?;
+    prompt.compose(&catalog).map_err(Failure::usage)
+}
+
+/// Says where the tools do not fit their budget.
+fn warn_over_budget(options: &Options, hub: &Hub) -> Result<(), Failure> {
+    if options.tool_budget.is_some()
+        && let Some(warning) = prompt_args::over_budget(&system(options, hub)?.listed)
+    {
+        servers::warn(&warning);
+    }
+    Ok(())
+}
+
+/// Records into a new file.
+fn recorder(file: &Path, args: &Args, endpoint: &Endpoint) -> Result<Recorder, Failure> {
+    let profile = profile(args, endpoint);
+    let described = transcript::Session {
+        model: Some(endpoint.model.clone()),
+        profile: Some(profile.name.to_owned()),
+        reasoning: Some(args.model.reasoning.unwrap_or(profile.reasoning)),
+        reasoning_calls: Some(profile.reasoning_calls),
+        ..transcript::Session::default()
+    };
+    Ok(Recorder::with_secrets(created(file)?, &described, endpoint.secrets()))
+}
+
+/// A file to write to; one that is there is begun anew.
+pub(super) fn created(file: &Path) -> Result<File, Failure> {
+    File::create(file).map_err(|e| Failure::usage(format!("cannot write {}: {e}", file.display())))
+}
+
 fn profile(args: &Args, endpoint: &Endpoint) -> &'static Profile {
     args.model.profile.unwrap_or_else(|| Profile::for_model(&endpoint.model))
 }
@@ -181,13 +231,14 @@ fn agent(
     config.max_tokens = args.limits.max_tokens.map(Into::into);
     config.round_model = args.model.round_model.as_deref().map(ModelChoice::from);
     config.tokens = Some(TokenCounter::new(tokens::count));
+    config.context = args.limits.context.map(Into::into).or(endpoint.context());
     config.max_rounds = args.limits.max_rounds.map_or(config.max_rounds, Into::into);
     let defaults = Options::for_profile(profile);
     let options = Options {
         dialect: args.model.dialect.unwrap_or(defaults.dialect),
         lang: args.model.lang.unwrap_or(defaults.lang),
         system: args.model.system.as_deref().map(input::text_or_file).transpose()?,
-        ..defaults
+        ..args.listing.apply(defaults)
     };
     let approvals = approvals.clone();
     let agent = Agent::builder(endpoint.client()?, hub.clone())
