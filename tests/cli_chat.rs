@@ -230,7 +230,10 @@ fn a_conversation_is_saved_and_goes_on() {
 
     fs::write(home.0.path("notes.txt"), "mine").unwrap();
     let done = home.ask(&endpoint, &["Hi", "--resume", "notes.txt"]);
-    assert!(done.code == Some(2) && done.err.contains("notes.txt: not a saved conversation"), "{}", done.err);
+    done.fails_with(2, &["notes.txt: not a saved conversation"]);
+    home.ask(&endpoint, &["Hi", "--save", "notes.txt"]).fails_with(2, &["notes.txt is there"]);
+    home.ask(&endpoint, &["Hi", "--save", "no/c.json"]).fails_with(2, &["no/c.json", "folder"]);
+    assert_eq!(fs::read_to_string(home.0.path("notes.txt")).unwrap(), "mine");
 }
 
 #[test]

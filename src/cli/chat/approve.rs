@@ -107,7 +107,7 @@ impl Approvals {
 
     fn say_nobody(&self, name: &Name) {
         if lock(&self.told).insert(name.clone()) {
-            let name = full_name(name.0.as_deref(), &name.1);
+            let name = boxes::clean(&full_name(name.0.as_deref(), &name.1));
             servers::warn(&format!(
                 "{name} was not run: there is no terminal to ask on; allow it with --allow '{name}', or all with --yes"
             ));

@@ -81,7 +81,9 @@ fn unknown(name: &str, prompts: &[McpPrompt]) -> String {
 /// Every command's first word, for completion.
 pub(super) fn words(prompts: &[McpPrompt]) -> Vec<String> {
     let own = COMMANDS.iter().map(|(name, ..)| (*name).to_owned()).filter(|name| !name.contains(':'));
-    own.chain(prompts.iter().map(command_of)).collect()
+    // The line editor shows candidates as they are.
+    let safe = |word: &String| !word.contains(char::is_control);
+    own.chain(prompts.iter().map(command_of).filter(safe)).collect()
 }
 
 /// `/server:prompt`.

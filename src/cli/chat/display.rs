@@ -82,6 +82,9 @@ impl Display {
         self.summary = Summary::new();
         self.last_thought.clear();
         self.screen.begin();
+        let columns = terminal::columns();
+        self.screen.resize(columns);
+        self.live.resize(columns);
     }
 
     /// The reasoning of the last turn.
@@ -122,6 +125,9 @@ impl Display {
                 self.screen.begin();
                 self.held.clear();
                 self.thought.clear();
+                if !self.last_thought.is_empty() {
+                    self.last_thought.push_str("\n\n");
+                }
                 self.wait("waiting for the model")
             }
             AgentEvent::Text { text } => self.text(&text),
@@ -134,6 +140,12 @@ impl Display {
             }
             AgentEvent::CallEnded { call, .. } => self.call(&call),
             AgentEvent::CallRejected { rejected, .. } => self.rejected(&rejected),
+            AgentEvent::Display(call) => {
+                self.fold()?;
+                self.release()?;
+                let name = full_name(call.server.as_deref(), &call.tool);
+                self.boxed(RESULT, &format!("shown by {name}"), &shortened(&pretty(&Value::Object(call.arguments))))
+            }
             AgentEvent::Promoted { .. } => self.line(DRAFT, "(a call that was drafted in the reasoning)"),
             AgentEvent::RoundFinished { .. } => {
                 self.fold()?;

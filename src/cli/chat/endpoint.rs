@@ -121,7 +121,8 @@ impl Endpoint {
             Err(_) => Err("no answer".to_owned()),
             Ok(Ok(models)) => Ok(models),
             Ok(Err(ModelError::Unreachable { .. })) => Err("nothing there".to_owned()),
-            Ok(Err(ModelError::Refused { status, message, .. })) => Err(format!("HTTP {status}: {message}")),
+            Ok(Err(ModelError::Refused { status: 401 | 403, .. })) => Err("it wants a key: --api-key KEY".to_owned()),
+            Ok(Err(ModelError::Refused { status, .. })) => Err(format!("HTTP {status}, no list of models")),
             Ok(Err(ModelError::BadAnswer { message, .. })) => Err(message),
             Ok(Err(other)) => Err(other.to_string()),
         }

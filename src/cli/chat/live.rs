@@ -37,6 +37,11 @@ impl Live {
         Live { place, columns, styled, bar: None, drawn: Instant::now() }
     }
 
+    /// The terminal has become wider or narrower.
+    pub(super) fn resize(&mut self, columns: usize) {
+        self.columns = columns;
+    }
+
     /// Turns with this text; the time goes on where it turned already.
     pub(super) fn show(&mut self, what: &str) {
         let target = match self.place {

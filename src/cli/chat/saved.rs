@@ -46,12 +46,25 @@ impl Saved {
         }
     }
 
-    /// Writes a file, whole or not at all. A file of another kind is not replaced.
-    pub(super) fn write(&self, path: &Path) -> Result<(), Failure> {
+    /// Fails where a conversation cannot be saved: the folder is missing, or the
+    /// file is there and is of another kind.
+    pub(super) fn check_place(path: &Path) -> Result<(), Failure> {
         let name = path.display();
-        if path.exists() && Saved::read(path).is_err() && std::fs::metadata(path).map_or(true, |m| m.len() > 0) {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        if folder.is_some_and(|folder| !folder.is_dir()) {
+            return Err(Failure::usage(format!("cannot write {name}: its folder is not there")));
+        }
+        let is_empty = std::fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() == 0);
+        if path.exists() && !is_empty && Saved::read(path).is_err() {
             return Err(Failure::usage(format!("{name} is there and is no saved conversation: name another file")));
         }
+        Ok(())
+    }
+
+    /// Writes a file, whole or not at all. A file of another kind is not replaced.
+    pub(super) fn write(&self, path: &Path) -> Result<(), Failure> {
+        Saved::check_place(path)?;
+        let name = path.display();
         let failed = |e: std::io::Error| Failure::job(format!("cannot write {name}: {e}"));
         let text = serde_json::to_string_pretty(self).map_err(Failure::job)?;
         let mut partial = path.as_os_str().to_owned();

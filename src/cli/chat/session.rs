@@ -62,6 +62,9 @@ impl Session {
             Some(file) => Saved::read(file)?.conversation,
             None => Conversation::new(),
         };
+        if let Some(file) = &args.conversation.save {
+            Saved::check_place(file)?;
+        }
         approve::check_globs(&args.calls, &hub.catalog());
         let (agent, options) = agent(&args, &hub, &endpoint, &approvals)?;
         warn_over_budget(&options, &hub)?;

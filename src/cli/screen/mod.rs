@@ -52,16 +52,25 @@ impl<W: Write> Screen<W> {
         Screen { out, frame, columns, region: None, fresh: true, breaks: 0 }
     }
 
+    /// The terminal has become wider or narrower.
+    pub(crate) fn resize(&mut self, columns: usize) {
+        self.columns = columns;
+    }
+
     /// A message begins.
     pub(crate) fn begin(&mut self) {
         self.region = None;
     }
 
-    /// Lines of our own words.
+    /// Lines of our own words, broken between words on a terminal.
     pub(crate) fn line(&mut self, style: Style, text: &str) -> io::Result<()> {
         self.end_line()?;
         for line in clean(text).lines() {
-            writeln!(self.out, "{style}{line}{style:#}")?;
+            let rows = match self.frame {
+                Frame::Drawn => boxes::wrap(line, self.columns),
+                Frame::Plain => vec![line.to_owned()],
+            };
+            rows.iter().try_for_each(|row| writeln!(self.out, "{style}{row}{style:#}"))?;
         }
         self.out.flush()
     }
