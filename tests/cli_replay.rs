@@ -510,7 +510,14 @@ fn calls_are_run_for_real_on_the_configured_servers() {
     assert!(outcomes.iter().all(|o| o["now"] == true && o["outcome"]["status"] == "result"), "{outcomes:#?}");
     assert!(outcomes[1]["outcome"]["text"].as_str().unwrap().contains("武汉"), "{outcomes:#?}");
 
-    let run = folder.replay(&["--mcp-config", "mcp.json", "bad.txt"]).ok();
+    let run = folder.replay(&["--mcp-config", "mcp.json", "bad.txt"]);
+    assert_eq!(run.code, Some(1), "a tool that no server has was called");
     assert!(run.out.contains("rejected 1: demo.wether_query (unknown_tool)"), "{}", run.out);
     assert!(run.out.contains("nearest: weather_query"), "{}", run.out);
+
+    let native = root().join(stream("deepseek-tool-call.chunks.jsonl"));
+    let run = folder.replay(&["--mcp-config", "mcp.json", native.to_str().unwrap()]);
+    assert_eq!(run.code, Some(1));
+    assert!(run.out.contains("call_1 weather: tool_error"), "{}", run.out);
+    assert!(run.out.contains("not run: "), "{}", run.out);
 }

@@ -16,6 +16,7 @@ use super::play::{Played, Speed, finish_reason, play};
 use super::settings::Settings;
 use super::source;
 use super::view::{Answered, At, Totals, View};
+use crate::call::{Rejected, RejectedKind};
 use crate::catalog::Catalog;
 use crate::cli::screen::full_name;
 use crate::cli::{Failure, input, servers};
@@ -248,19 +249,25 @@ impl<'a, V: View> Replay<'a, V> {
     }
 
     /// Runs a round's calls side by side and shows the outcomes in order. Native
-    /// calls come last; those of tools that no server has are not run.
+    /// calls come last. A call of a tool that no server has is a failure.
     fn call(&mut self, at: At<'_>, caller: &Caller, round: &Round, played: &Played, ids: &mut usize) -> io::Result<()> {
         let found = played.assembled.entries.iter().filter_map(|entry| {
             let call = entry.result.as_ref().ok()?;
             let invocation = Invocation { server: call.server.clone(), ..Invocation::new(&call.tool) };
-            Some(Pending { invocation, arguments: call.arguments.clone(), promoted: entry.promoted })
+            Some(Pending { invocation, arguments: Ok(call.arguments.clone()), promoted: entry.promoted })
         });
+        let unknown = |rejected: &Rejected| rejected.kind == RejectedKind::UnknownTool;
+        self.call_failed |= played.assembled.rejected().any(unknown);
         let catalog = caller.hub.catalog();
-        let native = round.native_calls.iter().filter_map(|call| {
-            let tool = catalog.find(None, &call.name).ok()?.tool;
-            let invocation = Invocation { server: tool.server.clone(), ..Invocation::new(&tool.name) };
-            let arguments = native_arguments(&call.arguments);
-            Some(Pending { invocation, arguments, promoted: false })
+        let native = round.native_calls.iter().map(|call| match catalog.find(None, &call.name) {
+            Ok(found) => {
+                let invocation = Invocation { server: found.tool.server.clone(), ..Invocation::new(&found.tool.name) };
+                Pending { invocation, arguments: Ok(native_arguments(&call.arguments)), promoted: false }
+            }
+            Err(error) => {
+                let invocation = Invocation::new(&call.name);
+                Pending { invocation, arguments: Err(error.to_string()), promoted: false }
+            }
         });
         let mut pending: Vec<Pending> = found.chain(native).collect();
         for call in &mut pending {
@@ -286,7 +293,8 @@ fn native_arguments(text: &str) -> Value {
 /// A call that is about to be run.
 struct Pending {
     invocation: Invocation,
-    arguments: Value,
+    /// The arguments, or why there is no such tool.
+    arguments: Result<Value, String>,
     promoted: bool,
 }
 
@@ -297,10 +305,11 @@ impl Pending {
                 Status::Denied,
                 "the call was promoted from the reasoning and needs approval, which a replay cannot ask for",
             ),
-            Value::Object(arguments) => {
+            Err(unknown) => Outcome::error(format!("not run: {unknown}")),
+            Ok(Value::Object(arguments)) => {
                 hub.call(Invocation { arguments: arguments.clone(), ..self.invocation.clone() }).await
             }
-            _ => Outcome::error("the arguments are not a JSON object"),
+            Ok(_) => Outcome::error("the arguments are not a JSON object"),
         }
     }
 }
