@@ -1,4 +1,5 @@
-# Everything that CI runs. `make test` needs Rust, git, Node 20 or later with npm, and Python 3.10 or later.
+# Everything that CI runs. `make test` needs Rust, git, Node 20 or later with npm,
+# Python 3.10 or later, and Chromium.
 
 CARGO  ?= cargo
 NPM    ?= npm
@@ -14,9 +15,9 @@ FEATURES := prompt validate agent client mcp cli
 
 all: fmt-check lint check docs test
 
-# The whole test suite, real MCP servers included; sets them up on first use.
+# The whole test suite, real MCP servers (set up on first use) and a browser included.
 test: servers
-	TOOLGRAFT_REAL_SERVERS=1 $(CARGO) test
+	TOOLGRAFT_REAL_SERVERS=1 TOOLGRAFT_BROWSER=1 $(CARGO) test
 
 # Real MCP servers, inside tests/servers only.
 servers: $(NODE_SET) $(VENV_SET)

@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use bounded::{Cut, RESULT_BYTES, bounded, cut};
+#[cfg(feature = "cli")]
+pub(crate) use neutralise::is_invisible;
 pub use neutralise::{Neutraliser, strip_invisible};
 
 use crate::reasoning::keyword_enum;

@@ -3,6 +3,7 @@
 mod check;
 mod expectation;
 mod explain;
+mod html;
 mod json;
 pub(super) mod play;
 mod reorder;
@@ -20,6 +21,7 @@ use super::screen::Frame;
 use super::servers::ServerArgs;
 use super::{Failure, terminal, tool_file};
 use crate::catalog::Catalog;
+use crate::profile::Lang;
 use crate::transcript::import::Format;
 
 const EXAMPLES: &str = "\
@@ -30,6 +32,8 @@ those servers are the known ones.
 
 Examples:
   toolgraft replay session.jsonl
+  toolgraft replay --html session.jsonl            (writes session.html)
+  toolgraft replay --html=both.html a.jsonl b.jsonl
   toolgraft replay --explain --tools tools.json answer.txt
   curl -sN … | toolgraft replay -
   toolgraft replay --mcp-config mcp.json session.jsonl
@@ -69,6 +73,21 @@ pub(super) struct Args {
     #[arg(long)]
     json: bool,
 
+    /// Write a page to look at in a browser, by default beside the file; - for standard output
+    #[arg(
+        long,
+        value_name = "PAGE",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "",
+        conflicts_with_all = ["json", "speed"]
+    )]
+    html: Option<html::Target>,
+
+    /// Language of the page's own words, instead of the prompt's: en, zh
+    #[arg(long, value_name = "LANG", requires = "html")]
+    lang: Option<Lang>,
+
     /// Compare with NAME.expect.json beside the file, or with the recorded calls
     #[arg(long)]
     check: bool,
@@ -97,6 +116,11 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
 fn replay(args: &Args, tools: Option<&Arc<Catalog>>, caller: Option<run::Caller>) -> Result<(), Failure> {
     if args.json {
         let view = json::JsonLines { out: io::stdout().lock() };
+        return run::Replay::new(args, tools, caller, view).files();
+    }
+    if let Some(target) = &args.html {
+        target.check(&args.files)?;
+        let view = html::Pages::new(target.clone(), args.lang);
         return run::Replay::new(args, tools, caller, view).files();
     }
     let frame = Frame::of(&io::stdout());

@@ -20,6 +20,14 @@ pub(crate) fn counted(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
+/// `1,234,567`.
+pub(crate) fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let first = (digits.len() + 2) % 3 + 1;
+    let (head, rest) = digits.split_at(first);
+    rest.as_bytes().chunks(3).fold(head.to_owned(), |all, three| all + "," + &String::from_utf8_lossy(three))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -36,5 +44,11 @@ mod tests {
     #[test]
     fn one_is_counted_in_the_singular() {
         assert_eq!([counted(0, "tool"), counted(1, "tool"), counted(2, "tool")], ["0 tools", "1 tool", "2 tools"]);
+    }
+
+    #[test]
+    fn long_numbers_are_grouped() {
+        let shown = [0, 12, 123, 1234, 123_456, 1_234_567].map(grouped);
+        assert_eq!(shown, ["0", "12", "123", "1,234", "123,456", "1,234,567"]);
     }
 }
