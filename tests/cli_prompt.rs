@@ -148,6 +148,58 @@ fn a_budget_that_cannot_be_kept_is_a_warning() {
 }
 
 #[test]
+fn a_template_replaces_the_system_text() {
+    let place = Place::new();
+    place.write(
+        "my.j2",
+        "{{ own }}\n{% for s in servers %}{% for t in s.tools %}[{{ t.name }}]{% endfor %}{% endfor %}\n",
+    );
+    let run = place.run(&["--tools", &fixture("time"), "--prompt", "my.j2", "--system", "Hi."]).succeeds();
+    assert_eq!(run.out, "Hi.\n[get_current_time][convert_time]\n");
+    let folder = place.dir.path().join("mine");
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("rules.j2"), "# Rules\n\n- {% include \"motto.j2\" %}\n").unwrap();
+    fs::write(folder.join("motto.j2"), "Be kind in {{ lang }}.").unwrap();
+    let run = place.run(&["--tools", &fixture("time"), "--prompt", "mine"]).succeeds();
+    assert!(run.out.ends_with("# Rules\n\n- Be kind in en.\n") && run.out.contains("# How to call"), "{run:?}");
+}
+
+#[test]
+fn a_bad_template_is_named_with_line_and_variable() {
+    let place = Place::new();
+    let with = |source: &str| {
+        place.write("my.j2", source);
+        place.run(&["--tools", &fixture("time"), "--prompt", "my.j2"])
+    };
+    with("Hi\n\n{{ serverz }}").fails_with(
+        2,
+        "my.j2:3: there is no variable `serverz`; there are ambiguous, choice, describe, dialect, displays, example,",
+    );
+    with("{% if choice == \"named\" %}\n{{ nam }}\n{% endif %}").fails_with(2, "my.j2:2: there is no variable `nam`");
+    with("{% for s in servers %}\n{{ s.nme }}\n{% endfor %}").fails_with(2, "my.j2:2: `s.nme` is not defined");
+    with("{{ own.foo.bar }}").fails_with(2, "my.j2:1: `own.foo.bar` is not defined: docs/prompt.md lists the fields");
+    with("a\n{% if choice %}\n").fails_with(2, "my.j2:");
+    with("a\n{{ own | shout }}\n").fails_with(2, "my.j2:2: ");
+    with("{% include \"lising.j2\" %}").fails_with(2, "my.j2:1: ");
+    with("").fails_with(2, "my.j2 is empty");
+    place.run(&["--tools", &fixture("time"), "--prompt", "gone.j2"]).fails_with(2, "cannot read gone.j2");
+    let folder = place.dir.path().join("mine");
+    fs::create_dir(&folder).unwrap();
+    let folder_run = || place.run(&["--tools", &fixture("time"), "--prompt", "mine"]);
+    folder_run().fails_with(2, "mine: no template in it: expected at least one of system.j2, results.j2");
+    // What is filled in the middle of a turn is tried at the start.
+    fs::write(folder.join("results.j2"), "{% for c in rejected %}\n{{ c.wrong }}\n{% endfor %}").unwrap();
+    folder_run().fails_with(2, "results.j2:2: `c.wrong` is not defined");
+}
+
+#[test]
+fn a_time_out_for_servers_that_are_not_started_is_refused() {
+    let place = Place::new();
+    let run = place.run(&["--tools", &fixture("time"), "--server-timeout", "5"]);
+    run.fails_with(2, "--server-timeout has no effect: with --tools no server is started");
+}
+
+#[test]
 fn own_text_choice_and_limit_shape_the_prompt() {
     let place = Place::new();
     place.write("persona.txt", "You are a pirate.\n");
@@ -187,6 +239,8 @@ fn a_bad_file_is_named_with_place_and_remedy() {
     place.write("empty.json", "");
     place.write("broken.json", "{\n  \"tools\": [1,,]\n}");
     place.write("nameless.json", "[\n  {\"description\": \"x\"}\n]");
+    place.write("text.json", "{\n \"tools\": [\"echo\"]}");
+    place.write("map.json", "{\"tools\": {\"echo\": {}}}");
     place.write("latin.json", b"{\"tools\":\n [\"\xe9\"]}");
     place.write("other.json", "{\"name\": \"x\"}");
     let file = |name: &str| place.run(&["--tools", name]);
@@ -194,7 +248,13 @@ fn a_bad_file_is_named_with_place_and_remedy() {
     file(".").fails_with(2, ". is a directory: name a file in it");
     file("empty.json").fails_with(2, "empty.json is empty");
     file("broken.json").fails_with(2, "broken.json:2:15: expected value: mend the JSON there");
-    file("nameless.json").fails_with(2, "nameless.json:2:22: missing field `name`: expected a `tools/list` answer");
+    file("nameless.json").fails_with(
+        2,
+        "nameless.json:2:22: a tool or resource here has no `name`; the file may hold a `tools/list` answer",
+    );
+    file("text.json")
+        .fails_with(2, "text.json:2:17: found the string \"echo\", expected an object with the tool's `name`");
+    file("map.json").fails_with(2, "map.json:1:10: found an object, expected a list");
     file("latin.json").fails_with(2, "latin.json:2:4: byte 0xe9 is not valid UTF-8");
     place.run_with_input(&["--tools", "-"], "").fails_with(2, "standard input is empty");
     place.run_with_input(&["--tools", "-"], "{").fails_with(2, "standard input:1:1: EOF while parsing an object");

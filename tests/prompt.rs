@@ -11,7 +11,7 @@ use toolgraft::catalog::{Catalog, Server};
 use toolgraft::dialect::Dialect;
 use toolgraft::outcome::{Outcome, Status};
 use toolgraft::profile::{Lang, Profile};
-use toolgraft::prompt::{Earlier, Item, Listing, Options, Prompt, PromptError, Round, System};
+use toolgraft::prompt::{Earlier, Item, Listing, Options, Prompt, PromptError, Round, System, Template};
 use toolgraft::tokens::TokenCounter;
 use toolgraft::tool::{Tool, ToolChoice};
 
@@ -451,6 +451,100 @@ fn an_unmet_choice_is_asked_for_again() {
         let options = Options { tool_choice: ToolChoice::Named("convert_time".to_owned()), ..options(dialect, lang) };
         insta::assert_snapshot!(format!("unmet-{dialect}-{lang}"), prompt(options).results(&catalog, &round).unwrap());
     }
+}
+
+fn docs() -> String {
+    fs::read_to_string(format!("{}/docs/prompt.md", env!("CARGO_MANIFEST_DIR"))).unwrap()
+}
+
+#[test]
+fn the_guides_template_works_as_it_stands() {
+    let docs = docs();
+    let source = docs.split("```jinja\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    for (dialect, lang) in all() {
+        for listing in Listing::ALL {
+            let templates = vec![Template::system(source).from_file("my.j2")];
+            let options = Options { listing: *listing, templates, max_calls: Some(3), ..options(dialect, lang) };
+            let catalog = by_name(&options, real());
+            let text = prompt(options).system(&catalog).unwrap();
+            assert!(text.contains("write_file") && text.contains("at most 3 calls"), "{text}");
+            assert_eq!(text.contains("describe_tool"), *listing == Listing::Index);
+            assert!(!text.contains("none"), "{text}");
+        }
+    }
+}
+
+/// Names of all values that a template sees below these variables.
+fn fields(value: &Value, found: &mut std::collections::BTreeSet<String>) {
+    match value {
+        Value::Object(map) => map.iter().for_each(|(name, value)| {
+            found.insert(name.clone());
+            fields(value, found);
+        }),
+        Value::Array(items) => items.iter().for_each(|item| fields(item, found)),
+        _ => {}
+    }
+}
+
+/// The variables of a template, from what is said about one that names another.
+fn variables(name: &str) -> Vec<String> {
+    let templates = vec![Template::new(name, "{{ no_such_variable }}")];
+    let error = Prompt::new(Options { templates, ..Options::default() }).unwrap_err().to_string();
+    let listed = error.split_once("; there are ").unwrap_or_else(|| panic!("{error}")).1;
+    listed.split(", ").map(str::to_owned).collect()
+}
+
+#[test]
+fn the_guide_names_every_variable_and_field() {
+    let docs = docs();
+    let mut found = std::collections::BTreeSet::new();
+    for name in ["system", "results", "describe", "tool"] {
+        let variables = variables(name);
+        let pairs: Vec<String> = variables.iter().map(|v| format!("\"{v}\": {v}")).collect();
+        let all = format!("{{{{ {{{}}} | tojson }}}}", pairs.join(", "));
+        let options =
+            Options { templates: vec![Template::new(name, all)], listing: Listing::Index, ..Options::default() };
+        let catalog = by_name(&options, real());
+        let prompt = prompt(options);
+        let rejected = rejected_calls(Dialect::UseMcpTool);
+        let (none, outcome) = (Map::new(), Outcome::result("x"));
+        let answered = Item::Answered { id: "call_1", server: None, tool: "echo", arguments: &none, outcome: &outcome };
+        let shown = Outcome::new(Status::Displayed, "");
+        let displayed = Item::Answered { id: "call_2", server: None, tool: "echo", arguments: &none, outcome: &shown };
+        let items: Vec<Item<'_>> =
+            rejected.iter().map(Item::Rejected).chain([answered, displayed, Item::UnmetChoice]).collect();
+        let earlier = [Earlier { server: None, tool: "echo", arguments: &none, status: Status::Result }];
+        let text = match name {
+            "system" => prompt.system(&catalog).unwrap(),
+            "results" => {
+                let round = Round { items: &items, earlier: &earlier, request: Some("Look.") };
+                prompt.results(&catalog, &round).unwrap()
+            }
+            "describe" => prompt.describe(&catalog, "echo").unwrap().text,
+            _ => continue,
+        };
+        fields(&serde_json::from_str(&text).unwrap_or_else(|e| panic!("{e}: {text}")), &mut found);
+    }
+    assert!(found.len() > 40, "{found:?}");
+    for name in found {
+        assert!(docs.contains(&format!("`{name}`")), "docs/prompt.md does not name `{name}`");
+    }
+}
+
+#[test]
+fn templates_build_on_the_built_in_ones() {
+    let with = |templates: Vec<Template>| {
+        let options = Options { templates, ..options(Dialect::TypeMarker, Lang::Zh) };
+        prompt(options).system(&Catalog::new([server("time")])).unwrap()
+    };
+    let plain = prompt(options(Dialect::TypeMarker, Lang::Zh)).system(&Catalog::new([server("time")])).unwrap();
+    assert_eq!(with(vec![Template::system("{% extends \"type_marker.j2\" %}")]), plain);
+    assert_eq!(with(vec![Template::system("{% include dialect ~ \".j2\" %}")]), plain);
+    let block = "{% extends \"en/type_marker.j2\" %}{% block syntax %}Say it.{% endblock %}";
+    let text = with(vec![Template::system(block)]);
+    assert!(text.contains("Say it.") && text.contains("# Rules") && !text.contains("TYPE: MCP"), "{text}");
+    let text = with(vec![Template::new("tool", "* {{ tool.name }}")]);
+    assert!(text.contains("* convert_time") && !text.contains("convert_time("), "{text}");
 }
 
 #[test]

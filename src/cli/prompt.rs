@@ -87,6 +87,10 @@ pub(super) fn dialect(text: &str) -> Result<Dialect, String> {
 
 /// Runs `toolgraft prompt`.
 pub(super) fn run(args: Args) -> Result<(), Failure> {
+    if args.servers.server_timeout.is_some() && !args.tools.is_empty() && !args.servers.is_given() {
+        let remedy = "with --tools no server is started: leave it out, or name servers with --mcp-config FILE";
+        return Err(Failure::usage(format!("--server-timeout has no effect: {remedy}")));
+    }
     let profile = args.model.as_deref().map_or_else(Default::default, Profile::for_model);
     let defaults = Options::for_profile(profile);
     let options = Options {
@@ -95,11 +99,11 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
         system: args.system.as_deref().map(input::text_or_file).transpose()?,
         tool_choice: args.tool_choice.clone(),
         max_calls: args.max_calls.map(NonZeroUsize::get),
-        ..args.listing.apply(defaults)
+        ..args.listing.apply(defaults)?
     };
-    let (listed, complete) = listed_servers(&args)?;
-    let catalog = options.callable(Arc::new(Catalog::new(listed)));
     let prompt = Prompt::new(options).map_err(failure)?;
+    let (listed, complete) = listed_servers(&args)?;
+    let catalog = prompt.options().callable(Arc::new(Catalog::new(listed)));
     let System { text, listed, .. } = prompt.compose(&catalog).map_err(failure)?;
     let (tokens, tools) = (tokens::count(&text), catalog.offered().count());
     if args.json {
@@ -155,6 +159,7 @@ fn failure(error: PromptError) -> Failure {
             Failure::usage(format!("--tool-choice: {error}; or say auto, none or required"))
         }
         PromptError::NothingToCall => Failure::usage(format!("--tool-choice: {error}")),
+        PromptError::Template(_) => Failure::usage(error),
         _ => Failure::job(error),
     }
 }

@@ -1,11 +1,12 @@
 //! How a prompt lists its tools: flags that commands with a prompt share.
 
 use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use super::{input, tokens};
-use crate::prompt::{Listed, Listing, Options};
+use super::{Failure, input, tokens};
+use crate::prompt::{Listed, Listing, Options, Template};
 use crate::tokens::TokenCounter;
 
 /// How the tools are listed.
@@ -29,18 +30,49 @@ pub(crate) struct PromptArgs {
     /// prompt do not.
     #[arg(long, value_name = "TOKENS", value_parser = input::above_zero)]
     pub(crate) tool_budget: Option<NonZeroUsize>,
+
+    /// A template that replaces the system text, or a folder of templates
+    ///
+    /// Jinja's syntax. In a folder, system.j2, results.j2, describe.j2,
+    /// frame.j2, listing.j2, tool.j2, lookup.j2 and rules.j2 replace the built-in
+    /// ones; others can be included. docs/prompt.md lists the variables.
+    #[arg(long, value_name = "FILE|FOLDER")]
+    pub(crate) prompt: Option<PathBuf>,
 }
 
 impl PromptArgs {
-    /// The options with what the flags say.
-    pub(crate) fn apply(&self, options: Options) -> Options {
-        Options {
+    /// The options with what the flags say. Reads the templates; what is wrong in
+    /// them shows when a prompt is made of the options.
+    pub(crate) fn apply(&self, options: Options) -> Result<Options, Failure> {
+        Ok(Options {
             listing: self.listing,
             tool_budget: self.tool_budget.map(NonZeroUsize::get),
             tokens: TokenCounter::new(tokens::count),
+            templates: self.prompt.as_deref().map(templates).transpose()?.unwrap_or_default(),
             ..options
-        }
+        })
     }
+}
+
+fn templates(path: &Path) -> Result<Vec<Template>, Failure> {
+    if !path.is_dir() {
+        return Ok(vec![Template::system(input::read_text(path)?).from_file(input::shown(path))]);
+    }
+    let unreadable = |e: std::io::Error| Failure::usage(format!("cannot read the folder {}: {e}", path.display()));
+    let entries = std::fs::read_dir(path).map_err(unreadable)?.collect::<Result<Vec<_>, _>>().map_err(unreadable)?;
+    let mut files: Vec<PathBuf> = entries.iter().map(std::fs::DirEntry::path).collect();
+    files.retain(|file| file.extension().is_some_and(|e| e == "j2"));
+    files.sort();
+    let name = |file: &Path| file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    if !files.iter().any(|file| Template::NAMES.contains(&name(file).as_str())) {
+        return Err(Failure::usage(format!(
+            "{}: no template in it: expected at least one of {}.j2",
+            path.display(),
+            Template::NAMES.join(".j2, ")
+        )));
+    }
+    let read = |file: PathBuf| Ok(Template::new(name(&file), input::read_text(&file)?).from_file(input::shown(&file)));
+    files.into_iter().map(read).collect()
 }
 
 /// What a budget did to the tools, for people; `None` where nothing was asked.

@@ -48,13 +48,40 @@ pub(crate) fn parse(text: &str, shown: &str) -> Result<Vec<Server>, Failure> {
     }
 }
 
+/// A message of the decoder in words that need no knowledge of this program.
+fn plainly(message: &str) -> String {
+    let mut message = message.to_owned();
+    for (theirs, ours) in [
+        ("missing field `name`", "a tool or resource here has no `name`"),
+        ("missing field `uri`", "a resource here has no `uri`"),
+        ("missing field `uriTemplate`", "a resource template here has no `uriTemplate`"),
+        ("missing field `servers`", "there is no list of `servers`"),
+        ("expected struct ToolAnnotations", "expected an object of annotations"),
+        ("expected struct Annotations", "expected an object of annotations"),
+        ("expected struct ResourceTemplate", "expected an object with `uriTemplate`"),
+        ("expected struct Resource", "expected an object with `uri`"),
+        ("expected struct Tool", "expected an object with the tool's `name`, `description` and `inputSchema`"),
+        ("expected struct Server", "expected an object with the server's `name` and `tools`"),
+        ("expected a sequence", "expected a list"),
+        ("invalid type: sequence", "found a list"),
+        ("invalid type: map", "found an object"),
+        ("invalid type: ", "found the "),
+        ("found the null", "found null"),
+    ] {
+        message = message.replace(theirs, ours);
+    }
+    message
+}
+
 /// Decodes JSON; the error names line and column.
 fn decode<T: DeserializeOwned>(text: &str, shown: &str) -> Result<T, Failure> {
     serde_json::from_str(text).map_err(|e| {
         let message = e.to_string();
         // The place stands in front, as everywhere.
         let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(what, _)| what);
-        let remedy = if e.is_data() { format!(": expected {SHAPES}") } else { ": mend the JSON there".to_owned() };
+        let message = plainly(message);
+        let remedy =
+            if e.is_data() { format!("; the file may hold {SHAPES}") } else { ": mend the JSON there".to_owned() };
         Failure::usage(format!("{shown}:{}:{}: {message}{remedy}", e.line(), e.column()))
     })
 }

@@ -29,14 +29,14 @@ mod results;
 mod sentence;
 mod signature;
 mod templates;
+mod trial;
 
 pub use budget::Listed;
 pub use options::{DESCRIPTION_CHARS, Listing, NOTE_CHARS, Options, SENTENCE_CHARS, TEXT_CHARS};
+pub use templates::{Template, TemplateError};
 
 use std::fmt;
 
-use minijinja::Environment;
-use minijinja::value::Serde;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -47,6 +47,7 @@ use crate::outcome::{Neutraliser, Outcome, Status};
 use crate::tool::{Tool, ToolChoice};
 use budget::Measure as _;
 use entry::Lister;
+use templates::Templates;
 
 /// Why a prompt cannot be written.
 #[derive(Debug, thiserror::Error)]
@@ -69,9 +70,9 @@ pub enum PromptError {
     /// A call is required, but there is nothing to call.
     #[error("the tool choice requires a call, but there are no tools")]
     NothingToCall,
-    /// A template failed.
-    #[error("prompt template: {0:#}")]
-    Template(#[from] minijinja::Error),
+    /// A template is wrong.
+    #[error(transparent)]
+    Template(#[from] TemplateError),
 }
 
 fn nearest_list(nearest: &[String]) -> String {
@@ -80,7 +81,7 @@ fn nearest_list(nearest: &[String]) -> String {
 
 /// Compiled templates and what to fill them with.
 pub struct Prompt {
-    environment: Environment<'static>,
+    templates: Templates,
     options: Options,
 }
 
@@ -149,16 +150,22 @@ pub struct Earlier<'a> {
 }
 
 impl Prompt {
-    /// Compiles the templates.
+    /// Compiles the templates. Those of the caller are filled with samples, so
+    /// that most of what is wrong with them shows here.
     ///
     /// # Errors
     /// [`PromptError::NoTemplate`] for a dialect that is only read;
-    /// [`PromptError::Template`] for a template that does not compile.
+    /// [`PromptError::Template`] for a template that does not compile, names a
+    /// variable that does not exist, or cannot be filled.
     pub fn new(options: Options) -> Result<Self, PromptError> {
         if options.dialect.spec().template.is_none() {
             return Err(PromptError::NoTemplate { dialect: options.dialect });
         }
-        Ok(Prompt { environment: templates::environment()?, options })
+        let prompt = Prompt { templates: Templates::new(&options)?, options };
+        if !prompt.options.templates.is_empty() {
+            trial::run(&prompt)?;
+        }
+        Ok(prompt)
     }
 
     /// The options.
@@ -200,8 +207,8 @@ impl Prompt {
         Ok(System { text, listed: Listed::new(&styles, tokens, self.options.tool_budget) })
     }
 
-    fn stem(&self) -> &'static str {
-        self.options.dialect.spec().template.unwrap_or_default()
+    fn stem(&self) -> &str {
+        self.templates.system_stem(self.options.dialect.spec().template.unwrap_or_default())
     }
 
     /// What a call of the built-in tool is answered with: the full listing of the
@@ -239,8 +246,7 @@ impl Prompt {
     }
 
     fn render(&self, stem: &str, view: &impl Serialize) -> Result<String, PromptError> {
-        let template = self.environment.get_template(&format!("{}/{stem}.j2", self.options.lang))?;
-        Ok(template.render(Serde(view))?.trim().to_owned())
+        Ok(self.templates.render(stem, minijinja::value::Serde(view).into())?)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::Template;
 use crate::catalog::Catalog;
 use crate::dialect::Dialect;
 use crate::outcome::RESULT_BYTES;
@@ -68,6 +69,8 @@ pub struct Options {
     pub tool_budget: Option<usize>,
     /// Counts them.
     pub tokens: TokenCounter,
+    /// Templates that replace built-in ones.
+    pub templates: Vec<Template>,
     /// The caller's own system text; comes first, verbatim.
     pub system: Option<String>,
     /// Whether tools may or must be called.
@@ -93,6 +96,7 @@ impl Options {
             listing: Listing::default(),
             tool_budget: None,
             tokens: TokenCounter::default(),
+            templates: Vec::new(),
             system: None,
             tool_choice: ToolChoice::default(),
             max_calls: None,

@@ -1,31 +1,233 @@
-//! The templates, compiled in.
+//! The templates: those compiled in, and those that the caller brings.
+
+use std::error::Error as _;
 
 use minijinja::syntax::SyntaxConfig;
-use minijinja::{Environment, UndefinedBehavior};
+use minijinja::{Environment, ErrorKind, UndefinedBehavior};
+
+use super::Options;
+use crate::profile::Lang;
 
 macro_rules! templates {
-    ($($lang:literal: $($stem:literal),+;)+) => {
-        /// Name (`<lang>/<stem>.j2`) and source of each template.
-        const TEMPLATES: &[(&str, &str)] = &[$($((
-            concat!($lang, "/", $stem, ".j2"),
-            include_str!(concat!("../../prompts/", $lang, "/", $stem, ".j2")),
+    ($($lang:ident $folder:literal: $($stem:literal),+;)+) => {
+        /// Language, stem and source of each template.
+        const TEMPLATES: &[(Lang, &str, &str)] = &[$($((
+            Lang::$lang,
+            $stem,
+            include_str!(concat!("../../prompts/", $folder, "/", $stem, ".j2")),
         )),+),+];
     };
 }
 
 templates! {
-    "en": "use_mcp_tool", "tool_tag", "type_marker", "frame", "listing", "tool", "lookup", "rules", "results", "describe";
-    "zh": "use_mcp_tool", "tool_tag", "type_marker", "frame", "listing", "tool", "lookup", "rules", "results", "describe";
+    En "en": "use_mcp_tool", "tool_tag", "type_marker", "frame", "listing", "tool", "lookup", "rules", "results", "describe";
+    Zh "zh": "use_mcp_tool", "tool_tag", "type_marker", "frame", "listing", "tool", "lookup", "rules", "results", "describe";
 }
 
-/// An environment that holds all templates. A value that a template names and
-/// the program does not give is an error.
-pub(super) fn environment() -> Result<Environment<'static>, minijinja::Error> {
-    let mut environment = Environment::new();
-    environment.set_undefined_behavior(UndefinedBehavior::Strict);
-    environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
-    for (name, source) in TEMPLATES {
-        environment.add_template(name, source)?;
+/// Name of the template that stands for the whole system text.
+const SYSTEM: &str = "system";
+
+/// Built-in templates that others include, and that may be replaced in them.
+const PARTIALS: &[&str] = &["frame", "listing", "tool", "lookup", "rules"];
+
+/// A template of the caller, in minijinja's syntax (that of Jinja).
+///
+/// Its name says what it replaces: `system` the whole system text; `results` and
+/// `describe` the messages about calls; `frame`, `listing`, `tool`, `lookup` and
+/// `rules` a part of the built-in text. Any other name is a part of the caller's
+/// own, for `{% include "NAME.j2" %}`. The built-in ones can be included and
+/// extended as `en/listing.j2` and so on, and without the folder in the prompt's
+/// language. `docs/prompt.md` lists the variables.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Template {
+    name: String,
+    source: String,
+    origin: String,
+}
+
+impl Template {
+    /// Names that replace something.
+    pub const NAMES: &'static [&'static str] =
+        &[SYSTEM, "results", "describe", "frame", "listing", "tool", "lookup", "rules"];
+
+    /// A template of this name, without `.j2`.
+    pub fn new(name: impl Into<String>, source: impl Into<String>) -> Self {
+        let name = name.into();
+        Template { origin: format!("{name}.j2"), source: source.into(), name }
     }
-    Ok(environment)
+
+    /// The whole system text.
+    pub fn system(source: impl Into<String>) -> Self {
+        Template::new(SYSTEM, source)
+    }
+
+    /// Says what errors call it: the file that it was read from.
+    #[must_use]
+    pub fn from_file(mut self, origin: impl Into<String>) -> Self {
+        self.origin = origin.into();
+        self
+    }
+
+    /// What it replaces, or is included as.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+/// A template that does not compile, or cannot be filled.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{origin}{}: {message}", line.map(|line| format!(":{line}")).unwrap_or_default())]
+#[non_exhaustive]
+pub struct TemplateError {
+    /// File or name of the template.
+    pub origin: String,
+    /// Line, from 1.
+    pub line: Option<usize>,
+    /// What is wrong, and the remedy.
+    pub message: String,
+}
+
+/// All templates, compiled. A value that a template names and the program does
+/// not give is an error.
+#[derive(Clone)]
+pub(super) struct Templates {
+    environment: Environment<'static>,
+    lang: Lang,
+    custom: Vec<Template>,
+}
+
+impl Templates {
+    pub(super) fn new(options: &Options) -> Result<Self, TemplateError> {
+        let mut templates = Templates { environment: Environment::new(), lang: options.lang, custom: Vec::new() };
+        templates.compile(options).map_err(|error| templates.problem(&error, &[]))?;
+        for template in &options.templates {
+            templates.custom.push(template.clone());
+            templates.replace(template).map_err(|error| templates.problem(&error, &[]))?;
+        }
+        Ok(templates)
+    }
+
+    fn compile(&mut self, options: &Options) -> Result<(), minijinja::Error> {
+        let environment = &mut self.environment;
+        environment.set_undefined_behavior(UndefinedBehavior::Strict);
+        environment.set_debug(true);
+        environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
+        environment.add_global("lang", options.lang.as_str());
+        environment.add_global("dialect", options.dialect.name());
+        for (lang, stem, source) in TEMPLATES {
+            environment.add_template_owned(format!("{lang}/{stem}.j2"), *source)?;
+            if *lang == options.lang && !options.templates.is_empty() {
+                environment.add_template_owned(format!("{stem}.j2"), *source)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn replace(&mut self, template: &Template) -> Result<(), minijinja::Error> {
+        let Template { name, source, .. } = template;
+        self.environment.add_template_owned(format!("{name}.j2"), source.clone())?;
+        if PARTIALS.contains(&name.as_str()) {
+            for lang in Lang::ALL {
+                self.environment.add_template_owned(format!("{lang}/{name}.j2"), source.clone())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The caller's templates.
+    pub(super) fn custom(&self) -> &[Template] {
+        &self.custom
+    }
+
+    /// The template of the system text, of which the built-in one has this stem.
+    pub(super) fn system_stem<'a>(&self, stem: &'a str) -> &'a str {
+        if self.custom.iter().any(|template| template.name == SYSTEM) { SYSTEM } else { stem }
+    }
+
+    pub(super) fn render(&self, stem: &str, view: minijinja::Value) -> Result<String, TemplateError> {
+        let folder = if self.custom.is_empty() { format!("{}/", self.lang) } else { String::new() };
+        let variables: Vec<String> = view.try_iter().into_iter().flatten().map(|key| key.to_string()).collect();
+        let template = self.environment.get_template(&format!("{folder}{stem}.j2"));
+        let text = template.and_then(|template| template.render(view));
+        text.map(|text| text.trim().to_owned()).map_err(|error| self.problem(&error, &variables))
+    }
+
+    /// A variable that a template of the caller names and that is not among these.
+    pub(super) fn unknown_variable(&self, template: &Template, variables: &[String]) -> Option<TemplateError> {
+        let compiled = self.environment.get_template(&format!("{}.j2", template.name)).ok()?;
+        let is_known = |name: &String| {
+            variables.contains(name)
+                || ["loop", "self", "super", "caller"].contains(&name.as_str())
+                || self.environment.globals().any(|(global, _)| global == name)
+        };
+        let mut unknown: Vec<String> = compiled.undeclared_variables(false).into_iter().collect();
+        unknown.retain(|name| !is_known(name));
+        let place = |name: &String| template.source.lines().position(|line| line.contains('{') && has_word(line, name));
+        let (name, line) =
+            unknown.into_iter().map(|name| (place(&name), name)).min().map(|(line, name)| (name, line))?;
+        Some(TemplateError {
+            origin: template.origin.clone(),
+            line: line.map(|line| line + 1),
+            message: format!("there is no variable `{name}`; there are {}", self.listed(variables)),
+        })
+    }
+
+    fn listed(&self, variables: &[String]) -> String {
+        let mut names: Vec<&str> = variables.iter().map(String::as_str).chain(["lang", "dialect"]).collect();
+        names.sort_unstable();
+        names.dedup();
+        names.join(", ")
+    }
+
+    /// What is wrong, in words for the template's author. The innermost error
+    /// says it, where one template includes another.
+    fn problem(&self, error: &minijinja::Error, variables: &[String]) -> TemplateError {
+        let mut inner = error;
+        while let Some(source) = inner.source().and_then(|source| source.downcast_ref::<minijinja::Error>()) {
+            inner = source;
+        }
+        let detail = inner.detail().unwrap_or_default();
+        let expression = inner.range().and_then(|range| whole_expression(inner.template_source()?, range));
+        let message = match (inner.kind(), expression) {
+            (ErrorKind::UndefinedError, Some(expression)) => {
+                let remedy = match variables {
+                    some if !some.is_empty() && !expression.contains(['.', '[']) => {
+                        format!("; there are {}", self.listed(some))
+                    }
+                    _ => ": docs/prompt.md lists the fields of each variable".to_owned(),
+                };
+                format!("`{expression}` is not defined{remedy}")
+            }
+            (ErrorKind::TemplateNotFound, _) => {
+                let mut names: Vec<&str> = self.environment.templates().map(|(name, _)| name).collect();
+                names.retain(|name| !name.contains('/'));
+                names.sort_unstable();
+                format!("{detail}; there are {}", names.join(", "))
+            }
+            (kind, _) if detail.is_empty() => kind.to_string(),
+            (ErrorKind::SyntaxError, _) => detail.to_owned(),
+            (kind, _) => format!("{kind}: {detail}"),
+        };
+        TemplateError { origin: self.origin(inner.name().unwrap_or_default()), line: inner.line(), message }
+    }
+
+    /// The file of a template by its name in the environment.
+    fn origin(&self, name: &str) -> String {
+        let stem = name.rsplit_once('/').map_or(name, |(_, stem)| stem).trim_end_matches(".j2");
+        let custom = self.custom.iter().find(|template| template.name == stem);
+        custom.map_or_else(|| name.to_owned(), |template| template.origin.clone())
+    }
+}
+
+/// The expression at `range`, from its first name on.
+fn whole_expression(source: &str, range: std::ops::Range<usize>) -> Option<&str> {
+    let before = source.get(..range.start)?;
+    let start = before.trim_end_matches(|c: char| c.is_alphanumeric() || matches!(c, '_' | '.')).len();
+    source.get(start..range.end).map(str::trim)
+}
+
+fn has_word(line: &str, word: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    line.match_indices(word)
+        .any(|(at, _)| !line[..at].ends_with(is_part) && !line[at + word.len()..].starts_with(is_part))
 }

@@ -188,9 +188,10 @@ fn system(options: &Options, hub: &Hub) -> Result<System, Failure> {
     prompt.compose(&catalog).map_err(Failure::usage)
 }
 
-/// Says where the tools do not fit their budget.
+/// Says where the tools do not fit their budget. Templates that are wrong end the
+/// command here, before anything is asked.
 fn warn_over_budget(options: &Options, hub: &Hub) -> Result<(), Failure> {
-    if options.tool_budget.is_some()
+    if (options.tool_budget.is_some() || !options.templates.is_empty())
         && let Some(warning) = prompt_args::over_budget(&system(options, hub)?.listed)
     {
         servers::warn(&warning);
@@ -241,7 +242,7 @@ fn agent(
         dialect: args.model.dialect.unwrap_or(defaults.dialect),
         lang: args.model.lang.unwrap_or(defaults.lang),
         system: args.model.system.as_deref().map(input::text_or_file).transpose()?,
-        ..args.listing.apply(defaults)
+        ..args.listing.apply(defaults)?
     };
     let approvals = approvals.clone();
     let agent = Agent::builder(endpoint.client()?, hub.clone())
