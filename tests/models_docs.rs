@@ -66,3 +66,21 @@ fn every_local_port_is_one_that_chat_looks_at() {
         assert!(row.contains(&format!("localhost:{port}/v1")) && help.contains(port), "{name}");
     }
 }
+
+#[test]
+fn every_flag_that_the_page_names_is_there() {
+    let help = Place::new().run(&["chat", "--help"]).ok().out;
+    let named = DOC.split('`').skip(1).step_by(2).filter_map(|code| code.split_whitespace().next());
+    // Those of the endpoints' own programs.
+    let foreign = [
+        "--reasoning-format",
+        "--reasoning-parser",
+        "--max-model-len",
+        "--enable-auto-tool-choice",
+        "--tool-call-parser",
+        "--jinja",
+    ];
+    for flag in named.filter(|code| code.starts_with("--") && !foreign.contains(code)) {
+        assert!(help.contains(&format!("{flag} ")), "{flag}");
+    }
+}
