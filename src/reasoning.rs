@@ -31,6 +31,21 @@ pub enum ReasoningCalls {
     Allow,
 }
 
+/// How much of its reasoning a model is told again in the next round. Chat
+/// templates of reasoning models drop it from the history, so a model otherwise
+/// thinks anew from nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CarryReasoning {
+    /// Nothing.
+    #[default]
+    None,
+    /// That of the last message.
+    Last,
+    /// That of all messages since the person last spoke.
+    Turn,
+}
+
 macro_rules! keyword_enum {
     ($type:ty, $what:literal, $($word:literal => $value:path),+ $(,)?) => {
         impl $type {
@@ -61,3 +76,5 @@ keyword_enum!(ReasoningMode, "where reasoning starts",
     "auto" => ReasoningMode::Auto, "open" => ReasoningMode::Open, "off" => ReasoningMode::Off);
 keyword_enum!(ReasoningCalls, "a policy for calls in the reasoning",
     "ignore" => ReasoningCalls::Ignore, "last_resort" => ReasoningCalls::LastResort, "allow" => ReasoningCalls::Allow);
+keyword_enum!(CarryReasoning, "how much reasoning goes back",
+    "none" => CarryReasoning::None, "last" => CarryReasoning::Last, "turn" => CarryReasoning::Turn);

@@ -15,7 +15,7 @@ pub const MAX_REJECTED_BYTES: usize = 16 << 10;
 pub struct Assistant {
     /// Text and calls, in the order in which they were written.
     pub parts: Vec<Part>,
-    /// What the model thought; not sent back.
+    /// What the model thought; sent back only where that is asked for.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub reasoning: String,
     /// The message ended before the model was done (cancelled, broken off, or

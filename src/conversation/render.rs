@@ -17,6 +17,10 @@ pub struct Replies<'a> {
     pub notes: Vec<&'a str>,
     /// All calls of the messages before, since the person last spoke.
     pub earlier: Vec<Answered<'a>>,
+    /// Messages of the model that follow this one.
+    pub later: usize,
+    /// What the model thought before the message, where it is to be told again.
+    pub thought: Option<&'a str>,
     /// What the person said last.
     pub request: Option<&'a str>,
     /// Bytes of one result at most, to save space; `None` for the usual limit.
@@ -136,6 +140,8 @@ impl Conversation {
             rejected: message.feedback().collect(),
             notes: notes.collect(),
             earlier,
+            later: self.entries[at + 1..].iter().filter(|e| matches!(e, Entry::Assistant(_))).count(),
+            thought: None,
             request,
             result_bytes: None,
         }

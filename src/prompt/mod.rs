@@ -35,6 +35,7 @@ pub use budget::Listed;
 pub use options::{DESCRIPTION_CHARS, Listing, NOTE_CHARS, Options, SENTENCE_CHARS, TEXT_CHARS};
 pub use templates::{Template, TemplateError};
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::Serialize;
@@ -243,6 +244,16 @@ impl Prompt {
     ) -> Result<String, PromptError> {
         let options = Options { result_bytes, ..self.options.clone() };
         self.render("results", &results::view(catalog, &options, round))
+    }
+
+    /// What the model thought before a message, quoted as a reminder; markers in
+    /// it are neutralised.
+    ///
+    /// # Errors
+    /// [`PromptError::Template`] only.
+    pub fn thought(&self, catalog: &Catalog, text: &str) -> Result<String, PromptError> {
+        let lines = Neutraliser::new(catalog).describe_lines(text, usize::MAX);
+        self.render("thought", &BTreeMap::from([("lines", lines)]))
     }
 
     fn render(&self, stem: &str, view: &impl Serialize) -> Result<String, PromptError> {

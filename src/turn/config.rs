@@ -7,7 +7,7 @@ use crate::dialect::DialectSet;
 use crate::parse::Limits;
 use crate::policy::Policy;
 use crate::profile::{Profile, SystemPlacement};
-use crate::reasoning::{ReasoningCalls, ReasoningMode};
+use crate::reasoning::{CarryReasoning, ReasoningCalls, ReasoningMode};
 use crate::tokens::TokenCounter;
 use crate::tool::ToolChoice;
 
@@ -16,6 +16,9 @@ pub const MAX_ROUNDS: u32 = 12;
 
 /// Corrections in a row, unless configured otherwise.
 pub const MAX_CORRECTIONS: u32 = 2;
+
+/// Tokens of reasoning that go back to the model, unless configured otherwise.
+pub const CARRY_TOKENS: usize = 1_000;
 
 /// What happens to text after a complete call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
@@ -71,6 +74,11 @@ pub struct TurnConfig {
     /// rounds first ([`Trim`](crate::conversation::Trim)). Counted by `tokens`, or
     /// by an estimate.
     pub context: Option<usize>,
+    /// Whether the model is told again what it thought.
+    pub carry_reasoning: CarryReasoning,
+    /// Most tokens of that in a request; default [`CARRY_TOKENS`]. Counted as for
+    /// `context`. A longer thought keeps its end and a little of its beginning.
+    pub carry_tokens: usize,
     /// Which model answers in which round; `None` for the client's own in all.
     pub round_model: Option<ModelChoice>,
     /// Which calls run, which are asked about, which are denied.
@@ -95,6 +103,8 @@ impl Default for TurnConfig {
             max_corrections: MAX_CORRECTIONS,
             tokens: None,
             context: None,
+            carry_reasoning: CarryReasoning::None,
+            carry_tokens: CARRY_TOKENS,
             round_model: None,
             policy: Policy::default(),
         }

@@ -27,6 +27,7 @@
 //!
 //! Out of scope: time. Time-outs belong to whoever runs a call.
 
+mod carry;
 mod config;
 mod context;
 mod display;
@@ -58,7 +59,7 @@ use crate::model::Usage;
 use crate::outcome::{Outcome, Status};
 use crate::tool::ToolChoice;
 
-pub use config::{AfterCall, MAX_CORRECTIONS, MAX_ROUNDS, TurnConfig};
+pub use config::{AfterCall, CARRY_TOKENS, MAX_CORRECTIONS, MAX_ROUNDS, TurnConfig};
 pub use event::{AgentEvent, Approval, ApprovalRequest, AskReason, DecodeError, DisplayCall, Finished, StopReason};
 pub use io::{Action, Granted, Input, TurnError};
 pub use notice::Notice;

@@ -3,7 +3,7 @@
 use super::round_model::{RoundInfo, RoundModel};
 use super::voice::{Remark, VoiceError};
 use super::{Action, AgentEvent, Draft, State, StopReason, Turn, TurnError};
-use crate::conversation::{Layout, Trim};
+use crate::conversation::{Layout, Replies, Trim};
 use crate::model::{CallResult, Request};
 
 impl Turn {
@@ -56,7 +56,13 @@ impl Turn {
             arguments: a.call.arguments.clone(),
             outcome: a.outcome.clone(),
         });
-        let messages = self.conversation.render(&layout, |replies| voice.replies(replies));
+        let thoughts = self.thoughts();
+        let messages = self.conversation.render(&layout, |replies| {
+            let thought = thoughts.get(replies.later).map(String::as_str);
+            // Where results have to be shortened, nothing beside them is told.
+            let thought = thought.filter(|text| !text.is_empty() && replies.result_bytes.is_none());
+            voice.replies(&Replies { thought, ..replies.clone() })
+        });
         let mut request = Request::new(messages.map_err(|VoiceError(message)| StopReason::PromptFailed { message })?);
         request.model.clone_from(&self.model.name);
         request.temperature = self.model.temperature;

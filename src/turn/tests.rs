@@ -16,6 +16,7 @@ use crate::route::Invocation;
 use crate::tool::{Resource, Tool};
 use crate::validate::Validator;
 
+mod carry;
 mod context;
 mod rounds;
 

@@ -88,8 +88,11 @@ impl Voice for PromptVoice {
                 status: a.outcome.status,
             })
             .collect();
-        let mut texts: Vec<String> = replies.notes.iter().map(|note| (*note).to_owned()).collect();
-        if !items.is_empty() || texts.is_empty() {
+        let thought = replies.thought.map(|text| self.prompt.thought(&self.catalog, text));
+        let mut texts: Vec<String> = Vec::new();
+        texts.extend(thought.transpose().map_err(|e| VoiceError(e.to_string()))?);
+        texts.extend(replies.notes.iter().map(|note| (*note).to_owned()));
+        if !items.is_empty() || replies.notes.is_empty() {
             let round = Round { items: &items, earlier: &earlier, request: replies.request };
             texts.push(self.results(&round, replies.result_bytes)?);
         }
