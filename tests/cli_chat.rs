@@ -343,3 +343,15 @@ fn another_model_may_answer_from_the_second_request_on() {
     let models: Vec<Value> = endpoint.seen().into_iter().map(|seen| seen.body["model"].clone()).collect();
     assert_eq!(models, ["small-model", "smaller-model"]);
 }
+
+#[test]
+fn a_template_of_the_users_own_is_used_and_its_mistakes_are_named_at_once() {
+    let home = Home::new();
+    let endpoint = Endpoint::answer(|_, _| Reply::text("Hi"));
+    home.0.write("mine.j2", "You are mine.\n{{ listing }}");
+    home.ask_with_tools(&endpoint, &["Hi", "--prompt", "mine.j2"]).ok();
+    assert!(endpoint.seen()[0].messages().contains("You are mine."), "{}", endpoint.seen()[0].messages());
+    home.0.write("wrong.j2", "You are mine.\n{{ listin }}");
+    home.ask_with_tools(&endpoint, &["Hi", "--prompt", "wrong.j2"]).fails_with(2, &["wrong.j2", "2", "listin"]);
+    assert_eq!(endpoint.requests(), 1, "nothing is asked with a wrong template");
+}
