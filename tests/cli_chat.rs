@@ -355,3 +355,12 @@ fn a_template_of_the_users_own_is_used_and_its_mistakes_are_named_at_once() {
     home.ask_with_tools(&endpoint, &["Hi", "--prompt", "wrong.j2"]).fails_with(2, &["wrong.j2", "2", "listin"]);
     assert_eq!(endpoint.requests(), 1, "nothing is asked with a wrong template");
 }
+
+#[test]
+fn reasoning_goes_back_to_the_model_where_that_is_asked_for() {
+    for (how_much, told) in [("last", true), ("none", false)] {
+        let endpoint = weather_model();
+        Home::new().ask_with_tools(&endpoint, &["Weather?", "--yes", "--carry-reasoning", how_much]).ok();
+        assert_eq!(endpoint.seen()[1].messages().contains("Hm, the weather."), told, "{how_much}");
+    }
+}

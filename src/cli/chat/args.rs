@@ -9,7 +9,7 @@ use super::super::{input, prompt};
 use crate::cli::profiles::known_profile;
 use crate::dialect::Dialect;
 use crate::profile::{Lang, Profile};
-use crate::reasoning::ReasoningMode;
+use crate::reasoning::{CarryReasoning, ReasoningMode};
 
 const ABOUT: &str = "\
 Examples:
@@ -127,6 +127,10 @@ pub(super) struct ModelArgs {
     /// Where reasoning starts: auto (tags decide), open (at once), off
     #[arg(long, value_name = "MODE")]
     pub(super) reasoning: Option<ReasoningMode>,
+
+    /// How much of its reasoning the model reads again: none, last (message), turn
+    #[arg(long, value_name = "HOW_MUCH")]
+    pub(super) carry_reasoning: Option<CarryReasoning>,
 
     /// Another model of the endpoint from a question's second request on
     #[arg(long, value_name = "NAME")]

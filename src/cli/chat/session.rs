@@ -235,6 +235,7 @@ fn agent(
     config.max_tokens = args.limits.max_tokens.map(Into::into);
     config.round_model = args.model.round_model.as_deref().map(ModelChoice::from);
     config.tokens = Some(TokenCounter::new(tokens::count));
+    config.carry_reasoning = args.model.carry_reasoning.unwrap_or(config.carry_reasoning);
     config.context = args.limits.context.map(Into::into).or(endpoint.context());
     config.max_rounds = args.limits.max_rounds.map_or(config.max_rounds, Into::into);
     let defaults = Options::for_profile(profile);
