@@ -39,6 +39,7 @@ use crate::policy::{self, Policy};
 use crate::profile::Profile;
 use crate::prompt::{Options, PromptError};
 use crate::route::Toolbox;
+use crate::tool::ToolsMode;
 use crate::transcript::Recorder;
 use crate::turn::{ModelChoice, PromptVoice, Setup, Turn, TurnConfig, TurnError, Voice};
 use crate::validate::Validator;
@@ -132,6 +133,13 @@ impl AgentBuilder {
     #[must_use]
     pub fn config(mut self, config: TurnConfig) -> Self {
         self.inner.config = config;
+        self
+    }
+
+    /// Sets how tools are offered to the model. Default in the prompt.
+    #[must_use]
+    pub fn tools_mode(mut self, mode: ToolsMode) -> Self {
+        self.inner.config.tools_mode = mode;
         self
     }
 

@@ -20,6 +20,7 @@
 //! ```
 
 mod message;
+mod native;
 mod render;
 mod trim;
 
@@ -28,7 +29,10 @@ use serde::{Deserialize, Serialize};
 use crate::call::Call;
 use crate::outcome::{Outcome, Status};
 
+use message::push_bounded;
+
 pub use message::{Assistant, MAX_REJECTED_BYTES, Part, Placed};
+pub use native::Reply;
 pub use render::{Layout, Replies, Shown};
 pub use trim::{SHORT_RESULT_BYTES, Trim};
 

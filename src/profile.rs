@@ -60,8 +60,9 @@ pub struct Profile {
     pub lang: Lang,
     /// Sampling temperature that its makers recommend.
     pub temperature: Option<f64>,
-    /// Whether its native tool calling is known to work well.
-    pub native_tools: bool,
+    /// Whether its native tool calling is known to work well (or not to);
+    /// `None` where the endpoint has to say.
+    pub native_tools: Option<bool>,
 }
 
 /// All profiles; the last one matches every name.
@@ -79,7 +80,7 @@ static PROFILES: &[Profile] = &[
         system: SystemPlacement::System,
         lang: Lang::En,
         temperature: None,
-        native_tools: false,
+        native_tools: Some(false),
     },
     // The API's name. Its endpoint moves the reasoning into `reasoning_content`,
     // and takes `temperature` without effect
@@ -94,7 +95,7 @@ static PROFILES: &[Profile] = &[
         system: SystemPlacement::User,
         lang: Lang::En,
         temperature: None,
-        native_tools: false,
+        native_tools: Some(false),
     },
     // Temperature 0.5 to 0.7, 0.6 recommended; no system prompt, all instructions
     // in the user prompt; output that starts in `<think>`, which the chat template
@@ -111,7 +112,7 @@ static PROFILES: &[Profile] = &[
         system: SystemPlacement::User,
         lang: Lang::En,
         temperature: Some(0.6),
-        native_tools: false,
+        native_tools: Some(false),
     },
     // Temperature 0.6 in thinking mode, which is the default and writes both think
     // tags itself; tool calling in both modes (huggingface.co/Qwen/Qwen3-8B,
@@ -126,7 +127,7 @@ static PROFILES: &[Profile] = &[
         system: SystemPlacement::System,
         lang: Lang::En,
         temperature: Some(0.6),
-        native_tools: true,
+        native_tools: Some(true),
     },
     // Nothing is known. Elements say where a call ends, whatever stands around it.
     Profile {
@@ -139,7 +140,7 @@ static PROFILES: &[Profile] = &[
         system: SystemPlacement::System,
         lang: Lang::En,
         temperature: None,
-        native_tools: false,
+        native_tools: None,
     },
 ];
 

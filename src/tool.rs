@@ -17,6 +17,8 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::reasoning::keyword_enum;
+
 /// Name under which a resource access is reported as a call.
 pub const ACCESS_RESOURCE: &str = "access_mcp_resource";
 
@@ -164,6 +166,22 @@ pub struct ResourceTemplate {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
 }
+
+/// How tools are offered to a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolsMode {
+    /// In the request where profile or endpoint say that it works, else in the prompt.
+    Auto,
+    /// In the request, for an endpoint that calls natively.
+    Native,
+    /// In the prompt.
+    #[default]
+    Prompt,
+}
+
+keyword_enum!(ToolsMode, "how tools are offered",
+    "auto" => ToolsMode::Auto, "native" => ToolsMode::Native, "prompt" => ToolsMode::Prompt);
 
 /// Whether a model may, must or must not call a tool in its next message.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]

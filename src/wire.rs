@@ -46,7 +46,7 @@ use serde_json::{Map, Value};
 
 use crate::conversation::Placed;
 use crate::message::NativeCall;
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, Status};
 
 pub use names::{MAX_NAME, Names, wire_name};
 pub use schema::{MAX_DESCRIPTION, parameters};
@@ -136,7 +136,7 @@ impl ToolResult {
             id: call.id.clone(),
             name: call.name.clone(),
             text: outcome.text.clone(),
-            is_error: !outcome.is_result(),
+            is_error: !matches!(outcome.status, Status::Result | Status::Displayed),
             structured: outcome.structured.as_ref().and_then(Value::as_object).cloned(),
         }
     }

@@ -131,7 +131,7 @@ fn profile_table() -> String {
             known(p.reasons),
             p.system,
             p.lang,
-            known(Some(p.native_tools)),
+            known(p.native_tools),
         )
     };
     let head = "| profile | model's name | dialect | reasoning | calls in it | reasons | system text | language | temperature | native tools |\n\

@@ -28,6 +28,7 @@ pub(super) struct Driver {
     message: Option<Events>,
     calls: FuturesUnordered<BoxFuture<'static, (String, Outcome)>>,
     question: Option<BoxFuture<'static, Input>>,
+    probe: Option<BoxFuture<'static, Input>>,
     over: bool,
     record: Option<TurnRecord>,
 }
@@ -50,6 +51,7 @@ impl Driver {
             message: None,
             calls: FuturesUnordered::new(),
             question: None,
+            probe: None,
             over: false,
             record,
         }
@@ -76,6 +78,10 @@ impl Driver {
     fn act(&mut self, action: Action) -> Option<AgentEvent> {
         match action {
             Action::Emit(event) => return Some(event),
+            Action::Probe(model) => {
+                let said = self.agent.model.native_tools(model.as_deref());
+                self.probe = Some(Box::pin(async move { Input::Probed(said.await) }));
+            }
             Action::Send(request) => self.message = Some(self.send(request)),
             Action::CancelStream => self.message = None,
             Action::Withdraw { .. } => self.question = None,
@@ -87,6 +93,7 @@ impl Driver {
                 self.message = None;
                 self.calls.clear();
                 self.question = None;
+                self.probe = None;
                 self.over = true;
                 return Some(AgentEvent::Finished(finished));
             }
@@ -102,7 +109,7 @@ impl Driver {
 
     /// Waits for the first thing that happens.
     async fn input(&mut self) -> Input {
-        let Driver { cancel, suspend, message, calls, question, .. } = self;
+        let Driver { cancel, suspend, message, calls, question, probe, .. } = self;
         tokio::select! {
             biased;
             () = cancel.cancelled() => Input::Cancel,
@@ -114,6 +121,10 @@ impl Driver {
                 event
             }
             Some((id, outcome)) = calls.next(), if !calls.is_empty() => Input::Outcome { id, outcome },
+            said = answer(probe) => {
+                *probe = None;
+                said
+            }
             answer = answer(question) => {
                 *question = None;
                 answer
@@ -138,12 +149,14 @@ async fn next_event(message: &mut Option<Events>) -> Input {
             Some(Ok(ModelEvent::Call(call))) => Input::Call(call),
             Some(Ok(ModelEvent::Usage(usage))) => Input::Usage(usage),
             Some(Ok(ModelEvent::Finish(reason))) => Input::ModelFinished(reason),
+            Some(Err(error)) if error.refuses_tools() => Input::ToolsRefused(error.to_string()),
             Some(Err(error)) => Input::ModelFailed(error.to_string()),
             None => Input::ModelFailed(ModelError::BrokeOff.to_string()),
         },
     }
 }
 
+/// The answer to a question of the turn: to a person, or to the endpoint.
 async fn answer(question: &mut Option<BoxFuture<'static, Input>>) -> Input {
     match question {
         None => std::future::pending().await,

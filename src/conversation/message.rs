@@ -121,7 +121,7 @@ impl Assistant {
 }
 
 /// Appends the head of `raw`, and an ellipsis where it was cut.
-fn push_bounded(written: &mut String, raw: &str) {
+pub(super) fn push_bounded(written: &mut String, raw: &str) {
     let mut end = raw.len().min(MAX_REJECTED_BYTES);
     while !raw.is_char_boundary(end) {
         end -= 1;

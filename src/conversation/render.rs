@@ -72,12 +72,7 @@ impl Conversation {
         layout: &Layout,
         mut replies: impl FnMut(&Replies<'_>) -> Result<String, E>,
     ) -> Result<Vec<Message>, E> {
-        let mut messages = Joined::default();
-        match layout.placement {
-            SystemPlacement::System => messages.push(Role::System, &layout.system),
-            SystemPlacement::User => messages.push(Role::User, &layout.system),
-        }
-        messages.push(Role::User, &layout.trim_note);
+        let mut messages = Joined::begin(layout);
         for shown in self.shown(&layout.trim) {
             match shown {
                 Shown::User(text) => messages.push(Role::User, text),
@@ -89,7 +84,7 @@ impl Conversation {
                 }
             }
         }
-        Ok(messages.messages)
+        Ok(messages.into_messages())
     }
 
     /// The pieces of the history that a request shows, in order.
@@ -157,12 +152,36 @@ impl Replies<'_> {
 
 /// Messages in which neighbours of one role are one.
 #[derive(Default)]
-struct Joined {
+pub(super) struct Joined {
     messages: Vec<Message>,
 }
 
 impl Joined {
-    fn push(&mut self, role: Role, content: &str) {
+    /// The system text and what is said of the trim.
+    pub(super) fn begin(layout: &Layout) -> Self {
+        let mut messages = Joined::default();
+        match layout.placement {
+            SystemPlacement::System => messages.push(Role::System, &layout.system),
+            SystemPlacement::User => messages.push(Role::User, &layout.system),
+        }
+        messages.push(Role::User, &layout.trim_note);
+        messages
+    }
+
+    /// Adds a message that may hold more than text; only text is joined.
+    pub(super) fn add(&mut self, message: Message) {
+        if message.calls.is_empty() && message.call_id.is_none() {
+            self.push(message.role, &message.content);
+        } else {
+            self.messages.push(message);
+        }
+    }
+
+    pub(super) fn into_messages(self) -> Vec<Message> {
+        self.messages
+    }
+
+    pub(super) fn push(&mut self, role: Role, content: &str) {
         if content.is_empty() {
             return;
         }

@@ -8,6 +8,7 @@
 mod openai;
 mod recorded;
 
+use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -23,7 +24,7 @@ pub(crate) use openai::shown_url;
 #[cfg(feature = "client")]
 pub use openai::{
     BACKOFF, CONNECT_TIMEOUT, ClientError, IDLE_TIMEOUT, LIST_TIMEOUT, MAX_EVENT, MAX_RETRY_AFTER, ModelInfo, OpenAi,
-    OpenAiBuilder, RETRIES, Tracer,
+    OpenAiBuilder, PROBE_TIMEOUT, RETRIES, Tracer,
 };
 pub use recorded::{Recorded, Round, Step};
 
@@ -35,11 +36,24 @@ pub trait Model: Send + Sync {
     /// without one, or with an error, broke off. Dropping the stream cancels
     /// the request.
     fn stream(&self, request: Request) -> BoxStream<'static, Result<ModelEvent, ModelError>>;
+
+    /// Whether a request for this model (`None` is the client's own) may carry
+    /// tools, as far as it can be told without one. Asked before the first request
+    /// of a turn in [`ToolsMode::Auto`](crate::tool::ToolsMode::Auto), so an
+    /// answer that takes time should be kept. Without an answer the profile decides.
+    fn native_tools(&self, model: Option<&str>) -> BoxFuture<'static, Option<bool>> {
+        let _ = model;
+        Box::pin(std::future::ready(None))
+    }
 }
 
 impl<M: Model + ?Sized> Model for std::sync::Arc<M> {
     fn stream(&self, request: Request) -> BoxStream<'static, Result<ModelEvent, ModelError>> {
         (**self).stream(request)
+    }
+
+    fn native_tools(&self, model: Option<&str>) -> BoxFuture<'static, Option<bool>> {
+        (**self).native_tools(model)
     }
 }
 
@@ -164,6 +178,28 @@ pub enum ModelError {
 }
 
 impl ModelError {
+    /// Whether the endpoint, before it answered, refused a request in words about
+    /// its tools: then the same request without them may pass.
+    ///
+    /// | endpoint | its words |
+    /// |---|---|
+    /// | Ollama | 400, `registry.ollama.ai/library/… does not support tools` |
+    /// | llama.cpp | 500, `tools param requires --jinja flag`; older: `Unsupported param: tools` |
+    /// | vLLM | 400, `"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set` |
+    /// | OpenRouter | 404, `No endpoints found that support tool use.` |
+    /// | DeepSeek | 400, `deepseek-reasoner does not support Function Calling` |
+    /// | OpenAI | 400, `Invalid schema for function '…'`, `Invalid 'tools': array too long.` |
+    /// | Groq | 400, `Failed to call a function.` |
+    pub fn refuses_tools(&self) -> bool {
+        let words = match self {
+            ModelError::Refused { status, message, .. } if !matches!(status, 401..=403 | 408 | 413 | 429) => message,
+            ModelError::BadAnswer { message, .. } => message,
+            _ => return false,
+        };
+        let words = words.to_lowercase();
+        ["tool", "function"].iter().any(|word| words.contains(word))
+    }
+
     /// An error of a model that a program brought.
     pub fn other(message: impl Into<String>) -> Self {
         ModelError::Other(message.into())

@@ -23,6 +23,13 @@ pub(super) struct ServerView {
     pub(super) templates: Vec<ResourceView>,
 }
 
+impl ServerView {
+    /// Whether the server says something beside its tools.
+    pub(super) fn says_more(&self) -> bool {
+        !(self.instructions.is_empty() && self.resources.is_empty() && self.templates.is_empty())
+    }
+}
+
 /// A tool in one of the styles.
 #[derive(Debug, Serialize)]
 pub(super) struct ToolView {

@@ -24,6 +24,7 @@ mod budget;
 mod entry;
 mod example;
 mod listing;
+mod native;
 mod options;
 mod results;
 mod sentence;
@@ -242,8 +243,18 @@ impl Prompt {
         round: &Round<'_>,
         result_bytes: usize,
     ) -> Result<String, PromptError> {
+        self.render_round("results", catalog, round, result_bytes)
+    }
+
+    fn render_round(
+        &self,
+        stem: &str,
+        catalog: &Catalog,
+        round: &Round<'_>,
+        result_bytes: usize,
+    ) -> Result<String, PromptError> {
         let options = Options { result_bytes, ..self.options.clone() };
-        self.render("results", &results::view(catalog, &options, round))
+        self.render(stem, &results::view(catalog, &options, round))
     }
 
     /// What the model thought before a message, quoted as a reminder; markers in

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Instant;
 
+use futures::future::BoxFuture;
 use futures::stream::{BoxStream, Stream, StreamExt};
 
 use super::{NativeCall, RecordedNotice, RecordedOutcome, Sent, Session, Writer};
@@ -277,6 +278,10 @@ impl<M: Model> Model for RecordedModel<M> {
     fn stream(&self, request: Request) -> Answer {
         let answer = self.model.stream(request.clone());
         self.recorder.stream(&request, answer)
+    }
+
+    fn native_tools(&self, model: Option<&str>) -> BoxFuture<'static, Option<bool>> {
+        self.model.native_tools(model)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::policy::Policy;
 use crate::profile::{Profile, SystemPlacement};
 use crate::reasoning::{CarryReasoning, ReasoningCalls, ReasoningMode};
 use crate::tokens::TokenCounter;
-use crate::tool::ToolChoice;
+use crate::tool::{ToolChoice, ToolsMode};
 
 /// Requests in one turn, unless configured otherwise.
 pub const MAX_ROUNDS: u32 = 12;
@@ -53,6 +53,10 @@ pub struct TurnConfig {
     pub temperature: Option<f64>,
     /// Most tokens of one message; `None` leaves it to the endpoint.
     pub max_tokens: Option<u32>,
+    /// How tools are offered; default in the prompt.
+    pub tools_mode: ToolsMode,
+    /// Whether the model's native calls are known to work, for [`ToolsMode::Auto`].
+    pub native_tools: Option<bool>,
     /// Whether calls may, must or must not be made. A required call is due once
     /// in a turn.
     pub tool_choice: ToolChoice,
@@ -96,6 +100,8 @@ impl Default for TurnConfig {
             placement: SystemPlacement::System,
             temperature: None,
             max_tokens: None,
+            tools_mode: ToolsMode::default(),
+            native_tools: None,
             tool_choice: ToolChoice::Auto,
             max_calls: None,
             after_call: AfterCall::Cancel,
@@ -126,6 +132,7 @@ impl TurnConfig {
             reasons: profile.reasons,
             placement: profile.system,
             temperature: profile.temperature,
+            native_tools: profile.native_tools,
             ..self
         }
     }

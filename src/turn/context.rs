@@ -57,7 +57,7 @@ impl Turn {
     fn too_small(&self, window: &Window) -> Result<StopReason, StopReason> {
         let shortest = self.request(self.conversation.trim_all(SHORT_RESULT_BYTES))?;
         let without_messages = Request { messages: Vec::new(), ..shortest.clone() };
-        let system = self.setup.voice.system(&self.choice);
+        let system = self.system();
         Ok(StopReason::ContextTooSmall {
             context: window.context,
             reply: window.reply,

@@ -106,6 +106,11 @@ impl Draft {
         self.body.over
     }
 
+    /// Whether anything of the message came.
+    pub(super) fn has_begun(&self) -> bool {
+        !self.natives.is_empty() || !self.body.pieces.is_empty()
+    }
+
     /// Takes a native call.
     pub(super) fn call(&mut self, call: Read) {
         self.natives.push(call);

@@ -16,6 +16,11 @@ pub type Granted = BTreeSet<(Option<String>, String)>;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Input {
+    /// What an [`Action::Probe`] found: whether requests may carry tools, as far
+    /// as the endpoint says.
+    Probed(Option<bool>),
+    /// The endpoint refused a request because of its tools; in its words.
+    ToolsRefused(String),
     /// A piece of the model's message came.
     Delta(Delta),
     /// A call came in a field of its own, behind all text.
@@ -50,6 +55,9 @@ pub enum Input {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Action {
+    /// Find out whether requests for this model may carry tools; `None` is the
+    /// client's own model.
+    Probe(Option<String>),
     /// Send this to the model and report its stream.
     Send(Request),
     /// Cancel the stream; nothing of it is to be reported any more.

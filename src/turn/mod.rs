@@ -36,6 +36,7 @@ mod event;
 mod ids;
 mod io;
 mod judge;
+mod mode;
 mod native;
 mod notice;
 mod rejected;
@@ -73,6 +74,7 @@ use display::Displays;
 use draft::{Draft, Message, Place, Reader};
 use ids::next_id;
 use judge::{Judge, Next};
+use mode::Modes;
 use usage::Sent;
 use work::Work;
 
@@ -83,6 +85,7 @@ pub struct Turn {
     state: State,
     /// The model that speaks in this round.
     model: RoundModel,
+    modes: Modes,
     draft: Draft,
     work: Work,
     actions: VecDeque<Action>,
@@ -110,6 +113,8 @@ pub struct Turn {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
+    /// The endpoint is asked whether requests may carry tools.
+    Probing,
     Streaming,
     Working,
     Over,
@@ -129,6 +134,7 @@ impl Turn {
         }
         let mut turn = Turn {
             model: RoundModel::own(&setup.config),
+            modes: Modes::default(),
             draft: Draft::new(setup.parser.fork()),
             choice: setup.config.tool_choice.clone(),
             setup,
@@ -178,6 +184,10 @@ impl Turn {
                 self.actions.push_back(Action::CancelStream);
                 self.break_off(StopReason::Cancelled)
             }
+            (State::Probing, Input::Cancel) => {
+                self.round -= 1;
+                self.finish(StopReason::Cancelled)
+            }
             (State::Working, Input::Cancel) => self.finish(StopReason::Cancelled),
             (_, Input::Suspend) => self.suspend(),
             (State::Streaming, Input::Delta(delta)) => self.delta(&delta),
@@ -190,9 +200,17 @@ impl Turn {
                 Ok(())
             }
             (State::Streaming, Input::ModelFinished(reason)) => self.message_over(Some(reason)),
+            (State::Probing, Input::Probed(said)) => self.probed(said),
+            (State::Streaming, Input::ToolsRefused(message)) => self.tools_refused(message),
             (State::Streaming, Input::ModelFailed(message)) => self.break_off(StopReason::ModelFailed { message }),
             (State::Working, Input::Outcome { id, outcome }) => self.outcome(&id, outcome),
             (State::Working, Input::Approval { id, approval }) => self.approval(&id, approval),
+            (State::Probing, _) => {
+                Err(TurnError::OutOfOrder { input: "piece of a message", expected: "what the endpoint says of tools" })
+            }
+            (State::Streaming, Input::Probed(_)) => {
+                Err(TurnError::OutOfOrder { input: "answer to a probe", expected: "the model speaks" })
+            }
             (State::Streaming, Input::Outcome { .. } | Input::Approval { .. }) => {
                 Err(TurnError::OutOfOrder { input: "news of a call", expected: "the model speaks" })
             }
@@ -348,7 +366,7 @@ impl Turn {
             }),
         };
         if let Some(remark) = remark {
-            let note = self.setup.voice.remark(remark);
+            let note = self.remark(remark);
             self.emit(AgentEvent::Correcting { kind: None, message: note.clone() });
             self.conversation.push_note(note)?;
         }

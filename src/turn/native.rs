@@ -14,7 +14,7 @@ use crate::message::{FinishReason, NativeCall};
 use crate::parse::{self, Limits, Parser};
 use crate::reasoning::ReasoningMode;
 use crate::tool::ACCESS_RESOURCE;
-use crate::wire::Names;
+use crate::wire::{Names, ToolDefinition};
 
 use super::setup::Setup;
 
@@ -23,6 +23,8 @@ const READ_AS: Dialect = Dialect::UseMcpTool;
 
 /// What reads native calls, for the tools of one catalog.
 pub(super) struct Natives {
+    /// The tools as a request offers them.
+    pub(super) definitions: Vec<ToolDefinition>,
     names: Names,
     parser: Parser,
     /// The syntax that the prompt teaches.
@@ -48,13 +50,13 @@ impl Natives {
             limits,
             ..parse::Config::default()
         });
-        Natives { names: Names::new(catalog), parser, dialect }
+        Natives { definitions: ToolDefinition::all(catalog), names: Names::new(catalog), parser, dialect }
     }
 }
 
 /// Reads a native call.
 pub(super) fn read(setup: &Setup, native: NativeCall) -> Read {
-    let Natives { names, parser, dialect } = &setup.natives;
+    let Natives { names, parser, dialect, .. } = &setup.natives;
     let catalog = &*setup.catalog;
     let (server, tool) = target(catalog, names, &native.name);
     let arguments = if native.arguments.trim().is_empty() { "{}" } else { native.arguments.trim() };

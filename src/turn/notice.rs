@@ -18,6 +18,11 @@ pub enum Notice {
         /// Tokens that the endpoint reported.
         read: u64,
     },
+    /// The endpoint refuses tools in the request; the prompt describes them from here on.
+    ToolsRefused {
+        /// What the endpoint said.
+        message: String,
+    },
     /// The oldest part of the conversation was left out of the request, since it
     /// does not fit the context. The conversation itself is whole.
     HistoryLeftOut {
@@ -41,6 +46,11 @@ impl fmt::Display for Notice {
                  not know its tools or the question; give the model a longer context (Ollama: OLLAMA_CONTEXT_LENGTH, or \
                  a Modelfile with PARAMETER num_ctx; LM Studio: the context length when the model is loaded), or send \
                  less (--tool-budget, --context)"
+            ),
+            Notice::ToolsRefused { message } => write!(
+                f,
+                "the endpoint refuses tools in the request ({message}); the prompt describes them instead, which \
+                 --tools-mode prompt does from the start"
             ),
             Notice::HistoryLeftOut { rounds, questions, results, context } => {
                 let parts = [

@@ -24,6 +24,8 @@ pub struct RoundModel {
     pub placement: SystemPlacement,
     /// Sampling temperature; `None` leaves it to the endpoint.
     pub temperature: Option<f64>,
+    /// Whether its native calls are known to work.
+    pub native_tools: Option<bool>,
 }
 
 impl RoundModel {
@@ -48,6 +50,7 @@ impl RoundModel {
             reasons: config.reasons,
             placement: config.placement,
             temperature: config.temperature,
+            native_tools: config.native_tools,
         }
     }
 

@@ -3,7 +3,7 @@
 use super::round_model::{RoundInfo, RoundModel};
 use super::voice::{Remark, VoiceError};
 use super::{Action, AgentEvent, Draft, State, StopReason, Turn, TurnError};
-use crate::conversation::{Layout, Replies, Trim};
+use crate::conversation::{Layout, Trim};
 use crate::model::{CallResult, Request};
 
 impl Turn {
@@ -13,10 +13,15 @@ impl Turn {
             return self.finish(StopReason::Suspended);
         }
         self.round += 1;
+        self.choose_model();
+        if self.must_probe() { Ok(()) } else { self.dispatch() }
+    }
+
+    /// Sends the round's request.
+    pub(super) fn dispatch(&mut self) -> Result<(), TurnError> {
         self.state = State::Streaming;
         self.usage = None;
         self.answer.clear();
-        self.choose_model();
         match self.fitting_request() {
             Ok((request, trim)) => {
                 let model = request.model.clone();
@@ -44,7 +49,7 @@ impl Turn {
     /// The request that shows the history but for what `trim` leaves out.
     pub(super) fn request(&self, trim: Trim) -> Result<Request, StopReason> {
         let voice = &self.setup.voice;
-        let mut layout = Layout::new(voice.system(&self.choice), self.model.placement);
+        let mut layout = Layout::new(self.system(), self.model.placement);
         if trim.rounds() + trim.questions() > 0 {
             layout.trim_note = voice.remark(Remark::LeftOut);
         }
@@ -56,18 +61,13 @@ impl Turn {
             arguments: a.call.arguments.clone(),
             outcome: a.outcome.clone(),
         });
-        let thoughts = self.thoughts();
-        let messages = self.conversation.render(&layout, |replies| {
-            let thought = thoughts.get(replies.later).map(String::as_str);
-            // Where results have to be shortened, nothing beside them is told.
-            let thought = thought.filter(|text| !text.is_empty() && replies.result_bytes.is_none());
-            voice.replies(&Replies { thought, ..replies.clone() })
-        });
+        let messages = self.messages(&layout);
         let mut request = Request::new(messages.map_err(|VoiceError(message)| StopReason::PromptFailed { message })?);
         request.model.clone_from(&self.model.name);
         request.temperature = self.model.temperature;
         request.max_tokens = self.setup.config.max_tokens;
         request.results = results.collect();
+        self.offer(&mut request);
         Ok(request)
     }
 }

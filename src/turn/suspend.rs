@@ -22,7 +22,7 @@ impl Turn {
                 }
                 self.rest()
             }
-            State::Streaming | State::Over => Ok(()),
+            State::Probing | State::Streaming | State::Over => Ok(()),
         }
     }
 

@@ -1,7 +1,7 @@
 //! What a turn says to the model.
 
 use crate::catalog::Catalog;
-use crate::conversation::Replies;
+use crate::conversation::{Replies, Reply};
 use crate::dialect::Dialect;
 use crate::outcome::Outcome;
 use crate::tool::ToolChoice;
@@ -28,6 +28,28 @@ pub trait Voice: Send + Sync {
             Ok(tools) => Outcome::result(serde_json::json!(tools).to_string()),
             Err(error) => Outcome::error(error.to_string()),
         }
+    }
+
+    /// The system text of a request that carries tools.
+    fn native_system(&self, choice: &ToolChoice) -> String {
+        let _ = choice;
+        String::new()
+    }
+
+    /// What the model reads about one of its calls, in a request that carries tools.
+    ///
+    /// # Errors
+    /// As for [`replies`](Voice::replies).
+    fn native_reply(&self, reply: Reply<'_>) -> Result<String, VoiceError> {
+        Ok(match reply {
+            Reply::Answered { answered, .. } => answered.outcome.text.clone(),
+            Reply::Rejected(rejected) => rejected.message.clone(),
+        })
+    }
+
+    /// A remark in a request that carries tools: without the prompt's syntax.
+    fn native_remark(&self, remark: Remark<'_>) -> String {
+        self.remark(remark)
     }
 
     /// Call syntax that the words teach; native calls stand in it in a history in text.

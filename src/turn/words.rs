@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::config::TurnConfig;
 use super::voice::{Remark, Voice, VoiceError};
 use crate::catalog::Catalog;
-use crate::conversation::{Answered, Replies};
+use crate::conversation::{Answered, Replies, Reply};
 use crate::dialect::Dialect;
 use crate::outcome::Outcome;
 use crate::profile::Lang;
@@ -22,6 +22,9 @@ pub struct PromptVoice {
     /// The system text under the configured choice, and once that is met.
     due: String,
     met: String,
+    /// The same for requests that carry the tools.
+    native_due: String,
+    native_met: String,
 }
 
 impl PromptVoice {
@@ -39,8 +42,10 @@ impl PromptVoice {
         };
         let prompt = with(config.tool_choice.clone())?;
         let due = prompt.system(&catalog)?;
-        let met = with(met(&config.tool_choice))?.system(&catalog)?;
-        Ok(PromptVoice { catalog, prompt, due, met })
+        let once_met = with(met(&config.tool_choice))?;
+        let met = once_met.system(&catalog)?;
+        let (native_due, native_met) = (prompt.native_system(&catalog)?, once_met.native_system(&catalog)?);
+        Ok(PromptVoice { catalog, prompt, due, met, native_due, native_met })
     }
 
     fn results(&self, round: &Round<'_>, limit: Option<usize>) -> Result<String, VoiceError> {
@@ -59,6 +64,24 @@ pub(super) fn met(choice: &ToolChoice) -> ToolChoice {
 }
 
 impl Voice for PromptVoice {
+    fn native_system(&self, choice: &ToolChoice) -> String {
+        let due = self.prompt.options().tool_choice == *choice;
+        if due { self.native_due.clone() } else { self.native_met.clone() }
+    }
+
+    fn native_reply(&self, reply: Reply<'_>) -> Result<String, VoiceError> {
+        let nothing = Map::new();
+        let (item, result_bytes) = match reply {
+            Reply::Answered { answered, result_bytes } => (item(&answered, &nothing), result_bytes),
+            Reply::Rejected(rejected) => (Item::Rejected(rejected), None),
+        };
+        self.prompt.native_reply(&self.catalog, &item, result_bytes).map_err(|e| VoiceError(e.to_string()))
+    }
+
+    fn native_remark(&self, remark: Remark<'_>) -> String {
+        text(self.prompt.options().lang, remark)
+    }
+
     fn dialect(&self) -> Dialect {
         self.prompt.options().dialect
     }
@@ -70,13 +93,7 @@ impl Voice for PromptVoice {
 
     fn replies(&self, replies: &Replies<'_>) -> Result<String, VoiceError> {
         let nothing = Map::new();
-        let answered = replies.answered.iter().map(|a| Item::Answered {
-            id: a.id,
-            server: a.call.server.as_deref(),
-            tool: &a.call.tool,
-            arguments: arguments(a, &nothing),
-            outcome: a.outcome,
-        });
+        let answered = replies.answered.iter().map(|a| item(a, &nothing));
         let items: Vec<Item<'_>> = answered.chain(replies.rejected.iter().map(|r| Item::Rejected(r))).collect();
         let earlier: Vec<Earlier<'_>> = replies
             .earlier
@@ -117,6 +134,16 @@ impl Voice for PromptVoice {
 
     fn describe(&self, catalog: &Catalog, name: &str) -> Outcome {
         self.prompt.describe(catalog, name).unwrap_or_else(|error| Outcome::error(error.to_string()))
+    }
+}
+
+fn item<'a>(answered: &Answered<'a>, nothing: &'a Map<String, Value>) -> Item<'a> {
+    Item::Answered {
+        id: answered.id,
+        server: answered.call.server.as_deref(),
+        tool: &answered.call.tool,
+        arguments: arguments(answered, nothing),
+        outcome: answered.outcome,
     }
 }
 

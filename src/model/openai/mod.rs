@@ -4,13 +4,16 @@ mod error;
 mod guard;
 mod list;
 mod open;
+mod probe;
 mod read;
 mod request;
 mod trace;
 
-use std::sync::Arc;
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use futures::stream::{self, BoxStream, StreamExt};
 use reqwest::Url;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
@@ -24,6 +27,7 @@ pub use error::ClientError;
 pub(crate) use error::shown_text as shown_url;
 pub use guard::MAX_EVENT;
 pub use list::{LIST_TIMEOUT, ModelInfo};
+pub use probe::PROBE_TIMEOUT;
 pub use trace::Tracer;
 
 /// Limit of a TCP and TLS connection attempt, unless configured otherwise.
@@ -51,8 +55,8 @@ pub const MAX_RETRY_AFTER: Duration = Duration::from_secs(60);
 /// is no limit to the time of an answer, only to silence. Dropping the stream
 /// closes the connection, and the endpoint stops.
 ///
-/// Tools are described in the prompt; none are sent in the request. Calls that
-/// an endpoint puts into `tool_calls` all the same come as [`ModelEvent::Call`].
+/// Tools are sent where the request holds them. Calls that an endpoint puts into
+/// `tool_calls`, asked for or not, come as [`ModelEvent::Call`].
 ///
 /// Redirects are not followed, and no proxy is taken from the environment.
 /// Needs a tokio runtime with time and I/O.
@@ -76,6 +80,26 @@ struct Inner {
     /// What must not stand in a message or a trace.
     secrets: Secrets,
     trace: Option<Tracer>,
+    /// Shared by all clients of the endpoint.
+    learned: Arc<Mutex<Learned>>,
+}
+
+/// What is known of an endpoint's models.
+#[derive(Default)]
+struct Learned {
+    /// Whether requests may carry tools, as far as the endpoint says.
+    tools: HashMap<String, Option<bool>>,
+    /// Models that took a request with tools.
+    took: HashSet<String>,
+    /// Models whose calls must be sent back with the reasoning before them.
+    reasoning: HashSet<String>,
+}
+
+impl Inner {
+    fn learned(&self) -> MutexGuard<'_, Learned> {
+        // Nothing is done under the lock that could panic half-way.
+        self.learned.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Options of an [`OpenAi`].
@@ -154,6 +178,17 @@ impl Model for OpenAi {
         })
         .flatten()
         .boxed()
+    }
+
+    /// Asks the endpoint once per model, in at most [`PROBE_TIMEOUT`], without a
+    /// token of the model's: its list of models, then `/api/show` (Ollama),
+    /// `/api/v0/models` (LM Studio) and `/props` (llama.cpp) beside `/v1`. A
+    /// refusal of tools is kept too. Clients of [`with_model`](OpenAi::with_model)
+    /// share what is known.
+    fn native_tools(&self, model: Option<&str>) -> BoxFuture<'static, Option<bool>> {
+        let inner = self.inner.clone();
+        let model = model.unwrap_or(&inner.model).to_owned();
+        Box::pin(async move { inner.native_tools(&model).await })
     }
 }
 
@@ -237,6 +272,7 @@ impl OpenAiBuilder {
             headers,
             secrets,
             trace: self.trace,
+            learned: Arc::default(),
         };
         Ok(OpenAi { inner: Arc::new(inner) })
     }

@@ -39,14 +39,33 @@ enum Again {
 impl Inner {
     /// Sends the request until it is answered or refused for good.
     pub(super) async fn open(&self, request: &Request) -> Result<Events, ModelError> {
-        let body = super::request::body(&self.model, request, &self.parameters).to_string();
+        let model = request.model.as_deref().unwrap_or(&self.model);
+        let has_tools = !request.tools.is_empty();
+        let body = |reasoning| super::request::body(model, request, &self.parameters, reasoning).to_string();
+        let mut with_reasoning = self.learned().reasoning.contains(model);
+        let mut text = body(with_reasoning);
         let mut wait = self.backoff;
         let mut left = self.retries;
         loop {
-            let failed = match self.attempt(&body).await {
-                Ok(response) => return self.read(response).await,
+            let failed = match self.attempt(&text).await {
+                Ok(response) => {
+                    if has_tools {
+                        self.took_tools(model);
+                    }
+                    return self.read(response).await;
+                }
                 Err(failed) => failed,
             };
+            if !with_reasoning && wants_reasoning(request, &failed.error) {
+                self.learned().reasoning.insert(model.to_owned());
+                with_reasoning = true;
+                text = body(true);
+                continue;
+            }
+            if has_tools && failed.error.refuses_tools() {
+                self.refused_tools(model);
+                return Err(failed.error);
+            }
             let pause = match failed.again {
                 Some(Again::Later) if left > 0 => wait,
                 Some(Again::After(time)) if left > 0 && time <= MAX_RETRY_AFTER => time,
@@ -162,6 +181,17 @@ impl Inner {
     pub(super) fn hide(&self, text: String) -> String {
         self.secrets.hide(&text).into_owned()
     }
+}
+
+/// Whether the endpoint misses the reasoning before calls that it is reminded of.
+/// DeepSeek's does in thinking mode: "Missing `reasoning_content` field in the
+/// assistant message"; others refuse that field.
+fn wants_reasoning(request: &Request, error: &ModelError) -> bool {
+    let named = |error: &ModelError| match error {
+        ModelError::Refused { status: 400, message, .. } => message.contains("reasoning_content"),
+        _ => false,
+    };
+    request.messages.iter().any(|message| message.reasoning.is_some()) && named(error)
 }
 
 fn known(models: &[ModelInfo]) -> String {

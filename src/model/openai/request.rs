@@ -9,10 +9,10 @@ use crate::wire::ToolDefinition;
 use crate::wire::openai::{Tool, ToolCall};
 
 /// The body, for `model` if the request names none; `parameters` go before everything else, and a `null` takes a field away.
-pub(super) fn body(model: &str, request: &Request, parameters: &Map<String, Value>) -> Value {
+pub(super) fn body(model: &str, request: &Request, parameters: &Map<String, Value>, reasoning: bool) -> Value {
     let mut body = Map::new();
     body.insert("model".to_owned(), request.model.as_deref().unwrap_or(model).into());
-    body.insert("messages".to_owned(), request.messages.iter().map(message).collect());
+    body.insert("messages".to_owned(), request.messages.iter().map(|m| message(m, reasoning)).collect());
     body.insert("stream".to_owned(), true.into());
     body.insert("stream_options".to_owned(), json!({"include_usage": true}));
     if let Some(temperature) = request.temperature {
@@ -31,15 +31,18 @@ pub(super) fn body(model: &str, request: &Request, parameters: &Map<String, Valu
     Value::Object(body)
 }
 
-/// A message. Without text the content of a call is an empty text: some
-/// endpoints refuse `null`.
-fn message(message: &Message) -> Value {
+/// A message, with the reasoning before its calls where the endpoint wants it.
+/// Without text the content of a call is an empty text: some endpoints refuse `null`.
+fn message(message: &Message, reasoning: bool) -> Value {
     let mut object = Map::new();
     object.insert("role".to_owned(), json!(message.role));
     if let Some(id) = &message.call_id {
         object.insert("tool_call_id".to_owned(), id.as_str().into());
     }
     object.insert("content".to_owned(), message.content.as_str().into());
+    if let Some(thought) = message.reasoning.as_deref().filter(|_| reasoning) {
+        object.insert("reasoning_content".to_owned(), thought.into());
+    }
     if !message.calls.is_empty() {
         let calls: Vec<ToolCall> = message.calls.iter().cloned().map(ToolCall::from).collect();
         object.insert("tool_calls".to_owned(), json!(calls));
@@ -81,21 +84,21 @@ mod tests {
         let messages = json!([{"role": "system", "content": "s"}, {"role": "user", "content": "u"}]);
         let plain = json!({"model": "m", "messages": messages, "stream": true,
             "stream_options": {"include_usage": true}});
-        assert_eq!(body("m", &request, &Map::new()), plain);
+        assert_eq!(body("m", &request, &Map::new(), false), plain);
 
         (request.temperature, request.max_tokens) = (Some(0.6), Some(100));
         let parameters = json!({"stream_options": null, "max_tokens": null, "max_completion_tokens": 50});
         let changed = json!({"model": "m", "messages": messages, "stream": true, "temperature": 0.6,
             "max_completion_tokens": 50});
-        assert_eq!(body("m", &request, parameters.as_object().unwrap()), changed);
+        assert_eq!(body("m", &request, parameters.as_object().unwrap(), false), changed);
     }
 
     #[test]
     fn a_request_may_name_its_model() {
         let mut request = Request::new(vec![Message::user("u")]);
-        assert_eq!(body("m", &request, &Map::new())["model"], "m");
+        assert_eq!(body("m", &request, &Map::new(), false)["model"], "m");
         request.model = Some("other".to_owned());
-        assert_eq!(body("m", &request, &Map::new())["model"], "other");
+        assert_eq!(body("m", &request, &Map::new(), false)["model"], "other");
     }
 
     #[test]
@@ -110,7 +113,7 @@ mod tests {
             parameters: json!({"type": "object", "properties": {}}),
         };
         request.tools = vec![tool("weather__get"), tool("time__get")];
-        let sent = body("m", &request, &Map::new());
+        let sent = body("m", &request, &Map::new(), false);
         assert_eq!(
             sent["messages"],
             json!([{"role": "user", "content": "u"},
@@ -123,9 +126,9 @@ mod tests {
         assert_eq!((sent["tools"].as_array().unwrap().len(), sent.get("tool_choice")), (2, None));
 
         request.tool_choice = ToolChoice::None;
-        assert_eq!(body("m", &request, &Map::new())["tool_choice"], "none");
+        assert_eq!(body("m", &request, &Map::new(), false)["tool_choice"], "none");
         request.tool_choice = ToolChoice::Named("time__get".into());
-        let sent = body("m", &request, &Map::new());
+        let sent = body("m", &request, &Map::new(), false);
         assert_eq!(
             (&sent["tool_choice"], &sent["tools"][0]["function"]["name"]),
             (&json!("required"), &json!("time__get"))

@@ -1,0 +1,144 @@
+//! A history as the messages of a request that carries tools.
+
+use std::collections::HashSet;
+
+use super::render::{Joined, Layout, Replies, Shown};
+use super::{Answered, Assistant, Conversation, Part, push_bounded};
+use crate::call::{Rejected, RejectedKind};
+use crate::message::{Message, NativeCall, Role};
+
+/// Something that a model is told about one of its calls.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Reply<'a> {
+    /// What became of it.
+    Answered {
+        /// The call and its outcome.
+        answered: Answered<'a>,
+        /// Bytes of the result at most, to save space; `None` for the usual limit.
+        result_bytes: Option<usize>,
+    },
+    /// Why it did not run.
+    Rejected(&'a Rejected),
+}
+
+impl Conversation {
+    /// The messages of a request that carries tools: the model's messages hold
+    /// their calls under their [`wire_name`](crate::wire::wire_name)s, and a
+    /// message of the role `tool` answers each, whatever syntax the calls were
+    /// once written in. `words` writes what such a message says.
+    ///
+    /// A rejected call that came natively is one of these calls too, answered by
+    /// its correction; arguments that are no JSON object are left out of it, since
+    /// endpoints refuse such a history. One that was written as text stays text.
+    /// Its correction and the program's notes follow the last result, because
+    /// some chat templates want the model to speak next; without a result they
+    /// are a user message.
+    ///
+    /// # Errors
+    /// Those of `words`.
+    pub fn render_native<E>(
+        &self,
+        layout: &Layout,
+        mut words: impl FnMut(Reply<'_>) -> Result<String, E>,
+    ) -> Result<Vec<Message>, E> {
+        let mut messages = Joined::begin(layout);
+        let shown = self.shown(&layout.trim);
+        let current = shown.iter().rposition(|s| matches!(s, Shown::User(_))).unwrap_or(0);
+        let mut ids = HashSet::new();
+        for (at, shown) in shown.iter().enumerate() {
+            match shown {
+                Shown::User(text) => messages.push(Role::User, text),
+                Shown::Assistant(message, told) => {
+                    let mut round = Round { conversation: self, ids: &mut ids, calls: Vec::new(), results: Vec::new() };
+                    let corrections = round.take(message, told, &mut words)?;
+                    let Round { calls, mut results, .. } = round;
+                    let reasoning = (at > current && !calls.is_empty()).then(|| message.reasoning.trim().to_owned());
+                    let said = Message::assistant(said(message)).with_calls(calls);
+                    messages.add(Message { reasoning: reasoning.filter(|r| !r.is_empty()), ..said });
+                    match results.last_mut() {
+                        Some(last) if !corrections.is_empty() => {
+                            last.content = format!("{}\n\n{corrections}", last.content);
+                        }
+                        Some(_) => {}
+                        None => messages.push(Role::User, &corrections),
+                    }
+                    results.into_iter().for_each(|result| messages.add(result));
+                }
+            }
+        }
+        Ok(messages.into_messages())
+    }
+}
+
+/// A message's calls and what answers them.
+struct Round<'a> {
+    conversation: &'a Conversation,
+    /// Identifiers of rejected calls that are taken.
+    ids: &'a mut HashSet<String>,
+    calls: Vec<NativeCall>,
+    results: Vec<Message>,
+}
+
+impl Round<'_> {
+    /// Takes the calls of a message in their order; gives what is told beside the results.
+    fn take<E>(
+        &mut self,
+        message: &Assistant,
+        told: &Replies<'_>,
+        words: &mut impl FnMut(Reply<'_>) -> Result<String, E>,
+    ) -> Result<String, E> {
+        let mut beside = Vec::new();
+        for part in &message.parts {
+            match part {
+                Part::Call(placed) => {
+                    let Some(answered) = told.answered.iter().find(|a| a.id == placed.id) else { continue };
+                    let reply = Reply::Answered { answered: *answered, result_bytes: told.result_bytes };
+                    self.push(NativeCall::from(placed), words(reply)?);
+                }
+                Part::Rejected { rejected, feedback: true, native: Some(native) } => {
+                    let call = self.repeatable(native);
+                    self.push(call, words(Reply::Rejected(rejected))?);
+                }
+                Part::Rejected { rejected, feedback: true, native: None } => {
+                    beside.push(words(Reply::Rejected(rejected))?);
+                }
+                Part::Rejected { .. } | Part::Text { .. } | Part::Marker { .. } => {}
+            }
+        }
+        beside.extend(told.notes.iter().map(|note| (*note).to_owned()));
+        Ok(beside.join("\n\n"))
+    }
+
+    fn push(&mut self, call: NativeCall, result: String) {
+        self.results.push(Message::tool(call.id.clone().unwrap_or_default(), result));
+        self.calls.push(call);
+    }
+
+    /// A rejected call as it may stand in a history.
+    fn repeatable(&mut self, native: &NativeCall) -> NativeCall {
+        let taken = |id: &String| self.ids.contains(id) || self.conversation.has_id(id);
+        let own = native.id.clone().filter(|id| !id.is_empty() && !taken(id));
+        let id = own.or_else(|| (1..).map(|n| format!("rejected_{n}")).find(|id| !taken(id)));
+        let id = id.expect("the numbers do not end");
+        self.ids.insert(id.clone());
+        let arguments = native.object().unwrap_or_default();
+        // An endpoint may refuse a call of nothing.
+        let name = if native.name.trim().is_empty() { "unknown" } else { &native.name };
+        NativeCall::new(id, name, &arguments)
+    }
+}
+
+/// The text of a message without its calls: what the user saw, and what was
+/// written as a call in vain.
+fn said(message: &Assistant) -> String {
+    let mut said = String::new();
+    for part in &message.parts {
+        match part {
+            Part::Text { text } => said.push_str(text),
+            Part::Rejected { rejected, .. } if rejected.kind == RejectedKind::Quoted => said.push_str(&rejected.raw),
+            Part::Rejected { rejected, feedback: true, native: None } => push_bounded(&mut said, &rejected.raw),
+            Part::Rejected { .. } | Part::Marker { .. } | Part::Call(_) => {}
+        }
+    }
+    said.trim().to_owned()
+}
