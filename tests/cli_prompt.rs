@@ -3,38 +3,29 @@
 #![cfg(feature = "cli")]
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
+#[path = "common/process.rs"]
+mod process;
+
 use std::fs;
 use std::path::PathBuf;
 
-use assert_cmd::Command;
-use serde_json::{Value, json};
-
-const TOOLGRAFT: &str = env!("CARGO_BIN_EXE_toolgraft");
+use process::Run;
+use serde_json::json;
 
 fn fixture(name: &str) -> String {
     format!("{}/fixtures/tools/{name}.json", env!("CARGO_MANIFEST_DIR"))
 }
 
-struct Place {
-    dir: tempfile::TempDir,
-}
-
-#[derive(Debug)]
-struct Run {
-    code: Option<i32>,
-    out: String,
-    err: String,
-}
+/// A folder in which `toolgraft prompt` runs.
+struct Place(process::Place);
 
 impl Place {
     fn new() -> Self {
-        Place { dir: tempfile::tempdir().unwrap() }
+        Place(process::Place::new())
     }
 
     fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
-        let path = self.dir.path().join(name);
-        fs::write(&path, content).unwrap();
-        path
+        self.0.write(name, content)
     }
 
     fn run(&self, args: &[&str]) -> Run {
@@ -42,34 +33,7 @@ impl Place {
     }
 
     fn run_with_input(&self, args: &[&str], input: &str) -> Run {
-        let mut command = Command::new(TOOLGRAFT);
-        command.arg("prompt").args(args).current_dir(self.dir.path()).env("HOME", self.dir.path());
-        let output = command.write_stdin(input).timeout(std::time::Duration::from_secs(60)).output().unwrap();
-        Run {
-            code: output.status.code(),
-            out: String::from_utf8(output.stdout).unwrap(),
-            err: String::from_utf8(output.stderr).unwrap(),
-        }
-    }
-}
-
-impl Run {
-    #[track_caller]
-    fn succeeds(self) -> Self {
-        assert_eq!(self.code, Some(0), "{self:?}");
-        self
-    }
-
-    #[track_caller]
-    fn fails_with(&self, code: i32, text: &str) {
-        assert_eq!(self.code, Some(code), "{self:?}");
-        assert!(self.err.contains(text), "{text:?} is not in the stderr of {self:?}");
-        assert_eq!(self.out, "");
-    }
-
-    #[track_caller]
-    fn json(&self) -> Value {
-        serde_json::from_str(&self.out).unwrap_or_else(|e| panic!("{e}: {self:?}"))
+        self.0.run_with(&[&["prompt"], args].concat(), |command| command.write_stdin(input))
     }
 }
 
@@ -82,7 +46,7 @@ fn each_dialect_and_language_is_printed_with_its_size() {
         ("type_marker", "TYPE: MCP\n{\"tool_name\":\"get_current_time\""),
     ] {
         for (lang, heading) in [("en", "# Rules"), ("zh", "# 规则")] {
-            let run = place.run(&["--tools", &fixture("time"), "--dialect", dialect, "--lang", lang]).succeeds();
+            let run = place.run(&["--tools", &fixture("time"), "--dialect", dialect, "--lang", lang]).ok();
             assert!(run.out.contains(sign) && run.out.contains(heading), "{run:?}");
             let (tokens, rest) = run.err.split_once(' ').unwrap();
             assert!((300..900).contains(&tokens.parse::<usize>().unwrap()), "{run:?}");
@@ -94,14 +58,14 @@ fn each_dialect_and_language_is_printed_with_its_size() {
 #[test]
 fn the_models_profile_decides_dialect_and_placement() {
     let place = Place::new();
-    let model = |model| place.run(&["--tools", &fixture("time"), "--json", "--model", model]).succeeds().json();
+    let model = |model| place.run(&["--tools", &fixture("time"), "--json", "--model", model]).ok().json();
     let r1 = model("deepseek-r1:14b");
     assert_eq!(
         [&r1["profile"], &r1["dialect"], &r1["placement"]],
         [&json!("deepseek-r1"), &json!("type_marker"), &json!("user")]
     );
     assert_eq!(model("MiroThinker-v1.5")["dialect"], "use_mcp_tool");
-    let run = place.run(&["--tools", &fixture("time"), "--model", "deepseek-r1", "--dialect", "tool_tag"]).succeeds();
+    let run = place.run(&["--tools", &fixture("time"), "--model", "deepseek-r1", "--dialect", "tool_tag"]).ok();
     assert!(run.out.contains("<get_current_time>"));
     assert!(run.err.contains("in front of the first user message (profile deepseek-r1)"), "{run:?}");
 }
@@ -109,11 +73,11 @@ fn the_models_profile_decides_dialect_and_placement() {
 #[test]
 fn json_holds_the_prompt_and_its_numbers() {
     let place = Place::new();
-    let text = place.run(&["--tools", &fixture("git")]).succeeds().out;
-    let object = place.run(&["--tools", &fixture("git"), "--json"]).succeeds().json();
+    let text = place.run(&["--tools", &fixture("git")]).ok().out;
+    let object = place.run(&["--tools", &fixture("git"), "--json"]).ok().json();
     assert_eq!(object["prompt"].as_str().unwrap(), text.trim_end());
     assert_eq!((object["tools"].as_u64(), object["listing"].as_str()), (Some(12), Some("signature")));
-    let schema = place.run(&["--tools", &fixture("git"), "--json", "--listing", "schema"]).succeeds().json();
+    let schema = place.run(&["--tools", &fixture("git"), "--json", "--listing", "schema"]).ok().json();
     assert!(schema["tokens"].as_u64() > object["tokens"].as_u64());
 }
 
@@ -122,7 +86,7 @@ fn a_budget_shortens_the_list_and_says_how() {
     let place = Place::new();
     let files = ["filesystem", "git", "memory"].map(fixture);
     let tools: Vec<&str> = files.iter().flat_map(|file| ["--tools", file]).collect();
-    let with = |args: &[&str]| place.run(&[&tools, args].concat()).succeeds();
+    let with = |args: &[&str]| place.run(&[&tools, args].concat()).ok();
     let run = with(&["--tool-budget", "1000", "--listing", "schema"]);
     let line = run.err.lines().nth(1).unwrap();
     let (size, counts) = line.strip_prefix("tools: ").and_then(|l| l.split_once(" of 1000 tokens; ")).unwrap();
@@ -142,7 +106,7 @@ fn a_budget_shortens_the_list_and_says_how() {
 #[test]
 fn a_budget_that_cannot_be_kept_is_a_warning() {
     let place = Place::new();
-    let run = place.run(&["--tools", &fixture("git"), "--tool-budget", "10"]).succeeds();
+    let run = place.run(&["--tools", &fixture("git"), "--tool-budget", "10"]).ok();
     assert!(run.err.contains("warning: the tools take ") && run.err.contains("raise the budget"), "{run:?}");
     assert_eq!(run.out.lines().filter(|line| line.starts_with("- git_")).count(), 12, "{run:?}");
 }
@@ -154,13 +118,13 @@ fn a_template_replaces_the_system_text() {
         "my.j2",
         "{{ own }}\n{% for s in servers %}{% for t in s.tools %}[{{ t.name }}]{% endfor %}{% endfor %}\n",
     );
-    let run = place.run(&["--tools", &fixture("time"), "--prompt", "my.j2", "--system", "Hi."]).succeeds();
+    let run = place.run(&["--tools", &fixture("time"), "--prompt", "my.j2", "--system", "Hi."]).ok();
     assert_eq!(run.out, "Hi.\n[get_current_time][convert_time]\n");
-    let folder = place.dir.path().join("mine");
+    let folder = place.0.path("mine");
     fs::create_dir(&folder).unwrap();
     fs::write(folder.join("rules.j2"), "# Rules\n\n- {% include \"motto.j2\" %}\n").unwrap();
     fs::write(folder.join("motto.j2"), "Be kind in {{ lang }}.").unwrap();
-    let run = place.run(&["--tools", &fixture("time"), "--prompt", "mine"]).succeeds();
+    let run = place.run(&["--tools", &fixture("time"), "--prompt", "mine"]).ok();
     assert!(run.out.ends_with("# Rules\n\n- Be kind in en.\n") && run.out.contains("# How to call"), "{run:?}");
 }
 
@@ -171,43 +135,43 @@ fn a_bad_template_is_named_with_line_and_variable() {
         place.write("my.j2", source);
         place.run(&["--tools", &fixture("time"), "--prompt", "my.j2"])
     };
-    with("Hi\n\n{{ serverz }}").fails_with(
+    with("Hi\n\n{{ serverz }}").refuses(
         2,
         "my.j2:3: there is no variable `serverz`; there are ambiguous, choice, describe, dialect, displays, example,",
     );
-    with("{% if choice == \"named\" %}\n{{ nam }}\n{% endif %}").fails_with(2, "my.j2:2: there is no variable `nam`");
-    with("{% for s in servers %}\n{{ s.nme }}\n{% endfor %}").fails_with(2, "my.j2:2: `s.nme` is not defined");
-    with("{{ own.foo.bar }}").fails_with(2, "my.j2:1: `own.foo.bar` is not defined: docs/prompt.md lists the fields");
-    with("a\n{% if choice %}\n").fails_with(2, "my.j2:");
-    with("a\n{{ own | shout }}\n").fails_with(2, "my.j2:2: ");
-    with("{% include \"lising.j2\" %}").fails_with(2, "my.j2:1: ");
-    with("").fails_with(2, "my.j2 is empty");
-    place.run(&["--tools", &fixture("time"), "--prompt", "gone.j2"]).fails_with(2, "cannot read gone.j2");
-    let folder = place.dir.path().join("mine");
+    with("{% if choice == \"named\" %}\n{{ nam }}\n{% endif %}").refuses(2, "my.j2:2: there is no variable `nam`");
+    with("{% for s in servers %}\n{{ s.nme }}\n{% endfor %}").refuses(2, "my.j2:2: `s.nme` is not defined");
+    with("{{ own.foo.bar }}").refuses(2, "my.j2:1: `own.foo.bar` is not defined: docs/prompt.md lists the fields");
+    with("a\n{% if choice %}\n").refuses(2, "my.j2:");
+    with("a\n{{ own | shout }}\n").refuses(2, "my.j2:2: ");
+    with("{% include \"lising.j2\" %}").refuses(2, "my.j2:1: ");
+    with("").refuses(2, "my.j2 is empty");
+    place.run(&["--tools", &fixture("time"), "--prompt", "gone.j2"]).refuses(2, "cannot read gone.j2");
+    let folder = place.0.path("mine");
     fs::create_dir(&folder).unwrap();
     let folder_run = || place.run(&["--tools", &fixture("time"), "--prompt", "mine"]);
-    folder_run().fails_with(2, "mine: no template in it: expected at least one of system.j2, results.j2");
+    folder_run().refuses(2, "mine: no template in it: expected at least one of system.j2, results.j2");
     // What is filled in the middle of a turn is tried at the start.
     fs::write(folder.join("results.j2"), "{% for c in rejected %}\n{{ c.wrong }}\n{% endfor %}").unwrap();
-    folder_run().fails_with(2, "results.j2:2: `c.wrong` is not defined");
+    folder_run().refuses(2, "results.j2:2: `c.wrong` is not defined");
 }
 
 #[test]
 fn a_time_out_for_servers_that_are_not_started_is_refused() {
     let place = Place::new();
     let run = place.run(&["--tools", &fixture("time"), "--server-timeout", "5"]);
-    run.fails_with(2, "--server-timeout has no effect: with --tools no server is started");
+    run.refuses(2, "--server-timeout has no effect: with --tools no server is started");
 }
 
 #[test]
 fn own_text_choice_and_limit_shape_the_prompt() {
     let place = Place::new();
     place.write("persona.txt", "You are a pirate.\n");
-    let run = place.run(&["--tools", &fixture("time"), "--system", "@persona.txt"]).succeeds();
+    let run = place.run(&["--tools", &fixture("time"), "--system", "@persona.txt"]).ok();
     assert!(run.out.starts_with("You are a pirate.\n"), "{run:?}");
-    let run = place.run(&["--tools", &fixture("time"), "--tool-choice", "none", "--system", "Be brief."]).succeeds();
+    let run = place.run(&["--tools", &fixture("time"), "--tool-choice", "none", "--system", "Be brief."]).ok();
     assert!(run.out.starts_with("Be brief.\n\nNo tools may be used"), "{run:?}");
-    let run = place.run(&["--tools", &fixture("time"), "--tool-choice", "convert_time", "--max-calls", "1"]).succeeds();
+    let run = place.run(&["--tools", &fixture("time"), "--tool-choice", "convert_time", "--max-calls", "1"]).ok();
     assert!(run.out.contains("must call convert_time") && run.out.contains("Make one call"), "{run:?}");
 }
 
@@ -223,14 +187,14 @@ fn tool_files_come_in_several_shapes() {
         ("listed.json", json!({"servers": [{"name": "s", "state": "ready", "tools": [tool]}]})),
     ] {
         place.write(name, content.to_string());
-        let run = place.run(&["--tools", name]).succeeds();
+        let run = place.run(&["--tools", name]).ok();
         assert!(run.out.contains("\necho()"), "{name}: {run:?}");
     }
-    let run = place.run_with_input(&["--tools", "-"], &json!([tool]).to_string()).succeeds();
+    let run = place.run_with_input(&["--tools", "-"], &json!([tool]).to_string()).ok();
     assert!(run.out.contains("\necho()"));
-    let both = place.run(&["--tools", "array.json", "--tools", &fixture("time"), "--json"]).succeeds().json();
+    let both = place.run(&["--tools", "array.json", "--tools", &fixture("time"), "--json"]).ok().json();
     assert_eq!(both["tools"], 3);
-    assert_eq!(place.run_with_input(&["--tools", "-"], "[]").succeeds().out, "\n");
+    assert_eq!(place.run_with_input(&["--tools", "-"], "[]").ok().out, "\n");
 }
 
 #[test]
@@ -244,47 +208,47 @@ fn a_bad_file_is_named_with_place_and_remedy() {
     place.write("latin.json", b"{\"tools\":\n [\"\xe9\"]}");
     place.write("other.json", "{\"name\": \"x\"}");
     let file = |name: &str| place.run(&["--tools", name]);
-    file("missing.json").fails_with(2, "cannot read missing.json");
-    file(".").fails_with(2, ". is a directory: name a file in it");
-    file("empty.json").fails_with(2, "empty.json is empty");
-    file("broken.json").fails_with(2, "broken.json:2:15: expected value: mend the JSON there");
-    file("nameless.json").fails_with(
+    file("missing.json").refuses(2, "cannot read missing.json");
+    file(".").refuses(2, ". is a directory: name a file in it");
+    file("empty.json").refuses(2, "empty.json is empty");
+    file("broken.json").refuses(2, "broken.json:2:15: expected value: mend the JSON there");
+    file("nameless.json").refuses(
         2,
         "nameless.json:2:22: a tool or resource here has no `name`; the file may hold a `tools/list` answer",
     );
     file("text.json")
-        .fails_with(2, "text.json:2:17: found the string \"echo\", expected an object with the tool's `name`");
-    file("map.json").fails_with(2, "map.json:1:10: found an object, expected a list");
-    file("latin.json").fails_with(2, "latin.json:2:4: byte 0xe9 is not valid UTF-8");
-    place.run_with_input(&["--tools", "-"], "").fails_with(2, "standard input is empty");
-    place.run_with_input(&["--tools", "-"], "{").fails_with(2, "standard input:1:1: EOF while parsing an object");
-    place.run_with_input(&["--tools", "-"], "\u{feff}[]").succeeds();
-    file("other.json").fails_with(2, "other.json: no tools in it");
-    place.run(&["--tools", &fixture("time"), "--system", "@missing.txt"]).fails_with(2, "cannot read missing.txt");
+        .refuses(2, "text.json:2:17: found the string \"echo\", expected an object with the tool's `name`");
+    file("map.json").refuses(2, "map.json:1:10: found an object, expected a list");
+    file("latin.json").refuses(2, "latin.json:2:4: byte 0xe9 is not valid UTF-8");
+    place.run_with_input(&["--tools", "-"], "").refuses(2, "standard input is empty");
+    place.run_with_input(&["--tools", "-"], "{").refuses(2, "standard input:1:1: EOF while parsing an object");
+    place.run_with_input(&["--tools", "-"], "\u{feff}[]").ok();
+    file("other.json").refuses(2, "other.json: no tools in it");
+    place.run(&["--tools", &fixture("time"), "--system", "@missing.txt"]).refuses(2, "cannot read missing.txt");
 }
 
 #[test]
 fn a_bad_flag_is_named_with_what_it_takes() {
     let place = Place::new();
     let with = |args: &[&str]| place.run(&[&["--tools", &fixture("time")], args].concat());
-    with(&["--dialect", "auto"]).fails_with(2, "expected one of use_mcp_tool, tool_tag, type_marker");
-    with(&["--lang", "fr"]).fails_with(2, "one of en, zh");
-    with(&["--listing", "long"]).fails_with(2, "one of schema, signature, brief, index");
-    with(&["--tool-budget", "0"]).fails_with(2, "expected a whole number above 0");
-    with(&["--max-calls", "0"]).fails_with(2, "expected a whole number above 0");
-    with(&["--tool-choice", "convert_tme"]).fails_with(2, "nearest: convert_time; or say auto, none or required");
-    place.run_with_input(&["--tools", "-", "--tool-choice", "required"], "[]").fails_with(2, "there are no tools");
-    place.run(&[]).fails_with(2, "no configuration of MCP servers");
+    with(&["--dialect", "auto"]).refuses(2, "expected one of use_mcp_tool, tool_tag, type_marker");
+    with(&["--lang", "fr"]).refuses(2, "one of en, zh");
+    with(&["--listing", "long"]).refuses(2, "one of schema, signature, brief, index");
+    with(&["--tool-budget", "0"]).refuses(2, "expected a whole number above 0");
+    with(&["--max-calls", "0"]).refuses(2, "expected a whole number above 0");
+    with(&["--tool-choice", "convert_tme"]).refuses(2, "nearest: convert_time; or say auto, none or required");
+    place.run_with_input(&["--tools", "-", "--tool-choice", "required"], "[]").refuses(2, "there are no tools");
+    place.run(&[]).refuses(2, "no configuration of MCP servers");
 }
 
 #[test]
 fn tools_of_connected_servers_are_listed() {
     let place = Place::new();
-    let servers = json!({"mcpServers": {"demo": {"command": TOOLGRAFT, "args": ["demo-server"]}}});
+    let servers = json!({"mcpServers": {"demo": process::demo_server()}});
     place.write("mcp.json", servers.to_string());
-    let run = place.run(&["--mcp-config", "mcp.json"]).succeeds();
+    let run = place.run(&["--mcp-config", "mcp.json"]).ok();
     assert!(run.out.contains("## Server: demo") && run.out.contains("weather_query("), "{run:?}");
-    let joined = place.run(&["--mcp-config", "mcp.json", "--tools", &fixture("time")]).succeeds();
+    let joined = place.run(&["--mcp-config", "mcp.json", "--tools", &fixture("time")]).ok();
     assert!(joined.out.contains("## Server: time") && joined.out.contains("## Server: demo"), "{joined:?}");
 }
 
@@ -292,7 +256,7 @@ fn tools_of_connected_servers_are_listed() {
 fn a_failed_server_is_reported_and_the_rest_is_printed() {
     let place = Place::new();
     let servers = json!({"mcpServers": {
-        "demo": {"command": TOOLGRAFT, "args": ["demo-server"]}, "gone": {"command": "./no-such-program"},
+        "demo": process::demo_server(), "gone": {"command": "./no-such-program"},
     }});
     place.write("mcp.json", servers.to_string());
     let run = place.run(&["--mcp-config", "mcp.json"]);

@@ -72,6 +72,13 @@ impl Run {
         }
     }
 
+    /// It ended with this code and this text, and nothing is on standard output.
+    #[track_caller]
+    pub(crate) fn refuses(&self, code: i32, text: &str) {
+        self.fails_with(code, &[text]);
+        assert_eq!(self.out, "", "{self:?}");
+    }
+
     /// Standard output as one JSON value.
     #[track_caller]
     pub(crate) fn json(&self) -> Value {
