@@ -114,6 +114,7 @@ impl Parser {
         self.base = 0;
     }
 
+    #[inline] // A comparison, but for the change itself.
     fn channel(&mut self, reasoning: bool, sink: &mut dyn FnMut(Event<'_>)) {
         if self.scanner.channel_changes(reasoning) {
             self.drain(sink);

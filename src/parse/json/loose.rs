@@ -75,7 +75,7 @@ impl Loose {
                     Match::No => {}
                 }
             }
-            let indent = self.line_start && matches!(c, ' ' | '\t') && !self.escaped;
+            let indent = self.line_start && matches!(c, ' ' | '\t' | '\r') && !self.escaped;
             let taken = match self.mode {
                 // Bytewise up to where a closer may begin.
                 _ if indent => Some(1),
@@ -215,6 +215,8 @@ mod tests {
             ("{a: it's </end>", LooseStep::Closed(9)),
             ("{\"a\": \"x\ny </end> z\n</end>", LooseStep::Closed(20)),
             ("{\"a\": \"x\n  </end>", LooseStep::Closed(11)),
+            ("{\"a\": \"x\n\r \r</end>", LooseStep::Closed(12)),
+            ("{\"a\": 1 /* x\n\r</end>", LooseStep::Closed(14)),
             ("{\"a\": \"x\\\"}", LooseStep::More),
             ("plain </end>", LooseStep::Closed(6)),
         ] {

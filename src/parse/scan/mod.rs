@@ -129,17 +129,10 @@ impl Scanner {
     /// too: everything is read up to there first, however the text was cut, and
     /// if a byte follows while they are undecided, they are examples.
     fn read(&mut self, window: Window<'_>, sink: &mut Sink<'_>) -> bool {
-        let most = self.tables.config.limits.call_bytes as u64;
-        let readable = self.emitter.held_from().map_or(window, |from| window.until(from.saturating_add(most)));
-        if readable.end() >= self.at {
-            if let Some(call) = &mut self.call {
-                if let Some(end) = call.advance(&self.tables, readable, &mut self.emitter, sink) {
-                    self.end_call(Some(end), readable, sink);
-                    return true;
-                }
-            } else if self.text(readable, sink) {
-                return true;
-            }
+        let Some(held_from) = self.emitter.held_from() else { return self.step(window, sink) };
+        let readable = window.until(held_from.saturating_add(self.tables.config.limits.call_bytes as u64));
+        if readable.end() >= self.at && self.step(readable, sink) {
+            return true;
         }
         if readable.end() == window.end() {
             return false;
@@ -151,6 +144,17 @@ impl Scanner {
             self.emitter.settle(window, true, sink);
         }
         true
+    }
+
+    /// Reads on in the open call or in the text; `false` if more is needed.
+    #[inline] // Twice in `read`, which runs with every chunk.
+    fn step(&mut self, window: Window<'_>, sink: &mut Sink<'_>) -> bool {
+        let Some(call) = &mut self.call else { return self.text(window, sink) };
+        let end = call.advance(&self.tables, window, &mut self.emitter, sink);
+        if end.is_some() {
+            self.end_call(end, window, sink);
+        }
+        end.is_some()
     }
 
     /// Ends what is open: nothing follows in this channel.
