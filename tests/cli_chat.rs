@@ -10,7 +10,7 @@ mod process;
 
 use std::fs;
 
-use endpoint::{End, Endpoint, Reply, mcp_call, says, stops, thinks, usage};
+use endpoint::{End, Endpoint, Reply, call, mcp_call, says, stops, thinks, usage};
 use process::{Place, Run, demo_server};
 use serde_json::{Value, json};
 
@@ -46,7 +46,7 @@ impl Home {
 
     /// Asks the endpoint, with the bundled server.
     fn ask_with_tools(&self, endpoint: &Endpoint, args: &[&str]) -> Run {
-        self.ask(endpoint, &[&["--mcp-config", "mcp.json"], args].concat())
+        self.ask(endpoint, &[&["--mcp-config", "mcp.json", "--tools-mode", "prompt"], args].concat())
     }
 }
 
@@ -363,4 +363,18 @@ fn reasoning_goes_back_to_the_model_where_that_is_asked_for() {
         Home::new().ask_with_tools(&endpoint, &["Weather?", "--yes", "--carry-reasoning", how_much]).ok();
         assert_eq!(endpoint.seen()[1].messages().contains("Hm, the weather."), told, "{how_much}");
     }
+}
+
+#[test]
+fn tools_go_with_the_request_where_that_is_asked_for() {
+    let native = Reply::events(&[call("demo__weather_query", "{\"city\":\"Oslo\"}"), stops("tool_calls")]).done();
+    let endpoint = Endpoint::start([native, Reply::text("Fog.")]);
+    let home = Home::new();
+    let done = home.ask(&endpoint, &["Weather?", "--mcp-config", "mcp.json", "--tools-mode", "native", "--yes"]).ok();
+    assert_eq!(done.out, "Fog.\n");
+    assert!(done.err.contains("result of demo.weather_query"), "{}", done.err);
+    let seen = endpoint.seen();
+    let tools = seen[0].body["tools"].as_array().unwrap();
+    assert!(tools.iter().any(|tool| tool["function"]["name"] == "demo__weather_query"), "{}", seen[0].body);
+    assert!(seen[1].messages().contains("\"role\":\"tool\""), "{}", seen[1].messages());
 }

@@ -49,7 +49,8 @@ impl Chat {
         // The shell says the number of the process that it becomes.
         let mut command = Command::new("sh");
         command.args(["-c", "echo \"pid=$$.\"; exec \"$0\" \"$@\"", TOOLGRAFT, "chat"]);
-        command.args(["--base-url", &endpoint.url(), "--mcp-config", "mcp.json"]).args(args);
+        command.args(["--base-url", &endpoint.url(), "--mcp-config", "mcp.json"]);
+        command.args(["--tools-mode", "prompt"]).args(args);
         command.current_dir(place.dir.path()).env("HOME", place.dir.path()).env("TERM", "xterm").env("COLUMNS", "100");
         for name in ["OPENAI_API_KEY", "OPENAI_BASE_URL", "XDG_STATE_HOME", "NO_COLOR"] {
             command.env_remove(name);

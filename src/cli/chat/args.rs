@@ -10,6 +10,7 @@ use crate::cli::profiles::known_profile;
 use crate::dialect::Dialect;
 use crate::profile::{Lang, Profile};
 use crate::reasoning::{CarryReasoning, ReasoningMode};
+use crate::tool::ToolsMode;
 
 const ABOUT: &str = "\
 Examples:
@@ -115,6 +116,13 @@ pub(super) struct ModelArgs {
     /// Profile to take instead of the one for the model's name
     #[arg(long, value_name = "NAME", value_parser = known_profile)]
     pub(super) profile: Option<&'static Profile>,
+
+    /// How tools are offered: auto, native, prompt
+    ///
+    /// auto: in the request where profile or endpoint say that it works, else in
+    /// the prompt. With --dialect it is the prompt.
+    #[arg(long, value_name = "MODE")]
+    pub(super) tools_mode: Option<ToolsMode>,
 
     /// Call syntax to teach: use_mcp_tool, tool_tag, type_marker
     #[arg(long, value_name = "DIALECT", value_parser = prompt::dialect)]

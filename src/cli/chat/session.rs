@@ -23,6 +23,7 @@ use crate::prompt::{Options, Prompt, System};
 use crate::route::Toolbox;
 use crate::route::mcp::Hub;
 use crate::tokens::TokenCounter;
+use crate::tool::ToolsMode;
 use crate::transcript::{self, Recorder};
 use crate::turn::{ModelChoice, TurnConfig};
 
@@ -236,6 +237,9 @@ fn agent(
     config.round_model = args.model.round_model.as_deref().map(ModelChoice::from);
     config.tokens = Some(TokenCounter::new(tokens::count));
     config.carry_reasoning = args.model.carry_reasoning.unwrap_or(config.carry_reasoning);
+    // Whoever names a syntax wants it to be taught.
+    let usual = if args.model.dialect.is_some() { ToolsMode::Prompt } else { ToolsMode::Auto };
+    config.tools_mode = args.model.tools_mode.unwrap_or(usual);
     config.context = args.limits.context.map(Into::into).or(endpoint.context());
     config.max_rounds = args.limits.max_rounds.map_or(config.max_rounds, Into::into);
     let defaults = Options::for_profile(profile);
