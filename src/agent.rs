@@ -42,13 +42,14 @@ use crate::route::Toolbox;
 use crate::tool::ToolsMode;
 use crate::transcript::Recorder;
 use crate::turn::{ModelChoice, PromptVoice, Setup, Turn, TurnConfig, TurnError, Voice};
-use crate::validate::Validator;
+use crate::validate::{OutputSchema, Validator};
 use asking::Asking;
 use driver::Driver;
 use record::TurnRecord;
 
 pub use crate::turn::{
-    AgentEvent, Approval, ApprovalRequest, AskReason, DecodeError, DisplayCall, Finished, Notice, StopReason,
+    AgentEvent, Approval, ApprovalRequest, AskReason, DecodeError, DisplayCall, Finished, Notice, OutputError,
+    StopReason,
 };
 
 /// Time that a call may take, unless configured otherwise. MCP servers have
@@ -106,6 +107,8 @@ struct Inner {
     prompt: Options,
     /// Patterns of tools that are display-only beside those marked so.
     display_only: Vec<String>,
+    /// The schema that answers have to match.
+    output: Option<Arc<OutputSchema>>,
     /// Words that replace the prompt's.
     voice: Option<MakeVoice>,
     /// The setup of the last turn, for as long as the tools stay the same.
@@ -186,6 +189,13 @@ impl AgentBuilder {
         self
     }
 
+    /// Has every answer match a schema; see [`Agent::run_with`] for one answer.
+    #[must_use]
+    pub fn output(mut self, schema: impl Into<Arc<OutputSchema>>) -> Self {
+        self.inner.output = Some(schema.into());
+        self
+    }
+
     /// Sets how long a call may take; `None` for any time. Default [`CALL_TIMEOUT`].
     #[must_use]
     pub fn call_timeout(mut self, timeout: Option<Duration>) -> Self {
@@ -217,6 +227,7 @@ impl Agent {
                 call_timeout: Some(CALL_TIMEOUT),
                 prompt: Options::default(),
                 display_only: Vec::new(),
+                output: None,
                 voice: None,
                 setup: Mutex::default(),
             },
@@ -242,7 +253,7 @@ impl Agent {
     /// The conversation has nothing to answer, or the prompt cannot be written for
     /// the tools.
     pub fn run(&self, conversation: impl Into<Conversation>) -> Result<Run, AgentError> {
-        self.start(conversation.into(), None)
+        self.run_with(conversation, RunOptions::default())
     }
 
     /// Runs one turn and records it: the requests and answers, the calls and
@@ -251,17 +262,49 @@ impl Agent {
     /// # Errors
     /// As for [`run`](Agent::run); a recording that cannot be written is none.
     pub fn run_recorded(&self, conversation: impl Into<Conversation>, recorder: &Recorder) -> Result<Run, AgentError> {
-        self.start(conversation.into(), Some(TurnRecord::new(recorder.clone())))
+        self.run_with(conversation, RunOptions { recorder: Some(recorder.clone()), ..RunOptions::default() })
     }
 
-    fn start(&self, conversation: Conversation, record: Option<TurnRecord>) -> Result<Run, AgentError> {
+    /// Runs one turn with options of its own.
+    ///
+    /// # Errors
+    /// As for [`run`](Agent::run).
+    pub fn run_with(&self, conversation: impl Into<Conversation>, options: RunOptions) -> Result<Run, AgentError> {
         let inner = self.inner.clone();
         let granted = self.asking.granted().clone();
-        let turn = Turn::new(inner.setup()?, conversation, granted)?;
+        let output = options.output.or_else(|| inner.output.clone());
+        let record = options.recorder.map(TurnRecord::new);
+        let turn = Turn::with_output(inner.setup()?, conversation.into(), granted, output)?;
         let (cancel, suspend) = (CancellationToken::new(), CancellationToken::new());
         let driver = Driver::new(inner, self.asking.clone(), turn, cancel.clone(), suspend.clone(), record);
         let events = stream::unfold(driver, |mut driver| async move { Some((driver.next().await?, driver)) });
         Ok(Run { events: events.boxed(), cancel, suspend })
+    }
+}
+
+/// Options of one turn.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct RunOptions {
+    /// The schema that the answer has to match; `None` for the agent's own.
+    pub output: Option<Arc<OutputSchema>>,
+    /// Where the turn is recorded.
+    pub recorder: Option<Recorder>,
+}
+
+impl RunOptions {
+    /// Sets the schema that the answer has to match.
+    #[must_use]
+    pub fn output(mut self, schema: impl Into<Arc<OutputSchema>>) -> Self {
+        self.output = Some(schema.into());
+        self
+    }
+
+    /// Sets where the turn is recorded.
+    #[must_use]
+    pub fn recorder(mut self, recorder: &Recorder) -> Self {
+        self.recorder = Some(recorder.clone());
+        self
     }
 }
 

@@ -87,6 +87,8 @@ keyword_enum!(RejectedKind, "a kind of rejection",
 pub enum Repair {
     /// A code fence around the arguments was taken off.
     Fence,
+    /// Text around an answer's JSON was left out.
+    Prose,
     /// A CDATA section around a value was unwrapped.
     Cdata,
     /// XML entities were decoded.
@@ -113,6 +115,7 @@ impl fmt::Display for Repair {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Repair::Fence => f.write_str("fence"),
+            Repair::Prose => f.write_str("prose"),
             Repair::Cdata => f.write_str("cdata"),
             Repair::Entities => f.write_str("entities"),
             Repair::ControlCharacters => f.write_str("control_characters"),
@@ -131,6 +134,7 @@ impl From<&str> for Repair {
     fn from(word: &str) -> Self {
         match word {
             "fence" => Repair::Fence,
+            "prose" => Repair::Prose,
             "cdata" => Repair::Cdata,
             "entities" => Repair::Entities,
             "control_characters" => Repair::ControlCharacters,

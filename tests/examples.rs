@@ -71,6 +71,22 @@ fn agent_functions() {
 }
 
 #[test]
+fn side_channel() {
+    let run = Run::of(&mut example("side_channel")).ok();
+    let chart = "Sales rise:\n[Sales]\n### 3\n##### 5\n######## 8\n\nWednesday was the best day.\n> Thanks!\n";
+    let expected = format!("[source: {{\"title\":\"Sales database\",\"rows\":3}}]\n{chart}You are welcome.\n");
+    assert_eq!(run.out, expected);
+}
+
+#[test]
+fn structured_output() {
+    let run = Run::of(&mut example("structured_output")).ok();
+    assert!(run.out.starts_with("calls get_weather\nwrong: missing required property \"pack\""), "{}", run.out);
+    assert!(run.out.contains("\nmended: fence, prose, trailing_comma, coerced:/days\n"), "{}", run.out);
+    assert!(run.out.ends_with("Trip { city: \"Oslo\", days: 3, pack: [\"umbrella\", \"coat\"] }\n"), "{}", run.out);
+}
+
+#[test]
 fn agent_mcp() {
     for (answer, expected) in [("y\n", "< Oslo, now: "), ("n\n", "< ")] {
         let endpoint = Endpoint::answer(|request, _| match request.question().as_str() {

@@ -1,5 +1,6 @@
 mod display;
 mod native;
+mod output;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -225,6 +225,26 @@ impl Prompt {
         Ok(if view.tools.is_empty() { Outcome::error(text) } else { Outcome::result(text) })
     }
 
+    /// The form of an answer that has to match a JSON Schema, with a value of
+    /// that form. Goes behind the system text. Schema and example are the
+    /// caller's own words and stand as they are, without `$schema`.
+    ///
+    /// # Errors
+    /// [`PromptError::Template`] only.
+    pub fn output(&self, catalog: &Catalog, schema: &Value, example: Option<&Value>) -> Result<String, PromptError> {
+        let mut schema = schema.clone();
+        if let Some(map) = schema.as_object_mut() {
+            map.shift_remove("$schema");
+        }
+        let view = minijinja::context! {
+            schema => schema.to_string(),
+            example => example.map(Value::to_string).filter(|text| text.len() <= TEXT_CHARS),
+            has_tools => !catalog.is_empty() && self.options.tool_choice != ToolChoice::None,
+            dialect => self.options.dialect.name(),
+        };
+        self.render("output", &view)
+    }
+
     /// The user message that answers a round's calls.
     ///
     /// # Errors

@@ -20,8 +20,8 @@ macro_rules! templates {
 }
 
 templates! {
-    En "en": "use_mcp_tool", "tool_tag", "type_marker", "frame", "listing", "tool", "lookup", "rules", "results", "bounded", "native", "native_reply", "thought", "describe";
-    Zh "zh": "use_mcp_tool", "tool_tag", "type_marker", "frame", "listing", "tool", "lookup", "rules", "results", "bounded", "native", "native_reply", "thought", "describe";
+    En "en": "use_mcp_tool", "tool_tag", "type_marker", "frame", "listing", "tool", "lookup", "rules", "results", "bounded", "native", "native_reply", "thought", "describe", "output";
+    Zh "zh": "use_mcp_tool", "tool_tag", "type_marker", "frame", "listing", "tool", "lookup", "rules", "results", "bounded", "native", "native_reply", "thought", "describe", "output";
 }
 
 /// Name of the template that stands for the whole system text.

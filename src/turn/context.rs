@@ -1,7 +1,7 @@
 //! A request that fits the model's context.
 
 use super::usage::count;
-use super::{AgentEvent, Notice, StopReason, Turn};
+use super::{AgentEvent, Notice, StopReason, Turn, VoiceError};
 use crate::conversation::{SHORT_RESULT_BYTES, Trim};
 use crate::model::Request;
 use crate::outcome::RESULT_BYTES;
@@ -57,7 +57,7 @@ impl Turn {
     fn too_small(&self, window: &Window) -> Result<StopReason, StopReason> {
         let shortest = self.request(self.conversation.trim_all(SHORT_RESULT_BYTES))?;
         let without_messages = Request { messages: Vec::new(), ..shortest.clone() };
-        let system = self.system();
+        let system = self.system_text().map_err(|VoiceError(message)| StopReason::PromptFailed { message })?;
         Ok(StopReason::ContextTooSmall {
             context: window.context,
             reply: window.reply,

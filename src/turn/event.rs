@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::notice::Notice;
 
-use crate::call::{Call, Rejected, RejectedKind};
+use crate::call::{Call, Rejected, RejectedKind, Repair};
 use crate::conversation::Conversation;
 use crate::event::Region;
 use crate::message::FinishReason;
@@ -132,6 +132,13 @@ pub enum AgentEvent {
         /// What.
         notice: Notice,
     },
+    /// The answer matches the schema that was asked for.
+    Output {
+        /// The value.
+        value: Value,
+        /// What was taken off, mended or coerced to read it.
+        repairs: Vec<Repair>,
+    },
     /// The turn is over.
     Finished(Box<Finished>),
 }
@@ -232,6 +239,12 @@ pub struct Finished {
     pub reason: StopReason,
     /// What the model's last message says to the user.
     pub answer: String,
+    /// The answer's value, where it had to match a schema and does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<Value>,
+    /// What was taken off, mended or coerced to read `output`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repairs: Vec<Repair>,
     /// Requests that were sent.
     pub rounds: u32,
     /// Calls that ran.
@@ -241,6 +254,32 @@ pub struct Finished {
     pub usage: Option<Usage>,
     /// The conversation, in which every call is answered; unless the turn was suspended.
     pub conversation: Conversation,
+}
+
+impl Finished {
+    /// The output as a type of the program.
+    ///
+    /// # Errors
+    /// [`OutputError`] where there is none, or the type does not fit what the schema accepts.
+    pub fn output_as<T: DeserializeOwned>(&self) -> Result<T, OutputError> {
+        let value = self.output.clone().ok_or_else(|| OutputError::Missing { reason: self.reason.clone() })?;
+        serde_json::from_value(value).map_err(|e| DecodeError::new("the contents of the output".to_owned(), e).into())
+    }
+}
+
+/// Why a turn has no output of the wanted type.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OutputError {
+    /// The turn gave none, or no schema was asked for.
+    #[error("the turn gave no output: {reason}")]
+    Missing {
+        /// How the turn ended.
+        reason: StopReason,
+    },
+    /// The schema accepts what the type does not.
+    #[error(transparent)]
+    Unfit(#[from] DecodeError),
 }
 
 /// Why a turn ended.
@@ -266,6 +305,14 @@ pub enum StopReason {
         /// Corrections in a row that were sent.
         corrections: u32,
         /// What was wrong with the last message.
+        message: String,
+    },
+    /// The answer did not match the schema that was asked for. The last one is
+    /// there as text.
+    OutputMismatch {
+        /// Corrections in a row that were sent.
+        corrections: u32,
+        /// What was wrong with the last answer.
         message: String,
     },
     /// The model failed.
@@ -315,6 +362,9 @@ impl fmt::Display for StopReason {
             }
             StopReason::CorrectionsUsedUp { corrections, message } => {
                 write!(f, "the model's call was still wrong after {corrections} corrections: {message}")
+            }
+            StopReason::OutputMismatch { corrections, message } => {
+                write!(f, "the answer still did not match the schema after {corrections} corrections: {message}")
             }
             StopReason::ModelFailed { message } => write!(f, "the model failed: {message}"),
             StopReason::PromptFailed { message } => write!(f, "the prompt cannot be written: {message}"),

@@ -39,6 +39,7 @@ mod judge;
 mod mode;
 mod native;
 mod notice;
+mod output;
 mod rejected;
 mod round_model;
 mod send;
@@ -59,9 +60,12 @@ use crate::message::{Delta, FinishReason};
 use crate::model::Usage;
 use crate::outcome::{Outcome, Status};
 use crate::tool::ToolChoice;
+use crate::validate::OutputSchema;
 
 pub use config::{AfterCall, CARRY_TOKENS, MAX_CORRECTIONS, MAX_ROUNDS, TurnConfig};
-pub use event::{AgentEvent, Approval, ApprovalRequest, AskReason, DecodeError, DisplayCall, Finished, StopReason};
+pub use event::{
+    AgentEvent, Approval, ApprovalRequest, AskReason, DecodeError, DisplayCall, Finished, OutputError, StopReason,
+};
 pub use io::{Action, Granted, Input, TurnError};
 pub use notice::Notice;
 pub use rejected::{Reaction, Row, TABLE, display_row, row};
@@ -75,6 +79,7 @@ use draft::{Draft, Message, Place, Reader};
 use ids::next_id;
 use judge::{Judge, Next};
 use mode::Modes;
+use output::Output;
 use usage::Sent;
 use work::Work;
 
@@ -109,6 +114,9 @@ pub struct Turn {
     suspending: bool,
     /// The answer that stands if the next message only mends what it was to show.
     standing: String,
+    /// The schema that the answer has to match.
+    output: Option<Arc<OutputSchema>>,
+    found: Option<Output>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -128,6 +136,19 @@ impl Turn {
     /// # Errors
     /// [`TurnError::NothingToAnswer`].
     pub fn new(setup: Arc<Setup>, conversation: Conversation, granted: Granted) -> Result<Self, TurnError> {
+        Turn::with_output(setup, conversation, granted, None)
+    }
+
+    /// As [`new`](Turn::new), with a schema that the answer has to match.
+    ///
+    /// # Errors
+    /// [`TurnError::NothingToAnswer`].
+    pub fn with_output(
+        setup: Arc<Setup>,
+        conversation: Conversation,
+        granted: Granted,
+        output: Option<Arc<OutputSchema>>,
+    ) -> Result<Self, TurnError> {
         let resumed = conversation.pending().next().is_some();
         if !resumed && !conversation.awaits_model() {
             return Err(TurnError::NothingToAnswer);
@@ -154,6 +175,8 @@ impl Turn {
             answer: String::new(),
             suspending: false,
             standing: String::new(),
+            output,
+            found: None,
         };
         if resumed {
             turn.resume()?
@@ -298,7 +321,7 @@ impl Turn {
         let mends_display = next == Next::Correct && self.only_displays(&message, &told);
         self.keep(message, &told, reason == FinishReason::Length)?;
         self.standing = if mends_display { self.answer.clone() } else { String::new() };
-        self.follow(next)
+        self.conclude(next, &reason)
     }
 
     /// Whether all that the model is told of is calls of display-only tools.
@@ -395,9 +418,12 @@ impl Turn {
             self.answer(&id, Outcome::new(Status::Cancelled, self.setup.voice.remark(remark)))?;
         }
         self.state = State::Over;
+        let (output, repairs) = self.found.take().map_or((None, Vec::new()), |(value, found)| (Some(value), found));
         let finished = Finished {
             reason,
             answer: std::mem::take(&mut self.answer),
+            output,
+            repairs,
             rounds: self.round,
             calls: self.calls,
             usage: self.total,

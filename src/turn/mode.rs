@@ -92,7 +92,7 @@ impl Turn {
                 let thought = thoughts.get(replies.later).map(String::as_str);
                 // Where results have to be shortened, nothing beside them is told.
                 let thought = thought.filter(|text| !text.is_empty() && replies.result_bytes.is_none());
-                voice.replies(&Replies { thought, ..replies.clone() })
+                self.replies(&Replies { thought, ..replies.clone() })
             })
         }
     }

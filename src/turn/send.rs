@@ -49,7 +49,8 @@ impl Turn {
     /// The request that shows the history but for what `trim` leaves out.
     pub(super) fn request(&self, trim: Trim) -> Result<Request, StopReason> {
         let voice = &self.setup.voice;
-        let mut layout = Layout::new(self.system(), self.model.placement);
+        let failed = |VoiceError(message)| StopReason::PromptFailed { message };
+        let mut layout = Layout::new(self.system_text().map_err(failed)?, self.model.placement);
         if trim.rounds() + trim.questions() > 0 {
             layout.trim_note = voice.remark(Remark::LeftOut);
         }
@@ -62,7 +63,7 @@ impl Turn {
             outcome: a.outcome.clone(),
         });
         let messages = self.messages(&layout);
-        let mut request = Request::new(messages.map_err(|VoiceError(message)| StopReason::PromptFailed { message })?);
+        let mut request = Request::new(messages.map_err(failed)?);
         request.model.clone_from(&self.model.name);
         request.temperature = self.model.temperature;
         request.max_tokens = self.setup.config.max_tokens;

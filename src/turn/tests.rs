@@ -1,4 +1,5 @@
 mod display;
+mod output;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -5,6 +5,7 @@ use crate::conversation::{Replies, Reply};
 use crate::dialect::Dialect;
 use crate::outcome::Outcome;
 use crate::tool::ToolChoice;
+use crate::validate::OutputSchema;
 
 /// The words of a turn. The turn decides what is said, a voice says it in the
 /// model's dialect and language.
@@ -20,6 +21,14 @@ pub trait Voice: Send + Sync {
 
     /// A remark of the program; it becomes a note or the text of an outcome.
     fn remark(&self, remark: Remark<'_>) -> String;
+
+    /// The form of an answer that has to match a schema; stands behind the system text.
+    ///
+    /// # Errors
+    /// A template that the program brought fails.
+    fn output(&self, schema: &OutputSchema) -> Result<String, VoiceError> {
+        Ok(format!("Your final answer is one JSON value that this JSON Schema accepts: {}", schema.schema()))
+    }
 
     /// What a call of the built-in tool is answered with that asks about the
     /// tools of this name; without words of its own, their JSON forms.
@@ -89,6 +98,10 @@ pub enum Remark<'a> {
     NoRoundLeft,
     /// The call's arguments were shown to the user.
     Displayed,
+    /// The final answer has to match the schema.
+    OutputDue,
+    /// The answer does not match the schema; what is wrong, and where.
+    OutputMismatch(&'a str),
     /// The oldest part of the conversation is not in the request.
     LeftOut,
 }

@@ -9,10 +9,14 @@ use super::voice::{Remark, Voice, VoiceError};
 use crate::catalog::Catalog;
 use crate::conversation::{Answered, Replies, Reply};
 use crate::dialect::Dialect;
-use crate::outcome::Outcome;
+use crate::outcome::{Neutraliser, Outcome};
 use crate::profile::Lang;
 use crate::prompt::{Earlier, Item, Options, Prompt, PromptError, Round};
 use crate::tool::ToolChoice;
+use crate::validate::OutputSchema;
+
+/// Characters of what was wrong with an answer at most.
+const PROBLEM_CHARS: usize = 1_500;
 
 /// The words of the prompt's templates, for the tools of one catalog.
 #[derive(Debug)]
@@ -91,6 +95,11 @@ impl Voice for PromptVoice {
         if due { self.due.clone() } else { self.met.clone() }
     }
 
+    fn output(&self, schema: &OutputSchema) -> Result<String, VoiceError> {
+        let form = self.prompt.output(&self.catalog, schema.schema(), schema.example().as_ref());
+        form.map_err(|e| VoiceError(e.to_string()))
+    }
+
     fn replies(&self, replies: &Replies<'_>) -> Result<String, VoiceError> {
         let nothing = Map::new();
         let answered = replies.answered.iter().map(|a| item(a, &nothing));
@@ -117,6 +126,11 @@ impl Voice for PromptVoice {
     }
 
     fn remark(&self, remark: Remark<'_>) -> String {
+        if let Remark::OutputMismatch(problem) = remark {
+            // It may quote what the model wrote.
+            let problem = Neutraliser::new(&self.catalog).describe(problem, PROBLEM_CHARS);
+            return text(self.prompt.options().lang, Remark::OutputMismatch(&problem));
+        }
         let text = text(self.prompt.options().lang, remark);
         match remark {
             Remark::CallRequired | Remark::ToolRequired(_) => {
@@ -175,6 +189,13 @@ fn english(remark: Remark<'_>) -> String {
         Remark::Cancelled => "The task was stopped before this call was over.".to_owned(),
         Remark::NoRoundLeft => "The call did not run: the task had no round left.".to_owned(),
         Remark::Displayed => "Shown to the user.".to_owned(),
+        Remark::OutputDue => {
+            "Your final answer must be JSON that the schema in your instructions accepts, and nothing else.".to_owned()
+        }
+        Remark::OutputMismatch(problem) => format!(
+            "Your answer was not accepted: it must be JSON that the schema in your instructions accepts.\n\
+             Problem: {problem}\nWrite the whole JSON again, corrected, and nothing else."
+        ),
         Remark::LeftOut => {
             "[The oldest part of this conversation was left out, since it is too long. Ask if you need something from it.]".to_owned()
         }
@@ -194,6 +215,10 @@ fn chinese(remark: Remark<'_>) -> String {
         Remark::Cancelled => "任务在这个调用结束之前被中止了。".to_owned(),
         Remark::NoRoundLeft => "这个调用没有执行：任务已经没有剩余的轮次。".to_owned(),
         Remark::Displayed => "已展示给用户。".to_owned(),
+        Remark::OutputDue => "你的最终回答必须是符合上述 schema 的 JSON，不写其他任何内容。".to_owned(),
+        Remark::OutputMismatch(problem) => format!(
+            "你的回答没有被接受：它必须是符合上述 schema 的 JSON。\n问题：{problem}\n请改正后重新写出完整的 JSON，不写其他任何内容。"
+        ),
         Remark::LeftOut => "【对话太长，最早的部分已省略。如果需要其中的内容，请询问用户。】".to_owned(),
     }
 }

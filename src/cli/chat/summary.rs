@@ -117,6 +117,8 @@ mod tests {
             rounds: 1,
             calls,
             usage: None,
+            output: None,
+            repairs: Vec::new(),
             conversation: Conversation::new(),
         }
     }
