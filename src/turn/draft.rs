@@ -201,7 +201,7 @@ impl Body {
             }
             Event::Marker { kind, text, .. } => {
                 self.reasoned |= matches!(kind, MarkerKind::ThinkOpen | MarkerKind::ThinkClose);
-                self.pieces.push(Piece::Marker(*kind, (*text).to_owned()));
+                self.marker(*kind, text);
             }
             Event::CallEnd { index, result, .. } => {
                 let (meant, region) = match &**result {
@@ -231,6 +231,16 @@ impl Body {
             }
             Event::CallStart { .. } | Event::ArgsDelta { .. } | Event::Reclassified { .. } | Event::Promoted { .. } => {
             }
+        }
+    }
+
+    /// Neighbours of one kind are one piece: where a marker is cut depends on the
+    /// stream's chunks.
+    fn marker(&mut self, kind: MarkerKind, text: &str) {
+        let behind_cut = self.cut == Some(self.pieces.len());
+        match self.pieces.last_mut() {
+            Some(Piece::Marker(last, joined)) if *last == kind && !behind_cut => joined.push_str(text),
+            _ => self.pieces.push(Piece::Marker(kind, text.to_owned())),
         }
     }
 
