@@ -378,3 +378,18 @@ fn tools_go_with_the_request_where_that_is_asked_for() {
     assert!(tools.iter().any(|tool| tool["function"]["name"] == "demo__weather_query"), "{}", seen[0].body);
     assert!(seen[1].messages().contains("\"role\":\"tool\""), "{}", seen[1].messages());
 }
+
+#[test]
+fn an_answer_is_made_to_match_a_schema() {
+    let home = Home::new();
+    let schema = json!({"type": "object", "properties": {"days": {"type": "integer"}}, "required": ["days"]});
+    home.0.write("days.json", schema.to_string());
+    let answers = ["Some days.", "Here it is:\n```json\n{\"days\": 3}\n```\nBye."];
+    let endpoint = Endpoint::start(answers.map(Reply::text));
+    let done = home.ask(&endpoint, &["How long?", "--schema", "days.json"]).ok();
+    assert_eq!(done.out, "{\"days\":3}\n", "{}", done.err);
+    home.0.write("broken.json", "{\"type\": ");
+    home.ask(&endpoint, &["Hi", "--schema", "broken.json"]).fails_with(2, &["broken.json:1:"]);
+    home.0.write("list.json", "[]");
+    home.ask(&endpoint, &["Hi", "--schema", "list.json"]).fails_with(2, &["list.json: ", "Schema"]);
+}

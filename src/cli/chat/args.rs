@@ -198,6 +198,12 @@ pub(super) struct OutputArgs {
     #[arg(long, short)]
     pub(super) quiet: bool,
 
+    /// Have the answer match a JSON Schema; on a pipe, standard output is the JSON value
+    ///
+    /// The model is taught the schema and corrected with what does not match.
+    #[arg(long, value_name = "FILE")]
+    pub(super) schema: Option<PathBuf>,
+
     /// Print one JSON object per event instead, for scripts; takes one question
     #[arg(long)]
     pub(super) json: bool,

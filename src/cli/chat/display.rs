@@ -182,9 +182,10 @@ impl Display {
         self.live.clear();
         self.running.clear();
         self.screen.end_line()?;
-        if self.piped && !finished.answer.is_empty() {
+        let answer = finished.output.as_ref().map_or_else(|| finished.answer.clone(), Value::to_string);
+        if self.piped && !answer.is_empty() {
             let mut out = stdout().lock();
-            writeln!(out, "{}", finished.answer)?;
+            writeln!(out, "{answer}")?;
             out.flush()?;
         }
         let stopped = match &finished.reason {

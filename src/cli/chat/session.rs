@@ -26,6 +26,7 @@ use crate::tokens::TokenCounter;
 use crate::tool::ToolsMode;
 use crate::transcript::{self, Recorder};
 use crate::turn::{ModelChoice, TurnConfig};
+use crate::validate::OutputSchema;
 
 /// How a turn came to its end.
 pub(super) enum Ended {
@@ -250,12 +251,22 @@ fn agent(
         ..args.listing.apply(defaults)?
     };
     let approvals = approvals.clone();
-    let agent = Agent::builder(endpoint.client()?, hub.clone())
+    let mut agent = Agent::builder(endpoint.client()?, hub.clone())
         .config(config)
         .prompt(options.clone())
-        .approver(move |request| approvals.clone().decide(request))
-        .build();
-    Ok((agent, options))
+        .approver(move |request| approvals.clone().decide(request));
+    if let Some(file) = &args.output.schema {
+        agent = agent.output(schema(file)?);
+    }
+    Ok((agent.build(), options))
+}
+
+/// The schema of a file.
+fn schema(file: &Path) -> Result<OutputSchema, Failure> {
+    let (text, name) = (input::read_text(file)?, input::shown(file));
+    let schema = serde_json::from_str(input::without_bom(&text))
+        .map_err(|e| Failure::usage(format!("{name}:{}:{}: not JSON: {e}", e.line(), e.column())))?;
+    OutputSchema::new(schema).map_err(|e| Failure::usage(format!("{name}: {e}")))
 }
 
 /// What became of writing to the screen. A reader that has gone ends the program quietly.
