@@ -268,6 +268,7 @@ type Answer = Box<dyn FnMut(&Seen, usize) -> Reply + Send>;
 pub(crate) struct EndpointSetup {
     port: u16,
     models: Option<Vec<String>>,
+    tools: Option<bool>,
 }
 
 impl EndpointSetup {
@@ -280,6 +281,12 @@ impl EndpointSetup {
     /// Answers `GET …/models` with these.
     pub(crate) fn models(mut self, models: &[&str]) -> Self {
         self.models = Some(models.iter().map(|&m| m.to_owned()).collect());
+        self
+    }
+
+    /// Says at Ollama's `/api/show` whether requests may carry tools.
+    pub(crate) fn tools(mut self, tools: bool) -> Self {
+        self.tools = Some(tools);
         self
     }
 
@@ -301,6 +308,7 @@ impl EndpointSetup {
         let answer: Answer = Box::new(answer);
         let desk = Desk {
             models: self.models.map(|m| Reply::new(200, &models_json(&m)).header("content-type", "application/json")),
+            tools: self.tools,
             answer: Arc::new(Mutex::new((answer, 0))),
             seen: seen.clone(),
             tell,
@@ -399,13 +407,30 @@ impl Drop for Endpoint {
 #[derive(Clone)]
 struct Desk {
     models: Option<Reply>,
+    tools: Option<bool>,
     answer: Arc<Mutex<(Answer, usize)>>,
     seen: Arc<Mutex<Vec<Seen>>>,
     tell: mpsc::UnboundedSender<()>,
 }
 
 impl Desk {
+    /// What some servers say of their models beside `/v1`: this one what Ollama
+    /// says, if it was told to. It uses up no reply and is not seen.
+    fn probed(&self, request: &Seen) -> Option<Reply> {
+        let target = request.target();
+        let probe = ["/api/show", "/api/v0/models", "/props"].iter().any(|path| target.ends_with(path));
+        let capabilities = match self.tools.filter(|_| target.ends_with("/api/show")) {
+            None => return probe.then(|| Reply::new(404, "404 page not found")),
+            Some(true) => json!(["completion", "tools"]),
+            Some(false) => json!(["completion"]),
+        };
+        Some(Reply::new(200, &json!({"capabilities": capabilities}).to_string()))
+    }
+
     fn reply(&self, request: Seen) -> Reply {
+        if let Some(reply) = self.probed(&request) {
+            return reply;
+        }
         let listing = request.target().starts_with("GET") && request.target().ends_with("/models");
         let reply = match &self.models {
             Some(models) if listing => models.clone(),

@@ -181,7 +181,7 @@ impl Model for OpenAi {
     }
 
     /// Asks the endpoint once per model, in at most [`PROBE_TIMEOUT`], without a
-    /// token of the model's: its list of models, then `/api/show` (Ollama),
+    /// token of the model's: its list of models (unless it is on this machine), then `/api/show` (Ollama),
     /// `/api/v0/models` (LM Studio) and `/props` (llama.cpp) beside `/v1`. A
     /// refusal of tools is kept too. Clients of [`with_model`](OpenAi::with_model)
     /// share what is known.

@@ -204,7 +204,7 @@ fn known(models: &[ModelInfo]) -> String {
 }
 
 /// Whether the URL is this machine's own.
-fn is_local(url: &Url) -> bool {
+pub(super) fn is_local(url: &Url) -> bool {
     matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]" | "0.0.0.0"))
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 use reqwest::{RequestBuilder, Url};
 use serde_json::{Value, json};
 
+use super::open::is_local;
 use super::read::Source;
 use super::{Inner, MAX_EVENT};
 
@@ -23,10 +24,11 @@ impl Inner {
         said
     }
 
-    /// The standard list first; then what Ollama, LM Studio and llama.cpp say
-    /// beside it, at their own paths.
+    /// The standard list first, but for a server on this machine, none of which
+    /// says it there; then what Ollama, LM Studio and llama.cpp say beside it, at
+    /// their own paths.
     async fn probe(&self, model: &str) -> Option<bool> {
-        let listed = self.list_models().await.unwrap_or_default();
+        let listed = if is_local(&self.chat) { Vec::new() } else { self.list_models().await.unwrap_or_default() };
         if let Some(said) = listed.iter().find(|m| m.id == model).and_then(|m| m.tools) {
             return Some(said);
         }
