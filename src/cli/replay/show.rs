@@ -88,7 +88,9 @@ impl<W: Write> View for Show<W> {
             at.round, config.dialects, config.reasoning, config.reasoning_calls
         );
         self.line(DIM, &read)?;
-        for message in &round.messages {
+        // What the model said before was shown as it came.
+        let repeated = at.round > 1 && round.messages.first().is_some_and(|m| m.role == Role::Assistant);
+        for message in &round.messages[usize::from(repeated)..] {
             match message.role {
                 Role::System => {
                     self.line(DIM, &format!("system: {} characters", message.content.chars().count()))?;
