@@ -10,6 +10,15 @@ pub const REDACTED: &str = "[redacted]";
 /// Secrets shorter than this, in bytes, are not looked for: too much else would match.
 pub const MIN_SECRET: usize = 6;
 
+/// Parts of a name that mark its value as a secret.
+const SECRET_NAMES: &[&str] = &["auth", "cookie", "key", "token", "secret", "password", "passwd", "signature", "sig"];
+
+/// Whether the name of a header, a parameter or a variable speaks of a secret.
+pub fn names_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    SECRET_NAMES.iter().any(|part| name.contains(part))
+}
+
 /// Values that must not be written down, such as an API key. Its `Debug` form
 /// shows none of them.
 #[derive(Clone, Default, PartialEq, Eq)]

@@ -321,6 +321,92 @@ fn what_was_said_is_recorded_and_what_went_over_the_wire_traced_without_the_key(
         .fails_with(2, &["no/such/folder/r.jsonl"]);
 }
 
+/// All that is written leaves out the key and the servers' secrets, whoever says them.
+#[test]
+fn a_recorded_and_traced_session_replays_and_holds_no_secret() {
+    let secrets = ["sk-secret-1234", "hunter2-hunter2"];
+    let home = Home::new();
+    let mut server = demo_server();
+    server["env"] = json!({ "WEATHER_KEY": secrets[1], "MODE": "production" });
+    home.0.servers(json!({ "demo": server }));
+    let model = Endpoint::answer(|_, number| match number {
+        0 => Reply::text(&weather("Oslo")),
+        1 => Reply::text(&weather("hunter2-hunter2")),
+        _ => Reply::events(&[says("Told sk-sec"), says("ret-1234 and hunter2-"), says("hunter2 in production.")])
+            .raw(&format!("data: {}\n\n", stops("stop")))
+            .done(),
+    });
+    let args = ["Weather? By sk-secret-1234", "--yes", "--record", "r.jsonl", "--trace", "t.jsonl"];
+    home.ask_with_tools(&model, &[&args[..], &["--api-key", secrets[0]]].concat()).ok();
+
+    let replayed = home.0.run(&["replay", "r.jsonl"]).ok();
+    for part in [
+        "3 rounds | small-model",
+        "user: Weather? By [redacted]",
+        "call_1 demo.weather_query: result",
+        "| {\"city\":\"[redacted]\"}",
+        "Told [redacted] and [redacted] in production.",
+        "3 rounds, 2 calls, none rejected",
+    ] {
+        assert!(replayed.out.contains(part), "{part}: {}", replayed.out);
+    }
+    // What the model said is shown as it came, and not again as it was sent back.
+    assert!(
+        !replayed.out.contains("assistant, before") && !replayed.out.contains("<use_mcp_tool>"),
+        "{}",
+        replayed.out
+    );
+    home.0.run(&["replay", "--html", "r.jsonl"]).ok();
+    let read = |name: &str| fs::read_to_string(home.0.path(name)).unwrap();
+    let (recording, trace, page) = (read("r.jsonl"), read("t.jsonl"), read("r.html"));
+    for text in [&recording, &trace, &page, &replayed.out] {
+        assert!(secrets.iter().all(|secret| !text.contains(secret)), "{text}");
+    }
+    assert!(page.contains("Oslo") && page.contains("in production."), "{page}");
+    let exchanges: Vec<Value> = trace.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(exchanges.iter().filter(|line| line["type"] == "request").count(), 3);
+    assert_eq!(exchanges.last().unwrap()["type"], "end");
+}
+
+#[test]
+fn a_file_that_holds_something_is_neither_recorded_nor_traced_over() {
+    let home = Home::new();
+    home.0.write("kept.jsonl", "mine");
+    home.0.write("empty.jsonl", "");
+    let endpoint = Endpoint::answer(|_, _| Reply::text("Hi"));
+    for flag in ["--record", "--trace"] {
+        let done = home.ask(&endpoint, &["Hi", flag, "kept.jsonl"]);
+        done.fails_with(2, &[flag, "kept.jsonl is there already", "another name, or delete it"]);
+    }
+    for other in ["--trace", "--save"] {
+        home.ask(&endpoint, &["Hi", "--record", "r.jsonl", other, "r.jsonl"])
+            .fails_with(2, &["--record and", other, "the same file"]);
+    }
+    assert_eq!(fs::read_to_string(home.0.path("kept.jsonl")).unwrap(), "mine");
+    assert!(!home.0.path("r.jsonl").exists() && endpoint.seen().is_empty());
+    home.ask(&endpoint, &["Hi", "--record", "empty.jsonl"]).ok();
+    assert!(home.0.run(&["replay", "empty.jsonl"]).ok().out.contains("1 round"));
+}
+
+/// `/dev/full` takes nothing.
+#[test]
+#[cfg(target_os = "linux")]
+fn what_cannot_be_written_is_said_at_once_and_at_the_end_and_the_turn_goes_on() {
+    let home = Home::new();
+    for (flag, what) in [("--record", "the recording is incomplete: "), ("--trace", "the trace is incomplete: ")] {
+        let done = home.ask_with_tools(&weather_model(), &["Weather?", "--yes", flag, "/dev/full"]);
+        done.fails_with(1, &[&format!("warning: {what}"), &format!("error: {what}")]);
+        assert!(done.out.starts_with("It is ") && done.err.contains("2 rounds, 1 call"), "{done:?}");
+        assert_eq!(done.err.matches(what).count(), 2, "{}", done.err);
+        let (said, result) = (done.err.find(what), done.err.find("result of demo.weather_query"));
+        assert!(said < result, "the warning comes when it happens: {}", done.err);
+
+        let done = home.ask(&weather_model(), &["Hi", "--json", flag, "/dev/full"]);
+        done.fails_with(1, &[&format!("warning: {what}"), &format!("error: {what}")]);
+        assert_eq!(done.of_type("finished").len(), 1, "{}", done.out);
+    }
+}
+
 #[test]
 fn the_prompt_keeps_to_its_budget_and_the_history_to_the_context() {
     let home = Home::new();

@@ -5,6 +5,7 @@ mod args;
 mod commands;
 mod display;
 mod endpoint;
+mod files;
 mod input;
 mod interrupt;
 mod live;
@@ -19,13 +20,13 @@ use std::sync::Arc;
 
 use super::screen::DIM;
 use super::terminal::counted;
-use super::{Failure, input as files, servers};
-use crate::model::Tracer;
+use super::{Failure, input as texts, servers};
 use crate::route::Toolbox;
 use crate::route::mcp::Hub;
 use approve::Approvals;
 use display::Display;
 use endpoint::Endpoint;
+use files::Files;
 use input::Asker;
 use session::{Ended, Session};
 use tty::Tty;
@@ -39,6 +40,7 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
     if in_conversation && args.output.json {
         return Err(Failure::usage("--json takes one question: give it as an argument or on a pipe"));
     }
+    files::check(&args)?;
     let configured = args.servers.load_if_any()?;
     let has_config = configured.is_some();
     let config = configured.unwrap_or_default();
@@ -48,27 +50,23 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
     let tty = Tty::open().map(Arc::new);
     let asker = Asker::new(tty.as_ref());
     let endpoint = servers::runtime()?.block_on(Endpoint::choose(&args.endpoint, asker.as_ref()))?;
-    let tracer = args.files.trace.as_deref().map(|file| session::created(file).map(Tracer::new)).transpose()?;
-    let endpoint = endpoint.traced(tracer.clone());
+    let files = Files::begin(&args, &endpoint, &config.secrets())?;
+    let endpoint = endpoint.traced(files.tracer.clone());
+    let in_session = files.clone();
     let display = Display::new(&args.output, in_conversation);
     let done = servers::run_interruptible(&config, |hub| async move {
         servers::report_failed(&hub.servers());
         let approvals = Approvals::new(&args.calls, Asker::new(tty.as_ref()));
-        let mut session = Session::new(args, hub, endpoint, display, approvals, tty)?;
-        let done = match question {
+        let mut session = Session::new(args, hub, endpoint, display, approvals, tty, in_session)?;
+        match question {
             Some(question) => one(&mut session, &question).await,
             None => {
                 repl::greet(&mut session, has_config)?;
                 repl::run(&mut session, asker.as_ref()).await
             }
-        };
-        session.report_files();
-        done
+        }
     });
-    if let Some(error) = tracer.and_then(|tracer| tracer.error()) {
-        servers::warn(&format!("the trace is incomplete: {error}"));
-    }
-    done
+    files.end(done)
 }
 
 /// One question and its answer.
@@ -115,5 +113,5 @@ fn piped() -> Result<String, Failure> {
     let mut bytes = Vec::new();
     let read = stdin().read_to_end(&mut bytes);
     read.map_err(|e| Failure::usage(format!("cannot read standard input: {e}")))?;
-    files::decode(bytes, "standard input")
+    texts::decode(bytes, "standard input")
 }

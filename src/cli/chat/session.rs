@@ -1,6 +1,5 @@
 //! A conversation with a model: turn after turn.
 
-use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -12,10 +11,12 @@ use super::approve::{self, Approvals};
 use super::args::Args;
 use super::display::Display;
 use super::endpoint::Endpoint;
+use super::files::Files;
 use super::interrupt::Interrupts;
 use super::saved::Saved;
 use super::tty::Tty;
 use crate::agent::{Agent, AgentEvent, Finished};
+use crate::cli::screen::BAD;
 use crate::cli::{Failure, input, prompt_args, servers, tokens};
 use crate::conversation::Conversation;
 use crate::profile::Profile;
@@ -24,7 +25,6 @@ use crate::route::Toolbox;
 use crate::route::mcp::Hub;
 use crate::tokens::TokenCounter;
 use crate::tool::ToolsMode;
-use crate::transcript::{self, Recorder};
 use crate::turn::{ModelChoice, TurnConfig};
 use crate::validate::OutputSchema;
 
@@ -46,7 +46,7 @@ pub(super) struct Session {
     approvals: Arc<Approvals>,
     agent: Agent,
     options: Options,
-    recorder: Option<Recorder>,
+    files: Files,
     tty: Option<Arc<Tty>>,
 }
 
@@ -59,6 +59,7 @@ impl Session {
         display: Display,
         approvals: Arc<Approvals>,
         tty: Option<Arc<Tty>>,
+        files: Files,
     ) -> Result<Self, Failure> {
         let conversation = match &args.conversation.resume {
             Some(file) => Saved::read(file)?.conversation,
@@ -70,9 +71,8 @@ impl Session {
         approve::check_globs(&args.calls, &hub.catalog());
         let (agent, options) = agent(&args, &hub, &endpoint, &approvals)?;
         warn_over_budget(&options, &hub)?;
-        let recorder = args.files.record.as_deref().map(|file| recorder(file, &args, &endpoint)).transpose()?;
         let interrupts = Interrupts::new()?;
-        Ok(Session { args, hub, endpoint, conversation, display, interrupts, approvals, agent, options, recorder, tty })
+        Ok(Session { args, hub, endpoint, conversation, display, interrupts, approvals, agent, options, files, tty })
     }
 
     /// The profile in force.
@@ -104,7 +104,7 @@ impl Session {
     /// it was `before`.
     pub(super) async fn turn(&mut self, before: Conversation) -> Result<Ended, Failure> {
         let conversation = self.conversation.clone();
-        let run = match &self.recorder {
+        let run = match &self.files.recorder {
             Some(recorder) => self.agent.run_recorded(conversation, recorder),
             None => self.agent.run(conversation),
         };
@@ -128,6 +128,7 @@ impl Session {
                 }
                 event = run.next() => event,
             };
+            self.report_files()?;
             match event {
                 None => return Err(Failure::job("the turn ended without a last event")),
                 Some(event) if self.args.output.json => {
@@ -155,11 +156,15 @@ impl Session {
         Ok(Ended::Finished(finished))
     }
 
-    /// Says what could not be recorded.
-    pub(super) fn report_files(&self) {
-        if let Some(error) = self.recorder.as_ref().and_then(Recorder::error) {
-            servers::warn(&format!("the recording is incomplete: {error}"));
+    /// Says once what cannot be written down.
+    fn report_files(&mut self) -> Result<(), Failure> {
+        for problem in self.files.news() {
+            match self.args.output.json {
+                true => servers::warn(&problem),
+                false => self.note(BAD, &format!("warning: {problem}"))?,
+            }
         }
+        Ok(())
     }
 
     /// Writes the conversation to a file.
@@ -201,25 +206,8 @@ fn warn_over_budget(options: &Options, hub: &Hub) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Records into a new file.
-fn recorder(file: &Path, args: &Args, endpoint: &Endpoint) -> Result<Recorder, Failure> {
-    let profile = profile(args, endpoint);
-    let described = transcript::Session {
-        model: Some(endpoint.model.clone()),
-        profile: Some(profile.name.to_owned()),
-        reasoning: Some(args.model.reasoning.unwrap_or(profile.reasoning)),
-        reasoning_calls: Some(profile.reasoning_calls),
-        ..transcript::Session::default()
-    };
-    Ok(Recorder::with_secrets(created(file)?, &described, endpoint.secrets()))
-}
-
-/// A file to write to; one that is there is begun anew.
-pub(super) fn created(file: &Path) -> Result<File, Failure> {
-    File::create(file).map_err(|e| Failure::usage(format!("cannot write {}: {e}", file.display())))
-}
-
-fn profile(args: &Args, endpoint: &Endpoint) -> &'static Profile {
+/// The profile of the flags, or the model's.
+pub(super) fn profile(args: &Args, endpoint: &Endpoint) -> &'static Profile {
     args.model.profile.unwrap_or_else(|| Profile::for_model(&endpoint.model))
 }
 

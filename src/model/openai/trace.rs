@@ -12,10 +12,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::error::cause;
-use crate::secrets::{Hider, REDACTED, Secrets};
-
-/// Parts of a header's or parameter's name that mark its value as a secret.
-const SECRET_NAMES: &[&str] = &["auth", "cookie", "key", "token", "secret", "password", "passwd", "signature", "sig"];
+use crate::secrets::{Hider, REDACTED, Secrets, names_secret};
 
 /// Writes requests, responses and the bytes of their bodies as lines of JSON,
 /// each flushed. `docs/recording.md` shows each line.
@@ -243,7 +240,7 @@ fn millis(since: Instant) -> u64 {
 fn headers<'a>(all: impl IntoIterator<Item = (&'a HeaderName, &'a HeaderValue)>) -> Map<String, Value> {
     let mut shown: Map<String, Value> = Map::new();
     for (name, value) in all {
-        let secret = value.is_sensitive() || is_secret(name.as_str());
+        let secret = value.is_sensitive() || names_secret(name.as_str());
         let value = if secret { REDACTED.into() } else { String::from_utf8_lossy(value.as_bytes()) };
         match shown.get_mut(name.as_str()) {
             Some(Value::String(values)) => values.push_str(&format!(", {value}")),
@@ -255,15 +252,10 @@ fn headers<'a>(all: impl IntoIterator<Item = (&'a HeaderName, &'a HeaderValue)>)
     shown
 }
 
-fn is_secret(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    SECRET_NAMES.iter().any(|part| name.contains(part))
-}
-
 /// A URL's parts that are secrets: its password and the values of its parameters
 /// with such names.
 pub(super) fn secrets_of(url: &Url) -> Vec<String> {
-    let secret = url.query_pairs().filter(|(name, _)| is_secret(name)).map(|(_, value)| value.into_owned());
+    let secret = url.query_pairs().filter(|(name, _)| names_secret(name)).map(|(_, value)| value.into_owned());
     url.password().map(str::to_owned).into_iter().chain(secret).collect()
 }
 
@@ -277,7 +269,7 @@ fn secret_free(url: &Url) -> String {
     }
     let Some(query) = url.query() else { return url.into() };
     let shown = query.split('&').map(|pair| match pair.split_once('=') {
-        Some((name, _)) if is_secret(name) => format!("{name}={REDACTED}"),
+        Some((name, _)) if names_secret(name) => format!("{name}={REDACTED}"),
         _ => pair.to_owned(),
     });
     let shown = shown.collect::<Vec<_>>().join("&");

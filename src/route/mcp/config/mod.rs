@@ -15,6 +15,12 @@ use std::time::Duration;
 
 pub use expand::Environment;
 
+use crate::secrets::{Secrets, names_secret};
+
+/// Values shorter than this, in characters, are settings (`true`, `8080`, `en_GB`)
+/// that stand in many a text.
+const MIN_SECRET: usize = 8;
+
 /// Servers, in the order of the file.
 #[derive(Debug, Clone, Default)]
 pub struct Config {
@@ -140,6 +146,26 @@ impl Config {
         &self.notes
     }
 
+    /// What the servers' variables and headers hold and nobody else should read:
+    /// values of at least 8 characters, and what stands behind a first word in
+    /// them, as the token of `Bearer TOKEN`. A plain word of letters and
+    /// underscores, such as `production`, counts only where its name speaks of a
+    /// secret: recordings and answers are full of words.
+    pub fn secrets(&self) -> Secrets {
+        let transports = self.servers.iter().filter_map(|server| server.transport.as_ref().ok());
+        let named = transports.flat_map(|transport| match transport {
+            TransportConfig::Stdio { env, .. } => env,
+            TransportConfig::Http { headers, .. } => headers,
+        });
+        Secrets::new(named.flat_map(|(name, value)| {
+            let value = value.trim();
+            let behind = value.split_once(' ').map(|(_, behind)| behind.trim());
+            let word = |text: &str| text.bytes().all(|b| b.is_ascii_alphabetic() || b == b'_');
+            let secret = move |text: &&str| text.chars().count() >= MIN_SECRET && (names_secret(name) || !word(text));
+            [Some(value), behind].into_iter().flatten().filter(secret)
+        }))
+    }
+
     /// Keeps only the servers that `keep` accepts.
     pub fn retain(&mut self, keep: impl FnMut(&ServerConfig) -> bool) {
         self.servers.retain(keep);
@@ -195,5 +221,24 @@ impl FromIterator<ServerConfig> for Config {
         let mut config = Config::default();
         servers.into_iter().for_each(|server| config.push(server));
         config
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_long_values_of_variables_and_headers_and_no_plain_words() {
+        let text = r#"{ "mcpServers": {
+            "a": { "command": "x", "args": ["argument-1"],
+                   "env": { "DSN": "db://u:pw@h", "MODE": "production", "DB_PASSWORD": "letmeinnow", "PORT": "8080808" } },
+            "b": { "url": "https://h/mcp", "headers": { "Authorization": "Bearer ${TOKEN}", "Accept": "json" } }
+        } }"#;
+        let token = |name: &str| (name == "TOKEN").then(|| "tok-123456".to_owned());
+        let secrets = Config::parse(text, "mcp.json", &token).unwrap().secrets();
+        let all = "db://u:pw@h production letmeinnow 8080808 argument-1 Bearer tok-123456; tok-123456; json";
+        let hidden = "[redacted] production [redacted] 8080808 argument-1 [redacted]; [redacted]; json";
+        assert_eq!(secrets.hide(all), hidden);
     }
 }
