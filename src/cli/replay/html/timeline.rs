@@ -57,6 +57,8 @@ enum Unit {
 #[derive(Debug)]
 pub(super) struct Rows {
     unit: Unit,
+    /// When the first request was sent: servers start and people type before.
+    began: u64,
     rows: Vec<(String, Option<String>, Vec<Piece>)>,
     /// Where the last round and its calls ended.
     cursor: u64,
@@ -75,12 +77,13 @@ impl Rows {
         let any =
             recording.rounds.iter().any(|r| !r.deltas.is_empty() || r.finish.as_ref().is_some_and(|f| f.ms.is_some()));
         let unit = if any && recording.rounds.iter().all(timed) { Unit::Ms } else { Unit::Bytes };
-        Rows { unit, rows: Vec::new(), cursor: 0 }
+        let began = recording.rounds.first().and_then(|r| r.sent.as_ref()?.at).unwrap_or(0);
+        Rows { unit, began, rows: Vec::new(), cursor: 0 }
     }
 
     /// A round's answer; the events are as they turned out.
     pub(super) fn round(&mut self, label: String, anchor: String, round: &Round, events: &[OwnedEvent]) {
-        let start = round.sent.as_ref().and_then(|s| s.at).filter(|_| self.unit == Unit::Ms).unwrap_or(self.cursor);
+        let start = self.since(round.sent.as_ref().and_then(|s| s.at)).unwrap_or(self.cursor);
         let clock = Clock::new(round);
         let mut pieces: Vec<Piece> = Vec::new();
         if self.unit == Unit::Ms && clock.first > 0 {
@@ -108,11 +111,16 @@ impl Rows {
             Unit::Ms => outcome.took.and_then(|t| u64::try_from(t.as_millis()).ok()).unwrap_or(0),
             Unit::Bytes => outcome.text.len() as u64,
         };
-        let end = at.filter(|_| self.unit == Unit::Ms).unwrap_or(self.cursor + length);
+        let end = self.since(at).unwrap_or(self.cursor + length);
         let good = matches!(outcome.status, Status::Result | Status::Displayed);
         let kind = if good { Kind::Call } else { Kind::Failed };
         self.cursor = self.cursor.max(end);
         self.rows.push((label, None, vec![Piece { kind, start: end.saturating_sub(length), end }]));
+    }
+
+    /// A recorded time on the page's clock, where that counts time.
+    fn since(&self, at: Option<u64>) -> Option<u64> {
+        at.filter(|_| self.unit == Unit::Ms).map(|at| at.saturating_sub(self.began))
     }
 
     /// The whole length so far, in words.
@@ -258,8 +266,19 @@ mod tests {
     }
 
     #[test]
+    fn the_clock_starts_with_the_first_request() {
+        let sent = |at| Some(crate::transcript::Sent { at: Some(at), ..Default::default() });
+        let rounds = [3_000, 3_500].map(|at| Round { sent: sent(at), ..round(&[("a", Some(40))]) });
+        let recording = Recording { rounds: rounds.to_vec(), ..Recording::default() };
+        let mut rows = Rows::new(&recording);
+        recording.rounds.iter().for_each(|r| rows.round(String::new(), String::new(), r, &[]));
+        let waits: Vec<(u64, u64)> = rows.rows.iter().map(|(_, _, pieces)| (pieces[0].start, pieces[0].end)).collect();
+        assert_eq!(waits, [(0, 40), (500, 540)]);
+    }
+
+    #[test]
     fn lengths_are_said_in_words() {
-        let rows = Rows { unit: Unit::Ms, rows: Vec::new(), cursor: 0 };
+        let rows = Rows { unit: Unit::Ms, began: 0, rows: Vec::new(), cursor: 0 };
         assert_eq!([640, 12_340, 125_000].map(|ms| rows.words(ms)), ["640 ms", "12.3 s", "2 min 5 s"]);
         let rows = Rows { unit: Unit::Bytes, ..rows };
         assert_eq!(rows.words(12_345), "12,345 B");
