@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use reqwest::header::CONTENT_TYPE;
 use reqwest::{RequestBuilder, Url};
 use serde_json::{Value, json};
 
@@ -38,7 +39,8 @@ impl Inner {
             url.set_path(&format!("{}{path}", root.path().trim_end_matches('/')));
             url
         };
-        let show = self.http.post(at("/api/show")).json(&json!({"model": model}));
+        let show = json!({"model": model}).to_string();
+        let show = self.http.post(at("/api/show")).header(CONTENT_TYPE, "application/json").body(show);
         let (ollama, lm_studio, llama_cpp) = futures::join!(
             self.answer(show),
             self.answer(self.http.get(at("/api/v0/models"))),
