@@ -9,7 +9,8 @@ mod endpoint;
 use endpoint::{Endpoint, Reply, delta, stops};
 use serde_json::{Map, Value, json};
 use toolgraft::agent::{Agent, AgentEvent, Finished};
-use toolgraft::model::{Model, OpenAi};
+use toolgraft::message::{FinishReason, Message, NativeCall};
+use toolgraft::model::{Model, ModelEvent, OpenAi, Request};
 use toolgraft::policy::{Otherwise, Policy};
 use toolgraft::route::Functions;
 use toolgraft::tool::{Tool, ToolsMode};
@@ -84,4 +85,116 @@ async fn what_the_endpoint_says_of_its_model_is_read() {
         drop(endpoint);
         assert_eq!(model.with_model("small-model").native_tools(None).await, said, "it is asked once per model");
     }
+}
+
+/// The calls of an answer whose chunks bring these lists of `tool_calls`, as
+/// `name arguments`, with ids in front of those that have one.
+async fn put_together(lists: &[Value]) -> Vec<String> {
+    let mut events: Vec<Value> =
+        lists.iter().map(|list| delta(json!({"role": "assistant", "content": null, "tool_calls": list}))).collect();
+    events.push(stops("stop"));
+    let endpoint = Endpoint::start([Reply::events(&events).done()]);
+    let model = OpenAi::new(endpoint.url(), "small-model").unwrap();
+    let events: Vec<_> = model.stream(Request::new(vec![Message::user("Hello")])).collect().await;
+    let (last, calls) = events.split_last().unwrap();
+    assert_eq!(*last, Ok(ModelEvent::Finish(FinishReason::Stop)), "{events:?}");
+    let told = calls.iter().map(|event| match event {
+        Ok(ModelEvent::Call(NativeCall { id, name, arguments, .. })) => {
+            format!("{} {name} {arguments}", id.as_deref().unwrap_or("-"))
+        }
+        other => panic!("{other:?}"),
+    });
+    told.collect()
+}
+
+/// A piece of a call; fields that are null are left out.
+fn piece(index: impl Into<Value>, id: impl Into<Value>, name: impl Into<Value>, arguments: impl Into<Value>) -> Value {
+    let kept = |fields: [(&str, Value); 2]| -> Map<String, Value> {
+        fields.into_iter().filter(|(_, value)| !value.is_null()).map(|(key, value)| (key.to_owned(), value)).collect()
+    };
+    let mut piece = kept([("index", index.into()), ("id", id.into())]);
+    piece.insert("function".to_owned(), kept([("name", name.into()), ("arguments", arguments.into())]).into());
+    piece.into()
+}
+
+const NONE: Value = Value::Null;
+
+#[tokio::test]
+async fn pieces_without_index_or_id_are_put_together() {
+    let by_id = [
+        json!([piece(NONE, "a", "get", "{\"city\": ")]),
+        json!([piece(NONE, "b", "list", "")]),
+        json!([piece(NONE, "a", NONE, "\"Oslo\"}")]),
+        json!([piece(NONE, NONE, NONE, "")]),
+    ];
+    assert_eq!(put_together(&by_id).await, [r#"a get {"city": "Oslo"}"#, "b list {}"]);
+    let by_index = [
+        json!([piece(0, NONE, "get", "{\"city\": "), piece(1, NONE, "get", "{\"city\": ")]),
+        json!([piece(1, NONE, NONE, "\"Rome\"}")]),
+        json!([piece(0, NONE, NONE, "\"Oslo\"}")]),
+    ];
+    assert_eq!(put_together(&by_index).await, [r#"- get {"city": "Oslo"}"#, r#"- get {"city": "Rome"}"#]);
+    let by_order = [
+        json!([piece(NONE, NONE, "get", "{\"city\": ")]),
+        json!([piece(NONE, NONE, NONE, "\"Oslo\"}")]),
+        json!([piece(NONE, NONE, "get", "{\"city\": \"Rome\"}")]),
+    ];
+    assert_eq!(put_together(&by_order).await, [r#"- get {"city": "Oslo"}"#, r#"- get {"city": "Rome"}"#]);
+    let side_by_side = [json!([piece(NONE, NONE, "now", NONE), piece(NONE, NONE, "now", NONE)])];
+    assert_eq!(put_together(&side_by_side).await, ["- now {}", "- now {}"]);
+}
+
+#[tokio::test]
+async fn a_new_id_or_name_at_the_same_index_begins_a_call() {
+    let by_id = [
+        json!([piece(0, "a", "get", "{\"city\": \"Oslo\"}")]),
+        json!([piece(0, "b", "get", "{\"city\": \"Oslo\"}")]),
+        json!([piece(0, "c", "now", "")]),
+        json!([piece(0, "d", "now", "")]),
+        json!([piece(0, "e", "get", ""), piece(0, "f", "get", "")]),
+        json!([piece(0, NONE, NONE, "{}")]),
+    ];
+    let calls =
+        [r#"a get {"city": "Oslo"}"#, r#"b get {"city": "Oslo"}"#, "c now {}", "d now {}", "e get {}", "f get {}"];
+    assert_eq!(put_together(&by_id).await, calls);
+    let by_name = [
+        json!([piece(0, NONE, "now", "")]),
+        json!([piece(0, NONE, "get", "{\"city\": \"Oslo\"}")]),
+        json!([piece(0, NONE, "get", "{\"city\": \"Rome\"}")]),
+        json!([piece(0, "", "list", "{\"all\": ")]),
+        json!([piece(0, "", "", "true}")]),
+    ];
+    let calls = ["- now {}", r#"- get {"city": "Oslo"}"#, r#"- get {"city": "Rome"}"#, r#"- list {"all": true}"#];
+    assert_eq!(put_together(&by_name).await, calls);
+}
+
+#[tokio::test]
+async fn names_and_ids_that_are_repeated_or_empty_begin_no_call() {
+    for (id, name) in [("", ""), ("", "get"), ("a", ""), ("a", "get"), ("b", ""), ("b", "get")] {
+        let pieces = [
+            json!([piece(0, "a", "get", "{")]),
+            json!([piece(0, id, name, "\"city\": {\"name\": \"Oslo\"}")]),
+            json!([piece(0, id, name, "}")]),
+            json!([piece(0, id, "", "")]),
+        ];
+        assert_eq!(put_together(&pieces).await, [r#"a get {"city": {"name": "Oslo"}}"#], "{id:?} {name:?}");
+    }
+    let whole = json!([piece(0, "a", "get", "{\"city\": \"Oslo\"}")]);
+    assert_eq!(put_together(&[whole.clone(), whole]).await, [r#"a get {"city": "Oslo"}"#]);
+}
+
+#[tokio::test]
+async fn arguments_come_as_text_as_an_object_or_not_at_all() {
+    for (arguments, read) in [
+        (json!("{\"city\": \"Oslo\"}"), r#"{"city": "Oslo"}"#),
+        (json!({"city": "Oslo"}), r#"{"city":"Oslo"}"#),
+        (json!({}), "{}"),
+        (json!(""), "{}"),
+        (NONE, "{}"),
+    ] {
+        assert_eq!(put_together(&[json!([piece(0, "a", "get", arguments)])]).await, [format!("a get {read}")]);
+    }
+    let odd = json!([{"index": "0", "id": 7, "type": null, "function": {"name": "get", "arguments": null}}]);
+    let nothing = json!([{"index": 1, "id": "b", "function": null}]);
+    assert_eq!(put_together(&[odd, json!([]), NONE, nothing]).await, ["7 get {}"]);
 }

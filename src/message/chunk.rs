@@ -1,6 +1,7 @@
 //! Chunks of an OpenAI-compatible stream, as endpoints send them.
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::{Delta, DeltaKind, NativeCall};
@@ -72,15 +73,15 @@ fn part(part: &Value) -> Option<Delta> {
     Some(Delta { kind: DeltaKind::Content, text: part.get("text").and_then(text)? })
 }
 
-/// A piece of a native call.
+/// A piece of a native call. What is missing, empty or of another kind counts as none.
 #[derive(Deserialize)]
 pub(crate) struct ToolDelta {
     #[serde(default)]
-    index: Option<u64>,
+    index: Value,
     #[serde(default)]
-    id: Option<String>,
+    id: Value,
     #[serde(default)]
-    function: Function,
+    function: Option<Function>,
 }
 
 #[derive(Deserialize, Default)]
@@ -93,35 +94,99 @@ struct Function {
 }
 
 /// Native calls, put together from their pieces.
+///
+/// By the protocol each piece has its call's `index`, and the first one `id` and
+/// name. Endpoints leave out the one or the other, give all calls one index, give
+/// every piece an id of its own, or repeat the name; what a piece brings then
+/// tells whether it begins a call.
 #[derive(Default)]
 pub(crate) struct Calls(Vec<(Option<u64>, NativeCall)>);
 
 impl Calls {
-    pub(crate) fn push(&mut self, delta: ToolDelta) {
-        let id = delta.id.filter(|id| !id.is_empty());
-        let known = match (delta.index, &id) {
-            (Some(index), _) => self.0.iter().position(|(i, _)| *i == Some(index)),
-            (None, Some(id)) => self.0.iter().position(|(_, call)| call.id.as_ref() == Some(id)),
-            (None, None) => self.0.len().checked_sub(1),
-        };
-        let place = known.unwrap_or_else(|| {
-            self.0.push((delta.index, NativeCall::default()));
-            self.0.len() - 1
-        });
-        let call = &mut self.0[place].1;
-        call.id = call.id.take().or(id);
-        if call.name.is_empty() {
-            // Some endpoints repeat the name, some send an empty one.
-            call.name = delta.function.name.unwrap_or_default();
-        }
-        match delta.function.arguments {
-            Value::Null => {}
-            Value::String(text) => call.arguments.push_str(&text),
-            object => call.arguments.push_str(&object.to_string()),
+    /// Takes the pieces of one list.
+    pub(crate) fn extend(&mut self, list: Vec<ToolDelta>) {
+        let several = list.len() > 1;
+        for (place, delta) in list.into_iter().enumerate() {
+            // Pieces that stand side by side belong to different calls.
+            let index = delta.index.as_u64().or_else(|| several.then_some(place as u64));
+            self.push(index, delta);
         }
     }
 
-    pub(crate) fn finish(self) -> Vec<NativeCall> {
-        self.0.into_iter().map(|(_, call)| call).collect()
+    fn push(&mut self, index: Option<u64>, delta: ToolDelta) {
+        let function = delta.function.unwrap_or_default();
+        let arguments = match function.arguments {
+            Value::Null => String::new(),
+            Value::String(text) => text,
+            object => object.to_string(),
+        };
+        let id = match delta.id {
+            Value::String(id) if !id.is_empty() => Some(id),
+            Value::Number(id) => Some(id.to_string()),
+            _ => None,
+        };
+        let piece = NativeCall { id, name: function.name.unwrap_or_default(), arguments };
+        match self.place(index, &piece).map(|place| &mut self.0[place].1) {
+            Some(call) if is_repeated(call, &piece) => {}
+            Some(call) if !begins_another(call, &piece) => {
+                call.id = call.id.take().or(piece.id);
+                if call.name.is_empty() {
+                    call.name = piece.name;
+                }
+                call.arguments.push_str(&piece.arguments);
+            }
+            _ => self.0.push((index, piece)),
+        }
     }
+
+    /// The call that the piece belongs to, unless it begins another one.
+    fn place(&self, index: Option<u64>, piece: &NativeCall) -> Option<usize> {
+        let by_id = || {
+            let same = |(i, call): &(Option<u64>, NativeCall)| {
+                piece.id.is_some() && call.id == piece.id && (i.is_none() || index.is_none())
+            };
+            self.0.iter().rposition(same)
+        };
+        match index {
+            Some(_) => self.0.iter().rposition(|(i, _)| *i == index).or_else(by_id),
+            None => by_id().or_else(|| self.0.len().checked_sub(1)),
+        }
+    }
+
+    /// The calls in the order of their beginnings; one without arguments has `{}`.
+    pub(crate) fn finish(self) -> Vec<NativeCall> {
+        let calls = self.0.into_iter().map(|(_, call)| call);
+        let calls = calls.filter(|call| !(call.name.is_empty() && call.arguments.trim().is_empty()));
+        calls
+            .map(
+                |call| {
+                    if call.arguments.trim().is_empty() { NativeCall { arguments: "{}".into(), ..call } } else { call }
+                },
+            )
+            .collect()
+    }
+}
+
+/// Whether the piece is all of the call once more, as some endpoints end a stream.
+fn is_repeated(call: &NativeCall, piece: &NativeCall) -> bool {
+    call.id.is_some() && call == piece && is_whole(&call.arguments)
+}
+
+/// Whether the piece begins another call than the one whose place it names.
+fn begins_another(call: &NativeCall, piece: &NativeCall) -> bool {
+    let other_id = call.id.is_some() && piece.id.is_some() && call.id != piece.id;
+    let whole = || is_whole(&call.arguments);
+    if piece.name.is_empty() {
+        // Some endpoints give every piece an id of its own.
+        return other_id && whole();
+    }
+    let other_name = !call.name.is_empty() && call.name != piece.name;
+    let opens = piece.arguments.trim_start().starts_with('{');
+    other_name || opens && whole() || other_id && (call.arguments.trim().is_empty() || whole())
+}
+
+/// Whether nothing can follow these arguments.
+fn is_whole(arguments: &str) -> bool {
+    // Most are told by their end, without parsing all that came.
+    arguments.trim_end().ends_with('}') && serde_json::from_str::<IgnoredAny>(arguments).is_ok()
 }

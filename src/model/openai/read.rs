@@ -241,9 +241,9 @@ impl Decoder {
         // The whole answer, which some endpoints repeat at the end of a stream.
         let message = choice.message.filter(|_| !self.begun);
         if let Some(mut fields) = choice.delta.or(message) {
-            for call in fields.tool_calls.take().into_iter().flatten() {
+            if let Some(calls) = fields.tool_calls.take().filter(|calls| !calls.is_empty()) {
                 self.begun = true;
-                self.calls.push(call);
+                self.calls.extend(calls);
             }
             for delta in fields.into_deltas() {
                 self.begun = true;

@@ -108,7 +108,7 @@ impl Stream {
 
     fn take(&mut self, choice: Choice) {
         if let Some(mut fields) = choice.delta.or(choice.message) {
-            fields.tool_calls.take().into_iter().flatten().for_each(|delta| self.calls.push(delta));
+            self.calls.extend(fields.tool_calls.take().unwrap_or_default());
             fields.into_deltas().for_each(|delta| self.delta(delta.kind, delta.text));
         }
         if let Some(reason) = choice.finish_reason.filter(|r| !r.is_empty()) {

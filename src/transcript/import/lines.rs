@@ -69,7 +69,7 @@ impl Line {
             other => Some(other.to_string()),
         };
         let mut calls = Calls::default();
-        self.native_tool_calls.into_iter().flatten().for_each(|call| calls.push(call));
+        calls.extend(self.native_tool_calls.unwrap_or_default());
         let notes = match self.native_tool_chunks {
             0 => Vec::new(),
             n => vec![Note { line: number, text: format!("{n} chunks with native tool calls were not kept") }],
