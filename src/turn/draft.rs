@@ -28,6 +28,8 @@ pub(super) struct Draft {
     body: Body,
     /// Native calls; they stand behind all text.
     natives: Vec<Read>,
+    /// Text came, though it may still be undecided.
+    begun: bool,
 }
 
 /// What was said so far.
@@ -53,7 +55,7 @@ struct Body {
     shown: Vec<u32>,
     /// Index of the next call.
     next: u32,
-    /// Calls of the text: server, tool and arguments.
+    /// Calls of the text that no native call was matched with: server, tool and arguments.
     written: Vec<(Option<String>, String, Value)>,
     /// Native calls, by their index.
     natives: HashMap<u32, NativeCall>,
@@ -92,11 +94,12 @@ pub(super) struct Message {
 
 impl Draft {
     pub(super) fn new(parser: Parser) -> Self {
-        Draft { parser, body: Body::default(), natives: Vec::new() }
+        Draft { parser, body: Body::default(), natives: Vec::new(), begun: false }
     }
 
     /// Takes the next delta; says whether the stream is to be cancelled.
     pub(super) fn push(&mut self, delta: &Delta, reader: &Reader<'_>, emit: &mut impl FnMut(AgentEvent)) -> bool {
+        self.begun |= !delta.text.is_empty();
         let body = &mut self.body;
         let mut sink = |event: Event<'_>| body.take(event, reader, emit);
         match delta.kind {
@@ -108,7 +111,7 @@ impl Draft {
 
     /// Whether anything of the message came.
     pub(super) fn has_begun(&self) -> bool {
-        !self.natives.is_empty() || !self.body.pieces.is_empty()
+        self.begun || !self.natives.is_empty()
     }
 
     /// Takes a native call.
@@ -126,7 +129,11 @@ impl Draft {
         emit: &mut impl FnMut(AgentEvent),
     ) -> Message {
         let body = &mut self.body;
-        let natives = std::mem::take(&mut self.natives);
+        let mut natives = std::mem::take(&mut self.natives);
+        self.begun = false;
+        if *reason == FinishReason::Length {
+            natives.last_mut().into_iter().for_each(native::cut_off);
+        }
         if !body.over {
             let called = !natives.is_empty();
             self.parser.finish(reason, &mut |event: Event<'_>| {
@@ -224,7 +231,9 @@ impl Body {
                 };
                 self.called |= meant && self.cut.is_none();
                 self.next = index + 1;
-                if let Ok(call) = &**result {
+                if let Ok(call) = &**result
+                    && !self.natives.contains_key(index)
+                {
                     self.written.push((call.server.clone(), call.tool.clone(), call.arguments.clone()));
                 }
                 self.pieces.push(Piece::Entry(*index, region));
@@ -261,6 +270,7 @@ impl Body {
             self.called = false;
             self.ids.clear();
             self.waiting.clear();
+            self.written.clear();
         }
         for piece in &mut self.pieces {
             match piece {

@@ -81,6 +81,7 @@ use judge::{Judge, Next};
 use mode::Modes;
 use output::Output;
 use usage::Sent;
+use words::met;
 use work::Work;
 
 /// A turn; see the module.
@@ -178,6 +179,9 @@ impl Turn {
             output,
             found: None,
         };
+        if turn.has_called() {
+            turn.choice = met(&turn.choice);
+        }
         if resumed {
             turn.resume()?
         } else {

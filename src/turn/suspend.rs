@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, Status};
 
 use super::event::StopReason;
 use super::{Action, State, Turn, TurnError};
@@ -29,6 +29,16 @@ impl Turn {
     /// Ends a suspended turn once nothing runs.
     pub(super) fn rest(&mut self) -> Result<(), TurnError> {
         if self.work.runs() { Ok(()) } else { self.finish(StopReason::Suspended) }
+    }
+
+    /// Whether a call that the choice demands was made before the turn was suspended.
+    pub(super) fn has_called(&self) -> bool {
+        self.conversation.answered().iter().any(|answered| {
+            let (server, tool) = (answered.call.server.as_deref(), answered.call.tool.as_str());
+            answered.outcome.status != Status::Cancelled
+                && self.choice.admits(server, tool)
+                && !self.setup.catalog.is_describe_tool(server, tool)
+        })
     }
 
     /// Deals with the calls that a suspended turn left behind.

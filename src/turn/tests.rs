@@ -19,6 +19,7 @@ use crate::validate::Validator;
 
 mod carry;
 mod context;
+mod native;
 mod rounds;
 
 /// A voice that says what it is told to say and nothing else.

@@ -1,5 +1,8 @@
 //! Native calls in a message.
 
+use serde::de::IgnoredAny;
+use serde_json::Value;
+
 use super::super::native::Read;
 use super::{AgentEvent, Body, Reader};
 use crate::call::{Call, Rejected, RejectedKind};
@@ -11,13 +14,14 @@ impl Body {
     pub(super) fn take_native(&mut self, call: Read, reader: &Reader<'_>, emit: &mut impl FnMut(AgentEvent)) {
         let Read { native, mut result, raw } = call;
         let index = self.next;
+        let plain = result.as_ref().ok().filter(|call| call.repairs.is_empty()).map(|call| call.raw_arguments.clone());
         if index as usize >= reader.config.limits.calls {
             let limit = reader.config.limits.calls;
             result = result.and_then(|call| Err(past_limit(call, &raw, limit)));
         }
-        let twice =
-            |call: &Call| self.written.iter().any(|(s, t, a)| (s, t, a) == (&call.server, &call.tool, &call.arguments));
-        if result.as_ref().is_ok_and(twice) {
+        // Calls are alike once their arguments are as the schema wants them.
+        let result = result.and_then(|call| reader.validator.check(call, &raw).map_err(|rejected| *rejected));
+        if result.as_ref().is_ok_and(|call| self.take_written(call)) {
             return;
         }
         if !self.pieces.is_empty() {
@@ -32,22 +36,42 @@ impl Body {
             let (server, span) = (server.as_deref(), 0..0);
             self.take(Event::CallStart { index, server, tool, span }, reader, emit);
         }
-        if let Ok(call) = &result
-            && call.repairs.is_empty()
-        {
-            self.take(Event::ArgsDelta { index, text: &call.raw_arguments, span: 0..0 }, reader, emit);
+        if let Some(text) = &plain {
+            self.take(Event::ArgsDelta { index, text, span: 0..0 }, reader, emit);
         }
         self.natives.insert(index, native);
         let restated = false;
         self.take(Event::CallEnd { index, result: Box::new(result), raw: &raw, restated, span: 0..0 }, reader, emit);
     }
+
+    /// Whether the text makes the call too; each of its calls stands for one.
+    fn take_written(&mut self, call: &Call) -> bool {
+        let same =
+            |(s, t, a): &(Option<String>, String, Value)| (s, t, a) == (&call.server, &call.tool, &call.arguments);
+        self.written.iter().position(same).map(|at| self.written.swap_remove(at)).is_some()
+    }
+}
+
+/// Of the last call before the output limit nobody knows whether it was complete,
+/// unless its arguments are.
+pub(super) fn cut_off(read: &mut Read) {
+    if serde_json::from_str::<IgnoredAny>(&read.native.arguments).is_err()
+        && let Ok(call) = &read.result
+    {
+        let message = "its arguments end too early".to_owned();
+        read.result = Err(rejected(call.clone(), RejectedKind::Truncated, &read.raw, message));
+    }
 }
 
 fn past_limit(call: Call, raw: &str, limit: usize) -> Rejected {
+    rejected(call, RejectedKind::Limit, raw, format!("a message may hold at most {limit} calls"))
+}
+
+fn rejected(call: Call, kind: RejectedKind, raw: &str, message: String) -> Rejected {
     Rejected {
-        kind: RejectedKind::Limit,
+        kind,
         raw: raw.to_owned(),
-        message: format!("a message may hold at most {limit} calls"),
+        message,
         server: call.server.clone(),
         tool: Some(call.tool.clone()),
         nearest: Vec::new(),

@@ -1,0 +1,90 @@
+//! Native calls beside text, in resumed turns, at the output limit.
+
+use super::*;
+use crate::message::NativeCall;
+
+fn native(turn: &mut Turn, arguments: &str) {
+    let call = NativeCall { id: None, name: "demo__weather".into(), arguments: arguments.into() };
+    turn.handle(Input::Call(call)).unwrap();
+}
+
+#[test]
+fn two_native_calls_that_are_alike_are_two_calls() {
+    let mut turn = started(allowing());
+    native(&mut turn, r#"{"city": "Paris"}"#);
+    native(&mut turn, r#"{"city": "Paris"}"#);
+    assert_eq!(calls(&ends(&mut turn)), ["call_1", "call_2"]);
+}
+
+#[test]
+fn a_call_that_the_text_makes_too_stands_for_one_native_call() {
+    let mut turn = started(allowing());
+    says(&mut turn, &paris());
+    native(&mut turn, r#"{"city": "Paris"}"#);
+    native(&mut turn, r#"{"city": "Paris"}"#);
+    assert_eq!(calls(&ends(&mut turn)).len(), 2);
+}
+
+#[test]
+fn a_call_that_the_text_makes_too_is_known_once_its_arguments_are_coerced() {
+    let mut turn = started(allowing());
+    says(&mut turn, &call("weather", &json!({"city": 7})));
+    native(&mut turn, r#"{"city": 7}"#);
+    assert_eq!(calls(&ends(&mut turn)), ["call_1"]);
+}
+
+#[test]
+fn a_draft_in_the_reasoning_does_not_swallow_the_native_call() {
+    let mut turn = started(TurnConfig { reasons: Some(true), ..allowing() });
+    says(&mut turn, &format!("I could do\n{}\nor not.</think>\n", paris()));
+    native(&mut turn, r#"{"city": "Paris"}"#);
+    assert_eq!(calls(&ends(&mut turn)), ["call_1"]);
+}
+
+#[test]
+fn a_native_call_at_the_output_limit_runs_only_if_it_is_complete() {
+    let optional = || {
+        let tool = Tool::new("weather").with_server("demo");
+        let validator = Arc::new(Validator::new(Arc::new(Catalog::from_tools([tool]))));
+        let setup = Arc::new(Setup::new(allowing(), validator, Arc::new(Plain)));
+        let mut turn = Turn::new(setup, "Weather?".into(), Granted::new()).unwrap();
+        actions(&mut turn);
+        turn
+    };
+    for (arguments, runs) in
+        [("", 0), (" ", 0), (r#"{"city": "Pa"#, 0), (r#"{"city": "Paris""#, 0), ("{", 0), ("{}", 1)]
+    {
+        let mut turn = optional();
+        native(&mut turn, arguments);
+        turn.handle(Input::ModelFinished(FinishReason::Length)).unwrap();
+        assert_eq!(calls(&actions(&mut turn)).len(), runs, "{arguments:?}");
+    }
+}
+
+#[test]
+fn undecided_text_counts_as_the_beginning_of_an_answer() {
+    let mut turn = started(allowing());
+    assert!(!turn.draft.has_begun());
+    says(&mut turn, "<");
+    assert!(turn.draft.has_begun());
+}
+
+#[test]
+fn a_required_call_that_was_made_is_not_due_again_in_the_resumed_turn() {
+    let config = || TurnConfig { tool_choice: ToolChoice::Required, ..allowing() };
+    let mut turn = started(config());
+    says(&mut turn, &paris());
+    ends(&mut turn);
+    turn.handle(Input::Suspend).unwrap();
+    let outcome = Outcome::new(Status::Result, "sunny");
+    turn.handle(Input::Outcome { id: "call_1".into(), outcome }).unwrap();
+    let ended = actions(&mut turn);
+    let Some(Action::Finish(finished)) = ended.last() else { panic!("{ended:?}") };
+    let mut turn = Turn::new(setup(config()), finished.conversation.clone(), Granted::new()).unwrap();
+    let sent = actions(&mut turn);
+    let Action::Send(request) = &sent[0] else { panic!("{sent:?}") };
+    assert_eq!(request.messages[0].content, "tools: auto");
+    says(&mut turn, "Sunny.");
+    let Some(Action::Finish(finished)) = ends(&mut turn).pop() else { panic!() };
+    assert_eq!(finished.reason, StopReason::Answered);
+}
