@@ -118,7 +118,9 @@ fn reply(request: &Seen, number: usize) -> Reply {
     if question.contains("break") {
         return Reply::events(&[says("One moment")]).end(End::Break);
     }
-    if !question.contains("Weather in") {
+    // The results restate the question, so that the question does not tell the rounds apart.
+    let messages = request.body["messages"].as_array().unwrap();
+    if messages.iter().any(|message| message["role"] == "assistant") {
         return Reply::text("It is as the tools say.");
     }
     let weather = mcp_call("demo", "weather_query", &json!({"city": "Oslo"}));
