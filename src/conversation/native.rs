@@ -122,10 +122,16 @@ impl Round<'_> {
         let id = id.expect("the numbers do not end");
         self.ids.insert(id.clone());
         let arguments = native.object().unwrap_or_default();
-        // An endpoint may refuse a call of nothing.
-        let name = if native.name.trim().is_empty() { "unknown" } else { &native.name };
-        NativeCall::new(id, name, &arguments)
+        NativeCall::new(id, repeatable_name(&native.name), &arguments)
     }
+}
+
+/// A name that endpoints take: OpenAI refuses a history with one that is not
+/// `[a-zA-Z0-9_-]{1,64}`, and so every later request of the conversation.
+fn repeatable_name(name: &str) -> String {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let name: String = name.chars().map(|c| if allowed(c) { c } else { '_' }).take(64).collect();
+    if name.bytes().all(|b| b == b'_') { "unknown".to_owned() } else { name }
 }
 
 /// The text of a message without its calls: what the user saw, and what was

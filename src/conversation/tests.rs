@@ -221,3 +221,21 @@ fn a_huge_rejected_call_goes_back_in_part() {
     let past = message(vec![rejected(RejectedKind::Limit, &"é".repeat(MAX_REJECTED_BYTES / 2 + 1), true)]);
     assert_eq!(past.written().len(), MAX_REJECTED_BYTES + '…'.len_utf8());
 }
+
+#[test]
+fn a_native_call_of_an_unknown_name_goes_back_under_one_that_endpoints_take() {
+    use crate::message::NativeCall;
+    let long = "x".repeat(100);
+    for (name, shown) in
+        [("", "unknown"), ("天气", "unknown"), ("web.search now", "web_search_now"), (&*long, &long[..64])]
+    {
+        let mut part = rejected(RejectedKind::UnknownTool, "raw", true);
+        if let Part::Rejected { native, .. } = &mut part {
+            *native = Some(NativeCall { id: None, name: name.into(), arguments: "{".into() });
+        }
+        let mut conversation = Conversation::from("Hi");
+        conversation.push_assistant(message(vec![part])).unwrap();
+        let messages = conversation.render_native(&system(), |_| Ok::<_, ConversationError>("wrong".into())).unwrap();
+        assert_eq!(messages[2].calls[0].name, shown, "{name:?}");
+    }
+}
