@@ -38,14 +38,14 @@ pub fn wire_name(server: Option<&str>, tool: &str) -> String {
         None => !tool.contains(BETWEEN),
     };
     let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    let begins = plain.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
-    if readable && begins && plain.len() <= MAX_NAME && plain.chars().all(allowed) {
+    let begins = |name: &str| name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    if readable && begins(&plain) && plain.len() <= MAX_NAME && plain.chars().all(allowed) {
         return plain;
     }
     let hash = format!("_{:08x}", hash(server, tool));
-    let first = if begins { "" } else { "_" };
-    let rest = plain.chars().filter(|c| allowed(*c));
-    let short: String = first.chars().chain(rest).take(MAX_NAME - hash.len()).collect();
+    let rest: String = plain.chars().filter(|c| allowed(*c)).collect();
+    let first = if begins(&rest) { "" } else { "_" };
+    let short: String = first.chars().chain(rest.chars()).take(MAX_NAME - hash.len()).collect();
     short + &hash
 }
 
