@@ -48,7 +48,7 @@ pub(super) fn find(schema: &OutputSchema, answer: &str) -> Result<Output, String
             false => format!("the JSON cannot be read: {}", broken.message),
         },
         (_, Some((_, problem))) => problem,
-        _ => "there is no JSON value in it".to_owned(),
+        _ => "there is no JSON value in the answer".to_owned(),
     })
 }
 

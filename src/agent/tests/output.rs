@@ -30,7 +30,7 @@ async fn the_prompt_shows_schema_and_example_and_the_value_comes_back_in_every_t
             assert!(system.contains(form) && system.contains(r#"{"type":"object","properties""#), "{system}");
             assert!(!system.contains("$schema") && system.contains(r#"{"city":"Berlin","degrees":"#), "{system}");
             let told = &requests[1].messages.last().unwrap().content;
-            assert!(told.contains(wrong) && told.contains("there is no JSON value in it"), "{told}");
+            assert!(told.contains(wrong) && told.contains("there is no JSON value in the answer"), "{told}");
         }
     }
 }

@@ -67,7 +67,7 @@ pub(super) fn read(line: &str, prompts: &[McpPrompt]) -> Result<Command, String>
 fn unknown(name: &str, prompts: &[McpPrompt]) -> String {
     let mut near: Vec<(f64, String)> = words(prompts)
         .into_iter()
-        .map(|word| (strsim::jaro_winkler(name, &word), word))
+        .map(|word| (strsim::jaro_winkler(name.trim_start_matches('/'), word.trim_start_matches('/')), word))
         .filter(|(likeness, _)| *likeness > 0.75)
         .collect();
     near.sort_by(|a, b| b.0.total_cmp(&a.0));

@@ -33,9 +33,13 @@ pub(super) struct Display {
     in_conversation: bool,
     /// Reasoning of this round, and when it began, until it is folded.
     thinking: Option<Instant>,
+    /// When a call began that may turn out to be a draft within the reasoning.
+    paused: Option<Instant>,
     thought: String,
     /// All reasoning of the turn.
     last_thought: String,
+    /// Whether the round has shown no reasoning yet.
+    round_is_new: bool,
     /// Text of this round that may be the answer.
     held: String,
     /// Calls that run: id and name.
@@ -67,8 +71,10 @@ impl Display {
             reasoning: if args.quiet { Reasoning::Hidden } else { args.reasoning_display },
             in_conversation,
             thinking: None,
+            paused: None,
             thought: String::new(),
             last_thought: String::new(),
+            round_is_new: true,
             held: String::new(),
             running: Vec::new(),
             asked: None,
@@ -125,16 +131,18 @@ impl Display {
                 self.screen.begin();
                 self.held.clear();
                 self.thought.clear();
-                if !self.last_thought.is_empty() {
-                    self.last_thought.push_str("\n\n");
-                }
+                let kept = self.last_thought.trim_end().len();
+                self.last_thought.truncate(kept);
+                self.round_is_new = true;
+                self.paused = None;
                 self.wait("waiting for the model")
             }
             AgentEvent::Text { text } => self.text(&text),
             AgentEvent::Reasoning { text } => self.think(&text),
             AgentEvent::Reclassified { to } => self.reclassify(to),
             AgentEvent::CallStarted { server, tool, .. } => {
-                self.fold()?;
+                // Reasoning is folded when it turns out that this is no draft within it.
+                self.paused = Some(Instant::now());
                 self.release()?;
                 self.wait(&format!("the model writes a call of {}", full_name(server.as_deref(), &tool)))
             }
@@ -196,7 +204,9 @@ impl Display {
             self.screen.line(style, &text)?;
         }
         let summary = self.summary.text(finished);
-        self.line(DIM, &summary)?;
+        if !summary.is_empty() {
+            self.line(DIM, &summary)?;
+        }
         // The next prompt stands apart.
         if self.in_conversation { self.screen.empty_line() } else { Ok(()) }
     }
@@ -228,7 +238,7 @@ impl Display {
 
     fn think(&mut self, text: &str) -> io::Result<()> {
         self.thought.push_str(text);
-        self.last_thought.push_str(text);
+        self.remember(text);
         if self.reasoning == Reasoning::Full {
             self.live.clear();
             return self.screen.text(Region::Reasoning, text);
@@ -244,16 +254,31 @@ impl Display {
         Ok(())
     }
 
+    /// Keeps reasoning for later; that of two rounds with a blank line between them.
+    fn remember(&mut self, text: &str) {
+        let begins = self.last_thought.is_empty() || self.round_is_new;
+        let text = if begins { text.trim_start() } else { text };
+        if text.is_empty() {
+            return;
+        }
+        if std::mem::take(&mut self.round_is_new) && !self.last_thought.is_empty() {
+            self.last_thought.push_str("\n\n");
+        }
+        self.last_thought.push_str(text);
+    }
+
     /// Reasoning has ended: one line is left of it.
     fn fold(&mut self) -> io::Result<()> {
+        let paused = self.paused.take();
         let Some(started) = self.thinking.take() else { return Ok(()) };
+        let took = paused.map_or_else(|| started.elapsed(), |ended| ended.saturating_duration_since(started));
         self.live.clear();
         if self.reasoning == Reasoning::Hidden {
             return Ok(());
         }
         let how = if self.in_conversation { "/think" } else { "--reasoning-display full" };
         let size = counted(tokens::count(&self.thought), "token");
-        self.line(DIM, &format!("thought for {}, {size} · {how} shows it", time(started.elapsed())))
+        self.line(DIM, &format!("thought for {}, {size} · {how} shows it", time(took)))
     }
 
     /// What was shown so far was something else.
@@ -293,8 +318,12 @@ impl Display {
         let name = name.unwrap_or_else(|| "a tool".to_owned());
         match rejected.kind {
             RejectedKind::InReasoning => {
-                // Its bytes are part of the reasoning.
+                // Its bytes are part of the reasoning, which goes on.
+                self.paused = None;
                 self.think(&rejected.raw)?;
+                if self.thinking.is_some() {
+                    self.wait("thinking")?;
+                }
                 match self.reasoning {
                     Reasoning::Full => self.line(DRAFT, &format!("(drafted, not run: {name})")),
                     _ => Ok(()),

@@ -50,8 +50,8 @@ impl Summary {
         }
     }
 
-    /// A line for the turn, and one for each of several rounds. Its time is
-    /// without that of questions.
+    /// A line for the turn, and one for each of several rounds; nothing where no
+    /// request was sent. Its time is without that of questions.
     pub(super) fn text(&self, finished: &Finished) -> String {
         let calls = match finished.calls {
             0 => "no calls".to_owned(),
@@ -60,7 +60,7 @@ impl Summary {
         let rounds = counted(self.rounds.len(), "round");
         let head = format!("{rounds}, {calls}, {}", time(self.started.elapsed().saturating_sub(self.waited)));
         match self.rounds.as_slice() {
-            [] => head,
+            [] => String::new(),
             [round] => {
                 let [prompt, answer, reasoning] = round.tokens();
                 let reasoning = match reasoning.as_str() {
@@ -70,12 +70,12 @@ impl Summary {
                 format!("{head}; tokens: prompt {prompt}, answer {answer}{reasoning}")
             }
             several => {
+                let heads = ["round", "prompt", "answer", "reasoning", "time"].map(str::to_owned);
                 let rows = several.iter().enumerate().map(|(n, round)| {
-                    let cells = round.tokens().map(|tokens| format!("{tokens:>9}")).join(" ");
-                    format!("{:>9} {cells} {:>9}", n + 1, time(round.took))
+                    let [prompt, answer, reasoning] = round.tokens();
+                    [(n + 1).to_string(), prompt, answer, reasoning, time(round.took)]
                 });
-                let heads = ["round", "prompt", "answer", "reasoning", "time"].map(|h| format!("{h:>9}")).join(" ");
-                format!("{head}; tokens per round:\n{heads}\n{}", rows.collect::<Vec<_>>().join("\n"))
+                format!("{head}; tokens per round:\n{}", table(&[heads].into_iter().chain(rows).collect::<Vec<_>>()))
             }
         }
     }
@@ -93,6 +93,17 @@ impl Round {
             usage.reasoning_tokens.map_or_else(|| "-".to_owned(), |n| said(n, usage.reasoning_estimated)),
         ]
     }
+}
+
+/// Columns as wide as they must be, so that a narrow terminal has room for them.
+fn table<const N: usize>(rows: &[[String; N]]) -> String {
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: [usize; N] = std::array::from_fn(width);
+    let line = |row: &[String; N]| {
+        let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:>width$}"));
+        cells.collect::<Vec<_>>().join(" ")
+    };
+    rows.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// `340 ms`, `2.1 s`, `3 min 5 s`.
@@ -139,6 +150,11 @@ mod tests {
     }
 
     #[test]
+    fn a_turn_without_a_request_cost_nothing() {
+        assert_eq!(shown(&Summary::new(), 0), "");
+    }
+
+    #[test]
     fn one_round_is_one_line() {
         let mut summary = Summary::new();
         round(&mut summary, Some(usage(740, 52, Some(31))));
@@ -154,10 +170,10 @@ mod tests {
         round(&mut summary, Some(estimate));
         round(&mut summary, None);
         let table = "3 rounds, 1 call, T; tokens per round:
-    round    prompt    answer reasoning      time
-        1       740        52         - T
-        2      ≈800        ≈9        ≈2 T
-        3         -         -         - T";
+round prompt answer reasoning time
+    1    740     52         - T
+    2   ≈800     ≈9        ≈2 T
+    3      -      -         - T";
         assert_eq!(shown(&summary, 1), table);
     }
 

@@ -50,7 +50,7 @@ fn the_first_value_that_the_schema_accepts_is_taken_and_fenced_ones_go_first() {
 #[test]
 fn what_is_wrong_is_said_of_what_was_meant() {
     for (answer, problem) in [
-        ("Three days.", "there is no JSON value in it"),
+        ("Three days.", "there is no JSON value in the answer"),
         (r#"[] {"days": "three"}"#, "/days: expected integer, found string \"three\""),
         (r#"{"days": 3"#, "the JSON is not complete: the text ends before the value is closed"),
         ("{} and {\"days\": 3 \"n\": 1}", "the JSON cannot be read: expected `,` or `}` at line 1 column 12"),
@@ -86,10 +86,11 @@ fn one_that_does_not_is_corrected_and_then_given_up() {
     says(&mut turn, "{\"days\": \"x\"}");
     assert_eq!(told(&ends(&mut turn)), r#"OutputMismatch("/days: expected integer, found string \"x\"")"#);
     says(&mut turn, "Soon.");
-    assert_eq!(told(&ends(&mut turn)), r#"OutputMismatch("there is no JSON value in it")"#);
+    assert_eq!(told(&ends(&mut turn)), r#"OutputMismatch("there is no JSON value in the answer")"#);
     says(&mut turn, "Never.");
     let end = ends(&mut turn);
-    let mismatch = StopReason::OutputMismatch { corrections: 2, message: "there is no JSON value in it".into() };
+    let mismatch =
+        StopReason::OutputMismatch { corrections: 2, message: "there is no JSON value in the answer".into() };
     assert_eq!((&finished(&end).reason, finished(&end).answer.as_str()), (&mismatch, "Never."));
     assert!(finished(&end).output_as::<Value>().unwrap_err().to_string().contains("there is no JSON value"));
 
