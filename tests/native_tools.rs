@@ -87,6 +87,17 @@ async fn what_the_endpoint_says_of_its_model_is_read() {
     }
 }
 
+#[tokio::test]
+async fn a_server_that_is_not_up_yet_is_asked_again() {
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = free.local_addr().unwrap().port();
+    drop(free);
+    let model = OpenAi::new(format!("http://127.0.0.1:{port}/v1"), "small-model").unwrap();
+    assert_eq!(model.native_tools(None).await, None);
+    let _endpoint = Endpoint::setup().port(port).models(&["small-model"]).tools(true).start([]);
+    assert_eq!(model.native_tools(None).await, Some(true));
+}
+
 /// The calls of an answer whose chunks bring these lists of `tool_calls`, as
 /// `name arguments`, with ids in front of those that have one.
 async fn put_together(lists: &[Value]) -> Vec<String> {

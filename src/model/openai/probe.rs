@@ -13,14 +13,18 @@ use super::{Inner, MAX_EVENT};
 /// Time for all questions together. None makes the endpoint load a model.
 pub const PROBE_TIMEOUT: Duration = Duration::from_secs(3);
 
+/// Nobody answered the probe.
+struct Unreached;
+
 impl Inner {
     /// Whether requests for `model` may carry tools, as far as the endpoint says.
-    /// Asked once per model; a failure counts as no answer.
+    /// Asked once per model, but again where nobody answered: the server may not
+    /// have been up yet.
     pub(super) async fn native_tools(&self, model: &str) -> Option<bool> {
         if let Some(known) = self.learned().tools.get(model) {
             return *known;
         }
-        let said = tokio::time::timeout(PROBE_TIMEOUT, self.probe(model)).await.ok().flatten();
+        let said = tokio::time::timeout(PROBE_TIMEOUT, self.probe(model)).await.unwrap_or(Err(Unreached)).ok()?;
         self.learned().tools.entry(model.to_owned()).or_insert(said);
         said
     }
@@ -28,12 +32,12 @@ impl Inner {
     /// The standard list first, but for a server on this machine, none of which
     /// says it there; then what Ollama, LM Studio and llama.cpp say beside it, at
     /// their own paths.
-    async fn probe(&self, model: &str) -> Option<bool> {
+    async fn probe(&self, model: &str) -> Result<Option<bool>, Unreached> {
         let listed = if is_local(&self.chat) { Vec::new() } else { self.list_models().await.unwrap_or_default() };
         if let Some(said) = listed.iter().find(|m| m.id == model).and_then(|m| m.tools) {
-            return Some(said);
+            return Ok(Some(said));
         }
-        let root = root(&self.chat)?;
+        let Some(root) = root(&self.chat) else { return Ok(None) };
         let at = |path: &str| {
             let mut url = root.clone();
             url.set_path(&format!("{}{path}", root.path().trim_end_matches('/')));
@@ -46,17 +50,25 @@ impl Inner {
             self.answer(self.http.get(at("/api/v0/models"))),
             self.answer(self.http.get(at("/props"))),
         );
-        ollama
+        if listed.is_empty() && ollama.is_err() && lm_studio.is_err() && llama_cpp.is_err() {
+            return Err(Unreached);
+        }
+        let [ollama, lm_studio, llama_cpp] = [ollama, lm_studio, llama_cpp].map(|answer| answer.ok().flatten());
+        Ok(ollama
             .as_ref()
             .and_then(of_ollama)
             .or_else(|| lm_studio.as_ref().and_then(|list| of_lm_studio(list, model)))
-            .or_else(|| llama_cpp.as_ref().and_then(of_llama_cpp))
+            .or_else(|| llama_cpp.as_ref().and_then(of_llama_cpp)))
     }
 
-    async fn answer(&self, request: RequestBuilder) -> Option<Value> {
-        let response = self.send(request).await.ok().filter(|r| r.status().is_success())?;
-        let body = Source::new(response, PROBE_TIMEOUT).collect(MAX_EVENT).await.ok()?;
-        serde_json::from_slice(&body).ok()
+    /// The JSON that is answered, if it is some.
+    async fn answer(&self, request: RequestBuilder) -> Result<Option<Value>, Unreached> {
+        let response = self.send(request).await.map_err(|_| Unreached)?;
+        if !response.status().is_success() {
+            return Ok(None);
+        }
+        let body = Source::new(response, PROBE_TIMEOUT).collect(MAX_EVENT).await.map_err(|_| Unreached)?;
+        Ok(serde_json::from_slice(&body).ok())
     }
 
     /// Keeps that the endpoint took tools for this model.
