@@ -184,6 +184,12 @@ async fn the_last_refusal_is_reported_with_the_endpoints_message() {
     assert!(error.contains("slow down (rate_limit)"), "{error}");
     assert_eq!(endpoint.requests(), 3);
 
+    // A date that has passed is no reason to wait.
+    let limited = Reply::refused(429, "slow down").header("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT");
+    let endpoint = Endpoint::start([limited, Reply::text("Hi")]);
+    let model = builder(&endpoint).backoff(Duration::from_secs(3600)).build().unwrap();
+    assert_eq!(told(&model.stream(hello()).collect::<Vec<_>>().await).0, "Hi");
+
     // Nobody waits for an hour, and what the caller did wrong stays wrong.
     let later = Reply::new(429, "quota").header("retry-after", "3600");
     let endpoint = Endpoint::start([later, Reply::new(400, r#"{"error": "bad \"messages\""}"#)]);
@@ -191,6 +197,10 @@ async fn the_last_refusal_is_reported_with_the_endpoints_message() {
     assert!(error.contains("Retry-After: 3600 s"), "{error}");
     assert!(error_of(&ask(&endpoint).await).contains("HTTP 400: bad \"messages\""));
     assert_eq!(endpoint.requests(), 2);
+    let later = Reply::new(429, "quota").header("retry-after", "Fri, 31 Dec 9999 23:59:59 GMT");
+    let endpoint = Endpoint::start([later]);
+    assert!(error_of(&ask(&endpoint).await).contains("quota (Retry-After: "));
+    assert_eq!(endpoint.requests(), 1);
 }
 
 #[tokio::test]
@@ -290,7 +300,14 @@ async fn an_error_in_mid_stream_is_reported_in_the_endpoints_words() {
     named.pieces.push(b"event: error\ndata: {\"message\": \"out of memory\"}\n\n".to_vec());
     let mut text = Reply::events(&[says("a")]);
     text.pieces.push(b"data: out of memory\n\n".to_vec());
-    let scripts = [Reply::events(&[says("a"), plain.clone(), says("never")]).done(), named, text];
+    let field = Reply::events(&[says("a")]).raw("error: {\"code\": 500, \"message\": \"out of memory\"}\n\n").done();
+    let scripts = [
+        Reply::events(&[says("a"), plain.clone(), says("never")]).done(),
+        named,
+        text,
+        field.clone(),
+        field.bytewise(),
+    ];
     let endpoint = Endpoint::start(scripts.clone());
     for script in 0..scripts.len() {
         let (content, _, end) = told(&ask(&endpoint).await);

@@ -1,15 +1,23 @@
 //! What stands between the bytes of a body and the parser of server-sent events.
 //!
 //! The parser refuses invalid UTF-8, drops an event without a blank line behind
-//! it, and takes events of any size; a stream should survive the first two and
-//! be refused for the third.
+//! it, drops fields that the standard has not, and takes events of any size. A
+//! stream should survive the first two and be refused for the last. One foreign
+//! field matters: servers of llama.cpp before September 2025 report an error as
+//! `error: {…}` (github.com/ggml-org/llama.cpp/pull/16109), and some end the
+//! stream with `[DONE]` behind it, as if nothing had happened.
 
 use super::super::ModelError;
 
 /// Largest event of a stream, and largest answer that is not streamed, in bytes.
 pub const MAX_EVENT: usize = 16 << 20;
 
-/// Decodes UTF-8 piece by piece, with U+FFFD for what is none, and counts events' bytes.
+/// The foreign field, and what the standard has for it.
+const ERROR_FIELD: &str = "error:";
+const ERROR_EVENT: &str = "event: error\ndata:";
+
+/// Decodes UTF-8 piece by piece, with U+FFFD for what is none, counts events'
+/// bytes, and makes events of `error:` lines.
 #[derive(Default)]
 pub(super) struct Guard {
     /// The beginning of a character whose rest is still to come.
@@ -19,6 +27,10 @@ pub(super) struct Guard {
     event: usize,
     line: usize,
     cr: bool,
+    /// Whether a line goes on whose field is known.
+    inside: bool,
+    /// The beginning of a line that may become [`ERROR_FIELD`].
+    held: String,
 }
 
 impl Guard {
@@ -31,13 +43,41 @@ impl Guard {
         };
         self.started |= !text.is_empty();
         self.count(bytes.as_bytes())?;
-        Ok(bytes.to_owned())
+        Ok(self.standard(bytes))
     }
 
     /// What ends the last event, whether or not the endpoint did.
-    pub(super) fn finish(&mut self) -> &'static str {
+    pub(super) fn finish(&mut self) -> String {
         let cut = !std::mem::take(&mut self.partial).is_empty();
-        if cut { "\u{fffd}\n\n" } else { "\n\n" }
+        std::mem::take(&mut self.held) + if cut { "\u{fffd}\n\n" } else { "\n\n" }
+    }
+
+    /// The text with the standard's fields for the foreign one.
+    fn standard(&mut self, mut text: &str) -> String {
+        let mut out = String::with_capacity(text.len());
+        while !text.is_empty() {
+            if self.inside {
+                let end = text.find(['\n', '\r']).map_or(text.len(), |at| at + 1);
+                self.inside = !text[..end].ends_with(['\n', '\r']);
+                out.push_str(&text[..end]);
+                text = &text[end..];
+                continue;
+            }
+            let missing = &ERROR_FIELD[self.held.len()..];
+            let same = text.bytes().zip(missing.bytes()).take_while(|(a, b)| a == b).count();
+            self.held.push_str(&text[..same]);
+            text = &text[same..];
+            if self.held == ERROR_FIELD {
+                self.held.clear();
+                out.push_str(ERROR_EVENT);
+                self.inside = true;
+            } else if !text.is_empty() {
+                // Some other field, or the end of the line, which comes next.
+                out.push_str(&std::mem::take(&mut self.held));
+                self.inside = true;
+            }
+        }
+        out
     }
 
     fn decode(&mut self, bytes: &[u8]) -> String {
@@ -91,8 +131,21 @@ mod tests {
         let bytes = "\u{feff}data: 你好 🦀\r\n\r\n".as_bytes();
         for cut in 0..bytes.len() {
             let mut guard = Guard::default();
-            let text = guard.push(&bytes[..cut]).unwrap() + &guard.push(&bytes[cut..]).unwrap() + guard.finish();
+            let text = guard.push(&bytes[..cut]).unwrap() + &guard.push(&bytes[cut..]).unwrap() + &guard.finish();
             assert_eq!(text, "data: 你好 🦀\r\n\r\n\n\n", "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn lines_of_errors_become_events_wherever_they_are_cut() {
+        let text = "data: error: a\r\n\r\nerror: {\"message\": \"error: b\"}\n\nerr\nerrors: c\n\rerror:\n\n\nerro";
+        let expected =
+            text.replace("\nerror: {", "\nevent: error\ndata: {").replace("error:\n", "event: error\ndata:\n");
+        for cut in 0..=text.len() {
+            let mut guard = Guard::default();
+            let (one, two) = text.as_bytes().split_at(cut);
+            let read = guard.push(one).unwrap() + &guard.push(two).unwrap() + &guard.finish();
+            assert_eq!(read, format!("{expected}\n\n"), "cut at {cut}");
         }
     }
 

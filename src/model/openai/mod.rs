@@ -7,6 +7,7 @@ mod open;
 mod probe;
 mod read;
 mod request;
+mod retry;
 mod trace;
 
 use std::collections::{HashMap, HashSet};
@@ -40,11 +41,12 @@ pub const IDLE_TIMEOUT: Duration = Duration::from_secs(300);
 /// Further attempts after the first, unless configured otherwise.
 pub const RETRIES: u32 = 2;
 
-/// Wait before the second attempt, unless configured otherwise or the endpoint
-/// says `Retry-After`; each further wait is twice the one before.
+/// Longest wait before the second attempt, unless configured otherwise or the
+/// endpoint says `Retry-After`; each further one is twice the one before. By
+/// chance, a wait is between half of that and all of it.
 pub const BACKOFF: Duration = Duration::from_millis(500);
 
-/// Longest `Retry-After` that is waited for; a longer one is reported at once.
+/// Longest `Retry-After` (seconds or a date) that is waited for; a longer one is reported at once.
 pub const MAX_RETRY_AFTER: Duration = Duration::from_secs(60);
 
 /// A model behind an endpoint with `/chat/completions`: LM Studio, Ollama,
@@ -232,7 +234,7 @@ impl OpenAiBuilder {
         self
     }
 
-    /// Sets the wait before the second attempt. Default [`BACKOFF`].
+    /// Sets the longest wait before the second attempt. Default [`BACKOFF`].
     pub fn backoff(mut self, wait: Duration) -> Self {
         self.backoff = wait;
         self

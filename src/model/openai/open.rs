@@ -1,14 +1,15 @@
 //! From a request to the beginning of its answer: attempts, refusals, what kind of answer it is.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use futures::stream::{self, BoxStream, StreamExt};
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap};
+use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use reqwest::{RequestBuilder, StatusCode, Url};
 
 use super::error::{body_words, cause, line, remedy, shown, title};
 use super::list::ModelInfo;
 use super::read::{Source, events, whole};
+use super::retry::{jittered, random, retry_after};
 use super::trace::Response;
 use super::{Inner, MAX_EVENT, MAX_RETRY_AFTER};
 use crate::model::{ModelError, ModelEvent, Request};
@@ -67,7 +68,7 @@ impl Inner {
                 return Err(failed.error);
             }
             let pause = match failed.again {
-                Some(Again::Later) if left > 0 => wait,
+                Some(Again::Later) if left > 0 => jittered(wait, random()),
                 Some(Again::After(time)) if left > 0 && time <= MAX_RETRY_AFTER => time,
                 _ => return Err(failed.error),
             };
@@ -122,7 +123,7 @@ impl Inner {
     }
 
     async fn refused(&self, response: Response) -> Failed {
-        let (status, after) = (response.status(), retry_after(response.headers()));
+        let (status, after) = (response.status(), retry_after(response.headers(), SystemTime::now()));
         let mut source = Source::new(response, self.idle);
         let body = tokio::time::timeout(REFUSAL_TIME, source.collect(MAX_REFUSAL)).await;
         let body = body.ok().and_then(Result::ok).unwrap_or_default();
@@ -133,7 +134,7 @@ impl Inner {
         let temporary = status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error();
         let again = temporary.then(|| after.map_or(Again::Later, Again::After));
         if let Some(time) = after.filter(|_| temporary) {
-            message = format!("{message} (Retry-After: {} s)", time.as_secs());
+            message = format!("{message} (Retry-After: {} s)", time.as_secs_f64().ceil());
         }
         let help = remedy(status, !self.secrets.is_empty());
         if !help.is_empty() {
@@ -210,12 +211,6 @@ pub(super) fn is_local(url: &Url) -> bool {
 
 pub(super) fn silence(idle: Duration) -> String {
     format!("no byte came for {} seconds", idle.as_secs_f64())
-}
-
-/// `Retry-After` in seconds; a date is not read.
-fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let seconds: f64 = headers.get("retry-after")?.to_str().ok()?.trim().parse().ok()?;
-    Duration::try_from_secs_f64(seconds).ok()
 }
 
 fn hide_in(secrets: &Secrets, error: ModelError) -> ModelError {

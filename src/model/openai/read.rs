@@ -89,8 +89,8 @@ impl Source {
                     Err(error) => return Some((Err(error), None)),
                 },
                 // An event that was complete but for the blank line counts.
-                Ok(None) => (guard.finish().to_owned(), None),
-                Err(error) => (guard.finish().to_owned(), Some((source, guard, Some(error)))),
+                Ok(None) => (guard.finish(), None),
+                Err(error) => (guard.finish(), Some((source, guard, Some(error)))),
             };
             Some((Ok(Cursor::new(text)), state))
         })
