@@ -7,6 +7,7 @@
 #[cfg(feature = "client")]
 mod openai;
 mod recorded;
+mod refusal;
 
 use futures::future::BoxFuture;
 use futures::stream::BoxStream;
@@ -190,14 +191,17 @@ impl ModelError {
     /// | DeepSeek | 400, `deepseek-reasoner does not support Function Calling` |
     /// | OpenAI | 400, `Invalid schema for function '…'`, `Invalid 'tools': array too long.` |
     /// | Groq | 400, `Failed to call a function.` |
+    ///
+    /// Any other refusal with HTTP 400, 404, 422, 500 or 501 counts where one
+    /// sentence of it both names the request's tools (`tools`, `tool_choice`, "tool
+    /// use", "function calling") and says that they are unsupported, unknown,
+    /// disabled or invalid. Words about calls in the history (`tool_calls`) do not.
     pub fn refuses_tools(&self) -> bool {
-        let words = match self {
-            ModelError::Refused { status, message, .. } if !matches!(status, 401..=403 | 408 | 413 | 429) => message,
-            ModelError::BadAnswer { message, .. } => message,
-            _ => return false,
-        };
-        let words = words.to_lowercase();
-        ["tool", "function"].iter().any(|word| words.contains(word))
+        match self {
+            ModelError::Refused { status: 400 | 404 | 422 | 500 | 501, message, .. }
+            | ModelError::BadAnswer { message, .. } => refusal::refuses_tools(message),
+            _ => false,
+        }
     }
 
     /// An error of a model that a program brought.

@@ -1,0 +1,144 @@
+//! Whether an endpoint's words refuse the tools of a request.
+
+/// What endpoints say, in lower case; each is enough.
+const PHRASES: [&str; 8] = [
+    // Ollama (github.com/ollama/ollama/issues/5793); others say the same of a model.
+    "does not support tools",
+    // llama.cpp without --jinja (tools/server), and before it knew tools.
+    "tools param requires --jinja",
+    "unsupported param: tools",
+    // vLLM (docs.vllm.ai/en/latest/features/tool_calling.html).
+    "--enable-auto-tool-choice",
+    // OpenRouter (github.com/mastra-ai/mastra/issues/2839).
+    "no endpoints found that support tool use",
+    // OpenAI: a tool's schema, and too many tools.
+    "invalid schema for function",
+    "invalid 'tools'",
+    // Groq: the model's call could not be read (console.groq.com/docs/tool-use).
+    "failed to call a function",
+];
+
+/// The tools of a request. Words for calls in the history (`tool_calls`, the role
+/// `tool`) are none of these: a wrong history is no refusal of tools.
+const TOOLS: [&str; 14] = [
+    "tools",
+    "tool_choice",
+    "functions",
+    "tool use",
+    "tool-use",
+    "tool call",
+    "tool calls",
+    "tool calling",
+    "tool-calling",
+    "function call",
+    "function calls",
+    "function calling",
+    "function-calling",
+    "function_declarations",
+];
+
+/// Words that refuse.
+const REFUSES: [&str; 19] = [
+    "not support",
+    "t support",
+    "not supported",
+    "t supported",
+    "unsupported",
+    "no support",
+    "no endpoints found",
+    "not available",
+    "unavailable",
+    "not enabled",
+    "disabled",
+    "not allowed",
+    "not permitted",
+    "not implemented",
+    "unknown",
+    "unrecognized",
+    "unrecognised",
+    "unexpected",
+    "invalid",
+];
+
+/// Whether the words are a known refusal, or one sentence of them both names the
+/// request's tools and refuses.
+pub(super) fn refuses_tools(words: &str) -> bool {
+    let words = words.to_lowercase();
+    let mut sentences = words.split(['\n', ';']).flat_map(|line| line.split(". "));
+    PHRASES.iter().any(|phrase| words.contains(phrase)) || sentences.any(refuses)
+}
+
+fn refuses(sentence: &str) -> bool {
+    // The name of a model, such as `llama3-groq-tool-use:8b`, is one word.
+    let words = sentence.split(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '-' | '/' | ':'));
+    let words = words.map(|word| word.trim_matches([':', '-'])).filter(|word| !word.is_empty());
+    let text = format!(" {} ", words.collect::<Vec<_>>().join(" "));
+    let has = |list: &[&str]| list.iter().any(|words| text.contains(&format!(" {words} ")));
+    has(&TOOLS) && has(&REFUSES)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::ModelError;
+
+    fn refused(status: u16, message: &str) -> bool {
+        ModelError::Refused { url: String::new(), status, message: message.to_owned() }.refuses_tools()
+    }
+
+    #[test]
+    fn refusals_of_tools_are_known() {
+        for (status, message) in [
+            (400, "registry.ollama.ai/library/gemma3:4b does not support tools (api_error)"),
+            (500, "tools param requires --jinja flag"),
+            (500, "Unsupported param: tools"),
+            (400, "\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set"),
+            (404, "No endpoints found that support tool use. To learn more about provider routing, visit: https://x"),
+            (404, "No endpoints found that support the provided 'tool_choice' value."),
+            (400, "deepseek-reasoner does not support Function Calling"),
+            (400, "Function call is not supported for this model. (request id: 2025)"),
+            (400, "tools is not supported in this model. For a list of supported models, refer to https://x"),
+            (400, "Unrecognized request argument supplied: tools"),
+            (400, "Unknown name \"additionalProperties\" at 'tools[0].function_declarations[0].parameters'"),
+            (400, "Invalid schema for function 'get_weather': schema must be an object"),
+            (400, "Invalid 'tools': array too long."),
+            (400, "Failed to call a function. Please adjust your prompt."),
+            (422, "tools: Extra inputs are not permitted"),
+            (501, "Tool calling is not implemented"),
+            (400, "This model doesn't support tool calls"),
+        ] {
+            assert!(refused(status, message), "{status} {message}");
+        }
+        let message = "the endpoint reported an error: tools are not supported".to_owned();
+        assert!(ModelError::BadAnswer { url: String::new(), message }.refuses_tools());
+    }
+
+    #[test]
+    fn other_refusals_are_not_taken_for_one_of_tools() {
+        for (status, message) in [
+            (401, "this key does not support tools"),
+            (403, "tools are not allowed for this key"),
+            (429, "too many requests: tools are disabled for the moment"),
+            (502, "tools are unavailable"),
+            (
+                400,
+                "Invalid parameter: messages with role 'tool' must be a response to a preceding message with 'tool_calls'.",
+            ),
+            (400, "An assistant message with 'tool_calls' must be followed by tool messages"),
+            (
+                400,
+                "However, you requested 5000 tokens (4000 in the messages, 87 in the functions, 913 in the completion)",
+            ),
+            (400, "Missing `reasoning_content` field in the assistant message"),
+            (404, "model \"llama3-groq-tool-use:8b\" not found: check the model's name; the endpoint has tools-7b"),
+            (404, "unknown model llama3-groq-tool-use:8b, invalid name"),
+            (400, "Invalid temperature. The functions are fine"),
+            (501, "Function not implemented"),
+            (500, "an exception in the function forward()"),
+            (500, "out of memory"),
+        ] {
+            assert!(!refused(status, message), "{status} {message}");
+        }
+        assert!(!ModelError::CutOff { message: "does not support tools".to_owned() }.refuses_tools());
+        assert!(!ModelError::other("does not support tools").refuses_tools());
+    }
+}
