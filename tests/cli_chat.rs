@@ -8,6 +8,9 @@ mod endpoint;
 #[path = "common/process.rs"]
 mod process;
 
+#[path = "common/real.rs"]
+mod real;
+
 use std::fs;
 
 use endpoint::{End, Endpoint, Reply, call, mcp_call, says, stops, thinks, usage};
@@ -478,4 +481,32 @@ fn an_answer_is_made_to_match_a_schema() {
     home.ask(&endpoint, &["Hi", "--schema", "broken.json"]).fails_with(2, &["broken.json:1:"]);
     home.0.write("list.json", "[]");
     home.ask(&endpoint, &["Hi", "--schema", "list.json"]).fails_with(2, &["list.json: ", "Schema"]);
+}
+
+#[test]
+fn servers_of_other_people_serve_a_live_model() {
+    if !real::wanted("servers_of_other_people_serve_a_live_model") {
+        return;
+    }
+    let place = Place::new();
+    let notes = tempfile::tempdir().unwrap();
+    let root = notes.path().canonicalize().unwrap();
+    fs::write(root.join("note.txt"), "buy 3 lamps").unwrap();
+    place.servers(json!({
+        "files": real::node("filesystem", &[root.to_str().unwrap()]),
+        "time": real::python("mcp-server-time", &["--local-timezone", "UTC"]),
+    }));
+    let read = mcp_call("files", "read_text_file", &json!({ "path": root.join("note.txt") }));
+    let clock = mcp_call("time", "get_current_time", &json!({ "timezone": "Asia/Tokyo" }));
+    let endpoint = Endpoint::start([
+        Reply::events(&[thinks("Two of them."), says(&read), says("\n"), says(&clock), stops("stop")])
+            .done()
+            .bytewise(),
+        Reply::text("Three lamps."),
+    ]);
+    let done = Home(place).ask_with_tools(&endpoint, &["--yes", "What to buy?"]);
+    assert_eq!((done.code, done.out.as_str()), (Some(0), "Three lamps.\n"), "{}", done.err);
+    assert!(done.err.contains("2 rounds, 2 calls"), "{}", done.err);
+    let told = endpoint.seen()[1].messages();
+    assert!(told.contains("buy 3 lamps") && told.contains("Asia/Tokyo"), "{told}");
 }
