@@ -222,17 +222,7 @@ impl Entry {
         let message = RejectedKind::in_reasoning_message();
         match &mut self.result {
             Ok(call) => {
-                let call = call.clone();
-                self.result = Err(Rejected {
-                    kind: RejectedKind::InReasoning,
-                    raw: self.raw.clone(),
-                    message: message.to_owned(),
-                    server: call.server.clone(),
-                    tool: Some(call.tool.clone()),
-                    nearest: Vec::new(),
-                    dialect: call.dialect,
-                    call: Some(Box::new(call)),
-                });
+                self.result = Err(Rejected::draft(call.clone(), self.raw.as_str()));
             }
             Err(rejected) if rejected.kind != RejectedKind::InReasoning => {
                 rejected.kind = RejectedKind::InReasoning;

@@ -164,6 +164,27 @@ impl<'de> Deserialize<'de> for Repair {
     }
 }
 
+impl Rejected {
+    /// A call that is complete and must not run all the same; `raw` is its text.
+    pub(crate) fn of(call: Call, kind: RejectedKind, raw: impl Into<String>, message: impl Into<String>) -> Self {
+        Rejected {
+            kind,
+            raw: raw.into(),
+            message: message.into(),
+            server: call.server.clone(),
+            tool: Some(call.tool.clone()),
+            nearest: Vec::new(),
+            dialect: call.dialect,
+            call: Some(Box::new(call)),
+        }
+    }
+
+    /// A call that was only drafted in the reasoning.
+    pub(crate) fn draft(call: Call, raw: impl Into<String>) -> Self {
+        Rejected::of(call, RejectedKind::InReasoning, raw, RejectedKind::in_reasoning_message())
+    }
+}
+
 impl RejectedKind {
     /// The message of every `in_reasoning` rejection.
     pub(crate) fn in_reasoning_message() -> &'static str {

@@ -4,9 +4,12 @@
 #![cfg(feature = "agent")]
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
-use std::io;
-use std::sync::{Arc, Mutex};
+#[path = "common/files.rs"]
+mod files;
 
+use std::sync::Arc;
+
+use files::{Full, Shared};
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use serde_json::json;
@@ -24,28 +27,9 @@ use toolgraft::transcript::{self, Recorder, Recording, Session};
 
 const KEY: &str = "sk-0123456789";
 
-/// A file in memory that a test reads while it is written.
-#[derive(Clone, Default)]
-struct Shared(Arc<Mutex<Vec<u8>>>);
-
 impl Shared {
-    fn text(&self) -> String {
-        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
-    }
-
     fn recording(&self) -> Recording {
         transcript::parse(&self.text()).unwrap()
-    }
-}
-
-impl io::Write for Shared {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
     }
 }
 
@@ -240,24 +224,10 @@ async fn a_wrapped_model_is_recorded_without_an_agent() {
     assert_eq!(recording.rounds[0].finish.as_ref().unwrap().reason, FinishReason::Length);
 }
 
-/// A disk that is full after some bytes.
-struct Full(usize);
-
-impl io::Write for Full {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0 = self.0.checked_sub(bytes.len()).ok_or_else(|| io::Error::other("no space left"))?;
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 #[tokio::test]
 async fn a_recording_that_cannot_be_written_disturbs_no_turn_and_is_reported() {
     for room in [0, 100, 2000] {
-        let recorder = Recorder::new(Full(room), &Session::default());
+        let recorder = Recorder::new(Full::after(room), &Session::default());
         let model = Recorded::new([Round::text(call("weather", "Oslo")), Round::text("Rain.")]);
         let finished = agent(model).run_recorded("Weather?", &recorder).unwrap().finish().await;
         assert_eq!(finished.answer, "Rain.");

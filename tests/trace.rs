@@ -5,12 +5,13 @@
 
 #[path = "common/endpoint.rs"]
 mod endpoint;
+#[path = "common/files.rs"]
+mod files;
 
-use std::io;
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use endpoint::{End, Endpoint, Reply, says, stops};
+use files::{Full, Shared};
 use futures::StreamExt;
 use serde_json::Value;
 use toolgraft::message::Message;
@@ -18,14 +19,7 @@ use toolgraft::model::{Model, ModelError, ModelEvent, OpenAi, OpenAiBuilder, Req
 
 const KEY: &str = "sk-0123456789";
 
-#[derive(Clone, Default)]
-struct Shared(Arc<Mutex<Vec<u8>>>);
-
 impl Shared {
-    fn text(&self) -> String {
-        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
-    }
-
     fn lines(&self) -> Vec<Value> {
         self.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
@@ -37,17 +31,6 @@ impl Shared {
     /// The bodies' text, joined.
     fn received(&self) -> String {
         self.lines().iter().filter_map(|line| line["text"].as_str().filter(|_| line["type"] == "chunk")).collect()
-    }
-}
-
-impl io::Write for Shared {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
     }
 }
 
@@ -162,23 +145,10 @@ async fn bytes_that_are_no_text_are_written_in_base64() {
     assert!(String::from_utf8(all).unwrap().contains("武"));
 }
 
-/// A disk that is full.
-struct Full;
-
-impl io::Write for Full {
-    fn write(&mut self, _: &[u8]) -> io::Result<usize> {
-        Err(io::Error::other("no space left"))
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 #[tokio::test]
 async fn a_trace_that_cannot_be_written_disturbs_no_answer_and_is_reported() {
     let endpoint = Endpoint::start([Reply::text("Hi")]);
-    let tracer = Tracer::new(Full);
+    let tracer = Tracer::new(Full::after(0));
     let model = OpenAi::builder(endpoint.url(), "m").trace(tracer.clone()).build().unwrap();
     let answer = ask(&model, "Hello").await;
     assert!(matches!(answer.last(), Some(Ok(ModelEvent::Finish(_)))), "{answer:?}");

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::AgentEvent;
 use super::driver::Events;
-use crate::call::{Call, Rejected, RejectedKind};
+use crate::call::{Call, Rejected};
 use crate::catalog::Catalog;
 use crate::event::Region;
 use crate::model::Request;
@@ -156,14 +156,5 @@ impl Drop for TurnRecord {
 }
 
 fn draft(call: &Call) -> Rejected {
-    Rejected {
-        kind: RejectedKind::InReasoning,
-        raw: call.raw_arguments.clone(),
-        message: RejectedKind::in_reasoning_message().to_owned(),
-        server: call.server.clone(),
-        tool: Some(call.tool.clone()),
-        nearest: Vec::new(),
-        dialect: call.dialect,
-        call: Some(Box::new(call.clone())),
-    }
+    Rejected::draft(call.clone(), call.raw_arguments.as_str())
 }

@@ -107,16 +107,7 @@ pub(super) fn quoted(verdict: Verdict) -> Verdict {
 
 fn relabel(verdict: Verdict, kind: RejectedKind, message: &str) -> Verdict {
     Err(match verdict {
-        Ok(call) => Rejected {
-            kind,
-            raw: String::new(),
-            message: message.to_owned(),
-            server: call.server.clone(),
-            tool: Some(call.tool.clone()),
-            nearest: Vec::new(),
-            dialect: call.dialect,
-            call: Some(Box::new(call)),
-        },
+        Ok(call) => Rejected::of(call, kind, "", message),
         Err(rejected) if rejected.kind <= kind => rejected,
         Err(rejected) => Rejected { kind, message: message.to_owned(), nearest: Vec::new(), ..rejected },
     })

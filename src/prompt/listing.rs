@@ -85,13 +85,7 @@ pub(super) fn view(
         has_resources: resource.is_some(),
         displays: catalog.offered().any(|tool| tool.display_only),
         ambiguous: catalog.tools().any(|tool| catalog.is_ambiguous(&tool.name)),
-        choice: match options.tool_choice {
-            _ if catalog.is_empty() => "nothing",
-            ToolChoice::Auto => "auto",
-            ToolChoice::None => "none",
-            ToolChoice::Required => "required",
-            ToolChoice::Named(_) => "named",
-        },
+        choice: choice_word(catalog, &options.tool_choice),
         named: named
             .map(|tool| neutraliser.describe(&display_name(catalog, dialect, tool), NAME_CHARS))
             .unwrap_or_default(),
@@ -152,6 +146,17 @@ pub(super) fn describe(catalog: &Catalog, options: &Options, name: &str) -> Desc
 
 fn offers(server: &Server) -> bool {
     !(server.tools.is_empty() && server.resources.is_empty() && server.resource_templates.is_empty())
+}
+
+/// What the templates call a choice; there is none where nothing can be called.
+pub(super) fn choice_word(catalog: &Catalog, choice: &ToolChoice) -> &'static str {
+    match choice {
+        _ if catalog.is_empty() => "nothing",
+        ToolChoice::Auto => "auto",
+        ToolChoice::None => "none",
+        ToolChoice::Required => "required",
+        ToolChoice::Named(_) => "named",
+    }
 }
 
 /// The tool that the choice names.

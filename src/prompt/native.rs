@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::entry::ServerView;
-use super::listing::{named, servers};
+use super::listing::{choice_word, named, servers};
 use super::{Item, Listing, Prompt, PromptError, Round};
 use crate::catalog::Catalog;
 use crate::outcome::Neutraliser;
@@ -38,13 +38,7 @@ impl Prompt {
         let all = if silent { Vec::new() } else { servers(catalog, options, &neutraliser, &styles) };
         let view = View {
             own: options.system.clone().unwrap_or_default(),
-            choice: match options.tool_choice {
-                _ if catalog.is_empty() => "nothing",
-                ToolChoice::Auto => "auto",
-                ToolChoice::None => "none",
-                ToolChoice::Required => "required",
-                ToolChoice::Named(_) => "named",
-            },
+            choice: choice_word(catalog, &options.tool_choice),
             named: named.map(|tool| wire_name(tool.server.as_deref(), &tool.name)).unwrap_or_default(),
             max_calls: options.max_calls.filter(|_| !catalog.is_empty()),
             servers: all.into_iter().filter(ServerView::says_more).collect(),

@@ -251,16 +251,8 @@ fn add_repairs(repairs: &mut Vec<Repair>, mut new: Vec<Repair>) {
 }
 
 fn reject(call: Call, raw: &str, message: String) -> Rejected {
-    Rejected {
-        kind: RejectedKind::InvalidArguments,
-        raw: if raw.is_empty() { call.raw_arguments.clone() } else { raw.to_owned() },
-        message,
-        server: call.server.clone(),
-        tool: Some(call.tool.clone()),
-        nearest: Vec::new(),
-        dialect: call.dialect,
-        call: Some(Box::new(call)),
-    }
+    let raw = if raw.is_empty() { call.raw_arguments.clone() } else { raw.to_owned() };
+    Rejected::of(call, RejectedKind::InvalidArguments, raw, message)
 }
 
 /// Stands in an entry while its call is checked.

@@ -34,23 +34,13 @@ fn reclassify(event: &mut OwnedEvent, to: Region, drafts: bool) {
             *event = OwnedEvent::Reasoning { text: std::mem::take(text), syntax, span: span.clone() };
         }
         (OwnedEvent::CallEnd { call, rejected, raw, .. }, Region::Reasoning) if drafts => {
-            let message = RejectedKind::in_reasoning_message().to_owned();
             match (call.take(), rejected) {
                 (Some(call), rejected) => {
-                    *rejected = Some(Box::new(Rejected {
-                        kind: RejectedKind::InReasoning,
-                        raw: raw.clone(),
-                        message,
-                        server: call.server.clone(),
-                        tool: Some(call.tool.clone()),
-                        nearest: Vec::new(),
-                        dialect: call.dialect,
-                        call: Some(call),
-                    }));
+                    *rejected = Some(Box::new(Rejected::draft(*call, raw.as_str())));
                 }
                 (None, Some(rejected)) => {
                     rejected.kind = RejectedKind::InReasoning;
-                    rejected.message = message;
+                    RejectedKind::in_reasoning_message().clone_into(&mut rejected.message);
                 }
                 (None, None) => {}
             }

@@ -59,23 +59,10 @@ pub(super) fn cut_off(read: &mut Read) {
         && let Ok(call) = &read.result
     {
         let message = "its arguments end too early".to_owned();
-        read.result = Err(rejected(call.clone(), RejectedKind::Truncated, &read.raw, message));
+        read.result = Err(Rejected::of(call.clone(), RejectedKind::Truncated, read.raw.as_str(), message));
     }
 }
 
 fn past_limit(call: Call, raw: &str, limit: usize) -> Rejected {
-    rejected(call, RejectedKind::Limit, raw, format!("a message may hold at most {limit} calls"))
-}
-
-fn rejected(call: Call, kind: RejectedKind, raw: &str, message: String) -> Rejected {
-    Rejected {
-        kind,
-        raw: raw.to_owned(),
-        message,
-        server: call.server.clone(),
-        tool: Some(call.tool.clone()),
-        nearest: Vec::new(),
-        dialect: call.dialect,
-        call: Some(Box::new(call)),
-    }
+    Rejected::of(call, RejectedKind::Limit, raw, format!("a message may hold at most {limit} calls"))
 }

@@ -1,0 +1,56 @@
+//! Files in memory for tests of what is written while something runs.
+//!
+//! ```text
+//! #[path = "common/files.rs"]
+//! mod files;
+//! let file = Shared::default();
+//! writes_to(file.clone());
+//! file.text();
+//! writes_to(Full::after(100));      // the 101st byte finds no space
+//! ```
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+use std::io;
+use std::sync::{Arc, Mutex};
+
+/// A file in memory that a test reads while it is written.
+#[derive(Clone, Default)]
+pub(crate) struct Shared(Arc<Mutex<Vec<u8>>>);
+
+impl Shared {
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+    }
+}
+
+impl io::Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A disk that is full after some bytes.
+pub(crate) struct Full(usize);
+
+impl Full {
+    pub(crate) fn after(bytes: usize) -> Self {
+        Full(bytes)
+    }
+}
+
+impl io::Write for Full {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 = self.0.checked_sub(bytes.len()).ok_or_else(|| io::Error::other("no space left"))?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
