@@ -11,7 +11,7 @@ VENV     := $(SERVERS)/venv
 VENV_SET := $(VENV)/.set-up
 FEATURES := prompt validate agent client mcp cli
 
-.PHONY: all test servers check lint fmt-check docs fuzz fuzz-smoke clean-servers
+.PHONY: all test servers check lint fmt-check docs bench bench-smoke bench-limits fuzz fuzz-smoke clean-servers
 
 all: fmt-check lint check docs test
 
@@ -45,12 +45,28 @@ check:
 
 lint:
 	$(CARGO) clippy --all-targets -- -D warnings
+	cd benches && $(CARGO) clippy --all-targets -- -D warnings
 
 fmt-check:
 	$(CARGO) fmt --check
+	cd benches && $(CARGO) fmt --check
 
 docs:
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --no-deps
+
+# Times of every case beside its floor; see docs/performance.md.
+bench:
+	cd benches && $(CARGO) bench
+
+# Instructions (by valgrind), allocations and memory against benches/limits.toml; no
+# seconds. `bench-limits` lowers the limits to what is counted now and 5 %.
+SMOKE_COUNT := cd benches && $(CARGO) run --release --quiet --bin smoke
+
+bench-smoke:
+	$(SMOKE_COUNT)
+
+bench-limits:
+	$(SMOKE_COUNT) -- lower
 
 # Fuzzing of the parser's laws: a free walk for SECONDS that goes on from the last one. On
 # nightly where there is one, else on stable with its flags allowed.

@@ -1,0 +1,105 @@
+//! What is measured: a text, how it is cut, and how the parser is set up.
+
+use toolgraft::assemble::Collector;
+use toolgraft::dialect::{Dialect, DialectSet};
+use toolgraft::message::FinishReason;
+use toolgraft::parse::{Config, Limits, Parser};
+
+use crate::corpus;
+use crate::pass::cut;
+
+/// Length of a text unless its name says another, in bytes.
+pub const LENGTH: usize = 100 << 10;
+
+/// Sizes of the chunks in which a text is fed; `None` is the whole text.
+pub const CHUNKS: &[Option<usize>] = &[Some(1), Some(4), Some(16), Some(64), None];
+
+/// A text and a parser's configuration, under a name.
+pub struct Case {
+    /// Name, in tables and in `limits.toml`.
+    pub name: &'static str,
+    /// Sizes of the chunks that are worth a look.
+    pub chunks: &'static [Option<usize>],
+    /// Calls that the text holds.
+    calls: usize,
+    text: fn() -> String,
+    config: fn() -> Config,
+}
+
+/// All cases.
+pub const CASES: &[Case] = &[
+    Case { name: "prose", chunks: CHUNKS, calls: 0, text: || corpus::prose(LENGTH), config: auto },
+    Case { name: "angles", chunks: CHUNKS, calls: 0, text: || corpus::angles(LENGTH), config: auto },
+    Case { name: "chinese", chunks: CHUNKS, calls: 0, text: || corpus::chinese(LENGTH), config: auto },
+    Case { name: "mix", chunks: CHUNKS, calls: 43, text: || mix(LENGTH), config: auto },
+    Case { name: "argument-256k", chunks: CHUNKS, calls: 1, text: || corpus::large_call(256 << 10), config: auto },
+    Case { name: "mix-one-dialect", chunks: AT_16, calls: 43, text: || mix(LENGTH), config: one_dialect },
+    Case { name: "mix-1-tool", chunks: AT_16, calls: 43, text: || mix(LENGTH), config: || with_tools(1) },
+    Case { name: "mix-200-tools", chunks: AT_16, calls: 43, text: || mix(LENGTH), config: || with_tools(200) },
+    Case {
+        name: "angles-200-tools",
+        chunks: AT_16,
+        calls: 0,
+        text: || corpus::angles(LENGTH),
+        config: || with_tools(200),
+    },
+    Case { name: "mix-1m", chunks: AT_16, calls: 452, text: || mix(1 << 20), config: auto },
+    Case { name: "mix-10m", chunks: AT_16, calls: 4526, text: || mix(10 << 20), config: auto },
+];
+
+const AT_16: &[Option<usize>] = &[Some(16)];
+
+impl Case {
+    /// The case of this name.
+    pub fn named(name: &str) -> Option<&'static Case> {
+        CASES.iter().find(|case| case.name == name)
+    }
+
+    /// The text; made anew each time.
+    pub fn text(&self) -> String {
+        (self.text)()
+    }
+
+    /// A parser for the text.
+    pub fn parser(&self) -> Parser {
+        Parser::new((self.config)())
+    }
+
+    /// Whether the parser finds in the text what is there: a pass that reads
+    /// something else measures nothing.
+    pub fn check(&self) -> Result<(), String> {
+        let (text, mut parser, mut message) = (self.text(), self.parser(), Collector::new());
+        for chunk in cut(&text, Some(16)) {
+            parser.push(chunk, &mut |event| message.push(event));
+        }
+        parser.finish(&FinishReason::Stop, &mut |event| message.push(event));
+        let message = message.finish();
+        match (message.calls().count(), message.rejected().count()) {
+            (calls, 0) if calls == self.calls => Ok(()),
+            found => Err(format!("{}: {} calls expected, {found:?} calls and rejections found", self.name, self.calls)),
+        }
+    }
+}
+
+/// A chunk's size as a word.
+pub fn chunk_name(bytes: Option<usize>) -> String {
+    bytes.map_or_else(|| "whole".to_owned(), |bytes| bytes.to_string())
+}
+
+fn mix(bytes: usize) -> String {
+    corpus::mix(bytes, &corpus::use_mcp_tool)
+}
+
+/// What a program gets that configures nothing; only the number of calls is not
+/// limited, since a long text here stands for many messages.
+fn auto() -> Config {
+    Config { limits: Limits { calls: usize::MAX, ..Limits::default() }, ..Config::default() }
+}
+
+fn with_tools(tools: usize) -> Config {
+    Config { catalog: Some(corpus::catalog(tools)), ..auto() }
+}
+
+fn one_dialect() -> Config {
+    Config { dialects: DialectSet::from(Dialect::UseMcpTool), ..with_tools(1) }
+}

@@ -1,0 +1,6 @@
+//! What the benches measure: texts, cuts, cases, and the two passes over them.
+
+pub mod case;
+pub mod corpus;
+pub mod measure;
+pub mod pass;

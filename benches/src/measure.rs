@@ -1,0 +1,82 @@
+//! Counts of one case: instructions by callgrind, allocations by an allocator
+//! that counts. Neither depends on how busy the machine is.
+
+use std::env;
+use std::hint::black_box;
+use std::process::Command;
+
+use toolgraft::message::FinishReason;
+
+use crate::case::{Case, chunk_name};
+use crate::corpus;
+use crate::pass::{cut, parsed};
+
+/// The option that makes a program run one pass for callgrind; see [`run_child`].
+const CHILD: &str = "--pass";
+
+/// Runs one pass of the case that the command line names, if it names one by
+/// `--pass NAME CHUNK`. Programs that call [`instructions`] begin with this.
+pub fn run_child() -> bool {
+    let mut args = env::args().skip(1);
+    if args.next().as_deref() != Some(CHILD) {
+        return false;
+    }
+    let case = args.next().and_then(|name| Case::named(&name)).expect("the parent names a case");
+    let bytes = args.next().expect("the parent names a chunk").parse().ok();
+    let text = case.text();
+    black_box(parsed(&mut case.parser(), &cut(&text, bytes)));
+    true
+}
+
+/// Instructions of one pass, as callgrind counts them. The parser is made before.
+///
+/// # Errors
+/// Valgrind is missing, or did not count: says what it said.
+pub fn instructions(case: &Case, bytes: Option<usize>) -> Result<u64, String> {
+    let program = env::current_exe().map_err(|e| format!("this program has no path: {e}"))?;
+    let output = Command::new("valgrind")
+        .args(["--tool=callgrind", "--toggle-collect=*pass*parsed*", "--callgrind-out-file=/dev/null"])
+        .arg(program)
+        .args([CHILD, case.name, &chunk_name(bytes)])
+        .output()
+        .map_err(|e| format!("cannot run valgrind: {e}"))?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    let collected = said.lines().filter_map(|line| line.split_once("Collected : ")).next_back();
+    let count = collected.and_then(|(_, count)| count.trim().parse().ok());
+    match count {
+        Some(count) if output.status.success() && count > 0 => Ok(count),
+        _ => Err(format!("valgrind counted nothing for {}:\n{said}", case.name)),
+    }
+}
+
+/// Allocations of one pass, for each chunk. The parser is made before.
+pub fn allocations(case: &Case, bytes: Option<usize>) -> f64 {
+    let (text, mut parser) = (case.text(), case.parser());
+    let chunks = cut(&text, bytes);
+    let info = allocation_counter::measure(|| {
+        black_box(parsed(&mut parser, &chunks));
+    });
+    info.count_total as f64 / chunks.len() as f64
+}
+
+/// Most bytes that were allocated at once while 100 MB of prose streamed through
+/// in chunks of 16 bytes. The stream is one piece of text again and again, so
+/// that the input itself takes no part.
+pub fn peak_of_a_long_stream() -> u64 {
+    let text = corpus::prose(1 << 20);
+    let chunks = cut(&text, Some(16));
+    let info = allocation_counter::measure(|| {
+        let mut parser = Case::named("prose").expect("prose is a case").parser();
+        for _ in 0..100 {
+            for chunk in &chunks {
+                parser.push(chunk, &mut |event| {
+                    black_box(&event);
+                });
+            }
+        }
+        parser.finish(&FinishReason::Stop, &mut |event| {
+            black_box(&event);
+        });
+    });
+    info.bytes_max
+}
