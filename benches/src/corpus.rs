@@ -65,7 +65,7 @@ pub fn prose(bytes: usize) -> String {
     out
 }
 
-/// English about code and markup, in which about every thirtieth byte is a `<`.
+/// English about code and markup, in which one byte in 23 is a `<`.
 pub fn angles(bytes: usize) -> String {
     let mut out = String::with_capacity(bytes + 8);
     paragraphs(&mut out, bytes, english::ANGLES, &[], " ", &mut Numbers(2));
