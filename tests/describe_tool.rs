@@ -107,7 +107,7 @@ fn server(dialect: Dialect) -> Option<&'static str> {
 
 #[tokio::test]
 async fn a_tool_is_looked_up_and_then_called_in_every_dialect() {
-    for (dialect, lang) in Dialect::ALL.iter().flat_map(|d| Lang::ALL.iter().map(|l| (*d, *l))) {
+    for (dialect, lang) in Dialect::taught().flat_map(|d| Lang::ALL.iter().map(move |l| (d, *l))) {
         let ask = call(dialect, None, "describe_tool", &json!({"tool": "send_mail"}));
         let send = call(dialect, server(dialect), "send_mail", &json!({"to": "ann@example.com"}));
         // Nothing but what was taught: the policy knows no built-in tool and denies what it does not know.
@@ -158,9 +158,9 @@ async fn the_look_up_is_told_as_other_calls_are() {
 
 #[tokio::test]
 async fn a_misspelt_name_is_answered_with_the_nearest() {
-    for dialect in Dialect::ALL {
-        let ask = call(*dialect, None, "describe_tool", &json!({"tool": "send_mial"}));
-        let played = Scene::new(*dialect, &[ask, answer(*dialect)]).play().await;
+    for dialect in Dialect::taught() {
+        let ask = call(dialect, None, "describe_tool", &json!({"tool": "send_mial"}));
+        let played = Scene::new(dialect, &[ask, answer(dialect)]).play().await;
         assert_eq!(played.outcomes()[0].status, Status::ToolError);
         let told = played.told(2);
         assert!(told.contains("There is no tool send_mial. Nearest tools: send_mail"), "{told}");
@@ -191,10 +191,10 @@ async fn the_server_in_front_of_the_built_in_tool_does_not_matter() {
 
 #[tokio::test]
 async fn a_listed_tool_may_be_called_without_a_look_up() {
-    for dialect in Dialect::ALL {
-        let guess = call(*dialect, server(*dialect), "send_mail", &json!({"subject": "Hi"}));
-        let right = call(*dialect, server(*dialect), "send_mail", &json!({"to": "ann@example.com"}));
-        let played = Scene::new(*dialect, &[guess, right, answer(*dialect)]).play().await;
+    for dialect in Dialect::taught() {
+        let guess = call(dialect, server(dialect), "send_mail", &json!({"subject": "Hi"}));
+        let right = call(dialect, server(dialect), "send_mail", &json!({"to": "ann@example.com"}));
+        let played = Scene::new(dialect, &[guess, right, answer(dialect)]).play().await;
         let told = played.told(2);
         assert!(told.contains("missing required property \"to\""), "{told}");
         assert!(told.contains("A correct call looks like this"), "{told}");

@@ -106,6 +106,11 @@ const PIECES: &[&str] = &[
     "</function>",
     "<invoke name=\"get_weather\">",
     "</invoke>",
+    "<tool_calls>",
+    "<TOOLCALL>",
+    "<function_call>",
+    "<|python_tag|>",
+    "{\"name\": \"get_weather\", \"arguments\": {}}",
     "[TOOL_CALLS]",
     "[TOOL_REQUEST]",
     "[END_TOOL_REQUEST]",
@@ -133,6 +138,11 @@ const CALLS: &[&str] = &[
     "<access_mcp_resource><server_name>weather</server_name><uri>a://b</uri></access_mcp_resource>",
     "<get_weather><city>Berlin</city></get_weather>",
     "\nTYPE: MCP\n{\"tool_name\": \"get_weather\", \"parameters\": {\"city\": \"Berlin\"}}\n",
+    "<tool_call>{\"name\": \"get_weather\", \"arguments\": {}}</tool_call>",
+    "<TOOLCALL>[{\"name\": \"get_weather\", \"arguments\": {}}]</TOOLCALL>",
+    "[TOOL_CALLS] [{\"name\": \"get_weather\", \"arguments\": {}}]",
+    "[TOOL_REQUEST]{\"name\": \"get_weather\", \"arguments\": {}}[END_TOOL_REQUEST]",
+    "<|python_tag|>{\"name\": \"get_weather\", \"parameters\": {}}",
 ];
 
 #[test]

@@ -84,12 +84,12 @@ fn listing_table() -> String {
 fn fixed_table() -> String {
     let catalog = Catalog::new([tools("time")]);
     let cost = |dialect, lang, listing| tokens(&parts(&system(&catalog, dialect, lang, listing)).1);
-    let row = |d: &Dialect| {
-        let costs = [Listing::Signature, Listing::Index].map(|l| [Lang::En, Lang::Zh].map(|lang| cost(*d, lang, l)));
+    let row = |d: Dialect| {
+        let costs = [Listing::Signature, Listing::Index].map(|l| [Lang::En, Lang::Zh].map(|lang| cost(d, lang, l)));
         let [[en, zh], [index_en, index_zh]] = costs;
         format!("| `{d}` | {en} | {zh} | {index_en} | {index_zh} |\n")
     };
-    let rows: String = Dialect::ALL.iter().map(row).collect();
+    let rows: String = Dialect::taught().map(row).collect();
     format!("| dialect | `en` | `zh` | `en`, `index` | `zh`, `index` |\n|---|--:|--:|--:|--:|\n{rows}")
 }
 

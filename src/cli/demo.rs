@@ -79,6 +79,7 @@ fn recording(lang: Lang, dialect: Dialect) -> Result<Recording, Failure> {
         (Lang::Zh, Dialect::UseMcpTool) => include_str!("../../demo/zh/use_mcp_tool.jsonl"),
         (Lang::Zh, Dialect::ToolTag) => include_str!("../../demo/zh/tool_tag.jsonl"),
         (Lang::Zh, Dialect::TypeMarker) => include_str!("../../demo/zh/type_marker.jsonl"),
+        (_, dialect) => return Err(Failure::usage(format!("there is no recording of {dialect}, which is only read"))),
     };
     transcript::parse(text).map_err(|e| Failure::job(format!("the bundled recording {lang}/{dialect}: {e}")))
 }

@@ -78,9 +78,8 @@ pub(super) struct Args {
 
 /// A dialect that can be taught.
 pub(super) fn dialect(text: &str) -> Result<Dialect, String> {
-    let taught = || Dialect::ALL.iter().filter(|d| d.spec().template.is_some());
-    taught().find(|d| d.name() == text).copied().ok_or_else(|| {
-        let names: Vec<_> = taught().map(|d| d.name()).collect();
+    Dialect::taught().find(|d| d.name() == text).ok_or_else(|| {
+        let names: Vec<_> = Dialect::taught().map(Dialect::name).collect();
         format!("expected one of {}", names.join(", "))
     })
 }

@@ -1,6 +1,6 @@
 //! The dialects that the prompt can teach.
 
-use super::{Block, Child, ChildRole, LineMarker, MarkedJson, Shape, Spec};
+use super::{Block, Child, ChildRole, Lead, LineMarker, MarkedJson, Shape, Spec};
 use crate::tool::ACCESS_RESOURCE;
 
 const SERVER_NAME: Child = Child { tag: "server_name", role: ChildRole::Server };
@@ -35,24 +35,28 @@ pub(super) const TYPE_MARKER: Spec = Spec {
     name: "type_marker",
     template: Some("type_marker"),
     shape: Shape::MarkedJson(MarkedJson {
-        call_line: LineMarker {
-            text: "TYPE: MCP",
-            lead: "type",
-            pieces: &[
-                "[*_]*", "[Tt]", "[Yy]", "[Pp]", "[Ee]", "[*_]*", "[ \t]*", "[:：]", "[*_ \t]*", "[Mm]", "[Cc]",
-                "[Pp]", "[*_]*",
-            ],
+        lead: Lead::Line {
+            call: LineMarker {
+                text: "TYPE: MCP",
+                lead: "type",
+                pieces: &[
+                    "[*_]*", "[Tt]", "[Yy]", "[Pp]", "[Ee]", "[*_]*", "[ \t]*", "[:：]", "[*_ \t]*", "[Mm]", "[Cc]",
+                    "[Pp]", "[*_]*",
+                ],
+            },
+            answer: LineMarker {
+                text: "TYPE: ANSWER",
+                lead: "type",
+                pieces: &[
+                    "[*_]*", "[Tt]", "[Yy]", "[Pp]", "[Ee]", "[*_]*", "[ \t]*", "[:：]", "[*_ \t]*", "[Aa]", "[Nn]",
+                    "[Ss]", "[Ww]", "[Ee]", "[Rr]", "[*_]*",
+                ],
+            },
         },
-        answer_line: LineMarker {
-            text: "TYPE: ANSWER",
-            lead: "type",
-            pieces: &[
-                "[*_]*", "[Tt]", "[Yy]", "[Pp]", "[Ee]", "[*_]*", "[ \t]*", "[:：]", "[*_ \t]*", "[Aa]", "[Nn]",
-                "[Ss]", "[Ww]", "[Ee]", "[Rr]", "[*_]*",
-            ],
-        },
+        separators: b",",
         tool_keys: &["tool_name", "name", "tool"],
         argument_keys: &["parameters", "arguments", "args", "params", "input"],
         server_keys: &["server_name", "server"],
+        idle_keys: &[],
     }),
 };

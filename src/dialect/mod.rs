@@ -5,6 +5,7 @@
 //! dialect of a known shape is one more constant here.
 
 mod builtin;
+mod foreign;
 mod write;
 
 pub use write::{write_call, write_tool_call};
@@ -26,6 +27,14 @@ pub enum Dialect {
     ToolTag,
     /// A line `TYPE: MCP`, then JSON.
     TypeMarker,
+    /// `<tool_call>` with JSON, as Hermes and Qwen write it.
+    Hermes,
+    /// `[TOOL_CALLS]` with JSON, as Mistral's models write it.
+    ToolCalls,
+    /// `[TOOL_REQUEST]` with JSON, as LM Studio asks for it.
+    ToolRequest,
+    /// `<|python_tag|>` with JSON, as Llama writes it.
+    PythonTag,
 }
 
 /// The constant data of a dialect.
@@ -47,7 +56,7 @@ pub enum Shape {
     Element(&'static [Block]),
     /// The tool's name as a tag, its parameters as tags inside.
     ToolTag,
-    /// A line that marks JSON objects as calls.
+    /// JSON objects, each with the tool's name and the arguments, behind a marker.
     MarkedJson(MarkedJson),
 }
 
@@ -84,19 +93,46 @@ pub enum ChildRole {
     Argument,
 }
 
-/// Data of the `TYPE: MCP` shape.
+/// Data of a dialect whose calls are JSON objects behind a marker.
 #[derive(Debug)]
 pub struct MarkedJson {
-    /// The line that announces calls.
-    pub call_line: LineMarker,
-    /// The line that announces the answer; it is taken off.
-    pub answer_line: LineMarker,
+    /// What announces the objects.
+    pub lead: Lead,
+    /// Bytes, one of which may part two objects; white space may, too.
+    pub separators: &'static [u8],
     /// Keys for the tool's name, the dialect's own first.
     pub tool_keys: &'static [&'static str],
     /// Keys for the arguments, the dialect's own first.
     pub argument_keys: &'static [&'static str],
     /// Keys for the server's name, the dialect's own first.
     pub server_keys: &'static [&'static str],
+    /// Keys of the dialect that say nothing that a call needs.
+    pub idle_keys: &'static [&'static str],
+}
+
+/// What announces JSON objects as calls.
+#[derive(Debug)]
+pub enum Lead {
+    /// A line of its own.
+    Line {
+        /// The line that announces calls.
+        call: LineMarker,
+        /// The line that announces the answer; it is taken off.
+        answer: LineMarker,
+    },
+    /// A marker anywhere in the text; the first is the dialect's own.
+    Marker(&'static [Wrapper]),
+}
+
+/// Literal text around JSON objects.
+#[derive(Debug)]
+pub struct Wrapper {
+    /// What stands before them; begins with `<` or `[`.
+    pub open: &'static str,
+    /// What stands behind them, if anything; begins with `<` or `[`.
+    pub close: Option<&'static str>,
+    /// Whether a missing `close` is a repair.
+    pub must_close: bool,
 }
 
 /// A line that marks something, as a sequence of regular expressions.
@@ -116,8 +152,21 @@ pub struct LineMarker {
 }
 
 impl Dialect {
-    /// All dialects.
-    pub const ALL: &'static [Dialect] = &[Dialect::UseMcpTool, Dialect::ToolTag, Dialect::TypeMarker];
+    /// All dialects, in order of precedence.
+    pub const ALL: &'static [Dialect] = &[
+        Dialect::UseMcpTool,
+        Dialect::ToolTag,
+        Dialect::TypeMarker,
+        Dialect::Hermes,
+        Dialect::ToolCalls,
+        Dialect::ToolRequest,
+        Dialect::PythonTag,
+    ];
+
+    /// The dialects that the prompt can teach; the others are only read.
+    pub fn taught() -> impl Iterator<Item = Dialect> {
+        Dialect::ALL.iter().copied().filter(|dialect| dialect.spec().template.is_some())
+    }
 
     /// The dialect's constant data.
     pub fn spec(self) -> &'static Spec {
@@ -125,6 +174,10 @@ impl Dialect {
             Dialect::UseMcpTool => &builtin::USE_MCP_TOOL,
             Dialect::ToolTag => &builtin::TOOL_TAG,
             Dialect::TypeMarker => &builtin::TYPE_MARKER,
+            Dialect::Hermes => &foreign::HERMES,
+            Dialect::ToolCalls => &foreign::TOOL_CALLS,
+            Dialect::ToolRequest => &foreign::TOOL_REQUEST,
+            Dialect::PythonTag => &foreign::PYTHON_TAG,
         }
     }
 

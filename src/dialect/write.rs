@@ -3,7 +3,7 @@
 use quick_xml::escape::{partial_escape, unescape};
 use serde_json::{Map, Value};
 
-use super::{Block, ChildRole, Dialect, MarkedJson, Shape};
+use super::{Block, ChildRole, Dialect, Lead, MarkedJson, Shape, Wrapper};
 use crate::catalog::Catalog;
 use crate::tool::Tool;
 
@@ -32,9 +32,7 @@ pub fn write_call(dialect: Dialect, server: Option<&str>, tool: &str, arguments:
         return write_element(block, server, tool, arguments);
     }
     match &dialect.spec().shape {
-        Shape::MarkedJson(shape) => {
-            format!("{}\n{}", shape.call_line.text, write_marked(shape, server, tool, arguments))
-        }
+        Shape::MarkedJson(shape) => write_marked(shape, server, tool, arguments),
         Shape::Element(_) | Shape::ToolTag => write_tag(server, tool, arguments),
     }
 }
@@ -107,7 +105,14 @@ fn write_marked(shape: &MarkedJson, server: Option<&str>, tool: &str, arguments:
     }
     object.insert(shape.tool_keys[0].to_owned(), tool.into());
     object.insert(shape.argument_keys[0].to_owned(), Value::Object(arguments.clone()));
-    json(&object)
+    let object = json(&object);
+    match &shape.lead {
+        Lead::Line { call, .. } => format!("{}\n{object}", call.text),
+        Lead::Marker(wrappers) => {
+            let Wrapper { open, close, .. } = &wrappers[0];
+            close.map_or_else(|| format!("{open}{object}"), |close| format!("{open}\n{object}\n{close}"))
+        }
+    }
 }
 
 /// A string verbatim, any other value as JSON.
@@ -179,8 +184,8 @@ mod tests {
     #[test]
     fn marker_lines_are_written_as_they_are_read() {
         for dialect in Dialect::ALL {
-            if let Shape::MarkedJson(shape) = &dialect.spec().shape {
-                for line in [&shape.call_line, &shape.answer_line] {
+            if let Shape::MarkedJson(MarkedJson { lead: Lead::Line { call, answer }, .. }) = &dialect.spec().shape {
+                for line in [call, answer] {
                     assert!(Regex::new(&format!("^{}$", line.pieces.concat())).unwrap().is_match(line.text));
                 }
             }

@@ -9,20 +9,17 @@ use memchr::memchr2_iter;
 use regex::Regex;
 
 use crate::catalog::Catalog;
-use crate::dialect::{Dialect, Shape};
+use crate::dialect::{Dialect, Lead, MarkedJson, Shape, Wrapper};
 
 /// Tags that no dialect's data names but that models or servers act on:
 /// reasoning, call syntaxes of other families, and the delimiters of results.
 const FOREIGN_TAGS: &[&str] = &[
     "think",
     "thinking",
-    "tool_call",
-    "tool_calls",
     "tool_response",
     "tool_result",
     "tool_error",
     "function",
-    "function_call",
     "function_calls",
     "function_results",
     "invoke",
@@ -34,10 +31,7 @@ const FOREIGN_TAGS: &[&str] = &[
 
 /// Words in square brackets that open or close calls and roles in chat templates.
 const FOREIGN_BRACKETS: &[&str] = &[
-    "TOOL_CALLS",
     "TOOL_CALL",
-    "TOOL_REQUEST",
-    "END_TOOL_REQUEST",
     "TOOL_RESULTS",
     "/TOOL_RESULTS",
     "AVAILABLE_TOOLS",
@@ -87,6 +81,7 @@ impl Neutraliser {
         let mut tags = tools.clone();
         tags.extend(FOREIGN_TAGS.iter().map(|tag| (*tag).to_owned()));
         tags.extend(block_tags().map(str::to_lowercase));
+        tags.extend(wrapper_words('<').map(str::to_lowercase));
         let odd = tags.iter().filter(|name| name.contains(ends_name)).cloned().collect();
         Neutraliser { tags, tools, odd }
     }
@@ -140,7 +135,8 @@ impl Neutraliser {
         let Some(rest) = text.strip_prefix('<') else {
             let rest = text[1..].trim_start();
             let word = rest.split_once(']').map_or("", |(word, _)| word.trim_end());
-            return FOREIGN_BRACKETS.iter().any(|bracket| bracket.eq_ignore_ascii_case(word))
+            let mut brackets = FOREIGN_BRACKETS.iter().copied().chain(wrapper_words('['));
+            return brackets.any(|bracket| bracket.eq_ignore_ascii_case(word))
                 || name_at(rest).strip_suffix('(').is_some_and(|name| self.tools.contains(&name.to_lowercase()));
         };
         let rest = rest.trim_start_matches(|c: char| c.is_whitespace() || c == '/' || c == '!');
@@ -187,6 +183,16 @@ fn block_tags() -> impl Iterator<Item = &'static str> {
         .flat_map(|block| block.children.iter().map(|child| child.tag).chain([block.tag]))
 }
 
+/// What stands between the brackets of the literal markers that begin with `bracket`.
+fn wrapper_words(bracket: char) -> impl Iterator<Item = &'static str> {
+    let wrappers = Dialect::ALL.iter().flat_map(|dialect| match &dialect.spec().shape {
+        Shape::MarkedJson(MarkedJson { lead: Lead::Marker(wrappers), .. }) => *wrappers,
+        _ => &[],
+    });
+    let markers = wrappers.flat_map(|Wrapper { open, close, .. }| [Some(*open), *close]).flatten();
+    markers.filter_map(move |marker| marker.strip_prefix(bracket)?.strip_suffix(['>', ']']))
+}
+
 /// Marker lines, and calls written at the start of a line.
 static LINES: LazyLock<Regex> = LazyLock::new(line_markers);
 
@@ -197,8 +203,8 @@ static LINES: LazyLock<Regex> = LazyLock::new(line_markers);
 fn line_markers() -> Regex {
     let mut pattern = String::from(r"(?mi)(?P<marker>");
     for dialect in Dialect::ALL {
-        if let Shape::MarkedJson(shape) = &dialect.spec().shape {
-            for line in [&shape.call_line, &shape.answer_line] {
+        if let Shape::MarkedJson(MarkedJson { lead: Lead::Line { call, answer }, .. }) = &dialect.spec().shape {
+            for line in [call, answer] {
                 let _ = write!(pattern, "{}|", line.pieces.concat());
             }
         }

@@ -215,7 +215,7 @@ impl JsonText {
     }
 
     fn watch_from(&mut self, window: Window<'_>, closer: &dyn JsonCloser, to: u64) {
-        let Some(tag) = closer.inner_tag() else { return };
+        let Some(first) = closer.inner_first() else { return };
         // A guard that was found stays; one that was undecided is looked at again.
         if self.guard.is_some_and(|at| at < self.guarded) {
             return;
@@ -224,11 +224,11 @@ impl JsonText {
         let text = window.slice(self.guarded..to);
         let base = self.guarded.max(window.base);
         self.guarded = to;
-        for i in memchr::memchr_iter(b'<', text.as_bytes()) {
+        for i in memchr::memchr_iter(first, text.as_bytes()) {
             let at = base + i as u64;
-            match begins_tag(window.from(at), tag, true, window.more) {
+            match closer.inner(window.from(at), window.more) {
                 Match::No => {}
-                Match::Yes(_) => {
+                Match::Yes(()) => {
                     self.guard = Some(at);
                     return;
                 }
@@ -271,10 +271,14 @@ pub(super) trait JsonCloser {
     /// Whether `text` begins with a closer.
     fn closes(&self, text: &str, line_start: bool, more: bool) -> Match<()>;
 
-    /// The closing tag that comes right after the JSON, if the dialect has one.
-    fn inner_tag(&self) -> Option<&str>;
+    /// First byte of the closer that comes right after the JSON, if the dialect has one.
+    fn inner_first(&self) -> Option<u8>;
 
-    /// End of the last whole closer (all closing tags of the call) in a line.
+    /// Whether `text` begins with that closer.
+    fn inner(&self, text: &str, more: bool) -> Match<()>;
+
+    /// Where the call ended if the last whole closer (all closing tags of the
+    /// call) in a line closed it.
     fn last_passed(&self, line: &str) -> Option<usize>;
 }
 

@@ -3,19 +3,23 @@
 use serde_json::{Map, Value};
 
 use super::body::{CallOut, JsonCloser, JsonStep, JsonText, Step, think_close};
-use super::line::{Fence, fence_close};
-use super::tables::Marked;
+use super::line::fence_close;
+use super::objects::Objects;
 use super::verdict::{Fault, Parts};
 use super::window::{Match, Window};
 use crate::call::Repair;
 
+/// Repair: brackets that nothing opened stood before what closes the run.
+const SURPLUS_BRACKET: &str = "surplus_bracket";
+
 /// An open object; its brace is the first byte.
 #[derive(Debug)]
 pub(super) struct Envelope {
-    marked: Marked,
+    /// The run that it belongs to.
+    objects: Objects,
     json: JsonText,
-    /// The fence around it, if there is one.
-    fence: Option<Fence>,
+    /// Most bytes behind it that say whether the run is closed.
+    hold: usize,
     /// What the value of the member that is being read is.
     member: Member,
     /// Where that value starts.
@@ -31,6 +35,8 @@ pub(super) struct Envelope {
     previewed: u64,
     end: Option<u64>,
     closed: bool,
+    /// What is wrong with what closes the run.
+    close_repair: Option<Repair>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,12 +48,13 @@ enum Member {
 }
 
 impl Envelope {
-    pub(super) fn new(marked: Marked, fence: Option<Fence>, at: u64, max_depth: usize) -> Self {
+    /// The object of `objects` whose brace stands at `at`.
+    pub(super) fn new(objects: Objects, at: u64, max_depth: usize, hold: usize) -> Self {
         Envelope {
-            marked,
+            objects,
             // The object around the arguments does not count as their depth.
             json: JsonText::new(at, max_depth + 1),
-            fence,
+            hold,
             member: Member::Other,
             value_start: at,
             server: None,
@@ -58,6 +65,7 @@ impl Envelope {
             previewed: 0,
             end: None,
             closed: false,
+            close_repair: None,
         }
     }
 
@@ -66,7 +74,10 @@ impl Envelope {
     }
 
     pub(super) fn advance(&mut self, window: Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
-        let closer = Around { marked: self.marked, fence: self.fence, think: out.think_ends };
+        if let Some(end) = self.end {
+            return self.behind(end, window);
+        }
+        let closer = Around { objects: self.objects, think: out.think_ends };
         loop {
             match self.json.next(window, out.is_past(), &closer) {
                 JsonStep::More => {
@@ -92,15 +103,30 @@ impl Envelope {
                 JsonStep::Fault => self.preview(window, out),
                 JsonStep::End(at) => {
                     self.end = Some(at);
-                    return Step::End(at);
+                    return self.behind(at, window);
                 }
                 JsonStep::Closed(at) | JsonStep::Passed(at) => {
+                    self.preview(window, out);
                     self.closed = true;
                     self.end = Some(at);
                     return Step::End(at);
                 }
             }
         }
+    }
+
+    /// The object is over; where its run must be closed, what follows is waited for.
+    fn behind(&mut self, end: u64, window: Window<'_>) -> Step {
+        if self.objects.marked.must_close() {
+            let (text, more) = window.candidate(end, self.hold);
+            match self.objects.goes_on(text, more) {
+                Match::Undecided => return Step::More,
+                Match::Yes(false) => {}
+                Match::Yes(true) => self.close_repair = Some(Repair::Other(SURPLUS_BRACKET.to_owned())),
+                Match::No => self.close_repair = Some(Repair::MissingClose),
+            }
+        }
+        Step::End(end)
     }
 
     /// What the call says. `truncated`: its end was not seen.
@@ -116,6 +142,7 @@ impl Envelope {
         }
         if parts.fault.is_none() {
             self.pick(window, &mut parts);
+            parts.repairs.extend(self.close_repair.clone());
         }
         parts.server = parts.server.take().or(self.server);
         parts.tool = parts.tool.take().or(self.tool);
@@ -133,7 +160,7 @@ impl Envelope {
     }
 
     fn member_of(&self, key: &str) -> Member {
-        let spec = self.marked.spec;
+        let spec = self.objects.marked.spec;
         if spec.tool_keys.contains(&key) {
             Member::Tool
         } else if spec.server_keys.contains(&key) {
@@ -178,7 +205,7 @@ impl Envelope {
             parts.fault = Some(Fault::malformed("a call is a JSON object"));
             return;
         };
-        let spec = self.marked.spec;
+        let spec = self.objects.marked.spec;
         let key = spec.argument_keys.iter().find(|key| object.contains_key(**key));
         parts.restated |= self.arguments.is_some() && key != Some(&self.arguments_key.as_str());
         let tool = take(&mut object, spec.tool_keys, &mut parts.repairs);
@@ -193,6 +220,7 @@ impl Envelope {
             Some(Value::String(name)) => Some(name.trim().to_owned()).filter(|n| !n.is_empty()),
             _ => None,
         };
+        object.retain(|key, _| !spec.idle_keys.contains(&key.as_str()));
         if arguments.is_none() && !object.is_empty() {
             let keys: Vec<_> = object.keys().map(|k| format!("`{k}`")).collect();
             let message = format!(
@@ -221,45 +249,35 @@ fn take(object: &mut Map<String, Value>, keys: &[&str], repairs: &mut Vec<Repair
     object.shift_remove(*key)
 }
 
-/// What ends a damaged object from outside: its fence, or the next marker line.
+/// What ends a damaged object from outside: what closes its run, its fence, or
+/// the next marker line.
 struct Around {
-    marked: Marked,
-    fence: Option<Fence>,
+    objects: Objects,
     think: bool,
 }
 
 impl JsonCloser for Around {
     fn closes(&self, text: &str, line_start: bool, more: bool) -> Match<()> {
+        let Objects { marked, fence, .. } = self.objects;
         let think = if self.think { think_close(text, more) } else { Match::No };
-        if !line_start {
-            return unit(think);
+        let mut found = vec![think, marked.close(text, more)];
+        if line_start {
+            found.push(fence.map_or(Match::No, |fence| fence_close(text, fence, more)));
+            found.extend([marked.call_line(text, more), marked.answer_line(text, more)]);
         }
-        let fence = self.fence.map_or(Match::No, |fence| fence_close(text, fence, more));
-        let lines = [self.marked.call_line, self.marked.answer_line].map(|line| line.matches(text, more));
-        let found = [think, fence, lines[0], lines[1]];
-        match found
-            .iter()
-            .find(|m| matches!(m, Match::Yes(_)))
-            .or_else(|| found.iter().find(|m| **m == Match::Undecided))
-        {
-            Some(m) => unit(*m),
-            None => Match::No,
-        }
+        let yes = found.iter().find(|m| matches!(m, Match::Yes(_)));
+        yes.or_else(|| found.iter().find(|m| **m == Match::Undecided)).map_or(Match::No, |found| found.map(|_| ()))
     }
 
-    fn inner_tag(&self) -> Option<&str> {
-        None
+    fn inner_first(&self) -> Option<u8> {
+        self.objects.marked.closer().map(|close| close.as_bytes()[0])
     }
 
-    fn last_passed(&self, _line: &str) -> Option<usize> {
-        None
+    fn inner(&self, text: &str, more: bool) -> Match<()> {
+        self.objects.marked.close(text, more).map(|_| ())
     }
-}
 
-fn unit<T>(found: Match<T>) -> Match<()> {
-    match found {
-        Match::Yes(_) => Match::Yes(()),
-        Match::Undecided => Match::Undecided,
-        Match::No => Match::No,
+    fn last_passed(&self, line: &str) -> Option<usize> {
+        line.rfind(self.objects.marked.closer()?)
     }
 }

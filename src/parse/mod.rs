@@ -37,6 +37,7 @@ mod emit;
 mod envelope;
 mod json;
 mod line;
+mod objects;
 mod open;
 mod scan;
 mod tables;

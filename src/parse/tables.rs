@@ -7,9 +7,9 @@ use regex::Regex;
 use serde_json::Value;
 
 use super::config::{Config, HOLD_SLACK, MIN_HOLD};
-use super::window::{Match, begins_tag};
+use super::window::{Match, begins, begins_tag};
 use crate::catalog::Catalog;
-use crate::dialect::{Block, Dialect, LineMarker, MarkedJson, Shape};
+use crate::dialect::{Block, Dialect, Lead, LineMarker, MarkedJson, Shape, Wrapper};
 
 /// Tags around reasoning. They do not nest, and any closes any.
 pub(super) const THINK_TAGS: [&str; 2] = ["think", "thinking"];
@@ -35,13 +35,67 @@ pub(super) struct TagParameter {
     pub(super) is_text: bool,
 }
 
-/// A marked-JSON dialect with its line markers compiled.
+/// A dialect of JSON objects behind a marker, and that marker.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Marked {
     pub(super) dialect: Dialect,
     pub(super) spec: &'static MarkedJson,
-    pub(super) call_line: &'static LinePattern,
-    pub(super) answer_line: &'static LinePattern,
+    lead: MarkedLead,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum MarkedLead {
+    Lines(&'static Lines),
+    Wrapper(&'static Wrapper),
+}
+
+/// The marker lines of a dialect, compiled.
+#[derive(Debug)]
+struct Lines {
+    call: LinePattern,
+    answer: LinePattern,
+}
+
+impl Marked {
+    /// Whether `text`, at a line's start, begins with the line that announces
+    /// calls; yields its length.
+    pub(super) fn call_line(&self, text: &str, more: bool) -> Match<usize> {
+        match self.lead {
+            MarkedLead::Lines(lines) => lines.call.matches(text, more),
+            MarkedLead::Wrapper(_) => Match::No,
+        }
+    }
+
+    /// The same of the line that announces the answer.
+    pub(super) fn answer_line(&self, text: &str, more: bool) -> Match<usize> {
+        match self.lead {
+            MarkedLead::Lines(lines) => lines.answer.matches(text, more),
+            MarkedLead::Wrapper(_) => Match::No,
+        }
+    }
+
+    /// What stands behind the objects, if anything does.
+    pub(super) fn closer(&self) -> Option<&'static str> {
+        match self.lead {
+            MarkedLead::Lines(_) => None,
+            MarkedLead::Wrapper(wrapper) => wrapper.close,
+        }
+    }
+
+    /// Whether `text` begins with what closes the objects; yields its length.
+    pub(super) fn close(&self, text: &str, more: bool) -> Match<usize> {
+        self.closer().map_or(Match::No, |close| begins(text, close, more).map(|()| close.len()))
+    }
+
+    /// Whether `text` is the first part of what closes the objects.
+    pub(super) fn is_cut_close(&self, text: &str) -> bool {
+        text.len() > 1 && self.closer().is_some_and(|close| close.starts_with(text))
+    }
+
+    /// Whether it is a fault if nothing closes the objects.
+    pub(super) fn must_close(&self) -> bool {
+        matches!(self.lead, MarkedLead::Wrapper(wrapper) if wrapper.must_close)
+    }
 }
 
 /// A line marker, compiled: the whole, and what may become the whole.
@@ -76,11 +130,12 @@ impl LinePattern {
     }
 }
 
-static TYPE_MARKER: LazyLock<Option<(LinePattern, LinePattern)>> =
-    LazyLock::new(|| match &Dialect::TypeMarker.spec().shape {
-        Shape::MarkedJson(spec) => Some((LinePattern::new(&spec.call_line), LinePattern::new(&spec.answer_line))),
-        _ => None,
-    });
+static TYPE_MARKER: LazyLock<Option<Lines>> = LazyLock::new(|| match &Dialect::TypeMarker.spec().shape {
+    Shape::MarkedJson(MarkedJson { lead: Lead::Line { call, answer }, .. }) => {
+        Some(Lines { call: LinePattern::new(call), answer: LinePattern::new(answer) })
+    }
+    _ => None,
+});
 
 /// What a configuration knows; shared by parsers of the same configuration.
 #[derive(Debug)]
@@ -91,9 +146,14 @@ pub(super) struct Tables {
     by_tag: HashMap<String, usize>,
     /// Tags of `tools`, sorted, for look-up by prefix.
     sorted_tags: Vec<String>,
+    /// The dialect of marker lines.
     pub(super) marked: Option<Marked>,
+    /// The dialects of literal markers, by marker.
+    pub(super) wrapped: Vec<(&'static Wrapper, Marked)>,
     /// Bytes that may follow the `<` of something that matters.
     tag_bytes: [bool; 256],
+    /// Bytes that may follow the `[` of something that matters.
+    bracket_bytes: [bool; 256],
     /// First bytes of lines that may matter.
     line_bytes: [bool; 256],
     /// Most bytes that are held for a decision.
@@ -107,6 +167,8 @@ pub(super) enum Opener {
     Block(usize),
     /// Index into [`Tables::tools`].
     Tool(usize),
+    /// Index into [`Tables::wrapped`].
+    Wrapper(usize),
 }
 
 impl Tables {
@@ -117,7 +179,9 @@ impl Tables {
             by_tag: HashMap::new(),
             sorted_tags: Vec::new(),
             marked: None,
+            wrapped: Vec::new(),
             tag_bytes: [false; 256],
+            bracket_bytes: [false; 256],
             line_bytes: [false; 256],
             hold: MIN_HOLD,
             config,
@@ -144,8 +208,14 @@ impl Tables {
     }
 
     fn add_marked(&mut self, dialect: Dialect, spec: &'static MarkedJson) {
-        if let Some((call_line, answer_line)) = LazyLock::force(&TYPE_MARKER) {
-            self.marked = Some(Marked { dialect, spec, call_line, answer_line });
+        let marked = |lead| Marked { dialect, spec, lead };
+        match &spec.lead {
+            Lead::Line { .. } => {
+                self.marked = TYPE_MARKER.as_ref().map(|lines| marked(MarkedLead::Lines(lines)));
+            }
+            Lead::Marker(wrappers) => {
+                self.wrapped.extend(wrappers.iter().map(|w| (w, marked(MarkedLead::Wrapper(w)))));
+            }
         }
     }
 
@@ -165,6 +235,14 @@ impl Tables {
             self.hold = self.hold.max(length(tag) + child.unwrap_or(0) + HOLD_SLACK);
         }
         self.tag_bytes[usize::from(b'/')] = true;
+        for (wrapper, marked) in &self.wrapped {
+            if let [first, second, ..] = wrapper.open.as_bytes() {
+                let bytes = if *first == b'[' { &mut self.bracket_bytes } else { &mut self.tag_bytes };
+                bytes[usize::from(*second)] = true;
+            }
+            let longest = wrapper.open.len().max(marked.closer().map_or(0, str::len));
+            self.hold = self.hold.max(longest + HOLD_SLACK);
+        }
         for byte in *b"`~'" {
             self.line_bytes[usize::from(byte)] = true;
         }
@@ -180,9 +258,10 @@ impl Tables {
         self.line_bytes[usize::from(byte)]
     }
 
-    /// Whether `<` and this byte may begin something that matters.
-    pub(super) fn tag_may_matter(&self, byte: u8) -> bool {
-        self.tag_bytes[usize::from(byte)]
+    /// Whether these two bytes, the first a `<` or a `[`, may begin something that matters.
+    pub(super) fn mark_may_matter(&self, first: u8, second: u8) -> bool {
+        let bytes = if first == b'[' { &self.bracket_bytes } else { &self.tag_bytes };
+        bytes[usize::from(second)]
     }
 
     /// Whether `text` begins with an opening tag that is known; yields it and its length.
@@ -281,7 +360,7 @@ mod tests {
 
     #[test]
     fn line_markers_are_found_held_and_refused() {
-        let (call, answer) = TYPE_MARKER.as_ref().unwrap();
+        let Lines { call, answer } = TYPE_MARKER.as_ref().unwrap();
         for line in ["TYPE: MCP\n", "type:mcp\n", "TYPE：MCP\n", "**TYPE: MCP**\n", "**TYPE:** MCP\n", "Type : MCP\n"]
         {
             assert_eq!(call.matches(line, true), Match::Yes(line.len() - 1), "{line}");

@@ -66,6 +66,22 @@ pub(super) enum Match<T> {
     Yes(T),
 }
 
+impl<T> Match<T> {
+    /// The same answer, with what was found made into something else.
+    pub(super) fn map<U>(self, with: impl FnOnce(T) -> U) -> Match<U> {
+        match self {
+            Match::No => Match::No,
+            Match::Undecided => Match::Undecided,
+            Match::Yes(found) => Match::Yes(with(found)),
+        }
+    }
+
+    /// This answer, or another where it is no. While it is undecided, so is all.
+    pub(super) fn or_else(self, other: impl FnOnce() -> Match<T>) -> Match<T> {
+        if matches!(self, Match::No) { other() } else { self }
+    }
+}
+
 /// Whether `text` begins with `word`.
 pub(super) fn begins(text: &str, word: &str, more: bool) -> Match<()> {
     if text.starts_with(word) {

@@ -11,6 +11,7 @@
 
 use toolgraft::assemble::{Assembled, Collector};
 use toolgraft::call::{Call, Rejected, RejectedKind};
+use toolgraft::dialect::{Dialect, Lead, MarkedJson, Shape, Wrapper};
 use toolgraft::event::Event;
 use toolgraft::message::FinishReason;
 use toolgraft::parse::{Config, HOLD_SLACK, MIN_HOLD, Parser};
@@ -167,7 +168,7 @@ impl<'a> Watch<'a> {
             next: 0,
             drafts: Vec::new(),
             found: Vec::new(),
-            marked_at: stream.to_ascii_lowercase().find("type").unwrap_or(usize::MAX),
+            marked_at: marked_at(stream),
             hold: MIN_HOLD.max(longest + HOLD_SLACK),
             tags,
             call_bytes: config.limits.call_bytes,
@@ -308,6 +309,9 @@ impl<'a> Watch<'a> {
         if marked && rest.starts_with(['{', '[', ',']) {
             return true;
         }
+        if wrappers().any(|w| rest.strip_prefix(w.open).is_some_and(|json| !json.trim_start().is_empty())) {
+            return true;
+        }
         let Some(tag) = rest.strip_prefix('<') else { return false };
         self.tags.iter().any(|name| {
             let after = tag.strip_prefix(name.as_str()).and_then(|r| r.split_once('>'));
@@ -324,6 +328,20 @@ impl<'a> Watch<'a> {
         expect(self.at == self.stream.len(), || format!("bytes {}..{} are in no event", self.at, self.stream.len()))?;
         Ok(self.collector.finish())
     }
+}
+
+/// Literal markers of JSON, those of all dialects.
+fn wrappers() -> impl Iterator<Item = &'static Wrapper> {
+    Dialect::ALL.iter().flat_map(|dialect| match &dialect.spec().shape {
+        Shape::MarkedJson(MarkedJson { lead: Lead::Marker(wrappers), .. }) => *wrappers,
+        _ => &[],
+    })
+}
+
+/// Where the first marker of JSON may stand.
+fn marked_at(stream: &str) -> usize {
+    let line = stream.to_ascii_lowercase().find("type");
+    wrappers().filter_map(|w| stream.find(w.open)).chain(line).min().unwrap_or(usize::MAX)
 }
 
 /// Bytes of a line that are searched for the beginning of a call.

@@ -163,8 +163,12 @@ impl JsonCloser for Tags {
         )
     }
 
-    fn inner_tag(&self) -> Option<&str> {
-        Some(self.arguments)
+    fn inner_first(&self) -> Option<u8> {
+        Some(b'<')
+    }
+
+    fn inner(&self, text: &str, more: bool) -> Match<()> {
+        begins_tag(text, self.arguments, true, more).map(|_| ())
     }
 
     fn last_passed(&self, line: &str) -> Option<usize> {

@@ -96,7 +96,7 @@ impl Loose {
     /// Whether a closer may begin at this character: anywhere outside strings,
     /// and at a line's start once strings cannot be trusted.
     fn may_close(&self, c: char) -> bool {
-        let candidate = c == '<' || (self.line_start && !c.is_whitespace());
+        let candidate = matches!(c, '<' | '[') || (self.line_start && !c.is_whitespace());
         let outside = !matches!(self.mode, Mode::String(_));
         candidate && (outside || (self.line_rule && self.line_start))
     }

@@ -1,10 +1,10 @@
 //! At a line's start: fence lines and marker lines.
 
-use super::objects::objects_ahead;
-use super::{Found, Objects, Scanner};
+use super::{Found, Scanner};
 use crate::event::MarkerKind;
 use crate::parse::emit::Sink;
 use crate::parse::line::{Fence, fence_close, fence_open};
+use crate::parse::objects::{Objects, line_ahead};
 use crate::parse::tables::Marked;
 use crate::parse::window::{Match, Window, leading_space};
 
@@ -109,7 +109,7 @@ impl Scanner {
             Match::Yes(_) => return Match::Yes(()),
             found => found == Match::Undecided,
         };
-        match self.tables.marked.map_or(Match::No, |marked| objects_ahead(marked, text, more)) {
+        match self.tables.marked.map_or(Match::No, |marked| line_ahead(marked, text, more)) {
             Match::Yes(_) => Match::Yes(()),
             Match::Undecided => Match::Undecided,
             Match::No if opener => Match::Undecided,
@@ -120,17 +120,12 @@ impl Scanner {
     /// `TYPE: MCP` and `TYPE: ANSWER` lines.
     fn marker_line(&mut self, indent: usize, text: &str, more: bool, window: Window<'_>, sink: &mut Sink<'_>) -> Found {
         let Some(marked) = self.tables.marked else { return Found::Text };
-        match objects_ahead(marked, text, more) {
+        match line_ahead(marked, text, more) {
             Match::Undecided => return Found::Hold,
             Match::Yes(ahead) => {
                 self.emitter.text(window, self.at, sink);
-                if self.fence.is_none() {
-                    self.emitter.settle(window, true, sink);
-                }
-                let ahead = ahead.indented(indent);
-                self.take_lead(ahead, MarkerKind::CallLine, window, sink);
-                let call = self.object(Objects { marked, fence: ahead.fence, array: ahead.array });
-                return self.open(call, window, sink);
+                let objects = Objects { marked, fence: ahead.fence, array: ahead.array };
+                return self.open_object(objects, ahead.behind(indent), MarkerKind::CallLine, window, sink);
             }
             Match::No => {}
         }
@@ -154,7 +149,7 @@ impl Scanner {
 /// Whether `text` begins with an answer line; yields its length. `first`: the
 /// answer may then begin on the same line.
 fn answer_line(marked: Marked, text: &str, first: bool, more: bool) -> Match<usize> {
-    let length = match marked.answer_line.matches(text, more) {
+    let length = match marked.answer_line(text, more) {
         Match::Yes(length) => length,
         Match::Undecided => return Match::Undecided,
         Match::No => return Match::No,

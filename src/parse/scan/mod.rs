@@ -18,8 +18,9 @@ use std::sync::Arc;
 use crate::event::Region;
 use crate::parse::emit::{Emitter, Sink};
 use crate::parse::line::Fence;
+use crate::parse::objects::Objects;
 use crate::parse::open::OpenCall;
-use crate::parse::tables::{Marked, Tables};
+use crate::parse::tables::Tables;
 use crate::parse::window::Window;
 use crate::reasoning::ReasoningMode;
 
@@ -36,21 +37,13 @@ pub(super) struct Scanner {
     /// Last character before the window.
     before: Option<char>,
     fence: Option<Fence>,
-    /// A run of objects after a `TYPE: MCP` line.
+    /// A run of objects behind a marker.
     objects: Option<Objects>,
     /// The text comes from a separate reasoning field.
     reasoning_channel: bool,
     mode: ReasoningMode,
     /// A think tag was seen (or a separate field, which says as much).
     saw_think: bool,
-}
-
-/// Objects after a marker line: each is a call while nothing else comes.
-#[derive(Debug, Clone, Copy)]
-struct Objects {
-    marked: Marked,
-    fence: Option<Fence>,
-    array: bool,
 }
 
 /// What became of a place where something may begin.
@@ -208,7 +201,7 @@ impl Scanner {
                 }
             }
             let rest = window.from(self.at);
-            match memchr::memchr2(b'<', b'\n', rest.as_bytes()) {
+            match memchr::memchr3(b'<', b'[', b'\n', rest.as_bytes()) {
                 None => {
                     self.at = window.end();
                     self.line_start &= rest.is_empty();
@@ -220,7 +213,7 @@ impl Scanner {
                 }
                 Some(i) => {
                     self.at += i as u64;
-                    match self.tag(window, sink) {
+                    match self.mark(window, sink) {
                         Found::Hold => return self.hold(window, sink),
                         Found::Opened => return true,
                         Found::Taken => {}

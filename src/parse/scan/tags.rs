@@ -1,4 +1,4 @@
-//! At a `<`: think tags, and openers with their gates.
+//! At a `<` or a `[`: think tags, and openers with their gates.
 
 use super::{Found, Scanner};
 use crate::dialect::Dialect;
@@ -6,15 +6,35 @@ use crate::event::{MarkerKind, Region};
 use crate::parse::body::think_close;
 use crate::parse::element::Element;
 use crate::parse::emit::Sink;
+use crate::parse::objects::{Objects, lead_ahead};
 use crate::parse::open::{Body, OpenCall};
 use crate::parse::tables::{Opener, THINK_TAGS};
 use crate::parse::tool_tag::ToolTag;
-use crate::parse::window::{Match, Window, begins_tag, leading_space};
+use crate::parse::window::{Match, Window, begins, begins_tag, leading_space};
 use crate::reasoning::ReasoningMode;
 
 impl Scanner {
-    /// An opening tag whose gate opens; yields it and the tag's length.
+    /// An opener whose gate opens; yields it and its length. Of several that
+    /// begin alike the first counts, so that no later one is taken too soon.
     pub(super) fn opener(&self, text: &str, more: bool) -> Match<(Opener, usize)> {
+        self.tag_opener(text, more).or_else(|| self.wrapper_opener(text, more))
+    }
+
+    /// A literal marker that leads to JSON.
+    fn wrapper_opener(&self, text: &str, more: bool) -> Match<(Opener, usize)> {
+        let opens = |i: usize| {
+            let open = self.tables.wrapped[i].0.open;
+            match begins(text, open, more) {
+                Match::Yes(()) => lead_ahead(text, open.len(), more).map(|_| (Opener::Wrapper(i), open.len())),
+                Match::Undecided => Match::Undecided,
+                Match::No => Match::No,
+            }
+        };
+        (0..self.tables.wrapped.len()).fold(Match::No, |found, i| found.or_else(|| opens(i)))
+    }
+
+    /// An opening tag of an element or a tool.
+    fn tag_opener(&self, text: &str, more: bool) -> Match<(Opener, usize)> {
         let (opener, length) = match self.tables.opener(text, more) {
             Match::Yes(found) => found,
             other => return other,
@@ -25,20 +45,17 @@ impl Scanner {
             _ if inner.is_empty() => return if more { Match::Undecided } else { Match::No },
             Opener::Block(i) => Element::gate(self.tables.blocks[i].1, inner, more),
             Opener::Tool(i) => ToolTag::gate(&self.tables.tools[i], inner, more),
+            Opener::Wrapper(_) => Match::No,
         };
-        match gate {
-            Match::Yes(()) => Match::Yes((opener, length)),
-            Match::Undecided => Match::Undecided,
-            Match::No => Match::No,
-        }
+        gate.map(|()| (opener, length))
     }
 
-    /// At a `<`: think tags and openers.
-    pub(super) fn tag(&mut self, window: Window<'_>, sink: &mut Sink<'_>) -> Found {
+    /// At a `<` or a `[`: think tags and openers.
+    pub(super) fn mark(&mut self, window: Window<'_>, sink: &mut Sink<'_>) -> Found {
         let (text, more) = window.candidate(self.at, self.tables.hold);
-        match text.as_bytes().get(1) {
-            None if more => return Found::Hold,
-            Some(&byte) if self.tables.tag_may_matter(byte) => {}
+        match text.as_bytes() {
+            [_] if more => return Found::Hold,
+            [first, second, ..] if self.tables.mark_may_matter(*first, *second) => {}
             _ => return Found::Text,
         }
         // What came before counts in the decisions below.
@@ -65,8 +82,16 @@ impl Scanner {
                 (dialect, Body::Element(Box::new(Element::new(block, inner))))
             }
             Opener::Tool(i) => (Dialect::ToolTag, Body::ToolTag(ToolTag::new(i, inner, limits.depth))),
+            Opener::Wrapper(i) => return self.open_wrapper(i, length, text, window, sink),
         };
         self.open(OpenCall::new(dialect, self.at, body, limits.call_bytes), window, sink)
+    }
+
+    fn open_wrapper(&mut self, i: usize, length: usize, text: &str, window: Window<'_>, sink: &mut Sink<'_>) -> Found {
+        let Match::Yes(ahead) = lead_ahead(text, length, false) else { return Found::Text };
+        let marked = self.tables.wrapped[i].1;
+        let objects = Objects { marked, fence: ahead.fence, array: ahead.array };
+        self.open_object(objects, ahead, MarkerKind::Wrapper, window, sink)
     }
 
     pub(super) fn open(&mut self, mut call: OpenCall, window: Window<'_>, sink: &mut Sink<'_>) -> Found {
@@ -89,7 +114,7 @@ impl Scanner {
     /// A think tag that counts here: whether it closes, and its length.
     fn think_tag(&self, text: &str, before: Option<char>, more: bool) -> Match<(bool, usize)> {
         let off = self.mode == ReasoningMode::Off && !self.reasoning_channel;
-        if off || self.fence.is_some() {
+        if off || self.fence.is_some() || !text.starts_with('<') {
             return Match::No;
         }
         let open = THINK_TAGS.iter().map(|tag| begins_tag(text, tag, false, more));

@@ -5,7 +5,7 @@ use std::ops::Range;
 use regex::Regex;
 
 use super::Context;
-use crate::dialect::{Block, Dialect, Shape};
+use crate::dialect::{Block, Dialect, Lead, MarkedJson, Shape};
 
 /// Something that looks like a call.
 #[derive(Debug, Clone)]
@@ -27,6 +27,8 @@ pub(super) enum Kind {
     UnknownTag,
     /// A marker, on a line of its own or not.
     Line(Dialect),
+    /// A literal marker of JSON.
+    Marker(Dialect, &'static MarkedJson),
     /// The bare name of a known tool.
     Name,
 }
@@ -41,7 +43,13 @@ pub(super) fn find(context: &Context<'_>) -> Vec<Candidate> {
         match &dialect.spec().shape {
             Shape::Element(blocks) => blocks.iter().for_each(|block| elements(context.text, dialect, block, &mut list)),
             Shape::ToolTag => tags(context, &mut list),
-            Shape::MarkedJson(shape) => lines(context.text, dialect, shape.call_line.pieces, &mut list),
+            Shape::MarkedJson(shape) => match &shape.lead {
+                Lead::Line { call, .. } => lines(context.text, dialect, call.pieces, &mut list),
+                Lead::Marker(wrappers) => wrappers.iter().for_each(|w| {
+                    let found = context.text.match_indices(w.open).map(|(at, open)| at..at + open.len());
+                    list.extend(found.map(|span| Candidate { span, kind: Kind::Marker(dialect, shape) }));
+                }),
+            },
         }
     }
     names(context, &mut list);

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::Context;
 use super::candidates::{Candidate, Kind};
 use crate::call::RejectedKind;
-use crate::dialect::{Block, Dialect};
+use crate::dialect::{Block, Dialect, MarkedJson, Shape};
 use crate::event::Region;
 use crate::reasoning::ReasoningCalls;
 
@@ -130,14 +130,17 @@ fn by_kind(context: &Context<'_>, candidate: &Candidate, before: &str, after: &s
             "use a listed name, or give the tool too with `--tools FILE`",
         ),
         Kind::ToolTag => tool_tag(context, candidate, before, after),
-        Kind::Line(_) => line(before, after),
+        Kind::Line(dialect) => line(*dialect, before, after),
+        Kind::Marker(_, shape) => no_json(shape, after).unwrap_or_else(|| other(before)),
         Kind::Name => other(before),
     }
 }
 
 fn dialect_of(kind: &Kind) -> Option<Dialect> {
     match kind {
-        Kind::Element(dialect, _) | Kind::Partial(dialect, _) | Kind::Line(dialect) => Some(*dialect),
+        Kind::Element(dialect, _) | Kind::Partial(dialect, _) | Kind::Line(dialect) | Kind::Marker(dialect, _) => {
+            Some(*dialect)
+        }
         Kind::ToolTag => Some(Dialect::ToolTag),
         Kind::UnknownTag | Kind::Name => None,
     }
@@ -190,7 +193,7 @@ fn gate<'a>(
     verdict(Rule::Gate, why, format!("none needed for a mention; a call must go on with {expected}"))
 }
 
-fn line(before: &str, after: &str) -> Verdict {
+fn line(dialect: Dialect, before: &str, after: &str) -> Verdict {
     let line_start = before.rsplit('\n').next().unwrap_or_default().trim();
     let line_end = after.split('\n').next().unwrap_or_default().trim();
     let beside = if line_start.is_empty() { line_end } else { line_start };
@@ -201,16 +204,25 @@ fn line(before: &str, after: &str) -> Verdict {
             "the marker must stand alone on its line, the JSON below it",
         );
     }
+    let Shape::MarkedJson(shape) = &dialect.spec().shape else { return other(before) };
+    no_json(shape, after).unwrap_or_else(|| other(before))
+}
+
+/// Whether something else than JSON follows a marker.
+fn no_json(shape: &MarkedJson, after: &str) -> Option<Verdict> {
     let next = after.trim_start().trim_start_matches(['`', '~', '\'']).trim_start_matches("json").trim_start();
-    if !next.starts_with(['{', '[']) {
-        let what = if next.is_empty() { "nothing".to_owned() } else { excerpt(next) };
-        return verdict(
-            Rule::NoJson,
-            format!("{what} follows the marker, not a JSON object"),
-            "write one JSON object with `tool_name` and `parameters` below the marker",
-        );
+    if next.starts_with(['{', '[']) {
+        return None;
     }
-    other(before)
+    let what = if next.is_empty() { "nothing".to_owned() } else { excerpt(next) };
+    let (tool, arguments) = (shape.tool_keys[0], shape.argument_keys[0]);
+    Some(verdict(
+        Rule::NoJson,
+        format!("{what} follows the marker, not a JSON object"),
+        format!(
+            "none needed for a mention; a call is one JSON object with `{tool}` and `{arguments}` behind the marker"
+        ),
+    ))
 }
 
 /// No rule of an opener of its own fits; it may stand in a fence.

@@ -1,0 +1,156 @@
+//! A run of JSON objects behind a marker, as text: what leads to an object,
+//! what may stand between two, and what ends the run.
+
+use super::line::{Fence, fence_close, fence_run, run as fence_chars};
+use super::tables::Marked;
+use super::window::{Match, begins, leading_space};
+
+/// Where a run of objects stands: each is a call while nothing else comes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Objects {
+    pub(super) marked: Marked,
+    /// The fence around them that the dialect expects, while it is open.
+    pub(super) fence: Option<Fence>,
+    /// Whether an array around them is open.
+    pub(super) array: bool,
+}
+
+/// What leads to a JSON object, in bytes, each with the white space behind it.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Ahead {
+    /// The marker.
+    pub(super) lead: usize,
+    pub(super) fence: Option<Fence>,
+    pub(super) fence_length: usize,
+    pub(super) bracket: usize,
+    pub(super) array: bool,
+}
+
+impl Ahead {
+    /// The same behind `length` bytes more.
+    pub(super) fn behind(self, length: usize) -> Self {
+        Ahead { lead: self.lead + length, ..self }
+    }
+}
+
+/// What goes on with a run, behind an object and white space.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Piece {
+    /// A further object, and what leads to it.
+    Object(Ahead),
+    /// The end of the array.
+    Bracket,
+    /// The line that closes the run's fence, and its length.
+    FenceClose(usize),
+    /// What closes the run, and its length.
+    Close(usize),
+    /// Brackets that nothing opened, in front of what closes the run.
+    Surplus(usize),
+}
+
+impl Objects {
+    /// Whether `text`, behind an object and white space, goes on with the run.
+    pub(super) fn piece(&self, text: &str, more: bool) -> Match<Piece> {
+        match self.marked.close(text, more) {
+            Match::Yes(length) => return Match::Yes(Piece::Close(length)),
+            Match::Undecided => return Match::Undecided,
+            Match::No => {}
+        }
+        match text.bytes().next() {
+            Some(b'{') => Match::Yes(Piece::Object(Ahead::default())),
+            Some(b']') if self.array => Match::Yes(Piece::Bracket),
+            Some(b'[') if !self.array => json_ahead(text, more).map(Piece::Object),
+            Some(b'`' | b'~' | b'\'') => match self.fence {
+                Some(fence) => fence_close(text, fence, more).map(Piece::FenceClose),
+                None => json_ahead(text, more).map(Piece::Object),
+            },
+            Some(byte) if self.marked.spec.separators.contains(&byte) => {
+                let bracket = next_object(&text[1..], more).map(|space| space + 1);
+                bracket.map(|bracket| Piece::Object(Ahead { bracket, ..Ahead::default() }))
+            }
+            Some(b'}' | b']') if self.marked.must_close() => self.surplus(text, more),
+            _ => Match::No,
+        }
+    }
+
+    fn surplus(&self, text: &str, more: bool) -> Match<Piece> {
+        let length = text.bytes().take_while(|b| matches!(b, b'}' | b']')).count();
+        let length = length + leading_space(&text[length..]);
+        if length == text.len() {
+            return if more { Match::Undecided } else { Match::No };
+        }
+        self.marked.close(&text[length..], more).map(|_| Piece::Surplus(length))
+    }
+
+    /// Whether `text`, right behind an object, has a further object or what
+    /// closes the run; yields whether surplus brackets stand before that.
+    pub(super) fn goes_on(mut self, mut text: &str, more: bool) -> Match<bool> {
+        loop {
+            text = &text[leading_space(text)..];
+            if text.is_empty() {
+                return if more { Match::Undecided } else { Match::No };
+            }
+            let length = match self.piece(text, more) {
+                Match::No => return Match::No,
+                Match::Undecided => return Match::Undecided,
+                Match::Yes(Piece::Object(_) | Piece::Close(_)) => return Match::Yes(false),
+                Match::Yes(Piece::Surplus(_)) => return Match::Yes(true),
+                Match::Yes(Piece::Bracket) => {
+                    self.array = false;
+                    1
+                }
+                Match::Yes(Piece::FenceClose(length)) => {
+                    self.fence = None;
+                    length
+                }
+            };
+            text = &text[length..];
+        }
+    }
+}
+
+/// Whether `text` begins with a marker line that leads to an object.
+pub(super) fn line_ahead(marked: Marked, text: &str, more: bool) -> Match<Ahead> {
+    match marked.call_line(text, more) {
+        Match::Yes(length) => lead_ahead(text, length, more),
+        Match::Undecided => Match::Undecided,
+        Match::No => Match::No,
+    }
+}
+
+/// Whether `text`, whose first `lead` bytes are a marker, leads to an object.
+pub(super) fn lead_ahead(text: &str, lead: usize, more: bool) -> Match<Ahead> {
+    let lead = lead + leading_space(&text[lead..]);
+    json_ahead(&text[lead..], more).map(|ahead| ahead.behind(lead))
+}
+
+/// Whether `text` leads to an object: a fence, a bracket, or the object itself.
+pub(super) fn json_ahead(text: &str, more: bool) -> Match<Ahead> {
+    let mut ahead = Ahead::default();
+    match fence_run(text, more) {
+        Match::Undecided => return Match::Undecided,
+        Match::No => {}
+        Match::Yes(length) => {
+            ahead.fence = match fence_chars(text, false) {
+                Match::Yes(fence) => Some(fence),
+                _ => None,
+            };
+            ahead.fence_length = length + leading_space(&text[length..]);
+        }
+    }
+    let rest = &text[ahead.fence_length..];
+    match begins(rest, "[", more) {
+        Match::Undecided => return Match::Undecided,
+        Match::No => {}
+        Match::Yes(()) => ahead.array = true,
+    }
+    let bracket = usize::from(ahead.array);
+    // White space before an object without a bracket was counted already.
+    next_object(&rest[bracket..], more).map(|space| Ahead { bracket: bracket + space, ..ahead })
+}
+
+/// Whether white space and an object's brace follow; yields the white space's length.
+fn next_object(text: &str, more: bool) -> Match<usize> {
+    let space = leading_space(text);
+    begins(&text[space..], "{", more).map(|()| space)
+}
