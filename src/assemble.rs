@@ -174,9 +174,10 @@ impl Collector {
                         self.entries[*place].demote();
                     }
                 }
-                Piece::Marker(MarkerKind::ThinkOpen | MarkerKind::ThinkClose, ..) => {}
-                // Other syntax is part of what the model thought.
-                Piece::Marker(_, _, text) if drafts => *piece = Piece::Text(to, std::mem::take(text)),
+                // Syntax of calls is part of what the model thought.
+                Piece::Marker(kind, _, text) if drafts && kind.is_call_syntax() => {
+                    *piece = Piece::Text(to, std::mem::take(text))
+                }
                 Piece::Marker(..) => {}
             }
         }

@@ -131,6 +131,14 @@ pub enum MarkerKind {
     Token,
 }
 
+impl MarkerKind {
+    /// Whether it belongs to calls and answers. The others stand outside of what the
+    /// model meant to say.
+    pub fn is_call_syntax(self) -> bool {
+        !matches!(self, MarkerKind::ThinkOpen | MarkerKind::ThinkClose | MarkerKind::Token)
+    }
+}
+
 impl Event<'_> {
     /// Bytes of the stream that the event stands for.
     pub fn span(&self) -> Span {

@@ -109,8 +109,8 @@ impl Assistant {
         for part in &self.parts {
             match part {
                 Part::Text { text } => written.push_str(text),
-                Part::Marker { kind: MarkerKind::ThinkOpen | MarkerKind::ThinkClose | MarkerKind::Token, .. } => {}
-                Part::Marker { text, .. } => written.push_str(text),
+                Part::Marker { kind, text } if kind.is_call_syntax() => written.push_str(text),
+                Part::Marker { .. } => {}
                 Part::Call(call) => written.push_str(&call.raw),
                 Part::Rejected { rejected, .. } if rejected.kind == RejectedKind::InReasoning => {}
                 Part::Rejected { rejected, .. } => push_bounded(&mut written, &rejected.raw),

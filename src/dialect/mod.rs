@@ -6,8 +6,10 @@
 
 mod builtin;
 mod foreign;
+mod tokens;
 mod write;
 
+pub use tokens::{ROLES, SENTENCE_END, STRIKE_OPEN, TEMPLATE_TOKENS, TemplateToken};
 pub use write::{write_call, write_tool_call};
 
 use std::fmt;

@@ -9,7 +9,7 @@ use memchr::memchr2_iter;
 use regex::Regex;
 
 use crate::catalog::Catalog;
-use crate::dialect::{Dialect, Lead, MarkedJson, Shape, Wrapper};
+use crate::dialect::{Dialect, Lead, MarkedJson, SENTENCE_END, Shape, TEMPLATE_TOKENS, Wrapper};
 
 /// Tags that no dialect's data names but that models or servers act on:
 /// reasoning, call syntaxes of other families, and the delimiters of results.
@@ -82,6 +82,8 @@ impl Neutraliser {
         tags.extend(FOREIGN_TAGS.iter().map(|tag| (*tag).to_owned()));
         tags.extend(block_tags().map(str::to_lowercase));
         tags.extend(wrapper_words('<').map(str::to_lowercase));
+        let tokens = TEMPLATE_TOKENS.iter().map(|token| token.text).chain([SENTENCE_END]);
+        tags.extend(tokens.map(|token| token.trim_matches(['<', '/', '>']).to_lowercase()));
         let odd = tags.iter().filter(|name| name.contains(ends_name)).cloned().collect();
         Neutraliser { tags, tools, odd }
     }

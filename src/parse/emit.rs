@@ -178,14 +178,15 @@ impl Emitter {
             self.reported = to;
             return;
         }
-        if quoted && !self.drafts() {
+        let is_syntax = kind.is_call_syntax();
+        if quoted && is_syntax && !self.drafts() {
             self.visible |= self.region == Region::Content;
             return self.plain(window, to, sink);
         }
         let span = self.reported..to;
         self.reported = to;
         let text = window.slice(span.clone());
-        match self.drafts() {
+        match self.drafts() && is_syntax {
             true => sink(Event::Reasoning { text, syntax: Some(kind), span }),
             false => sink(Event::Marker { kind, text, span }),
         }

@@ -142,6 +142,10 @@ impl Envelope {
         }
         if parts.fault.is_none() {
             self.pick(window, &mut parts);
+            if self.close_repair == Some(Repair::MissingClose) && self.arguments.is_none() && parts.fault.is_none() {
+                // Without its closing marker nobody knows whether they would have come.
+                parts.fault = Some(Fault::truncated("the call has no arguments, and what closes it is missing"));
+            }
             parts.repairs.extend(self.close_repair.clone());
         }
         parts.server = parts.server.take().or(self.server);

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::config::{Config, HOLD_SLACK, MIN_HOLD};
 use super::window::{Match, begins, begins_tag};
 use crate::catalog::Catalog;
-use crate::dialect::{Block, Dialect, Lead, LineMarker, MarkedJson, Shape, Wrapper};
+use crate::dialect::{Block, Dialect, Lead, LineMarker, MarkedJson, STRIKE_OPEN, Shape, TEMPLATE_TOKENS, Wrapper};
 
 /// Tags around reasoning. They do not nest, and any closes any.
 pub(super) const THINK_TAGS: [&str; 2] = ["think", "thinking"];
@@ -150,6 +150,8 @@ pub(super) struct Tables {
     pub(super) marked: Option<Marked>,
     /// The dialects of literal markers, by marker.
     pub(super) wrapped: Vec<(&'static Wrapper, Marked)>,
+    /// Whether leaked tokens of chat templates are taken off: wherever calls are read.
+    pub(super) tokens: bool,
     /// Bytes that may follow the `<` of something that matters.
     tag_bytes: [bool; 256],
     /// Bytes that may follow the `[` of something that matters.
@@ -180,6 +182,7 @@ impl Tables {
             sorted_tags: Vec::new(),
             marked: None,
             wrapped: Vec::new(),
+            tokens: config.dialects.iter().next().is_some(),
             tag_bytes: [false; 256],
             bracket_bytes: [false; 256],
             line_bytes: [false; 256],
@@ -242,6 +245,12 @@ impl Tables {
             }
             let longest = wrapper.open.len().max(marked.closer().map_or(0, str::len));
             self.hold = self.hold.max(longest + HOLD_SLACK);
+        }
+        if self.tokens {
+            for token in TEMPLATE_TOKENS {
+                self.tag_bytes[usize::from(token.text.as_bytes()[1])] = true;
+            }
+            self.tag_bytes[usize::from(STRIKE_OPEN.as_bytes()[1])] = true;
         }
         for byte in *b"`~'" {
             self.line_bytes[usize::from(byte)] = true;

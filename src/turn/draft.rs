@@ -277,9 +277,10 @@ impl Body {
                 Piece::Text(region, _) => *region = to,
                 Piece::Entry(_, region) if drafts || to == Region::Content => *region = to,
                 Piece::Entry(..) => {}
-                Piece::Marker(MarkerKind::ThinkOpen | MarkerKind::ThinkClose, _) => {}
-                // Other syntax is part of what the model thought.
-                Piece::Marker(_, text) if drafts => *piece = Piece::Text(to, std::mem::take(text)),
+                // Syntax of calls is part of what the model thought.
+                Piece::Marker(kind, text) if drafts && kind.is_call_syntax() => {
+                    *piece = Piece::Text(to, std::mem::take(text))
+                }
                 Piece::Marker(..) => {}
             }
         }
@@ -305,7 +306,7 @@ impl Message {
         };
         let Some(last) = self.pieces.iter().rposition(call) else { return };
         let own = self.pieces[last + 1..].iter().take_while(|piece| match piece {
-            Piece::Marker(kind, _) => matches!(kind, MarkerKind::Fence | MarkerKind::Wrapper),
+            Piece::Marker(kind, _) => matches!(kind, MarkerKind::Fence | MarkerKind::Wrapper | MarkerKind::Token),
             Piece::Text(_, text) => text.trim().is_empty(),
             Piece::Entry(..) => false,
         });

@@ -267,8 +267,11 @@ impl<'a> Watch<'a> {
             Err(rejected) => {
                 expect(rejected.raw == raw, || "the rejection has another raw text".to_owned())?;
                 expect(!rejected.message.is_empty(), || "a rejection without a message".to_owned())?;
-                if rejected.kind == RejectedKind::InReasoning && rejected.call.is_some() {
-                    self.drafts.push(index);
+                match rejected.kind {
+                    RejectedKind::InReasoning if rejected.call.is_some() => self.drafts.push(index),
+                    // An example that turns out to stand in the reasoning is a draft.
+                    RejectedKind::Quoted if rejected.call.is_some() => self.found.push(index),
+                    _ => {}
                 }
                 Ok(())
             }

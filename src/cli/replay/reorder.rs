@@ -1,7 +1,7 @@
 //! Events as they turned out in the end: for showing a round after it is over.
 
 use crate::call::{Rejected, RejectedKind};
-use crate::event::{MarkerKind, OwnedEvent, Region};
+use crate::event::{OwnedEvent, Region};
 
 /// The events with every [`OwnedEvent::Reclassified`] carried out and taken off.
 pub(super) fn settled(events: &[OwnedEvent]) -> Vec<OwnedEvent> {
@@ -27,9 +27,7 @@ fn reclassify(event: &mut OwnedEvent, to: Region, drafts: bool) {
         (OwnedEvent::Text { text, span }, Region::Reasoning) => {
             *event = OwnedEvent::Reasoning { text: std::mem::take(text), syntax: None, span: span.clone() };
         }
-        (OwnedEvent::Marker { kind, text, span }, Region::Reasoning)
-            if drafts && !matches!(kind, MarkerKind::ThinkOpen | MarkerKind::ThinkClose) =>
-        {
+        (OwnedEvent::Marker { kind, text, span }, Region::Reasoning) if drafts && kind.is_call_syntax() => {
             let syntax = Some(*kind);
             *event = OwnedEvent::Reasoning { text: std::mem::take(text), syntax, span: span.clone() };
         }

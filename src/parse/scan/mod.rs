@@ -12,6 +12,7 @@
 mod lines;
 mod objects;
 mod tags;
+mod tokens;
 
 use std::sync::Arc;
 
@@ -44,6 +45,8 @@ pub(super) struct Scanner {
     mode: ReasoningMode,
     /// A think tag was seen (or a separate field, which says as much).
     saw_think: bool,
+    /// `<s>` was seen, so `</s>` is HTML.
+    saw_strike: bool,
 }
 
 /// What became of a place where something may begin.
@@ -74,6 +77,7 @@ impl Scanner {
             reasoning_channel: false,
             mode,
             saw_think: false,
+            saw_strike: false,
         }
     }
 

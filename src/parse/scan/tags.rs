@@ -66,12 +66,14 @@ impl Scanner {
             Match::Yes((close, length)) => return self.take_think(close, length, window, sink),
             Match::No => {}
         }
-        if before.is_some_and(|c| closing_quote(c).is_some()) {
+        // A backslash is how a bracket is written that opens nothing.
+        let escaped = text.starts_with('[') && before == Some('\\');
+        if escaped || before.is_some_and(|c| closing_quote(c).is_some()) {
             return Found::Text;
         }
         let (opener, length) = match self.opener(text, more) {
             Match::Undecided => return Found::Hold,
-            Match::No => return Found::Text,
+            Match::No => return self.token(text, more, window, sink),
             Match::Yes(found) => found,
         };
         let inner = self.at + length as u64;
