@@ -143,6 +143,19 @@ impl JsonText {
         }
     }
 
+    /// Whether all up to `at` was read and stands in a string of a text without
+    /// fault, outside escapes.
+    pub(super) fn in_string_at(&self, at: u64) -> bool {
+        let in_string = matches!(&self.reader, Reader::Strict(lexer) if lexer.in_plain_string());
+        in_string && self.cursor == at && self.guard.is_none()
+    }
+
+    /// Goes on behind text of the string up to `at`, in which no closing tag begins.
+    pub(super) fn go_on(&mut self, at: u64) {
+        self.cursor = at;
+        self.guarded = at;
+    }
+
     /// Whether a damaged text was left at a line's start.
     pub(super) fn at_line_start(&self) -> bool {
         matches!(&self.reader, Reader::Loose(loose) if loose.at_line_start())

@@ -33,8 +33,10 @@ pub(super) struct Emitter {
     log: Vec<Logged>,
     /// Calls up to here were turned into drafts.
     reclassified: usize,
-    /// Runs of adjacent calls are numbered; other text begins a new run.
+    /// Runs of adjacent calls are numbered.
     run: u32,
+    /// Other text came since the last call: the next one begins a new run.
+    run_is_over: bool,
     /// The user has seen something.
     pub(super) visible: bool,
     /// Text other than white space came in this region.
@@ -91,6 +93,7 @@ impl Emitter {
             log: Vec::new(),
             reclassified: 0,
             run: 0,
+            run_is_over: false,
             visible: false,
             region_has_text: false,
             pending: None,
@@ -101,6 +104,12 @@ impl Emitter {
     /// Index of the call that is open or comes next.
     pub(super) fn index(&self) -> u32 {
         self.index + self.pending.as_ref().map_or(0, |p| p.ended)
+    }
+
+    /// Whether text before said all that more text would say.
+    pub(super) fn is_calm(&self) -> bool {
+        let seen = self.visible || self.region == Region::Reasoning;
+        seen && self.region_has_text && self.run_is_over
     }
 
     /// Whether calls that stand here are drafts.
@@ -153,7 +162,7 @@ impl Emitter {
             self.settle(window, true, sink);
         }
         if !blank {
-            self.run += 1;
+            self.run_is_over = true;
             self.region_has_text = true;
             self.visible |= self.region == Region::Content;
         }
@@ -198,7 +207,7 @@ impl Emitter {
         let span = self.reported..to;
         self.reported = to;
         sink(Event::Marker { kind, text: window.slice(span.clone()), span });
-        self.run += 1;
+        self.run_is_over = true;
         self.region = region;
         self.region_has_text = false;
     }
@@ -265,6 +274,7 @@ impl Emitter {
         if in_reasoning {
             verdict = draft(verdict);
         }
+        self.run += u32::from(std::mem::take(&mut self.run_is_over));
         self.log.push(Logged { index: self.index, complete, in_reasoning, quoted: is_quoted, run: self.run });
         if !std::mem::take(&mut self.started) {
             // The name was only found in the whole text.

@@ -193,6 +193,19 @@ impl Envelope {
         self.preview(window, out);
     }
 
+    /// See `Body::calm`.
+    pub(super) fn calm(&self, at: u64) -> Option<u8> {
+        let in_arguments = self.previewed == at && matches!(self.arguments, Some((_, None)));
+        (in_arguments && self.json.in_string_at(at))
+            .then(|| self.objects.marked.closer().map_or(b'"', |close| close.as_bytes()[0]))
+    }
+
+    /// See `Body::go_on`.
+    pub(super) fn go_on(&mut self, at: u64) {
+        self.previewed = at;
+        self.json.go_on(at);
+    }
+
     fn preview(&mut self, window: Window<'_>, out: &mut CallOut<'_, '_>) {
         let Some((start, end)) = self.arguments else { return };
         let from = self.previewed.max(start);

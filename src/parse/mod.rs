@@ -31,6 +31,7 @@
 //! ```
 
 mod body;
+mod calm;
 mod config;
 mod element;
 mod emit;
@@ -40,6 +41,7 @@ mod line;
 mod objects;
 mod open;
 mod scan;
+mod signs;
 mod tables;
 mod tool_tag;
 mod values;
@@ -55,7 +57,9 @@ pub use values::{FoundValue, FoundValues, NoValue, find_values};
 use crate::assemble::{Assembled, Collector};
 use crate::event::Event;
 use crate::message::FinishReason;
+use calm::Calm;
 use scan::Scanner;
+use signs::Plain;
 use tables::Tables;
 use window::{Window, ceil_boundary};
 
@@ -70,36 +74,60 @@ pub struct Parser {
     held: String,
     /// Offset of the first byte of `held`.
     base: u64,
+    /// Set while text is handed on without the scanner.
+    calm: Option<Calm>,
 }
 
 impl Parser {
     /// A parser at the start of a message.
     pub fn new(config: Config) -> Self {
-        Parser { scanner: Scanner::new(Arc::new(Tables::new(config))), held: String::new(), base: 0 }
+        Parser::of(Arc::new(Tables::new(config)))
     }
 
     /// A further parser of the same configuration, at the start of a message.
     /// Cheaper than [`new`](Self::new) where many tools are known.
     #[must_use]
     pub fn fork(&self) -> Self {
-        Parser { scanner: Scanner::new(self.scanner.tables().clone()), held: String::new(), base: 0 }
+        Parser::of(self.scanner.tables().clone())
+    }
+
+    fn of(tables: Arc<Tables>) -> Self {
+        Parser { scanner: Scanner::new(tables), held: String::new(), base: 0, calm: None }
     }
 
     /// Takes the next piece of the answer's text.
+    #[inline]
     pub fn push(&mut self, chunk: &str, sink: &mut impl FnMut(Event<'_>)) {
-        if !chunk.is_empty() {
-            self.channel(false, sink);
-            self.feed(chunk, sink);
-        }
+        self.take(false, chunk, sink);
     }
 
     /// Takes the next piece of a separate reasoning field (`reasoning_content`,
     /// `reasoning`). What is open in the other channel ends here.
     pub fn push_reasoning(&mut self, chunk: &str, sink: &mut impl FnMut(Event<'_>)) {
-        if !chunk.is_empty() {
-            self.channel(true, sink);
-            self.feed(chunk, sink);
+        self.take(true, chunk, sink);
+    }
+
+    #[inline]
+    fn take(&mut self, reasoning: bool, chunk: &str, sink: &mut impl FnMut(Event<'_>)) {
+        if chunk.is_empty() {
+            return;
         }
+        let mut plain = None;
+        match &mut self.calm {
+            Some(Calm::Text(text)) if text.reasoning_channel == reasoning => {
+                match text.pass(chunk, &self.scanner.tables().signs, sink) {
+                    Ok(()) => return,
+                    Err(found) => plain = Some(found),
+                }
+            }
+            Some(Calm::Value(value)) if value.reasoning_channel == reasoning => {
+                if value.pass(chunk, sink) {
+                    return self.held.push_str(chunk);
+                }
+            }
+            _ => {}
+        }
+        self.read(reasoning, chunk, plain, sink);
     }
 
     /// Ends the message. Afterwards only [`reset`](Self::reset) makes sense.
@@ -113,18 +141,36 @@ impl Parser {
         self.scanner = Scanner::new(self.scanner.tables().clone());
         self.held.clear();
         self.base = 0;
+        self.calm = None;
     }
 
-    #[inline] // A comparison, but for the change itself.
-    fn channel(&mut self, reasoning: bool, sink: &mut dyn FnMut(Event<'_>)) {
+    /// Takes a chunk in which something may begin behind `plain`, or that comes
+    /// while it matters what came before.
+    fn read(&mut self, reasoning: bool, chunk: &str, plain: Option<Plain>, sink: &mut dyn FnMut(Event<'_>)) {
+        self.wake(plain);
         if self.scanner.channel_changes(reasoning) {
             self.drain(sink);
             self.scanner.change_channel(reasoning);
+        }
+        self.feed(chunk, sink);
+        self.calm = self.scanner.calm(self.base + self.held.len() as u64);
+    }
+
+    /// Tells the scanner what was handed on without it, and what was looked at.
+    fn wake(&mut self, plain: Option<Plain>) {
+        match self.calm.take() {
+            Some(Calm::Text(text)) => {
+                self.base = text.at;
+                self.scanner.go_on(text, plain.unwrap_or(Plain { length: 0, line_start: text.line_start }));
+            }
+            Some(Calm::Value(value)) => self.scanner.go_on_in_call(value.at),
+            None => {}
         }
     }
 
     /// Decides about everything that is held: nothing more follows it.
     fn drain(&mut self, sink: &mut dyn FnMut(Event<'_>)) {
+        self.wake(None);
         let window = Window { text: &self.held, base: self.base, more: false };
         self.scanner.run(window, sink);
         self.scanner.close(window, sink);
@@ -156,7 +202,8 @@ impl Parser {
 
 impl fmt::Debug for Parser {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Parser").field("offset", &self.base).field("held", &self.held.len()).finish_non_exhaustive()
+        let offset = self.calm.map_or(self.base, |calm| calm.at());
+        f.debug_struct("Parser").field("offset", &offset).field("held", &self.held.len()).finish_non_exhaustive()
     }
 }
 

@@ -9,6 +9,7 @@
 //! were no limit; any other is `limit`.
 
 use super::body::{CallOut, Step};
+use super::calm::CalmValue;
 use super::element::Element;
 use super::emit::{Emitter, Ended, Sink};
 use super::envelope::Envelope;
@@ -51,6 +52,26 @@ impl Body {
         }
     }
 
+    /// If the text that comes, at `at`, is a string's and its own preview while no
+    /// quotation mark, escape or control character comes: the byte that may begin
+    /// something in it, too.
+    fn calm(&self, at: u64) -> Option<u8> {
+        match self {
+            Body::Element(body) => body.calm(at),
+            Body::ToolTag(body) => body.calm(at),
+            Body::Envelope(body) => body.calm(at),
+        }
+    }
+
+    /// Goes on behind a string's text up to `at`.
+    fn go_on(&mut self, at: u64) {
+        match self {
+            Body::Element(body) => body.go_on(at),
+            Body::ToolTag(body) => body.go_on(at),
+            Body::Envelope(body) => body.go_on(at),
+        }
+    }
+
     /// What is known of a call that is past the limit.
     fn names(&self, tables: &Tables) -> Parts {
         let (server, tool) = match self {
@@ -84,6 +105,17 @@ impl OpenCall {
     /// The first byte that the call still needs.
     pub(super) fn keep_from(&self) -> u64 {
         if self.head.is_some() { self.body.needed_from() } else { self.start }
+    }
+
+    /// Where the call stands in a string that is handed on as it comes.
+    pub(super) fn calm(&self, at: u64, index: u32, reasoning_channel: bool) -> Option<CalmValue> {
+        let closer = self.body.calm(at).filter(|_| self.head.is_none())?;
+        Some(CalmValue { at, limit_at: self.limit_at, index, closer, reasoning_channel })
+    }
+
+    /// Goes on behind a string's text up to `at`, which was handed on.
+    pub(super) fn go_on(&mut self, at: u64) {
+        self.body.go_on(at);
     }
 
     /// Reads on; yields the call's end once it is known.

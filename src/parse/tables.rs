@@ -7,9 +7,12 @@ use regex::Regex;
 use serde_json::Value;
 
 use super::config::{Config, HOLD_SLACK, MIN_HOLD};
+use super::signs::Signs;
 use super::window::{Match, begins, begins_tag};
 use crate::catalog::Catalog;
-use crate::dialect::{Block, Dialect, Lead, LineMarker, MarkedJson, STRIKE_OPEN, Shape, TEMPLATE_TOKENS, Wrapper};
+use crate::dialect::{
+    Block, Dialect, Lead, LineMarker, MarkedJson, SENTENCE_END, STRIKE_OPEN, Shape, TEMPLATE_TOKENS, Wrapper,
+};
 
 /// Tags around reasoning. They do not nest, and any closes any.
 pub(super) const THINK_TAGS: [&str; 2] = ["think", "thinking"];
@@ -152,12 +155,8 @@ pub(super) struct Tables {
     pub(super) wrapped: Vec<(&'static Wrapper, Marked)>,
     /// Whether leaked tokens of chat templates are taken off: wherever calls are read.
     pub(super) tokens: bool,
-    /// Bytes that may follow the `<` of something that matters.
-    tag_bytes: [bool; 256],
-    /// Bytes that may follow the `[` of something that matters.
-    bracket_bytes: [bool; 256],
-    /// First bytes of lines that may matter.
-    line_bytes: [bool; 256],
+    /// Where something may begin.
+    pub(super) signs: Signs,
     /// Most bytes that are held for a decision.
     pub(super) hold: usize,
 }
@@ -183,9 +182,7 @@ impl Tables {
             marked: None,
             wrapped: Vec::new(),
             tokens: config.dialects.iter().next().is_some(),
-            tag_bytes: [false; 256],
-            bracket_bytes: [false; 256],
-            line_bytes: [false; 256],
+            signs: Signs::default(),
             hold: MIN_HOLD,
             config,
         };
@@ -196,7 +193,7 @@ impl Tables {
                 Shape::MarkedJson(spec) => tables.add_marked(dialect, spec),
             }
         }
-        tables.fill_bytes();
+        tables.fill_signs();
         tables
     }
 
@@ -222,7 +219,7 @@ impl Tables {
         }
     }
 
-    fn fill_bytes(&mut self) {
+    fn fill_signs(&mut self) {
         let length = |tag: &str| tag.len() + "</>".len();
         let blocks = self.blocks.iter().map(|(_, b)| {
             let child = b.children.iter().map(|child| length(child.tag)).max();
@@ -233,44 +230,36 @@ impl Tables {
             (t.tag.as_str(), child)
         });
         for (tag, child) in blocks.chain(tools).chain(THINK_TAGS.map(|tag| (tag, None))) {
-            self.tag_bytes[usize::from(tag.as_bytes().first().copied().unwrap_or(b'>'))] = true;
+            self.signs.add_mark(&format!("<{tag}>"));
             // The gate waits for the child behind the opener: both are one marker.
             self.hold = self.hold.max(length(tag) + child.unwrap_or(0) + HOLD_SLACK);
         }
-        self.tag_bytes[usize::from(b'/')] = true;
+        for tag in THINK_TAGS {
+            self.signs.add_mark(&format!("</{tag}>"));
+        }
         for (wrapper, marked) in &self.wrapped {
-            if let [first, second, ..] = wrapper.open.as_bytes() {
-                let bytes = if *first == b'[' { &mut self.bracket_bytes } else { &mut self.tag_bytes };
-                bytes[usize::from(*second)] = true;
-            }
+            self.signs.add_mark(wrapper.open);
             let longest = wrapper.open.len().max(marked.closer().map_or(0, str::len));
             self.hold = self.hold.max(longest + HOLD_SLACK);
         }
         if self.tokens {
-            for token in TEMPLATE_TOKENS {
-                self.tag_bytes[usize::from(token.text.as_bytes()[1])] = true;
+            for mark in TEMPLATE_TOKENS.iter().map(|token| token.text).chain([SENTENCE_END, STRIKE_OPEN]) {
+                self.signs.add_mark(mark);
             }
-            self.tag_bytes[usize::from(STRIKE_OPEN.as_bytes()[1])] = true;
         }
         for byte in *b"`~'" {
-            self.line_bytes[usize::from(byte)] = true;
+            self.signs.line.add(byte, byte);
         }
-        if self.marked.is_some() {
-            for byte in *b"Tt*_" {
-                self.line_bytes[usize::from(byte)] = true;
+        if let Some(Marked { lead: MarkedLead::Lines(lines), .. }) = self.marked {
+            for lead in [lines.call.lead, lines.answer.lead].map(str::as_bytes) {
+                self.signs.line.add_any_case(lead[0], lead[1]);
+                for emphasis in *b"*_" {
+                    for second in [b'*', b'_', lead[0]] {
+                        self.signs.line.add_any_case(emphasis, second);
+                    }
+                }
             }
         }
-    }
-
-    /// Whether a line that starts with this byte may matter.
-    pub(super) fn line_may_matter(&self, byte: u8) -> bool {
-        self.line_bytes[usize::from(byte)]
-    }
-
-    /// Whether these two bytes, the first a `<` or a `[`, may begin something that matters.
-    pub(super) fn mark_may_matter(&self, first: u8, second: u8) -> bool {
-        let bytes = if first == b'[' { &self.bracket_bytes } else { &self.tag_bytes };
-        bytes[usize::from(second)]
     }
 
     /// Whether `text` begins with an opening tag that is known; yields it and its length.

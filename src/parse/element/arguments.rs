@@ -23,6 +23,21 @@ impl Element {
         }
     }
 
+    /// See `Body::calm`.
+    pub(in crate::parse) fn calm(&self, at: u64) -> Option<u8> {
+        let json = self.json.as_ref().filter(|_| self.state == State::Json && self.previewed == at)?;
+        json.in_string_at(at).then_some(b'<')
+    }
+
+    /// See `Body::go_on`.
+    pub(in crate::parse) fn go_on(&mut self, at: u64) {
+        self.cursor = at;
+        self.previewed = at;
+        if let Some(json) = &mut self.json {
+            json.go_on(at);
+        }
+    }
+
     pub(super) fn lead(&mut self, rest: &str, window: Window<'_>, max_depth: usize) -> Go {
         let space = leading_space(rest);
         if space > 0 {

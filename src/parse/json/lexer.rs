@@ -127,6 +127,11 @@ impl Lexer {
         matches!(self.state, State::String { .. } | State::Escape { .. } | State::Unicode { .. })
     }
 
+    /// Whether the lexer is inside a string and not inside an escape.
+    pub(in crate::parse) fn in_plain_string(&self) -> bool {
+        matches!(self.state, State::String { .. })
+    }
+
     /// Start of the string that is being read.
     pub(in crate::parse) fn string_start(&self) -> u64 {
         self.string_start

@@ -15,7 +15,7 @@ impl Scanner {
         let indent = text.bytes().take_while(|b| matches!(b, b' ' | b'\t')).count();
         match text.as_bytes().get(indent) {
             None if more => return Found::Hold,
-            Some(&byte) if self.tables.line_may_matter(byte) => {}
+            Some(_) if self.tables.signs.line.fit(&text.as_bytes()[indent..]) => {}
             _ => {
                 self.line_start = false;
                 return Found::Text;

@@ -17,10 +17,12 @@ mod tokens;
 use std::sync::Arc;
 
 use crate::event::Region;
+use crate::parse::calm::{Calm, CalmText};
 use crate::parse::emit::{Emitter, Sink};
 use crate::parse::line::Fence;
 use crate::parse::objects::Objects;
 use crate::parse::open::OpenCall;
+use crate::parse::signs::Plain;
 use crate::parse::tables::Tables;
 use crate::parse::window::Window;
 use crate::reasoning::ReasoningMode;
@@ -83,6 +85,42 @@ impl Scanner {
 
     pub(super) fn tables(&self) -> &Arc<Tables> {
         &self.tables
+    }
+
+    /// Where the text stands, if everything up to `at` was handed on and what comes
+    /// is only more of the same until something begins or ends in it.
+    pub(super) fn calm(&self, at: u64) -> Option<Calm> {
+        if self.emitter.reported != at || self.emitter.is_pending() {
+            return None;
+        }
+        if let Some(call) = &self.call {
+            return call.calm(at, self.emitter.index(), self.reasoning_channel).map(Calm::Value);
+        }
+        let is_calm = self.objects.is_none() && self.emitter.is_calm();
+        is_calm.then_some(Calm::Text(CalmText {
+            at,
+            line_start: self.line_start,
+            before: self.before,
+            region: self.emitter.region,
+            reasoning_channel: self.reasoning_channel,
+        }))
+    }
+
+    /// Goes on behind text that was handed on without the scanner, and `plain`,
+    /// which comes next and was not handed on yet.
+    pub(super) fn go_on(&mut self, calm: CalmText, plain: Plain) {
+        self.emitter.reported = calm.at;
+        self.at = calm.at + plain.length as u64;
+        self.line_start = plain.line_start;
+        self.before = calm.before;
+    }
+
+    /// Goes on in a call whose text up to `at` was handed on without the scanner.
+    pub(super) fn go_on_in_call(&mut self, at: u64) {
+        self.emitter.reported = at;
+        if let Some(call) = &mut self.call {
+            call.go_on(at);
+        }
     }
 
     /// Whether a call is open, or calls are held.
@@ -205,28 +243,23 @@ impl Scanner {
                 }
             }
             let rest = window.from(self.at);
-            match memchr::memchr3(b'<', b'[', b'\n', rest.as_bytes()) {
-                None => {
-                    self.at = window.end();
-                    self.line_start &= rest.is_empty();
-                    return self.hold(window, sink);
-                }
-                Some(i) if rest.as_bytes()[i] == b'\n' => {
-                    self.at += i as u64 + 1;
-                    self.line_start = true;
-                }
-                Some(i) => {
-                    self.at += i as u64;
-                    match self.mark(window, sink) {
-                        Found::Hold => return self.hold(window, sink),
-                        Found::Opened => return true,
-                        Found::Taken => {}
-                        Found::Text => {
-                            self.at += 1;
-                            self.line_start = false;
-                        }
-                    }
-                }
+            if rest.is_empty() {
+                return self.hold(window, sink);
+            }
+            let plain = self.tables.signs.plain(rest.as_bytes(), false);
+            self.at += plain.length as u64;
+            self.line_start = plain.line_start;
+            if plain.length == rest.len() {
+                return self.hold(window, sink);
+            }
+            if self.line_start {
+                continue;
+            }
+            match self.mark(window, sink) {
+                Found::Hold => return self.hold(window, sink),
+                Found::Opened => return true,
+                Found::Taken => {}
+                Found::Text => self.at += 1,
             }
         }
     }

@@ -53,10 +53,8 @@ impl Scanner {
     /// At a `<` or a `[`: think tags and openers.
     pub(super) fn mark(&mut self, window: Window<'_>, sink: &mut Sink<'_>) -> Found {
         let (text, more) = window.candidate(self.at, self.tables.hold);
-        match text.as_bytes() {
-            [_] if more => return Found::Hold,
-            [first, second, ..] if self.tables.mark_may_matter(*first, *second) => {}
-            _ => return Found::Text,
+        if text.len() == 1 {
+            return if more { Found::Hold } else { Found::Text };
         }
         // What came before counts in the decisions below.
         self.emitter.text(window, self.at, sink);

@@ -59,6 +59,8 @@ enum State {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Open {
     parameter: usize,
+    /// Whether it is taken verbatim; see [`TagParameter::is_text`].
+    is_text: bool,
     /// First byte of the value, after the line break that it loses.
     start: Option<u64>,
     /// Openers of the same parameter, and of the same tool, inside the value.
@@ -121,7 +123,7 @@ impl ToolTag {
             let rest = window.from(self.cursor);
             if rest.is_empty() {
                 if let State::Value(open) = self.state {
-                    self.preview(tool, open, window, out);
+                    self.preview(open, window, out);
                 }
                 return Step::More;
             }
@@ -177,7 +179,9 @@ impl ToolTag {
                 self.object_open = true;
                 let key = Value::from(tool.parameters[parameter].name.as_str());
                 out.delta(self.cursor, &format!("{lead}{key}:"));
-                let open = Open { parameter, start: None, parameters: 0, tools: 0, cdata: false, previewed: 0 };
+                let is_text = tool.parameters[parameter].is_text;
+                let open =
+                    Open { parameter, is_text, start: None, parameters: 0, tools: 0, cdata: false, previewed: 0 };
                 self.state = State::Value(open);
                 Go::On
             }

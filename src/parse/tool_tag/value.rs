@@ -20,7 +20,7 @@ impl ToolTag {
     ) -> Go {
         let parameter = &tool.parameters[open.parameter];
         if open.start.is_none() {
-            return self.value_starts(open, parameter.is_text, window, out);
+            return self.value_starts(open, window, out);
         }
         let next = match (open.cdata, out.think_ends) {
             (true, true) => memchr::memchr2(b']', b'<', rest.as_bytes()),
@@ -43,16 +43,16 @@ impl ToolTag {
         let tool_close = begins_tag(rest, &tool.tag, true, more);
         let tool_open = begins_tag(rest, &tool.tag, false, more);
         if [close, nested, tool_close, tool_open, think].contains(&Match::Undecided) {
-            self.preview(tool, open, window, out);
+            self.preview(open, window, out);
             return Go::Wait;
         }
         let length = match (close, nested, tool_close, tool_open, think) {
             (.., Match::Yes(_)) => {
-                self.preview(tool, open, window, out);
+                self.preview(open, window, out);
                 return self.think(rest, more);
             }
             (Match::Yes(length), ..) if open.parameters == 0 && open.tools == 0 => {
-                let open = self.preview(tool, open, window, out);
+                let open = self.preview(open, window, out);
                 self.state = State::Follow(open, self.cursor);
                 self.cursor += length as u64;
                 return Go::On;
@@ -81,7 +81,7 @@ impl ToolTag {
     }
 
     /// Decides where the value's text starts: after one line break, or inside CDATA.
-    fn value_starts(&mut self, mut open: Open, is_text: bool, window: Window<'_>, out: &mut CallOut<'_, '_>) -> Go {
+    fn value_starts(&mut self, mut open: Open, window: Window<'_>, out: &mut CallOut<'_, '_>) -> Go {
         // White space before a CDATA section was looked at up to `previewed`.
         let seen = open.previewed.max(self.cursor);
         let at = seen + leading_space(window.from(seen)) as u64;
@@ -102,7 +102,7 @@ impl ToolTag {
         }
         open.start = Some(self.cursor);
         open.previewed = self.cursor;
-        if is_text && !open.cdata {
+        if open.is_text && !open.cdata {
             out.delta(self.cursor, "\"");
         }
         self.state = State::Value(open);
@@ -186,7 +186,7 @@ impl ToolTag {
         }
         let start = open.start.unwrap_or(close_at);
         let text = window.slice(start..close_at);
-        let value = if parameter.is_text {
+        let value = if open.is_text {
             if open.cdata {
                 // Adjacent sections are one text: that is how CDATA holds its own end.
                 Value::from(text.replace("]]><![CDATA[", ""))
@@ -199,7 +199,7 @@ impl ToolTag {
         if open.cdata {
             self.repairs.push(Repair::Cdata);
         }
-        if parameter.is_text && !open.cdata {
+        if open.is_text && !open.cdata {
             let end = close_at - trailing_line_break(text) as u64;
             string_delta(open.previewed, end, window, out);
             out.delta(close_at, "\"");
@@ -227,15 +227,24 @@ impl ToolTag {
         }
     }
 
+    /// See `Body::calm`. What was handed on is a string value's text: no other is.
+    pub(in crate::parse) fn calm(&self, at: u64) -> Option<u8> {
+        let State::Value(open) = self.state else { return None };
+        let is_text = open.start.is_some() && !open.cdata && open.is_text;
+        (is_text && self.cursor == at && open.previewed == at).then_some(b'<')
+    }
+
+    /// See `Body::go_on`.
+    pub(in crate::parse) fn go_on(&mut self, at: u64) {
+        self.cursor = at;
+        if let State::Value(open) = &mut self.state {
+            open.previewed = at;
+        }
+    }
+
     /// Hands on a string value's text up to the cursor, but for a line break that it may lose.
-    pub(super) fn preview(
-        &mut self,
-        tool: &TagTool,
-        mut open: Open,
-        window: Window<'_>,
-        out: &mut CallOut<'_, '_>,
-    ) -> Open {
-        if tool.parameters[open.parameter].is_text && !open.cdata && open.start.is_some() && !out.is_past() {
+    pub(super) fn preview(&mut self, mut open: Open, window: Window<'_>, out: &mut CallOut<'_, '_>) -> Open {
+        if open.is_text && !open.cdata && open.start.is_some() && !out.is_past() {
             let text = window.slice(open.previewed..self.cursor);
             let to = self.cursor - trailing_line_break_so_far(text) as u64;
             if to > open.previewed {
