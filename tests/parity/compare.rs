@@ -97,7 +97,7 @@ fn same_calls(expected: &[Call], got: &[Call]) -> bool {
     expected.len() == got.len() && expected.iter().zip(got).all(|(e, g)| same_call(e, g))
 }
 
-pub(crate) fn same_call(expected: &Call, got: &Call) -> bool {
+fn same_call(expected: &Call, got: &Call) -> bool {
     expected.name == got.name && same_value(&expected.arguments, &got.arguments)
 }
 

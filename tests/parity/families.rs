@@ -84,7 +84,7 @@ pub(crate) const FAMILIES: &[Family] = &[
     read(
         "mistral",
         "`[TOOL_CALLS][{\"name\": …}]`, `[TOOL_CALLS]f[ARGS]{…}`",
-        &["tool_calls", "tool_calls_name"],
+        &["tool_calls"],
         &[
             (DYNAMO, "tool:mistral"),
             (LLAMACPP, "mistralai"),
@@ -220,7 +220,7 @@ pub(crate) const FAMILIES: &[Family] = &[
     not_read("phi4", "`functools[{…}]`", &[(DYNAMO, "tool:phi4"), (LLAMACPP, "fireworks-ai-llama-3-firefunction")]),
     not_read("seed_oss", "`<seed:tool_call><function=f>`, `<seed:think>`", &[(LLAMACPP, "ByteDance-Seed-OSS")]),
     not_read("step3", "`<steptml:invoke name=\"f\">`", &[(SMG, "step3")]),
-    not_read("mistral_think", "`[THINK]…[/THINK]`", &[(DYNAMO, "reasoning:mistral")]),
+    not_read("mistral_think", "`[THINK]…[/THINK]`", &[(DYNAMO, "reasoning:mistral"), (LLAMACPP, "[THINK]")]),
 ];
 
 /// The family of a name.

@@ -33,6 +33,7 @@ fn copy(corpus: &str, raw: &Value) -> Record {
     let id = words("id");
     let member = match corpus {
         "dynamo_parity" => format!("{}:{}", words("kind"), words("dialect")),
+        "llamacpp" if words("text").contains("[THINK]") => "[THINK]".to_owned(),
         "llamacpp" => raw["dialect"].as_str().unwrap_or("none").to_owned(),
         "reasoning" => id.rsplit('/').nth(1).unwrap_or_default().replacen("test_", "", 1),
         _ => words("dialect"),
@@ -176,7 +177,18 @@ fn tools(raw: &Value, engines: &BTreeMap<String, Outcome>) -> Option<Vec<Tool>> 
         outcome.calls.iter().flatten().for_each(|call| add(Tool::new(&call.name)));
         outcome.partly.iter().flat_map(|p| &p.names).for_each(|name| add(Tool::new(name)));
     }
+    if tools.is_empty() && engines.values().any(|o| o.partly.is_some()) {
+        named(raw["text"].as_str().unwrap_or_default()).for_each(|name| tools.push(Tool::new(name)));
+    }
     (!tools.is_empty()).then_some(tools)
+}
+
+/// Names in calls whose test only counts them.
+fn named(text: &str) -> impl Iterator<Item = &str> {
+    let object = text.split("\"name\": \"").skip(1).filter_map(|rest| rest.split('"').next());
+    let python = text.split_once('[').and_then(|(_, rest)| rest.split_once('(')).map(|(name, _)| name);
+    let word = |name: &&str| !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    object.chain(python).filter(word).take(1)
 }
 
 fn skip(raw: &Value, record: &Record) -> Option<String> {
