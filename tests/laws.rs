@@ -56,6 +56,30 @@ const SOUP: &[&str] = &[
     "\nTYPE: MCP\n",
     "\n**TYPE：MCP**\n",
     "\ntype: answer\n",
+    "<tool_call>",
+    "</tool_call>\n",
+    "<function=f>",
+    "<function=write_file>",
+    "</function>",
+    "<parameter=a>",
+    "<parameter=text>",
+    "</parameter>",
+    "<function=write_file><parameter=path>a</parameter><parameter=text>",
+    "<function=f>{\"a\": 1}</function>",
+    "<function_calls>\n",
+    "</function_calls>",
+    "<invoke name=\"f\">",
+    "<parameter name='days'>",
+    "</invoke>",
+    "<｜tool▁calls▁begin｜>",
+    "<｜tool▁call▁begin｜>",
+    "<|tool_call_begin|>",
+    "function",
+    "<｜tool▁sep｜>",
+    "f",
+    "<｜tool▁call▁end｜>",
+    "<｜tool▁calls▁end｜>",
+    "<｜tool▁call▁begin｜>f<｜tool▁sep｜>{\"a\": \"",
     "TYPE",
     "<tool_call>",
     "</tool_call>",
@@ -137,6 +161,7 @@ fn config() -> impl Strategy<Value = Config> {
         1 => Just(DialectSet::from(Dialect::UseMcpTool)),
         1 => Just(DialectSet::from(Dialect::ToolTag)),
         1 => Just(DialectSet::from(Dialect::TypeMarker)),
+        1 => Just(DialectSet::from(Dialect::FunctionTag).with(Dialect::DeepSeek)),
     ];
     let reasoning = prop_oneof![
         3 => Just(ReasoningMode::Auto),
@@ -245,7 +270,22 @@ fn written() -> impl Strategy<Value = Written> {
         let arguments = json!({"path": path, "text": body});
         Written { complete_at: text.len(), text, tool: "write_file".to_owned(), arguments }
     });
-    prop_oneof![element, marked, tag]
+    let function = json_call().prop_map(|(tool, arguments)| {
+        let head = format!("<function={tool}>{arguments}");
+        Written { complete_at: head.len(), text: format!("{head}</function>"), tool, arguments }
+    });
+    let deepseek = json_call().prop_map(|(tool, arguments)| {
+        let head = format!("<｜tool▁call▁begin｜>function<｜tool▁sep｜>{tool}\n```json\n{arguments}");
+        Written { complete_at: head.len(), text: format!("{head}\n```<｜tool▁call▁end｜>"), tool, arguments }
+    });
+    let parameters = (text_value(), text_value()).prop_map(|(path, body)| {
+        let text = format!(
+            "<function=write_file>\n<parameter=path>\n{path}\n</parameter>\n<parameter=text>\n{body}\n</parameter>\n</function>"
+        );
+        let arguments = json!({"path": path, "text": body});
+        Written { complete_at: text.len(), text, tool: "write_file".to_owned(), arguments }
+    });
+    prop_oneof![element, marked, tag, function, deepseek, parameters]
 }
 
 /// Prose without markers; some of it looks like the beginning of one.
@@ -412,6 +452,26 @@ fn long_inputs_made_to_be_slow_are_parsed() {
         ("TYPE: MCP\n{bad\nTYPE", " "),
         ("", "```\nTYPE: MCP\n{\"tool_name\":\"f\"}\n```\n"),
         ("", "<use_mcp_tool></use_mcp_tool></think>"),
+        ("", "<tool_call>"),
+        ("", "<tool_call>\n<function=f></function>\n</tool_call>\n"),
+        ("", "<function=f>"),
+        ("", "<function="),
+        ("<function=", "f"),
+        ("<function=f>{\"a\": \"", "</function>"),
+        ("<function=f>{\"a\": \"\n", "</function"),
+        ("<function=f>{}", " "),
+        ("<function=f><parameter=a>", "<parameter="),
+        ("<function=f><parameter=a>", "</parameter>"),
+        ("<function=f><parameter=a>", "</parameter><parameter=a>"),
+        ("<function=f><parameter=a>", "</parameter><parameter=b"),
+        ("<function=f>", "<parameter=a>1</parameter>"),
+        ("", "<invoke name=\""),
+        ("<invoke name=\"f\"><parameter name=\"a\">", "<invoke name='f' "),
+        ("", "<｜tool▁calls▁begin｜>"),
+        ("", "<｜tool▁call▁begin｜>f<｜tool▁sep｜>{}"),
+        ("<｜tool▁call▁begin｜>f<｜tool▁sep｜>", "<｜tool▁"),
+        ("<｜tool▁call▁begin｜>f<｜tool▁sep｜>{\"a\": \"", "<｜tool▁call▁end｜>"),
+        ("<｜tool▁call▁begin｜>f<｜tool▁sep｜>{bad\n", "<"),
     ];
     let config = Config { catalog: Some(tools()), ..Config::default() };
     let mut broken = Vec::new();

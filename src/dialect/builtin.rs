@@ -58,5 +58,6 @@ pub(super) const TYPE_MARKER: Spec = Spec {
         argument_keys: &["parameters", "arguments", "args", "params", "input"],
         server_keys: &["server_name", "server"],
         idle_keys: &[],
+        named: None,
     }),
 };

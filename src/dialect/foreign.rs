@@ -1,6 +1,7 @@
 //! The dialects of other prompts and chat templates: read, never taught.
 
-use super::{Lead, MarkedJson, Shape, Spec, Wrapper};
+use super::{Group, Lead, MarkedJson, Named, NamedArguments, NamedCall, Piece, Shape, Spec, Wrapper};
+use Piece::{Attributes, Id, Name, Quote, Space, Text};
 
 /// Names that objects of any family have for the tool.
 const TOOL_KEYS: &[&str] = &["name", "tool_name", "tool"];
@@ -26,6 +27,7 @@ const fn json(wrappers: &'static [Wrapper]) -> MarkedJson {
         argument_keys: &["arguments", "parameters", "args", "params", "input"],
         server_keys: SERVER_KEYS,
         idle_keys: IDLE_KEYS,
+        named: None,
     }
 }
 
@@ -41,9 +43,18 @@ pub(super) const HERMES: Spec = spec(
     ]),
 );
 
-/// Mistral up to Nemo. The closing marker is the one that some servers add.
-pub(super) const TOOL_CALLS: Spec =
-    spec("tool_calls", json(&[Wrapper { open: "[TOOL_CALLS]", close: Some("[/TOOL_CALLS]"), must_close: false }]));
+const MISTRAL: &str = "[TOOL_CALLS]";
+
+/// A call of Mistral's with a name, and what stands between name and JSON.
+macro_rules! mistral {
+    ($($piece:expr),*) => {
+        NamedCall {
+            head: &[Text(MISTRAL), Space, Name, $(Space, $piece),*],
+            arguments: NamedArguments::Json { fenced: false },
+            close: "",
+        }
+    };
+}
 
 /// What LM Studio's default prompt asks for.
 pub(super) const TOOL_REQUEST: Spec = spec("tool_request", json(&[tag("[TOOL_REQUEST]", "[END_TOOL_REQUEST]")]));
@@ -56,3 +67,106 @@ pub(super) const PYTHON_TAG: Spec = spec(
         ..json(&[Wrapper { open: "<|python_tag|>", close: None, must_close: false }])
     },
 );
+
+/// Mistral up to Nemo, and with the name before the JSON from version 11 of its
+/// tokenizer on. The closing marker is the one that some servers add.
+pub(super) const TOOL_CALLS: Spec = spec(
+    "tool_calls",
+    MarkedJson {
+        named: Some(&Named {
+            calls: &[mistral!(Text("[ARGS]")), mistral!(Text("[CALL_ID]"), Id, Text("[ARGS]")), mistral!()],
+            groups: &[Group { open: MISTRAL, close: "[/TOOL_CALLS]", gated: true }],
+        }),
+        ..json(&[Wrapper { open: MISTRAL, close: Some("[/TOOL_CALLS]"), must_close: false }])
+    },
+);
+
+const FUNCTION: &[Piece] = &[Text("<function="), Name, Text(">")];
+
+/// Llama 3's `<function=NAME>{…}</function>`, and Qwen3-Coder's with
+/// parameters as tags, usually in a `<tool_call>`.
+pub(super) const FUNCTION_TAG: Spec = Spec {
+    name: "function_tag",
+    template: None,
+    shape: Shape::Named(&Named {
+        calls: &[
+            NamedCall { head: FUNCTION, arguments: NamedArguments::Json { fenced: false }, close: "</function>" },
+            NamedCall {
+                head: FUNCTION,
+                arguments: NamedArguments::Tags {
+                    open: &[Text("<parameter="), Name, Text(">")],
+                    close: "</parameter>",
+                },
+                close: "</function>",
+            },
+        ],
+        groups: &[Group { open: "<tool_call>", close: "</tool_call>", gated: true }],
+    }),
+};
+
+/// A call in Anthropic's style, its tags in a namespace.
+macro_rules! invoke {
+    ($namespace:literal) => {
+        NamedCall {
+            head: &[Text(concat!("<", $namespace, "invoke ")), Space, Text("name="), Quote, Name, Quote, Attributes],
+            arguments: NamedArguments::Tags {
+                open: &[
+                    Text(concat!("<", $namespace, "parameter ")),
+                    Space,
+                    Text("name="),
+                    Quote,
+                    Name,
+                    Quote,
+                    Attributes,
+                ],
+                close: concat!("</", $namespace, "parameter>"),
+            },
+            close: concat!("</", $namespace, "invoke>"),
+        }
+    };
+}
+
+macro_rules! group {
+    ($tag:literal) => {
+        Group { open: concat!("<", $tag, ">"), close: concat!("</", $tag, ">"), gated: true }
+    };
+}
+
+/// Anthropic's `<function_calls><invoke name="…">`; MiniMax has a wrapper of its own.
+pub(super) const INVOKE: Spec = Spec {
+    name: "invoke",
+    template: None,
+    shape: Shape::Named(&Named {
+        calls: &[invoke!(""), invoke!("antml:")],
+        groups: &[group!("function_calls"), group!("antml:function_calls"), group!("minimax:tool_call")],
+    }),
+};
+
+const CALL_BEGIN: Piece = Text("<｜tool▁call▁begin｜>");
+const SEPARATOR: Piece = Text("<｜tool▁sep｜>");
+const CALL_END: &str = "<｜tool▁call▁end｜>";
+
+macro_rules! deepseek {
+    ($fenced:literal, $($piece:expr),+) => {
+        NamedCall { head: &[$($piece),+], arguments: NamedArguments::Json { fenced: $fenced }, close: CALL_END }
+    };
+}
+
+/// DeepSeek's special tokens: V3 and R1 with the type `function` and a fence,
+/// V3.1 without. R1 leaves the token before the type out at times.
+pub(super) const DEEPSEEK: Spec = Spec {
+    name: "deepseek",
+    template: None,
+    shape: Shape::Named(&Named {
+        calls: &[
+            deepseek!(true, CALL_BEGIN, Space, Text("function"), SEPARATOR, Space, Name),
+            deepseek!(false, CALL_BEGIN, Space, Name, Space, SEPARATOR),
+            deepseek!(false, CALL_BEGIN, Space, Name),
+            deepseek!(true, Text("<｜tool▁calls▁begin｜>"), Space, Text("function"), SEPARATOR, Space, Name),
+        ],
+        groups: &[
+            Group { open: "<｜tool▁calls▁begin｜>", close: "<｜tool▁calls▁end｜>", gated: false },
+            Group { open: "<｜tool▁calls｜>", close: "<｜tool▁calls▁end｜>", gated: false },
+        ],
+    }),
+};

@@ -31,12 +31,19 @@ pub enum Dialect {
     TypeMarker,
     /// `<tool_call>` with JSON, as Hermes and Qwen write it.
     Hermes,
-    /// `[TOOL_CALLS]` with JSON, as Mistral's models write it.
+    /// `[TOOL_CALLS]` with JSON, or with a name and JSON, as Mistral's models write it.
     ToolCalls,
     /// `[TOOL_REQUEST]` with JSON, as LM Studio asks for it.
     ToolRequest,
     /// `<|python_tag|>` with JSON, as Llama writes it.
     PythonTag,
+    /// `<function=NAME>`, then JSON or `<parameter=KEY>` tags; only read.
+    FunctionTag,
+    /// `<invoke name="NAME">` with `<parameter name="KEY">` tags; only read.
+    Invoke,
+    /// DeepSeek's special tokens around a name and JSON; only read.
+    #[serde(rename = "deepseek")]
+    DeepSeek,
 }
 
 /// The constant data of a dialect.
@@ -60,6 +67,8 @@ pub enum Shape {
     ToolTag,
     /// JSON objects, each with the tool's name and the arguments, behind a marker.
     MarkedJson(MarkedJson),
+    /// The tool's name outside its arguments.
+    Named(&'static Named),
 }
 
 /// An element that is a call.
@@ -110,6 +119,8 @@ pub struct MarkedJson {
     pub server_keys: &'static [&'static str],
     /// Keys of the dialect that say nothing that a call needs.
     pub idle_keys: &'static [&'static str],
+    /// The dialect's calls whose tool's name stands before their JSON.
+    pub named: Option<&'static Named>,
 }
 
 /// What announces JSON objects as calls.
@@ -135,6 +146,74 @@ pub struct Wrapper {
     pub close: Option<&'static str>,
     /// Whether a missing `close` is a repair.
     pub must_close: bool,
+}
+
+/// Data of the shapes in which a call begins with its tool's name.
+#[derive(Debug)]
+pub struct Named {
+    /// The ways to write a call; of those that fit, the first counts.
+    pub calls: &'static [NamedCall],
+    /// What may stand around one or several calls.
+    pub groups: &'static [Group],
+}
+
+/// A call that begins with its tool's name.
+#[derive(Debug)]
+pub struct NamedCall {
+    /// What the call begins with, up to where its arguments begin.
+    pub head: &'static [Piece],
+    /// How the arguments are written.
+    pub arguments: NamedArguments,
+    /// What ends the call; empty where the arguments' end does.
+    pub close: &'static str,
+}
+
+/// How the arguments of a [`NamedCall`] are written.
+#[derive(Debug)]
+pub enum NamedArguments {
+    /// As one JSON value; `fenced` where a code fence around it is the rule.
+    Json {
+        /// Whether a fence is no fault.
+        fenced: bool,
+    },
+    /// One tag each, all closed by the same tag.
+    Tags {
+        /// The opening tag; its name is the parameter's.
+        open: &'static [Piece],
+        /// The closing tag.
+        close: &'static str,
+    },
+}
+
+/// Part of an opener that holds a name.
+///
+/// In a [`Text`](Piece::Text) of special tokens `｜` also stands for `|`, and
+/// `▁` for `_`, `\_` or a space, as models and servers spell them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Piece {
+    /// This very text.
+    Text(&'static str),
+    /// White space, if any.
+    Space,
+    /// A name: of the tool, or of the parameter.
+    Name,
+    /// A word that says nothing that a call needs.
+    Id,
+    /// A single or double quotation mark, the second the same as the first.
+    Quote,
+    /// The rest of a tag: further attributes and its `>`.
+    Attributes,
+}
+
+/// What stands around one or several calls.
+#[derive(Debug)]
+pub struct Group {
+    /// The opening tag or token.
+    pub open: &'static str,
+    /// The closing tag or token.
+    pub close: &'static str,
+    /// Whether it only counts before a call; a special token always does.
+    pub gated: bool,
 }
 
 /// A line that marks something, as a sequence of regular expressions.
@@ -163,6 +242,9 @@ impl Dialect {
         Dialect::ToolCalls,
         Dialect::ToolRequest,
         Dialect::PythonTag,
+        Dialect::FunctionTag,
+        Dialect::Invoke,
+        Dialect::DeepSeek,
     ];
 
     /// The dialects that the prompt can teach; the others are only read.
@@ -180,6 +262,9 @@ impl Dialect {
             Dialect::ToolCalls => &foreign::TOOL_CALLS,
             Dialect::ToolRequest => &foreign::TOOL_REQUEST,
             Dialect::PythonTag => &foreign::PYTHON_TAG,
+            Dialect::FunctionTag => &foreign::FUNCTION_TAG,
+            Dialect::Invoke => &foreign::INVOKE,
+            Dialect::DeepSeek => &foreign::DEEPSEEK,
         }
     }
 

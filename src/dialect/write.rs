@@ -3,7 +3,7 @@
 use quick_xml::escape::{partial_escape, unescape};
 use serde_json::{Map, Value};
 
-use super::{Block, ChildRole, Dialect, Lead, MarkedJson, Shape, Wrapper};
+use super::{Block, ChildRole, Dialect, Lead, MarkedJson, NamedArguments, NamedCall, Piece, Shape, Wrapper};
 use crate::catalog::Catalog;
 use crate::tool::Tool;
 
@@ -33,6 +33,7 @@ pub fn write_call(dialect: Dialect, server: Option<&str>, tool: &str, arguments:
     }
     match &dialect.spec().shape {
         Shape::MarkedJson(shape) => write_marked(shape, server, tool, arguments),
+        Shape::Named(named) => write_named(&named.calls[0], server, tool, arguments),
         Shape::Element(_) | Shape::ToolTag => write_tag(server, tool, arguments),
     }
 }
@@ -55,7 +56,7 @@ fn element(dialect: Dialect, tool: &str) -> Option<&'static Block> {
     let own = |block: &&Block| block.tool == Some(tool);
     match dialect.spec().shape {
         Shape::Element(all) => all.iter().find(own).or_else(|| all.iter().find(|b| b.tool.is_none())),
-        Shape::ToolTag => Dialect::ALL.iter().flat_map(|d| blocks(*d)).find(own),
+        Shape::ToolTag | Shape::Named(_) => Dialect::ALL.iter().flat_map(|d| blocks(*d)).find(own),
         Shape::MarkedJson(_) => None,
     }
 }
@@ -86,16 +87,50 @@ fn escaped(text: &str) -> String {
 }
 
 fn write_tag(server: Option<&str>, tool: &str, arguments: &Map<String, Value>) -> String {
-    let tag = server.map_or_else(|| tool.to_owned(), |server| format!("{server}.{tool}"));
-    let mut text = format!("<{tag}>\n");
+    let tag = full_name(server, tool);
+    let tags = |name: &str| (format!("<{name}>"), format!("</{name}>"));
+    format!("<{tag}>\n{}</{tag}>", write_values(arguments, tags))
+}
+
+fn write_named(call: &NamedCall, server: Option<&str>, tool: &str, arguments: &Map<String, Value>) -> String {
+    let head = write_head(call.head, &full_name(server, tool));
+    let written = match &call.arguments {
+        NamedArguments::Json { fenced: true } => format!("\n```json\n{}\n```", json(arguments)),
+        NamedArguments::Json { fenced: false } => json(arguments),
+        NamedArguments::Tags { open, close } => {
+            format!("\n{}", write_values(arguments, |name| (write_head(open, name), (*close).to_owned())))
+        }
+    };
+    format!("{head}{written}{}", call.close)
+}
+
+fn write_head(pieces: &[Piece], name: &str) -> String {
+    let written = |piece: &Piece| match piece {
+        Piece::Text(text) => text,
+        Piece::Space | Piece::Id => "",
+        Piece::Name => name,
+        Piece::Quote => "\"",
+        Piece::Attributes => ">",
+    };
+    pieces.iter().map(written).collect()
+}
+
+fn full_name(server: Option<&str>, tool: &str) -> String {
+    server.map_or_else(|| tool.to_owned(), |server| format!("{server}.{tool}"))
+}
+
+/// A line for each argument, between the opening and the closing tag of its name.
+fn write_values(arguments: &Map<String, Value>, tags: impl Fn(&str) -> (String, String)) -> String {
+    let mut text = String::new();
     for (name, value) in arguments {
         let value = plain(value);
+        let (open, close) = tags(name);
         // The parser takes one line break off either end.
         let before = if value.starts_with(['\n', '\r']) { "\n" } else { "" };
         let after = if value.ends_with('\n') { "\n" } else { "" };
-        text += &format!("<{name}>{before}{value}{after}</{name}>\n");
+        text += &format!("{open}{before}{value}{after}{close}\n");
     }
-    text + &format!("</{tag}>")
+    text
 }
 
 fn write_marked(shape: &MarkedJson, server: Option<&str>, tool: &str, arguments: &Map<String, Value>) -> String {

@@ -9,7 +9,7 @@ use memchr::memchr2_iter;
 use regex::Regex;
 
 use crate::catalog::Catalog;
-use crate::dialect::{Dialect, Lead, MarkedJson, SENTENCE_END, Shape, TEMPLATE_TOKENS, Wrapper};
+use crate::dialect::{Dialect, Lead, MarkedJson, NamedArguments, Piece, SENTENCE_END, Shape, TEMPLATE_TOKENS, Wrapper};
 
 /// Tags that no dialect's data names but that models or servers act on:
 /// reasoning, call syntaxes of other families, and the delimiters of results.
@@ -80,7 +80,7 @@ impl Neutraliser {
         }
         let mut tags = tools.clone();
         tags.extend(FOREIGN_TAGS.iter().map(|tag| (*tag).to_owned()));
-        tags.extend(block_tags().map(str::to_lowercase));
+        tags.extend(block_tags().chain(named_tags()).map(str::to_lowercase));
         tags.extend(wrapper_words('<').map(str::to_lowercase));
         let tokens = TEMPLATE_TOKENS.iter().map(|token| token.text).chain([SENTENCE_END]);
         tags.extend(tokens.map(|token| token.trim_matches(['<', '/', '>']).to_lowercase()));
@@ -183,6 +183,27 @@ fn block_tags() -> impl Iterator<Item = &'static str> {
         })
         .flatten()
         .flat_map(|block| block.children.iter().map(|child| child.tag).chain([block.tag]))
+}
+
+/// Names of the tags that hold a tool's or a parameter's name, and of those around them.
+fn named_tags() -> impl Iterator<Item = &'static str> {
+    let named = Dialect::ALL.iter().filter_map(|dialect| match dialect.spec().shape {
+        Shape::Named(named) => Some(named),
+        _ => None,
+    });
+    named
+        .flat_map(|named| {
+            let openers = named.calls.iter().filter_map(|call| match call.head.first() {
+                Some(Piece::Text(opener)) => Some(*opener),
+                _ => None,
+            });
+            let closers = named.calls.iter().flat_map(|call| match call.arguments {
+                NamedArguments::Tags { close, .. } => [call.close, close],
+                NamedArguments::Json { .. } => [call.close; 2],
+            });
+            openers.chain(closers).chain(named.groups.iter().map(|group| group.open))
+        })
+        .filter_map(|marker| marker.strip_prefix('<')?.trim_start_matches('/').split([' ', '=', '>']).next())
 }
 
 /// What stands between the brackets of the literal markers that begin with `bracket`.

@@ -9,6 +9,13 @@ pub(super) struct Fence {
     length: usize,
 }
 
+impl Fence {
+    /// Number of its characters, in bytes.
+    pub(super) fn length(self) -> usize {
+        self.length
+    }
+}
+
 /// Fewest characters of a fence.
 const MIN_FENCE: usize = 3;
 

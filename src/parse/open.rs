@@ -13,6 +13,7 @@ use super::calm::CalmValue;
 use super::element::Element;
 use super::emit::{Emitter, Ended, Sink};
 use super::envelope::Envelope;
+use super::named::NamedJson;
 use super::tables::Tables;
 use super::tool_tag::ToolTag;
 use super::verdict::{Fault, Parts, verdict};
@@ -37,7 +38,8 @@ pub(super) struct OpenCall {
 #[derive(Debug)]
 pub(super) enum Body {
     Element(Box<Element>),
-    ToolTag(ToolTag),
+    NamedJson(Box<NamedJson>),
+    ToolTag(Box<ToolTag>),
     Envelope(Box<Envelope>),
 }
 
@@ -47,6 +49,7 @@ impl Body {
     fn needed_from(&self) -> u64 {
         match self {
             Body::Element(body) => body.completed().unwrap_or(body.cursor),
+            Body::NamedJson(body) => body.completed().unwrap_or(body.cursor),
             Body::ToolTag(body) => body.cursor,
             Body::Envelope(body) => body.cursor(),
         }
@@ -58,6 +61,7 @@ impl Body {
     fn calm(&self, at: u64) -> Option<u8> {
         match self {
             Body::Element(body) => body.calm(at),
+            Body::NamedJson(body) => body.calm(at),
             Body::ToolTag(body) => body.calm(at),
             Body::Envelope(body) => body.calm(at),
         }
@@ -67,6 +71,7 @@ impl Body {
     fn go_on(&mut self, at: u64) {
         match self {
             Body::Element(body) => body.go_on(at),
+            Body::NamedJson(body) => body.go_on(at),
             Body::ToolTag(body) => body.go_on(at),
             Body::Envelope(body) => body.go_on(at),
         }
@@ -77,9 +82,10 @@ impl Body {
         let (server, tool) = match self {
             Body::Element(body) => body.names(),
             Body::Envelope(body) => body.names(),
+            Body::NamedJson(body) => body.names(),
             Body::ToolTag(body) => {
-                let tool = &tables.tools[body.tool];
-                (tool.server.clone(), Some(tool.tool.clone()))
+                let (server, tool) = body.names(body.callee.tool(tables));
+                (server, Some(tool))
             }
         };
         Parts { server, tool, ..Parts::default() }
@@ -91,6 +97,10 @@ impl OpenCall {
     pub(super) fn new(dialect: Dialect, start: u64, body: Body, call_bytes: usize) -> Self {
         let limit_at = start.saturating_add(call_bytes as u64);
         OpenCall { dialect, start, body, quoted: false, think_ends: false, limit_at, head: None }
+    }
+
+    pub(super) fn dialect(&self) -> Dialect {
+        self.dialect
     }
 
     pub(super) fn body(&self) -> &Body {
@@ -133,7 +143,11 @@ impl OpenCall {
             let mut out = CallOut { emitter, sink, head, think_ends: self.think_ends };
             let step = match &mut self.body {
                 Body::Element(body) => body.advance(readable, max_depth, &mut out),
-                Body::ToolTag(body) => body.advance(&tables.tools[body.tool], readable, &mut out),
+                Body::NamedJson(body) => body.advance(readable, max_depth, &mut out),
+                Body::ToolTag(body) => {
+                    let callee = body.callee.clone();
+                    body.advance(callee.tool(tables), readable, &mut out)
+                }
                 Body::Envelope(body) => body.advance(readable, &mut out),
             };
             match step {
@@ -156,6 +170,7 @@ impl OpenCall {
         let limits = tables.config.limits;
         let end = end.or_else(|| match &mut self.body {
             Body::Element(body) => body.stream_ended(window),
+            Body::NamedJson(body) => body.stream_ended(window),
             _ => None,
         });
         let cut = "the output ended inside the call";
@@ -169,9 +184,10 @@ impl OpenCall {
         } else {
             match self.body {
                 Body::Element(body) => body.into_parts(kept, end, truncated, limits.depth),
+                Body::NamedJson(body) => body.into_parts(kept, truncated, limits.depth),
                 Body::ToolTag(body) => {
-                    let tool = &tables.tools[body.tool];
-                    body.into_parts(tool, kept, truncated)
+                    let callee = body.callee.clone();
+                    body.into_parts(callee.tool(tables), kept, truncated)
                 }
                 Body::Envelope(body) => body.into_parts(kept, truncated, limits.depth),
             }

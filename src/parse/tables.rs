@@ -7,12 +7,21 @@ use regex::Regex;
 use serde_json::Value;
 
 use super::config::{Config, HOLD_SLACK, MIN_HOLD};
+use super::head::longest_head;
 use super::signs::Signs;
 use super::window::{Match, begins, begins_tag};
 use crate::catalog::Catalog;
 use crate::dialect::{
-    Block, Dialect, Lead, LineMarker, MarkedJson, SENTENCE_END, STRIKE_OPEN, Shape, TEMPLATE_TOKENS, Wrapper,
+    Block, Dialect, Lead, LineMarker, MarkedJson, Named, NamedArguments, Piece, SENTENCE_END, STRIKE_OPEN, Shape,
+    TEMPLATE_TOKENS, Wrapper,
 };
+
+/// Names of tools that are not known are waited for to this length, in bytes:
+/// the longest that OpenAI's interface takes.
+const LONG_NAME: usize = 64;
+
+/// The same of a parameter's name.
+const LONG_PARAMETER: usize = 32;
 
 /// Tags around reasoning. They do not nest, and any closes any.
 pub(super) const THINK_TAGS: [&str; 2] = ["think", "thinking"];
@@ -28,6 +37,13 @@ pub(super) struct TagTool {
     pub(super) server: Option<String>,
     pub(super) tool: String,
     pub(super) parameters: Vec<TagParameter>,
+}
+
+impl TagTool {
+    /// A tool of which only the name is known.
+    pub(super) fn unknown(name: &str) -> Self {
+        TagTool { tag: String::new(), server: None, tool: name.to_owned(), parameters: Vec::new() }
+    }
 }
 
 /// A parameter that can be given by its tag.
@@ -155,6 +171,8 @@ pub(super) struct Tables {
     pub(super) wrapped: Vec<(&'static Wrapper, Marked)>,
     /// Whether leaked tokens of chat templates are taken off: wherever calls are read.
     pub(super) tokens: bool,
+    /// The dialects whose openers hold a name.
+    pub(super) named: Vec<(Dialect, &'static Named)>,
     /// Where something may begin.
     pub(super) signs: Signs,
     /// Most bytes that are held for a decision.
@@ -170,6 +188,10 @@ pub(super) enum Opener {
     Tool(usize),
     /// Index into [`Tables::wrapped`].
     Wrapper(usize),
+    /// Index into [`Tables::named`], and the way in which its call is written.
+    Named(usize, usize),
+    /// Index into [`Tables::named`]: what stands around its calls, and whether it opens.
+    Group(usize, bool),
 }
 
 impl Tables {
@@ -182,14 +204,17 @@ impl Tables {
             marked: None,
             wrapped: Vec::new(),
             tokens: config.dialects.iter().next().is_some(),
+            named: Vec::new(),
             signs: Signs::default(),
             hold: MIN_HOLD,
             config,
         };
+        tables.tools = tables.config.catalog.as_deref().map(tag_tools).unwrap_or_default();
         for dialect in tables.config.dialects.iter() {
             match &dialect.spec().shape {
                 Shape::Element(blocks) => tables.blocks.extend(blocks.iter().map(|b| (dialect, b))),
-                Shape::ToolTag => tables.add_tools(),
+                Shape::ToolTag => tables.add_tags(),
+                Shape::Named(named) => tables.named.push((dialect, named)),
                 Shape::MarkedJson(spec) => tables.add_marked(dialect, spec),
             }
         }
@@ -197,9 +222,7 @@ impl Tables {
         tables
     }
 
-    fn add_tools(&mut self) {
-        let Some(catalog) = self.config.catalog.clone() else { return };
-        self.tools = tag_tools(&catalog);
+    fn add_tags(&mut self) {
         for (i, tool) in self.tools.iter().enumerate() {
             self.by_tag.entry(tool.tag.clone()).or_insert(i);
         }
@@ -208,6 +231,7 @@ impl Tables {
     }
 
     fn add_marked(&mut self, dialect: Dialect, spec: &'static MarkedJson) {
+        self.named.extend(spec.named.map(|named| (dialect, named)));
         let marked = |lead| Marked { dialect, spec, lead };
         match &spec.lead {
             Lead::Line { .. } => {
@@ -225,7 +249,7 @@ impl Tables {
             let child = b.children.iter().map(|child| length(child.tag)).max();
             (b.tag, child)
         });
-        let tools = self.tools.iter().map(|t| {
+        let tools = self.tools.iter().filter(|t| self.by_tag.contains_key(&t.tag)).map(|t| {
             let child = t.parameters.iter().map(|parameter| length(&parameter.name)).max();
             (t.tag.as_str(), child)
         });
@@ -247,6 +271,7 @@ impl Tables {
                 self.signs.add_mark(mark);
             }
         }
+        self.fill_named();
         for byte in *b"`~'" {
             self.signs.line.add(byte, byte);
         }
@@ -258,6 +283,32 @@ impl Tables {
                         self.signs.line.add_any_case(emphasis, second);
                     }
                 }
+            }
+        }
+    }
+
+    fn fill_named(&mut self) {
+        let longest = |lengths: &mut dyn Iterator<Item = usize>, least: usize| lengths.fold(least, usize::max);
+        let tool = longest(&mut self.tools.iter().map(|t| t.tag.len()), LONG_NAME);
+        let parameters = self.tools.iter().flat_map(|t| &t.parameters);
+        let parameter = longest(&mut parameters.map(|p| p.name.len()), LONG_PARAMETER);
+        for (_, named) in &self.named {
+            let heads = named.calls.iter().filter_map(|call| match call.head.first() {
+                Some(Piece::Text(opener)) => Some(*opener),
+                _ => None,
+            });
+            let groups = named.groups.iter().flat_map(|group| [group.open, group.close]);
+            for mark in heads.chain(groups) {
+                self.signs.add_mark(mark);
+                // The other spelling of special tokens.
+                self.signs.add_mark(&mark.replace('｜', "|"));
+            }
+            for call in named.calls {
+                let child = match &call.arguments {
+                    NamedArguments::Tags { open, .. } => longest_head(open, parameter),
+                    NamedArguments::Json { .. } => call.close.len(),
+                };
+                self.hold = self.hold.max(longest_head(call.head, tool) + child + HOLD_SLACK);
             }
         }
     }
@@ -280,7 +331,7 @@ impl Tables {
 
     fn tool_opener(&self, text: &str, more: bool) -> Match<(Opener, usize)> {
         let Some(name) = text.strip_prefix('<') else { return Match::No };
-        if self.tools.is_empty() {
+        if self.by_tag.is_empty() {
             return Match::No;
         }
         match memchr::memchr(b'>', name.as_bytes()) {

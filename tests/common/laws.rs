@@ -159,6 +159,13 @@ impl<'a> Watch<'a> {
             let server = tool.server.as_ref().map_or(0, |server| server.len() + ".".len());
             longest = longest.max(server + tool.name.len() + "</>".len() + child);
         }
+        // An opener of a foreign dialect holds the tool's name, and the child behind it the parameter's.
+        let names = config.catalog.iter().flat_map(|c| c.tools()).map(|tool| {
+            let server = tool.server.as_ref().map_or(0, |server| server.len() + ".".len());
+            (server + tool.name.len(), tool.parameters().map(|p| p.name.len()).max().unwrap_or(0))
+        });
+        let (tool, parameter) = names.fold((64, 32), |(a, b), (c, d)| (a.max(c), b.max(d)));
+        longest = longest.max(FOREIGN_OPENER.len() + tool + parameter);
         Watch {
             stream,
             pushed: 0,
@@ -316,6 +323,9 @@ impl<'a> Watch<'a> {
             return true;
         }
         let Some(tag) = rest.strip_prefix('<') else { return false };
+        if FOREIGN.iter().any(|opener| tag.starts_with(opener)) {
+            return true;
+        }
         self.tags.iter().any(|name| {
             let after = tag.strip_prefix(name.as_str()).and_then(|r| r.split_once('>'));
             // A gate that is still undecided gives no right to hold more.
@@ -346,6 +356,12 @@ fn marked_at(stream: &str) -> usize {
     let line = stream.to_ascii_lowercase().find("type");
     wrappers().filter_map(|w| stream.find(w.open)).chain(line).min().unwrap_or(usize::MAX)
 }
+/// What openers of foreign dialects begin with behind their `<`.
+const FOREIGN: &[&str] =
+    &["function=", "invoke", "antml:", "tool_call>", "function_calls>", "minimax:tool_call>", "｜tool", "|tool"];
+
+/// The longest of them with all that the gate behind it waits for, but for the names.
+const FOREIGN_OPENER: &str = "<｜tool▁calls▁begin｜> function<｜tool▁sep｜> <｜tool▁call▁end｜>";
 
 /// Bytes of a line that are searched for the beginning of a call.
 const LONGEST_LINE: usize = 1024;

@@ -10,11 +10,14 @@
 //! ```
 
 mod lines;
+mod named;
 mod objects;
 mod tags;
 mod tokens;
 
 use std::sync::Arc;
+
+use named::Around;
 
 use crate::event::Region;
 use crate::parse::calm::{Calm, CalmText};
@@ -42,6 +45,8 @@ pub(super) struct Scanner {
     fence: Option<Fence>,
     /// A run of objects behind a marker.
     objects: Option<Objects>,
+    /// What may stand around calls here.
+    around: Option<Around>,
     /// The text comes from a separate reasoning field.
     reasoning_channel: bool,
     mode: ReasoningMode,
@@ -76,6 +81,7 @@ impl Scanner {
             before: None,
             fence: None,
             objects: None,
+            around: None,
             reasoning_channel: false,
             mode,
             saw_think: false,
@@ -96,7 +102,8 @@ impl Scanner {
         if let Some(call) = &self.call {
             return call.calm(at, self.emitter.index(), self.reasoning_channel).map(Calm::Value);
         }
-        let is_calm = self.objects.is_none() && self.emitter.is_calm();
+        let near_calls = self.around.is_some_and(|around| around.is_near);
+        let is_calm = self.objects.is_none() && !near_calls && self.emitter.is_calm();
         is_calm.then_some(Calm::Text(CalmText {
             at,
             line_start: self.line_start,
@@ -206,6 +213,7 @@ impl Scanner {
         self.emitter.settle(window, false, sink);
         self.fence = None;
         self.objects = None;
+        self.around = None;
     }
 
     /// The stream is over and everything was closed.
@@ -217,6 +225,7 @@ impl Scanner {
     fn end_call(&mut self, end: Option<u64>, window: Window<'_>, sink: &mut Sink<'_>) {
         if let Some(call) = self.call.take() {
             let ended_by_line = call.ended_by_line();
+            self.behind_call(call.dialect());
             self.at = call.end(end, &self.tables, window, &mut self.emitter, sink);
             // Right behind a call in a fence, the closing line may begin.
             self.line_start = self.fence.is_some() || ended_by_line;
@@ -232,6 +241,13 @@ impl Scanner {
                     Found::Opened => return true,
                     Found::Taken => continue,
                     Found::Text => self.objects = None,
+                }
+            }
+            if self.around.is_some() {
+                match self.around_calls(window, sink) {
+                    Found::Hold => return self.hold(window, sink),
+                    Found::Taken => continue,
+                    Found::Text | Found::Opened => {}
                 }
             }
             if self.line_start {

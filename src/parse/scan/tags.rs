@@ -17,7 +17,9 @@ impl Scanner {
     /// An opener whose gate opens; yields it and its length. Of several that
     /// begin alike the first counts, so that no later one is taken too soon.
     pub(super) fn opener(&self, text: &str, more: bool) -> Match<(Opener, usize)> {
-        self.tag_opener(text, more).or_else(|| self.wrapper_opener(text, more))
+        self.tag_opener(text, more)
+            .or_else(|| self.wrapper_opener(text, more))
+            .or_else(|| self.named_opener(text, more))
     }
 
     /// A literal marker that leads to JSON.
@@ -45,7 +47,7 @@ impl Scanner {
             _ if inner.is_empty() => return if more { Match::Undecided } else { Match::No },
             Opener::Block(i) => Element::gate(self.tables.blocks[i].1, inner, more),
             Opener::Tool(i) => ToolTag::gate(&self.tables.tools[i], inner, more),
-            Opener::Wrapper(_) => Match::No,
+            Opener::Wrapper(_) | Opener::Named(..) | Opener::Group(..) => Match::No,
         };
         gate.map(|()| (opener, length))
     }
@@ -69,6 +71,11 @@ impl Scanner {
         if escaped || before.is_some_and(|c| closing_quote(c).is_some()) {
             return Found::Text;
         }
+        match self.closes_group(text, more) {
+            Match::Undecided => return Found::Hold,
+            Match::Yes(length) => return self.take_group(0, false, length, window, sink),
+            Match::No => {}
+        }
         let (opener, length) = match self.opener(text, more) {
             Match::Undecided => return Found::Hold,
             Match::No => return self.token(text, more, window, sink),
@@ -81,8 +88,13 @@ impl Scanner {
                 let (dialect, block) = self.tables.blocks[i];
                 (dialect, Body::Element(Box::new(Element::new(block, inner))))
             }
-            Opener::Tool(i) => (Dialect::ToolTag, Body::ToolTag(ToolTag::new(i, inner, limits.depth))),
             Opener::Wrapper(i) => return self.open_wrapper(i, length, text, window, sink),
+            Opener::Group(named, opens) => return self.take_group(named, opens, length, window, sink),
+            Opener::Named(named, call) => {
+                let call = self.named_call(named, call, length, text);
+                return self.open(call, window, sink);
+            }
+            Opener::Tool(i) => (Dialect::ToolTag, Body::ToolTag(Box::new(ToolTag::new(i, inner, limits.depth)))),
         };
         self.open(OpenCall::new(dialect, self.at, body, limits.call_bytes), window, sink)
     }
@@ -143,6 +155,7 @@ impl Scanner {
     fn take_think(&mut self, close: bool, length: usize, window: Window<'_>, sink: &mut Sink<'_>) -> Found {
         self.at += length as u64;
         self.line_start = true;
+        self.around = None;
         let orphan = close && self.emitter.region == Region::Content;
         let (kind, region) = match close {
             _ if self.reasoning_channel => {

@@ -1,4 +1,5 @@
-//! The tool-tag shape: a known tool's tag, its parameters as tags inside.
+//! The tool-tag shapes: a tag for the tool, its parameters as tags inside. A tag
+//! is the name of a known tool or parameter, or holds a name.
 //!
 //! A value is arbitrary text. It ends at its closing tag only where no nested
 //! opener of the same parameter or tool is open, and only if a known, still
@@ -10,15 +11,20 @@
 //!                            └──────────────────────────────────────────┘
 //! ```
 
+mod tags;
 mod value;
+
+pub(super) use tags::Callee;
 
 use serde_json::{Map, Value};
 
 use crate::call::Repair;
+use crate::dialect::NamedCall;
 use crate::parse::body::{COMMENT_CLOSE, COMMENT_OPEN, CallOut, Comment, Step, comment, think_close};
 use crate::parse::tables::{TagParameter, TagTool};
 use crate::parse::verdict::{Fault, Parts};
 use crate::parse::window::{Match, Window, begins, begins_tag, leading_space};
+use tags::Tags;
 
 const CDATA_OPEN: &str = "<![CDATA[";
 const CDATA_CLOSE: &str = "]]>";
@@ -26,8 +32,12 @@ const CDATA_CLOSE: &str = "]]>";
 /// An open tool-tag call. The tool is looked up by index with each step.
 #[derive(Debug)]
 pub(super) struct ToolTag {
-    /// Index of the tool.
-    pub(super) tool: usize,
+    pub(super) callee: Callee,
+    tags: Tags,
+    /// The tool's name as it was written, where its tag is not its name.
+    name: Option<String>,
+    /// Parameters of the call that the tool does not have; their indices follow the tool's.
+    others: Vec<TagParameter>,
     pub(super) cursor: u64,
     body_start: u64,
     state: State,
@@ -73,10 +83,22 @@ struct Open {
 }
 
 impl ToolTag {
-    /// A call whose opening tag ends at `at`.
+    /// A call of a known tool whose opening tag, its name, ends at `at`.
     pub(super) fn new(tool: usize, at: u64, max_depth: usize) -> Self {
+        ToolTag::with(Callee::Known(tool), Tags::Names, None, at, max_depth)
+    }
+
+    /// A call whose opening tag, which holds the tool's name, ends at `at`.
+    pub(super) fn named(callee: Callee, call: &'static NamedCall, name: &str, at: u64, max_depth: usize) -> Self {
+        ToolTag::with(callee, Tags::Heads(call), Some(name.to_owned()), at, max_depth)
+    }
+
+    fn with(callee: Callee, tags: Tags, name: Option<String>, at: u64, max_depth: usize) -> Self {
         ToolTag {
-            tool,
+            callee,
+            tags,
+            name,
+            others: Vec::new(),
             cursor: at,
             body_start: at,
             state: State::Between,
@@ -117,7 +139,8 @@ impl ToolTag {
     pub(super) fn advance(&mut self, tool: &TagTool, window: Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
         if !self.started {
             self.started = true;
-            out.start(self.cursor, tool.server.as_deref(), &tool.tool);
+            let (server, name) = self.names(tool);
+            out.start(self.cursor, server.as_deref(), &name);
         }
         loop {
             let rest = window.from(self.cursor);
@@ -148,15 +171,37 @@ impl ToolTag {
     /// What the call says. `truncated`: its closing tag was not seen.
     pub(super) fn into_parts(self, tool: &TagTool, window: Window<'_>, truncated: Option<&str>) -> Parts {
         let truncated = truncated.or(self.ended_by_think.then_some("the reasoning ended inside the call"));
+        let (server, name) = self.names(tool);
         Parts {
-            server: tool.server.clone(),
-            tool: Some(tool.tool.clone()),
+            server,
+            tool: Some(name),
             arguments: Value::Object(self.arguments),
             raw_arguments: window.slice(self.body_start..self.inner_end).to_owned(),
             repairs: self.repairs,
             fault: self.too_deep.then(|| Fault::too_deep(self.max_depth)).or(truncated.map(Fault::truncated)),
             restated: false,
         }
+    }
+
+    /// Server and tool. Where the name was written out, its server is looked up at the end.
+    pub(super) fn names(&self, tool: &TagTool) -> (Option<String>, String) {
+        match &self.name {
+            Some(name) => (None, name.clone()),
+            None => (tool.server.clone(), tool.tool.clone()),
+        }
+    }
+
+    fn parameter<'t>(&'t self, tool: &'t TagTool, i: usize) -> &'t TagParameter {
+        tool.parameters.get(i).unwrap_or_else(|| &self.others[i - tool.parameters.len()])
+    }
+
+    /// Index of a parameter; one that the tool does not have gets one.
+    fn index(&mut self, tool: &TagTool, name: &str) -> usize {
+        let known = tool.parameters.iter().chain(&self.others).position(|p| p.name == name);
+        known.unwrap_or_else(|| {
+            self.others.push(TagParameter { name: name.to_owned(), is_text: true });
+            tool.parameters.len() + self.others.len() - 1
+        })
     }
 
     /// Only reached where a tag of the tool is known to stand, or white space or comments before it.
@@ -173,13 +218,14 @@ impl ToolTag {
                 out.delta(end, if self.object_open { "}" } else { "{}" });
                 Go::End(end)
             }
-            Match::Yes(Next::Parameter(parameter, length)) => {
+            Match::Yes(Next::Parameter(name, length)) => {
+                let parameter = self.index(tool, name);
                 self.cursor += length as u64;
                 let lead = if self.object_open { "," } else { "{" };
                 self.object_open = true;
-                let key = Value::from(tool.parameters[parameter].name.as_str());
+                let key = Value::from(name);
                 out.delta(self.cursor, &format!("{lead}{key}:"));
-                let is_text = tool.parameters[parameter].is_text;
+                let is_text = self.parameter(tool, parameter).is_text;
                 let open =
                     Open { parameter, is_text, start: None, parameters: 0, tools: 0, cdata: false, previewed: 0 };
                 self.state = State::Value(open);
@@ -225,18 +271,15 @@ impl ToolTag {
 
     /// The tag that `text` begins with, among those that may follow the value
     /// of parameter `open`.
-    fn next_tag(&self, tool: &TagTool, open: Option<usize>, text: &str, more: bool) -> Match<Next> {
+    fn next_tag<'t>(&self, tool: &'t TagTool, open: Option<usize>, text: &'t str, more: bool) -> Match<Next<'t>> {
         let mut undecided = false;
-        match begins_tag(text, &tool.tag, true, more) {
+        match self.tags.closes_call(tool, text, more) {
             Match::Yes(length) => return Match::Yes(Next::Close(length)),
             found => undecided |= found == Match::Undecided,
         }
-        let unfilled = |(i, p): &(usize, &TagParameter)| open != Some(*i) && !self.arguments.contains_key(&p.name);
-        for (i, parameter) in tool.parameters.iter().enumerate().filter(unfilled) {
-            match begins_tag(text, &parameter.name, false, more) {
-                Match::Yes(length) => return Match::Yes(Next::Parameter(i, length)),
-                found => undecided |= found == Match::Undecided,
-            }
+        match self.next_parameter(tool, open, text, more) {
+            Match::Yes((name, length)) => return Match::Yes(Next::Parameter(name, length)),
+            found => undecided |= found == Match::Undecided,
         }
         match begins(text, COMMENT_OPEN, more) {
             Match::Yes(()) => Match::Yes(Next::Comment),
@@ -244,6 +287,34 @@ impl ToolTag {
             Match::No => Match::No,
             Match::Undecided => Match::Undecided,
         }
+    }
+
+    /// The opening tag of an unfilled parameter, its name and its length. A tag
+    /// that holds a name may hold one that the tool does not have.
+    fn next_parameter<'t>(
+        &self,
+        tool: &'t TagTool,
+        open: Option<usize>,
+        text: &'t str,
+        more: bool,
+    ) -> Match<(&'t str, usize)> {
+        let open = open.map(|i| self.parameter(tool, i).name.as_str());
+        let is_unfilled = |name: &str| open != Some(name) && !self.arguments.contains_key(name);
+        let Tags::Names = self.tags else {
+            return match self.tags.parameter(text, more) {
+                Match::Yes(head) if is_unfilled(head.name) => Match::Yes((head.name, head.length)),
+                Match::Undecided => Match::Undecided,
+                _ => Match::No,
+            };
+        };
+        let mut undecided = false;
+        for TagParameter { name, .. } in tool.parameters.iter().filter(|p| is_unfilled(&p.name)) {
+            match begins_tag(text, name, false, more) {
+                Match::Yes(length) => return Match::Yes((name, length)),
+                found => undecided |= found == Match::Undecided,
+            }
+        }
+        if undecided { Match::Undecided } else { Match::No }
     }
 }
 
@@ -254,10 +325,10 @@ enum Go {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Next {
+enum Next<'t> {
     /// The tool's closing tag, and its length.
     Close(usize),
-    /// An unfilled parameter's opening tag, and its length.
-    Parameter(usize, usize),
+    /// An unfilled parameter's opening tag: its name, and its length.
+    Parameter(&'t str, usize),
     Comment,
 }

@@ -7,7 +7,7 @@ use crate::call::Repair;
 use crate::parse::body::{CallOut, think_close};
 use crate::parse::json::{Lexed, Lexer, read};
 use crate::parse::tables::TagTool;
-use crate::parse::window::{Match, Window, begins, begins_tag, leading_space};
+use crate::parse::window::{Match, Window, begins, leading_space};
 
 impl ToolTag {
     pub(super) fn value(
@@ -18,7 +18,6 @@ impl ToolTag {
         window: Window<'_>,
         out: &mut CallOut<'_, '_>,
     ) -> Go {
-        let parameter = &tool.parameters[open.parameter];
         if open.start.is_none() {
             return self.value_starts(open, window, out);
         }
@@ -38,10 +37,11 @@ impl ToolTag {
         if open.cdata {
             return if think == Match::No { self.in_cdata(open, rest, more) } else { self.think(rest, more) };
         }
-        let close = begins_tag(rest, &parameter.name, true, more);
-        let nested = begins_tag(rest, &parameter.name, false, more);
-        let tool_close = begins_tag(rest, &tool.tag, true, more);
-        let tool_open = begins_tag(rest, &tool.tag, false, more);
+        let name = &self.parameter(tool, open.parameter).name;
+        let close = self.tags.closes_value(name, rest, more);
+        let nested = self.tags.opens_value(name, rest, more);
+        let tool_close = self.tags.closes_call(tool, rest, more);
+        let tool_open = self.tags.opens_call(tool, rest, more);
         if [close, nested, tool_close, tool_open, think].contains(&Match::Undecided) {
             self.preview(open, window, out);
             return Go::Wait;
@@ -132,7 +132,8 @@ impl ToolTag {
         if space == rest.len() {
             return Go::On;
         }
-        match begins_tag(&rest[space..], &tool.parameters[open.parameter].name, true, more) {
+        let name = &self.parameter(tool, open.parameter).name;
+        match self.tags.closes_value(name, &rest[space..], more) {
             Match::Undecided => return Go::Wait,
             Match::Yes(length) => {
                 self.cursor += length as u64;
@@ -178,10 +179,10 @@ impl ToolTag {
     }
 
     fn value_ends(&mut self, tool: &TagTool, open: Open, close_at: u64, window: Window<'_>, out: &mut CallOut<'_, '_>) {
-        let parameter = &tool.parameters[open.parameter];
+        let name = self.parameter(tool, open.parameter).name.clone();
         if out.is_past() {
             // That it was given counts; what it says does not.
-            self.arguments.insert(parameter.name.clone(), Value::Null);
+            self.arguments.insert(name, Value::Null);
             return;
         }
         let start = open.start.unwrap_or(close_at);
@@ -206,7 +207,7 @@ impl ToolTag {
         } else {
             out.delta(self.cursor, &value.to_string());
         }
-        self.arguments.insert(parameter.name.clone(), value);
+        self.arguments.insert(name, value);
     }
 
     /// A value whose schema accepts no string: JSON, or the text for the validator to read.

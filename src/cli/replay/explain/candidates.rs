@@ -5,7 +5,7 @@ use std::ops::Range;
 use regex::Regex;
 
 use super::Context;
-use crate::dialect::{Block, Dialect, Lead, MarkedJson, Shape};
+use crate::dialect::{Block, Dialect, Lead, MarkedJson, Named, Piece, Shape};
 
 /// Something that looks like a call.
 #[derive(Debug, Clone)]
@@ -25,6 +25,8 @@ pub(super) enum Kind {
     ToolTag,
     /// A tag that could be a tool's: snake case, with a closing tag.
     UnknownTag,
+    /// The opener of a call that holds its tool's name, or of a group of such calls.
+    Opener(Dialect),
     /// A marker, on a line of its own or not.
     Line(Dialect),
     /// A literal marker of JSON.
@@ -43,6 +45,7 @@ pub(super) fn find(context: &Context<'_>) -> Vec<Candidate> {
         match &dialect.spec().shape {
             Shape::Element(blocks) => blocks.iter().for_each(|block| elements(context.text, dialect, block, &mut list)),
             Shape::ToolTag => tags(context, &mut list),
+            Shape::Named(named) => openers(context.text, dialect, named, &mut list),
             Shape::MarkedJson(shape) => match &shape.lead {
                 Lead::Line { call, .. } => lines(context.text, dialect, call.pieces, &mut list),
                 Lead::Marker(wrappers) => wrappers.iter().for_each(|w| {
@@ -61,6 +64,17 @@ pub(super) fn find(context: &Context<'_>) -> Vec<Candidate> {
         outside
     });
     list
+}
+
+fn openers(text: &str, dialect: Dialect, named: &Named, list: &mut Vec<Candidate>) {
+    let heads = named.calls.iter().filter_map(|call| match call.head.first() {
+        Some(Piece::Text(opener)) => Some(*opener),
+        _ => None,
+    });
+    for opener in heads.chain(named.groups.iter().map(|group| group.open)) {
+        let found = text.match_indices(opener).map(|(at, _)| at..at + opener.len());
+        list.extend(found.map(|span| Candidate { span, kind: Kind::Opener(dialect) }));
+    }
 }
 
 fn elements(text: &str, dialect: Dialect, block: &'static Block, list: &mut Vec<Candidate>) {

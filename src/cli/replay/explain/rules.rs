@@ -131,6 +131,7 @@ fn by_kind(context: &Context<'_>, candidate: &Candidate, before: &str, after: &s
         ),
         Kind::ToolTag => tool_tag(context, candidate, before, after),
         Kind::Line(dialect) => line(*dialect, before, after),
+        Kind::Opener(_) => opener(context, after),
         Kind::Marker(_, shape) => no_json(shape, after).unwrap_or_else(|| other(before)),
         Kind::Name => other(before),
     }
@@ -138,9 +139,11 @@ fn by_kind(context: &Context<'_>, candidate: &Candidate, before: &str, after: &s
 
 fn dialect_of(kind: &Kind) -> Option<Dialect> {
     match kind {
-        Kind::Element(dialect, _) | Kind::Partial(dialect, _) | Kind::Line(dialect) | Kind::Marker(dialect, _) => {
-            Some(*dialect)
-        }
+        Kind::Element(dialect, _)
+        | Kind::Partial(dialect, _)
+        | Kind::Line(dialect)
+        | Kind::Opener(dialect)
+        | Kind::Marker(dialect, _) => Some(*dialect),
         Kind::ToolTag => Some(Dialect::ToolTag),
         Kind::UnknownTag | Kind::Name => None,
     }
@@ -169,6 +172,16 @@ fn tool_tag(context: &Context<'_>, candidate: &Candidate, before: &str, after: &
     let names: Vec<_> = parameters.iter().map(|p| format!("<{p}>")).collect();
     let expected = [names, vec![format!("</{name}>")]].concat().join(", ");
     gate(context, before, after, (name, parameters.into_iter()), &expected)
+}
+
+/// After an opener that holds a name, the rest of it and the arguments must follow.
+fn opener(context: &Context<'_>, after: &str) -> Verdict {
+    let why = match after.trim().is_empty() {
+        true if context.ended => "the answer ends in the middle of the opener".to_owned(),
+        true => "the answer was cut off in the middle of the opener".to_owned(),
+        false => format!("it is followed by {}", excerpt(after)),
+    };
+    verdict(Rule::Gate, why, "none needed for a mention; a call must go on with the tool's name and its arguments")
 }
 
 /// After an opener a child or the closer must follow.

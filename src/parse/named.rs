@@ -1,0 +1,304 @@
+//! The shape of a name, then JSON: a call whose opener holds its tool's name.
+//!
+//! ```text
+//! Lead ──▶ Json ──▶ Tail ──closer──▶ end
+//!   └──closer──▶ end  └──something else──▶ end, `missing_close`
+//! ```
+
+use serde_json::{Map, Value};
+
+use super::body::{CallOut, JsonCloser, JsonStep, JsonText, Step, think_close};
+use super::config::MIN_HOLD;
+use super::head::{begins_token, closes, either, unit};
+use super::line::{fence_run, run as fence_chars};
+use super::verdict::{Fault, Parts};
+use super::window::{Match, Window, leading_space};
+use crate::call::Repair;
+use crate::dialect::{Named, NamedArguments, NamedCall, Piece};
+
+/// An open call of a name and JSON.
+#[derive(Debug)]
+pub(super) struct NamedJson {
+    named: &'static Named,
+    call: &'static NamedCall,
+    state: State,
+    pub(super) cursor: u64,
+    /// The call is past the limit; see [`CallOut::is_past`].
+    past: bool,
+    parts: Parts,
+    started: bool,
+    fence: Fence,
+    json: Option<JsonText>,
+    /// End of the JSON text.
+    json_end: Option<u64>,
+    /// JSON text up to here was handed on.
+    previewed: u64,
+    /// Where the call ends if nothing more of it follows.
+    complete_at: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Lead,
+    Json,
+    Tail,
+}
+
+/// A code fence around the JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fence {
+    None,
+    Open,
+    Closed,
+}
+
+enum Go {
+    On,
+    Wait,
+    End(u64),
+}
+
+impl NamedJson {
+    /// A call of `tool` whose head ends at `at`.
+    pub(super) fn new(named: &'static Named, call: &'static NamedCall, tool: &str, at: u64) -> Self {
+        NamedJson {
+            named,
+            call,
+            state: State::Lead,
+            cursor: at,
+            past: false,
+            parts: Parts { tool: Some(tool.to_owned()), ..Parts::default() },
+            started: false,
+            fence: Fence::None,
+            json: None,
+            json_end: None,
+            previewed: 0,
+            complete_at: None,
+        }
+    }
+
+    pub(super) fn advance(&mut self, window: Window<'_>, max_depth: usize, out: &mut CallOut<'_, '_>) -> Step {
+        self.past = out.is_past();
+        if !std::mem::replace(&mut self.started, true) {
+            out.start(self.cursor, None, self.parts.tool.as_deref().unwrap_or_default());
+        }
+        loop {
+            if self.state == State::Json {
+                match self.json(window, max_depth, out) {
+                    Some(step) => return step,
+                    None => continue,
+                }
+            }
+            self.cursor += leading_space(window.from(self.cursor)) as u64;
+            let (rest, more) = window.candidate(self.cursor, MIN_HOLD);
+            if rest.is_empty() {
+                return Step::More;
+            }
+            let go = match self.state {
+                State::Lead => self.lead(rest, more, max_depth),
+                State::Tail | State::Json => self.tail(rest, more, window),
+            };
+            match go {
+                Go::On => {}
+                Go::Wait => return Step::More,
+                Go::End(at) => return Step::End(at),
+            }
+        }
+    }
+
+    /// Where the call ends if the stream ends with the window. A closer that
+    /// was cut off belongs to the call.
+    pub(super) fn stream_ended(&mut self, window: Window<'_>) -> Option<u64> {
+        let at = self.ends_here()?;
+        let cut = window.from(at).trim_start();
+        let fence = if self.fence == Fence::Open { unit(fence_chars(cut, true)) } else { Match::No };
+        let is_cut = cut.len() > 1 && either(unit(closes(self.call, cut, true)), fence) == Match::Undecided;
+        Some(if is_cut { window.end() } else { at })
+    }
+
+    /// Where the call ended if nothing more belongs to it, once its JSON is closed.
+    pub(super) fn completed(&self) -> Option<u64> {
+        let at = self.complete_at.filter(|_| self.parts.fault.is_none())?;
+        // Past the limit little is kept: what was read beyond that is the call's.
+        let let_go = self.past && self.cursor - at > MIN_HOLD as u64;
+        Some(if let_go { self.cursor } else { at })
+    }
+
+    /// What the call says. `truncated`: neither its end nor its completeness was seen.
+    pub(super) fn into_parts(mut self, window: Window<'_>, truncated: Option<&str>, max_depth: usize) -> Parts {
+        match (&self.json, self.json_end) {
+            (Some(json), Some(end)) if self.parts.fault.is_none() => {
+                json.read(window, end, max_depth, &mut self.parts);
+            }
+            (None, _) => self.parts.arguments = Value::Object(Map::new()),
+            _ => {}
+        }
+        if let Some(what) = truncated {
+            let limit = self.json.as_ref().and_then(|json| json.limit_fault(max_depth));
+            self.parts.fault = limit.or_else(|| Some(Fault::truncated(what)));
+        }
+        self.parts
+    }
+
+    /// Server and tool, as far as they are known.
+    pub(super) fn names(&self) -> (Option<String>, Option<String>) {
+        (None, self.parts.tool.clone())
+    }
+
+    /// Where the call ends if nothing more of it follows; that its closer is missing is noted.
+    fn ends_here(&mut self) -> Option<u64> {
+        let at = self.completed()?;
+        if !self.call.close.is_empty() && !self.parts.repairs.contains(&Repair::MissingClose) {
+            self.parts.repairs.push(Repair::MissingClose);
+        }
+        Some(at)
+    }
+
+    /// Before the JSON: a fence, or the closer of a call without arguments.
+    fn lead(&mut self, rest: &str, more: bool, max_depth: usize) -> Go {
+        let fence = if self.fence == Fence::None { fence_run(rest, more) } else { Match::No };
+        match (closes(self.call, rest, more), fence) {
+            (Match::Yes(length), _) => return Go::End(self.cursor + length as u64),
+            (_, Match::Yes(length)) => {
+                self.fence = Fence::Open;
+                self.cursor += length as u64;
+                if !matches!(self.call.arguments, NamedArguments::Json { fenced: true }) {
+                    self.parts.repairs.push(Repair::Fence);
+                }
+            }
+            (Match::Undecided, _) | (_, Match::Undecided) => return Go::Wait,
+            (Match::No, Match::No) => {
+                self.json = Some(JsonText::new(self.cursor, max_depth));
+                self.state = State::Json;
+            }
+        }
+        Go::On
+    }
+
+    /// `None`: the state changed.
+    fn json(&mut self, window: Window<'_>, max_depth: usize, out: &mut CallOut<'_, '_>) -> Option<Step> {
+        let closer =
+            Closers { named: self.named, call: self.call, fenced: self.fence == Fence::Open, think: out.think_ends };
+        let json = self.json.get_or_insert_with(|| JsonText::new(self.cursor, max_depth));
+        let step = json.next(window, out.is_past(), &closer);
+        self.cursor = json.cursor;
+        match step {
+            JsonStep::More => {
+                self.preview(window, out);
+                return Some(Step::More);
+            }
+            JsonStep::End(at) => {
+                self.json_end = Some(at);
+                self.complete_at = Some(at);
+                self.preview(window, out);
+                self.state = State::Tail;
+                if self.call.close.is_empty() && self.fence == Fence::None {
+                    return Some(Step::End(at));
+                }
+            }
+            JsonStep::Closed(at) => {
+                self.unbalanced(out.head.unwrap_or(window), at, max_depth);
+                self.state = State::Tail;
+            }
+            JsonStep::Passed(at) => {
+                self.preview(window, out);
+                self.unbalanced(window, at, max_depth);
+                return Some(Step::End(at));
+            }
+            JsonStep::Fault => self.preview(window, out),
+            JsonStep::Key(_) | JsonStep::ValueStart(_) | JsonStep::ValueEnd(_) => {}
+        }
+        None
+    }
+
+    fn unbalanced(&mut self, window: Window<'_>, at: u64, max_depth: usize) {
+        let Some(json) = &self.json else { return };
+        json.read(window, at, max_depth, &mut self.parts);
+        self.parts.fault.get_or_insert_with(|| Fault::malformed("the arguments' JSON is not closed"));
+    }
+
+    /// Hands on the JSON text that is known to be good.
+    fn preview(&mut self, window: Window<'_>, out: &mut CallOut<'_, '_>) {
+        let Some(json) = &self.json else { return };
+        let from = self.previewed.max(json.start);
+        let safe = self.json_end.map_or(json.safe(), |end| end.min(json.safe()));
+        if safe > from && !out.is_past() {
+            out.delta(safe, window.slice(from..safe));
+            self.previewed = safe;
+        }
+    }
+
+    /// See `Body::calm`.
+    pub(super) fn calm(&self, at: u64) -> Option<u8> {
+        let json = self.json.as_ref().filter(|_| self.state == State::Json && self.previewed == at)?;
+        json.in_string_at(at).then(|| self.call.close.bytes().next().unwrap_or(b'"'))
+    }
+
+    /// See `Body::go_on`.
+    pub(super) fn go_on(&mut self, at: u64) {
+        self.cursor = at;
+        self.previewed = at;
+        if let Some(json) = &mut self.json {
+            json.go_on(at);
+        }
+    }
+
+    /// Behind the JSON: its fence's end, the closer, or something else.
+    fn tail(&mut self, rest: &str, more: bool, window: Window<'_>) -> Go {
+        let fence = if self.fence == Fence::Open { fence_chars(rest, more) } else { Match::No };
+        match (closes(self.call, rest, more), fence) {
+            (Match::Yes(length), _) => Go::End(self.cursor + length as u64),
+            (_, Match::Yes(fence)) => {
+                self.fence = Fence::Closed;
+                self.cursor += fence.length() as u64;
+                self.complete_at = self.complete_at.map(|_| self.cursor);
+                if self.call.close.is_empty() { Go::End(self.cursor) } else { Go::On }
+            }
+            (Match::Undecided, _) | (_, Match::Undecided) => Go::Wait,
+            (Match::No, Match::No) => {
+                let end = if window.more { self.ends_here() } else { self.stream_ended(window) };
+                Go::End(end.unwrap_or(self.cursor))
+            }
+        }
+    }
+}
+
+/// What ends damaged JSON from outside.
+struct Closers {
+    named: &'static Named,
+    call: &'static NamedCall,
+    fenced: bool,
+    think: bool,
+}
+
+impl JsonCloser for Closers {
+    fn closes(&self, text: &str, line_start: bool, more: bool) -> Match<()> {
+        let think = if self.think { think_close(text, more) } else { Match::No };
+        let fence = if self.fenced && line_start { fence_chars(text, more) } else { Match::No };
+        let own = either(unit(closes(self.call, text, more)), either(unit(think), unit(fence)));
+        let groups = self.named.groups.iter().map(|group| unit(begins_token(text, group.close, more)));
+        // The next call of the same kind; a token may stand anywhere, other openers in strings as well.
+        let next = self.named.calls.iter().map(|call| match call.head {
+            [Piece::Text(opener), ..] if line_start || opener.starts_with("<｜") => {
+                unit(begins_token(text, opener, more))
+            }
+            _ => Match::No,
+        });
+        groups.chain(next).fold(own, either)
+    }
+
+    fn inner_first(&self) -> Option<u8> {
+        self.call.close.bytes().next()
+    }
+
+    fn inner(&self, text: &str, more: bool) -> Match<()> {
+        unit(closes(self.call, text, more))
+    }
+
+    fn last_passed(&self, line: &str) -> Option<usize> {
+        memchr::memrchr_iter(b'<', line.as_bytes()).find_map(|at| match closes(self.call, &line[at..], false) {
+            Match::Yes(length) => Some(at + length),
+            _ => None,
+        })
+    }
+}

@@ -1,0 +1,95 @@
+//! How the tags of a call are written.
+
+use std::sync::Arc;
+
+use crate::dialect::{NamedArguments, NamedCall};
+use crate::parse::head::{Head, begins_token, closes, head};
+use crate::parse::tables::{Tables, TagTool};
+use crate::parse::window::{Match, begins_tag};
+
+/// How the tags of a call are written.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Tags {
+    /// A tag is the name of the tool or of the parameter, and is closed by it.
+    Names,
+    /// A tag holds the name, and all tags of a kind are closed alike.
+    Heads(&'static NamedCall),
+}
+
+impl Tags {
+    /// Whether `text` begins with the opening tag of a call of this tool, or,
+    /// where all are closed alike, of any; yields its length.
+    pub(super) fn opens_call(self, tool: &TagTool, text: &str, more: bool) -> Match<usize> {
+        match self {
+            Tags::Names => begins_tag(text, &tool.tag, false, more),
+            Tags::Heads(call) => length(head(call.head, text, more)),
+        }
+    }
+
+    /// The same of the closing tag.
+    pub(super) fn closes_call(self, tool: &TagTool, text: &str, more: bool) -> Match<usize> {
+        match self {
+            Tags::Names => begins_tag(text, &tool.tag, true, more),
+            Tags::Heads(call) => closes(call, text, more),
+        }
+    }
+
+    /// Whether `text` begins with the opening tag of this parameter, or, where
+    /// all are closed alike, of any; yields its length.
+    pub(super) fn opens_value(self, parameter: &str, text: &str, more: bool) -> Match<usize> {
+        match self {
+            Tags::Names => begins_tag(text, parameter, false, more),
+            Tags::Heads(_) => length(self.parameter(text, more)),
+        }
+    }
+
+    /// The same of the closing tag.
+    pub(super) fn closes_value(self, parameter: &str, text: &str, more: bool) -> Match<usize> {
+        match self {
+            Tags::Names => begins_tag(text, parameter, true, more),
+            Tags::Heads(NamedCall { arguments: NamedArguments::Tags { close, .. }, .. }) => {
+                begins_token(text, close, more)
+            }
+            Tags::Heads(_) => Match::No,
+        }
+    }
+
+    /// Whether `text` begins with an opening tag that holds a parameter's name.
+    pub(super) fn parameter(self, text: &str, more: bool) -> Match<Head<'_>> {
+        match self {
+            Tags::Heads(NamedCall { arguments: NamedArguments::Tags { open, .. }, .. }) => head(open, text, more),
+            _ => Match::No,
+        }
+    }
+}
+
+fn length(found: Match<Head<'_>>) -> Match<usize> {
+    found.map(|head| head.length)
+}
+
+/// The tool that a call is of.
+#[derive(Debug, Clone)]
+pub(in crate::parse) enum Callee {
+    /// Index into [`Tables::tools`].
+    Known(usize),
+    /// A tool that is not known; its parameters are those that the call has.
+    Other(Arc<TagTool>),
+}
+
+impl Callee {
+    /// The tool of this name, which no server's name goes with.
+    pub(in crate::parse) fn named(tables: &Tables, name: &str) -> Self {
+        let found = tables.catalog().and_then(|catalog| catalog.find(None, name).ok()).map(|found| found.tool);
+        let known = found.and_then(|tool| {
+            tables.tools.iter().position(|known| known.tool == tool.name && known.server == tool.server)
+        });
+        known.map_or_else(|| Callee::Other(Arc::new(TagTool::unknown(name))), Callee::Known)
+    }
+
+    pub(in crate::parse) fn tool<'t>(&'t self, tables: &'t Tables) -> &'t TagTool {
+        match self {
+            Callee::Known(i) => &tables.tools[*i],
+            Callee::Other(tool) => tool,
+        }
+    }
+}
