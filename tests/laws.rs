@@ -9,7 +9,7 @@ use common::laws::{self, Input};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use toolgraft::catalog::Catalog;
-use toolgraft::dialect::{Dialect, DialectSet};
+use toolgraft::dialect::{Dialect, DialectSet, write_call};
 use toolgraft::message::FinishReason;
 use toolgraft::parse::{Config, Limits, Parser};
 use toolgraft::reasoning::{ReasoningCalls, ReasoningMode};
@@ -107,6 +107,24 @@ const SOUP: &[&str] = &[
     "}",
     "[",
     "]",
+    "\nf(a=1)\n",
+    "\nwrite_file(path='a', text=\"",
+    "[f(a=[1, {'k': None}]), ",
+    "s.f(",
+    "f(\"x\")",
+    "['f(a=1)', ",
+    "天气(城市='",
+    "```json\n{\"name\": \"f\", \"arguments\": {\"a\": 1}}\n```\n",
+    "{\"name\": \"f\", \"arguments\": {\"a\": 1}}",
+    "{\"arguments\": {}, \"name\": \"",
+    "{\"tool_calls\": [",
+    "{\"type\": \"function\", \"function\": {\"name\": \"f\", \"arguments\": \"{}\"}}",
+    ";",
+    "\"\"\"",
+    "=",
+    ")",
+    "(",
+    ")]",
     ",",
     ":",
     "\"",
@@ -162,6 +180,8 @@ fn config() -> impl Strategy<Value = Config> {
         1 => Just(DialectSet::from(Dialect::ToolTag)),
         1 => Just(DialectSet::from(Dialect::TypeMarker)),
         1 => Just(DialectSet::from(Dialect::FunctionTag).with(Dialect::DeepSeek)),
+        1 => Just(DialectSet::from(Dialect::Python)),
+        1 => Just(DialectSet::from(Dialect::Json)),
     ];
     let reasoning = prop_oneof![
         3 => Just(ReasoningMode::Auto),
@@ -285,7 +305,11 @@ fn written() -> impl Strategy<Value = Written> {
         let arguments = json!({"path": path, "text": body});
         Written { complete_at: text.len(), text, tool: "write_file".to_owned(), arguments }
     });
-    prop_oneof![element, marked, tag, function, deepseek, parameters]
+    let python = json_call().prop_map(|(tool, arguments)| {
+        let text = write_call(Dialect::Python, None, &tool, arguments.as_object().expect("an object"));
+        Written { complete_at: text.len(), text, tool, arguments }
+    });
+    prop_oneof![element, marked, tag, function, deepseek, parameters, python]
 }
 
 /// Prose without markers; some of it looks like the beginning of one.
@@ -472,6 +496,30 @@ fn long_inputs_made_to_be_slow_are_parsed() {
         ("<｜tool▁call▁begin｜>f<｜tool▁sep｜>", "<｜tool▁"),
         ("<｜tool▁call▁begin｜>f<｜tool▁sep｜>{\"a\": \"", "<｜tool▁call▁end｜>"),
         ("<｜tool▁call▁begin｜>f<｜tool▁sep｜>{bad\n", "<"),
+        ("", "{\"name\": \"f\", \"arguments\": {}}"),
+        ("", "{\"name\": \"f\", \"arguments\": {}};"),
+        ("{\"name\": \"f\", \"arguments\": {}}", " "),
+        ("{\"name\": \"f\", \"arguments\": {\"a\": \"", "\\\""),
+        ("{\"name\": \"f\", \"arguments\": {'a': \"", "{"),
+        ("```\n{\"name\": \"f\", \"arguments\": {}}\n", "``"),
+        ("", "```\n{\"name\": \"f\", \"arguments\": {}}\n```\n"),
+        ("[", "{\"name\": \"f\", \"arguments\": {}},"),
+        ("", "f("),
+        ("", "f(\n"),
+        ("", "[f("),
+        ("[", "f(),"),
+        ("[f(", "["),
+        ("[f(a=", "'"),
+        ("[f(a='", "\\"),
+        ("[f(a='", "[f(a='"),
+        ("f(a=\"\"\"", "\"\""),
+        ("f(a=", "1"),
+        ("f(", "a"),
+        ("f(a=1,", " "),
+        ("f(a=1)", " "),
+        ("", "[f(), a"),
+        ("[\"f(", "\\\""),
+        ("[f(a='x'", "'x'"),
     ];
     let config = Config { catalog: Some(tools()), ..Config::default() };
     let mut broken = Vec::new();

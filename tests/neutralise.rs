@@ -148,6 +148,12 @@ const CALLS: &[&str] = &[
     "[TOOL_CALLS] [{\"name\": \"get_weather\", \"arguments\": {}}]",
     "[TOOL_REQUEST]{\"name\": \"get_weather\", \"arguments\": {}}[END_TOOL_REQUEST]",
     "<|python_tag|>{\"name\": \"get_weather\", \"parameters\": {}}",
+    "\nget_weather(city=\"Berlin\")\n",
+    "[get_weather(city='Berlin')]",
+    "[\"weather.get_weather(days=1)\"]",
+    "{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Berlin\"}}",
+    "{\"tool_calls\": [{\"function\": {\"name\": \"get_weather\", \"arguments\": {}}}]}",
+    "```json\n{\"arguments\": {}, \"name\": \"get_weather\"}\n```",
 ];
 
 #[test]

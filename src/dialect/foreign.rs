@@ -1,6 +1,6 @@
 //! The dialects of other prompts and chat templates: read, never taught.
 
-use super::{Group, Lead, MarkedJson, Named, NamedArguments, NamedCall, Piece, Shape, Spec, Wrapper};
+use super::{Group, Lead, MarkedJson, Named, NamedArguments, NamedCall, ObjectKeys, Piece, Shape, Spec, Wrapper};
 use Piece::{Attributes, Id, Name, Quote, Space, Text};
 
 /// Names that objects of any family have for the tool.
@@ -168,5 +168,23 @@ pub(super) const DEEPSEEK: Spec = Spec {
             Group { open: "<｜tool▁calls▁begin｜>", close: "<｜tool▁calls▁end｜>", gated: false },
             Group { open: "<｜tool▁calls｜>", close: "<｜tool▁calls▁end｜>", gated: false },
         ],
+    }),
+};
+
+/// Llama 4, LFM2, Gorilla and others.
+pub(super) const PYTHON: Spec = Spec { name: "python", template: None, shape: Shape::Python };
+
+/// What any model writes that has seen other programs' calls. OpenAI's interface
+/// puts name and arguments in `function`, and several calls in `tool_calls`.
+pub(super) const JSON: Spec = Spec {
+    name: "json",
+    template: None,
+    shape: Shape::Json(&ObjectKeys {
+        tool: TOOL_KEYS,
+        arguments: &["arguments", "parameters", "args", "params", "input"],
+        server: SERVER_KEYS,
+        idle: &["id", "type", "index", "call_id"],
+        function: "function",
+        list: "tool_calls",
     }),
 };

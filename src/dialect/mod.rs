@@ -44,6 +44,10 @@ pub enum Dialect {
     /// DeepSeek's special tokens around a name and JSON; only read.
     #[serde(rename = "deepseek")]
     DeepSeek,
+    /// `[f(a=1), g(b='x')]` and, at a line's start, `f(a=1)`, for known tools; only read.
+    Python,
+    /// JSON as the whole message or alone in a fence, for known tools; only read.
+    Json,
 }
 
 /// The constant data of a dialect.
@@ -69,6 +73,10 @@ pub enum Shape {
     MarkedJson(MarkedJson),
     /// The tool's name outside its arguments.
     Named(&'static Named),
+    /// Calls of known tools as Python writes them.
+    Python,
+    /// JSON objects that are calls of known tools, without a marker.
+    Json(&'static ObjectKeys),
 }
 
 /// An element that is a call.
@@ -121,6 +129,31 @@ pub struct MarkedJson {
     pub idle_keys: &'static [&'static str],
     /// The dialect's calls whose tool's name stands before their JSON.
     pub named: Option<&'static Named>,
+}
+
+/// Keys of a JSON object that is a call without a marker. One with any other key is none.
+#[derive(Debug)]
+pub struct ObjectKeys {
+    /// Keys for the tool's name, the dialect's own first.
+    pub tool: &'static [&'static str],
+    /// Keys for the arguments, the dialect's own first.
+    pub arguments: &'static [&'static str],
+    /// Keys for the server's name, the dialect's own first.
+    pub server: &'static [&'static str],
+    /// Keys that say nothing that a call needs.
+    pub idle: &'static [&'static str],
+    /// Key for the tool's name, or for an object with name and arguments.
+    pub function: &'static str,
+    /// The one key of an object that holds a list of such objects.
+    pub list: &'static str,
+}
+
+impl ObjectKeys {
+    /// All keys.
+    pub fn all(&self) -> impl Iterator<Item = &'static str> {
+        let lists = [self.tool, self.arguments, self.server, self.idle];
+        lists.into_iter().flatten().copied().chain([self.function, self.list])
+    }
 }
 
 /// What announces JSON objects as calls.
@@ -245,6 +278,8 @@ impl Dialect {
         Dialect::FunctionTag,
         Dialect::Invoke,
         Dialect::DeepSeek,
+        Dialect::Python,
+        Dialect::Json,
     ];
 
     /// The dialects that the prompt can teach; the others are only read.
@@ -265,6 +300,8 @@ impl Dialect {
             Dialect::FunctionTag => &foreign::FUNCTION_TAG,
             Dialect::Invoke => &foreign::INVOKE,
             Dialect::DeepSeek => &foreign::DEEPSEEK,
+            Dialect::Python => &foreign::PYTHON,
+            Dialect::Json => &foreign::JSON,
         }
     }
 

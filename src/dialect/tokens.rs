@@ -45,6 +45,11 @@ pub const TEMPLATE_TOKENS: &[TemplateToken] = &[
     token("<|eom_id|>"),
     token("<|eot|>"),
     token("<|eom|>"),
+    // Llama 4 and LFM2, around calls in Python's syntax.
+    token("<|python_start|>"),
+    token("<|python_end|>"),
+    token("<|tool_call_start|>"),
+    token("<|tool_call_end|>"),
     // Granite.
     role_token("<|start_of_role|>", "<|end_of_role|>"),
     token("<|end_of_role|>"),

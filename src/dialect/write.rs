@@ -16,8 +16,8 @@ use crate::tool::Tool;
 ///
 /// A parser of the dialect reads the same call back, save for what `tool_tag`
 /// cannot say: a string that holds tags of its own parameter or tool unbalanced,
-/// and one that is a whole CDATA section. `tool_tag` has no tags of its own for a
-/// resource access and borrows an element, which a parser of that element's
+/// and one that is a whole CDATA section. `tool_tag`, `python` and `json` have no words of
+/// their own for a resource access and borrow an element, which a parser of that element's
 /// dialect reads ([`DialectSet::AUTO`](super::DialectSet::AUTO) does).
 ///
 /// ```
@@ -34,6 +34,8 @@ pub fn write_call(dialect: Dialect, server: Option<&str>, tool: &str, arguments:
     match &dialect.spec().shape {
         Shape::MarkedJson(shape) => write_marked(shape, server, tool, arguments),
         Shape::Named(named) => write_named(&named.calls[0], server, tool, arguments),
+        Shape::Python => write_python(server, tool, arguments),
+        Shape::Json(keys) => write_object([keys.server[0], keys.tool[0], keys.arguments[0]], server, tool, arguments),
         Shape::Element(_) | Shape::ToolTag => write_tag(server, tool, arguments),
     }
 }
@@ -47,7 +49,7 @@ pub fn write_tool_call(dialect: Dialect, catalog: &Catalog, tool: &Tool, argumen
 }
 
 /// The element that a call is written as. An element that stands for one tool
-/// (a resource access) also serves the tag dialect, which has no tags of its own for it.
+/// (a resource access) also serves the dialects that know tools by their names alone.
 fn element(dialect: Dialect, tool: &str) -> Option<&'static Block> {
     let blocks = |d: Dialect| match d.spec().shape {
         Shape::Element(blocks) => blocks,
@@ -56,7 +58,9 @@ fn element(dialect: Dialect, tool: &str) -> Option<&'static Block> {
     let own = |block: &&Block| block.tool == Some(tool);
     match dialect.spec().shape {
         Shape::Element(all) => all.iter().find(own).or_else(|| all.iter().find(|b| b.tool.is_none())),
-        Shape::ToolTag | Shape::Named(_) => Dialect::ALL.iter().flat_map(|d| blocks(*d)).find(own),
+        Shape::ToolTag | Shape::Named(_) | Shape::Python | Shape::Json(_) => {
+            Dialect::ALL.iter().flat_map(|d| blocks(*d)).find(own)
+        }
         Shape::MarkedJson(_) => None,
     }
 }
@@ -134,13 +138,8 @@ fn write_values(arguments: &Map<String, Value>, tags: impl Fn(&str) -> (String, 
 }
 
 fn write_marked(shape: &MarkedJson, server: Option<&str>, tool: &str, arguments: &Map<String, Value>) -> String {
-    let mut object = Map::new();
-    if let Some(server) = server {
-        object.insert(shape.server_keys[0].to_owned(), server.into());
-    }
-    object.insert(shape.tool_keys[0].to_owned(), tool.into());
-    object.insert(shape.argument_keys[0].to_owned(), Value::Object(arguments.clone()));
-    let object = json(&object);
+    let keys = [shape.server_keys[0], shape.tool_keys[0], shape.argument_keys[0]];
+    let object = write_object(keys, server, tool, arguments);
     match &shape.lead {
         Lead::Line { call, .. } => format!("{}\n{object}", call.text),
         Lead::Marker(wrappers) => {
@@ -148,6 +147,52 @@ fn write_marked(shape: &MarkedJson, server: Option<&str>, tool: &str, arguments:
             close.map_or_else(|| format!("{open}{object}"), |close| format!("{open}\n{object}\n{close}"))
         }
     }
+}
+
+/// An object with server, tool and arguments under these keys.
+fn write_object(keys: [&str; 3], server: Option<&str>, tool: &str, arguments: &Map<String, Value>) -> String {
+    let [server_key, tool_key, arguments_key] = keys.map(str::to_owned);
+    let mut object = Map::new();
+    if let Some(server) = server {
+        object.insert(server_key, server.into());
+    }
+    object.insert(tool_key, tool.into());
+    object.insert(arguments_key, Value::Object(arguments.clone()));
+    json(&object)
+}
+
+fn write_python(server: Option<&str>, tool: &str, arguments: &Map<String, Value>) -> String {
+    let is_keyword = |name: &str| {
+        let in_word = |c: char| c.is_alphanumeric() || c == '_';
+        let literal = matches!(name, "True" | "False" | "None" | "true" | "false" | "null");
+        name.chars().all(in_word) && name.starts_with(|c: char| !c.is_numeric()) && !literal
+    };
+    let (keywords, others): (Vec<_>, Vec<_>) = arguments.iter().partition(|(name, _)| is_keyword(name));
+    let mut parts: Vec<_> = keywords.into_iter().map(|(name, value)| format!("{name}={}", python(value))).collect();
+    if !others.is_empty() {
+        parts.push(format!("**{}", python_members(others.into_iter())));
+    }
+    let server = server.map(|server| format!("{server}.")).unwrap_or_default();
+    format!("[{server}{tool}({})]", parts.join(", "))
+}
+
+/// A value as a literal of Python.
+fn python(value: &Value) -> String {
+    match value {
+        Value::Null => "None".to_owned(),
+        Value::Bool(true) => "True".to_owned(),
+        Value::Bool(false) => "False".to_owned(),
+        Value::Array(items) => format!("[{}]", items.iter().map(python).collect::<Vec<_>>().join(", ")),
+        Value::Object(members) => python_members(members.iter()),
+        // JSON's numbers and strings, with their escapes, are Python's, too.
+        Value::Number(_) | Value::String(_) => value.to_string(),
+    }
+}
+
+fn python_members<'m>(members: impl Iterator<Item = (&'m String, &'m Value)>) -> String {
+    let members: Vec<_> =
+        members.map(|(key, value)| format!("{}: {}", Value::from(key.as_str()), python(value))).collect();
+    format!("{{{}}}", members.join(", "))
 }
 
 /// A string verbatim, any other value as JSON.

@@ -9,7 +9,9 @@ use memchr::memchr2_iter;
 use regex::Regex;
 
 use crate::catalog::Catalog;
-use crate::dialect::{Dialect, Lead, MarkedJson, NamedArguments, Piece, SENTENCE_END, Shape, TEMPLATE_TOKENS, Wrapper};
+use crate::dialect::{
+    Dialect, Lead, MarkedJson, NamedArguments, ObjectKeys, Piece, SENTENCE_END, Shape, TEMPLATE_TOKENS, Wrapper,
+};
 
 /// Tags that no dialect's data names but that models or servers act on:
 /// reasoning, call syntaxes of other families, and the delimiters of results.
@@ -48,7 +50,8 @@ const MAX_NAME: usize = 256;
 /// Makes call markers in foreign text harmless, for one catalog.
 ///
 /// A marker's `<` becomes `&lt;`; a `[`, a line such as `TYPE: MCP`, and a
-/// known tool's `name(` at a line's start get a backslash. All other text stays
+/// known tool's `name(` at a line's start get a backslash, as does the key before a
+/// known tool's name in a JSON call. All other text stays
 /// as it is, and neutralising twice changes nothing more.
 ///
 /// ```
@@ -64,7 +67,7 @@ const MAX_NAME: usize = 256;
 pub struct Neutraliser {
     /// Names that are markers after `<`, in lower case.
     tags: HashSet<String>,
-    /// Names of tools, in lower case.
+    /// Names of tools, folded.
     tools: HashSet<String>,
     /// Names that hold characters which end a run; looked for one by one.
     odd: Vec<String>,
@@ -79,6 +82,7 @@ impl Neutraliser {
             tools.extend(tool.server.as_ref().map(|server| format!("{server}.{}", tool.name).to_lowercase()));
         }
         let mut tags = tools.clone();
+        let tools = tools.iter().map(|name| folded(name)).collect();
         tags.extend(FOREIGN_TAGS.iter().map(|tag| (*tag).to_owned()));
         tags.extend(block_tags().chain(named_tags()).map(str::to_lowercase));
         tags.extend(wrapper_words('<').map(str::to_lowercase));
@@ -93,10 +97,11 @@ impl Neutraliser {
         let mut places: Vec<usize> =
             memchr2_iter(b'<', b'[', text.as_bytes()).filter(|at| self.opens(&text[*at..])).collect();
         places.extend(LINES.captures_iter(text).filter_map(|found| {
-            let name = found.name("name").map(|name| name.as_str().to_lowercase());
+            let name = found.name("name").map(|name| folded(name.as_str()));
             let is_marker = name.is_none_or(|name| self.tools.contains(&name));
             found.name("marker").filter(|_| is_marker).map(|marker| marker.start())
         }));
+        places.extend(self.json_calls(text));
         places.retain(|at| text.as_bytes()[*at] == b'<' || !text[..*at].ends_with('\\'));
         if places.is_empty() {
             return Cow::Borrowed(text);
@@ -132,6 +137,16 @@ impl Neutraliser {
         self.neutralise(&short).lines().map(str::to_owned).collect()
     }
 
+    /// The keys of JSON objects that name a known tool, if some object has arguments.
+    fn json_calls(&self, text: &str) -> Vec<usize> {
+        if !JSON_ARGUMENTS.is_match(text) {
+            return Vec::new();
+        }
+        let known = |found: &regex::Captures<'_>| self.tools.contains(&folded(&found["name"]));
+        let named = JSON_NAME.captures_iter(text).filter(known);
+        named.filter_map(|found| found.get(0)).map(|key| key.start()).collect()
+    }
+
     /// Whether `text`, which begins with `<` or `[`, begins with a marker.
     fn opens(&self, text: &str) -> bool {
         let Some(rest) = text.strip_prefix('<') else {
@@ -139,7 +154,9 @@ impl Neutraliser {
             let word = rest.split_once(']').map_or("", |(word, _)| word.trim_end());
             let mut brackets = FOREIGN_BRACKETS.iter().copied().chain(wrapper_words('['));
             return brackets.any(|bracket| bracket.eq_ignore_ascii_case(word))
-                || name_at(rest).strip_suffix('(').is_some_and(|name| self.tools.contains(&name.to_lowercase()));
+                || name_at(rest.strip_prefix(['"', '\'']).unwrap_or(rest))
+                    .strip_suffix('(')
+                    .is_some_and(|name| self.tools.contains(&folded(name)));
         };
         let rest = rest.trim_start_matches(|c: char| c.is_whitespace() || c == '/' || c == '!');
         // Special tokens: ChatML's, and DeepSeek's with a full-width bar.
@@ -151,6 +168,11 @@ impl Neutraliser {
         self.tags.contains(name.trim_end_matches('('))
             || self.odd.iter().any(|odd| rest.get(..odd.len()).is_some_and(|r| r.to_lowercase() == *odd))
     }
+}
+
+/// A name as it compares: in lower case, its words joined by `_`.
+fn folded(name: &str) -> String {
+    name.to_lowercase().replace(['.', '-'], "_")
 }
 
 fn shortened(mut text: String, limit: usize) -> String {
@@ -215,6 +237,26 @@ fn wrapper_words(bracket: char) -> impl Iterator<Item = &'static str> {
     let markers = wrappers.flat_map(|Wrapper { open, close, .. }| [Some(*open), *close]).flatten();
     markers.filter_map(move |marker| marker.strip_prefix(bracket)?.strip_suffix(['>', ']']))
 }
+
+/// Keys of the JSON dialect without a marker, as a regular expression.
+fn json_keys(of: impl Fn(&ObjectKeys) -> Vec<&'static str>) -> String {
+    let keys = Dialect::ALL.iter().filter_map(|dialect| match dialect.spec().shape {
+        Shape::Json(keys) => Some(of(keys)),
+        _ => None,
+    });
+    keys.flatten().collect::<Vec<_>>().join("|")
+}
+
+/// An object's key for a tool's name, and the name. No escapes: with them it is no call.
+static JSON_NAME: LazyLock<Regex> = LazyLock::new(|| {
+    let keys = json_keys(|keys| [keys.tool, &[keys.function]].concat());
+    Regex::new(&format!(r#""(?:{keys})"\s*:\s*"(?P<name>[^"\\]{{1,256}})""#)).expect("the keys are words")
+});
+
+/// An object's key for arguments.
+static JSON_ARGUMENTS: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(&format!(r#""(?:{})"\s*:"#, json_keys(|keys| keys.arguments.to_vec()))).expect("the keys are words")
+});
 
 /// Marker lines, and calls written at the start of a line.
 static LINES: LazyLock<Regex> = LazyLock::new(line_markers);

@@ -15,6 +15,8 @@ pub(super) enum Step {
     More,
     /// The call ends here.
     End(u64),
+    /// It is no call after all: its bytes up to here are text.
+    Text(u64),
 }
 
 /// Where an open call reports its name and its arguments.

@@ -41,6 +41,10 @@ pub(super) struct Emitter {
     pub(super) visible: bool,
     /// Text other than white space came in this region.
     pub(super) region_has_text: bool,
+    /// A call came in this region.
+    pub(super) region_has_calls: bool,
+    /// A fence is open in which nothing but calls and white space came.
+    pub(super) fence_is_clean: bool,
     pending: Option<Pending>,
     /// The open call's `CallStart` was handed on.
     started: bool,
@@ -96,6 +100,8 @@ impl Emitter {
             run_is_over: false,
             visible: false,
             region_has_text: false,
+            region_has_calls: false,
+            fence_is_clean: false,
             pending: None,
             started: false,
         }
@@ -109,7 +115,7 @@ impl Emitter {
     /// Whether text before said all that more text would say.
     pub(super) fn is_calm(&self) -> bool {
         let seen = self.visible || self.region == Region::Reasoning;
-        seen && self.region_has_text && self.run_is_over
+        seen && self.region_has_text && self.run_is_over && !self.fence_is_clean
     }
 
     /// Whether calls that stand here are drafts.
@@ -146,6 +152,13 @@ impl Emitter {
         self.pending.as_ref().map(|p| p.start)
     }
 
+    /// Whether nothing but white space and syntax came in this region, nor to
+    /// the user before it.
+    pub(super) fn begins_region(&self) -> bool {
+        let seen = self.visible && self.region == Region::Content;
+        !(seen || self.region_has_text || self.region_has_calls || self.is_pending())
+    }
+
     /// Hands on plain text up to `to`.
     pub(super) fn text(&mut self, window: Window<'_>, to: u64, sink: &mut Sink<'_>) {
         if to <= self.reported {
@@ -163,6 +176,7 @@ impl Emitter {
         }
         if !blank {
             self.run_is_over = true;
+            self.fence_is_clean = false;
             self.region_has_text = true;
             self.visible |= self.region == Region::Content;
         }
@@ -192,6 +206,8 @@ impl Emitter {
             self.visible |= self.region == Region::Content;
             return self.plain(window, to, sink);
         }
+        // After it everything is the answer.
+        self.region_has_text |= kind == MarkerKind::AnswerLine;
         let span = self.reported..to;
         self.reported = to;
         let text = window.slice(span.clone());
@@ -210,6 +226,7 @@ impl Emitter {
         self.run_is_over = true;
         self.region = region;
         self.region_has_text = false;
+        self.region_has_calls = false;
     }
 
     /// Everything so far was reasoning.
@@ -269,6 +286,7 @@ impl Emitter {
 
     fn report_end(&mut self, ended: Ended, is_quoted: bool, window: Window<'_>, sink: &mut Sink<'_>) {
         let Ended { mut verdict, restated, span, head } = ended;
+        self.region_has_calls = true;
         let in_reasoning = self.drafts();
         let complete = verdict_call(&verdict).is_some();
         if in_reasoning {

@@ -258,7 +258,7 @@ impl Envelope {
 }
 
 /// Takes the first of `keys` that is there; any but the first is a named repair.
-fn take(object: &mut Map<String, Value>, keys: &[&str], repairs: &mut Vec<Repair>) -> Option<Value> {
+pub(super) fn take(object: &mut Map<String, Value>, keys: &[&str], repairs: &mut Vec<Repair>) -> Option<Value> {
     let key = keys.iter().find(|key| object.contains_key(**key))?;
     if key != &keys[0] {
         repairs.push(Repair::KeyAlias((*key).to_owned()));

@@ -30,6 +30,7 @@
 //! assert_eq!((call.tool.as_str(), &call.arguments["query"]), ("search", &"rust".into()));
 //! ```
 
+mod bare;
 mod body;
 mod calm;
 mod config;
@@ -40,11 +41,14 @@ mod head;
 mod json;
 mod line;
 mod named;
+mod names;
 mod objects;
 mod open;
+mod python;
 mod scan;
 mod signs;
 mod tables;
+mod tentative;
 mod tool_tag;
 mod values;
 mod verdict;

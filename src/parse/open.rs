@@ -15,10 +15,15 @@ use super::emit::{Emitter, Ended, Sink};
 use super::envelope::Envelope;
 use super::named::NamedJson;
 use super::tables::Tables;
+use super::tentative::{Cut, Piece, Tentative};
 use super::tool_tag::ToolTag;
 use super::verdict::{Fault, Parts, verdict};
 use super::window::Window;
 use crate::dialect::Dialect;
+use crate::event::MarkerKind;
+
+/// Why a call is truncated.
+const CUT: &str = "the output ended inside the call";
 
 /// An open call.
 #[derive(Debug)]
@@ -41,6 +46,7 @@ pub(super) enum Body {
     NamedJson(Box<NamedJson>),
     ToolTag(Box<ToolTag>),
     Envelope(Box<Envelope>),
+    Tentative(Box<dyn Tentative>),
 }
 
 impl Body {
@@ -52,6 +58,8 @@ impl Body {
             Body::NamedJson(body) => body.completed().unwrap_or(body.cursor),
             Body::ToolTag(body) => body.cursor,
             Body::Envelope(body) => body.cursor(),
+            // At the limit it is text.
+            Body::Tentative(_) => u64::MAX,
         }
     }
 
@@ -64,6 +72,7 @@ impl Body {
             Body::NamedJson(body) => body.calm(at),
             Body::ToolTag(body) => body.calm(at),
             Body::Envelope(body) => body.calm(at),
+            Body::Tentative(_) => None,
         }
     }
 
@@ -74,6 +83,7 @@ impl Body {
             Body::NamedJson(body) => body.go_on(at),
             Body::ToolTag(body) => body.go_on(at),
             Body::Envelope(body) => body.go_on(at),
+            Body::Tentative(_) => {}
         }
     }
 
@@ -87,6 +97,7 @@ impl Body {
                 let (server, tool) = body.names(body.callee.tool(tables));
                 (server, Some(tool))
             }
+            Body::Tentative(_) => (None, None),
         };
         Parts { server, tool, ..Parts::default() }
     }
@@ -128,14 +139,18 @@ impl OpenCall {
         self.body.go_on(at);
     }
 
-    /// Reads on; yields the call's end once it is known.
+    pub(super) fn start(&self) -> u64 {
+        self.start
+    }
+
+    /// Reads on.
     pub(super) fn advance(
         &mut self,
         tables: &Tables,
         window: Window<'_>,
         emitter: &mut Emitter,
         sink: &mut Sink<'_>,
-    ) -> Option<u64> {
+    ) -> Step {
         let max_depth = tables.config.limits.depth;
         loop {
             let readable = if self.head.is_some() { window } else { window.until(self.limit_at) };
@@ -149,13 +164,22 @@ impl OpenCall {
                     body.advance(callee.tool(tables), readable, &mut out)
                 }
                 Body::Envelope(body) => body.advance(readable, &mut out),
+                Body::Tentative(body) => body.advance(tables, readable),
             };
-            match step {
-                Step::End(at) => return Some(at),
-                Step::More if readable.end() == window.end() => return None,
-                Step::More => self.head = Some(readable.slice(self.start..readable.end()).to_owned()),
+            match (step, &self.body) {
+                (Step::More, _) if readable.end() == window.end() => return Step::More,
+                (Step::More, Body::Tentative(_)) => return Step::Text(self.wall(window)),
+                (Step::More, _) => self.head = Some(readable.slice(self.start..readable.end()).to_owned()),
+                (step, _) => return step,
             }
         }
+    }
+
+    /// Where a tentative call ends that is past the limit; at its first
+    /// character, if that is past it.
+    fn wall(&self, window: Window<'_>) -> u64 {
+        let first = window.from(self.start).chars().next().map_or(0, char::len_utf8);
+        window.until(self.limit_at).end().max(self.start + first as u64)
     }
 
     /// Ends the call at `end`, or, without one, where the stream ends.
@@ -168,13 +192,16 @@ impl OpenCall {
         sink: &mut Sink<'_>,
     ) -> u64 {
         let limits = tables.config.limits;
+        if let Body::Tentative(body) = &mut self.body {
+            let held = Held { start: self.start, dialect: self.dialect, quoted: self.quoted };
+            return held.end(body.as_mut(), end, tables, window, emitter, sink);
+        }
         let end = end.or_else(|| match &mut self.body {
             Body::Element(body) => body.stream_ended(window),
             Body::NamedJson(body) => body.stream_ended(window),
             _ => None,
         });
-        let cut = "the output ended inside the call";
-        let truncated = end.is_none().then_some(cut);
+        let truncated = end.is_none().then_some(CUT);
         let end = end.unwrap_or_else(|| window.end());
         let span = self.start..end;
         let kept = self.head.as_deref().map_or(window, |text| Window { text, base: self.start, more: false });
@@ -190,6 +217,7 @@ impl OpenCall {
                     body.into_parts(callee.tool(tables), kept, truncated)
                 }
                 Body::Envelope(body) => body.into_parts(kept, truncated, limits.depth),
+                Body::Tentative(_) => Parts::default(),
             }
         };
         let raw = kept.slice(span.clone());
@@ -197,6 +225,50 @@ impl OpenCall {
         let verdict = verdict(tables, self.dialect, emitter.index(), parts, raw);
         let head = self.head.is_some().then(|| raw.to_owned());
         emitter.call_end(Ended { verdict, restated, span, head }, self.quoted, window, sink);
+        end
+    }
+}
+
+/// What is known of a tentative call beside its body.
+struct Held {
+    start: u64,
+    dialect: Dialect,
+    quoted: bool,
+}
+
+impl Held {
+    /// Reports what the body holds and ends at `end`, or, without one, what it
+    /// is where the stream ends.
+    fn end(
+        &self,
+        body: &mut dyn Tentative,
+        end: Option<u64>,
+        tables: &Tables,
+        window: Window<'_>,
+        emitter: &mut Emitter,
+        sink: &mut Sink<'_>,
+    ) -> u64 {
+        let (end, pieces) = match end.map_or_else(|| body.cut(tables), Cut::Over) {
+            Cut::Over(end) => (end, body.take_pieces()),
+            Cut::Truncated(server, tool) => {
+                let parts = Parts { server, tool: Some(tool), fault: Some(Fault::truncated(CUT)), ..Parts::default() };
+                (window.end(), vec![Piece { span: self.start..window.end(), parts }])
+            }
+            Cut::Text => {
+                emitter.text(window, window.end(), sink);
+                return window.end();
+            }
+        };
+        for Piece { span, parts } in pieces {
+            emitter.marker(MarkerKind::Wrapper, self.quoted, window, span.start, sink);
+            let verdict = verdict(tables, self.dialect, emitter.index(), parts, window.slice(span.clone()));
+            if let Ok(call) = &verdict {
+                emitter.call_start(span.start, call.server.as_deref(), &call.tool, sink);
+                emitter.delta(span.start, &call.arguments.to_string(), sink);
+            }
+            emitter.call_end(Ended { verdict, restated: false, span, head: None }, self.quoted, window, sink);
+        }
+        emitter.marker(MarkerKind::Wrapper, self.quoted, window, end, sink);
         end
     }
 }

@@ -8,7 +8,7 @@
 #[derive(Debug, Default)]
 pub(super) struct Signs {
     tag: Leads,
-    bracket: Leads,
+    pub(super) bracket: Leads,
     pub(super) line: Leads,
 }
 

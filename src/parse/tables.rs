@@ -8,12 +8,13 @@ use serde_json::Value;
 
 use super::config::{Config, HOLD_SLACK, MIN_HOLD};
 use super::head::longest_head;
+use super::names::Names;
 use super::signs::Signs;
 use super::window::{Match, begins, begins_tag};
 use crate::catalog::Catalog;
 use crate::dialect::{
-    Block, Dialect, Lead, LineMarker, MarkedJson, Named, NamedArguments, Piece, SENTENCE_END, STRIKE_OPEN, Shape,
-    TEMPLATE_TOKENS, Wrapper,
+    Block, Dialect, Lead, LineMarker, MarkedJson, Named, NamedArguments, ObjectKeys, Piece, SENTENCE_END, STRIKE_OPEN,
+    Shape, TEMPLATE_TOKENS, Wrapper,
 };
 
 /// Names of tools that are not known are waited for to this length, in bytes:
@@ -173,6 +174,12 @@ pub(super) struct Tables {
     pub(super) tokens: bool,
     /// The dialects whose openers hold a name.
     pub(super) named: Vec<(Dialect, &'static Named)>,
+    /// Names that calls without a marker may begin with.
+    pub(super) names: Names,
+    /// Whether calls in Python's syntax are read.
+    pub(super) python: bool,
+    /// Keys of objects that are calls without a marker.
+    pub(super) json: Option<&'static ObjectKeys>,
     /// Where something may begin.
     pub(super) signs: Signs,
     /// Most bytes that are held for a decision.
@@ -205,6 +212,9 @@ impl Tables {
             wrapped: Vec::new(),
             tokens: config.dialects.iter().next().is_some(),
             named: Vec::new(),
+            names: Names::default(),
+            python: false,
+            json: None,
             signs: Signs::default(),
             hold: MIN_HOLD,
             config,
@@ -216,7 +226,12 @@ impl Tables {
                 Shape::ToolTag => tables.add_tags(),
                 Shape::Named(named) => tables.named.push((dialect, named)),
                 Shape::MarkedJson(spec) => tables.add_marked(dialect, spec),
+                Shape::Python => tables.python = tables.config.catalog.is_some(),
+                Shape::Json(keys) => tables.json = tables.config.catalog.is_some().then_some(*keys),
             }
+        }
+        if tables.python || tables.json.is_some() {
+            tables.names = tables.config.catalog.as_deref().map(Names::new).unwrap_or_default();
         }
         tables.fill_signs();
         tables
@@ -275,6 +290,7 @@ impl Tables {
         for byte in *b"`~'" {
             self.signs.line.add(byte, byte);
         }
+        self.fill_bare();
         if let Some(Marked { lead: MarkedLead::Lines(lines), .. }) = self.marked {
             for lead in [lines.call.lead, lines.answer.lead].map(str::as_bytes) {
                 self.signs.line.add_any_case(lead[0], lead[1]);
@@ -285,6 +301,31 @@ impl Tables {
                 }
             }
         }
+    }
+
+    fn fill_bare(&mut self) {
+        const SPACE: &[u8] = b" \t\r\n";
+        if self.python {
+            for [first, second] in self.names.leads() {
+                self.signs.line.add(first, second);
+                self.signs.bracket.add(first, second);
+                for lead in [b"\"'", SPACE].concat() {
+                    self.signs.bracket.add(lead, first);
+                }
+            }
+            for space in SPACE {
+                for lead in [b"\"'", SPACE].concat() {
+                    self.signs.bracket.add(*space, lead);
+                }
+            }
+        }
+        if self.json.is_some() {
+            for lead in [b"\"{", SPACE].concat() {
+                self.signs.line.add(b'{', lead);
+                self.signs.line.add(b'[', lead);
+            }
+        }
+        self.hold = self.hold.max(self.names.longest() + HOLD_SLACK);
     }
 
     fn fill_named(&mut self) {

@@ -142,6 +142,8 @@ struct Watch<'a> {
     /// Bytes that may be held back without cause.
     hold: usize,
     tags: Vec<String>,
+    /// Names of known tools, alone and with their servers, folded.
+    known: Vec<String>,
     call_bytes: usize,
     calls: usize,
     collector: Collector,
@@ -151,9 +153,11 @@ struct Watch<'a> {
 impl<'a> Watch<'a> {
     fn new(stream: &'a str, config: &Config) -> Self {
         let mut tags = vec!["use_mcp_tool".to_owned(), "access_mcp_resource".to_owned()];
-        let mut longest = 0;
+        let (mut known, mut longest) = (Vec::new(), 0);
         for tool in config.catalog.iter().flat_map(|c| c.tools()) {
             tags.push(tool.name.clone());
+            known.push(folded(&tool.name));
+            known.extend(tool.server.as_ref().map(|server| folded(&format!("{server}.{}", tool.name))));
             // An opener and the child behind it are one marker.
             let child = tool.parameters().map(|p| p.name.len() + "</>".len()).max().unwrap_or(0);
             let server = tool.server.as_ref().map_or(0, |server| server.len() + ".".len());
@@ -178,6 +182,7 @@ impl<'a> Watch<'a> {
             marked_at: marked_at(stream),
             hold: MIN_HOLD.max(longest + HOLD_SLACK),
             tags,
+            known,
             call_bytes: config.limits.call_bytes,
             calls: config.limits.calls,
             collector: Collector::new(),
@@ -316,6 +321,9 @@ impl<'a> Watch<'a> {
 
     /// Whether the text begins a call, the next piece of marked JSON included.
     fn begins_call(&self, rest: &str, marked: bool) -> bool {
+        if self.begins_bare_call(rest) {
+            return true;
+        }
         if marked && rest.starts_with(['{', '[', ',']) {
             return true;
         }
@@ -330,6 +338,19 @@ impl<'a> Watch<'a> {
             let after = tag.strip_prefix(name.as_str()).and_then(|r| r.split_once('>'));
             // A gate that is still undecided gives no right to hold more.
             after.is_some_and(|(_, body)| !body.trim_start().is_empty())
+        })
+    }
+
+    /// Whether the text begins a call of a known tool that no marker announces.
+    fn begins_bare_call(&self, rest: &str) -> bool {
+        let list = rest.strip_prefix('[').map(|inner| inner.trim_start());
+        let object = list.unwrap_or(rest).strip_prefix('{').and_then(|inner| inner.trim_start().strip_prefix('"'));
+        if object.and_then(|key| key.split_once('"')).is_some_and(|(key, _)| CALL_KEYS.contains(&key)) {
+            return !self.known.is_empty();
+        }
+        let call = list.map_or(rest, |inner| inner.strip_prefix(['"', '\'']).unwrap_or(inner));
+        self.known.iter().any(|name| {
+            call.get(..name.len()).is_some_and(|found| folded(found) == *name) && call[name.len()..].starts_with('(')
         })
     }
 
@@ -363,6 +384,26 @@ const FOREIGN: &[&str] =
 /// The longest of them with all that the gate behind it waits for, but for the names.
 const FOREIGN_OPENER: &str = "<｜tool▁calls▁begin｜> function<｜tool▁sep｜> <｜tool▁call▁end｜>";
 
+/// Keys that an object may begin with that is a call without a marker.
+const CALL_KEYS: &[&str] = &[
+    "name",
+    "tool_name",
+    "tool",
+    "arguments",
+    "parameters",
+    "args",
+    "params",
+    "input",
+    "server_name",
+    "server",
+    "id",
+    "type",
+    "index",
+    "call_id",
+    "function",
+    "tool_calls",
+];
+
 /// Bytes of a line that are searched for the beginning of a call.
 const LONGEST_LINE: usize = 1024;
 
@@ -375,6 +416,11 @@ fn behind_fence(text: &str) -> Vec<&str> {
     let (line, after) = text.split_once('\n').unwrap_or((text, ""));
     let on_the_line = head(line, LONGEST_LINE).match_indices(['{', '[', '<']).map(|(at, _)| &text[at..]);
     on_the_line.chain([after.trim_start()]).collect()
+}
+
+/// A name as it compares where no marker announces a call.
+fn folded(name: &str) -> String {
+    name.replace(['.', '-'], "_")
 }
 
 fn expect(holds: bool, law: impl FnOnce() -> String) -> Result<(), Broken> {

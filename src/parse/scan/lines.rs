@@ -30,6 +30,10 @@ impl Scanner {
             Found::Text => self.marker_line(indent, text, more, window, sink),
             found => found,
         };
+        let found = match found {
+            Found::Text => self.bare_line(indent, text, more, window, sink),
+            found => found,
+        };
         if matches!(found, Found::Text) {
             self.line_start = false;
         }
@@ -54,6 +58,7 @@ impl Scanner {
             }
         }
         self.fence = None;
+        self.emitter.fence_is_clean = false;
         if self.emitter.is_pending() {
             self.emitter.close_held_fence();
             self.emitter.marker(MarkerKind::Fence, false, window, self.at, sink);
@@ -96,6 +101,7 @@ impl Scanner {
             }
         }
         self.fence = Some(fence);
+        self.emitter.fence_is_clean = true;
         self.line_start = true;
         found
     }
@@ -108,6 +114,10 @@ impl Scanner {
         let opener = match self.opener(text, more) {
             Match::Yes(_) => return Match::Yes(()),
             found => found == Match::Undecided,
+        };
+        let opener = match self.bare_ahead(text, more) {
+            Match::Yes(()) => return Match::Yes(()),
+            found => opener || found == Match::Undecided,
         };
         match self.tables.marked.map_or(Match::No, |marked| line_ahead(marked, text, more)) {
             Match::Yes(_) => Match::Yes(()),

@@ -9,6 +9,7 @@
 //!    └─fence line and opener alone in it: held until what follows decides
 //! ```
 
+mod bare;
 mod lines;
 mod named;
 mod objects;
@@ -20,6 +21,7 @@ use std::sync::Arc;
 use named::Around;
 
 use crate::event::Region;
+use crate::parse::body::Step;
 use crate::parse::calm::{Calm, CalmText};
 use crate::parse::emit::{Emitter, Sink};
 use crate::parse::line::Fence;
@@ -144,6 +146,7 @@ impl Scanner {
         self.reasoning_channel = reasoning;
         self.emitter.region = if reasoning { Region::Reasoning } else { Region::Content };
         self.emitter.region_has_text = false;
+        self.emitter.region_has_calls = false;
         self.saw_think = true;
         self.line_start = true;
         self.before = None;
@@ -192,11 +195,22 @@ impl Scanner {
     #[inline] // Twice in `read`, which runs with every chunk.
     fn step(&mut self, window: Window<'_>, sink: &mut Sink<'_>) -> bool {
         let Some(call) = &mut self.call else { return self.text(window, sink) };
-        let end = call.advance(&self.tables, window, &mut self.emitter, sink);
-        if end.is_some() {
-            self.end_call(end, window, sink);
+        match call.advance(&self.tables, window, &mut self.emitter, sink) {
+            Step::More => return false,
+            Step::End(at) => self.end_call(Some(at), window, sink),
+            Step::Text(at) => self.give_back(at, window),
         }
-        end.is_some()
+        true
+    }
+
+    /// What is open is no call after all: its bytes are text, and what follows
+    /// `at` is read as ever.
+    fn give_back(&mut self, at: u64, window: Window<'_>) {
+        let Some(call) = self.call.take() else { return };
+        let text = window.slice(call.start()..at);
+        let line = memchr::memrchr(b'\n', text.as_bytes()).map(|end| &text[end + 1..]);
+        self.line_start = line.is_some_and(|line| line.trim_start_matches([' ', '\t']).is_empty());
+        self.at = at;
     }
 
     /// Ends what is open: nothing follows in this channel.
@@ -212,6 +226,7 @@ impl Scanner {
         self.emitter.text(window, window.end(), sink);
         self.emitter.settle(window, false, sink);
         self.fence = None;
+        self.emitter.fence_is_clean = false;
         self.objects = None;
         self.around = None;
     }

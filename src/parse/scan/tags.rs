@@ -66,8 +66,9 @@ impl Scanner {
             Match::Yes((close, length)) => return self.take_think(close, length, window, sink),
             Match::No => {}
         }
+        let is_list = text.starts_with('[');
         // A backslash is how a bracket is written that opens nothing.
-        let escaped = text.starts_with('[') && before == Some('\\');
+        let escaped = is_list && before == Some('\\');
         if escaped || before.is_some_and(|c| closing_quote(c).is_some()) {
             return Found::Text;
         }
@@ -78,6 +79,7 @@ impl Scanner {
         }
         let (opener, length) = match self.opener(text, more) {
             Match::Undecided => return Found::Hold,
+            Match::No if is_list => return self.python_list(text, more, window, sink),
             Match::No => return self.token(text, more, window, sink),
             Match::Yes(found) => found,
         };

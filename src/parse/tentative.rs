@@ -1,0 +1,53 @@
+//! Calls that no marker announces: nothing of one is handed on before it is
+//! known to be a call, and if it is none, its bytes are text.
+
+use std::fmt;
+use std::ops::Range;
+
+use super::body::{Step, think_close};
+use super::tables::Tables;
+use super::verdict::Parts;
+use super::window::{Match, Window, begins};
+use crate::dialect::TEMPLATE_TOKENS;
+
+/// Whether `text` begins with what ends a message or its reasoning: a closing
+/// think tag, where they count, or a token of a chat template.
+pub(super) fn ends_message(text: &str, think_tags: bool, more: bool) -> Match<()> {
+    let think = if think_tags { think_close(text, more).map(|_| ()) } else { Match::No };
+    TEMPLATE_TOKENS.iter().fold(think, |found, token| match (found, begins(text, token.text, more)) {
+        (Match::Yes(()), _) | (_, Match::Yes(())) => Match::Yes(()),
+        (Match::Undecided, _) | (_, Match::Undecided) => Match::Undecided,
+        _ => Match::No,
+    })
+}
+
+/// An open text that may be calls, of any shape.
+pub(super) trait Tentative: fmt::Debug + Send + Sync {
+    /// Reads on. The bytes from its start to an [`End`](Step::End) hold its
+    /// [pieces](Tentative::take_pieces); those to a [`Text`](Step::Text) are text.
+    fn advance(&mut self, tables: &Tables, window: Window<'_>) -> Step;
+
+    /// What it is where the stream ends.
+    fn cut(&self, tables: &Tables) -> Cut;
+
+    /// Takes the calls in it, in order.
+    fn take_pieces(&mut self) -> Vec<Piece>;
+}
+
+/// A call in a tentative text.
+#[derive(Debug)]
+pub(super) struct Piece {
+    pub(super) span: Range<u64>,
+    pub(super) parts: Parts,
+}
+
+/// What a tentative text is where the stream ends.
+#[derive(Debug)]
+pub(super) enum Cut {
+    /// Its calls are over, and end here.
+    Over(u64),
+    /// It was certain to be a call, which is not over: its server and tool.
+    Truncated(Option<String>, String),
+    /// It may have become a call.
+    Text,
+}
