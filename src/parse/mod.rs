@@ -127,7 +127,8 @@ impl Parser {
                 }
             }
             Some(Calm::Value(value)) if value.reasoning_channel == reasoning => {
-                if value.pass(chunk, sink) {
+                let passed = value.pass(chunk, sink);
+                if passed {
                     return self.held.push_str(chunk);
                 }
             }

@@ -27,7 +27,8 @@ impl Names {
     /// The first two bytes of each name with the parenthesis behind it.
     pub(super) fn leads(&self) -> Vec<[u8; 2]> {
         let forms = |byte: u8| if byte == b'_' { b"_.-".to_vec() } else { vec![byte] };
-        let pairs = self.sorted.iter().map(|name| (name.as_bytes()[0], name.bytes().nth(1).unwrap_or(b'(')));
+        let pairs =
+            self.sorted.iter().map(|name| (name.as_bytes()[0], name.as_bytes().get(1).copied().unwrap_or(b'(')));
         pairs
             .flat_map(|(first, second)| {
                 let seconds = forms(second);

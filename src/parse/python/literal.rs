@@ -103,7 +103,7 @@ pub(super) fn string(text: &str, raw: bool) -> Option<String> {
 fn escape<'t>(text: &'t str, out: &mut String) -> Option<&'t str> {
     let kind = text.chars().next()?;
     let rest = &text[kind.len_utf8()..];
-    out.push(match kind {
+    let meant = match kind {
         '\n' => return Some(rest),
         '\\' | '\'' | '"' => kind,
         'n' => '\n',
@@ -128,7 +128,8 @@ fn escape<'t>(text: &'t str, out: &mut String) -> Option<&'t str> {
             out.push('\\');
             kind
         }
-    });
+    };
+    out.push(meant);
     Some(rest)
 }
 
