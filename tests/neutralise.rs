@@ -154,6 +154,16 @@ const CALLS: &[&str] = &[
     "{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Berlin\"}}",
     "{\"tool_calls\": [{\"function\": {\"name\": \"get_weather\", \"arguments\": {}}}]}",
     "```json\n{\"arguments\": {}, \"name\": \"get_weather\"}\n```",
+    "<function=get_weather>{\"city\": \"Berlin\"}</function>",
+    "<tool_call>\n<function=get_weather><parameter=city>Berlin</parameter></function>\n</tool_call>",
+    "<function_calls><invoke name=\"get_weather\"></invoke></function_calls>",
+    "<antml:invoke name='get_weather'></antml:invoke>",
+    "<steptml:invoke name='get_weather'></steptml:invoke>",
+    "<function name='get_weather'></function>",
+    "<｜tool▁call▁begin｜>function<｜tool▁sep｜>get_weather\n{}<｜tool▁call▁end｜>",
+    "<|tool_call_begin|>get_weather<|tool_sep|>{}",
+    "<｜DSML｜invoke name=\"get_weather\"></｜DSML｜invoke>",
+    "[TOOL_CALLS]get_weather[ARGS]{}",
 ];
 
 #[test]

@@ -83,8 +83,28 @@ pub(super) const TOOL_CALLS: Spec = spec(
 
 const FUNCTION: &[Piece] = &[Text("<function="), Name, Text(">")];
 
+/// A call in Anthropic's style: tags with the name as an attribute.
+macro_rules! attributes {
+    ($call:literal, $parameter:literal) => {
+        NamedCall {
+            head: &[Text(concat!("<", $call, " ")), Space, Text("name="), Quote, Name, Quote, Attributes],
+            arguments: NamedArguments::Tags {
+                open: &[Text(concat!("<", $parameter, " ")), Space, Text("name="), Quote, Name, Quote, Attributes],
+                close: concat!("</", $parameter, ">"),
+            },
+            close: concat!("</", $call, ">"),
+        }
+    };
+}
+
+macro_rules! group {
+    ($tag:literal) => {
+        Group { open: concat!("<", $tag, ">"), close: concat!("</", $tag, ">"), gated: true }
+    };
+}
+
 /// Llama 3's `<function=NAME>{…}</function>`, and Qwen3-Coder's with
-/// parameters as tags, usually in a `<tool_call>`.
+/// parameters as tags, usually in a `<tool_call>`; Seed's tag has a namespace.
 pub(super) const FUNCTION_TAG: Spec = Spec {
     name: "function_tag",
     template: None,
@@ -100,45 +120,31 @@ pub(super) const FUNCTION_TAG: Spec = Spec {
                 close: "</function>",
             },
         ],
-        groups: &[Group { open: "<tool_call>", close: "</tool_call>", gated: true }],
+        groups: &[group!("tool_call"), group!("seed:tool_call")],
     }),
 };
 
-/// A call in Anthropic's style, its tags in a namespace.
-macro_rules! invoke {
-    ($namespace:literal) => {
-        NamedCall {
-            head: &[Text(concat!("<", $namespace, "invoke ")), Space, Text("name="), Quote, Name, Quote, Attributes],
-            arguments: NamedArguments::Tags {
-                open: &[
-                    Text(concat!("<", $namespace, "parameter ")),
-                    Space,
-                    Text("name="),
-                    Quote,
-                    Name,
-                    Quote,
-                    Attributes,
-                ],
-                close: concat!("</", $namespace, "parameter>"),
-            },
-            close: concat!("</", $namespace, "invoke>"),
-        }
-    };
-}
-
-macro_rules! group {
-    ($tag:literal) => {
-        Group { open: concat!("<", $tag, ">"), close: concat!("</", $tag, ">"), gated: true }
-    };
-}
-
-/// Anthropic's `<function_calls><invoke name="…">`; MiniMax has a wrapper of its own.
+/// Anthropic's `<function_calls><invoke name="…">`, with and without a
+/// namespace; MiniMax, Step-3 and DeepSeek from V3.2 on have tags of their own,
+/// MiniCPM has other words.
 pub(super) const INVOKE: Spec = Spec {
     name: "invoke",
     template: None,
     shape: Shape::Named(&Named {
-        calls: &[invoke!(""), invoke!("antml:")],
-        groups: &[group!("function_calls"), group!("antml:function_calls"), group!("minimax:tool_call")],
+        calls: &[
+            attributes!("invoke", "parameter"),
+            attributes!("antml:invoke", "antml:parameter"),
+            attributes!("steptml:invoke", "steptml:parameter"),
+            attributes!("｜DSML｜invoke", "｜DSML｜parameter"),
+            attributes!("function", "param"),
+        ],
+        groups: &[
+            group!("function_calls"),
+            group!("antml:function_calls"),
+            group!("minimax:tool_call"),
+            group!("｜DSML｜function_calls"),
+            group!("｜DSML｜tool_calls"),
+        ],
     }),
 };
 

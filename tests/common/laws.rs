@@ -378,8 +378,19 @@ fn marked_at(stream: &str) -> usize {
     wrappers().filter_map(|w| stream.find(w.open)).chain(line).min().unwrap_or(usize::MAX)
 }
 /// What openers of foreign dialects begin with behind their `<`.
-const FOREIGN: &[&str] =
-    &["function=", "invoke", "antml:", "tool_call>", "function_calls>", "minimax:tool_call>", "｜tool", "|tool"];
+const FOREIGN: &[&str] = &[
+    "function",
+    "invoke",
+    "antml:",
+    "steptml:",
+    "seed:",
+    "minimax:",
+    "tool_call>",
+    "｜tool",
+    "|tool",
+    "｜DSML",
+    "|DSML",
+];
 
 /// The longest of them with all that the gate behind it waits for, but for the names.
 const FOREIGN_OPENER: &str = "<｜tool▁calls▁begin｜> function<｜tool▁sep｜> <｜tool▁call▁end｜>";
