@@ -1,7 +1,9 @@
 //! The dialects of other prompts and chat templates: read, never taught.
 
-use super::{Group, Lead, MarkedJson, Named, NamedArguments, NamedCall, ObjectKeys, Piece, Shape, Spec, Wrapper};
-use Piece::{Attributes, Id, Name, Quote, Space, Text};
+use super::{
+    Group, Lead, MarkedJson, Named, NamedArguments, NamedCall, ObjectKeys, Piece, React, Shape, Spec, Wrapper,
+};
+use Piece::{Any, Attributes, Id, Name, OneOf, Quote, Space, Text};
 
 /// Names that objects of any family have for the tool.
 const TOOL_KEYS: &[&str] = &["name", "tool_name", "tool"];
@@ -192,5 +194,29 @@ pub(super) const JSON: Spec = Spec {
         idle: &["id", "type", "index", "call_id"],
         function: "function",
         list: "tool_calls",
+    }),
+};
+
+/// The words of the ReAct paper, as LangChain and others prompt for them.
+pub(super) const REACT: Spec = Spec {
+    name: "react",
+    template: None,
+    shape: Shape::React(&React {
+        head: &[
+            Any("*_"),
+            Text("Action"),
+            Any("*_ \t"),
+            OneOf(":："),
+            Any("*_ \t`"),
+            Name,
+            Any("`*_ \t\r"),
+            OneOf("\n"),
+            Any("\r\n \t*_"),
+            Text("Action Input"),
+            Any("*_ \t"),
+            OneOf(":："),
+            Any("*_ \t"),
+        ],
+        lines: &["Action:", "Observation:", "Thought:", "Final Answer:"],
     }),
 };

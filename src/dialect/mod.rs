@@ -48,6 +48,8 @@ pub enum Dialect {
     Python,
     /// JSON as the whole message or alone in a fence, for known tools; only read.
     Json,
+    /// `Action:` and `Action Input:` with JSON, for known tools; only read.
+    React,
 }
 
 /// The constant data of a dialect.
@@ -77,6 +79,8 @@ pub enum Shape {
     Python,
     /// JSON objects that are calls of known tools, without a marker.
     Json(&'static ObjectKeys),
+    /// A line with a known tool's name, then one with its arguments.
+    React(&'static React),
 }
 
 /// An element that is a call.
@@ -218,6 +222,15 @@ pub enum NamedArguments {
     },
 }
 
+/// Data of ReAct's shape.
+#[derive(Debug)]
+pub struct React {
+    /// The lines up to the arguments' JSON.
+    pub head: &'static [Piece],
+    /// What the lines begin with that may follow.
+    pub lines: &'static [&'static str],
+}
+
 /// Part of an opener that holds a name.
 ///
 /// In a [`Text`](Piece::Text) of special tokens `｜` also stands for `|`, and
@@ -234,6 +247,10 @@ pub enum Piece {
     Id,
     /// A single or double quotation mark, the second the same as the first.
     Quote,
+    /// Any number of these characters.
+    Any(&'static str),
+    /// One of these characters.
+    OneOf(&'static str),
     /// The rest of a tag: further attributes and its `>`.
     Attributes,
 }
@@ -280,6 +297,7 @@ impl Dialect {
         Dialect::DeepSeek,
         Dialect::Python,
         Dialect::Json,
+        Dialect::React,
     ];
 
     /// The dialects that the prompt can teach; the others are only read.
@@ -302,6 +320,7 @@ impl Dialect {
             Dialect::DeepSeek => &foreign::DEEPSEEK,
             Dialect::Python => &foreign::PYTHON,
             Dialect::Json => &foreign::JSON,
+            Dialect::React => &foreign::REACT,
         }
     }
 

@@ -34,6 +34,7 @@ pub fn write_call(dialect: Dialect, server: Option<&str>, tool: &str, arguments:
     match &dialect.spec().shape {
         Shape::MarkedJson(shape) => write_marked(shape, server, tool, arguments),
         Shape::Named(named) => write_named(&named.calls[0], server, tool, arguments),
+        Shape::React(react) => write_head(react.head, &full_name(server, tool)) + &json(arguments),
         Shape::Python => write_python(server, tool, arguments),
         Shape::Json(keys) => write_object([keys.server[0], keys.tool[0], keys.arguments[0]], server, tool, arguments),
         Shape::Element(_) | Shape::ToolTag => write_tag(server, tool, arguments),
@@ -58,7 +59,7 @@ fn element(dialect: Dialect, tool: &str) -> Option<&'static Block> {
     let own = |block: &&Block| block.tool == Some(tool);
     match dialect.spec().shape {
         Shape::Element(all) => all.iter().find(own).or_else(|| all.iter().find(|b| b.tool.is_none())),
-        Shape::ToolTag | Shape::Named(_) | Shape::Python | Shape::Json(_) => {
+        Shape::ToolTag | Shape::Named(_) | Shape::Python | Shape::Json(_) | Shape::React(_) => {
             Dialect::ALL.iter().flat_map(|d| blocks(*d)).find(own)
         }
         Shape::MarkedJson(_) => None,
@@ -111,7 +112,8 @@ fn write_named(call: &NamedCall, server: Option<&str>, tool: &str, arguments: &M
 fn write_head(pieces: &[Piece], name: &str) -> String {
     let written = |piece: &Piece| match piece {
         Piece::Text(text) => text,
-        Piece::Space | Piece::Id => "",
+        Piece::Space | Piece::Id | Piece::Any(_) => "",
+        Piece::OneOf(set) => &set[..1],
         Piece::Name => name,
         Piece::Quote => "\"",
         Piece::Attributes => ">",

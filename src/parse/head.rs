@@ -39,6 +39,12 @@ pub(super) fn head<'t>(pieces: &[Piece], text: &'t str, more: bool) -> Match<Hea
                 name = rest[..end].trim_end();
                 run_of(end, 1, MAX_NAME, rest, more)
             }
+            Piece::Any(set) => run_of(rest.find(|c| !set.contains(c)).unwrap_or(rest.len()), 0, MAX_FILL, rest, more),
+            Piece::OneOf(set) => match rest.chars().next() {
+                Some(c) if set.contains(c) => Match::Yes(c.len_utf8()),
+                None if more => Match::Undecided,
+                _ => Match::No,
+            },
             Piece::Id => run_of(rest.find(|c| ends_name(c, None)).unwrap_or(rest.len()), 1, MAX_FILL, rest, more),
             Piece::Quote => match rest.chars().next() {
                 Some(c @ ('"' | '\'')) if quote.is_none_or(|open| open == c) => {
@@ -88,7 +94,7 @@ fn ends_name(c: char, quote: Option<char>) -> bool {
                 || c.is_control()
                 || matches!(
                     c,
-                    '<' | '>' | '"' | '\'' | '`' | '=' | '(' | ')' | '[' | ']' | '{' | '}' | ',' | '｜' | '|'
+                    '*' | '<' | '>' | '"' | '\'' | '`' | '=' | '(' | ')' | '[' | ']' | '{' | '}' | ',' | '｜' | '|'
                 )
         }
     }
@@ -142,7 +148,8 @@ pub(super) fn longest_head(pieces: &[Piece], name: usize) -> usize {
         Piece::Text(text) => text.len(),
         Piece::Name => name,
         Piece::Id => LONG_ID,
-        Piece::Space | Piece::Quote | Piece::Attributes => 1,
+        Piece::Space | Piece::Quote | Piece::Attributes | Piece::Any(_) => 1,
+        Piece::OneOf(set) => set.chars().map(char::len_utf8).max().unwrap_or(0),
     };
     pieces.iter().map(length).sum()
 }

@@ -45,6 +45,7 @@ mod names;
 mod objects;
 mod open;
 mod python;
+mod react;
 mod scan;
 mod signs;
 mod tables;

@@ -59,15 +59,20 @@ enum Go {
 }
 
 impl NamedJson {
-    /// A call of `tool` whose head ends at `at`.
-    pub(super) fn new(named: &'static Named, call: &'static NamedCall, tool: &str, at: u64) -> Self {
+    /// A call of a server's tool whose head ends at `at`.
+    pub(super) fn new(
+        named: &'static Named,
+        call: &'static NamedCall,
+        (server, tool): (Option<String>, String),
+        at: u64,
+    ) -> Self {
         NamedJson {
             named,
             call,
             state: State::Lead,
             cursor: at,
             past: false,
-            parts: Parts { tool: Some(tool.to_owned()), ..Parts::default() },
+            parts: Parts { server, tool: Some(tool), ..Parts::default() },
             started: false,
             fence: Fence::None,
             json: None,
@@ -80,7 +85,8 @@ impl NamedJson {
     pub(super) fn advance(&mut self, window: Window<'_>, max_depth: usize, out: &mut CallOut<'_, '_>) -> Step {
         self.past = out.is_past();
         if !std::mem::replace(&mut self.started, true) {
-            out.start(self.cursor, None, self.parts.tool.as_deref().unwrap_or_default());
+            let Parts { server, tool, .. } = &self.parts;
+            out.start(self.cursor, server.as_deref(), tool.as_deref().unwrap_or_default());
         }
         loop {
             if self.state == State::Json {
@@ -142,7 +148,7 @@ impl NamedJson {
 
     /// Server and tool, as far as they are known.
     pub(super) fn names(&self) -> (Option<String>, Option<String>) {
-        (None, self.parts.tool.clone())
+        (self.parts.server.clone(), self.parts.tool.clone())
     }
 
     /// Where the call ends if nothing more of it follows; that its closer is missing is noted.

@@ -13,8 +13,8 @@ use super::signs::Signs;
 use super::window::{Match, begins, begins_tag};
 use crate::catalog::Catalog;
 use crate::dialect::{
-    Block, Dialect, Lead, LineMarker, MarkedJson, Named, NamedArguments, ObjectKeys, Piece, SENTENCE_END, STRIKE_OPEN,
-    Shape, TEMPLATE_TOKENS, Wrapper,
+    Block, Dialect, Lead, LineMarker, MarkedJson, Named, NamedArguments, ObjectKeys, Piece, React, SENTENCE_END,
+    STRIKE_OPEN, Shape, TEMPLATE_TOKENS, Wrapper,
 };
 
 /// Names of tools that are not known are waited for to this length, in bytes:
@@ -176,6 +176,8 @@ pub(super) struct Tables {
     pub(super) named: Vec<(Dialect, &'static Named)>,
     /// Names that calls without a marker may begin with.
     pub(super) names: Names,
+    /// The dialect of ReAct's words.
+    pub(super) react: Option<(Dialect, &'static React)>,
     /// Whether calls in Python's syntax are read.
     pub(super) python: bool,
     /// Keys of objects that are calls without a marker.
@@ -213,6 +215,7 @@ impl Tables {
             tokens: config.dialects.iter().next().is_some(),
             named: Vec::new(),
             names: Names::default(),
+            react: None,
             python: false,
             json: None,
             signs: Signs::default(),
@@ -224,13 +227,16 @@ impl Tables {
             match &dialect.spec().shape {
                 Shape::Element(blocks) => tables.blocks.extend(blocks.iter().map(|b| (dialect, b))),
                 Shape::ToolTag => tables.add_tags(),
+                Shape::React(react) => {
+                    tables.react = tables.config.catalog.is_some().then_some((dialect, *react));
+                }
                 Shape::Named(named) => tables.named.push((dialect, named)),
                 Shape::MarkedJson(spec) => tables.add_marked(dialect, spec),
                 Shape::Python => tables.python = tables.config.catalog.is_some(),
                 Shape::Json(keys) => tables.json = tables.config.catalog.is_some().then_some(*keys),
             }
         }
-        if tables.python || tables.json.is_some() {
+        if tables.python || tables.json.is_some() || tables.react.is_some() {
             tables.names = tables.config.catalog.as_deref().map(Names::new).unwrap_or_default();
         }
         tables.fill_signs();
@@ -291,6 +297,7 @@ impl Tables {
             self.signs.line.add(byte, byte);
         }
         self.fill_bare();
+        self.fill_react();
         if let Some(Marked { lead: MarkedLead::Lines(lines), .. }) = self.marked {
             for lead in [lines.call.lead, lines.answer.lead].map(str::as_bytes) {
                 self.signs.line.add_any_case(lead[0], lead[1]);
@@ -326,6 +333,16 @@ impl Tables {
             }
         }
         self.hold = self.hold.max(self.names.longest() + HOLD_SLACK);
+    }
+
+    fn fill_react(&mut self) {
+        let Some((_, react)) = self.react else { return };
+        self.signs.line.add(b'A', b'c');
+        for emphasis in *b"*_" {
+            b"A*_".iter().for_each(|second| self.signs.line.add(emphasis, *second));
+        }
+        let tool = self.tools.iter().map(|tool| tool.tag.len()).fold(0, usize::max);
+        self.hold = self.hold.max(longest_head(react.head, tool) + HOLD_SLACK);
     }
 
     fn fill_named(&mut self) {
@@ -385,6 +402,17 @@ impl Tables {
                 let fits = self.sorted_tags.get(next).is_some_and(|tag| tag.starts_with(name));
                 if more && fits { Match::Undecided } else { Match::No }
             }
+        }
+    }
+
+    /// The server and the tool that a name stands for, which may be `server.tool`.
+    pub(super) fn split_name(&self, name: &str) -> (Option<String>, String) {
+        let whole = || (None, name.to_owned());
+        let Some(catalog) = self.catalog().filter(|catalog| !catalog.knows(name)) else { return whole() };
+        let mut splits = name.match_indices('.').map(|(at, _)| (&name[..at], &name[at + 1..]));
+        match splits.find(|(server, _)| catalog.server(server).is_some()) {
+            Some((server, tool)) => (Some(server.to_owned()), tool.to_owned()),
+            None => whole(),
         }
     }
 

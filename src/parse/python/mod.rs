@@ -234,7 +234,7 @@ impl Tentative for Python {
         if let Some(Piece { parts: Parts { server, tool: Some(tool), .. }, .. }) = self.pieces.first() {
             return Cut::Truncated(server.clone(), tool.clone());
         }
-        let (server, name) = split_name(&self.name, tables);
+        let (server, name) = tables.split_name(&self.name);
         match (named, tool(server.as_deref(), &name, tables)) {
             (Some(keyword), Some(tool)) if takes(tool, keyword) => Cut::Truncated(server, name),
             _ => Cut::Text,
@@ -303,7 +303,7 @@ fn whole_call(text: &str, any: bool, max_depth: usize, tables: &Tables) -> Optio
 /// where it has others, nobody can say which is meant.
 fn parts(name: &str, arguments: Arguments, raw: &str, tables: &Tables) -> Option<Parts> {
     let Arguments { mut named, positional, mut repairs } = arguments;
-    let (server, name) = split_name(name, tables);
+    let (server, name) = tables.split_name(name);
     if !positional.is_empty() {
         let [value] = <[Value; 1]>::try_from(positional).ok()?;
         let mut parameters = tool(server.as_deref(), &name, tables)?.parameters();
@@ -322,20 +322,6 @@ fn parts(name: &str, arguments: Arguments, raw: &str, tables: &Tables) -> Option
         repairs,
         ..Parts::default()
     })
-}
-
-/// The server and the tool that a name stands for, which may be `server.tool`.
-fn split_name(name: &str, tables: &Tables) -> (Option<String>, String) {
-    let whole = || (None, name.to_owned());
-    let Some(catalog) = tables.catalog() else { return whole() };
-    if catalog.knows(name) {
-        return whole();
-    }
-    let mut splits = name.match_indices('.').map(|(at, _)| (&name[..at], &name[at + 1..]));
-    match splits.find(|(server, _)| catalog.server(server).is_some()) {
-        Some((server, tool)) => (Some(server.to_owned()), tool.to_owned()),
-        None => whole(),
-    }
 }
 
 fn tool<'t>(server: Option<&str>, name: &str, tables: &'t Tables) -> Option<&'t Tool> {

@@ -34,6 +34,10 @@ impl Scanner {
             Found::Text => self.bare_line(indent, text, more, window, sink),
             found => found,
         };
+        let found = match found {
+            Found::Text => self.react_line(indent, text, more, window, sink),
+            found => found,
+        };
         if matches!(found, Found::Text) {
             self.line_start = false;
         }
@@ -114,6 +118,10 @@ impl Scanner {
         let opener = match self.opener(text, more) {
             Match::Yes(_) => return Match::Yes(()),
             found => found == Match::Undecided,
+        };
+        let opener = match self.react_ahead(text, more) {
+            Match::Yes(_) => return Match::Yes(()),
+            found => opener || found == Match::Undecided,
         };
         let opener = match self.bare_ahead(text, more) {
             Match::Yes(()) => return Match::Yes(()),

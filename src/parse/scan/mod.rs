@@ -13,6 +13,7 @@ mod bare;
 mod lines;
 mod named;
 mod objects;
+mod react;
 mod tags;
 mod tokens;
 

@@ -52,12 +52,15 @@ impl Scanner {
             Match::Yes(head) => head.name,
             _ => "",
         };
+        let (server, name) = self.tables.split_name(name);
         let (inner, limits) = (self.at + length as u64, self.tables.config.limits);
         let body = match call.arguments {
-            NamedArguments::Json { .. } => Body::NamedJson(Box::new(NamedJson::new(named, call, name, inner))),
+            NamedArguments::Json { .. } => {
+                Body::NamedJson(Box::new(NamedJson::new(named, call, (server, name), inner)))
+            }
             NamedArguments::Tags { .. } => {
-                let callee = Callee::named(&self.tables, name);
-                Body::ToolTag(Box::new(ToolTag::named(callee, call, name, inner, limits.depth)))
+                let callee = Callee::named(&self.tables, server.as_deref(), &name);
+                Body::ToolTag(Box::new(ToolTag::named(callee, call, (server, name), inner, limits.depth)))
             }
         };
         OpenCall::new(dialect, self.at, body, limits.call_bytes)

@@ -31,7 +31,8 @@ impl Scanner {
         let limits = self.tables.config.limits;
         let think_ends = self.mode != ReasoningMode::Off && self.emitter.region == Region::Reasoning;
         let place = (self.at, self.at + length as u64);
-        let body = Body::Tentative(Box::new(React::new(spec, name, place, limits.depth, think_ends)));
+        let body =
+            Body::Tentative(Box::new(React::new(spec, self.tables.split_name(name), place, limits.depth, think_ends)));
         self.open(OpenCall::new(dialect, self.at, body, limits.call_bytes), window, sink)
     }
 
@@ -43,7 +44,7 @@ impl Scanner {
             Match::Undecided => return Match::Undecided,
             Match::No => return Match::No,
         };
-        if !self.tables.catalog().is_some_and(|catalog| catalog.named(found.name).is_ok()) {
+        if !self.tables.names.knows(found.name) {
             return Match::No;
         }
         let inner = &text[found.length..];

@@ -34,8 +34,8 @@ const CDATA_CLOSE: &str = "]]>";
 pub(super) struct ToolTag {
     pub(super) callee: Callee,
     tags: Tags,
-    /// The tool's name as it was written, where its tag is not its name.
-    name: Option<String>,
+    /// Server and tool as they were written, where the tag is not the tool's name.
+    name: Option<(Option<String>, String)>,
     /// Parameters of the call that the tool does not have; their indices follow the tool's.
     others: Vec<TagParameter>,
     pub(super) cursor: u64,
@@ -89,11 +89,17 @@ impl ToolTag {
     }
 
     /// A call whose opening tag, which holds the tool's name, ends at `at`.
-    pub(super) fn named(callee: Callee, call: &'static NamedCall, name: &str, at: u64, max_depth: usize) -> Self {
-        ToolTag::with(callee, Tags::Heads(call), Some(name.to_owned()), at, max_depth)
+    pub(super) fn named(
+        callee: Callee,
+        call: &'static NamedCall,
+        name: (Option<String>, String),
+        at: u64,
+        max_depth: usize,
+    ) -> Self {
+        ToolTag::with(callee, Tags::Heads(call), Some(name), at, max_depth)
     }
 
-    fn with(callee: Callee, tags: Tags, name: Option<String>, at: u64, max_depth: usize) -> Self {
+    fn with(callee: Callee, tags: Tags, name: Option<(Option<String>, String)>, at: u64, max_depth: usize) -> Self {
         ToolTag {
             callee,
             tags,
@@ -186,7 +192,7 @@ impl ToolTag {
     /// Server and tool. Where the name was written out, its server is looked up at the end.
     pub(super) fn names(&self, tool: &TagTool) -> (Option<String>, String) {
         match &self.name {
-            Some(name) => (None, name.clone()),
+            Some(name) => name.clone(),
             None => (tool.server.clone(), tool.tool.clone()),
         }
     }

@@ -77,9 +77,9 @@ pub(in crate::parse) enum Callee {
 }
 
 impl Callee {
-    /// The tool of this name, which no server's name goes with.
-    pub(in crate::parse) fn named(tables: &Tables, name: &str) -> Self {
-        let found = tables.catalog().and_then(|catalog| catalog.find(None, name).ok()).map(|found| found.tool);
+    /// The tool of this name.
+    pub(in crate::parse) fn named(tables: &Tables, server: Option<&str>, name: &str) -> Self {
+        let found = tables.catalog().and_then(|catalog| catalog.find(server, name).ok()).map(|found| found.tool);
         let known = found.and_then(|tool| {
             tables.tools.iter().position(|known| known.tool == tool.name && known.server == tool.server)
         });

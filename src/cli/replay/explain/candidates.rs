@@ -54,7 +54,7 @@ pub(super) fn find(context: &Context<'_>) -> Vec<Candidate> {
                 }),
             },
             // Its calls begin with known names, which are looked for below.
-            Shape::Python | Shape::Json(_) => {}
+            Shape::Python | Shape::Json(_) | Shape::React(_) => {}
         }
     }
     names(context, &mut list);

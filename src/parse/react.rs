@@ -1,0 +1,167 @@
+//! ReAct: a line with the name of a known tool, a line with its arguments.
+//!
+//! Nothing marks such a call but words, so it is one only if its name is known
+//! and its JSON is whole; else its bytes are text.
+
+use super::body::{JsonCloser, JsonStep, JsonText, Step, think_close};
+use super::head::{either, unit};
+use super::line::{fence_run, run as fence_chars};
+use super::tables::Tables;
+use super::tentative::{Cut, Piece, Tentative};
+use super::verdict::Parts;
+use super::window::{Match, Window, begins, leading_space};
+use crate::call::{RejectedKind, Repair};
+use crate::dialect;
+
+/// A call in ReAct's words that may yet be text; see the module.
+#[derive(Debug)]
+pub(super) struct React {
+    spec: &'static dialect::React,
+    start: u64,
+    cursor: u64,
+    server: Option<String>,
+    tool: String,
+    repairs: Vec<Repair>,
+    json: Option<JsonText>,
+    json_end: Option<u64>,
+    max_depth: usize,
+    think_ends: bool,
+    pieces: Vec<Piece>,
+}
+
+impl React {
+    /// A call of a server's tool that begins at `start` and whose JSON, or the fence
+    /// around it, begins at `at`.
+    pub(super) fn new(
+        spec: &'static dialect::React,
+        (server, tool): (Option<String>, String),
+        (start, at): (u64, u64),
+        max_depth: usize,
+        think_ends: bool,
+    ) -> Self {
+        React {
+            spec,
+            start,
+            cursor: at,
+            server,
+            tool,
+            repairs: Vec::new(),
+            json: None,
+            json_end: None,
+            max_depth,
+            think_ends,
+            pieces: Vec::new(),
+        }
+    }
+
+    /// Before the JSON: white space, a fence.
+    fn lead(&mut self, window: Window<'_>) -> Option<Step> {
+        self.cursor += leading_space(window.from(self.cursor)) as u64;
+        let rest = window.from(self.cursor);
+        if rest.is_empty() {
+            return Some(Step::More);
+        }
+        let fence = if self.repairs.is_empty() { fence_run(rest, window.more) } else { Match::No };
+        match fence {
+            Match::Undecided => return Some(Step::More),
+            Match::Yes(length) => {
+                self.repairs.push(Repair::Fence);
+                self.cursor += length as u64;
+            }
+            Match::No => self.json = Some(JsonText::new(self.cursor, self.max_depth)),
+        }
+        None
+    }
+
+    /// Behind the JSON: the fence's end.
+    fn tail(&mut self, end: u64, window: Window<'_>) -> Step {
+        let at = self.cursor + leading_space(window.from(self.cursor)) as u64;
+        match fence_chars(window.from(at), window.more) {
+            _ if self.repairs.is_empty() => self.over(end, end, window),
+            Match::Yes(fence) => self.over(end, at + fence.length() as u64, window),
+            Match::No if window.more && window.from(at).is_empty() => Step::More,
+            Match::Undecided => Step::More,
+            Match::No => self.over(end, end, window),
+        }
+    }
+
+    /// The JSON ends at `json_end`, the call at `end`.
+    fn over(&mut self, json_end: u64, end: u64, window: Window<'_>) -> Step {
+        let mut parts = Parts {
+            server: self.server.clone(),
+            tool: Some(self.tool.clone()),
+            repairs: std::mem::take(&mut self.repairs),
+            ..Parts::default()
+        };
+        if let Some(json) = &self.json {
+            json.read(window, json_end, self.max_depth, &mut parts);
+        }
+        if parts.fault.as_ref().is_some_and(|fault| fault.kind != RejectedKind::Limit) {
+            return Step::Text(end);
+        }
+        self.pieces.push(Piece { span: self.start..end, parts });
+        Step::End(end)
+    }
+}
+
+impl Tentative for React {
+    fn advance(&mut self, _: &Tables, window: Window<'_>) -> Step {
+        loop {
+            if let Some(end) = self.json_end {
+                return self.tail(end, window);
+            }
+            let closer = Lines { spec: self.spec, think: self.think_ends };
+            let Some(json) = &mut self.json else {
+                match self.lead(window) {
+                    Some(step) => return step,
+                    None => continue,
+                }
+            };
+            let step = json.next(window, false, &closer);
+            self.cursor = json.cursor;
+            match step {
+                JsonStep::More => return Step::More,
+                JsonStep::End(at) => self.json_end = Some(at),
+                JsonStep::Closed(at) | JsonStep::Passed(at) => return Step::Text(at),
+                JsonStep::Fault | JsonStep::Key(_) | JsonStep::ValueStart(_) | JsonStep::ValueEnd(_) => {}
+            }
+        }
+    }
+
+    fn cut(&self, _: &Tables) -> Cut {
+        match self.json {
+            Some(_) => Cut::Truncated(self.server.clone(), self.tool.clone()),
+            None => Cut::Text,
+        }
+    }
+
+    fn take_pieces(&mut self) -> Vec<Piece> {
+        std::mem::take(&mut self.pieces)
+    }
+}
+
+/// What ends damaged JSON from outside: a further line of ReAct's.
+struct Lines {
+    spec: &'static dialect::React,
+    think: bool,
+}
+
+impl JsonCloser for Lines {
+    fn closes(&self, text: &str, line_start: bool, more: bool) -> Match<()> {
+        let think = if self.think { unit(think_close(text, more)) } else { Match::No };
+        let lines = self.spec.lines.iter().filter(|_| line_start).map(|line| begins(text, line, more));
+        lines.fold(think, either)
+    }
+
+    fn inner_first(&self) -> Option<u8> {
+        None
+    }
+
+    fn inner(&self, _: &str, _: bool) -> Match<()> {
+        Match::No
+    }
+
+    fn last_passed(&self, _: &str) -> Option<usize> {
+        None
+    }
+}
