@@ -164,6 +164,7 @@ const CALLS: &[&str] = &[
     "<|tool_call_begin|>get_weather<|tool_sep|>{}",
     "<｜DSML｜invoke name=\"get_weather\"></｜DSML｜invoke>",
     "[TOOL_CALLS]get_weather[ARGS]{}",
+    "\nAction: get_weather\nAction Input: {}\n",
 ];
 
 #[test]

@@ -321,7 +321,7 @@ impl<'a> Watch<'a> {
 
     /// Whether the text begins a call, the next piece of marked JSON included.
     fn begins_call(&self, rest: &str, marked: bool) -> bool {
-        if self.begins_bare_call(rest) {
+        if self.begins_bare_call(rest) || begins_react(rest) {
             return true;
         }
         if marked && rest.starts_with(['{', '[', ',']) {
@@ -377,6 +377,13 @@ fn marked_at(stream: &str) -> usize {
     let line = stream.to_ascii_lowercase().find("type");
     wrappers().filter_map(|w| stream.find(w.open)).chain(line).min().unwrap_or(usize::MAX)
 }
+/// Whether the text is ReAct's lines up to an object, or the fence around one.
+fn begins_react(text: &str) -> bool {
+    let input = head(text, LONGEST_LINE).split_once("Action Input").map(|(_, input)| input);
+    text.trim_start_matches(['*', '_']).starts_with("Action")
+        && input.is_some_and(|i| i.contains(['{', '`', '~', '\'']))
+}
+
 /// What openers of foreign dialects begin with behind their `<`.
 const FOREIGN: &[&str] = &[
     "function",
