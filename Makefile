@@ -11,7 +11,7 @@ VENV     := $(SERVERS)/venv
 VENV_SET := $(VENV)/.set-up
 FEATURES := prompt validate agent client mcp cli
 
-.PHONY: all test servers check lint fmt-check docs bench bench-smoke bench-limits fuzz fuzz-smoke clean-servers
+.PHONY: all test servers check lint fmt-check docs bench bench-extract bench-smoke bench-limits fuzz fuzz-smoke clean-servers
 
 all: fmt-check lint check docs test
 
@@ -57,6 +57,12 @@ docs:
 # Times of every case beside its floor; see docs/performance.md.
 bench:
 	cd benches && $(CARGO) bench
+
+# `extract` over 100,000 records, by one core and by all.
+bench-extract:
+	$(CARGO) build --release --quiet
+	cd benches && $(CARGO) build --release --quiet --bin records
+	benches/extract.py benches/target/release/records target/release/toolgraft
 
 # Instructions (by valgrind), allocations and memory against benches/limits.toml; no
 # seconds. `bench-limits` lowers the limits to what is counted now and 5 %.

@@ -99,6 +99,25 @@ pub fn mix(bytes: usize, syntax: &dyn Fn(&str, &Value) -> String) -> String {
     out
 }
 
+/// A message of about 2 KiB as `extract` reads them: reasoning, prose, in every
+/// tenth in Chinese, and in four of five a call.
+pub fn message(n: usize) -> String {
+    let mut numbers = Numbers(n as u64);
+    let mut out = String::from("<think>\n");
+    prose_into(&mut out, 300 + numbers.below(400), &mut numbers);
+    out.push_str("\n</think>\n\n");
+    let bytes = 900 + numbers.below(800);
+    match n % 10 {
+        0 => paragraphs(&mut out, bytes, chinese::PROSE, chinese::BLOCKS, "", &mut numbers),
+        _ => prose_into(&mut out, bytes, &mut numbers),
+    }
+    if !n.is_multiple_of(5) {
+        out.push_str("\n\n");
+        out.push_str(&use_mcp_tool(TOOL, &arguments(n)));
+    }
+    out
+}
+
 /// One call whose `content` is `bytes` of code, a line in two with a `<` in it.
 pub fn large_call(bytes: usize) -> String {
     let mut content = String::with_capacity(bytes + 80);

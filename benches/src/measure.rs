@@ -31,13 +31,23 @@ pub fn run_child() -> bool {
 /// Instructions of one pass, as callgrind counts them. The parser is made before.
 ///
 /// # Errors
-/// Valgrind is missing, or did not count: says what it said.
+/// As [`callgrind`].
 pub fn instructions(case: &Case, bytes: Option<usize>) -> Result<u64, String> {
+    callgrind("*pass*parsed*", &[CHILD, case.name, &chunk_name(bytes)])
+}
+
+/// Instructions of a function of this program and of all that it calls, as
+/// callgrind counts them in a run of the program with these arguments.
+///
+/// # Errors
+/// Valgrind is missing, or did not count: says what it said.
+pub fn callgrind(function: &str, args: &[&str]) -> Result<u64, String> {
     let program = env::current_exe().map_err(|e| format!("this program has no path: {e}"))?;
     let output = Command::new("valgrind")
-        .args(["--tool=callgrind", "--toggle-collect=*pass*parsed*", "--callgrind-out-file=/dev/null"])
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+        .arg(format!("--toggle-collect={function}"))
         .arg(program)
-        .args([CHILD, case.name, &chunk_name(bytes)])
+        .args(args)
         .output()
         .map_err(|e| format!("cannot run valgrind: {e}"))?;
     let said = String::from_utf8_lossy(&output.stderr);
@@ -45,7 +55,7 @@ pub fn instructions(case: &Case, bytes: Option<usize>) -> Result<u64, String> {
     let count = collected.and_then(|(_, count)| count.trim().parse().ok());
     match count {
         Some(count) if output.status.success() && count > 0 => Ok(count),
-        _ => Err(format!("valgrind counted nothing for {}:\n{said}", case.name)),
+        _ => Err(format!("valgrind counted nothing in {function} of {args:?}:\n{said}")),
     }
 }
 
