@@ -13,6 +13,7 @@ use std::ops::Range;
 use serde_json::Value;
 
 use super::body::{JsonCloser, JsonStep, JsonText, Step, think_close};
+use super::config::MIN_HOLD;
 use super::envelope::take;
 use super::line::{Fence, fence_close};
 use super::names::Names;
@@ -145,14 +146,16 @@ impl BareJson {
                 self.end = self.cursor;
                 self.state = State::Between;
             }
-            (State::Between, _) if self.closers.is_empty() => return self.behind(rest, window.more),
+            (State::Between, _) if self.closers.is_empty() => return self.behind(window),
             _ => return Go::Text(self.cursor),
         }
         Go::On
     }
 
     /// Behind the last bracket: what ends the objects.
-    fn behind(&self, rest: &str, more: bool) -> Go {
+    fn behind(&self, window: Window<'_>) -> Go {
+        // Bounded, or a run of fence characters would be read anew with every chunk.
+        let (rest, more) = window.candidate(self.cursor, MIN_HOLD);
         let ends = match self.fence {
             Some(fence) => fence_close(rest, fence, more).map(|_| ()),
             None => ends_message(rest, self.think_ends, more),

@@ -4,6 +4,7 @@
 //! and its JSON is whole; else its bytes are text.
 
 use super::body::{JsonCloser, JsonStep, JsonText, Step, think_close};
+use super::config::MIN_HOLD;
 use super::head::{either, unit};
 use super::line::{fence_run, run as fence_chars};
 use super::tables::Tables;
@@ -57,11 +58,11 @@ impl React {
     /// Before the JSON: white space, a fence.
     fn lead(&mut self, window: Window<'_>) -> Option<Step> {
         self.cursor += leading_space(window.from(self.cursor)) as u64;
-        let rest = window.from(self.cursor);
+        let (rest, more) = window.candidate(self.cursor, MIN_HOLD);
         if rest.is_empty() {
             return Some(Step::More);
         }
-        let fence = if self.repairs.is_empty() { fence_run(rest, window.more) } else { Match::No };
+        let fence = if self.repairs.is_empty() { fence_run(rest, more) } else { Match::No };
         match fence {
             Match::Undecided => return Some(Step::More),
             Match::Yes(length) => {
@@ -75,11 +76,13 @@ impl React {
 
     /// Behind the JSON: the fence's end.
     fn tail(&mut self, end: u64, window: Window<'_>) -> Step {
-        let at = self.cursor + leading_space(window.from(self.cursor)) as u64;
-        match fence_chars(window.from(at), window.more) {
+        self.cursor += leading_space(window.from(self.cursor)) as u64;
+        let at = self.cursor;
+        let (rest, more) = window.candidate(at, MIN_HOLD);
+        match fence_chars(rest, more) {
             _ if self.repairs.is_empty() => self.over(end, end, window),
             Match::Yes(fence) => self.over(end, at + fence.length() as u64, window),
-            Match::No if window.more && window.from(at).is_empty() => Step::More,
+            Match::No if more && rest.is_empty() => Step::More,
             Match::Undecided => Step::More,
             Match::No => self.over(end, end, window),
         }

@@ -149,7 +149,7 @@ impl Loose {
         if c == '\n' {
             self.mode = Mode::Plain;
         }
-        rest.find(['<', '\n']).unwrap_or(rest.len()).max(c.len_utf8())
+        rest.find(['<', '[', '\n']).unwrap_or(rest.len()).max(c.len_utf8())
     }
 
     /// `None`: the next byte is needed.
@@ -161,7 +161,7 @@ impl Loose {
         if rest == "*" && more {
             return None;
         }
-        Some(rest.find(['*', '<', '\n']).unwrap_or(rest.len()).max(rest.chars().next().map_or(0, char::len_utf8)))
+        Some(rest.find(['*', '<', '[', '\n']).unwrap_or(rest.len()).max(rest.chars().next().map_or(0, char::len_utf8)))
     }
 
     fn note_line(&mut self, taken: &str) {
