@@ -63,7 +63,8 @@ extern "C" fn getrandom(buffer: *mut u8, length: usize, _flags: u32) -> isize {
 
 fn config(what: u8, how: u8, small: u8) -> Config {
     let dialects = match what & 7 {
-        0..=3 => DialectSet::AUTO,
+        0..=2 => DialectSet::AUTO,
+        3 => Dialect::ALL[usize::from(small) % Dialect::ALL.len()].into(),
         4 => Dialect::UseMcpTool.into(),
         5 => Dialect::ToolTag.into(),
         6 => Dialect::TypeMarker.into(),

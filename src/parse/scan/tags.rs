@@ -32,7 +32,10 @@ impl Scanner {
                 Match::No => Match::No,
             }
         };
-        (0..self.tables.wrapped.len()).fold(Match::No, |found, i| found.or_else(|| opens(i)))
+        // A second byte tells most of them apart, if it has come.
+        let second = text.as_bytes().get(1);
+        let may_open = |i: &usize| second.is_none() || self.tables.wrapped[*i].0.open.as_bytes().get(1) == second;
+        (0..self.tables.wrapped.len()).filter(may_open).fold(Match::No, |found, i| found.or_else(|| opens(i)))
     }
 
     /// An opening tag of an element or a tool.

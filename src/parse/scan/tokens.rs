@@ -12,8 +12,10 @@ impl Scanner {
         if !self.tables.tokens || self.fence.is_some() {
             return Found::Text;
         }
-        let template =
-            || TEMPLATE_TOKENS.iter().fold(Match::No, |found, token| found.or_else(|| begins_token(text, token, more)));
+        // `</` is frequent, and few tokens share the second byte.
+        let second = text.as_bytes().get(1);
+        let tokens = TEMPLATE_TOKENS.iter().filter(|token| token.text.as_bytes().get(1) == second);
+        let template = || tokens.fold(Match::No, |found, token| found.or_else(|| begins_token(text, token, more)));
         let length = match self.sentence_end(text, more, window).or_else(template) {
             Match::Undecided => return Found::Hold,
             Match::No => return Found::Text,
