@@ -107,6 +107,16 @@ pub enum Repair {
     ServerResolved,
     /// A value was read as the type its schema wants; the place is a JSON Pointer.
     Coerced(String),
+    /// Text held the value as JSON: an object or array, or text once more. The
+    /// place is a JSON Pointer.
+    UnwrappedString(String),
+    /// An array held the one value that its schema wants there.
+    UnwrappedArray(String),
+    /// A single value was made an array, which its schema wants there.
+    WrappedInArray(String),
+    /// A key was written in another case or style than the schema's; the place
+    /// is that of the key as it was written.
+    KeyRenamed(String),
     /// Another repair, by its word.
     Other(String),
 }
@@ -125,6 +135,10 @@ impl fmt::Display for Repair {
             Repair::ServerResolved => f.write_str("server_resolved"),
             Repair::KeyAlias(key) => write!(f, "key_alias:{key}"),
             Repair::Coerced(place) => write!(f, "coerced:{place}"),
+            Repair::UnwrappedString(place) => write!(f, "unwrapped_string:{place}"),
+            Repair::UnwrappedArray(place) => write!(f, "unwrapped_array:{place}"),
+            Repair::WrappedInArray(place) => write!(f, "wrapped_in_array:{place}"),
+            Repair::KeyRenamed(place) => write!(f, "key_renamed:{place}"),
             Repair::Other(word) => f.write_str(word),
         }
     }
@@ -145,6 +159,10 @@ impl From<&str> for Repair {
             _ => match word.split_once(':') {
                 Some(("key_alias", key)) => Repair::KeyAlias(key.to_owned()),
                 Some(("coerced", place)) => Repair::Coerced(place.to_owned()),
+                Some(("unwrapped_string", place)) => Repair::UnwrappedString(place.to_owned()),
+                Some(("unwrapped_array", place)) => Repair::UnwrappedArray(place.to_owned()),
+                Some(("wrapped_in_array", place)) => Repair::WrappedInArray(place.to_owned()),
+                Some(("key_renamed", place)) => Repair::KeyRenamed(place.to_owned()),
                 _ => Repair::Other(word.to_owned()),
             },
         }

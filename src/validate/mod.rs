@@ -17,28 +17,41 @@
 //!
 //! # Coercion
 //! A value changes only if the schema refuses it as it is and accepts it after;
-//! every change is a [`Repair::Coerced`] with its place. Nothing is invented or
-//! dropped.
+//! every change is a [`Repair`] with its place, a JSON Pointer. Nothing is
+//! invented or dropped.
 //!
-//! | found | wanted | becomes |
-//! |---|---|---|
-//! | text, a JSON number without fraction: `5`, ` 5 `, `-3`, `5.0`, `1e3` | integer | the integer |
-//! | text, any JSON number: `2.5`, `1e3` | number | the number |
-//! | text `true`, `True`, `FALSE` | boolean | the boolean |
-//! | text with a JSON object or array | object, array | its value, coerced in turn |
-//! | text `null` | null | null |
-//! | number | text only | its digits as written |
-//! | boolean | text only | `true`, `false` |
-//! | text with space around one of the schema's values | `enum`, `const` | that value |
-//! | `5.0` | integer | `5` (JSON Schema takes `5.0` for an integer, many servers do not) |
-//! | all arguments as text with a JSON object | object | the object |
-//! | all arguments `null` or empty text | object | `{}` |
+//! | found | wanted | becomes | repair |
+//! |---|---|---|---|
+//! | text, a JSON number without fraction: `5`, ` 5 `, `-3`, `5.0`, `1e3` | integer | the integer | `coerced` |
+//! | text, any JSON number: `2.5`, `1e3` | number | the number | `coerced` |
+//! | text `true`, `True`, `FALSE` | boolean | the boolean | `coerced` |
+//! | text `null` | null | null | `coerced` |
+//! | number | text only | its digits as written | `coerced` |
+//! | boolean | text only | `true`, `false` | `coerced` |
+//! | text with space around one of the schema's values | `enum`, `const` | that value | `coerced` |
+//! | `5.0` | integer | `5` (JSON Schema takes `5.0` for an integer, many servers do not) | `coerced` |
+//! | all arguments `null` or empty text | object | `{}` | `coerced` |
+//! | text with a JSON object, array or string | no text | its value, coerced in turn | `unwrapped_string` |
+//! | array of one | no array | its item, coerced in turn | `unwrapped_array` |
+//! | a single value | array only | an array of it, coerced in turn | `wrapped_in_array` |
+//! | key `fileName`, `File-Name`, `FILE_NAME` | `file_name` | `file_name` | `key_renamed` |
 //!
 //! What is no JSON number stays text and is an error: `+5`, `05`, `1,000`,
 //! `0x10`, `five`. So are `yes`, `no`, `1` and `0` for a boolean. An integer
 //! that needs more than 64 bits stays text: its digits would be lost. A
 //! fraction with more digits than a double holds is read with
 //! [`Repair::NumberPrecision`].
+//!
+//! A key is renamed where the schema refuses its object for its keys: one is
+//! missing, or one is not allowed. Then each key that is not declared takes the
+//! one declared name that it matches without case, `_`, `-`, `.` and space, if
+//! that name is not given and no other key matches it.
+//!
+//! What can be read in two ways is refused: text with a comma, semicolon or line
+//! break where an array is wanted (one item or several?), an item of an array
+//! where an array of arrays is wanted, and a value that two branches of `anyOf`
+//! or `oneOf` read differently with equally light repairs. (A renamed key and a
+//! bracket put on or taken off weigh two, everything else one.)
 //!
 //! ```
 //! use std::sync::Arc;

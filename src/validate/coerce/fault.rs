@@ -1,0 +1,57 @@
+//! What a schema refused, and what it wanted there.
+
+use std::sync::Arc;
+
+use jsonschema::error::{TypeKind, ValidationErrorKind};
+use jsonschema::paths::Location;
+use jsonschema::{JsonTypeSet, ValidationError};
+use serde_json::Value;
+
+/// What a schema wanted where it refused a value.
+pub(super) enum Need {
+    Types(JsonTypeSet),
+    /// One of these values (an array).
+    Options(Arc<Value>),
+    /// This value.
+    Only(Arc<Value>),
+    /// A property that is not there.
+    Property(String),
+    /// None of the properties that are there and not declared.
+    OtherKeys,
+    /// To fit one of this many branches, whose array stands at this pointer.
+    Branch(String, usize),
+}
+
+/// A place where a schema refused a value, and what it wanted there.
+pub(super) struct Fault {
+    pub(super) path: String,
+    pub(super) need: Need,
+}
+
+impl Fault {
+    /// What an error asks for, if another reading of the value may answer it.
+    pub(super) fn of(error: &ValidationError<'_>, at: &str) -> Option<Self> {
+        use ValidationErrorKind as Kind;
+        let need = match error.kind() {
+            Kind::Type { kind: TypeKind::Single(one) } => Need::Types(JsonTypeSet::empty().insert(*one)),
+            Kind::Type { kind: TypeKind::Multiple(types) } => Need::Types(*types),
+            Kind::Enum { options } => Need::Options(Arc::clone(options)),
+            Kind::Constant { expected_value } => Need::Only(Arc::clone(expected_value)),
+            Kind::Required { property } => Need::Property(property.as_str()?.to_owned()),
+            Kind::AdditionalProperties { .. } | Kind::UnevaluatedProperties { .. } => Need::OtherKeys,
+            Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
+                Need::Branch(absolute(at, error.schema_path(), error.evaluation_path()), context.len())
+            }
+            _ => return None,
+        };
+        Some(Fault { path: error.instance_path().as_str().to_owned(), need })
+    }
+}
+
+/// Place of a keyword in the whole schema. The validator of a branch counts
+/// from the branch, until a reference has been followed: then from the root.
+fn absolute(at: &str, schema_path: &Location, evaluation_path: &Location) -> String {
+    let followed = schema_path != evaluation_path;
+    let from = if followed { "" } else { at };
+    format!("{from}{}", schema_path.as_str())
+}

@@ -1,0 +1,345 @@
+//! Arguments as a model wrote them to arguments that the schema accepts.
+//!
+//! The validator itself says what it refuses and what it wanted there, so
+//! every keyword, reference and draft counts as it does in validation; only
+//! the names of properties are looked up by hand (`keys`). Each round reads the
+//! errors, gives the refused values another reading, and asks again: text that
+//! held an object has members that need a round of their own. `anyOf` and
+//! `oneOf` are settled by trying their branches on copies of the value.
+
+mod fault;
+mod keys;
+mod reading;
+mod whole;
+
+use std::collections::HashSet;
+
+use jsonschema::{JsonType, Validator};
+use serde_json::Value;
+
+use self::fault::{Fault, Need};
+use self::keys::Declared;
+use self::reading::Reading;
+use super::compile::{Compiled, nodes};
+use super::{explain, literal};
+use crate::call::Repair;
+
+/// Rounds for one value: text inside text inside text is followed this far.
+const MAX_ROUNDS: usize = 8;
+
+/// Nesting of branches that are tried inside branches.
+const MAX_BRANCHING: usize = 8;
+
+/// Values looked at for one call, over all rounds and branches. Arguments that
+/// need more are refused as they are.
+const MAX_WORK: usize = 2_000_000;
+
+/// Errors that one round acts on.
+const MAX_FAULTS: usize = 100_000;
+
+/// Nesting of arrays and objects, those from text included: as deep as JSON
+/// text is read.
+const MAX_DEPTH: usize = 128;
+
+/// New arguments and what was done to them; `None` where the schema accepts
+/// the arguments as they are.
+pub(super) type Coerced = Option<(Value, Vec<Repair>)>;
+
+/// Coerces arguments to an object that the schema accepts.
+///
+/// `raw` is the arguments' text as written, for the spelling of numbers.
+///
+/// # Errors
+/// What is wrong, for the model.
+pub(super) fn coerce(compiled: &Compiled, schema: &Value, arguments: &Value, raw: &str) -> Result<Coerced, String> {
+    if arguments.is_object() {
+        return coerce_value(compiled, schema, arguments, raw);
+    }
+    let (value, readings) = Reading::arguments(arguments).ok_or_else(|| explain::not_an_object(arguments))?;
+    let mut repairs = Vec::new();
+    for reading in readings {
+        reading.note("", &mut repairs);
+    }
+    settle(compiled, schema, value, raw, repairs)
+}
+
+/// Coerces any value to one that the schema accepts.
+///
+/// # Errors
+/// What is wrong, for the model.
+pub(super) fn coerce_value(compiled: &Compiled, schema: &Value, value: &Value, raw: &str) -> Result<Coerced, String> {
+    if compiled.validator.is_valid(value) && !whole::any(value) {
+        return Ok(None);
+    }
+    settle(compiled, schema, value.clone(), raw, Vec::new())
+}
+
+fn settle(
+    compiled: &Compiled,
+    schema: &Value,
+    mut value: Value,
+    raw: &str,
+    mut repairs: Vec<Repair>,
+) -> Result<Coerced, String> {
+    let mut run = Run { compiled, schema, raw, work: MAX_WORK };
+    let spot = Spot { validator: &compiled.validator, at: "", base: "", item: false, branching: MAX_BRANCHING };
+    if !run.settle(spot, &mut value, &mut repairs) {
+        return Err(explain::explain(schema, compiled.validator.iter_errors(&value)));
+    }
+    run.write_whole_floats_as_integers(&mut value, &mut repairs);
+    let mut seen = HashSet::new();
+    repairs.retain(|repair| seen.insert(repair.clone()));
+    Ok((!repairs.is_empty()).then_some((value, repairs)))
+}
+
+/// A value that is settled, as its surroundings see it.
+#[derive(Clone, Copy)]
+struct Spot<'a> {
+    validator: &'a Validator,
+    /// Place of the validator's schema in the whole schema.
+    at: &'a str,
+    /// Place of the value in the arguments.
+    base: &'a str,
+    /// Whether the value is an item of an array.
+    item: bool,
+    /// What is left of [`MAX_BRANCHING`].
+    branching: usize,
+}
+
+/// The coercion of one call.
+struct Run<'a> {
+    compiled: &'a Compiled,
+    schema: &'a Value,
+    raw: &'a str,
+    /// What is left of [`MAX_WORK`].
+    work: usize,
+}
+
+impl Run<'_> {
+    /// Gives other readings to what is refused in `value`; whether it is
+    /// accepted in the end.
+    fn settle(&mut self, spot: Spot<'_>, value: &mut Value, repairs: &mut Vec<Repair>) -> bool {
+        for _ in 0..MAX_ROUNDS {
+            if !self.spend(nodes(value)) {
+                break;
+            }
+            let mut errors = spot.validator.iter_errors(value).peekable();
+            if errors.peek().is_none() {
+                return true;
+            }
+            let faults: Vec<Fault> = errors.take(MAX_FAULTS).filter_map(|e| Fault::of(&e, spot.at)).collect();
+            if !self.round(spot, value, faults, repairs) {
+                return false;
+            }
+        }
+        spot.validator.is_valid(value)
+    }
+
+    /// Acts on the faults of one round; whether anything changed.
+    fn round(&mut self, spot: Spot<'_>, value: &mut Value, faults: Vec<Fault>, repairs: &mut Vec<Repair>) -> bool {
+        let mut renamed = false;
+        // What was said of a value that has changed since no longer counts.
+        let mut changed: HashSet<String> = HashSet::new();
+        for Fault { path, need } in faults {
+            if !changed.is_empty() && ancestors(&path).any(|place| changed.contains(place)) {
+                continue;
+            }
+            let place = format!("{}{path}", spot.base);
+            match need {
+                Need::Property(name) => renamed |= self.rename(Some(&name), value, &path, &place, repairs),
+                Need::OtherKeys => renamed |= self.rename(None, value, &path, &place, repairs),
+                Need::Branch(pointer, count) => {
+                    let item = is_item(value, &path, spot.item);
+                    let Some(slot) = value.pointer_mut(&path) else { continue };
+                    let Some((new, done)) = self.branch(&pointer, count, slot, Spot { base: &place, item, ..spot })
+                    else {
+                        continue;
+                    };
+                    *slot = new;
+                    repairs.extend(done);
+                    changed.insert(path);
+                }
+                need => {
+                    let Some(reading) = self.reading(&need, spot, value, &path) else { continue };
+                    if place.matches('/').count() + depth(&reading.value) > MAX_DEPTH {
+                        continue;
+                    }
+                    let Some(slot) = value.pointer_mut(&path) else { continue };
+                    *slot = reading.note(&place, repairs);
+                    changed.insert(path);
+                }
+            }
+        }
+        renamed || !changed.is_empty()
+    }
+
+    /// Tries the branches of `anyOf` or `oneOf`: the value in the branch that
+    /// takes the lightest repairs. Where two take equally light ones to
+    /// different values, nobody knows which was meant, and there is none.
+    fn branch(&mut self, pointer: &str, count: usize, value: &Value, spot: Spot<'_>) -> Option<(Value, Vec<Repair>)> {
+        let branching = spot.branching.checked_sub(1)?;
+        let compiled = self.compiled;
+        let mut best: Option<(usize, Value, Vec<Repair>)> = None;
+        let mut ambiguous = false;
+        for index in 0..count {
+            let at = format!("{pointer}/{index}");
+            let Some(validator) = compiled.branch(self.schema, &at) else { continue };
+            if !self.spend(nodes(value)) {
+                return None;
+            }
+            let (mut candidate, mut done) = (value.clone(), Vec::new());
+            let spot = Spot { validator, at: &at, branching, ..spot };
+            if !self.settle(spot, &mut candidate, &mut done) || done.is_empty() {
+                continue;
+            }
+            let weight = done.iter().map(weight).sum();
+            match &best {
+                Some((least, ..)) if *least < weight => {}
+                Some((least, other, _)) if *least == weight => ambiguous |= !same(other, &candidate),
+                _ => {
+                    ambiguous = false;
+                    best = Some((weight, candidate, done));
+                }
+            }
+        }
+        best.filter(|_| !ambiguous).map(|(_, value, done)| (value, done))
+    }
+
+    /// Another reading of the value at a path that may fit.
+    fn reading(&mut self, need: &Need, spot: Spot<'_>, value: &mut Value, path: &str) -> Option<Reading> {
+        let found = value.pointer(path)?;
+        match need {
+            Need::Types(types) => match Reading::as_type(found, *types, self.raw) {
+                None if types.contains(JsonType::Array) => self.wrapped(spot, value, path),
+                reading => reading,
+            },
+            Need::Options(options) => {
+                Reading::as_option(found, options.as_array().map(Vec::as_slice).unwrap_or_default(), self.raw)
+            }
+            Need::Only(only) => Reading::as_option(found, std::slice::from_ref(&**only), self.raw),
+            Need::Property(_) | Need::OtherKeys | Need::Branch(..) => None,
+        }
+    }
+
+    /// A single value as an array. An item of an array is not wrapped: of
+    /// `[1, 2]` for an array of pairs nobody knows whether it is one pair.
+    fn wrapped(&mut self, spot: Spot<'_>, value: &mut Value, path: &str) -> Option<Reading> {
+        if is_item(value, path, spot.item) {
+            return None;
+        }
+        let found = value.pointer(path)?;
+        let reading = Reading::as_item(found)?;
+        let fits = match found {
+            // `false` for a list of texts may mean that there is none.
+            Value::Bool(_) => self.takes(spot, value, path, &reading.value),
+            Value::String(text) => match literal::compound(text) {
+                // An item that is text, or one that text holds?
+                Some((inner, _)) => {
+                    !(self.takes(spot, value, path, &Value::from(vec![inner]))
+                        && self.takes(spot, value, path, &reading.value))
+                }
+                None => true,
+            },
+            _ => true,
+        };
+        fits.then_some(reading)
+    }
+
+    /// Whether the schema has nothing against another value at a path.
+    fn takes(&mut self, spot: Spot<'_>, value: &mut Value, path: &str, other: &Value) -> bool {
+        if !self.spend(nodes(value) + nodes(other)) {
+            return false;
+        }
+        let Some(slot) = value.pointer_mut(path) else { return false };
+        let old = std::mem::replace(slot, other.clone());
+        let taken = !spot.validator.iter_errors(value).any(|error| {
+            let at = error.instance_path().as_str();
+            at.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        });
+        if let Some(slot) = value.pointer_mut(path) {
+            *slot = old;
+        }
+        taken
+    }
+
+    /// Renames keys of the object at a path that are written in another style
+    /// than the schema's; `wanted` must be one of the new names.
+    fn rename(
+        &mut self,
+        wanted: Option<&str>,
+        value: &mut Value,
+        path: &str,
+        place: &str,
+        repairs: &mut Vec<Repair>,
+    ) -> bool {
+        let Some(Value::Object(members)) = value.pointer_mut(path) else { return false };
+        let Some((mut declared, work)) = Declared::at(self.schema, place) else { return false };
+        if !self.spend(work + members.len()) {
+            return false;
+        }
+        wanted.into_iter().for_each(|name| declared.add(name));
+        let renames = declared.renames(members);
+        if renames.is_empty() || wanted.is_some_and(|wanted| !renames.iter().any(|(_, new)| new == wanted)) {
+            return false;
+        }
+        keys::rename(members, &renames);
+        repairs.extend(renames.iter().map(|(old, _)| Repair::KeyRenamed(member(place, old))));
+        true
+    }
+
+    fn spend(&mut self, work: usize) -> bool {
+        let left = self.work.checked_sub(work);
+        self.work = left.unwrap_or(0);
+        left.is_some()
+    }
+}
+
+/// How far a repair is from what was written: the same value in another
+/// spelling, or another structure.
+fn weight(repair: &Repair) -> usize {
+    match repair {
+        Repair::UnwrappedArray(_) | Repair::WrappedInArray(_) | Repair::KeyRenamed(_) => 2,
+        _ => 1,
+    }
+}
+
+/// Whether two values are equal, numbers by what they amount to.
+fn same(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Number(m), Value::Number(n)) => {
+            m == n || whole::integer(m).as_ref() == Some(n) || whole::integer(n).as_ref() == Some(m)
+        }
+        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
+        (Value::Object(a), Value::Object(b)) => {
+            a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| same(a, b)))
+        }
+        _ => a == b,
+    }
+}
+
+/// Whether an array holds the value at a path; `root` says it of the whole value.
+fn is_item(value: &Value, path: &str, root: bool) -> bool {
+    match path.rsplit_once('/') {
+        Some((parent, _)) => value.pointer(parent).is_some_and(Value::is_array),
+        None => root,
+    }
+}
+
+/// A path and those of everything around its value.
+fn ancestors(path: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(path), |path| path.rsplit_once('/').map(|(parent, _)| parent))
+}
+
+/// The place of an object's member.
+fn member(place: &str, key: &str) -> String {
+    format!("{place}/{}", key.replace('~', "~0").replace('/', "~1"))
+}
+
+/// Nesting of arrays and objects in a value.
+fn depth(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
+        Value::Object(members) => 1 + members.values().map(depth).max().unwrap_or(0),
+        _ => 0,
+    }
+}

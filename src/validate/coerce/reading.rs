@@ -1,0 +1,172 @@
+//! Other readings of one value: as another type, as one of some values.
+
+use jsonschema::{JsonType, JsonTypeSet};
+use serde_json::{Map, Number, Value};
+
+use super::whole;
+use crate::call::Repair;
+use crate::validate::literal;
+
+/// Arguments in text in text, or in arrays of one, are unwrapped this often.
+const MAX_UNWRAPS: usize = 2;
+
+/// Words for "nothing": text of one of them is no item of a list.
+const NOTHING: &[&str] = &["", "null", "none", "nil", "undefined"];
+
+/// Another reading of a value.
+pub(super) struct Reading {
+    pub(super) value: Value,
+    /// The repair that names it, at a place.
+    repair: fn(String) -> Repair,
+    /// Whether digits were lost.
+    lossy: bool,
+}
+
+impl Reading {
+    /// The value; adds its repair, at a place.
+    pub(super) fn note(self, place: &str, repairs: &mut Vec<Repair>) -> Value {
+        repairs.push((self.repair)(place.to_owned()));
+        if self.lossy {
+            repairs.push(Repair::NumberPrecision);
+        }
+        self.value
+    }
+
+    fn coerced(value: impl Into<Value>) -> Self {
+        Reading { value: value.into(), repair: Repair::Coerced, lossy: false }
+    }
+
+    fn unwrapped(value: Value) -> Self {
+        Reading { value, repair: Repair::UnwrappedString, lossy: false }
+    }
+
+    /// The object that whole arguments are or spell, and the repairs on the way.
+    pub(super) fn arguments(arguments: &Value) -> Option<(Value, Vec<Reading>)> {
+        let mut readings: Vec<Reading> = Vec::new();
+        for _ in 0..=MAX_UNWRAPS {
+            let found = readings.last().map_or(arguments, |reading| &reading.value);
+            let next = match found {
+                Value::Object(_) => return Some((found.clone(), readings)),
+                Value::Null => Reading::coerced(Map::new()),
+                Value::String(text) if text.trim().is_empty() => Reading::coerced(Map::new()),
+                Value::String(text) if text.trim() == "null" => Reading::unwrapped(Value::Null),
+                Value::String(text) => Reading::in_text(text)?,
+                Value::Array(items) => Reading::only_item(items)?,
+                _ => return None,
+            };
+            readings.push(next);
+        }
+        None
+    }
+
+    /// The value in a type of the set.
+    pub(super) fn as_type(value: &Value, types: JsonTypeSet, raw: &str) -> Option<Self> {
+        let has = |t| types.contains(t);
+        match value {
+            Value::String(text) => Reading::of_text(text, types),
+            Value::Number(number) if has(JsonType::Integer) => whole::integer(number).map(Reading::coerced),
+            Value::Number(number) if has(JsonType::String) => digits(number, raw).map(Reading::coerced),
+            Value::Bool(b) if has(JsonType::String) => Some(Reading::coerced(b.to_string())),
+            Value::Array(items) if !has(JsonType::Array) => Reading::only_item(items),
+            _ => None,
+        }
+    }
+
+    /// The one of the options that the value spells.
+    pub(super) fn as_option(value: &Value, options: &[Value], raw: &str) -> Option<Self> {
+        let spelt = |option: &&Value| match (value, option) {
+            (Value::String(text), Value::String(option)) => text.trim() == option,
+            (Value::String(text), Value::Number(option)) => {
+                literal::integer(text).as_ref() == Some(option)
+                    || literal::number(text).is_some_and(|(n, lossy)| n == *option && !lossy)
+            }
+            (Value::String(text), Value::Bool(option)) => literal::boolean(text) == Some(*option),
+            (Value::String(text), Value::Null) => text.trim() == "null",
+            (Value::Number(number), Value::String(option)) => digits(number, raw).as_ref() == Some(option),
+            (Value::Bool(b), Value::String(option)) => b.to_string() == *option,
+            _ => false,
+        };
+        let mut found = options.iter().filter(spelt);
+        match (found.next(), found.next(), value) {
+            (Some(option), None, _) => Some(Reading::coerced(option.clone())),
+            (None, _, Value::Array(items)) => Reading::only_item(items),
+            (None, _, Value::String(text)) => Reading::in_text(text).filter(|r| r.value.is_string()),
+            _ => None,
+        }
+    }
+
+    /// The array with the value as its only item.
+    pub(super) fn as_item(value: &Value) -> Option<Self> {
+        let one = match value {
+            Value::Null | Value::Array(_) => false,
+            Value::String(text) => is_one(text.trim()),
+            _ => true,
+        };
+        one.then(|| Reading { value: vec![value.clone()].into(), repair: Repair::WrappedInArray, lossy: false })
+    }
+
+    /// The value of one of the types that a text spells.
+    fn of_text(text: &str, types: JsonTypeSet) -> Option<Self> {
+        let has = |t| types.contains(t);
+        if has(JsonType::Integer)
+            && let Some(integer) = literal::integer(text)
+        {
+            return Some(Reading::coerced(integer));
+        }
+        if has(JsonType::Number)
+            && let Some((number, lossy)) = literal::number(text)
+        {
+            return Some(Reading { lossy, ..Reading::coerced(number) });
+        }
+        if has(JsonType::Boolean)
+            && let Some(boolean) = literal::boolean(text)
+        {
+            return Some(Reading::coerced(boolean));
+        }
+        if has(JsonType::Null) && text.trim() == "null" {
+            return Some(Reading::coerced(Value::Null));
+        }
+        Reading::in_text(text).filter(|reading| match &reading.value {
+            Value::Array(_) => has(JsonType::Array),
+            Value::Object(_) => has(JsonType::Object),
+            // Text in text: what it spells shows when it is looked at in turn.
+            _ => true,
+        })
+    }
+
+    /// The object, array or string whose JSON a text is.
+    fn in_text(text: &str) -> Option<Self> {
+        if let Some((value, lossy)) = literal::compound(text) {
+            return Some(Reading { lossy, ..Reading::unwrapped(value) });
+        }
+        let text = text.trim();
+        let inner = text.starts_with('"').then(|| serde_json::from_str::<String>(text).ok())??;
+        Some(Reading::unwrapped(inner.into()))
+    }
+
+    fn only_item(items: &[Value]) -> Option<Self> {
+        match items {
+            [item] => Some(Reading { value: item.clone(), repair: Repair::UnwrappedArray, lossy: false }),
+            _ => None,
+        }
+    }
+}
+
+/// Whether a text is one item, and not nothing, a list or broken JSON.
+fn is_one(text: &str) -> bool {
+    const BETWEEN: &[char] = &[',', ';', '\n', '，', '、', '；'];
+    let json = text.starts_with(['[', '{', '"']);
+    if json {
+        return literal::compound(text).is_some_and(|(value, _)| value.is_object());
+    }
+    !NOTHING.iter().any(|word| text.eq_ignore_ascii_case(word)) && !text.contains(BETWEEN)
+}
+
+/// A number's digits as written. A fraction or exponent whose spelling is
+/// not known has none: `1.10` would become `1.1`.
+fn digits(number: &Number, raw: &str) -> Option<String> {
+    if number.is_f64() {
+        return literal::spelling(raw, number).map(str::to_owned);
+    }
+    Some(number.to_string())
+}
