@@ -91,12 +91,12 @@ fn valid_arguments_pass_as_they_are() {
 /// something else, and never without a word.
 #[test]
 fn damaged_arguments_are_mended_to_what_they_were_or_refused() {
-    let tools = match corpus() {
-        tools if tools.is_empty() => fixtures(),
-        tools => [fixtures(), tools].concat(),
+    let (tools, each) = match corpus() {
+        tools if tools.is_empty() => (fixtures(), 50),
+        tools => ([fixtures(), tools].concat(), 2),
     };
     let mut counts = [(0, 0, 0); Damage::ALL.len()];
-    for (schema, compiled, values) in valid_arguments(&tools, 2) {
+    for (schema, compiled, values) in valid_arguments(&tools, each) {
         let validator = validator(schema);
         let mut dice = Dice::new(7);
         for (value, (n, how)) in values.iter().flat_map(|v| Damage::ALL.into_iter().enumerate().map(move |d| (v, d))) {
