@@ -81,7 +81,7 @@ keyword_enum!(RejectedKind, "a kind of rejection",
 /// Something that was mended in a call. Nothing is mended without one.
 ///
 /// Serialised as its [`Display`](fmt::Display) form: a snake-case word, for
-/// some followed by a colon and a place (`coerced:/days`).
+/// some followed by a colon and a place or a name (`coerced:/days`).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Repair {
@@ -93,18 +93,48 @@ pub enum Repair {
     Cdata,
     /// XML entities were decoded.
     Entities,
+    /// The whole JSON text was escaped once more, as if in a string (`{\"a\": 1}`).
+    EscapedJson,
     /// Raw control characters in strings were escaped.
     ControlCharacters,
+    /// Backslashes that begin no JSON escape were doubled, or dropped before an apostrophe.
+    Backslashes,
+    /// Strings in single, typographic or tripled quotes.
+    Quotes,
+    /// Quotation marks inside a string were escaped.
+    InnerQuotes,
     /// Commas before a closing bracket were dropped.
     TrailingComma,
+    /// A comma was missing between two members or items.
+    MissingComma,
+    /// Commas before the first member or after another comma were dropped.
+    ExtraComma,
+    /// A colon was missing between a key and its value.
+    MissingColon,
+    /// Full-width colons and commas outside strings.
+    FullWidth,
+    /// Spaces that JSON does not know, outside strings.
+    WhiteSpace,
+    /// `True`, `False`, `None` in any case, or a tuple.
+    PythonLiterals,
+    /// Numbers in a form that JSON does not know (`.5`, `5.`, `+5`, `1_000`).
+    NumberForm,
+    /// Comments were dropped.
+    Comments,
+    /// Keys without quotes.
+    UnquotedKeys,
+    /// Strings without quotes.
+    UnquotedValues,
     /// Closing tags were missing after a complete call.
     MissingClose,
     /// A number was read with fewer digits than were written.
     NumberPrecision,
-    /// Another key stood for the dialect's own (`name` for `tool_name`).
-    KeyAlias(String),
     /// The server was missing or unknown, and one server has the tool.
     ServerResolved,
+    /// The name was written otherwise; this is how. See [`Catalog::resolve`](crate::catalog::Catalog::resolve).
+    NameMatched(String),
+    /// Another key stood for the dialect's own (`name` for `tool_name`).
+    KeyAlias(String),
     /// A value was read as the type its schema wants; the place is a JSON Pointer.
     Coerced(String),
     /// Text held the value as JSON: an object or array, or text once more. The
@@ -121,18 +151,61 @@ pub enum Repair {
     Other(String),
 }
 
+/// The repairs that are one word, both ways.
+macro_rules! repair_words {
+    ($($word:literal => $repair:ident),+ $(,)?) => {
+        impl Repair {
+            /// Its word; `None` for one that holds a name, a place or a word.
+            fn word(&self) -> Option<&'static str> {
+                match self {
+                    $(Repair::$repair => Some($word),)+
+                    Repair::NameMatched(_) | Repair::KeyAlias(_) | Repair::Coerced(_) | Repair::Other(_) => None,
+                }
+            }
+
+            fn of_word(word: &str) -> Option<Repair> {
+                match word {
+                    $($word => Some(Repair::$repair),)+
+                    _ => None,
+                }
+            }
+        }
+
+        #[cfg(test)]
+        const REPAIR_WORDS: &[&str] = &[$($word),+];
+    };
+}
+
+repair_words!(
+    "fence" => Fence,
+    "prose" => Prose,
+    "cdata" => Cdata,
+    "entities" => Entities,
+    "escaped_json" => EscapedJson,
+    "control_characters" => ControlCharacters,
+    "backslashes" => Backslashes,
+    "quotes" => Quotes,
+    "inner_quotes" => InnerQuotes,
+    "trailing_comma" => TrailingComma,
+    "missing_comma" => MissingComma,
+    "extra_comma" => ExtraComma,
+    "missing_colon" => MissingColon,
+    "full_width" => FullWidth,
+    "white_space" => WhiteSpace,
+    "python_literals" => PythonLiterals,
+    "number_form" => NumberForm,
+    "comments" => Comments,
+    "unquoted_keys" => UnquotedKeys,
+    "unquoted_values" => UnquotedValues,
+    "missing_close" => MissingClose,
+    "number_precision" => NumberPrecision,
+    "server_resolved" => ServerResolved,
+);
+
 impl fmt::Display for Repair {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Repair::Fence => f.write_str("fence"),
-            Repair::Prose => f.write_str("prose"),
-            Repair::Cdata => f.write_str("cdata"),
-            Repair::Entities => f.write_str("entities"),
-            Repair::ControlCharacters => f.write_str("control_characters"),
-            Repair::TrailingComma => f.write_str("trailing_comma"),
-            Repair::MissingClose => f.write_str("missing_close"),
-            Repair::NumberPrecision => f.write_str("number_precision"),
-            Repair::ServerResolved => f.write_str("server_resolved"),
+            Repair::NameMatched(name) => write!(f, "name_matched:{name}"),
             Repair::KeyAlias(key) => write!(f, "key_alias:{key}"),
             Repair::Coerced(place) => write!(f, "coerced:{place}"),
             Repair::UnwrappedString(place) => write!(f, "unwrapped_string:{place}"),
@@ -140,31 +213,22 @@ impl fmt::Display for Repair {
             Repair::WrappedInArray(place) => write!(f, "wrapped_in_array:{place}"),
             Repair::KeyRenamed(place) => write!(f, "key_renamed:{place}"),
             Repair::Other(word) => f.write_str(word),
+            plain => f.write_str(plain.word().unwrap_or_default()),
         }
     }
 }
 
 impl From<&str> for Repair {
     fn from(word: &str) -> Self {
-        match word {
-            "fence" => Repair::Fence,
-            "prose" => Repair::Prose,
-            "cdata" => Repair::Cdata,
-            "entities" => Repair::Entities,
-            "control_characters" => Repair::ControlCharacters,
-            "trailing_comma" => Repair::TrailingComma,
-            "missing_close" => Repair::MissingClose,
-            "number_precision" => Repair::NumberPrecision,
-            "server_resolved" => Repair::ServerResolved,
-            _ => match word.split_once(':') {
-                Some(("key_alias", key)) => Repair::KeyAlias(key.to_owned()),
-                Some(("coerced", place)) => Repair::Coerced(place.to_owned()),
-                Some(("unwrapped_string", place)) => Repair::UnwrappedString(place.to_owned()),
-                Some(("unwrapped_array", place)) => Repair::UnwrappedArray(place.to_owned()),
-                Some(("wrapped_in_array", place)) => Repair::WrappedInArray(place.to_owned()),
-                Some(("key_renamed", place)) => Repair::KeyRenamed(place.to_owned()),
-                _ => Repair::Other(word.to_owned()),
-            },
+        match word.split_once(':') {
+            Some(("name_matched", name)) => Repair::NameMatched(name.to_owned()),
+            Some(("key_alias", key)) => Repair::KeyAlias(key.to_owned()),
+            Some(("coerced", place)) => Repair::Coerced(place.to_owned()),
+            Some(("unwrapped_string", place)) => Repair::UnwrappedString(place.to_owned()),
+            Some(("unwrapped_array", place)) => Repair::UnwrappedArray(place.to_owned()),
+            Some(("wrapped_in_array", place)) => Repair::WrappedInArray(place.to_owned()),
+            Some(("key_renamed", place)) => Repair::KeyRenamed(place.to_owned()),
+            _ => Repair::of_word(word).unwrap_or_else(|| Repair::Other(word.to_owned())),
         }
     }
 }
@@ -207,5 +271,22 @@ impl RejectedKind {
     /// The message of every `in_reasoning` rejection.
     pub(crate) fn in_reasoning_message() -> &'static str {
         "the call stands in the reasoning; only the answer's calls are run"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_repair_is_read_as_it_is_written_and_documented() {
+        let named = ["name_matched:a.b", "key_alias:name", "coerced:/days", "ignored_key:x"];
+        for word in REPAIR_WORDS.iter().chain(&named) {
+            assert_eq!(Repair::from(*word).to_string(), *word);
+            let row = word.split(':').next().unwrap_or_default();
+            let documented =
+                include_str!("../docs/parser.md").lines().any(|line| line.starts_with(&format!("| `{row}")));
+            assert!(documented || *word == "prose", "{word} is missing in docs/parser.md");
+        }
     }
 }

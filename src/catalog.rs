@@ -8,6 +8,8 @@ use serde_json::json;
 
 use crate::tool::{DESCRIBE_TOOL, Resource, ResourceTemplate, Tool};
 
+mod names;
+
 /// At most this many nearest names are suggested.
 pub const MAX_NEAREST: usize = 3;
 
@@ -51,6 +53,8 @@ pub struct Found<'a> {
     pub tool: &'a Tool,
     /// Whether the server was missing or unknown and was taken from the catalog.
     pub server_resolved: bool,
+    /// Whether the name was written otherwise; see [`Catalog::resolve`].
+    pub name_matched: bool,
 }
 
 /// A name that stands for no tool, or for several.
@@ -192,9 +196,10 @@ impl Catalog {
         }
     }
 
-    /// The tool that a call means: the exact pair; else, where the server is
-    /// missing or unknown, the one tool of that name. The built-in tool is meant
-    /// whatever the server.
+    /// The tool of a call: the exact pair; else, where the server is missing or
+    /// unknown, the one tool of that name. The built-in tool is meant whatever
+    /// the server. For a name as a model wrote it see [`resolve`](Catalog::resolve):
+    /// policies and toolboxes go by names that are exact.
     ///
     /// # Errors
     /// [`NotFound`] with the nearest names.
@@ -202,12 +207,12 @@ impl Catalog {
         let places = self.by_name.get(tool).map(Vec::as_slice).unwrap_or_default();
         let at = |place: &(usize, usize)| self.at(*place);
         if let Some(tool) = places.iter().map(at).find(|t| t.server.as_deref() == server) {
-            return Ok(Found { tool, server_resolved: false });
+            return Ok(Found { tool, server_resolved: false, name_matched: false });
         }
         let unknown_server = server.is_none_or(|name| self.server(name).is_none());
         match places {
             [place] if unknown_server || self.describe == Some(*place) => {
-                Ok(Found { tool: at(place), server_resolved: true })
+                Ok(Found { tool: at(place), server_resolved: true, name_matched: false })
             }
             _ => {
                 Err(NotFound { server: server.map(str::to_owned), tool: tool.to_owned(), nearest: self.nearest(tool) })

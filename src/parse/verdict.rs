@@ -76,13 +76,16 @@ pub(super) fn verdict(tables: &Tables, dialect: Dialect, index: u32, parts: Part
     if call.tool == ACCESS_RESOURCE {
         return Ok(call);
     }
-    match tables.catalog().map(|c| c.find(call.server.as_deref(), &call.tool)) {
+    match tables.catalog().map(|c| c.resolve(call.server.as_deref(), &call.tool)) {
         None => Ok(call),
         Some(Ok(found)) => {
             // Only elements always name their server; elsewhere one that is left out is no fault.
             let expected = matches!(dialect.spec().shape, Shape::Element(_));
             if found.server_resolved && (call.server.is_some() || expected) {
                 call.repairs.push(Repair::ServerResolved);
+            }
+            if found.name_matched {
+                call.repairs.push(Repair::NameMatched(std::mem::replace(&mut call.tool, found.tool.name.clone())));
             }
             call.server.clone_from(&found.tool.server);
             Ok(call)

@@ -188,7 +188,7 @@ impl Writer<'_> {
     /// The tool that a rejected call meant: its own, or the nearest one.
     fn meant(&self, rejected: &Rejected) -> Option<&Tool> {
         let name = rejected.tool.as_deref()?;
-        let own = self.catalog.find(rejected.server.as_deref(), name).or_else(|_| self.catalog.find(None, name));
+        let own = self.catalog.resolve(rejected.server.as_deref(), name).or_else(|_| self.catalog.resolve(None, name));
         let nearest = || self.catalog.named(rejected.nearest.first()?).ok()?.into_iter().next();
         own.ok().map(|found| found.tool).or_else(nearest)
     }

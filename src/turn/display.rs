@@ -40,7 +40,9 @@ impl Displays<'_> {
     /// Whether a rejected call means a display-only tool.
     pub(super) fn is_for_display(&self, rejected: &Rejected) -> bool {
         let tool = rejected.tool.as_deref();
-        tool.is_some_and(|tool| self.is_display_only(rejected.server.as_deref(), tool))
+        // A rejected call keeps its name as it was written.
+        let means = |tool| self.setup.catalog.resolve(rejected.server.as_deref(), tool).ok();
+        tool.and_then(means).is_some_and(|found| found.tool.display_only)
     }
 
     fn is_display_only(&self, server: Option<&str>, tool: &str) -> bool {

@@ -90,19 +90,14 @@ pub(super) fn read(setup: &Setup, native: NativeCall) -> Read {
     Read { native, result, raw }
 }
 
-/// Server and tool that a name means: one of ours on the wire, a tool's own
-/// name, or `server.tool`, as models write it that were told otherwise.
+/// Server and tool that a name means: one of ours on the wire, else the name as
+/// it was written, with the server of the tool that it means.
 fn target(catalog: &Catalog, names: &Names, name: &str) -> (Option<String>, String) {
-    let owned = |(server, tool): (Option<&str>, &str)| (server.map(str::to_owned), tool.to_owned());
-    if let Some(found) = names.find(name) {
-        return owned(found);
+    if let Some((server, tool)) = names.find(name) {
+        return (server.map(str::to_owned), tool.to_owned());
     }
-    if let Ok(found) = catalog.find(None, name) {
-        return owned((found.tool.server.as_deref(), &found.tool.name));
-    }
-    let parts = name.split_once(['.', '/', ':']);
-    let named = parts.filter(|(server, tool)| catalog.server(server).is_some() && catalog.knows(tool));
-    owned(named.map_or((None, name), |(server, tool)| (Some(server), tool)))
+    let server = catalog.resolve(None, name).ok().and_then(|found| found.tool.server.clone());
+    (server, name.to_owned())
 }
 
 /// The call as text of a dialect, its arguments verbatim where that has a place for JSON.
@@ -126,7 +121,9 @@ fn with_arguments(
     tool: &str,
     mut arguments: serde_json::Map<String, serde_json::Value>,
 ) -> String {
-    match catalog.find(server, tool) {
+    // What is still to be read keeps its name, so that the parser reports what it matched.
+    let found = if dialect == READ_AS { catalog.find(server, tool) } else { catalog.resolve(server, tool) };
+    match found {
         Ok(found) => write_tool_call(dialect, catalog, found.tool, &arguments),
         Err(_) if tool == ACCESS_RESOURCE => {
             let named = arguments.shift_remove("server_name").and_then(|name| name.as_str().map(str::to_owned));
