@@ -93,6 +93,8 @@ pub(super) struct JsonText {
     /// Where the strict lexer stopped: its text up to here is a JSON prefix.
     fault: Option<u64>,
     too_deep: bool,
+    /// A lexer saw the value's end: its brackets are balanced.
+    balanced: bool,
     /// A closing tag inside the string that is being read, or what may become
     /// one: if the string never ends, the call may have ended there.
     guard: Option<u64>,
@@ -132,6 +134,7 @@ impl JsonText {
             reader: Reader::Strict(Lexer::new(max_depth)),
             fault: None,
             too_deep: false,
+            balanced: false,
             guard: None,
             guarded: start,
         }
@@ -170,7 +173,10 @@ impl JsonText {
             Reader::Loose(loose) => {
                 return match loose.next(window, &mut self.cursor, &AsCloser(closer)) {
                     LooseStep::More => JsonStep::More,
-                    LooseStep::Balanced(at) => JsonStep::End(at),
+                    LooseStep::Balanced(at) => {
+                        self.balanced = true;
+                        JsonStep::End(at)
+                    }
                     LooseStep::Closed(at) => JsonStep::Closed(at),
                 };
             }
@@ -189,7 +195,10 @@ impl JsonText {
             Lexed::Key(range) => JsonStep::Key(range),
             Lexed::ValueStart(at) => JsonStep::ValueStart(at),
             Lexed::ValueEnd(at) => JsonStep::ValueEnd(at),
-            Lexed::End(at) => JsonStep::End(at),
+            Lexed::End(at) => {
+                self.balanced = true;
+                JsonStep::End(at)
+            }
             Lexed::Fault(at) => {
                 let string_start = lexer.string_start();
                 let line_break = lexer.in_string() && window.from(at).starts_with('\n');
@@ -256,6 +265,11 @@ impl JsonText {
         }
     }
 
+    /// Whether the text has a fault, so that what was read of it may be read otherwise in the end.
+    pub(super) fn is_damaged(&self) -> bool {
+        self.fault.is_some()
+    }
+
     /// Why the text is refused before its end, if it is.
     pub(super) fn limit_fault(&self, max_depth: usize) -> Option<Fault> {
         self.too_deep.then(|| Fault::too_deep(max_depth))
@@ -269,7 +283,7 @@ impl JsonText {
             parts.fault = Some(fault);
             return;
         }
-        match read(source) {
+        match read(source, self.balanced) {
             Ok(found) => {
                 let previewed = self.fault.map_or(source, |at| window.slice(self.start..at));
                 parts.restated |= !found.text.starts_with(previewed);

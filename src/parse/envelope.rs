@@ -136,9 +136,6 @@ impl Envelope {
             parts.fault = self.json.limit_fault(max_depth).or_else(|| Some(Fault::truncated(what)));
         } else if let Some(end) = self.end {
             self.json.read(window, end, max_depth, &mut parts);
-            if self.closed {
-                parts.fault.get_or_insert_with(|| Fault::malformed("the call's JSON is not closed"));
-            }
         }
         if parts.fault.is_none() {
             self.pick(window, &mut parts);
@@ -232,6 +229,9 @@ impl Envelope {
             Some(Value::String(name)) if !name.trim().is_empty() => parts.tool = Some(name.trim().to_owned()),
             Some(_) => return parts.fault = Some(Fault::malformed(format!("`{}` is not a text", spec.tool_keys[0]))),
             None => return parts.fault = Some(Fault::malformed(format!("`{}` is missing", spec.tool_keys[0]))),
+        }
+        if self.json.is_damaged() && self.tool.as_ref().is_some_and(|seen| Some(seen.trim()) != parts.tool.as_deref()) {
+            return parts.fault = Some(Fault::malformed(format!("`{}` is damaged", spec.tool_keys[0])));
         }
         parts.server = match server {
             Some(Value::String(name)) => Some(name.trim().to_owned()).filter(|n| !n.is_empty()),

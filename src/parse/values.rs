@@ -136,7 +136,7 @@ impl Finder<'_> {
     /// Takes the value that begins with the bracket at `start`; yields where to go on.
     fn compound(&mut self, start: usize) -> usize {
         match self.end_of(start) {
-            Ok(end) => match read(&self.text[start..end]) {
+            Ok(end) => match read(&self.text[start..end], false) {
                 Ok(found) => {
                     let (value, repairs) = (found.value, found.repairs);
                     self.found.values.push(FoundValue {

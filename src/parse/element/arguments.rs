@@ -6,7 +6,6 @@ use crate::dialect::ChildRole;
 use crate::parse::body::{CallOut, JsonCloser, JsonStep, JsonText, Step, think_close};
 use crate::parse::config::MIN_HOLD;
 use crate::parse::line::fence_run;
-use crate::parse::verdict::Fault;
 use crate::parse::window::{Match, Window, begins, begins_tag, leading_space};
 
 const CDATA_CLOSE: &str = "]]>";
@@ -59,6 +58,7 @@ impl Element {
             (Match::Undecided, ..) | (_, Match::Undecided, _) | (_, _, Match::Undecided) => Go::Wait,
             _ => {
                 self.json = Some(JsonText::new(self.cursor, max_depth));
+                self.scalar = !rest.starts_with(['{', '[']);
                 self.state = State::Json;
                 Go::On
             }
@@ -111,8 +111,8 @@ impl Element {
 
     fn unbalanced(&mut self, window: Window<'_>, at: u64, max_depth: usize) {
         let Some(json) = &self.json else { return };
+        // By quotation marks the lexer may have misjudged where strings end.
         json.read(window, at, max_depth, &mut self.parts);
-        self.parts.fault.get_or_insert_with(|| Fault::malformed("the arguments' JSON is not closed"));
     }
 
     pub(super) fn tail(&mut self, rest: &str, window: Window<'_>) -> Go {

@@ -39,6 +39,8 @@ pub(super) struct Element {
     json: Option<JsonText>,
     /// End of the JSON text.
     json_end: Option<u64>,
+    /// It begins with no bracket, so that only its closing tag ends it.
+    scalar: bool,
     uri: Map<String, Value>,
     /// Where the call would end if nothing more belonged to it.
     complete_at: Option<u64>,
@@ -75,6 +77,7 @@ impl Element {
             previewed: 0,
             json: None,
             json_end: None,
+            scalar: false,
             uri: Map::new(),
             complete_at: None,
             unexpected_at: None,
@@ -179,8 +182,13 @@ impl Element {
             ChildRole::Tool | ChildRole::Argument | ChildRole::Arguments => true,
         };
         let arguments =
-            |i: usize, child: &Child| child.role == ChildRole::Arguments && self.json_end.is_some() || self.has(i);
+            |i: usize, child: &Child| child.role == ChildRole::Arguments && self.has_closed_json() || self.has(i);
         self.block.children.iter().enumerate().all(|(i, child)| !needed(child) || arguments(i, child))
+    }
+
+    /// Whether the arguments need no closing tag: their last bracket came.
+    fn has_closed_json(&self) -> bool {
+        self.json_end.is_some() && !self.scalar
     }
 
     fn has(&self, child: usize) -> bool {

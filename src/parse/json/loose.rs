@@ -1,7 +1,8 @@
 //! The tolerant lexer: finds the end of JSON that has a fault.
 //!
 //! It counts brackets outside strings. Strings may be in double, single or
-//! typographic quotes; comments are skipped. The value ends at depth zero or
+//! typographic quotes, or in quotes that are escaped, as in JSON that was
+//! escaped once more; comments are skipped. The value ends at depth zero or
 //! at the dialect's closer outside a string, whichever is first. After a raw
 //! line break inside a string nobody can say where strings end; from then on a
 //! line that begins with the closer ends the value.
@@ -31,6 +32,8 @@ enum Mode {
     Plain,
     /// Inside a string that this character ends.
     String(char),
+    /// Inside a string between escaped quotes.
+    Escaped,
     LineComment,
     BlockComment,
 }
@@ -46,6 +49,8 @@ pub(in crate::parse) struct Loose {
     line_start: bool,
     /// Last character that is not white space, outside strings.
     last: char,
+    /// White space came before the cursor, outside strings.
+    spaced: bool,
 }
 
 impl Loose {
@@ -53,7 +58,15 @@ impl Loose {
     /// character `last`, perhaps at a line's start.
     pub(in crate::parse) fn new(depth: usize, in_string: bool, last: char, line_start: bool) -> Self {
         let mode = if in_string { Mode::String('"') } else { Mode::Plain };
-        Loose { mode, depth, escaped: false, line_rule: false, line_start: line_start && !in_string, last }
+        Loose {
+            mode,
+            depth,
+            escaped: false,
+            line_rule: false,
+            line_start: line_start && !in_string,
+            last,
+            spaced: true,
+        }
     }
 
     /// Whether only spaces stand between the last line break and the cursor.
@@ -80,6 +93,7 @@ impl Loose {
                 // Bytewise up to where a closer may begin.
                 _ if indent => Some(1),
                 Mode::String(end) => Some(self.string(rest, c, end)),
+                Mode::Escaped => self.escaped_string(rest, c, window.more),
                 Mode::LineComment => Some(self.line_comment(rest, c)),
                 Mode::BlockComment => self.block_comment(rest, window.more),
                 Mode::Plain => self.plain(rest, c, window.more),
@@ -97,7 +111,7 @@ impl Loose {
     /// and at a line's start once strings cannot be trusted.
     fn may_close(&self, c: char) -> bool {
         let candidate = matches!(c, '<' | '[') || (self.line_start && !c.is_whitespace());
-        let outside = !matches!(self.mode, Mode::String(_));
+        let outside = !matches!(self.mode, Mode::String(_) | Mode::Escaped);
         candidate && (outside || (self.line_rule && self.line_start))
     }
 
@@ -110,13 +124,38 @@ impl Loose {
         match c {
             '\\' => self.escaped = true,
             '\n' => self.line_rule = true,
-            _ if c == end || (end == '”' && c == '"') => {
-                self.mode = Mode::Plain;
-                self.last = '"';
-            }
+            _ if c == end || (end == '”' && c == '"') || (end == '’' && c == '\'') => self.string_ends(),
             _ => return plain_bytes(rest, end).max(c.len_utf8()),
         }
         c.len_utf8()
+    }
+
+    fn string_ends(&mut self) {
+        self.mode = Mode::Plain;
+        self.last = '"';
+        self.spaced = false;
+    }
+
+    /// Reads one character of a string that `\"` ends, in both levels of escapes.
+    /// `None`: the next byte is needed.
+    fn escaped_string(&mut self, rest: &str, c: char, more: bool) -> Option<usize> {
+        self.line_rule |= c == '\n';
+        if c != '\\' {
+            self.escaped = false;
+            return Some(rest.find(['\\', '\n']).unwrap_or(rest.len()).max(c.len_utf8()));
+        }
+        let Some(inner) = rest[1..].chars().next() else { return if more { None } else { Some(1) } };
+        if inner == '"' && !self.escaped {
+            self.string_ends();
+        }
+        self.escaped = !self.escaped && inner == '\\';
+        self.line_rule |= inner == '\n';
+        Some(1 + inner.len_utf8())
+    }
+
+    /// Whether a string in single quotes may begin here: nothing else fits.
+    fn at_value(&self) -> bool {
+        matches!(self.last, '{' | '[' | ',' | ':' | '(' | '=' | '，' | '：')
     }
 
     /// `None`: the next byte is needed.
@@ -125,9 +164,20 @@ impl Loose {
             '{' | '[' => self.depth += 1,
             '}' | ']' => self.depth = self.depth.saturating_sub(1),
             '"' => self.mode = Mode::String('"'),
-            '“' => self.mode = Mode::String('”'),
-            '\'' if matches!(self.last, '{' | '[' | ',' | ':' | '(' | '=') => self.mode = Mode::String('\''),
-            '/' if rest.len() == 1 && more => return None,
+            '“' | '„' => self.mode = Mode::String('”'),
+            '”' if self.at_value() => self.mode = Mode::String('”'),
+            '‘' | '’' if self.at_value() => self.mode = Mode::String('’'),
+            '\'' if self.at_value() => self.mode = Mode::String('\''),
+            '/' | '#' | '\\' if rest.len() == 1 && more => return None,
+            '\\' if rest.starts_with("\\\"") => {
+                self.mode = Mode::Escaped;
+                return Some(2);
+            }
+            // A colour is no comment, nor is the end of a word.
+            '#' if self.spaced && rest[1..].starts_with([' ', '\t', '#', '\n']) => {
+                self.mode = Mode::LineComment;
+                return Some(1);
+            }
             '/' if rest.starts_with("/*") => {
                 self.mode = Mode::BlockComment;
                 return Some(2);
@@ -139,7 +189,8 @@ impl Loose {
             }
             _ => {}
         }
-        if !c.is_whitespace() {
+        self.spaced = c.is_whitespace();
+        if !self.spaced {
             self.last = c;
         }
         Some(c.len_utf8())
@@ -174,7 +225,7 @@ impl Loose {
 
 /// Bytes up to the next one that matters inside a string that `end` ends.
 fn plain_bytes(rest: &str, end: char) -> usize {
-    rest.find(['\\', '\n', end, '"']).unwrap_or(rest.len())
+    rest.find(['\\', '\n', end, '"', '\'']).unwrap_or(rest.len())
 }
 
 #[cfg(test)]
@@ -211,6 +262,14 @@ mod tests {
             ("{a: 1 /* } */ } x", LooseStep::Balanced(15)),
             ("{a: 1 // }\n} x", LooseStep::Balanced(12)),
             ("{u: http://x} x", LooseStep::Balanced(13)),
+            ("{a: 1 # }\n} x", LooseStep::Balanced(11)),
+            ("{a: #fff} x", LooseStep::Balanced(9)),
+            ("{a: C# } x", LooseStep::Balanced(8)),
+            ("{‘a’：‘}’} x", LooseStep::Balanced("{‘a’：‘}’}".len() as u64)),
+            ("{”a”：”}”} x", LooseStep::Balanced("{”a”：”}”}".len() as u64)),
+            (r#"{\"a\": \"}\"} x"#, LooseStep::Balanced(14)),
+            (r#"{\"a\": \"\\\"}\\n\"} x"#, LooseStep::Balanced(21)),
+            (r#"{\"a\": \"\\\\\"} x"#, LooseStep::Balanced(17)),
             ("{\"a\": \"</end>\" } x", LooseStep::Balanced(16)),
             ("{a: it's </end>", LooseStep::Closed(9)),
             ("{\"a\": \"x\ny </end> z\n</end>", LooseStep::Closed(20)),

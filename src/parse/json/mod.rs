@@ -2,6 +2,7 @@
 
 mod lexer;
 mod loose;
+mod repair;
 mod value;
 
 pub(super) use lexer::{Lexed, Lexer};

@@ -6,6 +6,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
+use super::repair::{self, Mended, Stop, mend};
 use crate::call::Repair;
 
 /// A value that was read.
@@ -18,67 +19,103 @@ pub(in crate::parse) struct Read<'t> {
     pub(in crate::parse) repairs: Vec<Repair>,
 }
 
-/// Reads `text` as one JSON value.
+/// Why a text is not read: the strict reader's error, and where mending it stopped.
+#[derive(Debug)]
+pub(in crate::parse) struct NotJson {
+    strict: serde_json::Error,
+    stop: Option<(&'static str, usize, usize)>,
+}
+
+impl fmt::Display for NotJson {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.strict.fmt(f)?;
+        match self.stop {
+            Some((why, line, column)) => write!(f, "; {why}, at line {line} column {column}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Reads `text` as one JSON value: strictly, else mended. `balanced`: a lexer
+/// found its brackets balanced; a library of repairs is asked only then.
 ///
 /// # Errors
-/// The strict reader's error on the text as it stands: what and where.
-pub(in crate::parse) fn read(text: &str) -> Result<Read<'_>, serde_json::Error> {
+/// The strict reader's error on the text as it stands, and why it was not mended.
+pub(in crate::parse) fn read(text: &str, balanced: bool) -> Result<Read<'_>, NotJson> {
     let first = match strict(text) {
         Ok((value, repairs)) => return Ok(Read { value, text: Cow::Borrowed(text), repairs }),
+        // The grammar is kept; what it says has no fix.
+        Err(strict) if strict.is_data() => return Err(NotJson { strict, stop: None }),
         Err(error) => error,
     };
+    let stop = match mended(Cow::Borrowed(text), None) {
+        Ok(read) => return Ok(read),
+        Err(Failure::Data(strict)) => return Err(NotJson { strict, stop: None }),
+        Err(Failure::Stop(stop)) => stop,
+    };
     let decoded = text.contains('&').then(|| quick_xml::escape::unescape(text).ok()).flatten();
-    let entities = decoded.filter(|d| d != text).map(|d| (d, vec![Repair::Entities]));
-    for (source, mut repairs) in [(Cow::Borrowed(text), Vec::new())].into_iter().chain(entities) {
-        let mended = mend(&source);
-        if let Ok((value, found)) = strict(mended.as_ref().map_or(source.as_ref(), |(text, _)| text)) {
-            let text = match mended {
-                Some((text, fixed)) => {
-                    repairs.extend(fixed);
-                    Cow::Owned(text)
-                }
-                None => source,
-            };
-            repairs.extend(found);
+    let decoded = decoded.filter(|d| d != text).map(|d| (d, Repair::Entities));
+    let unescaped = text[stop.at..].starts_with('\\').then(|| unescaped(text)).flatten();
+    let unescaped = unescaped.map(|u| (Cow::Owned(u), Repair::EscapedJson));
+    for (source, repair) in decoded.into_iter().chain(unescaped) {
+        if let Ok(read) = mended(Cow::Owned(source.into_owned()), Some(repair)) {
+            return Ok(read);
+        }
+    }
+    if balanced && let Some(rewritten) = repair::rewrite(text) {
+        match checked(rewritten) {
+            Ok(read) => return Ok(read),
+            Err(strict) if strict.is_data() => return Err(NotJson { strict, stop: None }),
+            Err(_) => {}
+        }
+    }
+    let before = &text[..stop.at];
+    let line = 1 + memchr::memchr_iter(b'\n', before.as_bytes()).count();
+    let column = before.len() - before.rfind('\n').map_or(0, |at| at + 1) + 1;
+    Err(NotJson { strict: first, stop: Some((stop.why, line, column)) })
+}
+
+enum Failure {
+    /// The text was mended, and what it says is not allowed.
+    Data(serde_json::Error),
+    Stop(Stop),
+}
+
+/// Reads text that was `decoded` from the source, strictly or mended.
+fn mended(text: Cow<'_, str>, decoded: Option<Repair>) -> Result<Read<'_>, Failure> {
+    let (mended, at) = match strict(&text) {
+        Ok((value, found)) if decoded.is_some() => {
+            let repairs = decoded.into_iter().chain(found).collect();
             return Ok(Read { value, text, repairs });
         }
-    }
-    Err(first)
+        _ => (mend(&text).map_err(Failure::Stop)?, text.len()),
+    };
+    let stop = |_: &serde_json::Error| Stop { at, why: "it is not JSON when mended either" };
+    let mut read = checked(mended).map_err(|e| if e.is_data() { Failure::Data(e) } else { Failure::Stop(stop(&e)) })?;
+    read.repairs.splice(0..0, decoded);
+    Ok(read)
 }
 
-/// Escapes raw control characters in strings and drops commas before a closing
-/// bracket; `None` if there is neither.
-fn mend(text: &str) -> Option<(String, Vec<Repair>)> {
-    let mut out = String::with_capacity(text.len() + 16);
-    let (mut in_string, mut escaped) = (false, false);
-    let (mut control, mut comma) = (false, false);
-    for (i, c) in text.char_indices() {
-        if in_string {
-            match c {
-                _ if escaped && c >= ' ' => escaped = false,
-                '\\' => escaped = true,
-                '"' => in_string = false,
-                _ => {}
-            }
-            if c < ' ' {
-                control = true;
-                escape_control(c, &mut out);
-                continue;
-            }
-        } else if c == ',' && text[i + 1..].trim_start().starts_with(['}', ']']) {
-            comma = true;
-            continue;
-        } else if c == '"' {
-            in_string = true;
-        }
-        out.push(c);
-    }
-    let repairs = [(control, Repair::ControlCharacters), (comma, Repair::TrailingComma)];
-    let repairs: Vec<_> = repairs.into_iter().filter(|(found, _)| *found).map(|(_, repair)| repair).collect();
-    (!repairs.is_empty()).then_some((out, repairs))
+fn checked(mended: Mended) -> Result<Read<'static>, serde_json::Error> {
+    let (value, found) = strict(&mended.text)?;
+    let mut repairs = mended.repairs;
+    repairs.extend(found);
+    Ok(Read { value, text: Cow::Owned(mended.text), repairs })
 }
 
-fn escape_control(c: char, out: &mut String) {
+/// The text without one level of escapes, if all of its quotes have them.
+fn unescaped(text: &str) -> Option<String> {
+    let mut quoted = String::with_capacity(text.len() + 2);
+    quoted.push('"');
+    for c in text.chars() {
+        if c < ' ' { escape_control(c, &mut quoted) } else { quoted.push(c) }
+    }
+    quoted.push('"');
+    serde_json::from_str(&quoted).ok()
+}
+
+/// Writes a control character as it stands in a JSON string.
+pub(super) fn escape_control(c: char, out: &mut String) {
     match c {
         '\n' => out.push_str("\\n"),
         '\r' => out.push_str("\\r"),
@@ -225,7 +262,7 @@ mod tests {
     use super::*;
 
     fn repairs(text: &str) -> (Value, Vec<String>) {
-        let read = read(text).unwrap();
+        let read = read(text, true).unwrap();
         (read.value, read.repairs.iter().map(Repair::to_string).collect())
     }
 
@@ -249,22 +286,46 @@ mod tests {
     }
 
     #[test]
-    fn nothing_else_is_mended() {
-        for text in ["{'a': 1}", "{\"a\": 1", "{a: 1}", "{\"a\": 1}}", "", "{\"a\": 1e999}"] {
-            assert!(read(text).is_err(), "{text}");
+    fn what_cannot_be_mended_is_told_with_its_place() {
+        for (text, told) in [
+            ("{\"a\": 1", "the text ends before the value is closed, at line 1 column 8"),
+            ("{\"a\": 1}}", "something follows the value"),
+            (
+                "{\"a\":\n \"x \"y\", \"b\": \"z\"}",
+                "a quotation mark inside a string is not escaped, at line 2 column 6",
+            ),
+            ("{\"a\": 1e999}", "number out of range"),
+            ("", "EOF"),
+            ("{'a': 1, 'a': 2}", "the key \"a\" stands twice"),
+        ] {
+            let error = read(text, true).unwrap_err().to_string();
+            assert!(error.contains(told), "{text}: {error}");
         }
     }
 
     #[test]
+    fn text_that_was_escaped_once_more_is_read_where_all_of_it_was() {
+        assert_eq!(repairs(r#"{\"a\": \"x\\\"y\\n\"}"#), (json!({"a": "x\"y\n"}), vec!["escaped_json".into()]));
+        assert_eq!(repairs(r#"{\"a\": 1,}"#).1, ["escaped_json", "trailing_comma"]);
+        assert!(read(r#"{\"a\": "b"}"#, true).is_err());
+    }
+
+    #[test]
+    fn entities_inside_strings_are_data_where_the_text_needs_them_not() {
+        assert_eq!(repairs(r#"{'a': '&lt;b&gt;'}"#), (json!({"a": "&lt;b&gt;"}), vec!["quotes".into()]));
+        assert_eq!(repairs(r#"{&apos;a&apos;: &apos;&amp;lt;&apos;}"#).0, json!({"a": "&lt;"}));
+    }
+
+    #[test]
     fn a_key_that_stands_twice_is_an_error_at_any_depth() {
-        let error = read(r#"{"a": {"b": 1, "b": 1}}"#).unwrap_err();
+        let error = read(r#"{"a": {"b": 1, "b": 1}}"#, true).unwrap_err();
         assert!(error.to_string().contains(r#"the key "b" stands twice"#), "{error}");
     }
 
     #[test]
     fn a_number_is_the_nearest_float_and_is_written_as_it_was_read() {
         for text in ["0.12308785413053219", "5e-324", "1.7976931348623157e+308"] {
-            let value = read(text).unwrap().value;
+            let value = read(text, true).unwrap().value;
             assert_eq!((value.as_f64(), value.to_string().as_str()), (text.parse().ok(), text), "{text}");
         }
     }
@@ -290,7 +351,7 @@ mod tests {
             ("0.001e-9223372036854775809", true),
             ("0.000e9223372036854775808", false),
         ] {
-            let named = read(text).unwrap().repairs.contains(&Repair::NumberPrecision);
+            let named = read(text, true).unwrap().repairs.contains(&Repair::NumberPrecision);
             assert_eq!(named, lossy, "{text}");
         }
     }

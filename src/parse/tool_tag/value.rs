@@ -219,7 +219,7 @@ impl ToolTag {
             Lexed::More | Lexed::End(_) | Lexed::Fault(_)
         ) {}
         self.too_deep |= lexer.too_deep();
-        match read(text) {
+        match read(text, false) {
             Ok(found) => {
                 self.repairs.extend(found.repairs);
                 found.value

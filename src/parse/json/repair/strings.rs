@@ -1,0 +1,234 @@
+//! Strings: where they end, and quotation marks inside them.
+//!
+//! A quotation mark ends the string where what follows it is what JSON wants
+//! there. Any other one stands inside. Once a string has such a mark, its end
+//! is certain only if the marks inside are in pairs, signs for inches behind
+//! digits, or apostrophes in words.
+
+use super::super::value::escape_control;
+use super::escapes::Escapes;
+use super::{Mender, Stop, ahead};
+use crate::call::Repair;
+
+/// What the string is, which says what must follow it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    Key,
+    /// A member's value.
+    Member,
+    /// An item of what this bracket closes.
+    Item(char),
+    /// The whole text.
+    Top,
+    /// The first mark that may end it does.
+    Any,
+}
+
+/// Whether a string may begin with this mark.
+pub(super) fn opens(c: char) -> bool {
+    matches!(c, '"' | '\'' | '“' | '”' | '„' | '‘' | '’')
+}
+
+/// Whether a string that `open` began may end with this mark.
+pub(super) fn closes(open: char, c: char) -> bool {
+    match open {
+        '“' | '”' | '„' => matches!(c, '”' | '“' | '"'),
+        '‘' | '’' => matches!(c, '’' | '‘' | '\''),
+        _ => c == open,
+    }
+}
+
+/// The marks inside a string so far.
+#[derive(Debug, Default)]
+struct Inner {
+    count: usize,
+    /// Marks that were opened and not closed.
+    open: usize,
+    /// One closes what none opened.
+    astray: bool,
+    /// The first one stands at the string's start.
+    at_start: bool,
+    /// The last one stands inside a word.
+    in_word: bool,
+    /// Where the last one ends.
+    end: usize,
+}
+
+impl Inner {
+    /// Notes a mark between `head`, the string so far, and `after`.
+    fn add(&mut self, head: &str, c: char, after: Option<char>, end: usize) {
+        let before = head.chars().next_back();
+        let number = head.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+        let inches = number.len() < head.len() && !number.ends_with(char::is_alphanumeric);
+        let opening = before.is_none_or(|b| b.is_whitespace() || "([{<=:,;-+/“‘（：，。、".contains(b));
+        let closing = after.is_none_or(|a| a.is_whitespace() || ".,;:!?)]}>+/\"'”’，。；：！？）、".contains(a));
+        let letters = [before, after].iter().all(|c| c.is_some_and(char::is_alphanumeric));
+        self.at_start |= self.count == 0 && before.is_none();
+        self.count += 1;
+        self.in_word = letters;
+        self.end = end;
+        match (opening, closing) {
+            // An apostrophe.
+            _ if letters && matches!(c, '\'' | '’') => {}
+            (true, false) => self.open += 1,
+            (false, true) if self.open == 0 => self.astray |= !inches,
+            _ if self.open > 0 => self.open -= 1,
+            _ => self.open += 1,
+        }
+    }
+
+    /// Whether the string that ends at `end` certainly ends there.
+    fn is_certain(&self, end: usize) -> bool {
+        let doubled = self.at_start && (self.open > 0 || self.end == end);
+        !doubled && !self.astray && (self.open == 0 || (self.count == 1 && self.in_word))
+    }
+}
+
+impl Mender<'_> {
+    /// Takes the string that begins here.
+    pub(super) fn string(&mut self, role: Role) -> Result<(), Stop> {
+        let Some(open) = self.peek() else { return self.stop("a string is missing here") };
+        if self.tripled(open, role)? {
+            return Ok(());
+        }
+        if open != '"' {
+            self.note(Repair::Quotes);
+        }
+        let unclosed = Stop { at: self.at, why: "a string is not closed" };
+        self.at += open.len_utf8();
+        self.out.push('"');
+        let start = self.at;
+        let (mut inner, mut escapes) = (Inner::default(), Escapes::default());
+        loop {
+            let c = self.plain(open).ok_or(unclosed)?;
+            if !closes(open, c) {
+                self.special(c, open == '"', &mut escapes)?;
+                continue;
+            }
+            let end = self.at + c.len_utf8();
+            if self.ends(role, start, c) {
+                if !inner.is_certain(self.at) {
+                    return Err(Stop { at: inner.end, why: "a quotation mark inside a string is not escaped" });
+                }
+                if inner.count > 0 {
+                    self.note(Repair::InnerQuotes);
+                }
+                if c != open && (open, c) != ('“', '”') && (open, c) != ('‘', '’') {
+                    self.note(Repair::Quotes);
+                }
+                self.at = end;
+                return self.finish(&escapes);
+            }
+            if self.begins_member(start) {
+                return self.stop("a member begins inside a string that is not closed");
+            }
+            inner.add(&self.text[start..self.at], c, ahead::char_at(self.text, end), end);
+            self.out.push_str(if c == '"' { "\\\"" } else { &self.text[self.at..end] });
+            self.at = end;
+        }
+    }
+
+    /// Copies what needs no thought; yields the character behind it.
+    fn plain(&mut self, open: char) -> Option<char> {
+        let special = |c: char| c < ' ' || matches!(c, '\\' | '"') || closes(open, c);
+        let length = self.rest().find(special)?;
+        self.out.push_str(&self.rest()[..length]);
+        self.at += length;
+        self.peek()
+    }
+
+    /// Takes a character that JSON wants escaped.
+    fn special(&mut self, c: char, plain: bool, escapes: &mut Escapes) -> Result<(), Stop> {
+        match c {
+            '\\' => return self.escape(plain, escapes),
+            '"' => self.out.push_str("\\\""),
+            c if c < ' ' => {
+                self.note(Repair::ControlCharacters);
+                escape_control(c, &mut self.out);
+            }
+            c => self.out.push(c),
+        }
+        self.at += c.len_utf8();
+        Ok(())
+    }
+
+    fn finish(&mut self, escapes: &Escapes) -> Result<(), Stop> {
+        self.out.push('"');
+        match escapes.doubt() {
+            Some(at) => Err(Stop { at, why: "backslashes in a string are not escaped" }),
+            None => Ok(()),
+        }
+    }
+
+    /// A string between three quotation marks, as Python has them.
+    fn tripled(&mut self, open: char, role: Role) -> Result<bool, Stop> {
+        let marks = match open {
+            '"' => "\"\"\"",
+            '\'' => "'''",
+            _ => return Ok(false),
+        };
+        let Some(body) = self.rest().strip_prefix(marks) else { return Ok(false) };
+        let Some(length) = body.find(marks).filter(|length| *length > 0) else { return Ok(false) };
+        let end = self.at + 2 * marks.len() + length;
+        if role == Role::Key || !self.follows(role, end, true) {
+            return Ok(false);
+        }
+        self.note(Repair::Quotes);
+        self.out.push('"');
+        self.at += marks.len();
+        let (close, mut escapes) = (self.at + length, Escapes::default());
+        while self.at < close {
+            let Some(c) = self.peek() else { break };
+            self.special(c, false, &mut escapes)?;
+        }
+        if self.at != close {
+            return self.stop("a string is not closed");
+        }
+        self.at = end;
+        self.finish(&escapes)?;
+        Ok(true)
+    }
+
+    /// Whether the mark here ends the string that began at `start`.
+    fn ends(&self, role: Role, start: usize, mark: char) -> bool {
+        let before = self.text[start..self.at].chars().next_back();
+        // Beside a space a mark may as well stand inside.
+        let tight = mark == '"' && before.is_some_and(|c| !c.is_whitespace());
+        role == Role::Any || self.follows(role, self.at + mark.len_utf8(), tight)
+    }
+
+    /// Whether what follows a string that ends before `end` is what JSON wants
+    /// there, or would be with a comma. `tight`: in an array, a value may follow
+    /// on the same line.
+    fn follows(&self, role: Role, end: usize, tight: bool) -> bool {
+        let text = self.text;
+        let Some((at, line_break)) = ahead::behind_gap(text, end) else { return false };
+        let Some(next) = ahead::char_at(text, at) else { return role != Role::Key };
+        let comma = matches!(next, ',' | '，');
+        let behind_comma = || ahead::behind_gap(text, at + next.len_utf8()).map(|(at, _)| at);
+        match role {
+            Role::Any => true,
+            Role::Top => false,
+            Role::Key => matches!(next, ':' | '：'),
+            Role::Member if comma => behind_comma().is_some_and(|at| {
+                matches!(ahead::char_at(text, at), None | Some('}' | ',' | '，')) || ahead::key_at(text, at)
+            }),
+            Role::Member => next == '}' || (at > end && (line_break || opens(next)) && ahead::key_at(text, at)),
+            Role::Item(closer) if comma => behind_comma().is_some_and(|at| {
+                let next = ahead::char_at(text, at);
+                next.is_none_or(|c| c == closer) || ahead::value_at(text, at)
+            }),
+            Role::Item(closer) => {
+                let spaced = || text[at + next.len_utf8()..].starts_with(char::is_whitespace);
+                let same_line = tight && !matches!(next, '{' | '[' | '(') && !(opens(next) && spaced());
+                next == closer || (at > end && (line_break || same_line) && ahead::value_at(text, at))
+            }
+        }
+    }
+
+    /// Whether the mark here begins what looks like the next member.
+    fn begins_member(&self, start: usize) -> bool {
+        let before = self.text[start..self.at].trim_end_matches([' ', '\t']);
+        before.ends_with([',', '，', '\n']) && ahead::key_at(self.text, self.at)
+    }
+}
