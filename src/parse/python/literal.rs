@@ -39,7 +39,7 @@ pub(super) fn number(text: &str, repairs: &mut Vec<Repair>) -> Option<Value> {
         }
         None => format!("{sign}{mantissa}{exponent}"),
     };
-    let read = read(&json).ok().filter(|read| read.value.is_number() && read.text == json)?;
+    let read = read(&json, true).ok().filter(|read| read.value.is_number() && read.text == json)?;
     for repair in read.repairs {
         if !repairs.contains(&repair) {
             repairs.push(repair);

@@ -325,7 +325,7 @@ fn parts(name: &str, arguments: Arguments, raw: &str, tables: &Tables) -> Option
 }
 
 fn tool<'t>(server: Option<&str>, name: &str, tables: &'t Tables) -> Option<&'t Tool> {
-    tables.catalog()?.find(server, name).ok().map(|found| found.tool)
+    tables.catalog()?.resolve(server, name).ok().map(|found| found.tool)
 }
 
 /// Whether the tool may have a parameter of this name.

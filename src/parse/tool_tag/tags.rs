@@ -79,7 +79,7 @@ pub(in crate::parse) enum Callee {
 impl Callee {
     /// The tool of this name.
     pub(in crate::parse) fn named(tables: &Tables, server: Option<&str>, name: &str) -> Self {
-        let found = tables.catalog().and_then(|catalog| catalog.find(server, name).ok()).map(|found| found.tool);
+        let found = tables.catalog().and_then(|catalog| catalog.resolve(server, name).ok()).map(|found| found.tool);
         let known = found.and_then(|tool| {
             tables.tools.iter().position(|known| known.tool == tool.name && known.server == tool.server)
         });

@@ -109,9 +109,12 @@ fn broken_arguments_are_mended_as_elsewhere_or_a_mistake_that_the_model_reads() 
         assert_eq!(mended.arguments, json!({"city": "Oslo"}));
         assert!(!mended.repairs.is_empty());
 
-        let Read { result, raw, .. } = read(&setup, call("get_weather", r#"{"city": Oslo! }} {"#));
-        let rejected = result.unwrap_err();
-        assert_eq!((rejected.kind, &rejected.raw, rejected.dialect), (RejectedKind::Malformed, &raw, dialect));
+        for arguments in [r#"{"city": "Oslo" ! }"#, r#"{"city": Oslo! }} {"#, r#"{"city": "Oslo"}{"city": "Bergen"}"#] {
+            let Read { result, raw, .. } = read(&setup, call("get_weather", arguments));
+            let rejected = result.expect_err(arguments);
+            assert_eq!((rejected.kind, &rejected.raw, rejected.dialect), (RejectedKind::Malformed, &raw, dialect));
+            assert!(raw.contains(arguments), "nothing of it is lost: {raw}");
+        }
 
         let cut = read(&setup, call("get_weather", r#"{"city": "Os"#)).result.unwrap_err();
         assert_eq!(cut.kind, RejectedKind::Truncated, "{}", cut.message);

@@ -53,7 +53,10 @@ fn what_is_wrong_is_said_of_what_was_meant() {
         ("Three days.", "there is no JSON value in the answer"),
         (r#"[] {"days": "three"}"#, "/days: expected integer, found string \"three\""),
         (r#"{"days": 3"#, "the JSON is not complete: the text ends before the value is closed"),
-        ("{} and {\"days\": 3 \"n\": 1}", "the JSON cannot be read: expected `,` or `}` at line 1 column 12"),
+        (
+            "{} and {\"days\": 3 n}",
+            "the JSON cannot be read: expected `,` or `}` at line 1 column 12; neither a comma nor the closing bracket follows the value, at line 1 column 12",
+        ),
     ] {
         assert_eq!(find(&schema(), answer).unwrap_err(), problem, "{answer}");
     }
