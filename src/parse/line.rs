@@ -1,5 +1,6 @@
 //! Fence lines, and runs of fence characters.
 
+use super::body::think_close;
 use super::window::Match;
 
 /// An open code fence.
@@ -61,6 +62,21 @@ pub(super) fn fence_close(text: &str, fence: Fence, more: bool) -> Match<usize> 
     }
 }
 
+/// Whether `text` closes `fence` and a closing think tag follows on the line:
+/// so a model ends reasoning that ends in a fence. Yields the length up to the tag.
+pub(super) fn fence_close_before_think(text: &str, fence: Fence, more: bool) -> Match<usize> {
+    let length = text.bytes().take_while(|b| *b == fence.byte).count();
+    if length < fence.length {
+        return Match::No;
+    }
+    let length = length + text[length..].bytes().take_while(|b| matches!(b, b' ' | b'\t')).count();
+    match think_close(&text[length..], more) {
+        Match::Yes(_) => Match::Yes(length),
+        Match::Undecided => Match::Undecided,
+        Match::No => Match::No,
+    }
+}
+
 /// Whether `text` begins with a run of fence characters, then perhaps a
 /// language; yields the length of both. For fences that a dialect expects.
 pub(super) fn fence_run(text: &str, more: bool) -> Match<usize> {
@@ -108,6 +124,10 @@ mod tests {
         assert_eq!(fence_close("``", fence, false), Match::No);
         assert_eq!(fence_close("```", fence, false), Match::Yes(3));
         assert_eq!(fence_close("```json\n", fence, true), Match::No);
+        assert_eq!(fence_close_before_think("``` </think>a", fence, true), Match::Yes(4));
+        assert_eq!(fence_close_before_think("```</thi", fence, true), Match::Undecided);
+        assert_eq!(fence_close_before_think("```<b>", fence, true), Match::No);
+        assert_eq!(fence_close_before_think("``</think>", fence, true), Match::No);
         assert!(open("'''\n").is_some() && open("~~~~ py\n").is_some());
         assert!(open("```a``` b\n").is_none() && open("''' is how he began to speak\n").is_none());
         assert_eq!(fence_open("```js", true), Match::Undecided);

@@ -3,7 +3,7 @@
 use super::{Found, Scanner};
 use crate::event::MarkerKind;
 use crate::parse::emit::Sink;
-use crate::parse::line::{Fence, fence_close, fence_open};
+use crate::parse::line::{Fence, fence_close, fence_close_before_think, fence_open};
 use crate::parse::objects::{Objects, line_ahead};
 use crate::parse::tables::Marked;
 use crate::parse::window::{Match, Window, leading_space};
@@ -53,7 +53,11 @@ impl Scanner {
         window: Window<'_>,
         sink: &mut Sink<'_>,
     ) -> Found {
-        match fence_close(text, fence, more) {
+        let closed = match fence_close(text, fence, more) {
+            Match::No if self.reads_think_tags() => fence_close_before_think(text, fence, more),
+            found => found,
+        };
+        match closed {
             Match::Undecided => return Found::Hold,
             Match::No => return Found::Text,
             Match::Yes(length) => {

@@ -128,10 +128,13 @@ impl Scanner {
         self.fence.is_some() && !self.emitter.is_pending() && !self.emitter.drafts()
     }
 
+    pub(super) fn reads_think_tags(&self) -> bool {
+        self.mode != ReasoningMode::Off || self.reasoning_channel
+    }
+
     /// A think tag that counts here: whether it closes, and its length.
     fn think_tag(&self, text: &str, before: Option<char>, more: bool) -> Match<(bool, usize)> {
-        let off = self.mode == ReasoningMode::Off && !self.reasoning_channel;
-        if off || self.fence.is_some() || !text.starts_with('<') {
+        if !self.reads_think_tags() || self.fence.is_some() || !text.starts_with('<') {
             return Match::No;
         }
         let open = THINK_TAGS.iter().map(|tag| begins_tag(text, tag, false, more));
