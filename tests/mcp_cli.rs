@@ -565,7 +565,7 @@ done"#
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn a_dead_server_shows_as_failed_and_the_other_still_answers() {
+    async fn a_dead_server_shows_as_such_and_the_other_still_answers() {
         let demo = ServerConfig::stdio("demo", TOOLGRAFT, ["demo-server"]);
         let dies = server("dies", &script("", ONE_TOOL, "exit 1"));
         let hub = Hub::connect(&Config::from_iter([dies, demo]), hub_options()).await;
@@ -575,7 +575,7 @@ done"#
             let outcome = hub.call(Invocation::new("work")).await;
             assert_eq!(outcome.status, Status::ToolError, "{outcome:?}");
         }
-        assert_eq!(states(), [ServerState::Failed, ServerState::Ready]);
+        assert_eq!(states(), [ServerState::Backoff, ServerState::Ready]);
         assert!(hub.call(Invocation::new("location_query").with_server("demo")).await.is_result());
         hub.shutdown().await;
         assert_eq!(hub.call(Invocation::new("location_query")).await.status, Status::ToolError);

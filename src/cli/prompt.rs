@@ -14,7 +14,6 @@ use crate::dialect::Dialect;
 use crate::profile::{Lang, Profile, SystemPlacement};
 use crate::prompt::{Options, Prompt, PromptError, System};
 use crate::route::Toolbox;
-use crate::route::mcp::ServerState;
 use crate::tool::ToolChoice;
 
 const EXAMPLES: &str = "\
@@ -145,7 +144,7 @@ fn listed_servers(args: &Args) -> Result<(Vec<Server>, bool), Failure> {
         return Ok((listed, true));
     }
     let (connected, complete) = args.servers.with_hub(|hub| async move {
-        let complete = hub.servers().iter().all(|server| server.state != ServerState::Failed);
+        let complete = hub.servers().iter().all(|server| !server.has_failed());
         Ok((hub.catalog().servers().to_vec(), complete))
     })?;
     listed.extend(connected);

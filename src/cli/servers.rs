@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Failure, input};
-use crate::route::mcp::{Config, Hub, Options, ServerConfig, ServerState, ServerStatus};
+use crate::route::mcp::{Config, Hub, Options, ServerConfig, ServerStatus};
 
 /// Looked for in the working directory when no file is named.
 const LOCAL: &str = ".mcp.json";
@@ -201,7 +201,7 @@ async fn stopped(by_interrupt: bool) -> &'static str {
 
 /// Prints the servers that failed to stderr; returns their number.
 pub(crate) fn report_failed(servers: &[ServerStatus]) -> usize {
-    let failed: Vec<_> = servers.iter().filter(|s| s.state == ServerState::Failed).collect();
+    let failed: Vec<_> = servers.iter().filter(|s| s.has_failed()).collect();
     for server in &failed {
         warn(&failed_line(server));
     }
@@ -250,7 +250,7 @@ pub(super) fn only(mut config: Config, name: &str) -> Result<Config, Failure> {
 
 /// Fails if a server could not be reached.
 pub(super) fn demand_ready(hub: &Hub) -> Result<(), Failure> {
-    match hub.servers().iter().find(|s| s.state == ServerState::Failed) {
+    match hub.servers().iter().find(|s| s.has_failed()) {
         Some(server) => Err(Failure::job(failed_line(server))),
         None => Ok(()),
     }

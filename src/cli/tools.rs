@@ -79,7 +79,7 @@ fn styled(text: String) -> String {
 
 /// Fails if an enabled server did.
 fn verdict(statuses: &[ServerStatus]) -> Result<(), Failure> {
-    let failed: Vec<_> = statuses.iter().filter(|s| s.state == ServerState::Failed).collect();
+    let failed: Vec<_> = statuses.iter().filter(|s| s.has_failed()).collect();
     let lines: Vec<_> = failed.iter().map(|s| servers::failed_line(s)).collect();
     match failed.as_slice() {
         [] => Ok(()),
@@ -126,7 +126,11 @@ fn head(status: &ServerStatus) -> String {
     let (color, state) = match status.state {
         ServerState::Ready => (AnsiColor::Green, format!("ready in {took}")),
         ServerState::Failed if status.misconfigured => (AnsiColor::Red, "misconfigured".to_owned()),
+        ServerState::NeedsAuth => (AnsiColor::Red, "needs authorization".to_owned()),
         ServerState::Failed => (AnsiColor::Red, format!("failed after {took}")),
+        ServerState::Backoff => (AnsiColor::Red, "gone: the next call starts it anew".to_owned()),
+        ServerState::Connecting => (AnsiColor::Yellow, "connecting".to_owned()),
+        ServerState::Idle => (AnsiColor::Yellow, "not started".to_owned()),
         ServerState::Disabled => (AnsiColor::Yellow, "disabled".to_owned()),
     };
     let (bold, color) = (Style::new().bold(), color.on_default());

@@ -30,7 +30,12 @@ pub(crate) struct HttpMcp {
 impl HttpMcp {
     /// Starts it on any free port of the loopback interface.
     pub(crate) fn start() -> Self {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        Self::start_at(0)
+    }
+
+    /// Starts it on this port of the loopback interface.
+    pub(crate) fn start_at(port: u16) -> Self {
+        let listener = std::net::TcpListener::bind(("127.0.0.1", port)).unwrap();
         listener.set_nonblocking(true).unwrap();
         let port = listener.local_addr().unwrap().port();
         let (stop, stopped) = oneshot::channel::<()>();
@@ -53,6 +58,11 @@ impl HttpMcp {
             });
         });
         HttpMcp { port, stop: Some(stop), thread: Some(thread) }
+    }
+
+    /// Its port.
+    pub(crate) fn port(&self) -> u16 {
+        self.port
     }
 
     /// Its address.

@@ -113,7 +113,7 @@ impl Session {
     /// Does what a command says, unless it leaves or speaks to the model.
     pub(super) async fn command(&mut self, command: Command) -> Result<(), Failure> {
         match command {
-            Command::Help => self.note(anstyle::Style::new(), &help(self.hub.prompts())),
+            Command::Help => self.note(anstyle::Style::new(), &help(&self.hub.prompts())),
             Command::Tools => servers::emit(&tools::listing(&self.hub.servers(), &self.hub.catalog())),
             Command::Prompt => {
                 let system = self.system()?;

@@ -15,7 +15,7 @@ use crate::route::mcp::McpPrompt;
 
 /// Talks until somebody leaves.
 pub(super) async fn run(session: &mut Session, asker: Option<&Asker>) -> Result<(), Failure> {
-    let words = commands::words(session.hub.prompts());
+    let words = commands::words(&session.hub.prompts());
     let mut prompt = Prompt::new(words, !session.args.conversation.no_history)?;
     // Ctrl-C pressed in a row, without a line between.
     let mut interrupts = 0;
@@ -57,7 +57,7 @@ async fn answer(session: &mut Session, line: &str, asker: Option<&Asker>) -> Res
     if !line.starts_with('/') {
         return session.ask(line).await.map(next);
     }
-    match commands::read(line, session.hub.prompts()).map_err(Failure::usage)? {
+    match commands::read(line, &session.hub.prompts()).map_err(Failure::usage)? {
         Command::Quit => Ok(Next::Leave),
         Command::McpPrompt(at, words) => {
             let prompt = session.hub.prompts()[at].clone();

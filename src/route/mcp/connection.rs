@@ -27,7 +27,8 @@ use crate::catalog;
 /// Calls that run at once on one server; more wait their turn.
 pub const MAX_CALLS: usize = 16;
 
-/// A call ends after this, however much progress its server reports.
+/// A call ends after this where the program sets nothing else, however much
+/// progress its server reports.
 pub const MAX_CALL: Duration = Duration::from_secs(600);
 
 /// Pages of one list that are asked for.
@@ -46,6 +47,8 @@ pub(super) struct Limits {
     pub(super) connect: Duration,
     /// One call; progress starts it anew.
     pub(super) call: Duration,
+    /// One call, progress or not.
+    pub(super) most: Duration,
 }
 
 /// Why a request has no result.
@@ -81,11 +84,27 @@ pub(super) fn seconds(time: Duration) -> String {
     format!("{} s", time.as_millis() as f64 / 1000.0)
 }
 
+/// Why a server could not be reached.
+#[derive(Debug)]
+pub(super) struct ConnectError {
+    pub(super) message: String,
+    /// It wants an authorization, and waiting will not bring one.
+    pub(super) needs_auth: bool,
+}
+
+impl From<String> for ConnectError {
+    fn from(message: String) -> Self {
+        ConnectError { message, needs_auth: false }
+    }
+}
+
 /// A server that has finished its handshake.
 pub(super) struct Connection {
     peer: Peer<RoleClient>,
     running: Mutex<Option<Service>>,
     progress: Progress,
+    /// Told when the server says that one of its lists has changed.
+    changed: Arc<Notify>,
     /// A URL that may be shown, for messages.
     url: Option<String>,
     child: Option<ChildState>,
@@ -99,21 +118,21 @@ pub(super) async fn connect(
     transport: &TransportConfig,
     environment: &[(OsString, OsString)],
     limits: Limits,
-) -> Result<Connection, String> {
+) -> Result<Connection, ConnectError> {
     match transport {
         TransportConfig::Stdio { command, args, env, cwd } => {
             let program = Program { command, args, env, cwd: cwd.as_deref() };
             let (transport, child) = stdio::spawn(program, environment)?;
             match handshake(transport, limits).await {
                 Ok(service) => Ok(Connection::new(service, limits, None, Some(child))),
-                Err(what) => Err(format!("{what}{}", child.last_words().await)),
+                Err(error) => Err(format!("{}{}", error.message, child.last_words().await).into()),
             }
         }
         TransportConfig::Http { url, headers } => {
             let shown = http::shown_url(url);
             match handshake(http::transport(url, headers)?, limits).await {
                 Ok(service) => Ok(Connection::new(service, limits, Some(shown), None)),
-                Err(what) => Err(format!("{shown}: {what}")),
+                Err(error) => Err(ConnectError { message: format!("{shown}: {}", error.message), ..error }),
             }
         }
     }
@@ -121,7 +140,7 @@ pub(super) async fn connect(
 
 type Service = RunningService<RoleClient, Client>;
 
-async fn handshake<T: Transport<RoleClient> + 'static>(transport: T, limits: Limits) -> Result<Service, String> {
+async fn handshake<T: Transport<RoleClient> + 'static>(transport: T, limits: Limits) -> Result<Service, ConnectError> {
     let served = tokio::time::timeout(limits.connect, Client::default().serve(transport)).await;
     let limit = seconds(limits.connect);
     served
@@ -129,8 +148,8 @@ async fn handshake<T: Transport<RoleClient> + 'static>(transport: T, limits: Lim
         .map_err(|error| handshake_error(&error))
 }
 
-fn handshake_error(error: &ClientInitializeError) -> String {
-    match error {
+fn handshake_error(error: &ClientInitializeError) -> ConnectError {
+    let message = match error {
         ClientInitializeError::ConnectionClosed(_) => {
             "it closed the connection before the handshake was done".to_owned()
         }
@@ -138,10 +157,14 @@ fn handshake_error(error: &ClientInitializeError) -> String {
             format!("it refused `initialize`: {} (JSON-RPC error {})", http::line(&e.message), e.code.0)
         }
         ClientInitializeError::TransportError { error, .. } => {
-            http::explain(error).unwrap_or_else(|| format!("`initialize` could not be sent: {}", error.error))
+            let needs_auth = http::wants_auth(error);
+            let explained = http::explain(error);
+            let message = explained.unwrap_or_else(|| format!("`initialize` could not be sent: {}", error.error));
+            return ConnectError { message, needs_auth };
         }
         other => format!("the handshake failed: {}", http::line(&other.to_string())),
-    }
+    };
+    message.into()
 }
 
 impl Connection {
@@ -149,6 +172,7 @@ impl Connection {
         Connection {
             peer: service.peer().clone(),
             progress: service.service().progress.clone(),
+            changed: service.service().changed.clone(),
             running: Mutex::new(Some(service)),
             // Over HTTP nothing tells that a server has gone but its next answer.
             gone: child.as_ref().map(|c| c.gone.clone()).unwrap_or_default(),
@@ -265,7 +289,7 @@ impl Connection {
         };
         let mut pending = Pending::new(handle, &self.peer, &self.progress);
         let mut deadline = started + limit;
-        let last = started + MAX_CALL.max(limit);
+        let last = started + self.limits.most.max(limit);
         let answer = loop {
             tokio::select! {
                 biased;
@@ -288,7 +312,10 @@ impl Connection {
     async fn service_error(&self, error: ServiceError) -> RequestError {
         match error {
             ServiceError::McpError(e) => RequestError::Refused { code: e.code.0, message: e.message.into_owned() },
-            ServiceError::TransportClosed => self.broken("the connection broke").await,
+            ServiceError::TransportClosed => {
+                self.mark_gone();
+                self.broken("the connection broke").await
+            }
             ServiceError::TransportSend(e) => {
                 let what = http::explain(&e).unwrap_or_else(|| format!("the request could not be sent: {}", e.error));
                 self.broken(&what).await
@@ -304,6 +331,34 @@ impl Connection {
             (None, None) => String::new(),
         };
         RequestError::Broken(format!("{what}{more}"))
+    }
+
+    /// Waits until no further request can be answered.
+    pub(super) async fn gone(&self) {
+        self.gone.cancelled().await;
+    }
+
+    /// Notes that the connection is of no more use, where that was only found by trying.
+    pub(super) fn mark_gone(&self) {
+        if self.peer.is_transport_closed() {
+            self.gone.cancel();
+        }
+    }
+
+    /// Waits until the server says that one of its lists has changed.
+    pub(super) async fn lists_changed(&self) {
+        self.changed.notified().await;
+    }
+
+    /// Forgets what it said so far: all lists are read after this.
+    pub(super) fn forget_changes(&self) {
+        let mut said = std::pin::pin!(self.changed.notified());
+        said.as_mut().enable();
+    }
+
+    /// How it ended.
+    pub(super) async fn epitaph(&self) -> String {
+        self.broken("the connection is closed").await.to_string()
     }
 
     /// Whether no further request can be answered.
@@ -383,6 +438,7 @@ type Progress = Arc<Mutex<HashMap<ProgressToken, Arc<Notify>>>>;
 #[derive(Default)]
 pub(super) struct Client {
     progress: Progress,
+    changed: Arc<Notify>,
 }
 
 impl ClientHandler for Client {
@@ -397,5 +453,17 @@ impl ClientHandler for Client {
         if let Some(waiting) = waiting {
             waiting.notify_one();
         }
+    }
+
+    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.changed.notify_one();
+    }
+
+    async fn on_resource_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.changed.notify_one();
+    }
+
+    async fn on_prompt_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.changed.notify_one();
     }
 }

@@ -91,10 +91,25 @@ fn same_origin() -> Policy {
 
 /// What a transport error means for the user; `None` for an error that is not of HTTP.
 pub(super) fn explain(error: &DynamicTransportError) -> Option<String> {
+    of_http(error).map(http_error)
+}
+
+/// Whether the server refused because it wants an authorization.
+pub(super) fn wants_auth(error: &DynamicTransportError) -> bool {
+    match of_http(error) {
+        Some(StreamableHttpError::AuthRequired(_)) => true,
+        Some(StreamableHttpError::HttpStatus(error)) => error.status == 401,
+        Some(StreamableHttpError::Client(error)) => error.status().is_some_and(|status| status.as_u16() == 401),
+        Some(StreamableHttpError::UnexpectedServerResponse(text)) => text.starts_with("HTTP 401"),
+        _ => false,
+    }
+}
+
+fn of_http(error: &DynamicTransportError) -> Option<&StreamableHttpError<reqwest::Error>> {
     let mut source: Option<&(dyn std::error::Error + 'static)> = Some(error.error.as_ref());
     while let Some(current) = source {
-        if let Some(error) = current.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
-            return Some(http_error(error));
+        if let Some(error) = current.downcast_ref() {
+            return Some(error);
         }
         source = current.source();
     }

@@ -1,19 +1,21 @@
 //! All servers of a configuration as one toolbox.
 
 use std::ffi::OsString;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock, Weak};
 use std::time::{Duration, Instant};
 
 use futures::FutureExt;
 use futures::future::{BoxFuture, join_all};
-use serde::Serialize;
 use serde_json::{Map, Value};
+use tokio::sync::watch;
 
 use super::config::{Config, ServerConfig};
-use super::connection::{self, Connection, Limits, RequestError, seconds};
+use super::connection::{Connection, Limits, MAX_CALL, RequestError, seconds};
 use super::content;
 use super::prompts::{McpPrompt, PromptMessage};
-use crate::catalog::{Catalog, Server};
+use super::server::{Retry, Server, Start};
+use super::status::ServerStatus;
+use crate::catalog::Catalog;
 use crate::outcome::{Outcome, Status};
 use crate::route::{Invocation, Toolbox};
 use crate::tool::ACCESS_RESOURCE;
@@ -34,6 +36,22 @@ pub struct Options {
     pub connect_timeout: Duration,
     /// Limit of a call for servers that set none.
     pub call_timeout: Duration,
+    /// Limit of a call however much progress its server reports; not below its other limit.
+    pub max_call: Duration,
+    /// When servers are started.
+    pub start: Start,
+    /// When a server that has gone is started anew.
+    pub retry: Retry,
+}
+
+impl Options {
+    fn limits(&self, server: &ServerConfig) -> Limits {
+        Limits {
+            connect: server.connect_timeout.unwrap_or(self.connect_timeout),
+            call: server.call_timeout.unwrap_or(self.call_timeout),
+            most: self.max_call,
+        }
+    }
 }
 
 impl Default for Options {
@@ -43,6 +61,9 @@ impl Default for Options {
             environment: Vec::new(),
             connect_timeout: DEFAULT_CONNECT_TIMEOUT,
             call_timeout: DEFAULT_CALL_TIMEOUT,
+            max_call: MAX_CALL,
+            start: Start::Eager,
+            retry: Retry::default(),
         }
     }
 }
@@ -52,100 +73,116 @@ impl std::fmt::Debug for Options {
         f.debug_struct("Options")
             .field("connect_timeout", &self.connect_timeout)
             .field("call_timeout", &self.call_timeout)
+            .field("max_call", &self.max_call)
+            .field("start", &self.start)
+            .field("retry", &self.retry)
             .finish_non_exhaustive()
     }
-}
-
-/// How a server is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum ServerState {
-    /// It has answered and takes calls.
-    Ready,
-    /// It could not be reached, or has gone.
-    Failed,
-    /// The configuration leaves it out.
-    Disabled,
-}
-
-/// A server and how it is.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct ServerStatus {
-    /// Name in the configuration.
-    pub name: String,
-    /// How it is.
-    pub state: ServerState,
-    /// Why it failed, and the remedy where one is known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub error: Option<String>,
-    /// Whether it failed because its configuration is wrong, before anything was started.
-    pub misconfigured: bool,
-    /// Name that the server gives itself.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub server_name: Option<String>,
-    /// Version that the server gives itself.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub server_version: Option<String>,
-    /// MCP version that both sides speak.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub protocol_version: Option<String>,
-    /// Time until it was ready, listing included, or had failed; in milliseconds.
-    #[serde(rename = "connect_ms", serialize_with = "millis")]
-    pub connect_time: Duration,
-    /// What was left out, and other things worth knowing.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub notes: Vec<String>,
-}
-
-fn millis<S: serde::Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_u64(u64::try_from(time.as_millis()).unwrap_or(u64::MAX))
 }
 
 /// All servers of a configuration as one toolbox.
 ///
 /// A server that fails never keeps the others from working; its state and error
-/// are in [`servers`](Hub::servers). Call [`shutdown`](Hub::shutdown) at the end:
-/// it waits until every child process is gone. A hub that is dropped ends them
-/// too, but nobody waits.
-#[derive(Debug)]
+/// are in [`servers`](Hub::servers). One that has gone is started anew by the
+/// next call that needs it; one that says that its lists have changed is asked
+/// again, and [`catalog`](Toolbox::catalog) then yields a new catalog. Call
+/// [`shutdown`](Hub::shutdown) at the end: it waits until every child process is
+/// gone. A hub that is dropped ends them too, but nobody waits.
 pub struct Hub {
-    members: Vec<Member>,
+    servers: Arc<Vec<Server>>,
+    offered: Arc<Offered>,
+}
+
+/// What all servers offer together.
+#[derive(Default)]
+struct Offered {
+    now: RwLock<Now>,
+    version: watch::Sender<u64>,
+}
+
+#[derive(Clone, Default)]
+struct Now {
     catalog: Arc<Catalog>,
-    prompts: Vec<McpPrompt>,
+    prompts: Arc<[McpPrompt]>,
 }
 
-struct Member {
-    status: ServerStatus,
-    connection: Option<Connection>,
+impl Offered {
+    fn now(&self) -> Now {
+        self.now.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Joins what the servers offer now, in the configuration's order.
+    fn join(&self, servers: &[Server]) {
+        let mut now = self.now.write().unwrap_or_else(PoisonError::into_inner);
+        let offers: Vec<_> = servers.iter().filter_map(Server::offer).collect();
+        now.catalog = Arc::new(Catalog::new(offers.iter().map(|offer| offer.server.clone()).collect::<Vec<_>>()));
+        now.prompts = offers.iter().flat_map(|offer| offer.prompts.iter().cloned()).collect();
+        drop(now);
+        self.version.send_modify(|version| *version += 1);
+    }
 }
 
-impl std::fmt::Debug for Member {
+impl std::fmt::Debug for Hub {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.status.fmt(f)
+        f.debug_struct("Hub").field("servers", &self.servers()).finish_non_exhaustive()
     }
 }
 
 impl Hub {
     /// Connects to all servers side by side and lists what they offer.
     ///
-    /// It takes as long as the slowest server, at most its two limits.
+    /// It takes as long as the slowest server, at most its two limits; with
+    /// [`Start::Lazy`] it returns at once. Must be called within a tokio runtime.
     pub async fn connect(config: &Config, options: Options) -> Hub {
-        let joined = join_all(config.servers().iter().map(|server| member(server, &options))).await;
-        let (members, offers): (Vec<_>, Vec<_>) = joined.into_iter().unzip();
-        let (servers, prompts): (Vec<_>, Vec<_>) = offers.into_iter().flatten().unzip();
-        Hub { members, catalog: Arc::new(Catalog::new(servers)), prompts: prompts.concat() }
+        let environment: Arc<[(OsString, OsString)]> = options.environment.clone().into();
+        let offered = Arc::<Offered>::default();
+        // The servers need the way to each other's offers before they are all there.
+        let servers = Arc::new_cyclic(|servers: &Weak<Vec<Server>>| {
+            let start = |config: &ServerConfig| {
+                let (servers, offered) = (servers.clone(), offered.clone());
+                let changed = move || {
+                    if let Some(servers) = servers.upgrade() {
+                        offered.join(&servers);
+                    }
+                };
+                let limits = options.limits(config);
+                Server::start(config, environment.clone(), limits, (options.start, options.retry), Arc::new(changed))
+            };
+            config.servers().iter().map(start).collect()
+        });
+        if options.start == Start::Eager {
+            join_all(servers.iter().map(Server::settled)).await;
+        }
+        // One that was ready before all were set up could not say so.
+        offered.join(&servers);
+        Hub { servers, offered }
     }
 
     /// The servers and how they are now, in the configuration's order.
     pub fn servers(&self) -> Vec<ServerStatus> {
-        self.members.iter().map(Member::status).collect()
+        self.servers.iter().map(Server::status).collect()
     }
 
-    /// The servers' prompts, server by server.
-    pub fn prompts(&self) -> &[McpPrompt] {
-        &self.prompts
+    /// The servers' prompts now, server by server.
+    pub fn prompts(&self) -> Arc<[McpPrompt]> {
+        self.offered.now().prompts
+    }
+
+    /// Told whenever the servers offer something else than before, with a number that grows.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.offered.version.subscribe()
+    }
+
+    /// Ends a server's connection, if there is one, and starts it anew at once,
+    /// however often it has failed. Waits until it is ready.
+    ///
+    /// # Errors
+    /// There is no such server, or it could not be reached; the text says why.
+    pub async fn restart(&self, server: &str) -> Result<(), String> {
+        match self.server(server) {
+            Some(found) => found.restart().await,
+            None => Err(self.no_server(server)),
+        }
     }
 
     /// A server's prompt with its arguments filled in, as messages to send.
@@ -158,9 +195,7 @@ impl Hub {
         name: &str,
         arguments: Map<String, Value>,
     ) -> Result<Vec<PromptMessage>, String> {
-        let Some(connection) = self.connection(server) else {
-            return Err(self.failed(server).unwrap_or_else(|| self.no_server(server)));
-        };
+        let connection = self.connection(server).await?;
         let answer = connection.prompt(name, arguments).await;
         answer.map_err(|error| format!("server {server:?}: prompt {name:?}: {error}"))
     }
@@ -170,24 +205,29 @@ impl Hub {
     /// A child gets about two seconds after the end of its standard input, then
     /// TERM and two more, then KILL.
     pub async fn shutdown(&self) {
-        join_all(self.members.iter().filter_map(|m| m.connection.as_ref()).map(Connection::close)).await;
+        join_all(self.servers.iter().map(Server::shutdown)).await;
     }
 
     async fn run(&self, invocation: Invocation) -> Outcome {
-        if invocation.tool == ACCESS_RESOURCE && !self.catalog.knows(ACCESS_RESOURCE) {
+        if invocation.tool == ACCESS_RESOURCE && !self.offered.now().catalog.knows(ACCESS_RESOURCE) {
             return self.read(invocation).await;
         }
-        let server = invocation.server.as_deref();
-        if let Some(failed) = server.and_then(|name| self.failed(name)) {
-            return Outcome::error(failed);
+        let named = invocation.server.as_deref();
+        // What a server offers is only known once it was there.
+        if let Some(server) = named.and_then(|name| self.server(name)).filter(|server| server.offer().is_none())
+            && let Err(absent) = server.connection().await
+        {
+            return Outcome::error(absent);
         }
-        let found = match self.catalog.find(server, &invocation.tool) {
+        let catalog = self.offered.now().catalog;
+        let found = match catalog.find(named, &invocation.tool) {
             Ok(found) => found.tool,
             Err(not_found) => return Outcome::error(not_found.to_string()),
         };
         let name = found.server.as_deref().unwrap_or_default();
-        let Some(connection) = self.connection(name) else {
-            return Outcome::error(format!("the server {name:?} is not connected"));
+        let connection = match self.connection(name).await {
+            Ok(connection) => connection,
+            Err(absent) => return Outcome::error(absent),
         };
         match connection.call(&found.name, invocation.arguments).await {
             Ok(result) => content::tool_outcome(&result),
@@ -203,8 +243,9 @@ impl Hub {
             Ok(name) => name,
             Err(message) => return Outcome::error(message),
         };
-        let Some(connection) = self.connection(&name) else {
-            return Outcome::error(self.failed(&name).unwrap_or_else(|| self.no_server(&name)));
+        let connection = match self.connection(&name).await {
+            Ok(connection) => connection,
+            Err(absent) => return Outcome::error(absent),
         };
         match connection.read(uri).await {
             Ok(result) => content::resource_outcome(&result),
@@ -216,10 +257,11 @@ impl Hub {
     /// The server that a resource is read from: the named one; else the only one
     /// that lists it, else the only one with resources at all.
     fn resource_server(&self, named: Option<&str>, uri: &str) -> Result<String, String> {
-        if let Some(name) = named.filter(|name| self.members.iter().any(|m| m.status.name == *name)) {
+        if let Some(name) = named.filter(|name| self.server(name).is_some()) {
             return Ok(name.to_owned());
         }
-        let found = self.catalog.resource_server(named, uri).and_then(|server| server.name.clone());
+        let catalog = self.offered.now().catalog;
+        let found = catalog.resource_server(named, uri).and_then(|server| server.name.clone());
         found.ok_or_else(|| match named {
             Some(name) => self.no_server(name),
             None => format!("no single server has the resource {uri:?}: name its server"),
@@ -227,39 +269,23 @@ impl Hub {
     }
 
     fn no_server(&self, name: &str) -> String {
-        let names: Vec<_> = self.members.iter().map(|m| m.status.name.as_str()).collect();
+        let names: Vec<_> = self.servers.iter().map(Server::name).collect();
         match names.as_slice() {
             [] => format!("no server {name:?}: none is configured"),
             names => format!("no server {name:?}; there are: {}", names.join(", ")),
         }
     }
 
-    fn connection(&self, name: &str) -> Option<&Connection> {
-        self.members.iter().find(|m| m.status.name == name)?.connection.as_ref()
+    fn server(&self, name: &str) -> Option<&Server> {
+        self.servers.iter().find(|server| server.name() == name)
     }
 
-    /// Why a configured server takes no calls.
-    fn failed(&self, name: &str) -> Option<String> {
-        let member = self.members.iter().find(|m| m.status.name == name)?;
-        match (&member.connection, member.status.state) {
-            (Some(_), _) => None,
-            (None, ServerState::Disabled) => Some(format!("the server {name:?} is disabled")),
-            (None, _) => {
-                let why = member.status.error.as_deref().unwrap_or("it could not be reached");
-                Some(format!("the server {name:?} is not there: {why}"))
-            }
+    /// A server's connection; the server is started where it is not there.
+    async fn connection(&self, name: &str) -> Result<Arc<Connection>, String> {
+        match self.server(name) {
+            Some(server) => server.connection().await,
+            None => Err(self.no_server(name)),
         }
-    }
-}
-
-impl Member {
-    fn status(&self) -> ServerStatus {
-        let mut status = self.status.clone();
-        if self.connection.as_ref().is_some_and(Connection::is_gone) {
-            status.state = ServerState::Failed;
-            status.error = Some("the connection is closed".to_owned());
-        }
-        status
     }
 }
 
@@ -274,69 +300,9 @@ fn failure(server: &str, what: &str, error: &RequestError) -> Outcome {
     }
 }
 
-/// What a server offers to models and to people.
-type Offer = (Server, Vec<McpPrompt>);
-
-async fn member(config: &ServerConfig, options: &Options) -> (Member, Option<Offer>) {
-    let started = Instant::now();
-    let mut status = ServerStatus {
-        name: config.name.clone(),
-        state: ServerState::Failed,
-        error: None,
-        misconfigured: false,
-        server_name: None,
-        server_version: None,
-        protocol_version: None,
-        connect_time: Duration::ZERO,
-        notes: Vec::new(),
-    };
-    if config.disabled {
-        status.state = ServerState::Disabled;
-        return (Member { status, connection: None }, None);
-    }
-    if let Some(problem) = config.problem() {
-        status.error = Some(problem);
-        status.misconfigured = true;
-        return (Member { status, connection: None }, None);
-    }
-    let connected = connected(config, options).await;
-    status.connect_time = started.elapsed();
-    match connected {
-        Ok((connection, offer, notes)) => {
-            status.state = ServerState::Ready;
-            (status.server_name, status.server_version, status.protocol_version) = connection.identity();
-            status.notes = notes;
-            (Member { status, connection: Some(connection) }, Some(offer))
-        }
-        Err(error) => {
-            status.error = Some(error);
-            (Member { status, connection: None }, None)
-        }
-    }
-}
-
-async fn connected(config: &ServerConfig, options: &Options) -> Result<(Connection, Offer, Vec<String>), String> {
-    let limits = Limits {
-        connect: config.connect_timeout.unwrap_or(options.connect_timeout),
-        call: config.call_timeout.unwrap_or(options.call_timeout),
-    };
-    let transport = config.transport.as_ref().map_err(Clone::clone)?;
-    let connection = connection::connect(transport, &options.environment, limits).await?;
-    match connection.list(&config.name).await {
-        Ok((server, mut notes)) => {
-            let prompts = connection.prompts(&config.name, &mut notes).await;
-            Ok((connection, (server, prompts), notes))
-        }
-        Err(error) => {
-            connection.close().await;
-            Err(error)
-        }
-    }
-}
-
 impl Toolbox for Hub {
     fn catalog(&self) -> Arc<Catalog> {
-        self.catalog.clone()
+        self.offered.now().catalog
     }
 
     fn call(&self, invocation: Invocation) -> BoxFuture<'_, Outcome> {

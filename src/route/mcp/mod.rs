@@ -5,8 +5,10 @@
 //! [`Toolbox`](super::Toolbox). A server that is missing, slow, broken or dead is
 //! a [`ServerStatus`] with an error, and a call to it an outcome that says so.
 //!
-//! Out of scope: respawn of a server that has died, `list_changed`, legacy SSE,
-//! OAuth, sampling, elicitation and roots.
+//! A server that has gone is started anew by the next call that needs it; one
+//! whose lists have changed is asked again.
+//!
+//! Out of scope: legacy SSE, OAuth, sampling, elicitation and roots.
 //!
 //! ```no_run
 //! # #[tokio::main(flavor = "current_thread")]
@@ -35,11 +37,15 @@ mod http;
 mod hub;
 mod listing;
 mod prompts;
+mod server;
+mod status;
 mod stdio;
 
 pub use config::{Config, ConfigError, Environment, ServerConfig, TransportConfig};
 pub use connection::{MAX_CALL, MAX_CALLS};
 pub use content::META_EVENT;
-pub use hub::{DEFAULT_CALL_TIMEOUT, DEFAULT_CONNECT_TIMEOUT, Hub, Options, ServerState, ServerStatus};
+pub use hub::{DEFAULT_CALL_TIMEOUT, DEFAULT_CONNECT_TIMEOUT, Hub, Options};
 pub use prompts::{McpPrompt, PromptArgument, PromptMessage};
+pub use server::{Retry, Start};
+pub use status::{ServerState, ServerStatus};
 pub use stdio::STDERR_TAIL;

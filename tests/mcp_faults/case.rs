@@ -1,0 +1,142 @@
+//! What every test has: a folder, servers whose command lines name it, and a
+//! look at the processes that are left.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use libtest_mimic::{Failed, Trial};
+use serde_json::{Value, json};
+use toolgraft::outcome::Outcome;
+use toolgraft::route::mcp::{Config, Hub, Options, Retry, ServerConfig};
+use toolgraft::route::{Invocation, Toolbox};
+
+/// After this time what should have happened has not.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// One test's folder. Its path stands in the command line of every process that
+/// the test's servers start.
+pub(crate) struct Case {
+    dir: PathBuf,
+    _own: Option<tempfile::TempDir>,
+}
+
+/// A test that fails too if a process is left behind.
+pub(crate) fn trial<Fut: Future<Output = ()>>(
+    name: &str,
+    test: impl FnOnce(Arc<Case>) -> Fut + Send + 'static,
+) -> Trial {
+    Trial::test(name, move || {
+        let own = tempfile::tempdir()?;
+        let case = Arc::new(Case { dir: own.path().to_owned(), _own: Some(own) });
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+        runtime.block_on(test(case.clone()));
+        drop(runtime);
+        match eventually(|| case.running().is_empty()) {
+            true => Ok(()),
+            false => Err(Failed::from(format!("left behind: {:?}", case.running()))),
+        }
+    })
+}
+
+/// Waits, not for ever, until something holds.
+pub(crate) fn eventually(holds: impl Fn() -> bool) -> bool {
+    let start = Instant::now();
+    while start.elapsed() < PATIENCE {
+        if holds() {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    false
+}
+
+/// As [`eventually`], in a task.
+pub(crate) async fn soon(holds: impl Fn() -> bool) -> bool {
+    let start = Instant::now();
+    while start.elapsed() < PATIENCE {
+        if holds() {
+            return true;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    false
+}
+
+impl Case {
+    /// A case of another process.
+    pub(crate) fn at(dir: &Path) -> Self {
+        Case { dir: dir.to_owned(), _own: None }
+    }
+
+    /// A server with a fault, called `s`.
+    pub(crate) fn server(&self, fault: &str) -> ServerConfig {
+        self.named("s", fault)
+    }
+
+    /// A server with a fault.
+    pub(crate) fn named(&self, name: &str, fault: &str) -> ServerConfig {
+        let me = std::env::current_exe().unwrap();
+        ServerConfig::stdio(name, me.to_str().unwrap(), ["serve", fault, self.path()])
+    }
+
+    /// A server that `sh` starts, as `npx` and scripts do; `before` runs first.
+    pub(crate) fn by_shell(&self, before: &str, fault: &str) -> ServerConfig {
+        let me = std::env::current_exe().unwrap();
+        let script = format!("{before}\n\"$0\" serve {fault} \"$1\"; true");
+        ServerConfig::stdio("s", "sh", ["-c", &script, me.to_str().unwrap(), self.path()])
+    }
+
+    pub(crate) fn path(&self) -> &str {
+        self.dir.to_str().unwrap()
+    }
+
+    /// Lines of a file that servers write to: `starts`, `lists`, `calls`.
+    pub(crate) fn count(&self, file: &str) -> usize {
+        fs::read_to_string(self.dir.join(file)).unwrap_or_default().lines().count()
+    }
+
+    /// Writes a file that servers look for.
+    pub(crate) fn write(&self, file: &str) {
+        fs::write(self.dir.join(file), "").unwrap();
+    }
+
+    /// Command lines of processes that name the folder; none where there is no `/proc`.
+    pub(crate) fn running(&self) -> Vec<String> {
+        running(&self.dir)
+    }
+}
+
+/// Command lines of processes that name the folder.
+fn running(dir: &Path) -> Vec<String> {
+    let mark = dir.to_str().unwrap();
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let is_process = |name: &str| name.bytes().all(|b| b.is_ascii_digit());
+    let lines = processes.filter(|entry| entry.file_name().to_str().is_some_and(is_process)).map(|entry| {
+        let line = fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).replace('\0', " ")
+    });
+    lines.filter(|line| line.contains(mark)).collect()
+}
+
+/// Options for tests: this environment, and little waiting.
+pub(crate) fn options() -> Options {
+    let retry = Retry { first: Duration::from_millis(10), ..Retry::default() };
+    Options { environment: std::env::vars_os().collect(), retry, ..Options::default() }
+}
+
+/// A hub of these servers.
+pub(crate) async fn hub(servers: impl IntoIterator<Item = ServerConfig>) -> Hub {
+    Hub::connect(&Config::from_iter(servers), options()).await
+}
+
+/// Calls a tool of the server `s`.
+pub(crate) async fn call(hub: &Hub, tool: &str) -> Outcome {
+    call_with(hub, tool, json!({})).await
+}
+
+/// Calls a tool of the server `s`.
+pub(crate) async fn call_with(hub: &Hub, tool: &str, arguments: Value) -> Outcome {
+    hub.call(Invocation::new(tool).with_server("s").with_arguments(arguments)).await
+}

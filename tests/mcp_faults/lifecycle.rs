@@ -1,0 +1,192 @@
+//! States, starts, restarts, changed lists, and ends.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use libtest_mimic::Trial;
+use serde_json::json;
+use toolgraft::outcome::Status;
+use toolgraft::route::mcp::{Config, Hub, Options, Retry, ServerConfig, ServerState, Start};
+use toolgraft::route::{Invocation, Toolbox};
+
+use crate::case::{Case, call, call_with, eventually, hub, options, soon, trial};
+use crate::http_mcp::HttpMcp;
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![
+        trial("a_server_that_died_is_started_anew_by_the_next_call", restarted),
+        trial("a_server_that_fails_too_often_is_left_alone", left_alone),
+        trial("a_server_that_was_left_alone_is_tried_again", tried_again),
+        trial("a_lazy_server_starts_with_the_first_call", lazy),
+        trial("a_changed_list_is_a_new_catalog", list_changed),
+        trial("a_restart_is_a_new_process", restart),
+        trial("a_server_that_never_answers_holds_up_nobody", silent),
+        trial("shutdown_ends_children_of_children", |case| all_end(case, "", "has-children")),
+        trial("shutdown_ends_what_ignores_the_end", |case| all_end(case, "", "ignores-the-end")),
+        trial("shutdown_ends_what_ignores_term", |case| all_end(case, "trap '' TERM", "ignores-the-end")),
+        trial("a_dropped_hub_ends_its_servers", dropped),
+        trial("a_panic_ends_the_servers", panics),
+        trial("calls_find_an_http_server_that_came_back", http_came_back),
+    ]
+}
+
+fn state(hub: &Hub) -> ServerState {
+    hub.servers()[0].state
+}
+
+async fn restarted(case: Arc<Case>) {
+    let hub = hub([case.server("none")]).await;
+    let first = call(&hub, "pid").await.text;
+    let outcome = call(&hub, "die").await;
+    assert_eq!(outcome.status, Status::ToolError);
+    for text in ["\"s\"", "\"die\"", "exit status: 7", "out of luck"] {
+        assert!(outcome.text.contains(text), "{text}: {outcome:?}");
+    }
+    assert_eq!(state(&hub), ServerState::Backoff);
+    let second = call(&hub, "pid").await;
+    assert!(second.is_result() && second.text != first, "{second:?}");
+    let status = hub.servers().remove(0);
+    assert_eq!((status.state, status.restarts, status.error), (ServerState::Ready, 1, None));
+    assert_eq!((case.count("starts"), case.count("calls")), (2, 3), "no call was sent twice");
+    hub.shutdown().await;
+}
+
+async fn left_alone(case: Arc<Case>) {
+    let retry = Retry { failures: 3, rest: Duration::from_secs(3600), ..options().retry };
+    let hub = Hub::connect(&Config::from_iter([case.server("breaks")]), Options { retry, ..options() }).await;
+    case.write("broken");
+    call(&hub, "die").await;
+    let mut outcomes = Vec::new();
+    for _ in 0..4 {
+        outcomes.push(call(&hub, "pid").await.text);
+    }
+    assert!(outcomes[0].contains("broken for now") && !outcomes[0].contains("in a row"), "{outcomes:?}");
+    let last = outcomes.last().unwrap();
+    assert!(last.contains("3 times in a row") && last.contains("left alone for 3") && last.contains("\"s\""), "{last}");
+    assert_eq!((state(&hub), case.count("starts")), (ServerState::Failed, 3), "one that worked, two that did not");
+    assert!(hub.catalog().knows("pid"), "the listing stays as it was");
+    // Whoever mended the server says so.
+    assert!(hub.restart("s").await.unwrap_err().contains("broken for now"));
+    std::fs::remove_file(format!("{}/broken", case.path())).unwrap();
+    hub.restart("s").await.unwrap();
+    assert!(call(&hub, "pid").await.is_result());
+    assert!(hub.restart("t").await.unwrap_err().contains("there are: s"));
+    hub.shutdown().await;
+}
+
+async fn tried_again(case: Arc<Case>) {
+    let retry = Retry { failures: 1, rest: Duration::from_millis(20), ..options().retry };
+    let hub = Hub::connect(&Config::from_iter([case.server("none")]), Options { retry, ..options() }).await;
+    call(&hub, "die").await;
+    assert!(soon(|| state(&hub) == ServerState::Failed).await);
+    tokio::time::sleep(retry.rest).await;
+    assert!(call(&hub, "pid").await.is_result());
+    hub.shutdown().await;
+}
+
+async fn lazy(case: Arc<Case>) {
+    let options = Options { start: Start::Lazy, ..options() };
+    let hub = Hub::connect(&Config::from_iter([case.server("none")]), options).await;
+    assert_eq!((state(&hub), case.count("starts")), (ServerState::Idle, 0));
+    assert!(hub.catalog().is_empty());
+    assert!(call(&hub, "pid").await.is_result());
+    assert_eq!((state(&hub), case.count("starts")), (ServerState::Ready, 1));
+    assert!(hub.catalog().knows("pid"));
+    let outcome = call(&hub, "none_such").await;
+    assert!(outcome.text.contains("none_such"), "{outcome:?}");
+    hub.shutdown().await;
+}
+
+async fn list_changed(case: Arc<Case>) {
+    let hub = hub([case.server("none")]).await;
+    let mut changes = hub.changes();
+    changes.mark_unchanged();
+    let before = hub.catalog();
+    assert!(call(&hub, "grow").await.is_result());
+    changes.changed().await.unwrap();
+    assert!(hub.catalog().knows("grown_0") && !before.knows("grown_0"), "a turn keeps the catalog it began with");
+    assert!(call(&hub, "grown_0").await.is_result());
+    assert_eq!(call(&hub, "listed").await.text, "2", "ten notices are one listing");
+    hub.shutdown().await;
+}
+
+async fn restart(case: Arc<Case>) {
+    let hub = hub([case.server("none")]).await;
+    let first = call(&hub, "pid").await.text;
+    hub.restart("s").await.unwrap();
+    assert_ne!(call(&hub, "pid").await.text, first);
+    assert_eq!(case.running().len(), 1, "the first one has ended");
+    hub.shutdown().await;
+    assert_eq!(hub.restart("s").await.unwrap_err(), "the server \"s\" is not there: the hub was shut down");
+}
+
+async fn silent(case: Arc<Case>) {
+    let silent =
+        ServerConfig { connect_timeout: Some(Duration::from_millis(300)), ..case.named("silent", "never-answers") };
+    let hub = hub([silent, case.server("none"), case.named("exits", "exits")]).await;
+    let states: Vec<_> = hub.servers().iter().map(|server| server.state).collect();
+    assert_eq!(states, [ServerState::Failed, ServerState::Ready, ServerState::Failed]);
+    let error = |n: usize| hub.servers()[n].error.clone().unwrap();
+    assert!(error(0).contains("no answer to `initialize` within 0.3 s"), "{}", error(0));
+    assert!(error(2).contains("exit status: 3") && error(2).contains("cannot open the database"), "{}", error(2));
+    assert!(call_with(&hub, "echo", json!({ "text": "hello" })).await.text == "hello");
+    hub.shutdown().await;
+}
+
+/// Everything that a server has started ends with the hub.
+async fn all_end(case: Arc<Case>, before: &'static str, fault: &'static str) {
+    let hub = hub([case.by_shell(before, fault)]).await;
+    assert_eq!(state(&hub), ServerState::Ready, "{:?}", hub.servers());
+    // The shell, the server, its child, and the child of the child that has gone.
+    assert!(soon(|| case.running().len() == 4).await, "{:?}", case.running());
+    hub.shutdown().await;
+    assert_eq!(case.running(), Vec::<String>::new(), "right after the shutdown");
+}
+
+async fn dropped(case: Arc<Case>) {
+    let hub = hub([case.by_shell("", "has-children")]).await;
+    assert!(soon(|| case.running().len() == 4).await);
+    drop(hub);
+    assert!(soon(|| case.running().is_empty()).await, "{:?}", case.running());
+}
+
+async fn panics(case: Arc<Case>) {
+    let me = std::env::current_exe().unwrap();
+    let path = case.path().to_owned();
+    let run = tokio::task::spawn_blocking(move || std::process::Command::new(me).args(["panic", &path]).output());
+    let output = run.await.unwrap().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && said.contains("with 4 processes"), "{said}");
+    // The trial looks for what is left.
+}
+
+/// A program of a careless author.
+pub(crate) fn panic_with_servers(dir: &Path) {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    runtime.block_on(async {
+        let case = Case::at(dir);
+        let _hub = hub([case.by_shell("", "ignores-the-end")]).await;
+        assert!(eventually(|| case.running().len() == 5), "{:?}", case.running());
+        panic!("with {} processes", case.running().len() - 1);
+    });
+}
+
+async fn http_came_back(_: Arc<Case>) {
+    let server = HttpMcp::start();
+    let (url, port) = (server.url(), server.port());
+    let hub = hub([ServerConfig::http("s", url.clone())]).await;
+    let echo = || call_with(&hub, "echo", json!({ "text": "hello" }));
+    assert_eq!(echo().await.text, "hello");
+    drop(server);
+    let outcome = echo().await;
+    assert!(outcome.status == Status::ToolError && outcome.text.contains(&url), "{outcome:?}");
+    let server = HttpMcp::start_at(port);
+    let outcome = echo().await;
+    assert_eq!(outcome.text, "hello", "a session that the server has forgotten is begun anew: {outcome:?}");
+    assert_eq!(state(&hub), ServerState::Ready);
+    let unnamed = hub.call(Invocation::new("echo").with_arguments(json!({ "text": "hi" }))).await;
+    assert_eq!(unnamed.text, "hi");
+    hub.shutdown().await;
+    drop(server);
+}

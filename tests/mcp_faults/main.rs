@@ -1,0 +1,30 @@
+//! The hub and servers that misbehave, one fault at a time.
+//!
+//! The test program is the servers as well: started as `mcp_faults serve FAULT
+//! DIR` it speaks MCP over its standard input and output and has that fault
+//! (`server.rs`). After each test the table of processes is searched for what
+//! a hub may have left behind (`case.rs`).
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+mod case;
+#[path = "../common/http_mcp.rs"]
+mod http_mcp;
+mod lifecycle;
+mod server;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["serve", fault, dir] => server::serve(fault, dir.as_ref()),
+        ["linger", _] => server::linger(),
+        ["panic", dir] => lifecycle::panic_with_servers(dir.as_ref()),
+        _ => {
+            let arguments = libtest_mimic::Arguments::from_args();
+            return libtest_mimic::run(&arguments, lifecycle::trials()).exit_code();
+        }
+    }
+    ExitCode::SUCCESS
+}
