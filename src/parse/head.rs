@@ -122,9 +122,26 @@ pub(super) fn closes(call: &NamedCall, text: &str, more: bool) -> Match<usize> {
 }
 
 /// Whether `text` begins with a token, in any of its spellings; yields its length.
+#[inline]
 pub(super) fn begins_token(text: &str, token: &str, more: bool) -> Match<usize> {
-    let mut length = 0;
-    for c in token.chars() {
+    let same = token.bytes().zip(text.bytes()).take_while(|(wanted, found)| wanted == found).count();
+    match token.as_bytes().get(same) {
+        None => Match::Yes(same),
+        // Nearly always: only other characters have spellings.
+        Some(next) if next.is_ascii() => {
+            if more && same == text.len() {
+                Match::Undecided
+            } else {
+                Match::No
+            }
+        }
+        Some(_) => begins_spelling(text, token, floor_boundary(token, same), more),
+    }
+}
+
+/// The same for a text and a token that are alike in their first `length` bytes.
+fn begins_spelling(text: &str, token: &str, mut length: usize, more: bool) -> Match<usize> {
+    for c in token[length..].chars() {
         let rest = &text[length..];
         let mut buffer = [0; 4];
         let plain = [&*c.encode_utf8(&mut buffer)];

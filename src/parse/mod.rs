@@ -74,6 +74,13 @@ use window::{Window, ceil_boundary};
 /// only what is needed for a decision is copied.
 const PIECE: usize = 256;
 
+/// The same in a call, which holds all of its bytes: what follows it is not copied.
+const CALL_PIECE: usize = 64 << 10;
+
+/// A buffer that a call made larger than this is given back behind it: the text
+/// that follows may go on for days.
+const MOST_KEPT: usize = 16 << 10;
+
 /// An incremental parser of one message of a model; see the module.
 pub struct Parser {
     scanner: Scanner,
@@ -147,7 +154,7 @@ impl Parser {
     /// Back to the start of a new message; configuration and buffers are kept.
     pub fn reset(&mut self) {
         self.scanner = Scanner::new(self.scanner.tables().clone());
-        self.held.clear();
+        self.let_go(self.held.len());
         self.base = 0;
         self.calm = None;
     }
@@ -183,7 +190,18 @@ impl Parser {
         self.scanner.run(window, sink);
         self.scanner.close(window, sink);
         self.base = window.end();
-        self.held.clear();
+        self.let_go(self.held.len());
+    }
+
+    /// Drops bytes that are no longer needed from the front of what is held.
+    fn let_go(&mut self, bytes: usize) {
+        match bytes == self.held.len() {
+            true => self.held.clear(),
+            false => drop(self.held.drain(..bytes)),
+        }
+        if self.held.capacity() > MOST_KEPT && self.held.len() < MOST_KEPT {
+            self.held.shrink_to(MOST_KEPT);
+        }
     }
 
     fn feed(&mut self, mut chunk: &str, sink: &mut dyn FnMut(Event<'_>)) {
@@ -196,14 +214,15 @@ impl Parser {
                 self.base = keep_from;
                 return;
             }
-            let piece = if self.scanner.in_call() { chunk.len() } else { ceil_boundary(chunk, PIECE) };
+            let piece = ceil_boundary(chunk, if self.scanner.in_call() { CALL_PIECE } else { PIECE });
             self.held.push_str(&chunk[..piece]);
             chunk = &chunk[piece..];
             let window = Window { text: &self.held, base: self.base, more: true };
             let keep_from = self.scanner.run(window, sink);
-            let used = (keep_from - self.base) as usize;
-            self.held.drain(..used);
-            self.base = keep_from;
+            if keep_from > self.base {
+                self.let_go((keep_from - self.base) as usize);
+                self.base = keep_from;
+            }
         }
     }
 }

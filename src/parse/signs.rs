@@ -30,6 +30,15 @@ impl Signs {
         }
     }
 
+    /// Whether a marker may begin with `text`, which begins with `<` or `[`.
+    pub(super) fn may_begin(&self, text: &str) -> bool {
+        match text.as_bytes() {
+            [b'<', rest @ ..] => self.tag.fit(rest),
+            [b'[', rest @ ..] => self.bracket.fit(rest),
+            _ => false,
+        }
+    }
+
     /// Reads plain text, which begins at a line's start if `line_start`, up to
     /// where something may begin or too little is at hand to tell.
     #[inline]
@@ -133,8 +142,8 @@ fn next_sign_of_few(bytes: &[u8]) -> Option<usize> {
 /// One comparison of all bytes at once where there is no sign, which is nearly always.
 #[inline]
 fn sign_in(block: &[u8; BLOCK]) -> Option<usize> {
-    let any = block.iter().fold(0, |any, b| any | u8::from(*b == b'<') | u8::from(*b == b'[') | u8::from(*b == b'\n'));
-    if any == 0 {
+    let found = block.map(|b| u8::from(b == b'<') | u8::from(b == b'[') | u8::from(b == b'\n'));
+    if u128::from_le_bytes(found) == 0 {
         return None;
     }
     let ([first, second], _) = block.as_chunks::<8>() else { return None };

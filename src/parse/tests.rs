@@ -373,6 +373,26 @@ fn arguments_are_handed_on_as_they_come() {
 }
 
 #[test]
+fn what_a_large_call_needed_is_given_back_behind_it() {
+    let text = "x".repeat(1 << 20);
+    let call =
+        format!("<use_mcp_tool><tool_name>t</tool_name><arguments>{{\"k\": \"{text}\"}}</arguments></use_mcp_tool>");
+    let mut parser = Parser::new(Config::default());
+    for piece in pieces(&call, 1000) {
+        parser.push(piece, &mut |_| {});
+    }
+    assert!(parser.held.capacity() <= MOST_KEPT, "{} bytes are kept", parser.held.capacity());
+    // A chunk that begins in a call is not copied as a whole.
+    let (begin, rest) = call.split_at(40);
+    parser.push(begin, &mut |_| {});
+    parser.push(&format!("{rest}{}", "plain text ".repeat(1 << 20)), &mut |_| {});
+    assert!(parser.held.capacity() <= MOST_KEPT, "{} bytes are kept", parser.held.capacity());
+    parser.push(&call[..500_000], &mut |_| {});
+    parser.reset();
+    assert!(parser.held.capacity() <= MOST_KEPT, "{} bytes are kept", parser.held.capacity());
+}
+
+#[test]
 fn names_are_resolved_or_refused_with_the_nearest() {
     let call = |server: &str, tool: &str| {
         let text = format!("<use_mcp_tool>{server}<tool_name>{tool}</tool_name></use_mcp_tool>");

@@ -57,22 +57,15 @@ pub(super) fn verdict(tables: &Tables, dialect: Dialect, index: u32, parts: Part
     let unnamed = || Fault::malformed("the call does not name a tool");
     let fault = over.or(parts.fault).or_else(|| parts.tool.is_none().then(unnamed));
     let Parts { server, tool, arguments, raw_arguments, repairs, .. } = parts;
-    let reject = |kind, message, nearest| Rejected {
-        kind,
-        raw: raw.to_owned(),
-        message,
-        server: server.clone(),
-        tool: tool.clone(),
-        nearest,
-        dialect,
-        call: None,
+    let reject = |server, tool, fault: Fault, nearest| {
+        let Fault { kind, message } = fault;
+        Rejected { kind, raw: raw.to_owned(), message, server, tool, nearest, dialect, call: None }
     };
-    let name = match (fault, &tool) {
-        (Some(fault), _) => return Err(reject(fault.kind, fault.message, Vec::new())),
-        (None, Some(name)) => name.clone(),
-        (None, None) => return Err(reject(RejectedKind::Malformed, unnamed().message, Vec::new())),
+    let tool = match (fault, tool) {
+        (None, Some(tool)) => tool,
+        (fault, tool) => return Err(reject(server, tool, fault.unwrap_or_else(unnamed), Vec::new())),
     };
-    let mut call = Call { server: server.clone(), tool: name, arguments, raw_arguments, dialect, repairs };
+    let mut call = Call { server, tool, arguments, raw_arguments, dialect, repairs };
     if call.tool == ACCESS_RESOURCE {
         return Ok(call);
     }
@@ -90,7 +83,10 @@ pub(super) fn verdict(tables: &Tables, dialect: Dialect, index: u32, parts: Part
             call.server.clone_from(&found.tool.server);
             Ok(call)
         }
-        Some(Err(error)) => Err(reject(RejectedKind::UnknownTool, error.to_string(), error.nearest)),
+        Some(Err(error)) => {
+            let fault = Fault { kind: RejectedKind::UnknownTool, message: error.to_string() };
+            Err(reject(call.server, Some(call.tool), fault, error.nearest))
+        }
     }
 }
 

@@ -94,7 +94,19 @@ pub(super) fn begins(text: &str, word: &str, more: bool) -> Match<()> {
 }
 
 /// Whether `text` begins with `</tag>` (`close`) or `<tag>`; yields its length.
+#[inline]
 pub(super) fn begins_tag(text: &str, tag: &str, close: bool, more: bool) -> Match<usize> {
+    // Nearly every tag is another one, which the first bytes tell.
+    if let [first, second, ..] = *text.as_bytes() {
+        let name = text.as_bytes().get(1 + usize::from(close)).zip(tag.as_bytes().first());
+        if first != b'<' || (second == b'/') != close || name.is_some_and(|(found, wanted)| found != wanted) {
+            return Match::No;
+        }
+    }
+    begins_this_tag(text, tag, close, more)
+}
+
+fn begins_this_tag(text: &str, tag: &str, close: bool, more: bool) -> Match<usize> {
     let lead = if close { "</" } else { "<" };
     let parts = [lead, tag, ">"];
     let mut rest = text;

@@ -361,8 +361,13 @@ fn is_space(byte: u8) -> bool {
 /// Number of leading bytes that are plain inside a string: no quote, no
 /// backslash, no control character.
 fn plain_string_bytes(bytes: &[u8]) -> usize {
-    let special = memchr::memchr2(b'"', b'\\', bytes).unwrap_or(bytes.len());
-    bytes[..special].iter().position(|b| *b < 0x20).unwrap_or(special)
+    const BLOCK: usize = 32;
+    let special = |b: u8| u8::from(b == b'"') | u8::from(b == b'\\') | u8::from(b < 0x20);
+    let (blocks, _) = bytes.as_chunks::<BLOCK>();
+    // Without a branch in it, so that all bytes of a block are compared at once.
+    let is_plain = |block: &&[u8; BLOCK]| block.iter().fold(0, |any, b| any | special(*b)) == 0;
+    let plain = blocks.iter().take_while(is_plain).count() * BLOCK;
+    plain + bytes[plain..].iter().position(|b| special(*b) != 0).unwrap_or(bytes.len() - plain)
 }
 
 #[cfg(test)]

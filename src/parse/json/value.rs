@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde_json::map::Entry;
 use serde_json::{Map, Number, Value};
 
 use super::repair::{self, Mended, Stop, mend};
@@ -195,10 +196,12 @@ impl<'de> Visitor<'de> for &mut Strict {
         let mut object = Map::new();
         while let Some(key) = members.next_key::<String>()? {
             let value = members.next_value_seed(&mut *self)?;
-            if object.contains_key(&key) {
-                return Err(A::Error::custom(format!("the key {key:?} stands twice in one object")));
-            }
-            object.insert(key, value);
+            match object.entry(key) {
+                Entry::Vacant(free) => free.insert(value),
+                Entry::Occupied(taken) => {
+                    return Err(A::Error::custom(format!("the key {:?} stands twice in one object", taken.key())));
+                }
+            };
         }
         Ok(Value::Object(object))
     }

@@ -27,6 +27,9 @@ impl Scanner {
     /// An opener that holds a name, with what must follow it, or what stands
     /// around such calls; yields it and its length.
     pub(super) fn named_opener(&self, text: &str, more: bool) -> Match<(Opener, usize)> {
+        if !self.tables.named_signs.may_begin(text) {
+            return Match::No;
+        }
         for (i, (_, named)) in self.tables.named.iter().enumerate() {
             match call_of(named, text, more) {
                 Match::Yes((call, length)) => return Match::Yes((Opener::Named(i, call), length)),

@@ -276,7 +276,12 @@ fn trailing_line_break_so_far(text: &str) -> usize {
 /// Hands on a piece of a string value as it stands inside a JSON string.
 fn string_delta(from: u64, to: u64, window: Window<'_>, out: &mut CallOut<'_, '_>) {
     if to > from {
-        let quoted = Value::from(window.slice(from..to)).to_string();
-        out.delta(to, &quoted[1..quoted.len() - 1]);
+        let text = window.slice(from..to);
+        if text.bytes().any(|b| b < b' ' || b == b'"' || b == b'\\') {
+            let quoted = Value::from(text).to_string();
+            out.delta(to, &quoted[1..quoted.len() - 1]);
+        } else {
+            out.delta(to, text);
+        }
     }
 }

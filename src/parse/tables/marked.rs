@@ -1,0 +1,131 @@
+//! Dialects of JSON objects behind a marker, with the lines among the markers compiled.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::dialect::{Dialect, Lead, LineMarker, MarkedJson, Shape, Wrapper};
+use crate::parse::window::{Match, begins};
+
+/// A dialect of JSON objects behind a marker, and that marker.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::parse) struct Marked {
+    pub(in crate::parse) dialect: Dialect,
+    pub(in crate::parse) spec: &'static MarkedJson,
+    pub(super) lead: MarkedLead,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) enum MarkedLead {
+    Lines(&'static Lines),
+    Wrapper(&'static Wrapper),
+}
+
+/// The marker lines of a dialect, compiled.
+#[derive(Debug)]
+pub(super) struct Lines {
+    pub(super) call: LinePattern,
+    pub(super) answer: LinePattern,
+}
+
+impl Marked {
+    /// Whether `text`, at a line's start, begins with the line that announces
+    /// calls; yields its length.
+    pub(in crate::parse) fn call_line(&self, text: &str, more: bool) -> Match<usize> {
+        match self.lead {
+            MarkedLead::Lines(lines) => lines.call.matches(text, more),
+            MarkedLead::Wrapper(_) => Match::No,
+        }
+    }
+
+    /// The same of the line that announces the answer.
+    pub(in crate::parse) fn answer_line(&self, text: &str, more: bool) -> Match<usize> {
+        match self.lead {
+            MarkedLead::Lines(lines) => lines.answer.matches(text, more),
+            MarkedLead::Wrapper(_) => Match::No,
+        }
+    }
+
+    /// What stands behind the objects, if anything does.
+    pub(in crate::parse) fn closer(&self) -> Option<&'static str> {
+        match self.lead {
+            MarkedLead::Lines(_) => None,
+            MarkedLead::Wrapper(wrapper) => wrapper.close,
+        }
+    }
+
+    /// Whether `text` begins with what closes the objects; yields its length.
+    pub(in crate::parse) fn close(&self, text: &str, more: bool) -> Match<usize> {
+        self.closer().map_or(Match::No, |close| begins(text, close, more).map(|()| close.len()))
+    }
+
+    /// Whether `text` is the first part of what closes the objects.
+    pub(in crate::parse) fn is_cut_close(&self, text: &str) -> bool {
+        text.len() > 1 && self.closer().is_some_and(|close| close.starts_with(text))
+    }
+
+    /// Whether it is a fault if nothing closes the objects.
+    pub(in crate::parse) fn must_close(&self) -> bool {
+        matches!(self.lead, MarkedLead::Wrapper(wrapper) if wrapper.must_close)
+    }
+}
+
+/// A line marker, compiled: the whole, and what may become the whole.
+#[derive(Debug)]
+pub(in crate::parse) struct LinePattern {
+    pub(super) lead: &'static str,
+    whole: Regex,
+    prefix: Regex,
+}
+
+impl LinePattern {
+    fn new(marker: &LineMarker) -> Self {
+        let whole = format!("^{}", marker.pieces.concat());
+        let open: String = marker.pieces.iter().map(|piece| format!("(?:{piece}")).collect();
+        let prefix = format!("^{open}{}$", ")?".repeat(marker.pieces.len()));
+        let compile = |pattern: &str| Regex::new(pattern).expect("line markers are constant and compile in a test");
+        LinePattern { lead: marker.lead, whole: compile(&whole), prefix: compile(&prefix) }
+    }
+
+    /// Whether `text`, at a line's start, begins with the marker; yields its length.
+    pub(in crate::parse) fn matches(&self, text: &str, more: bool) -> Match<usize> {
+        let letters = text.trim_start_matches(['*', '_']).bytes();
+        if !letters.zip(self.lead.bytes()).all(|(found, wanted)| found.to_ascii_lowercase() == wanted) {
+            return Match::No;
+        }
+        match self.whole.find(text) {
+            Some(found) if found.end() == text.len() && more => Match::Undecided,
+            Some(found) => Match::Yes(found.end()),
+            None if more && self.prefix.is_match(text) => Match::Undecided,
+            None => Match::No,
+        }
+    }
+}
+
+pub(super) static TYPE_MARKER: LazyLock<Option<Lines>> = LazyLock::new(|| match &Dialect::TypeMarker.spec().shape {
+    Shape::MarkedJson(MarkedJson { lead: Lead::Line { call, answer }, .. }) => {
+        Some(Lines { call: LinePattern::new(call), answer: LinePattern::new(answer) })
+    }
+    _ => None,
+});
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn line_markers_are_found_held_and_refused() {
+        let Lines { call, answer } = TYPE_MARKER.as_ref().unwrap();
+        for line in ["TYPE: MCP\n", "type:mcp\n", "TYPE：MCP\n", "**TYPE: MCP**\n", "**TYPE:** MCP\n", "Type : MCP\n"]
+        {
+            assert_eq!(call.matches(line, true), Match::Yes(line.len() - 1), "{line}");
+            for end in line.char_indices().map(|(i, _)| i) {
+                assert_eq!(call.matches(&line[..end], true), Match::Undecided, "{:?}", &line[..end]);
+            }
+        }
+        assert_eq!(call.matches("TYPE of", true), Match::No);
+        assert_eq!(call.matches("TYPE: ANSWER\n", true), Match::No);
+        assert_eq!(answer.matches("TYPE: ANSWER\n", true), Match::Yes(12));
+        assert_eq!(call.matches("Tomorrow", true), Match::No);
+    }
+}
