@@ -78,7 +78,7 @@ impl Case {
     /// A server with a fault.
     pub(crate) fn named(&self, name: &str, fault: &str) -> ServerConfig {
         let me = std::env::current_exe().unwrap();
-        ServerConfig::stdio(name, me.to_str().unwrap(), ["serve", fault, self.path()])
+        ServerConfig::stdio(name, me.to_str().unwrap(), ["serve", fault, self.path(), name])
     }
 
     /// A server that `sh` starts, as `npx` and scripts do; `before` runs first.
@@ -95,6 +95,16 @@ impl Case {
     /// Lines of a file that servers write to: `starts`, `lists`, `calls`.
     pub(crate) fn count(&self, file: &str) -> usize {
         fs::read_to_string(self.dir.join(file)).unwrap_or_default().lines().count()
+    }
+
+    /// Whether a file that servers write to has this line.
+    pub(crate) fn has(&self, file: &str, line: &str) -> bool {
+        fs::read_to_string(self.dir.join(file)).unwrap_or_default().lines().any(|l| l == line)
+    }
+
+    /// Process id of the server `s` that was started last.
+    pub(crate) fn pid(&self) -> String {
+        fs::read_to_string(self.dir.join("starts")).unwrap().lines().last().unwrap().to_owned()
     }
 
     /// Writes a file that servers look for.

@@ -8,6 +8,8 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 mod case;
+mod faults;
+mod http;
 #[path = "../common/http_mcp.rs"]
 mod http_mcp;
 mod lifecycle;
@@ -18,12 +20,17 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        ["serve", fault, dir] => server::serve(fault, dir.as_ref()),
+        ["serve", fault, dir] => server::serve(fault, dir.as_ref(), "s"),
+        ["serve", fault, dir, name] => server::serve(fault, dir.as_ref(), name),
         ["linger", _] => server::linger(),
         ["panic", dir] => lifecycle::panic_with_servers(dir.as_ref()),
         _ => {
             let arguments = libtest_mimic::Arguments::from_args();
-            return libtest_mimic::run(&arguments, lifecycle::trials()).exit_code();
+            return libtest_mimic::run(
+                &arguments,
+                lifecycle::trials().into_iter().chain(faults::trials()).chain(http::trials()).collect(),
+            )
+            .exit_code();
         }
     }
     ExitCode::SUCCESS

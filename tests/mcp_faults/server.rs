@@ -1,23 +1,22 @@
 //! An MCP server over standard input and output with one fault.
 //!
-//! Without a fault it has the tools `echo(text)`, `pid`, `hang`, which never
-//! answers, `die`, which ends the server, `grow`, which adds a tool and says so
-//! ten times, and `listed`, which counts its listings.
+//! Some faults are those of one answer, and are tools of every server.
 
 use std::fs::OpenOptions;
-use std::io::{BufRead, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::{Value, json};
 
 /// Serves until standard input ends.
-pub(crate) fn serve(fault: &str, dir: &Path) {
-    let mut server = Server { fault: fault.to_owned(), dir: dir.to_owned(), grown: 0, listed: 0 };
-    server.note("starts", "");
+pub(crate) fn serve(fault: &str, dir: &Path, name: &str) {
+    // Only what the faulty one does is written down.
+    let noting = name == "s";
+    let mut server = Server { fault: fault.to_owned(), dir: dir.to_owned(), noting, grown: 0, listed: 0 };
+    server.note("starts", &std::process::id().to_string());
     server.begin();
-    for line in std::io::stdin().lock().lines() {
-        let Ok(line) = line else { break };
+    while let Some(line) = hear() {
         if let Ok(message) = serde_json::from_str::<Value>(&line) {
             server.receive(&message);
         }
@@ -27,6 +26,17 @@ pub(crate) fn serve(fault: &str, dir: &Path) {
     }
 }
 
+/// The next line; `None` at the end.
+fn hear() -> Option<String> {
+    let mut line = String::new();
+    let read = std::io::stdin().read_line(&mut line).ok()?;
+    (read > 0).then_some(line)
+}
+
+fn key() -> String {
+    std::env::var("API_KEY").unwrap_or_default()
+}
+
 /// Waits to be killed.
 pub(crate) fn linger() {
     loop {
@@ -34,9 +44,33 @@ pub(crate) fn linger() {
     }
 }
 
+/// A schema in an order and with words of its own.
+pub(crate) const SCHEMA: &str = r#"{"zeta":1.0,"type":"object","properties":{"b":{"type":"string","default":null},"a":{"enum":[1,"1",true]}},"x-own":{"deep":[{}]},"required":["b"],"$schema":"https://json-schema.org/draft/2020-12/schema"}"#;
+
+const TOOLS: &[&str] = &[
+    "echo",
+    "pid",
+    "hang",
+    "die",
+    "grow",
+    "listed",
+    "refuse",
+    "work",
+    "big",
+    "latin1",
+    "nameless",
+    "odd",
+    "stop_listening",
+    "hologram",
+    "environment",
+    "stdin",
+    "last",
+];
+
 struct Server {
     fault: String,
     dir: PathBuf,
+    noting: bool,
     grown: usize,
     listed: usize,
 }
@@ -46,12 +80,14 @@ impl Server {
         self.fault == fault
     }
 
-    /// Adds a line to a file of the test's folder; returns how many it has.
-    fn note(&self, file: &str, text: &str) -> usize {
+    /// Adds a line to a file of the test's folder.
+    fn note(&self, file: &str, text: &str) {
+        if !self.noting {
+            return;
+        }
         let path = self.dir.join(file);
-        let mut file = OpenOptions::new().create(true).append(true).open(&path).unwrap();
+        let mut file = OpenOptions::new().create(true).append(true).open(path).unwrap();
         writeln!(file, "{text}").unwrap();
-        std::fs::read_to_string(path).unwrap().lines().count()
     }
 
     fn begin(&self) {
@@ -59,6 +95,7 @@ impl Server {
             "exits" => self.dies("cannot open the database", 3),
             // Works the first time, and again when the test says so.
             "breaks" if self.dir.join("broken").exists() => self.dies("broken for now", 4),
+            "banner" => self.write(b"*** Welcome to the server ***\n\n[INFO] listening {\n"),
             "has-children" | "ignores-the-end" => {
                 let me = std::env::current_exe().unwrap();
                 // One whose parent goes at once, and one of our own, which nobody waits for.
@@ -87,37 +124,59 @@ impl Server {
         let Some(id) = id else { return };
         match method {
             _ if self.has("never-answers") => {}
-            "initialize" => self.answer(
-                &id,
-                json!({
-                    "protocolVersion": message["params"]["protocolVersion"],
+            "initialize" if self.has("not-mcp") => self.write(b"HTTP/1.1 400 Bad Request\r\n\r\n"),
+            "initialize" => {
+                let version = &message["params"]["protocolVersion"];
+                let result = json!({
+                    "protocolVersion": version,
                     "capabilities": { "tools": { "listChanged": true } },
                     "serverInfo": { "name": "faulty", "version": "1" },
-                }),
-            ),
-            "tools/list" => self.list(&id),
+                });
+                self.answer(&id, &result);
+            }
+            "tools/list" => self.list(&id, &message["params"]),
             "tools/call" => self.call(&id, &message["params"]),
-            _ => self
-                .send(&json!({ "jsonrpc": "2.0", "id": id, "error": { "code": -32601, "message": "no such method" } })),
+            _ => self.refuse(&id, -32601, "no such method"),
         }
     }
 
-    fn list(&mut self, id: &Value) {
+    fn list(&mut self, id: &Value, params: &Value) {
         self.listed += 1;
-        let names = ["echo", "pid", "hang", "die", "grow", "listed"].map(str::to_owned);
-        let names = names.into_iter().chain((0..self.grown).map(|n| format!("grown_{n}")));
+        match self.fault.as_str() {
+            "slow-list" => return,
+            "endless-cursor" | "same-cursor" => {
+                let page = params["cursor"].as_str().and_then(|cursor| cursor.parse().ok()).unwrap_or(0);
+                let next = if self.has("same-cursor") { 1 } else { page + 1 };
+                return self.answer(id, &json!({ "tools": [], "nextCursor": next.to_string() }));
+            }
+            "exits-at-the-list" => std::process::exit(0),
+            "odd-tools" => {
+                let tools = format!(
+                    r#"[{{"name":"broken","inputSchema":"none"}},{{"name":"echo"}},{{"name":"schema","inputSchema":{SCHEMA}}}]"#
+                );
+                return self.write(
+                    format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"tools\":{tools}}}}}\n").as_bytes(),
+                );
+            }
+            _ => {}
+        }
+        let names = TOOLS.iter().map(|&name| name.to_owned());
+        let names = names.chain((0..self.grown).map(|n| format!("grown_{n}")));
         let tools: Vec<Value> =
             names.map(|name| json!({ "name": name, "inputSchema": { "type": "object" } })).collect();
-        self.answer(id, json!({ "tools": tools }));
+        self.answer(id, &json!({ "tools": tools }));
     }
 
     fn call(&mut self, id: &Value, params: &Value) {
         let tool = params["name"].as_str().unwrap();
+        let arguments = &params["arguments"];
         self.note("calls", tool);
         match tool {
-            "echo" => self.say(id, params["arguments"]["text"].as_str().unwrap_or_default()),
+            "echo" => self.echo(id, arguments["text"].as_str().unwrap_or_default()),
             "pid" => self.say(id, &std::process::id().to_string()),
             "hang" => {}
+            "die" if self.has("tells-its-key") => self.dies(&format!("died of {}", key()), 7),
+            "refuse" => self.refuse(id, -32000, &format!("no: {}", key())),
             "die" => self.dies("fatal: out of luck", 7),
             "grow" => {
                 self.grown += 1;
@@ -127,20 +186,105 @@ impl Server {
                 }
             }
             "listed" => self.say(id, &self.listed.to_string()),
+            "work" => self.work(id, &params["_meta"]["progressToken"]),
+            "big" => {
+                let mebibytes = arguments["mebibytes"].as_u64().unwrap();
+                self.say(id, &"x".repeat(usize::try_from(mebibytes).unwrap() * 1024 * 1024));
+            }
+            "latin1" => {
+                let answer = format!(
+                    r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[{{"type":"text","text":"caf?"}}]}}}}"#
+                );
+                let bytes: Vec<u8> = answer.bytes().map(|b| if b == b'?' { 0xe9 } else { b }).chain([b'\n']).collect();
+                self.write(&bytes);
+            }
+            "nameless" => {
+                self.send(&json!({ "jsonrpc": "2.0", "result": { "content": [], "about": "nobody knows whose" } }));
+            }
+            "odd" => self.send(&json!({ "jsonrpc": "2.0", "id": id, "error": "it did not work" })),
+            "last" => {
+                let result = json!({ "content": [{ "type": "text", "text": "the last" }] });
+                self.write(json!({ "jsonrpc": "2.0", "id": id, "result": result }).to_string().as_bytes());
+                std::process::exit(0);
+            }
+            "stop_listening" => {
+                self.say(id, "done");
+                linger();
+            }
+            "hologram" => self.answer(
+                id,
+                &json!({
+                    "content": [{ "type": "hologram", "size": 3 }, { "type": "text", "text": "and text" }]
+                }),
+            ),
+            "environment" => {
+                let all: Vec<String> = std::env::vars().map(|(name, value)| format!("{name}={value}")).collect();
+                self.say(id, &all.join("\n"));
+            }
+            "stdin" => {
+                let target = std::fs::read_link("/proc/self/fd/0").map(|path| path.display().to_string());
+                self.say(id, target.as_deref().unwrap_or("pipe:").split(':').next().unwrap());
+            }
             _ => self.say(id, "done"),
         }
     }
 
-    fn say(&self, id: &Value, text: &str) {
-        self.answer(id, json!({ "content": [{ "type": "text", "text": text }] }));
+    /// Tells of its progress for two seconds, or for ever.
+    fn work(&self, id: &Value, token: &Value) {
+        let mut progress = 0;
+        while progress < 10 || self.has("endless-progress") {
+            std::thread::sleep(std::time::Duration::from_millis(200));
+            progress += 1;
+            let params = json!({ "progressToken": token, "progress": progress });
+            self.send(&json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": params }));
+        }
+        self.say(id, "done");
     }
 
-    fn answer(&self, id: &Value, result: Value) {
+    fn echo(&self, id: &Value, text: &str) {
+        let answer = json!({ "jsonrpc": "2.0", "id": id, "result": { "content": [{ "type": "text", "text": text }] } });
+        match self.fault.as_str() {
+            "talks" => {
+                let mut stderr = std::io::stderr().lock();
+                stderr.write_all("so many words\n".repeat(200_000).as_bytes()).unwrap();
+            }
+            "text-ids" => {
+                let mut answer = answer;
+                answer["id"] = json!(id.to_string());
+                return self.send(&answer);
+            }
+            "twice" => self.send(&answer),
+            "asks" => {
+                for method in ["sampling/createMessage", "elicitation/create", "roots/list", "ping", "no/such/method"] {
+                    self.send(
+                        &json!({ "jsonrpc": "2.0", "id": format!("my {method}"), "method": method, "params": {} }),
+                    );
+                    let answered: Value = serde_json::from_str(&hear().unwrap()).unwrap();
+                    assert_eq!(answered["id"], format!("my {method}"), "{answered}");
+                }
+            }
+            _ => {}
+        }
+        self.send(&answer);
+    }
+
+    fn say(&self, id: &Value, text: &str) {
+        self.answer(id, &json!({ "content": [{ "type": "text", "text": text }] }));
+    }
+
+    fn refuse(&self, id: &Value, code: i32, message: &str) {
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message } }));
+    }
+
+    fn answer(&self, id: &Value, result: &Value) {
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "result": result }));
     }
 
     fn send(&self, message: &Value) {
-        self.write(format!("{message}\n").as_bytes());
+        match self.fault.as_str() {
+            "pretty" => self.write(format!("{message:#}\n").as_bytes()),
+            _ => self.write(format!("{message}\n").as_bytes()),
+        }
     }
 
     fn write(&self, bytes: &[u8]) {

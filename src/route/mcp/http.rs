@@ -19,6 +19,9 @@ const CONNECT: Duration = Duration::from_secs(10);
 const RECONNECTS: usize = 4;
 const RECONNECT: Duration = Duration::from_millis(250);
 
+/// Longest event of a stream; rmcp takes a body of 16 MiB at most.
+const MAX_MESSAGE: usize = 64 * 1024 * 1024;
+
 /// Redirects that are followed, all on one origin.
 const MAX_REDIRECTS: usize = 5;
 
@@ -74,6 +77,7 @@ pub(super) fn transport(
     let mut retry = ExponentialBackoff::default();
     (retry.max_times, retry.base_duration) = (Some(RECONNECTS), RECONNECT);
     config.retry_config = Arc::new(retry);
+    config.max_sse_event_size = MAX_MESSAGE;
     Ok(StreamableHttpClientTransport::with_client(client, config))
 }
 
@@ -123,6 +127,12 @@ fn http_error(error: &StreamableHttpError<reqwest::Error>) -> String {
         StreamableHttpError::InsufficientScope(_) => status(403, ""),
         StreamableHttpError::HttpStatus(error) => status(error.status, ""),
         StreamableHttpError::SessionExpired => "the server has forgotten the session: connect anew".to_owned(),
+        StreamableHttpError::ResponseBodyTooLarge { max_size } => {
+            format!("its answer has more than {} MiB and was dropped", max_size / 1024 / 1024)
+        }
+        StreamableHttpError::UnexpectedServerResponse(text) if text.starts_with("could not parse") => {
+            format!("its answer is no MCP: {}", line(text))
+        }
         StreamableHttpError::UnexpectedServerResponse(text) => {
             let parts = text.strip_prefix("HTTP ").and_then(|t| t.split_at_checked(3));
             let code = parts.and_then(|(code, rest)| Some((code.parse().ok()?, rest)));

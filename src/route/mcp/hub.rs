@@ -10,9 +10,10 @@ use serde_json::{Map, Value};
 use tokio::sync::watch;
 
 use super::config::{Config, ServerConfig};
-use super::connection::{Connection, Limits, MAX_CALL, RequestError, seconds};
+use super::connection::{Connection, Limits, MAX_CALL};
 use super::content;
 use super::prompts::{McpPrompt, PromptMessage};
+use super::request::{RequestError, seconds};
 use super::server::{Retry, Server, Start};
 use super::status::ServerStatus;
 use crate::catalog::Catalog;
@@ -292,10 +293,12 @@ impl Hub {
 /// An outcome for a request that has no result.
 fn failure(server: &str, what: &str, error: &RequestError) -> Outcome {
     match error {
-        RequestError::TimedOut(limit) => Outcome::new(
-            Status::TimedOut,
-            format!("server {server:?}: {what}: no answer within {}; the call was cancelled", seconds(*limit)),
-        ),
+        RequestError::TimedOut(limit, noise) => {
+            let noise = noise.as_deref().map(|noise| format!("; {noise}")).unwrap_or_default();
+            let limit = seconds(*limit);
+            let text = format!("server {server:?}: {what}: no answer within {limit}; the call was cancelled{noise}");
+            Outcome::new(Status::TimedOut, text)
+        }
         error => Outcome::error(format!("server {server:?}: {what}: {error}")),
     }
 }

@@ -33,10 +33,12 @@
 mod config;
 mod connection;
 mod content;
+mod handshake;
 mod http;
 mod hub;
 mod listing;
 mod prompts;
+mod request;
 mod server;
 mod status;
 mod stdio;

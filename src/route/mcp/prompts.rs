@@ -4,7 +4,8 @@ use rmcp::model::{GetPromptRequest, GetPromptRequestParams, ListPromptsRequest};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::connection::{Connection, RequestError};
+use super::connection::Connection;
+use super::request::RequestError;
 use super::{content, listing};
 use crate::message::Role;
 

@@ -5,6 +5,9 @@
 //! standard input is closed, then the group gets TERM, then KILL. A transport
 //! that is dropped without being closed kills the group at once.
 
+mod lines;
+mod pipe;
+
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::process::Stdio;
@@ -15,11 +18,13 @@ use process_wrap::tokio::{ChildWrapper, CommandWrap};
 use rmcp::RoleClient;
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
-use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::io::AsyncReadExt;
-use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::process::{ChildStderr, Command};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+
+pub(super) use self::lines::UNREADABLE;
+use self::pipe::{Noise, Pipe};
 
 /// Bytes of a server's standard error that are kept for messages: the last ones.
 pub const STDERR_TAIL: usize = 4 * 1024;
@@ -32,9 +37,6 @@ const GROUP_GRACE: Duration = Duration::from_millis(200);
 
 /// Wait for the last of standard error, and for the exit status, of a server that has gone.
 const LAST_WORDS: Duration = Duration::from_millis(500);
-
-/// Longest line that a server may send; a longer one is dropped, and its call times out.
-const MAX_LINE: usize = 64 * 1024 * 1024;
 
 /// Variables that every server gets, as the MCP SDKs have it; `LC_*` too.
 const INHERITED: &[&str] = &[
@@ -79,6 +81,7 @@ pub(super) struct Program<'a> {
 pub(super) struct ChildState {
     tail: Arc<Mutex<Vec<u8>>>,
     exit: Arc<Mutex<Option<String>>>,
+    noise: Noise,
     /// Cancelled when standard error has ended.
     stderr_ended: CancellationToken,
     /// Cancelled when the child's standard output has ended: no answer will come.
@@ -86,6 +89,16 @@ pub(super) struct ChildState {
 }
 
 impl ChildState {
+    /// How often standard output held what is no MCP, so far.
+    pub(super) fn noise(&self) -> usize {
+        self.noise.count()
+    }
+
+    /// What it was, if it came more than so many times.
+    pub(super) fn noise_after(&self, before: usize) -> Option<String> {
+        self.noise.after(before)
+    }
+
     /// How the child ended and the last it wrote to standard error.
     pub(super) async fn last_words(&self) -> String {
         // A grandchild may hold standard error open, so this wait is bounded.
@@ -95,9 +108,10 @@ impl ChildState {
         let tail = String::from_utf8_lossy(&tail);
         let tail: String = tail.trim().chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect();
         let exit = exit.map(|status| format!(" ({status})")).unwrap_or_default();
+        let noise = self.noise_after(0).map(|noise| format!("; {noise}")).unwrap_or_default();
         match tail.is_empty() {
-            true => exit,
-            false => format!("{exit}; the end of its stderr:\n  {}", tail.replace('\n', "\n  ")),
+            true => format!("{exit}{noise}"),
+            false => format!("{exit}{noise}; the end of its stderr:\n  {}", tail.replace('\n', "\n  ")),
         }
     }
 }
@@ -141,7 +155,7 @@ pub(super) fn spawn(
         return Err("its pipes could not be opened".to_owned());
     };
     tokio::spawn(drain(stderr, state.clone()));
-    let pipe = AsyncRwTransport::new(stdout, stdin).with_max_line_length(MAX_LINE);
+    let pipe = Pipe::new(stdin, stdout, state.noise.clone());
     Ok((StdioTransport { pipe, child, state: state.clone(), exited: None, closed: false }, state))
 }
 
@@ -179,7 +193,7 @@ async fn drain(mut stderr: ChildStderr, state: ChildState) {
 
 /// A child process as rmcp's transport.
 pub(super) struct StdioTransport {
-    pipe: AsyncRwTransport<RoleClient, ChildStdout, ChildStdin>,
+    pipe: Pipe,
     child: Box<dyn ChildWrapper>,
     state: ChildState,
     /// When the leader was seen to have ended.
@@ -242,15 +256,7 @@ impl Transport<RoleClient> for StdioTransport {
         &mut self,
         item: TxJsonRpcMessage<RoleClient>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
-        let sent = self.pipe.send(item);
-        async move {
-            match sent.await {
-                // The server has gone, or will not listen: the end of its output, or
-                // the time-out, says more than a broken pipe.
-                Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-                other => other,
-            }
-        }
+        self.pipe.send(item)
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {

@@ -7,6 +7,7 @@
 //! others still run.
 
 mod expand;
+mod hidden;
 mod read;
 
 use std::collections::BTreeMap;
@@ -14,12 +15,9 @@ use std::fmt;
 use std::time::Duration;
 
 pub use expand::Environment;
+pub(super) use hidden::Hidden;
 
-use crate::secrets::{Secrets, names_secret};
-
-/// Values shorter than this, in characters, are settings (`true`, `8080`, `en_GB`)
-/// that stand in many a text.
-const MIN_SECRET: usize = 8;
+use crate::secrets::Secrets;
 
 /// Servers, in the order of the file.
 #[derive(Debug, Clone, Default)]
@@ -146,24 +144,14 @@ impl Config {
         &self.notes
     }
 
-    /// What the servers' variables and headers hold and nobody else should read:
-    /// values of at least 8 characters, and what stands behind a first word in
+    /// What the entries hold and nobody else should read: values of variables and
+    /// headers of at least 8 characters, and what stands behind a first word in
     /// them, as the token of `Bearer TOKEN`. A plain word of letters and
     /// underscores, such as `production`, counts only where its name speaks of a
-    /// secret: recordings and answers are full of words.
+    /// secret: recordings and answers are full of words. Arguments and parts of a
+    /// URL count where their name speaks of one, as in `--api-key KEY`.
     pub fn secrets(&self) -> Secrets {
-        let transports = self.servers.iter().filter_map(|server| server.transport.as_ref().ok());
-        let named = transports.flat_map(|transport| match transport {
-            TransportConfig::Stdio { env, .. } => env,
-            TransportConfig::Http { headers, .. } => headers,
-        });
-        Secrets::new(named.flat_map(|(name, value)| {
-            let value = value.trim();
-            let behind = value.split_once(' ').map(|(_, behind)| behind.trim());
-            let word = |text: &str| text.bytes().all(|b| b.is_ascii_alphabetic() || b == b'_');
-            let secret = move |text: &&str| text.chars().count() >= MIN_SECRET && (names_secret(name) || !word(text));
-            [Some(value), behind].into_iter().flatten().filter(secret)
-        }))
+        self.servers.iter().map(hidden::of).fold(Secrets::default(), |all, more| all.and(&more))
     }
 
     /// Keeps only the servers that `keep` accepts.
@@ -221,24 +209,5 @@ impl FromIterator<ServerConfig> for Config {
         let mut config = Config::default();
         servers.into_iter().for_each(|server| config.push(server));
         config
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn secrets_are_long_values_of_variables_and_headers_and_no_plain_words() {
-        let text = r#"{ "mcpServers": {
-            "a": { "command": "x", "args": ["argument-1"],
-                   "env": { "DSN": "db://u:pw@h", "MODE": "production", "DB_PASSWORD": "letmeinnow", "PORT": "8080808" } },
-            "b": { "url": "https://h/mcp", "headers": { "Authorization": "Bearer ${TOKEN}", "Accept": "json" } }
-        } }"#;
-        let token = |name: &str| (name == "TOKEN").then(|| "tok-123456".to_owned());
-        let secrets = Config::parse(text, "mcp.json", &token).unwrap().secrets();
-        let all = "db://u:pw@h production letmeinnow 8080808 argument-1 Bearer tok-123456; tok-123456; json";
-        let hidden = "[redacted] production [redacted] 8080808 argument-1 [redacted]; [redacted]; json";
-        assert_eq!(secrets.hide(all), hidden);
     }
 }

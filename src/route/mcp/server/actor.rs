@@ -10,7 +10,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Demand, Offer, Retry, Start, View};
 use crate::route::mcp::config::ServerConfig;
-use crate::route::mcp::connection::{self, ConnectError, Connection, Limits};
+use crate::route::mcp::connection::{Connection, Limits};
+use crate::route::mcp::handshake::{self, ConnectError};
 use crate::route::mcp::status::ServerState;
 
 /// Wait for further changes before lists are read anew, and the shortest time between two readings.
@@ -178,8 +179,7 @@ impl Actor {
     }
 
     async fn connected(&self) -> Result<(Connection, Offer, Vec<String>), ConnectError> {
-        let transport = self.config.transport.as_ref().map_err(|problem| ConnectError::from(problem.clone()))?;
-        let connection = connection::connect(transport, &self.environment, self.limits).await?;
+        let connection = handshake::connect(&self.config, &self.environment, self.limits).await?;
         match self.offered(&connection).await {
             Ok((offer, notes)) => Ok((connection, offer, notes)),
             Err(error) => {

@@ -1,0 +1,224 @@
+//! Requests that always end: with a result, an error, a time-out, or a cancellation.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rmcp::model::{
+    CancelledNotification, CancelledNotificationParam, ClientCapabilities, ClientConfig, ClientRequest, ErrorCode,
+    Implementation, ProgressNotificationParam, ProgressToken, ProtocolVersion, RequestId, ServerResult,
+};
+use rmcp::service::{NotificationContext, PeerRequestOptions, RequestHandle};
+use rmcp::{ClientHandler, Peer, RoleClient, ServiceError};
+use serde_json::Value;
+use tokio::sync::Notify;
+use tokio::time::{Instant, sleep_until};
+
+use super::connection::Connection;
+use super::http;
+use super::stdio::{ChildState, UNREADABLE};
+
+/// Wait for a cancellation to be written.
+const CANCEL: Duration = Duration::from_millis(500);
+
+/// Why a request has no result.
+#[derive(Debug)]
+pub(super) enum RequestError {
+    /// The server answered with a JSON-RPC error.
+    Refused { code: i32, message: String },
+    /// It did not answer within this time; what it wrote meanwhile that is no answer.
+    TimedOut(Duration, Option<String>),
+    /// The connection has broken; the text says how.
+    Broken(String),
+}
+
+impl RequestError {
+    fn map(self, text: impl Fn(String) -> String) -> Self {
+        match self {
+            RequestError::Refused { code, message } => RequestError::Refused { code, message: text(message) },
+            RequestError::TimedOut(limit, noise) => RequestError::TimedOut(limit, noise.map(text)),
+            RequestError::Broken(how) => RequestError::Broken(text(how)),
+        }
+    }
+
+    /// Whether the server does not know the method at all.
+    pub(super) fn is_unknown_method(&self) -> bool {
+        matches!(self, RequestError::Refused { code, .. } if *code == ErrorCode::METHOD_NOT_FOUND.0)
+    }
+}
+
+impl std::fmt::Display for RequestError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            RequestError::Refused { code, message } => write!(f, "{message} (JSON-RPC error {code})"),
+            RequestError::TimedOut(limit, None) => write!(f, "no answer within {}", seconds(*limit)),
+            RequestError::TimedOut(limit, Some(noise)) => write!(f, "no answer within {}; {noise}", seconds(*limit)),
+            RequestError::Broken(how) => f.write_str(how),
+        }
+    }
+}
+
+/// `30 s`, `1.5 s`.
+pub(super) fn seconds(time: Duration) -> String {
+    format!("{} s", time.as_millis() as f64 / 1000.0)
+}
+
+impl Connection {
+    /// Sends a request and waits for its result, its time-out or the connection's
+    /// end. A request that is given up, by time or by dropping this future, is
+    /// cancelled at the server.
+    ///
+    /// The server's secrets are in neither the result nor the error.
+    pub(super) async fn request(&self, request: ClientRequest, limit: Duration) -> Result<Value, RequestError> {
+        match self.answer(request, limit).await {
+            Ok(mut result) => {
+                self.hidden.in_answers.hide_in(&mut result);
+                Ok(result)
+            }
+            Err(error) => Err(error.map(|text| self.hidden.in_errors.hide(&text).into_owned())),
+        }
+    }
+
+    async fn answer(&self, request: ClientRequest, limit: Duration) -> Result<Value, RequestError> {
+        if self.is_gone() {
+            return Err(self.broken("the connection is closed").await);
+        }
+        let started = Instant::now();
+        let noise = self.child.as_ref().map(ChildState::noise).unwrap_or_default();
+        let handle = match self.peer.send_request_with_option(request, PeerRequestOptions::no_options()).await {
+            Ok(handle) => handle,
+            Err(error) => return Err(self.service_error(error).await),
+        };
+        let mut pending = Pending::new(handle, &self.peer, &self.progress);
+        let mut deadline = started + limit;
+        let last = started + self.limits.most.max(limit);
+        let answer = loop {
+            tokio::select! {
+                biased;
+                answer = &mut pending.handle.rx => break answer.unwrap_or(Err(ServiceError::TransportClosed)),
+                () = pending.moved.notified() => deadline = (Instant::now() + limit).min(last),
+                () = self.gone.cancelled() => break Err(ServiceError::TransportClosed),
+                () = sleep_until(deadline) => {
+                    pending.cancel().await;
+                    let noise = self.child.as_ref().and_then(|child| child.noise_after(noise));
+                    return Err(RequestError::TimedOut(deadline - started, noise));
+                }
+            }
+        };
+        pending.answered = true;
+        match answer {
+            Ok(result) => raw(result).map_err(|e| RequestError::Broken(format!("its answer cannot be read: {e}"))),
+            Err(error) => Err(self.service_error(error).await),
+        }
+    }
+
+    async fn service_error(&self, error: ServiceError) -> RequestError {
+        match error {
+            ServiceError::McpError(e) if e.code == UNREADABLE => RequestError::Broken(e.message.into_owned()),
+            ServiceError::McpError(e) => RequestError::Refused { code: e.code.0, message: e.message.into_owned() },
+            ServiceError::TransportClosed => {
+                self.mark_gone();
+                self.broken("the connection broke").await
+            }
+            ServiceError::TransportSend(e) => {
+                let what = http::explain(&e).unwrap_or_else(|| format!("the request could not be sent: {}", e.error));
+                self.broken(&what).await
+            }
+            other => self.broken(&other.to_string()).await,
+        }
+    }
+
+    pub(super) async fn broken(&self, what: &str) -> RequestError {
+        let more = match (&self.child, &self.url) {
+            (Some(child), _) => child.last_words().await,
+            (None, Some(url)) => format!(" ({url})"),
+            (None, None) => String::new(),
+        };
+        RequestError::Broken(self.hidden.in_errors.hide(&format!("{what}{more}")).into_owned())
+    }
+}
+
+/// A result as the JSON it was. What rmcp does not recognise it keeps as it came.
+fn raw(result: ServerResult) -> serde_json::Result<Value> {
+    match result {
+        ServerResult::CustomResult(custom) => Ok(custom.0),
+        known => serde_json::to_value(known),
+    }
+}
+
+/// A request on its way. Dropped before its answer, it is cancelled at the server.
+struct Pending {
+    handle: RequestHandle<RoleClient>,
+    peer: Peer<RoleClient>,
+    progress: Progress,
+    moved: Arc<Notify>,
+    answered: bool,
+}
+
+impl Pending {
+    fn new(handle: RequestHandle<RoleClient>, peer: &Peer<RoleClient>, progress: &Progress) -> Self {
+        let moved = Arc::<Notify>::default();
+        progress.lock().unwrap_or_else(PoisonError::into_inner).insert(handle.progress_token.clone(), moved.clone());
+        Pending { handle, peer: peer.clone(), progress: progress.clone(), moved, answered: false }
+    }
+
+    /// Cancels the request and waits, not for long, until that is on its way.
+    async fn cancel(&mut self) {
+        self.answered = true;
+        let _ = tokio::time::timeout(CANCEL, cancel(self.peer.clone(), self.handle.id.clone())).await;
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.handle.progress_token);
+        // Outside a runtime there is nobody left to tell.
+        if let (false, Ok(runtime)) = (self.answered, tokio::runtime::Handle::try_current()) {
+            runtime.spawn(cancel(self.peer.clone(), self.handle.id.clone()));
+        }
+    }
+}
+
+async fn cancel(peer: Peer<RoleClient>, id: RequestId) {
+    let params = CancelledNotificationParam::new(Some(id), Some("the caller gave up".to_owned()));
+    // A server that cannot be told any more needs no telling.
+    let _ = peer.send_notification(CancelledNotification::new(params).into()).await;
+}
+
+/// Requests that wait for news of their progress.
+pub(super) type Progress = Arc<Mutex<HashMap<ProgressToken, Arc<Notify>>>>;
+
+/// Our side of the protocol: no sampling, no roots, no elicitation.
+#[derive(Default)]
+pub(super) struct Client {
+    pub(super) progress: Progress,
+    /// Told when the server says that one of its lists has changed.
+    pub(super) changed: Arc<Notify>,
+}
+
+impl ClientHandler for Client {
+    fn get_info(&self) -> ClientConfig {
+        let me = Implementation::new("toolgraft", env!("CARGO_PKG_VERSION"));
+        // rmcp's default is a draft that servers of today refuse.
+        ClientConfig::new(ClientCapabilities::default(), me).with_protocol_version(ProtocolVersion::V_2025_11_25)
+    }
+
+    async fn on_progress(&self, params: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
+        let waiting = self.progress.lock().unwrap_or_else(PoisonError::into_inner).get(&params.progress_token).cloned();
+        if let Some(waiting) = waiting {
+            waiting.notify_one();
+        }
+    }
+
+    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.changed.notify_one();
+    }
+
+    async fn on_resource_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.changed.notify_one();
+    }
+
+    async fn on_prompt_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.changed.notify_one();
+    }
+}

@@ -1,0 +1,279 @@
+//! Faults over standard input and output: each ends in a clear error or works,
+//! and the other servers never notice.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use libtest_mimic::Trial;
+use serde_json::json;
+use toolgraft::outcome::{Outcome, Status};
+use toolgraft::route::Toolbox;
+use toolgraft::route::mcp::{Config, Hub, Options, ServerConfig, ServerState, TransportConfig};
+
+use crate::case::{Case, call, call_with, hub, options, soon, trial};
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![
+        trial("a_listing_that_is_not_answered_ends", |case| {
+            fails_to_start(case, "slow-list", "lists were not complete")
+        }),
+        trial("a_cursor_that_always_changes_ends", |case| {
+            fails_to_start(case, "endless-cursor", "more than 100 pages")
+        }),
+        trial("a_cursor_that_comes_twice_ends", |case| fails_to_start(case, "same-cursor", "came twice")),
+        trial("a_closed_output_ends_the_server", closed_output),
+        trial("an_answer_of_another_protocol_ends", |case| fails_to_start(case, "not-mcp", "no MCP")),
+        trial("a_call_that_is_not_answered_ends_and_is_cancelled", call_hangs),
+        trial("progress_starts_the_time_of_a_call_anew", progress),
+        trial("endless_progress_ends_at_the_cap", endless_progress),
+        trial("a_dropped_call_is_cancelled", dropped_call),
+        trial("an_answer_of_20_mebibytes_is_read", big_answer),
+        trial("an_answer_that_is_too_long_is_an_error_of_its_call", huge_answer),
+        trial("a_stderr_full_of_words_blocks_nobody", |case| works(case, "talks")),
+        trial("a_banner_does_no_harm", |case| works(case, "banner")),
+        trial("answers_over_several_lines_are_read", |case| works(case, "pretty")),
+        trial("answers_with_text_as_their_id_are_read", |case| works(case, "text-ids")),
+        trial("answers_that_come_twice_are_taken_once", |case| works(case, "twice")),
+        trial("a_server_may_ask_while_it_works", |case| works(case, "asks")),
+        trial("an_answer_without_a_line_break_at_the_end_is_read", last_words),
+        trial("bytes_that_are_no_utf_8_are_replaced", bad_utf8),
+        trial("an_answer_without_an_id_is_named", no_id),
+        trial("an_answer_that_is_no_json_rpc_is_an_error_of_its_call", odd_answer),
+        trial("a_server_that_does_not_listen_blocks_nobody", deaf),
+        trial("calls_of_a_server_that_dies_all_end", all_calls_end),
+        trial("a_malformed_tool_is_left_out_and_the_rest_stay", malformed_tool),
+        trial("schemas_arrive_as_they_were_written", schemas),
+        trial("content_of_an_unknown_kind_is_a_note", unknown_content),
+        trial("a_server_sees_no_secret_of_ours", environment),
+        trial("a_servers_secrets_are_in_no_error_and_no_result", secrets),
+    ]
+}
+
+/// The server with a fault, and one without.
+async fn with_a_good_one(server: ServerConfig, case: &Case, options: Options) -> Hub {
+    Hub::connect(&Config::from_iter([server, case.named("good", "none")]), options).await
+}
+
+async fn good_one_answers(hub: &Hub) {
+    let invocation = toolgraft::route::Invocation::new("echo").with_server("good");
+    let outcome = hub.call(invocation.with_arguments(json!({ "text": "here" }))).await;
+    assert_eq!(outcome.text, "here", "{outcome:?}");
+}
+
+fn patient(server: ServerConfig, call: u64) -> ServerConfig {
+    ServerConfig { call_timeout: Some(Duration::from_millis(call)), ..server }
+}
+
+async fn fails_to_start(case: Arc<Case>, fault: &'static str, why: &'static str) {
+    let server = ServerConfig { connect_timeout: Some(Duration::from_millis(1500)), ..case.server(fault) };
+    let hub = with_a_good_one(server, &case, options()).await;
+    let status = hub.servers().remove(0);
+    let error = status.error.clone().unwrap_or_default();
+    assert!(status.state == ServerState::Failed && error.contains(why), "{status:?}");
+    good_one_answers(&hub).await;
+    let outcome = call(&hub, "echo").await;
+    assert!(outcome.status == Status::ToolError && outcome.text.contains("\"s\""), "{outcome:?}");
+    hub.shutdown().await;
+}
+
+/// A call of the faulty server answers as if nothing was, twice.
+async fn works(case: Arc<Case>, fault: &'static str) {
+    let hub = with_a_good_one(case.server(fault), &case, options()).await;
+    assert_eq!(hub.servers()[0].state, ServerState::Ready, "{:?}", hub.servers());
+    for text in ["first", "second"] {
+        let outcome = call_with(&hub, "echo", json!({ "text": text })).await;
+        assert_eq!(outcome.text, text, "{outcome:?}");
+    }
+    hub.shutdown().await;
+}
+
+/// Its output is closed and it runs on, in `sh` that ignores the end of its input.
+async fn closed_output(case: Arc<Case>) {
+    let me = std::env::current_exe().unwrap();
+    let script = "\"$0\" serve exits-at-the-list \"$1\"; exec \"$0\" linger \"$1\" >&-";
+    let server = ServerConfig::stdio("s", "sh", ["-c", script, me.to_str().unwrap(), case.path()]);
+    let hub = with_a_good_one(server, &case, options()).await;
+    let status = hub.servers().remove(0);
+    let error = status.error.clone().unwrap_or_default();
+    assert!(status.state == ServerState::Failed && error.contains("the connection broke"), "{status:?}");
+    good_one_answers(&hub).await;
+    hub.shutdown().await;
+}
+
+async fn last_words(case: Arc<Case>) {
+    let hub = hub([case.server("none")]).await;
+    assert_eq!(call(&hub, "last").await.text, "the last");
+    hub.shutdown().await;
+}
+
+async fn call_hangs(case: Arc<Case>) {
+    let hub = with_a_good_one(patient(case.server("none"), 300), &case, options()).await;
+    let outcome = call(&hub, "hang").await;
+    assert_eq!(outcome.status, Status::TimedOut);
+    for text in ["\"s\"", "\"hang\"", "within 0.3 s", "cancelled"] {
+        assert!(outcome.text.contains(text), "{text}: {outcome:?}");
+    }
+    assert!(soon(|| case.has("notifications", "notifications/cancelled")).await);
+    assert!(call(&hub, "pid").await.is_result(), "the server goes on");
+    good_one_answers(&hub).await;
+    hub.shutdown().await;
+}
+
+async fn progress(case: Arc<Case>) {
+    let hub = hub([patient(case.server("progress"), 800)]).await;
+    let outcome = call(&hub, "work").await;
+    assert!(outcome.is_result() && outcome.took.unwrap() > Duration::from_millis(1500), "{outcome:?}");
+    hub.shutdown().await;
+}
+
+async fn endless_progress(case: Arc<Case>) {
+    let options = Options { max_call: Duration::from_millis(1500), ..options() };
+    let hub = Hub::connect(&Config::from_iter([patient(case.server("endless-progress"), 800)]), options).await;
+    let outcome = call(&hub, "work").await;
+    assert_eq!(outcome.status, Status::TimedOut, "{outcome:?}");
+    assert!(outcome.text.contains("within 1.5 s"), "{outcome:?}");
+    hub.shutdown().await;
+}
+
+async fn dropped_call(case: Arc<Case>) {
+    let hub = hub([case.server("none")]).await;
+    let called = || case.has("calls", "hang");
+    tokio::select! {
+        outcome = call(&hub, "hang") => panic!("{outcome:?}"),
+        called = soon(called) => assert!(called),
+    }
+    assert!(soon(|| case.has("notifications", "notifications/cancelled")).await);
+    hub.shutdown().await;
+}
+
+async fn big_answer(case: Arc<Case>) {
+    let hub = hub([case.server("none")]).await;
+    let outcome = call_with(&hub, "big", json!({ "mebibytes": 20 })).await;
+    assert_eq!((outcome.status, outcome.text.len()), (Status::Result, 20 * 1024 * 1024), "the whole is the caller's");
+    let shown = toolgraft::outcome::bounded(&outcome.text, toolgraft::outcome::RESULT_BYTES);
+    assert!(shown.len() < 60_000, "the model gets its head and its tail");
+    hub.shutdown().await;
+}
+
+async fn huge_answer(case: Arc<Case>) {
+    let hub = with_a_good_one(case.server("none"), &case, options()).await;
+    let outcome = call_with(&hub, "big", json!({ "mebibytes": 65 })).await;
+    assert!(outcome.status == Status::ToolError && outcome.text.contains("more than 64 MiB"), "{outcome:?}");
+    assert!(call(&hub, "pid").await.is_result(), "the next answer is read");
+    hub.shutdown().await;
+}
+
+async fn bad_utf8(case: Arc<Case>) {
+    let hub = hub([case.server("none")]).await;
+    assert_eq!(call(&hub, "latin1").await.text, "caf\u{fffd}");
+    hub.shutdown().await;
+}
+
+async fn no_id(case: Arc<Case>) {
+    let hub = hub([patient(case.server("none"), 300)]).await;
+    let outcome = call(&hub, "nameless").await;
+    assert_eq!(outcome.status, Status::TimedOut);
+    assert!(
+        outcome.text.contains("what is no MCP, once") && outcome.text.contains("nobody knows whose"),
+        "{outcome:?}"
+    );
+    // What came before is not told again.
+    assert!(!call(&hub, "hang").await.text.contains("no MCP"));
+    hub.shutdown().await;
+}
+
+async fn odd_answer(case: Arc<Case>) {
+    let hub = hub([case.server("none")]).await;
+    let outcome = call(&hub, "odd").await;
+    assert_eq!(outcome.status, Status::ToolError);
+    assert!(outcome.text.contains("no JSON-RPC") && outcome.text.contains("\"odd\""), "{outcome:?}");
+    hub.shutdown().await;
+}
+
+async fn deaf(case: Arc<Case>) {
+    let hub = with_a_good_one(patient(case.server("none"), 500), &case, options()).await;
+    assert!(call(&hub, "stop_listening").await.is_result());
+    // More than a pipe holds.
+    let long = json!({ "text": "x".repeat(1024 * 1024) });
+    let outcomes = futures::future::join_all((0..20).map(|_| call_with(&hub, "echo", long.clone()))).await;
+    assert!(outcomes.iter().all(|outcome| outcome.status == Status::TimedOut), "{outcomes:?}");
+    good_one_answers(&hub).await;
+    hub.shutdown().await;
+}
+
+async fn all_calls_end(case: Arc<Case>) {
+    let hub = with_a_good_one(case.server("none"), &case, options()).await;
+    // More than run at once, so that some wait for their turn.
+    let hang = (0..40).map(|_| call(&hub, "hang"));
+    let die = async {
+        assert!(soon(|| case.count("calls") == 16).await);
+        let dies = std::process::Command::new("kill").args(["-9", &case.pid()]).status();
+        assert!(dies.unwrap().success());
+        good_one_answers(&hub).await;
+    };
+    let hang = async {
+        tokio::select! {
+            outcomes = futures::future::join_all(hang) => outcomes,
+            () = tokio::time::sleep(Duration::from_secs(60)) => panic!("a call never ends"),
+        }
+    };
+    let (outcomes, ()) = futures::join!(hang, die);
+    assert!(outcomes.iter().all(|outcome| outcome.status == Status::ToolError), "{outcomes:?}");
+    assert!(outcomes.iter().any(|outcome| outcome.text.contains("signal: 9")), "{outcomes:?}");
+    hub.shutdown().await;
+}
+
+async fn malformed_tool(case: Arc<Case>) {
+    let hub = hub([case.server("odd-tools")]).await;
+    let status = hub.servers().remove(0);
+    assert_eq!(status.state, ServerState::Ready, "{status:?}");
+    assert!(status.notes.iter().any(|note| note.contains("\"broken\" is left out")), "{:?}", status.notes);
+    assert!(hub.catalog().knows("echo") && !hub.catalog().knows("broken"));
+    hub.shutdown().await;
+}
+
+async fn schemas(case: Arc<Case>) {
+    let hub = hub([case.server("odd-tools")]).await;
+    let catalog = hub.catalog();
+    let tool = catalog.find(Some("s"), "schema").unwrap().tool;
+    assert_eq!(tool.input_schema.as_ref().unwrap().to_string(), crate::server::SCHEMA);
+    hub.shutdown().await;
+}
+
+async fn unknown_content(case: Arc<Case>) {
+    let hub = hub([case.server("none")]).await;
+    let Outcome { text, status, .. } = call(&hub, "hologram").await;
+    assert_eq!(status, Status::Result);
+    assert!(text.contains("unknown kind \"hologram\"") && text.contains("and text"), "{text}");
+    hub.shutdown().await;
+}
+
+async fn environment(case: Arc<Case>) {
+    let mut environment = options().environment;
+    environment.push(("OPENAI_API_KEY".into(), "s3cret-of-ours".into()));
+    let hub = Hub::connect(&Config::from_iter([case.server("none")]), Options { environment, ..options() }).await;
+    let seen = call(&hub, "environment").await;
+    assert!(seen.text.contains("PATH=") && !seen.text.contains("s3cret"), "{seen:?}");
+    assert_eq!(call(&hub, "stdin").await.text, "pipe", "no terminal and no file of ours");
+    hub.shutdown().await;
+}
+
+async fn secrets(case: Arc<Case>) {
+    let ServerConfig { transport, .. } = case.server("tells-its-key");
+    let mut transport = transport.unwrap();
+    let TransportConfig::Stdio { env, .. } = &mut transport else { panic!() };
+    env.insert("API_KEY".to_owned(), "s3cret-of-theirs".to_owned());
+    let hub = hub([ServerConfig::new("s", transport)]).await;
+    let mut said = vec![format!("{:?}", hub.servers()), format!("{:?}", hub.catalog())];
+    for tool in ["environment", "refuse", "die"] {
+        said.push(format!("{:?}", call(&hub, tool).await));
+    }
+    said.push(format!("{:?}", hub.servers()));
+    for text in &said {
+        assert!(!text.contains("s3cret"), "{text}");
+    }
+    for (text, expected) in said[2..].iter().zip(["API_KEY=[redacted]", "no: [redacted]", "died of [redacted]"]) {
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
+    hub.shutdown().await;
+}
