@@ -41,9 +41,59 @@ pub(super) struct CalmValue {
     pub(super) limit_at: u64,
     /// Index of the call.
     pub(super) index: u32,
+    pub(super) string: CalmString,
+    pub(super) reasoning_channel: bool,
+}
+
+/// What may stand in a string that is its own preview, beside bytes that mean nothing.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct CalmString {
     /// The byte that may begin the call's end.
     pub(super) closer: u8,
-    pub(super) reasoning_channel: bool,
+    /// The byte behind that one, if every closer has it there.
+    pub(super) second: Option<u8>,
+    /// JSON's escapes of one character; they say nothing of what comes next.
+    pub(super) escapes: bool,
+}
+
+impl CalmString {
+    /// The rules of a JSON string in a call that `closer` ends, if anything does.
+    pub(super) fn json(closer: Option<&str>) -> Self {
+        let bytes = closer.map_or(&b"\""[..], str::as_bytes);
+        let second = bytes.get(1).copied().filter(u8::is_ascii);
+        CalmString { closer: bytes.first().copied().unwrap_or(b'"'), second, escapes: true }
+    }
+
+    /// Whether the string neither ends in `chunk` nor needs a decision there.
+    fn holds(self, chunk: &[u8]) -> bool {
+        let mut at = 0;
+        while let Some(found) = self.stop(&chunk[at..]) {
+            at += found;
+            let Some(next) = chunk.get(at + 1) else { return false };
+            match chunk[at] {
+                b'\\' if self.escapes && br#""\/bfnrt"#.contains(next) => at += 2,
+                byte if byte == self.closer && self.second.is_some_and(|second| second != *next) => at += 1,
+                _ => return false,
+            }
+        }
+        true
+    }
+
+    /// The first byte that may mean something.
+    #[inline]
+    fn stop(self, bytes: &[u8]) -> Option<usize> {
+        let stops =
+            |b: u8| u8::from(b == b'"') | u8::from(b == b'\\') | u8::from(b < b' ') | u8::from(b == self.closer);
+        let (blocks, rest) = bytes.as_chunks::<16>();
+        for (i, block) in blocks.iter().enumerate() {
+            let found = u128::from_le_bytes(block.map(stops));
+            if found != 0 {
+                return Some(i * 16 + found.trailing_zeros() as usize / 8);
+            }
+        }
+        let found = rest.iter().position(|b| stops(*b) != 0)?;
+        Some(bytes.len() - rest.len() + found)
+    }
 }
 
 impl Calm {
@@ -81,12 +131,40 @@ impl CalmValue {
     #[inline]
     pub(super) fn pass(&mut self, chunk: &str, sink: &mut impl FnMut(Event<'_>)) -> bool {
         let span = self.at..self.at + chunk.len() as u64;
-        let stops = |b: &u8| *b == b'"' || *b == b'\\' || *b < b' ' || *b == self.closer;
-        if span.end > self.limit_at || chunk.as_bytes().iter().fold(false, |any, b| any | stops(b)) {
+        if span.end > self.limit_at || !self.string.holds(chunk.as_bytes()) {
             return false;
         }
         self.at = span.end;
         sink(Event::ArgsDelta { index: self.index, text: chunk, span });
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_string_holds_escapes_and_what_begins_no_closer() {
+        let element = CalmString::json(Some("</"));
+        let none = CalmString::json(None);
+        let text = CalmString { closer: b'<', second: None, escapes: false };
+        for (chunk, in_element, without_closer, in_text) in [
+            ("plain, 字", true, true, true),
+            (r#"a \"b\" \\ \n"#, true, true, false),
+            ("a < b", true, true, false),
+            ("a <", false, true, false),
+            (r"a \", false, false, false),
+            ("a </", false, true, false),
+            (r"\\</", false, true, false),
+            (r"\u0041", false, false, false),
+            (r"\x", false, false, false),
+            ("a\"", false, false, false),
+            ("a\\\"\"", false, false, false),
+            ("a\n", false, false, false),
+        ] {
+            let held = [element, none, text].map(|string| string.holds(chunk.as_bytes()));
+            assert_eq!(held, [in_element, without_closer, in_text], "{chunk:?}");
+        }
     }
 }

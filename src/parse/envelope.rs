@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::body::{CallOut, JsonCloser, JsonStep, JsonText, Step, think_close};
+use super::calm::CalmString;
 use super::line::fence_close;
 use super::objects::Objects;
 use super::verdict::{Fault, Parts};
@@ -191,10 +192,9 @@ impl Envelope {
     }
 
     /// See `Body::calm`.
-    pub(super) fn calm(&self, at: u64) -> Option<u8> {
+    pub(super) fn calm(&self, at: u64) -> Option<CalmString> {
         let in_arguments = self.previewed == at && matches!(self.arguments, Some((_, None)));
-        (in_arguments && self.json.in_string_at(at))
-            .then(|| self.objects.marked.closer().map_or(b'"', |close| close.as_bytes()[0]))
+        (in_arguments && self.json.in_string_at(at)).then(|| CalmString::json(self.objects.marked.closer()))
     }
 
     /// See `Body::go_on`.

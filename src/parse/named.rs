@@ -8,6 +8,7 @@
 use serde_json::{Map, Value};
 
 use super::body::{CallOut, JsonCloser, JsonStep, JsonText, Step, think_close};
+use super::calm::CalmString;
 use super::config::MIN_HOLD;
 use super::head::{begins_token, closes, either, unit};
 use super::line::{fence_run, run as fence_chars};
@@ -235,9 +236,9 @@ impl NamedJson {
     }
 
     /// See `Body::calm`.
-    pub(super) fn calm(&self, at: u64) -> Option<u8> {
+    pub(super) fn calm(&self, at: u64) -> Option<CalmString> {
         let json = self.json.as_ref().filter(|_| self.state == State::Json && self.previewed == at)?;
-        json.in_string_at(at).then(|| self.call.close.bytes().next().unwrap_or(b'"'))
+        json.in_string_at(at).then(|| CalmString::json(Some(self.call.close).filter(|close| !close.is_empty())))
     }
 
     /// See `Body::go_on`.

@@ -9,7 +9,7 @@
 //! were no limit; any other is `limit`.
 
 use super::body::{CallOut, Step};
-use super::calm::CalmValue;
+use super::calm::{CalmString, CalmValue};
 use super::element::Element;
 use super::emit::{Emitter, Ended, Sink};
 use super::envelope::Envelope;
@@ -63,10 +63,9 @@ impl Body {
         }
     }
 
-    /// If the text that comes, at `at`, is a string's and its own preview while no
-    /// quotation mark, escape or control character comes: the byte that may begin
-    /// something in it, too.
-    fn calm(&self, at: u64) -> Option<u8> {
+    /// If the text that comes, at `at`, is a string's and its own preview: what
+    /// may come in it while it stays so.
+    fn calm(&self, at: u64) -> Option<CalmString> {
         match self {
             Body::Element(body) => body.calm(at),
             Body::NamedJson(body) => body.calm(at),
@@ -130,8 +129,8 @@ impl OpenCall {
 
     /// Where the call stands in a string that is handed on as it comes.
     pub(super) fn calm(&self, at: u64, index: u32, reasoning_channel: bool) -> Option<CalmValue> {
-        let closer = self.body.calm(at).filter(|_| self.head.is_none())?;
-        Some(CalmValue { at, limit_at: self.limit_at, index, closer, reasoning_channel })
+        let string = self.body.calm(at).filter(|_| self.head.is_none())?;
+        Some(CalmValue { at, limit_at: self.limit_at, index, string, reasoning_channel })
     }
 
     /// Goes on behind a string's text up to `at`, which was handed on.

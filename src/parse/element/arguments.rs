@@ -4,6 +4,7 @@ use super::{CDATA_OPEN, Element, Go, State, any_tag};
 use crate::call::Repair;
 use crate::dialect::ChildRole;
 use crate::parse::body::{CallOut, JsonCloser, JsonStep, JsonText, Step, think_close};
+use crate::parse::calm::CalmString;
 use crate::parse::config::MIN_HOLD;
 use crate::parse::line::fence_run;
 use crate::parse::window::{Match, Window, begins, begins_tag, leading_space};
@@ -23,9 +24,9 @@ impl Element {
     }
 
     /// See `Body::calm`.
-    pub(in crate::parse) fn calm(&self, at: u64) -> Option<u8> {
+    pub(in crate::parse) fn calm(&self, at: u64) -> Option<CalmString> {
         let json = self.json.as_ref().filter(|_| self.state == State::Json && self.previewed == at)?;
-        json.in_string_at(at).then_some(b'<')
+        json.in_string_at(at).then(|| CalmString::json(Some("</")))
     }
 
     /// See `Body::go_on`.
