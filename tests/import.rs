@@ -134,6 +134,25 @@ fn answers_after_one_another_are_rounds() {
     assert_eq!(one(text(&same_id, "x").unwrap()).rounds.len(), 2);
 }
 
+/// What the first answer's end does not say must still stand in the file.
+#[test]
+fn answers_without_an_end_stay_apart_when_they_are_written_and_read_again() {
+    let chunk = |text: &str| format!("{{\"choices\":[{{\"delta\":{{\"content\":\"{text}\"}}}}]}}\n");
+    let source = [&chunk("1"), "[DONE]\n", &chunk(""), "[DONE]\n", &chunk("2")].concat();
+    let recording = one(text(&source, "x").unwrap());
+    assert_eq!(recording.rounds.iter().map(|r| r.text(Content)).collect::<Vec<_>>(), ["1", "2"]);
+    let mut written = Vec::new();
+    recording.write(&mut written).unwrap();
+    assert_eq!(toolgraft::transcript::read(&*written).unwrap().rounds, recording.rounds);
+}
+
+#[test]
+fn an_answer_that_brought_nothing_is_no_round() {
+    let recording = one(text("{\"model\":\"m\",\"choices\":[{\"delta\":{\"role\":\"assistant\"}}]}\n", "x").unwrap());
+    assert!(recording.rounds.is_empty(), "{recording:?}");
+    assert_eq!(recording.cut.unwrap().reason, CutReason::NoAnswer);
+}
+
 #[test]
 fn content_may_be_a_list_of_parts_and_a_completion_may_be_whole() {
     let source = "{\n  \"model\": \"m\",\n  \"choices\": [{\"index\": 0, \"finish_reason\": \"stop\", \"message\": {\"role\": \"assistant\", \"content\": [\n\

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{ImportError, at_line};
 use crate::message::chunk::{Calls, Choice, Chunk};
 use crate::message::{DeltaKind, FinishReason};
-use crate::transcript::{Cut, CutReason, Finish, Note, Recording, Round, TimedDelta, json};
+use crate::transcript::{Cut, CutReason, Finish, Note, Recording, Round, Sent, TimedDelta, json};
 
 /// Fields of server-sent events beside `data`; an empty name is a comment.
 const FIELDS: &[&str] = &["event:", "id:", "retry:", ":"];
@@ -99,7 +99,12 @@ impl Stream {
         let ended = self.recording.rounds.last().is_some_and(|r| r.finish.is_some());
         if self.recording.rounds.is_empty() || self.done || ended && self.id != id {
             self.end_answer();
-            self.recording.rounds.push(Round::default());
+            // An answer that brought nothing is no round.
+            if self.recording.rounds.last().is_none_or(Round::answered) {
+                // A request parts it from one that has no end.
+                let sent = self.recording.rounds.last().filter(|_| !ended).map(|_| Sent::default());
+                self.recording.rounds.push(Round { sent, ..Round::default() });
+            }
             self.done = false;
             self.choice = None;
         }
@@ -145,8 +150,16 @@ impl Stream {
         let Some(round) = self.recording.rounds.last() else {
             return Err(ImportError::Unknown { found: "stream events without `choices`".to_owned() });
         };
-        if round.finish.is_none() && self.recording.cut.is_none() {
-            self.recording.cut = Some(Cut { line: last, reason: CutReason::NoFinish });
+        let reason = match round {
+            Round { finish: Some(_), .. } => None,
+            _ if round.answered() => Some(CutReason::NoFinish),
+            _ => {
+                self.recording.rounds.pop();
+                Some(CutReason::NoAnswer)
+            }
+        };
+        if let Some(reason) = reason.filter(|_| self.recording.cut.is_none()) {
+            self.recording.cut = Some(Cut { line: last, reason });
         }
         Ok(self.recording)
     }
