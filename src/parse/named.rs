@@ -165,7 +165,13 @@ impl NamedJson {
     fn lead(&mut self, rest: &str, more: bool, max_depth: usize) -> Go {
         let fence = if self.fence == Fence::None { fence_run(rest, more) } else { Match::No };
         match (closes(self.call, rest, more), fence) {
-            (Match::Yes(length), _) => return Go::End(self.cursor + length as u64),
+            (Match::Yes(length), _) => {
+                if self.fence == Fence::Open {
+                    let message = "the arguments are missing: the code fence is open and empty";
+                    self.parts.fault = Some(Fault::malformed(message));
+                }
+                return Go::End(self.cursor + length as u64);
+            }
             (_, Match::Yes(length)) => {
                 self.fence = Fence::Open;
                 self.cursor += length as u64;

@@ -49,13 +49,25 @@ impl Element {
         let cdata = begins(rest, CDATA_OPEN, more);
         let fence = fence_run(rest, more);
         match (close, cdata, fence) {
+            // What they were to be is missing.
+            (Match::Yes(_), ..) if self.wrapped_in.is_some() => {
+                let what = self.wrapped_in.unwrap_or_default();
+                self.fault(format!("the arguments are missing: the {what} is open and empty"))
+            }
             // Nothing inside: no arguments.
             (Match::Yes(_), ..) => {
                 self.state = State::Tail;
                 Go::On
             }
-            (_, Match::Yes(()), _) => self.lead_repair(Repair::Cdata, CDATA_OPEN.len()),
-            (_, _, Match::Yes(length)) => self.lead_repair(Repair::Fence, length),
+            (_, Match::Yes(()), _) => {
+                self.wrapped_in = Some("CDATA section");
+                self.lead_repair(Repair::Cdata, CDATA_OPEN.len())
+            }
+            (_, _, Match::Yes(length)) => {
+                // A second fence line closes the first.
+                self.wrapped_in = if self.wrapped_in.is_none() { Some("code fence") } else { None };
+                self.lead_repair(Repair::Fence, length)
+            }
             (Match::Undecided, ..) | (_, Match::Undecided, _) | (_, _, Match::Undecided) => Go::Wait,
             _ => {
                 self.json = Some(JsonText::new(self.cursor, max_depth));

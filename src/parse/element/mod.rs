@@ -41,6 +41,8 @@ pub(super) struct Element {
     json_end: Option<u64>,
     /// It begins with no bracket, so that only its closing tag ends it.
     scalar: bool,
+    /// What was opened around it and is not closed.
+    wrapped_in: Option<&'static str>,
     uri: Map<String, Value>,
     /// Where the call would end if nothing more belonged to it.
     complete_at: Option<u64>,
@@ -78,6 +80,7 @@ impl Element {
             json: None,
             json_end: None,
             scalar: false,
+            wrapped_in: None,
             uri: Map::new(),
             complete_at: None,
             unexpected_at: None,
