@@ -74,36 +74,46 @@ bench-smoke:
 bench-limits:
 	$(SMOKE_COUNT) -- lower
 
-# Fuzzing of the parser's laws: a free walk for SECONDS that goes on from the last one. On
-# nightly where there is one, else on stable with its flags allowed.
+# Fuzzing: a free walk that goes on from the last one, SECONDS in all, shared by the targets
+# in TARGET. On nightly where there is one, else on stable with its flags allowed.
 SECONDS    ?= 600
+TARGET     ?= config grammar json laws recording repair
 TOOLS      := $(CURDIR)/target/tools
 CARGO_FUZZ := $(TOOLS)/bin/cargo-fuzz
 FUZZ_CARGO := $(shell rustup toolchain list 2>/dev/null | grep -q nightly && echo 'cargo +nightly' || echo 'env RUSTC_BOOTSTRAP=1 cargo')
 
-FUZZ_RUN   := PATH="$(TOOLS)/bin:$$PATH" $(FUZZ_CARGO) fuzz run --sanitizer none laws
+# `config` alone needs the MCP client, which takes minutes to build: it is no part of the
+# smoke walks.
+FUZZ_RUN   := PATH="$(TOOLS)/bin:$$PATH" $(FUZZ_CARGO) fuzz run --sanitizer none
+FUZZ_WITH  := $$([ $$target != config ] || echo --features mcp)
+FUZZ_DICT  := $$([ ! -f fuzz/$$target.dict ] || echo -dict=fuzz/$$target.dict)
 
 $(CARGO_FUZZ):
 	$(CARGO) install cargo-fuzz --locked --quiet --root $(TOOLS)
 
 fuzz: $(CARGO_FUZZ)
-	fuzz/seed.sh
-	$(FUZZ_RUN) -- -dict=fuzz/laws.dict -max_total_time=$(SECONDS) $(FUZZ_ARGS)
+	@set -e; for target in $(TARGET); do \
+		fuzz/seed.sh $$target; \
+		$(FUZZ_RUN) $(FUZZ_WITH) $$target -- $(FUZZ_DICT) -max_total_time=$$(($(SECONDS) / $(words $(TARGET)))) $(FUZZ_ARGS); \
+	done
 
 # The same walk each time: from the seeds alone, in a fixed order, so many runs long (about
-# a minute on a busy machine). The time is only a guard. What an earlier walk found is no
-# part of it, nothing is read again while it runs, and compared values, addresses among
-# them, do not steer it: the dictionary stands in for them.
+# a minute for all targets on an idle machine). The time is only a guard. What an earlier
+# walk found is no part of it, nothing is read again while it runs, and compared values,
+# addresses among them, do not steer it: the dictionaries stand in for them.
 SMOKE      := $(CURDIR)/target/fuzz-smoke
-SMOKE_RUNS ?= 60000
+SMOKE_RUNS := grammar=20000 laws=30000 recording=20000
 
 fuzz-smoke: $(CARGO_FUZZ)
 	rm -rf $(SMOKE)
-	mkdir -p $(SMOKE)/walk
-	fuzz/seed.sh $(SMOKE)/seeds
-	find $(SMOKE)/seeds -type f | LC_ALL=C sort | paste -s -d , - | tr -d '\n' > $(SMOKE)/list
-	$(FUZZ_RUN) $(SMOKE)/walk -- -seed=1 -runs=$(SMOKE_RUNS) -max_total_time=600 -reload=0 -use_cmp=0 -dict=fuzz/laws.dict \
-		-seed_inputs=@$(SMOKE)/list
+	@set -e; for walk in $(SMOKE_RUNS); do \
+		target=$${walk%=*}; \
+		mkdir -p $(SMOKE)/$$target/walk; \
+		fuzz/seed.sh $$target $(SMOKE)/$$target/seeds; \
+		find $(SMOKE)/$$target/seeds -type f | LC_ALL=C sort | paste -s -d , - | tr -d '\n' > $(SMOKE)/$$target/list; \
+		$(FUZZ_RUN) $$target $(SMOKE)/$$target/walk -- -seed=1 -runs=$${walk#*=} -max_total_time=600 -reload=0 -use_cmp=0 \
+			$(FUZZ_DICT) -seed_inputs=@$(SMOKE)/$$target/list; \
+	done
 
 clean-servers:
 	rm -rf $(SERVERS)/node_modules $(VENV)

@@ -10,6 +10,7 @@
 #[path = "../../tests/common/mod.rs"]
 #[allow(dead_code)] // Some of it is for the other tests.
 mod common;
+mod steady;
 
 use std::sync::{Arc, LazyLock};
 
@@ -50,16 +51,6 @@ fuzz_target!(|data: &[u8]| {
         panic!("{broken}\n{input:?}");
     }
 });
-
-/// Stands in for the system's: hash maps then start alike in every process, so
-/// that the same seed walks the same way. The standard library lets it be
-/// replaced for such ends.
-#[unsafe(no_mangle)]
-extern "C" fn getrandom(buffer: *mut u8, length: usize, _flags: u32) -> isize {
-    // SAFETY: the caller hands over a buffer of this length to be filled.
-    unsafe { buffer.write_bytes(0, length) };
-    length.cast_signed()
-}
 
 fn config(what: u8, how: u8, small: u8) -> Config {
     let dialects = match what & 7 {

@@ -1,0 +1,58 @@
+//! Any text as a configuration of MCP servers: reading never panics, what is
+//! wrong names its place, and `Debug` shows no variable's value.
+
+#![no_main]
+
+mod steady;
+
+use libfuzzer_sys::fuzz_target;
+use toolgraft::route::mcp::Config;
+
+/// Longer inputs teach the fuzzer nothing and cost it time.
+const LONGEST: usize = 8 << 10;
+
+/// Stands in variables, and in no input that could be found by chance.
+const SECRET: &str = "s3cret-af80d3be";
+
+fuzz_target!(|data: &[u8]| {
+    let text = String::from_utf8_lossy(&data[..data.len().min(LONGEST)]);
+    if text.contains(SECRET) {
+        return;
+    }
+    let lookup = |name: &str| (name.len() % 2 == 1).then(|| format!("Bearer {SECRET}"));
+    match Config::parse(&text, "mcp.json", &lookup) {
+        Ok(mut config) => {
+            for server in config.servers() {
+                assert!(is_place(&server.place, &text), "{:?} is no place in the file", server.place);
+                if let Some(problem) = server.problem() {
+                    assert!(problem.starts_with(&server.place), "{problem}");
+                    assert!(!problem.contains(SECRET), "a problem shows a secret: {problem}");
+                }
+                let shown = format!("{:?}", server.transport);
+                let named = ["command", "url", "cwd", "args"].iter().any(|key| text.contains(&format!("\"{key}\"")));
+                assert!(named || !shown.contains(SECRET), "a secret is shown: {shown}");
+            }
+            let names: Vec<String> = config.servers().iter().map(|server| server.name.clone()).collect();
+            let notes = config.notes().len();
+            config.merge(config.clone());
+            assert!(config.servers().iter().map(|server| &server.name).eq(&names), "the servers' order changed");
+            assert!(config.notes().len() >= notes + names.len(), "a replaced server goes unsaid");
+            let _ = config.secrets();
+        }
+        Err(error) => {
+            assert!(is_place(&error.place, &text), "{:?} is no place in the file", error.place);
+            assert!(!error.message.is_empty());
+        }
+    }
+});
+
+/// Whether this is `file:line:column` of a place in the text or at its end.
+fn is_place(place: &str, text: &str) -> bool {
+    let numbers = place.strip_prefix("mcp.json:").and_then(|rest| rest.split_once(':'));
+    let Some((Ok(line), Ok(column))) = numbers.map(|(l, c)| (l.parse::<usize>(), c.parse::<usize>())) else {
+        return false;
+    };
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let found = line.checked_sub(1).and_then(|line| text.split('\n').nth(line));
+    found.is_some_and(|found| (1..=found.chars().count() + 1).contains(&column))
+}

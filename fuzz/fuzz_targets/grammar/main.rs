@@ -1,0 +1,65 @@
+//! Messages with calls in every syntax that is read, written from the input's
+//! bytes, then damaged in one place or a few.
+//!
+//! Intact calls are found exactly, with exactly their arguments and the prose
+//! around them. Of the damaged message no call runs with arguments that a
+//! careful reader would not accept (`reader`); one that the stream cut off runs
+//! only with all that was meant. A further dialect comes in by itself, as
+//! `write_call` writes it; its other spellings go into `spellings`.
+
+#![no_main]
+
+#[path = "../../../tests/common/mod.rs"]
+#[allow(dead_code)] // Some of it is for the other tests.
+mod common;
+
+mod bytes;
+mod damage;
+mod meant;
+mod reader;
+mod spellings;
+#[path = "../steady.rs"]
+mod steady;
+mod syntax;
+
+use bytes::Bytes;
+use common::laws::{self, Input};
+use libfuzzer_sys::fuzz_target;
+use meant::{CATALOG, Meant};
+use toolgraft::assemble::Assembled;
+use toolgraft::message::FinishReason;
+use toolgraft::parse::Config;
+
+fuzz_target!(|data: &[u8]| {
+    let mut bytes = Bytes::new(data);
+    let meant = Meant::write(&mut bytes);
+    let cuts = bytes.cuts(meant.text.len());
+    let found = parse(&meant.text, FinishReason::Stop, &cuts);
+    intact(&meant, &found);
+
+    let damaged = damage::damage(&meant, &mut bytes);
+    let reason = if bytes.one_in(4) { FinishReason::Length } else { FinishReason::Stop };
+    let found = parse(&damaged.text, reason, &cuts);
+    if let Err(why) = reader::accepts(&meant, &damaged, &found) {
+        panic!("{why}\n  meant: {meant:?}\ndamaged: {damaged:?}\n  found: {found:?}");
+    }
+});
+
+fn parse(text: &str, reason: FinishReason, cuts: &[usize]) -> Assembled {
+    let config = Config { catalog: Some(CATALOG.clone()), ..Config::default() };
+    let input = Input { reasoning_field: String::new(), text: text.to_owned(), reason, config };
+    laws::check(&input, &[cuts.to_vec()]).unwrap_or_else(|broken| panic!("{broken}\n{text:?}"))
+}
+
+fn intact(meant: &Meant, found: &Assembled) {
+    let calls: Vec<_> = found.calls().collect();
+    let same = calls.len() == meant.calls.len()
+        && calls.iter().zip(&meant.calls).all(|(found, meant)| meant.is(found))
+        && found.rejected().next().is_none()
+        && without_space(&found.content) == without_space(&meant.prose);
+    assert!(same, "an intact message is not read as it was meant\n{meant:?}\n{found:?}");
+}
+
+fn without_space(text: &str) -> String {
+    text.split_whitespace().collect()
+}

@@ -1,0 +1,202 @@
+//! What a careful reader accepts of a damaged message.
+//!
+//! It knows nothing of repairs. Arguments that were meant are right. Others are
+//! right where the text that the call gives for them is JSON and says just
+//! that. Where it is no JSON, every letter and digit of the text is in the
+//! arguments, in order, and no other; and no bracket was supplied. If the damage
+//! is small, it spoils one member at most: none is swallowed by another.
+
+use serde_json::Value;
+use toolgraft::assemble::Assembled;
+use toolgraft::call::Call;
+use toolgraft::dialect::Dialect;
+
+use crate::damage::Damaged;
+use crate::meant::{Meant, MeantCall};
+
+/// Whether all that is found in a damaged message may run.
+///
+/// # Errors
+/// What may not, and why.
+pub(crate) fn accepts(meant: &Meant, damaged: &Damaged, found: &Assembled) -> Result<(), String> {
+    let mut left: Vec<_> = meant.calls.iter().collect();
+    for call in found.calls() {
+        if let Some(n) = left.iter().position(|meant| meant.is(call)) {
+            left.remove(n);
+        } else if damaged.cut {
+            return Err(format!("a call that was cut off runs: {call:?}"));
+        } else {
+            let read = reads(call, &damaged.text).and_then(|()| loses_nothing(call, meant, damaged));
+            read.map_err(|why| format!("{why}: {call:?}"))?;
+        }
+    }
+    // A stray `</think>` makes reasoning of all that stands before it.
+    // What is behind a fence decides about the calls in it.
+    let is_before = |meant: &&&MeantCall| meant.span.end < damaged.at && !meant.fenced;
+    let before = left.iter().find(is_before).filter(|_| !damaged.text.contains("think>"));
+    before.map_or(Ok(()), |lost| Err(format!("a call before the damage is lost: {lost:?}")))
+}
+
+/// Whether all members but one are as they were meant, where JSON had to be mended
+/// and the damage was small. (A value in tags is any text, broken tags included;
+/// Python's literals are read exactly or not at all.)
+fn loses_nothing(call: &Call, meant: &Meant, damaged: &Damaged) -> Result<(), String> {
+    if in_tags(call) || call.dialect == Dialect::Python {
+        return Ok(());
+    }
+    let strict =
+        serde_json::from_str::<Value>(&call.raw_arguments).is_ok() && damaged.text.contains(&call.raw_arguments);
+    let of_tool = meant.calls.iter().filter(|meant| meant.names(call));
+    match of_tool.filter_map(|meant| meant.differing(call)).min() {
+        Some(2..) if damaged.small && !strict => Err("a small damage spoils several members".to_owned()),
+        _ => Ok(()),
+    }
+}
+
+fn reads(call: &Call, text: &str) -> Result<(), String> {
+    let raw = call.raw_arguments.as_str();
+    if !folded(text).contains(&folded(&call.tool)) {
+        return Err("no such tool was written".to_owned());
+    }
+    // Blank arguments are none.
+    if raw.trim().is_empty() && call.arguments.as_object().is_some_and(|members| members.is_empty()) {
+        return Ok(());
+    }
+    if in_tags(call) {
+        return tags(call, text);
+    }
+    let python = call.dialect == Dialect::Python;
+    // Of damaged objects, and in a list of quoted calls, it is what was read.
+    if !text.contains(raw) {
+        let read = signs(&said(&call.arguments));
+        let quoted = text.replace("\\\\", "\\");
+        let is_there = [text, &quoted].iter().any(|text| signs(&plain(text, python)).contains(&read));
+        return is_there.then_some(()).ok_or_else(|| format!("{read:?} is not in the message"));
+    }
+    if call.repairs.is_empty() && !python {
+        let same = serde_json::from_str::<Value>(raw).is_ok_and(|value| value == call.arguments);
+        return same.then_some(()).ok_or_else(|| "read otherwise than written, and no repair is named".to_owned());
+    }
+    // A value without a keyword gets the name of the only parameter.
+    let positional =
+        call.repairs.iter().find_map(|repair| Some(repair.to_string().strip_prefix("positional:")?.to_owned()));
+    says(&(positional.unwrap_or_default() + raw), &call.arguments, python)
+}
+
+/// Whether a text says just this value, in JSON, in damaged JSON, or as keywords of Python.
+fn says(raw: &str, value: &Value, python: bool) -> Result<(), String> {
+    if serde_json::from_str::<Value>(raw).is_ok_and(|read| read == *value) {
+        return Ok(());
+    }
+    // Python's parentheses hold keywords, which are the outer object; a tuple is an array.
+    let objects = raw.matches('}').count() + usize::from(python);
+    let arrays = raw.matches(']').count() + if python { raw.matches(')').count() } else { 0 };
+    if brackets(value, '{') > objects || brackets(value, '[') > arrays {
+        return Err("a bracket was supplied".to_owned());
+    }
+    let (written, read) = (signs(&plain(raw, python)), signs(&said(value)));
+    let commented = ["//", "/*", "#"].iter().any(|mark| raw.contains(mark));
+    if written == read || (commented && is_within(&read, &written)) {
+        return Ok(());
+    }
+    Err(format!("{written:?} was written and {read:?} read"))
+}
+
+/// A name as it is compared.
+fn folded(text: &str) -> String {
+    text.replace(['-', '.'], "_")
+}
+
+/// Whether the arguments stand in tags of their own.
+fn in_tags(call: &Call) -> bool {
+    match call.dialect {
+        Dialect::ToolTag | Dialect::Invoke => true,
+        Dialect::FunctionTag => !call.raw_arguments.trim_start().starts_with(['{', '[', '`', '"', '&']),
+        _ => false,
+    }
+}
+
+/// Whether each value stands in the text behind its name, as text or as JSON.
+fn tags(call: &Call, text: &str) -> Result<(), String> {
+    for (name, value) in call.arguments.as_object().into_iter().flatten() {
+        let written = text.match_indices(name.as_str()).any(|(at, _)| {
+            let rest = &text[at + name.len()..];
+            match value {
+                Value::String(value) => rest.contains(value.as_str()),
+                _ => json_between_tags(rest, value),
+            }
+        });
+        if !written {
+            return Err(format!("nothing such was written for {name:?}"));
+        }
+    }
+    Ok(())
+}
+
+/// Whether JSON that says `value` stands between the next `>` and a `<`.
+fn json_between_tags(text: &str, value: &Value) -> bool {
+    let Some((_, rest)) = text.split_once('>') else { return false };
+    rest.match_indices('<').any(|(close, _)| says(&rest[..close], value, false).is_ok())
+}
+
+fn brackets(value: &Value, kind: char) -> usize {
+    match value {
+        Value::Array(items) => usize::from(kind == '[') + items.iter().map(|item| brackets(item, kind)).sum::<usize>(),
+        Value::Object(members) => {
+            usize::from(kind == '{') + members.values().map(|value| brackets(value, kind)).sum::<usize>()
+        }
+        _ => 0,
+    }
+}
+
+/// All keys and values of a value, in order.
+fn said(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(items) => items.iter().map(said).collect(),
+        Value::Object(members) => members.iter().map(|(key, value)| format!("{key}{}", said(value))).collect(),
+        other => other.to_string(),
+    }
+}
+
+/// A text with `\uXXXX` decoded and without other escapes.
+fn plain(raw: &str, python: bool) -> String {
+    let escapes: &[char] =
+        if python { &['\\', 'n', 't', 'r', 'b', 'f', 'a', 'v'] } else { &['\\', 'n', 't', 'r', 'b', 'f'] };
+    let mut plain = String::with_capacity(raw.len());
+    let mut rest = raw;
+    while let Some((before, after)) = rest.split_once('\\') {
+        plain.push_str(before);
+        let units = units(after);
+        plain.extend(char::decode_utf16(units.iter().copied()).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)));
+        rest = match units.len() {
+            0 => after.strip_prefix(escapes).unwrap_or(after),
+            escapes => &after[6 * escapes - 1..],
+        };
+    }
+    plain + rest
+}
+
+/// The UTF-16 units of the escapes that a text goes on with, from behind the first backslash.
+fn units(text: &str) -> Vec<u16> {
+    let unit = |escape: &str| u16::from_str_radix(escape.strip_prefix('u')?, 16).ok();
+    let escapes = (0..).map(|n| text.get(6 * n..6 * n + 5).filter(|_| n == 0 || text[6 * n - 1..].starts_with('\\')));
+    escapes.map_while(|escape| unit(escape?)).collect()
+}
+
+/// What may be syntax around values or a part of them.
+const MARKUP: &[&str] = &["```json", "<![CDATA[", "&lt;", "&gt;", "&amp;", "&quot;", "&apos;"];
+
+/// Letters and digits of what is not markup; no zeros, which a number's
+/// spelling may add or drop, and Python's words as JSON's.
+fn signs(text: &str) -> String {
+    let text = MARKUP.iter().fold(text.to_owned(), |text, mark| text.replace(mark, " "));
+    let signs: String =
+        text.chars().filter(|c| c.is_alphanumeric() && *c != '0').flat_map(char::to_lowercase).collect();
+    signs.replace("none", "null")
+}
+
+fn is_within(part: &str, whole: &str) -> bool {
+    let mut whole = whole.chars();
+    part.chars().all(|c| whole.any(|w| w == c))
+}

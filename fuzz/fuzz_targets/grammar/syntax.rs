@@ -1,0 +1,96 @@
+//! Calls written in every syntax that is read.
+//!
+//! Each dialect as [`write_call`] writes it, which brings a further dialect in
+//! by itself; then the other ways in which models write them, in `spellings`.
+
+use std::sync::LazyLock;
+
+use serde_json::{Map, Value};
+use toolgraft::dialect::{Dialect, Lead, MarkedJson, NamedArguments, Shape, write_call};
+
+use crate::bytes::Bytes;
+use crate::meant::MeantCall;
+use crate::spellings;
+
+/// How calls of one kind are written.
+pub(crate) struct Syntax {
+    pub(crate) dialect: Dialect,
+    /// The text of some calls; `None` where the syntax cannot say them.
+    pub(crate) write: fn(&Syntax, &[MeantCall], &mut Bytes<'_>) -> Option<String>,
+    /// How many calls may stand in one text.
+    pub(crate) most: usize,
+    /// Whether it has to begin a line.
+    pub(crate) line_start: bool,
+    /// Whether nothing may stand behind it in its line.
+    pub(crate) line_end: bool,
+    /// Whether it has to be the whole message.
+    pub(crate) alone: bool,
+    /// Whether values stand in tags: it takes only parameters that the tool declares.
+    pub(crate) tags: bool,
+}
+
+impl Syntax {
+    /// A syntax that may stand anywhere with any arguments.
+    pub(crate) const fn new(
+        dialect: Dialect,
+        write: fn(&Syntax, &[MeantCall], &mut Bytes<'_>) -> Option<String>,
+    ) -> Self {
+        Syntax { dialect, write, most: 1, line_start: false, line_end: false, alone: false, tags: false }
+    }
+}
+
+/// All of them, the dialects' own first.
+pub(crate) static ALL: LazyLock<Vec<Syntax>> =
+    LazyLock::new(|| Dialect::ALL.iter().copied().map(own).chain(spellings::all()).collect());
+
+/// A dialect as `write_call` writes it.
+fn own(dialect: Dialect) -> Syntax {
+    let write = |syntax: &Syntax, calls: &[MeantCall], _: &mut Bytes<'_>| {
+        let [call] = calls else { return None };
+        Some(write_call(syntax.dialect, call.written_server(), call.tool, &call.arguments))
+    };
+    let shape = &dialect.spec().shape;
+    let tags = match shape {
+        Shape::ToolTag => true,
+        Shape::Named(named) => matches!(named.calls[0].arguments, NamedArguments::Tags { .. }),
+        _ => false,
+    };
+    let line_start = matches!(shape, Shape::React(_) | Shape::MarkedJson(MarkedJson { lead: Lead::Line { .. }, .. }));
+    Syntax { tags, line_start, alone: matches!(shape, Shape::Json(_)), ..Syntax::new(dialect, write) }
+}
+
+/// Calls as objects with the keys for tool, arguments and server, in any order.
+pub(crate) fn objects(calls: &[MeantCall], keys: [&str; 3], bytes: &mut Bytes<'_>) -> Vec<String> {
+    calls.iter().map(|call| json(&members(call, keys, bytes), bytes)).collect()
+}
+
+pub(crate) fn members(call: &MeantCall, keys: [&str; 3], bytes: &mut Bytes<'_>) -> Map<String, Value> {
+    let [tool, arguments, server] = keys;
+    let mut members = vec![(tool, Value::from(call.tool)), (arguments, call.arguments.clone().into())];
+    members.extend(call.written_server().map(|name| (server, name.into())));
+    let first = bytes.below(members.len());
+    members.rotate_left(first);
+    members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
+}
+
+/// An object in JSON: compact, over several lines, or in ASCII alone.
+pub(crate) fn json(members: &Map<String, Value>, bytes: &mut Bytes<'_>) -> String {
+    let compact = Value::from(members.clone()).to_string();
+    match bytes.below(4) {
+        0 => serde_json::to_string_pretty(members).expect("a JSON value can be written"),
+        1 => ascii(&compact),
+        _ => compact,
+    }
+}
+
+fn ascii(json: &str) -> String {
+    let mut units = [0; 2];
+    json.chars().fold(String::new(), |mut text, c| {
+        if c.is_ascii() {
+            text.push(c);
+        } else {
+            text.extend(c.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")));
+        }
+        text
+    })
+}
