@@ -132,8 +132,10 @@ impl File<'_> {
 
     /// The transport: by `type` (or `transport`, `transportType`), else by `command` or `url`.
     fn kind(&self, entry: &Object<'_>) -> Result<Kind, Problem> {
-        let key = ["type", "transport", "transportType"].into_iter().find(|k| entry.get_string(k).is_some());
-        let Some(key) = key else {
+        let key = ["type", "transport", "transportType"]
+            .into_iter()
+            .find_map(|key| entry.get_string(key).map(|text| (key, text.value.as_ref())));
+        let Some((key, written)) = key else {
             return match (entry.get("command").is_some(), entry.get("url").is_some()) {
                 (true, false) => Ok(Kind::Stdio),
                 (false, true) => Ok(Kind::Http),
@@ -148,7 +150,8 @@ impl File<'_> {
             "sse" => Err(format!(
                 "{key:?}: the legacy SSE transport is not supported yet: use \"http\" if the server speaks streamable HTTP"
             )),
-            _ => Err(format!("{key:?}: {word:?} is not a transport: write \"stdio\" or \"http\"")),
+            // As it stands in the file: a variable's value may be secret.
+            _ => Err(format!("{key:?}: {written:?} is not a transport: write \"stdio\" or \"http\"")),
         }
     }
 
@@ -294,6 +297,12 @@ mod tests {
         assert!(only(r#"{ "transport": "stdio", "command": "x" }"#).transport.is_ok());
         let problem = only(r#"{ "type": "sse", "url": "http://h/" }"#).problem().unwrap();
         assert!(problem.contains("mcp.json:1:19: server \"s\"") && problem.contains("not supported yet"), "{problem}");
+    }
+
+    #[test]
+    fn what_is_no_type_is_shown_as_it_was_written() {
+        let problem = only(r#"{ "type": "${TOKEN}", "url": "http://h/" }"#).problem().unwrap();
+        assert!(problem.contains("\"${TOKEN}\" is not a transport") && !problem.contains("s3cret"), "{problem}");
     }
 
     #[test]
