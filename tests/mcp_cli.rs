@@ -24,7 +24,7 @@ fn tools_are_listed_with_resources_and_templates() {
     assert_eq!(run.code, Some(0), "{run:?}");
     for text in [
         "demo  ready in",
-        "MCP 2025-11-25",
+        "MCP 2026-07-28",
         "weather_query(city, date?)",
         "tools (3)",
         "resources (1)",
@@ -212,9 +212,9 @@ fn a_disabled_server_is_not_started_and_is_no_failure() {
 #[test]
 fn one_broken_server_leaves_the_other_working() {
     let place = Place::new();
-    place.servers(json!({ "bad": { "command": "toolgraft-no-such-program" }, "good": demo_server(), "sse": { "type": "sse", "url": "http://127.0.0.1:9/" } }));
+    place.servers(json!({ "bad": { "command": "toolgraft-no-such-program" }, "good": demo_server(), "other": { "type": "pigeon", "url": "http://127.0.0.1:9/" } }));
     let run = place.run(&["tools", "--mcp-config", "mcp.json"]);
-    run.fails_with(2, &["\"bad\"", "not found in PATH", "\"sse\"", "not supported yet"]);
+    run.fails_with(2, &["\"bad\"", "not found in PATH", "\"other\"", "not a transport"]);
     assert!(run.out.contains("good  ready"), "{run:?}");
     let run = place.run(&["call", "good", "location_query", "--mcp-config", "mcp.json"]);
     assert_eq!(run.code, Some(0), "{run:?}");
@@ -308,6 +308,7 @@ while read -r line; do
     *'"initialize"'*) answer '{{"protocolVersion":"2025-11-25","capabilities":{{"tools":{{}}}},"serverInfo":{{"name":"script","version":"1"}}}}' ;;
     *'"tools/list"'*) answer '{tools}' ;;
     *'"tools/call"'*) {on_call} ;;
+    *'"server/discover"'*) printf '{{"jsonrpc":"2.0","id":%s,"error":{{"code":-32601,"message":"Method not found"}}}}\n' "$id" ;;
   esac
 done"#
         )

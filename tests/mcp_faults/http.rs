@@ -2,13 +2,13 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
 use toolgraft::outcome::Status;
-use toolgraft::route::mcp::{Config, Hub, ServerConfig, ServerState};
+use toolgraft::route::mcp::{Config, HttpTransport, Hub, ServerConfig, ServerState, TransportConfig};
 
 use crate::case::{Case, call, call_with, hub, options, trial};
 
@@ -33,8 +33,56 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("http_a_body_over_several_lines_is_read", |case| works(case, "pretty")),
         trial("http_an_event_stream_is_read_whatever_stands_around_the_answer", |case| works(case, "events")),
         trial("http_an_event_of_20_mebibytes_is_read", big_event),
+        trial("http_a_session_that_was_forgotten_is_begun_anew", forgotten),
+        trial("sse_a_bare_url_finds_the_legacy_transport", |case| over_sse(case, "sse", None)),
+        trial("sse_is_chosen_by_type", |case| over_sse(case, "sse", Some("sse"))),
+        trial("sse_is_not_tried_where_the_type_is_http", not_sse),
+        trial("sse_an_endpoint_of_another_origin_is_refused", |case| {
+            no_sse(case, "sse-other-origin", "another origin")
+        }),
+        trial("sse_a_stream_that_ends_is_an_error", |case| no_sse(case, "sse-ends", "before it named an endpoint")),
+        trial("sse_a_stream_without_an_endpoint_ends", |case| no_sse(case, "sse-silent", "within 1 s")),
+        trial("sse_a_stream_that_breaks_is_begun_anew", sse_breaks),
         trial("http_a_server_that_wants_a_token_is_named_and_not_asked_again", wants_token),
     ]
+}
+
+/// What the connections of one server have in common.
+#[derive(Default)]
+struct Shared {
+    /// Number of the session, and its calls.
+    session: Mutex<(u32, u32)>,
+    /// The stream of events of legacy HTTP+SSE.
+    events: Mutex<Option<TcpStream>>,
+}
+
+/// Legacy HTTP+SSE: answers go over the stream.
+fn legacy(mut stream: TcpStream, fault: &str, first: &str, message: &Value, shared: &Shared) {
+    if first.starts_with("GET") {
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\n\r\n");
+        let endpoint = match fault {
+            "sse-ends" => return,
+            "sse-silent" => return std::thread::park(),
+            "sse-other-origin" => "https://example.com/messages",
+            _ => "/messages?session=1",
+        };
+        let _ = stream.write_all(format!(": hello\n\nevent: endpoint\r\ndata: {endpoint}\r\n\r\n").as_bytes());
+        *shared.events.lock().unwrap() = Some(stream);
+        return;
+    }
+    if !first.starts_with("POST /messages?session=1 ") {
+        return write(&mut stream, "405 Method Not Allowed", "", b"");
+    }
+    let mut events = shared.events.lock().unwrap();
+    let breaks = fault == "sse-breaks" && message["params"]["arguments"]["text"] == "break";
+    if breaks {
+        *events = None;
+    }
+    write(&mut stream, "202 Accepted", "", b"Accepted");
+    if let (Some(result), Some(events)) = (result(message), &mut *events) {
+        let answer = json!({ "jsonrpc": "2.0", "id": message["id"], "result": result });
+        let _ = events.write_all(format!("event: ping\ndata: x\n\nevent: message\ndata: {answer}\n\n").as_bytes());
+    }
 }
 
 /// An HTTP server with one fault.
@@ -49,9 +97,10 @@ impl Faulty {
         let url = format!("http://{}/mcp", listener.local_addr().unwrap());
         let (sender, requests) = std::sync::mpsc::channel();
         std::thread::spawn(move || {
+            let shared = Arc::<Shared>::default();
             for stream in listener.incoming().flatten() {
-                let sender = sender.clone();
-                std::thread::spawn(move || answer(stream, fault, &sender));
+                let (sender, shared) = (sender.clone(), shared.clone());
+                std::thread::spawn(move || answer(stream, fault, &sender, &shared));
             }
         });
         Faulty { url, requests }
@@ -63,10 +112,16 @@ impl Faulty {
     }
 }
 
-/// Reads a request's body; `None` where there is none.
-fn read(stream: &TcpStream) -> Option<(String, Value)> {
+/// A request: its first line, its headers in lower case, its body.
+struct Request {
+    first: String,
+    headers: Vec<String>,
+    message: Value,
+}
+
+fn read(stream: &TcpStream) -> Option<Request> {
     let mut reader = BufReader::new(stream);
-    let (mut first, mut length) = (String::new(), 0);
+    let (mut first, mut length, mut headers) = (String::new(), 0, Vec::new());
     reader.read_line(&mut first).ok()?;
     loop {
         let mut line = String::new();
@@ -78,27 +133,42 @@ fn read(stream: &TcpStream) -> Option<(String, Value)> {
         if let Some(value) = line.strip_prefix("content-length:") {
             length = value.trim().parse().unwrap();
         }
+        headers.push(line);
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
-    Some((first, serde_json::from_slice(&body).unwrap_or(Value::Null)))
+    let message = serde_json::from_slice(&body).unwrap_or(Value::Null);
+    Some(Request { first: first.trim().to_owned(), headers, message })
 }
 
-fn answer(mut stream: TcpStream, fault: &str, requests: &std::sync::mpsc::Sender<String>) {
-    let Some((first, message)) = read(&stream) else { return };
-    let method = message["method"].as_str().unwrap_or_default();
-    let _ = requests.send(format!("{first} {method}"));
-    let is_call = method == "tools/call";
-    let id = &message["id"];
-    let result = match method {
+/// The result of a request that has nothing wrong; `None` where there is none.
+fn result(message: &Value) -> Option<Value> {
+    Some(match message["method"].as_str()? {
         "initialize" => json!({
             "protocolVersion": "2025-11-25", "capabilities": { "tools": {} },
             "serverInfo": { "name": "faulty", "version": "1" },
         }),
         "tools/list" => json!({ "tools": [{ "name": "echo", "inputSchema": { "type": "object" } }] }),
         "tools/call" => json!({ "content": [{ "type": "text", "text": message["params"]["arguments"]["text"] }] }),
-        _ if first.starts_with("GET") => return write(&mut stream, "405 Method Not Allowed", "", b""),
-        _ => return write(&mut stream, "202 Accepted", "", b""),
+        _ => return None,
+    })
+}
+
+fn answer(mut stream: TcpStream, fault: &str, requests: &std::sync::mpsc::Sender<String>, shared: &Shared) {
+    let Some(Request { first, headers, message }) = read(&stream) else { return };
+    let method = message["method"].as_str().unwrap_or_default();
+    let _ = requests.send(format!("{first} {method}"));
+    let is_call = method == "tools/call";
+    let id = &message["id"];
+    if fault.starts_with("sse") {
+        return legacy(stream, fault, &first, &message, shared);
+    }
+    let Some(result) = result(&message) else {
+        return match first.starts_with("GET") {
+            true => write(&mut stream, "405 Method Not Allowed", "", b""),
+            false if method.starts_with("notifications/") => write(&mut stream, "202 Accepted", "", b""),
+            false => write(&mut stream, "400 Bad Request", "", b"what is that?"),
+        };
     };
     let body = json!({ "jsonrpc": "2.0", "id": id, "result": result });
     let json = "Content-Type: application/json\r\n";
@@ -140,6 +210,21 @@ fn answer(mut stream: TcpStream, fault: &str, requests: &std::sync::mpsc::Sender
             let body = json!({ "jsonrpc": "2.0", "id": 999, "result": result });
             write(&mut stream, "200 OK", json, body.to_string().as_bytes());
         }
+        // A session lasts for two calls.
+        "forgets" => {
+            let (number, calls) = &mut *shared.session.lock().unwrap();
+            match method {
+                "initialize" => (*number, *calls) = (*number + 1, 0),
+                "tools/call" => *calls += 1,
+                _ => {}
+            }
+            let known = headers.contains(&format!("mcp-session-id: {number}"));
+            if method != "initialize" && (!known || *calls > 2) {
+                return write(&mut stream, "404 Not Found", "", b"");
+            }
+            let headers = format!("{json}Mcp-Session-Id: {number}\r\n");
+            write(&mut stream, "200 OK", &headers, body.to_string().as_bytes());
+        }
         "pretty" => write(&mut stream, "200 OK", json, format!("\n{body:#}\n").as_bytes()),
         "events" => {
             let notice = json!({ "jsonrpc": "2.0", "method": "notifications/message", "params": { "level": "info", "data": 1 } });
@@ -175,7 +260,9 @@ async fn fails_to_start(case: Arc<Case>, fault: &'static str, why: &'static str)
 
 async fn fails_to_answer(case: Arc<Case>, fault: &'static str, why: &'static [&'static str]) {
     let server = Faulty::start(fault);
-    let hub = with_a_good_one(&server, &case).await;
+    let patience = Some(Duration::from_secs(if fault == "big-call" { 60 } else { 1 }));
+    let faulty = ServerConfig { call_timeout: patience, ..server.server() };
+    let hub = Hub::connect(&Config::from_iter([faulty, case.named("good", "none")]), options()).await;
     let outcome = call_with(&hub, "echo", json!({ "text": "hello" })).await;
     assert!(!outcome.is_result(), "{outcome:?}");
     for text in why.iter().chain(&["\"s\"", "\"echo\""]) {
@@ -212,5 +299,78 @@ async fn wants_token(_: Arc<Case>) {
         assert!(outcome.text.contains(text), "{text}: {outcome:?}");
     }
     assert_eq!((asked > 0, server.requests.try_iter().count()), (true, 0));
+    hub.shutdown().await;
+}
+
+async fn forgotten(_: Arc<Case>) {
+    let server = Faulty::start("forgets");
+    let hub = hub([server.server()]).await;
+    for n in 0..6 {
+        let outcome = call_with(&hub, "echo", json!({ "text": n.to_string() })).await;
+        assert_eq!(outcome.text, n.to_string(), "{outcome:?}");
+    }
+    let begun = server.requests.try_iter().filter(|request| request.ends_with(" initialize")).count();
+    assert_eq!(begun, 3, "a session lasts for two calls");
+    hub.shutdown().await;
+}
+
+/// The server, with or without a `type` in its entry.
+fn typed(server: &Faulty, kind: Option<&str>) -> ServerConfig {
+    let kind = kind.map(|kind| format!("\"type\": \"{kind}\", ")).unwrap_or_default();
+    let text = format!(
+        r#"{{ "mcpServers": {{ "s": {{ {kind}"url": "{}", "connectTimeout": 1, "timeout": 5 }} }} }}"#,
+        server.url
+    );
+    Config::parse(&text, "mcp.json", &|_| None).unwrap().servers()[0].clone()
+}
+
+async fn over_sse(_: Arc<Case>, fault: &'static str, kind: Option<&'static str>) {
+    let server = Faulty::start(fault);
+    let hub = hub([typed(&server, kind)]).await;
+    assert_eq!(hub.servers()[0].state, ServerState::Ready, "{:?}", hub.servers());
+    let calls = (0..20).map(|n| {
+        let hub = &hub;
+        async move { (n.to_string(), call_with(hub, "echo", json!({ "text": n.to_string() })).await) }
+    });
+    for (expected, outcome) in futures::future::join_all(calls).await {
+        assert_eq!(outcome.text, expected, "{outcome:?}");
+    }
+    let asked: Vec<_> = server.requests.try_iter().collect();
+    assert_eq!(asked[0].starts_with("GET "), kind.is_some(), "{asked:?}");
+    hub.shutdown().await;
+}
+
+async fn not_sse(_: Arc<Case>) {
+    let server = Faulty::start("sse");
+    let hub = hub([typed(&server, Some("http"))]).await;
+    assert!(hub.servers()[0].error.as_ref().unwrap().contains("HTTP 405"), "{:?}", hub.servers());
+    assert!(server.requests.try_iter().all(|request| request.starts_with("POST")));
+    hub.shutdown().await;
+}
+
+async fn no_sse(case: Arc<Case>, fault: &'static str, why: &'static str) {
+    let server = Faulty::start(fault);
+    let ServerConfig { transport, .. } = server.server();
+    let Ok(TransportConfig::Http { url, headers, .. }) = transport else { panic!() };
+    let transport = TransportConfig::Http { url, headers, transport: HttpTransport::Sse };
+    let sse = ServerConfig { transport: Ok(transport), ..server.server() };
+    let hub = Hub::connect(&Config::from_iter([sse, case.named("good", "none")]), options()).await;
+    let statuses = hub.servers();
+    let error = statuses[0].error.clone().unwrap_or_default();
+    assert!(error.contains(why) && error.contains(&server.url), "{statuses:?}");
+    assert_eq!((statuses[0].state, statuses[1].state), (ServerState::Failed, ServerState::Ready));
+    hub.shutdown().await;
+}
+
+async fn sse_breaks(_: Arc<Case>) {
+    let server = Faulty::start("sse-breaks");
+    let hub = hub([typed(&server, None)]).await;
+    assert_eq!(call_with(&hub, "echo", json!({ "text": "hello" })).await.text, "hello");
+    let outcome = call_with(&hub, "echo", json!({ "text": "break" })).await;
+    assert!(outcome.status == Status::ToolError && outcome.text.contains("the connection broke"), "{outcome:?}");
+    let _ = server.requests.try_iter().count();
+    assert_eq!(call_with(&hub, "echo", json!({ "text": "again" })).await.text, "again");
+    let asked: Vec<_> = server.requests.try_iter().collect();
+    assert!(asked[0].starts_with("GET "), "what worked the last time comes first: {asked:?}");
     hub.shutdown().await;
 }

@@ -27,6 +27,17 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("shutdown_ends_what_ignores_term", |case| all_end(case, "trap '' TERM", "ignores-the-end")),
         trial("a_dropped_hub_ends_its_servers", dropped),
         trial("a_panic_ends_the_servers", panics),
+        trial("a_server_of_the_new_era_is_found", modern),
+        trial("a_server_that_exits_over_the_new_eras_question_is_started_again", |case| {
+            earlier(case, "exits-when-asked", 2)
+        }),
+        trial("a_server_that_hangs_over_the_new_eras_question_is_started_again", |case| {
+            earlier(case, "hangs-when-asked", 2)
+        }),
+        trial("a_server_that_ignores_the_new_eras_question_is_asked_again", |case| {
+            earlier(case, "ignores-the-question", 1)
+        }),
+        trial("a_server_that_refuses_the_new_eras_question_is_asked_again", |case| earlier(case, "none", 1)),
         trial("calls_find_an_http_server_that_came_back", http_came_back),
     ]
 }
@@ -170,6 +181,36 @@ pub(crate) fn panic_with_servers(dir: &Path) {
         assert!(eventually(|| case.running().len() == 5), "{:?}", case.running());
         panic!("with {} processes", case.running().len() - 1);
     });
+}
+
+async fn modern(case: Arc<Case>) {
+    let hub = hub([case.server("modern")]).await;
+    let status = hub.servers().remove(0);
+    assert_eq!(
+        (status.state, status.protocol_version.as_deref()),
+        (ServerState::Ready, Some("2026-07-28")),
+        "{status:?}"
+    );
+    assert_eq!(status.server_name.as_deref(), Some("modern"));
+    assert_eq!(call(&hub, "version").await.text, "2026-07-28", "each request says so");
+    hub.shutdown().await;
+}
+
+/// A server of the earlier era is found with so many starts, and later with one.
+async fn earlier(case: Arc<Case>, fault: &'static str, starts: usize) {
+    let server = ServerConfig { connect_timeout: Some(Duration::from_secs(3)), ..case.server(fault) };
+    let hub = hub([server]).await;
+    let status = hub.servers().remove(0);
+    assert_eq!(
+        (status.state, status.protocol_version.as_deref()),
+        (ServerState::Ready, Some("2025-11-25")),
+        "{status:?}"
+    );
+    assert_eq!((case.count("starts"), call(&hub, "version").await.text.as_str()), (starts, "none"));
+    call(&hub, "die").await;
+    assert!(call(&hub, "pid").await.is_result());
+    assert_eq!(case.count("starts"), starts + 1, "what worked the last time comes first");
+    hub.shutdown().await;
 }
 
 async fn http_came_back(_: Arc<Case>) {

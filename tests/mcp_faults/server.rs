@@ -54,6 +54,7 @@ const TOOLS: &[&str] = &[
     "die",
     "grow",
     "listed",
+    "version",
     "refuse",
     "work",
     "big",
@@ -124,6 +125,18 @@ impl Server {
         let Some(id) = id else { return };
         match method {
             _ if self.has("never-answers") => {}
+            "server/discover" => match self.fault.as_str() {
+                "exits-when-asked" => self.dies("what is server/discover?", 1),
+                "ignores-the-question" => {}
+                "hangs-when-asked" => linger(),
+                "modern" => self.answer(&id, &json!({
+                    "resultType": "complete", "supportedVersions": ["2026-07-28"], "ttlMs": 0, "cacheScope": "private",
+                    "capabilities": { "tools": {} },
+                    "_meta": { "io.modelcontextprotocol/serverInfo": { "name": "modern", "version": "1" } },
+                })),
+                _ => self.refuse(&id, -32601, "no such method"),
+            },
+            "initialize" if self.has("modern") => self.refuse(&id, -32601, "no such method"),
             "initialize" if self.has("not-mcp") => self.write(b"HTTP/1.1 400 Bad Request\r\n\r\n"),
             "initialize" => {
                 let version = &message["params"]["protocolVersion"];
@@ -184,6 +197,10 @@ impl Server {
                 for _ in 0..10 {
                     self.send(&json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" }));
                 }
+            }
+            "version" => {
+                let version = &params["_meta"]["io.modelcontextprotocol/protocolVersion"];
+                self.say(id, version.as_str().unwrap_or("none"));
             }
             "listed" => self.say(id, &self.listed.to_string()),
             "work" => self.work(id, &params["_meta"]["progressToken"]),

@@ -50,7 +50,7 @@ pub(super) struct Connection {
     running: Mutex<Option<Service>>,
     pub(super) progress: Progress,
     /// Told when the server says that one of its lists has changed.
-    changed: Arc<Notify>,
+    pub(super) changed: Arc<Notify>,
     /// A URL that may be shown, for messages.
     pub(super) url: Option<String>,
     pub(super) child: Option<ChildState>,
@@ -66,14 +66,14 @@ impl Connection {
         (limits, hidden): (Limits, Hidden),
         url: Option<String>,
         child: Option<ChildState>,
+        gone: CancellationToken,
     ) -> Self {
         Connection {
             peer: service.peer().clone(),
             progress: service.service().progress.clone(),
             changed: service.service().changed.clone(),
             running: Mutex::new(Some(service)),
-            // Over HTTP nothing tells that a server has gone but its next answer.
-            gone: child.as_ref().map(|c| c.gone.clone()).unwrap_or_default(),
+            gone,
             permits: Semaphore::new(MAX_CALLS),
             url,
             child,

@@ -14,6 +14,9 @@ pub const META_EVENT: &str = "mcp_meta";
 
 /// The answer of `tools/call`.
 pub(super) fn tool_outcome(result: &Value) -> Outcome {
+    if result.get("resultType").and_then(Value::as_str) == Some("input_required") {
+        return Outcome::error("the tool asks for input from a person (elicitation), which is not supported");
+    }
     let failed = result.get("isError").and_then(Value::as_bool).unwrap_or(false);
     let structured = result.get("structuredContent").filter(|v| !v.is_null()).cloned();
     let content = result.get("content").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
@@ -150,6 +153,12 @@ mod tests {
         let outcome = tool_outcome(&json!({ "isError": true, "content": [{ "type": "text", "text": "no" }] }));
         assert_eq!((outcome.status, outcome.text.as_str()), (Status::ToolError, "no"));
         assert!(!tool_outcome(&json!({ "isError": true })).text.is_empty());
+    }
+
+    #[test]
+    fn a_tool_that_asks_back_is_an_error() {
+        let outcome = tool_outcome(&json!({ "resultType": "input_required", "inputRequests": {} }));
+        assert!(outcome.status == Status::ToolError && outcome.text.contains("asks for input"), "{outcome:?}");
     }
 
     #[test]

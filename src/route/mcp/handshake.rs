@@ -2,14 +2,18 @@
 
 use std::ffi::OsString;
 
-use rmcp::service::{ClientInitializeError, RunningService};
-use rmcp::transport::Transport;
-use rmcp::{RoleClient, ServiceExt};
+use rmcp::RoleClient;
+use rmcp::model::ServerPeerInfo;
+use rmcp::service::{RunningService, serve_directly};
+use rmcp::transport::{DynamicTransportError, Transport};
+use tokio::time::{Instant, timeout_at};
 
-use super::config::{Hidden, ServerConfig, TransportConfig};
+use super::config::{Hidden, HttpTransport, ServerConfig, TransportConfig};
 use super::connection::{Connection, Limits};
 use super::http;
 use super::request::{Client, seconds};
+use super::shake::{Trouble, Ways, shake};
+use super::sse::SseTransport;
 use super::stdio::{self, Program};
 
 /// Why a server could not be reached.
@@ -18,78 +22,239 @@ pub(super) struct ConnectError {
     pub(super) message: String,
     /// It wants an authorization, and waiting will not bring one.
     pub(super) needs_auth: bool,
+    /// It was there and refused the handshake.
+    refused: bool,
 }
 
 impl From<String> for ConnectError {
     fn from(message: String) -> Self {
-        ConnectError { message, needs_auth: false }
+        ConnectError { message, needs_auth: false, refused: false }
     }
 }
 
-/// Connects and shakes hands. The server's secrets are not in the error.
-pub(super) async fn connect(
-    config: &ServerConfig,
-    environment: &[(OsString, OsString)],
-    limits: Limits,
-) -> Result<Connection, ConnectError> {
-    let hidden = config.hidden();
-    let secrets = hidden.in_errors.clone();
-    let transport = config.transport.as_ref().map_err(|problem| ConnectError::from(problem.clone()))?;
-    let connected = over(transport, environment, (limits, hidden)).await;
-    connected.map_err(|error| ConnectError { message: secrets.hide(&error.message).into_owned(), ..error })
-}
-
-async fn over(
-    transport: &TransportConfig,
-    environment: &[(OsString, OsString)],
-    (limits, hidden): (Limits, Hidden),
-) -> Result<Connection, ConnectError> {
-    match transport {
-        TransportConfig::Stdio { command, args, env, cwd } => {
-            let program = Program { command, args, env, cwd: cwd.as_deref() };
-            let (transport, child) = stdio::spawn(program, environment)?;
-            match handshake(transport, limits).await {
-                Ok(service) => Ok(Connection::new(service, (limits, hidden), None, Some(child))),
-                Err(error) => Err(format!("{}{}", error.message, child.last_words().await).into()),
-            }
-        }
-        TransportConfig::Http { url, headers } => {
-            let shown = http::shown_url(url);
-            match handshake(http::transport(url, headers)?, limits).await {
-                Ok(service) => Ok(Connection::new(service, (limits, hidden), Some(shown), None)),
-                Err(error) => Err(ConnectError { message: format!("{shown}: {}", error.message), ..error }),
-            }
-        }
-    }
+/// How a server was reached; the next connection begins with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Era {
+    /// `server/discover`, since 2026-07-28.
+    Discover,
+    /// `initialize`, before.
+    Initialize,
+    /// `initialize` over HTTP+SSE, of 2024-11-05.
+    Sse,
 }
 
 /// A running client of rmcp.
 pub(super) type Service = RunningService<RoleClient, Client>;
 
-async fn handshake<T: Transport<RoleClient> + 'static>(transport: T, limits: Limits) -> Result<Service, ConnectError> {
-    let served = tokio::time::timeout(limits.connect, Client::default().serve(transport)).await;
-    let limit = seconds(limits.connect);
-    served
-        .map_err(|_| format!("no answer to `initialize` within {limit}: set \"connectTimeout\" if it needs longer"))?
-        .map_err(|error| handshake_error(&error))
+/// What a connection is made of, whatever the transport.
+struct Maker {
+    limits: Limits,
+    hidden: Hidden,
+    by: Instant,
 }
 
-fn handshake_error(error: &ClientInitializeError) -> ConnectError {
-    let message = match error {
-        ClientInitializeError::ConnectionClosed(_) => {
-            "it closed the connection before the handshake was done".to_owned()
+/// Connects and shakes hands, within the limit for that. Begins with the `era` of
+/// the last time and notes the one that worked. The server's secrets are not in
+/// the error.
+pub(super) async fn connect(
+    config: &ServerConfig,
+    environment: &[(OsString, OsString)],
+    limits: Limits,
+    era: &mut Option<Era>,
+) -> Result<Connection, ConnectError> {
+    let hidden = config.hidden();
+    let secrets = hidden.in_errors.clone();
+    let transport = config.transport.as_ref().map_err(|problem| ConnectError::from(problem.clone()))?;
+    let maker = Maker { limits, hidden, by: Instant::now() + limits.connect };
+    let connected = match transport {
+        TransportConfig::Stdio { command, args, env, cwd } => {
+            let program = Program { command, args, env, cwd: cwd.as_deref() };
+            maker.stdio(program, environment, era).await
         }
-        ClientInitializeError::JsonRpcError(e) if e.code == stdio::UNREADABLE => e.message.to_string(),
-        ClientInitializeError::JsonRpcError(e) => {
-            format!("it refused `initialize`: {} (JSON-RPC error {})", http::line(&e.message), e.code.0)
+        TransportConfig::Http { url, headers, transport } => {
+            let place = Place { url, headers };
+            let connected = maker.http(place, *transport, era).await;
+            connected.map_err(|error| ConnectError {
+                message: format!("{}: {}", http::shown_url(url), error.message),
+                ..error
+            })
         }
-        ClientInitializeError::TransportError { error, .. } => {
-            let needs_auth = http::wants_auth(error);
-            let explained = http::explain(error);
-            let message = explained.unwrap_or_else(|| format!("`initialize` could not be sent: {}", error.error));
-            return ConnectError { message, needs_auth };
-        }
-        other => format!("the handshake failed: {}", http::line(&other.to_string())),
     };
-    message.into()
+    connected.map_err(|error| {
+        // It may have been replaced by one of another era.
+        if error.refused || *era == Some(Era::Sse) {
+            *era = None;
+        }
+        ConnectError { message: secrets.hide(&error.message).into_owned(), ..error }
+    })
+}
+
+/// Where an HTTP server is.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    url: &'a str,
+    headers: &'a std::collections::BTreeMap<String, String>,
+}
+
+impl Maker {
+    /// One process, asked in both ways; another one, asked in the earlier way alone,
+    /// where the first one broke or kept silent over the question.
+    async fn stdio(
+        mut self,
+        program: Program<'_>,
+        environment: &[(OsString, OsString)],
+        era: &mut Option<Era>,
+    ) -> Result<Connection, ConnectError> {
+        if *era != Some(Era::Initialize) {
+            let (mut transport, child) = stdio::spawn(program, environment)?;
+            match shake(&mut transport, Ways::Both, self.part(2, 3)).await {
+                Ok(info) => {
+                    *era = Some(Era::of(&info));
+                    let gone = child.gone.clone();
+                    return Ok(Connection::new(serve(transport, info), self.into_parts(), None, Some(child), gone));
+                }
+                Err(trouble @ Trouble::Unsent(_)) => return Err(self.explain(&trouble)),
+                Err(_) => {
+                    // Its end is waited for, since the second one may want what it holds.
+                    let left = self.by.saturating_duration_since(Instant::now());
+                    let _ = transport.close().await;
+                    self.by = Instant::now() + left;
+                }
+            }
+        }
+        let (mut transport, child) = stdio::spawn(program, environment)?;
+        match shake(&mut transport, Ways::Initialize, self.by).await {
+            Ok(info) => {
+                *era = Some(Era::Initialize);
+                let gone = child.gone.clone();
+                Ok(Connection::new(serve(transport, info), self.into_parts(), None, Some(child), gone))
+            }
+            Err(trouble) => Err(format!("{}{}", self.explain(&trouble).message, child.last_words().await).into()),
+        }
+    }
+
+    /// Streamable HTTP in both ways, then HTTP+SSE; each over a transport of its own.
+    async fn http(
+        self,
+        place: Place<'_>,
+        allowed: HttpTransport,
+        era: &mut Option<Era>,
+    ) -> Result<Connection, ConnectError> {
+        if allowed == HttpTransport::Sse || *era == Some(Era::Sse) {
+            *era = Some(Era::Sse);
+            return self.sse(place).await;
+        }
+        if *era != Some(Era::Initialize) {
+            let mut transport = http::transport(place.url, place.headers)?;
+            match shake(&mut transport, Ways::Discover, self.part(1, 3)).await {
+                Ok(info) => {
+                    *era = Some(Era::Discover);
+                    return Ok(self.over_http(place, transport, info));
+                }
+                Err(trouble) if trouble.is_final() => return Err(self.explain(&trouble)),
+                Err(_) => drop(timeout_at(self.by, transport.close()).await),
+            }
+        }
+        let mut transport = http::transport(place.url, place.headers)?;
+        let trouble = match shake(&mut transport, Ways::Initialize, self.by).await {
+            Ok(info) => {
+                *era = Some(Era::Initialize);
+                return Ok(self.over_http(place, transport, info));
+            }
+            Err(trouble) => trouble,
+        };
+        let error = self.explain(&trouble);
+        if allowed == HttpTransport::Streamable || trouble.is_final() || matches!(trouble, Trouble::Silence) {
+            return Err(error);
+        }
+        match self.sse(place).await {
+            Ok(connection) => {
+                *era = Some(Era::Sse);
+                Ok(connection)
+            }
+            Err(sse) if sse.needs_auth => Err(sse),
+            Err(sse) => Err(format!("{}; nor is there legacy HTTP+SSE: {}", error.message, sse.message).into()),
+        }
+    }
+
+    async fn sse(self, place: Place<'_>) -> Result<Connection, ConnectError> {
+        let opened = timeout_at(self.by, SseTransport::open(place.url, place.headers)).await;
+        let mut transport = match opened {
+            Ok(Ok(transport)) => transport,
+            Ok(Err(error)) => return Err(ConnectError { needs_auth: error.needs_auth, ..error.to_string().into() }),
+            Err(_) => {
+                let limit = seconds(self.limits.connect);
+                return Err(format!("no event stream with an `endpoint` within {limit}").into());
+            }
+        };
+        match shake(&mut transport, Ways::Initialize, self.by).await {
+            Ok(info) => {
+                let gone = transport.gone();
+                let shown = Some(http::shown_url(place.url));
+                Ok(Connection::new(serve(transport, info), self.into_parts(), shown, None, gone))
+            }
+            Err(trouble) => Err(self.explain(&trouble)),
+        }
+    }
+
+    fn over_http<T>(self, place: Place<'_>, transport: T, info: ServerPeerInfo) -> Connection
+    where
+        T: Transport<RoleClient> + Sync + 'static,
+        T::Error: std::error::Error + Send + Sync + 'static,
+    {
+        // Nothing tells that such a server has gone but its next answer.
+        let gone = tokio_util::sync::CancellationToken::new();
+        let shown = Some(http::shown_url(place.url));
+        Connection::new(serve(transport, info), self.into_parts(), shown, None, gone)
+    }
+
+    fn into_parts(self) -> (Limits, Hidden) {
+        (self.limits, self.hidden)
+    }
+
+    /// So much of the time that is left.
+    fn part(&self, numerator: u32, denominator: u32) -> Instant {
+        Instant::now() + self.by.saturating_duration_since(Instant::now()) * numerator / denominator
+    }
+
+    fn explain(&self, trouble: &Trouble) -> ConnectError {
+        let limit = seconds(self.limits.connect);
+        match trouble {
+            Trouble::Silence => {
+                format!("no answer to `initialize` within {limit}: set \"connectTimeout\" if it needs longer").into()
+            }
+            Trouble::Closed => "it closed the connection before the handshake was done".to_owned().into(),
+            Trouble::Refused(why) => ConnectError { refused: true, ..why.clone().into() },
+            Trouble::Unsent(error) => unsent(error),
+        }
+    }
+}
+
+impl Trouble {
+    /// Whether another way would end in the same.
+    fn is_final(&self) -> bool {
+        match self {
+            Trouble::Unsent(error) => http::wants_auth(error) || http::is_unreachable(error),
+            _ => false,
+        }
+    }
+}
+
+fn unsent(error: &DynamicTransportError) -> ConnectError {
+    let message = http::explain(error).unwrap_or_else(|| format!("`initialize` could not be sent: {}", error.error));
+    ConnectError { needs_auth: http::wants_auth(error), refused: true, ..message.into() }
+}
+
+fn serve<T>(transport: T, info: ServerPeerInfo) -> Service
+where
+    T: Transport<RoleClient> + 'static,
+    T::Error: std::error::Error + Send + Sync + 'static,
+{
+    serve_directly(Client::default(), transport, Some(info))
+}
+
+impl Era {
+    fn of(info: &ServerPeerInfo) -> Self {
+        if info.protocol_version.has_initialize() { Era::Initialize } else { Era::Discover }
+    }
 }

@@ -1,4 +1,4 @@
-//! Streamable HTTP: the client, its headers, and what its errors mean.
+//! HTTP: the client, its headers, and what its errors mean.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,8 +11,13 @@ use rmcp::transport::common::client_side_sse::ExponentialBackoff;
 use rmcp::transport::streamable_http_client::{StreamableHttpClientTransportConfig, StreamableHttpError};
 use rmcp::transport::{DynamicTransportError, StreamableHttpClientTransport};
 
+use super::sse::SseError;
+
 /// Limit of a TCP and TLS connection attempt.
 const CONNECT: Duration = Duration::from_secs(10);
+
+/// A connection that is silent this long is asked whether it is still there.
+const KEEPALIVE: Duration = Duration::from_secs(30);
 
 /// Attempts to take up a broken event stream again, and the wait before the
 /// first; each wait is twice the one before. rmcp would try for ever.
@@ -66,19 +71,25 @@ pub(super) fn transport(
     url: &str,
     headers: &BTreeMap<String, String>,
 ) -> Result<StreamableHttpClientTransport<reqwest::Client>, String> {
-    let client = reqwest::Client::builder()
-        .default_headers(header_map(headers)?)
-        .connect_timeout(CONNECT)
-        .redirect(same_origin())
-        .user_agent(concat!("toolgraft/", env!("CARGO_PKG_VERSION")))
-        .build()
-        .map_err(|e| format!("cannot set up HTTP: {}", chain(&e)))?;
+    let client = client(headers)?;
     let mut config = StreamableHttpClientTransportConfig::with_uri(url);
     let mut retry = ExponentialBackoff::default();
     (retry.max_times, retry.base_duration) = (Some(RECONNECTS), RECONNECT);
     config.retry_config = Arc::new(retry);
     config.max_sse_event_size = MAX_MESSAGE;
     Ok(StreamableHttpClientTransport::with_client(client, config))
+}
+
+/// A client that sends these headers with every request.
+pub(super) fn client(headers: &BTreeMap<String, String>) -> Result<reqwest::Client, String> {
+    reqwest::Client::builder()
+        .default_headers(header_map(headers)?)
+        .connect_timeout(CONNECT)
+        .tcp_keepalive(KEEPALIVE)
+        .redirect(same_origin())
+        .user_agent(concat!("toolgraft/", env!("CARGO_PKG_VERSION")))
+        .build()
+        .map_err(|e| format!("cannot set up HTTP: {}", chain(&e)))
 }
 
 /// Follows redirects on one origin only, so that no header reaches a stranger.
@@ -95,7 +106,12 @@ fn same_origin() -> Policy {
 
 /// What a transport error means for the user; `None` for an error that is not of HTTP.
 pub(super) fn explain(error: &DynamicTransportError) -> Option<String> {
-    of_http(error).map(http_error)
+    of_http(error).map(http_error).or_else(|| error.error.downcast_ref::<SseError>().map(SseError::to_string))
+}
+
+/// Whether there is no server at all.
+pub(super) fn is_unreachable(error: &DynamicTransportError) -> bool {
+    matches!(of_http(error), Some(StreamableHttpError::Client(error)) if error.is_connect())
 }
 
 /// Whether the server refused because it wants an authorization.
@@ -105,7 +121,7 @@ pub(super) fn wants_auth(error: &DynamicTransportError) -> bool {
         Some(StreamableHttpError::HttpStatus(error)) => error.status == 401,
         Some(StreamableHttpError::Client(error)) => error.status().is_some_and(|status| status.as_u16() == 401),
         Some(StreamableHttpError::UnexpectedServerResponse(text)) => text.starts_with("HTTP 401"),
-        _ => false,
+        _ => error.error.downcast_ref::<SseError>().is_some_and(|error| error.needs_auth),
     }
 }
 
@@ -154,16 +170,14 @@ pub(super) fn line(text: &str) -> String {
 }
 
 /// `rest` is what follows the code: the phrase and the body.
-fn status(code: u16, rest: &str) -> String {
+pub(super) fn status(code: u16, rest: &str) -> String {
     match code {
         401 => "HTTP 401: it wants authorization. OAuth is not supported: set a token under \"headers\", \
                 e.g. \"Authorization\": \"Bearer ${TOKEN}\""
             .to_owned(),
         403 => "HTTP 403: access is refused: check the token under \"headers\"".to_owned(),
         404 => "HTTP 404: nothing there: check the URL's path".to_owned(),
-        405 => "HTTP 405: no streamable HTTP there: check the URL's path; \
-                legacy SSE servers are not supported yet"
-            .to_owned(),
+        405 => "HTTP 405: it does not take this request: check the URL's path".to_owned(),
         300..=399 => format!("HTTP {code}: it redirects to another origin: write the final URL"),
         _ => format!(
             "HTTP {code}{}",
@@ -172,7 +186,7 @@ fn status(code: u16, rest: &str) -> String {
     }
 }
 
-fn request_error(error: &reqwest::Error) -> String {
+pub(super) fn request_error(error: &reqwest::Error) -> String {
     if let Some(code) = error.status() {
         return status(code.as_u16(), "");
     }

@@ -1,4 +1,4 @@
-//! MCP servers as a toolbox: configuration, connections over stdio and streamable HTTP, calls.
+//! MCP servers as a toolbox: configuration, connections over stdio, streamable HTTP and legacy HTTP+SSE, calls.
 //!
 //! [`Config`] reads the `mcpServers` files of other clients; [`Hub::connect`]
 //! starts all servers side by side and lists what they offer; the [`Hub`] is a
@@ -8,7 +8,7 @@
 //! A server that has gone is started anew by the next call that needs it; one
 //! whose lists have changed is asked again.
 //!
-//! Out of scope: legacy SSE, OAuth, sampling, elicitation and roots.
+//! Out of scope: OAuth, sampling, elicitation and roots.
 //!
 //! ```no_run
 //! # #[tokio::main(flavor = "current_thread")]
@@ -36,14 +36,18 @@ mod content;
 mod handshake;
 mod http;
 mod hub;
+mod listen;
 mod listing;
+mod message;
 mod prompts;
 mod request;
 mod server;
+mod shake;
+mod sse;
 mod status;
 mod stdio;
 
-pub use config::{Config, ConfigError, Environment, ServerConfig, TransportConfig};
+pub use config::{Config, ConfigError, Environment, HttpTransport, ServerConfig, TransportConfig};
 pub use connection::{MAX_CALL, MAX_CALLS};
 pub use content::META_EVENT;
 pub use hub::{DEFAULT_CALL_TIMEOUT, DEFAULT_CONNECT_TIMEOUT, Hub, Options};

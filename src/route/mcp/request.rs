@@ -16,7 +16,8 @@ use tokio::time::{Instant, sleep_until};
 
 use super::connection::Connection;
 use super::http;
-use super::stdio::{ChildState, UNREADABLE};
+use super::message::UNREADABLE;
+use super::stdio::ChildState;
 
 /// Wait for a cancellation to be written.
 const CANCEL: Duration = Duration::from_millis(500);

@@ -178,7 +178,9 @@ impl Server {
         let actor = runs.then(|| {
             let (demand, reset) = (demand.clone(), reset.clone());
             let config = config.clone();
-            let actor = Actor { config, environment, limits, retry, view: sender, demand, reset, changed, failures: 0 };
+            let view = sender;
+            let actor =
+                Actor { config, environment, limits, retry, view, demand, reset, changed, era: None, failures: 0 };
             tokio::spawn(actor.run(start, stop.clone()))
         });
         Server { name: config.name.clone(), retry, view: receiver, demand, reset, stop, actor: Mutex::new(actor) }

@@ -23,7 +23,6 @@ use tokio::process::{ChildStderr, Command};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-pub(super) use self::lines::UNREADABLE;
 use self::pipe::{Noise, Pipe};
 
 /// Bytes of a server's standard error that are kept for messages: the last ones.

@@ -56,7 +56,7 @@ fn named_values(transport: &TransportConfig) -> Vec<(String, String)> {
             let flags = flags.map(|(flag, value)| (flag.to_owned(), value.to_owned()));
             env.iter().map(|(name, value)| (name.clone(), value.clone())).chain(flags).collect()
         }
-        TransportConfig::Http { url, headers } => {
+        TransportConfig::Http { url, headers, .. } => {
             let mut values: Vec<_> = headers.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
             if let Ok(url) = reqwest::Url::parse(url) {
                 let query = url.query_pairs().filter(|(name, _)| names_secret(name));

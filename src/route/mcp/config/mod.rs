@@ -60,13 +60,27 @@ pub enum TransportConfig {
         /// Working directory; `None` is that of this process.
         cwd: Option<String>,
     },
-    /// Streamable HTTP.
+    /// An endpoint over HTTP.
     Http {
         /// Endpoint.
         url: String,
         /// Headers of every request.
         headers: BTreeMap<String, String>,
+        /// What it speaks.
+        transport: HttpTransport,
     },
+}
+
+/// How an HTTP server is spoken to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum HttpTransport {
+    /// Streamable HTTP, and where there is none, legacy HTTP+SSE.
+    #[default]
+    Any,
+    /// Streamable HTTP alone.
+    Streamable,
+    /// Legacy HTTP+SSE alone, of MCP 2024-11-05.
+    Sse,
 }
 
 impl fmt::Debug for TransportConfig {
@@ -79,8 +93,9 @@ impl fmt::Debug for TransportConfig {
                 .field("env", &env.keys())
                 .field("cwd", cwd)
                 .finish(),
-            TransportConfig::Http { url, headers } => f
+            TransportConfig::Http { url, headers, transport } => f
                 .debug_struct("Http")
+                .field("transport", transport)
                 .field("url", &super::http::shown_url(url))
                 .field("headers", &headers.keys())
                 .finish(),
@@ -180,7 +195,10 @@ impl ServerConfig {
 
     /// A server over streamable HTTP.
     pub fn http(name: impl Into<String>, url: impl Into<String>) -> Self {
-        ServerConfig::new(name, TransportConfig::Http { url: url.into(), headers: BTreeMap::new() })
+        ServerConfig::new(
+            name,
+            TransportConfig::Http { url: url.into(), headers: BTreeMap::new(), transport: HttpTransport::Any },
+        )
     }
 
     /// A server with a transport and defaults for the rest.

@@ -8,7 +8,7 @@ use jsonc_parser::common::{Range, Ranged};
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
 use super::expand::{Environment, expand};
-use super::{Config, ConfigError, ServerConfig, TransportConfig};
+use super::{Config, ConfigError, HttpTransport, ServerConfig, TransportConfig};
 
 /// A `timeout` above this many seconds was probably meant in milliseconds.
 const DOUBTFUL_SECONDS: f64 = 3_600.0;
@@ -120,12 +120,12 @@ impl File<'_> {
                 env: self.map(entry, "env")?,
                 cwd: self.string(entry, "cwd")?,
             }),
-            Kind::Http => {
+            Kind::Http(transport) => {
                 let url = self.required(entry, "url")?;
                 super::super::http::check_url(&url).map_err(|e| format!("\"url\": {e}"))?;
                 let headers = self.map(entry, "headers")?;
                 super::super::http::header_map(&headers)?;
-                Ok(TransportConfig::Http { url, headers })
+                Ok(TransportConfig::Http { url, headers, transport })
             }
         }
     }
@@ -138,7 +138,7 @@ impl File<'_> {
         let Some((key, written)) = key else {
             return match (entry.get("command").is_some(), entry.get("url").is_some()) {
                 (true, false) => Ok(Kind::Stdio),
-                (false, true) => Ok(Kind::Http),
+                (false, true) => Ok(Kind::Http(HttpTransport::Any)),
                 (true, true) => Err("it has both \"command\" and \"url\": keep one, or set \"type\"".to_owned()),
                 (false, false) => Err("it has neither \"command\" nor \"url\": add one of them".to_owned()),
             };
@@ -146,12 +146,12 @@ impl File<'_> {
         let word = self.string(entry, key)?.unwrap_or_default();
         match word.to_lowercase().replace(['-', '_'], "").as_str() {
             "stdio" | "local" | "command" => Ok(Kind::Stdio),
-            "http" | "streamablehttp" | "httpstream" | "streamable" | "remote" => Ok(Kind::Http),
-            "sse" => Err(format!(
-                "{key:?}: the legacy SSE transport is not supported yet: use \"http\" if the server speaks streamable HTTP"
-            )),
+            "http" | "streamablehttp" | "httpstream" | "streamable" | "remote" => {
+                Ok(Kind::Http(HttpTransport::Streamable))
+            }
+            "sse" | "httpsse" | "http+sse" => Ok(Kind::Http(HttpTransport::Sse)),
             // As it stands in the file: a variable's value may be secret.
-            _ => Err(format!("{key:?}: {written:?} is not a transport: write \"stdio\" or \"http\"")),
+            _ => Err(format!("{key:?}: {written:?} is not a transport: write \"stdio\", \"http\" or \"sse\"")),
         }
     }
 
@@ -238,7 +238,7 @@ impl File<'_> {
 
 enum Kind {
     Stdio,
-    Http,
+    Http(HttpTransport),
 }
 
 fn boolean(entry: &Object<'_>, key: &str) -> Result<Option<bool>, Problem> {
@@ -282,7 +282,9 @@ mod tests {
         let server = only(
             r#"{ "url": "https://h/mcp", "headers": { "Authorization": "Bearer ${TOKEN}" }, "alwaysAllow": ["a"] }"#,
         );
-        let TransportConfig::Http { url, headers } = server.transport.unwrap() else { panic!() };
+        let TransportConfig::Http { url, headers, transport: HttpTransport::Any } = server.transport.unwrap() else {
+            panic!()
+        };
         assert_eq!((url.as_str(), headers["Authorization"].as_str()), ("https://h/mcp", "Bearer s3cret"));
         assert_eq!(server.auto_approve, ["a"]);
     }
@@ -291,12 +293,24 @@ mod tests {
     fn every_alias_of_a_type_is_known() {
         for word in ["http", "streamable-http", "streamableHttp", "streamable_http", "HTTP"] {
             let server = only(&format!(r#"{{ "type": "{word}", "url": "http://h/" }}"#));
-            assert!(matches!(server.transport, Ok(TransportConfig::Http { .. })), "{word}");
+            let expected = HttpTransport::Streamable;
+            assert!(
+                matches!(server.transport, Ok(TransportConfig::Http { transport, .. }) if transport == expected),
+                "{word}"
+            );
+        }
+        for word in ["sse", "SSE", "http+sse"] {
+            let server = only(&format!(r#"{{ "type": "{word}", "url": "http://h/" }}"#));
+            let expected = HttpTransport::Sse;
+            assert!(
+                matches!(server.transport, Ok(TransportConfig::Http { transport, .. }) if transport == expected),
+                "{word}"
+            );
         }
         assert!(only(r#"{ "type": "stdio", "command": "x" }"#).transport.is_ok());
         assert!(only(r#"{ "transport": "stdio", "command": "x" }"#).transport.is_ok());
-        let problem = only(r#"{ "type": "sse", "url": "http://h/" }"#).problem().unwrap();
-        assert!(problem.contains("mcp.json:1:19: server \"s\"") && problem.contains("not supported yet"), "{problem}");
+        let problem = only(r#"{ "type": "carrier pigeon", "url": "http://h/" }"#).problem().unwrap();
+        assert!(problem.contains("mcp.json:1:19: server \"s\"") && problem.contains("or \"sse\""), "{problem}");
     }
 
     #[test]

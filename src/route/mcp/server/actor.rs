@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::{Demand, Offer, Retry, Start, View};
 use crate::route::mcp::config::ServerConfig;
 use crate::route::mcp::connection::{Connection, Limits};
-use crate::route::mcp::handshake::{self, ConnectError};
+use crate::route::mcp::handshake::{self, ConnectError, Era};
 use crate::route::mcp::status::ServerState;
 
 /// Wait for further changes before lists are read anew, and the shortest time between two readings.
@@ -29,6 +29,8 @@ pub(super) struct Actor {
     pub(super) reset: Arc<Notify>,
     /// Told when what the server offers has changed.
     pub(super) changed: Arc<dyn Fn() + Send + Sync>,
+    /// How the server was reached last.
+    pub(super) era: Option<Era>,
     /// Failures in a row.
     pub(super) failures: u32,
 }
@@ -123,6 +125,7 @@ impl Actor {
         match connected {
             Ok((connection, offer, notes)) => {
                 let connection = Arc::new(connection);
+                connection.listen();
                 self.view.send_modify(|view| {
                     view.status.restarts += u32::from(view.offer.is_some());
                     view.offer = Some(Arc::new(offer));
@@ -178,8 +181,8 @@ impl Actor {
         });
     }
 
-    async fn connected(&self) -> Result<(Connection, Offer, Vec<String>), ConnectError> {
-        let connection = handshake::connect(&self.config, &self.environment, self.limits).await?;
+    async fn connected(&mut self) -> Result<(Connection, Offer, Vec<String>), ConnectError> {
+        let connection = handshake::connect(&self.config, &self.environment, self.limits, &mut self.era).await?;
         match self.offered(&connection).await {
             Ok((offer, notes)) => Ok((connection, offer, notes)),
             Err(error) => {

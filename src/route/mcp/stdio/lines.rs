@@ -5,33 +5,16 @@
 //! no UTF-8, and answer without saying what. What can be read is read; what cannot
 //! is kept for messages, and ends the request that it answers, if it says which.
 
-use rmcp::RoleClient;
-use rmcp::model::{ErrorCode, ErrorData, JsonRpcMessage, RequestId};
-use rmcp::service::RxJsonRpcMessage;
+use rmcp::model::RequestId;
 use serde_json::Value;
 
-use crate::route::mcp::http::line;
+use crate::route::mcp::message::{Heard, message, noise, unreadable};
 
 /// Longest message. A longer one is dropped, and the request that it answers fails.
 pub(super) const MAX_MESSAGE: usize = 64 * 1024 * 1024;
 
 /// Bytes of a dropped message in which its `id` is looked for, at either end.
 const EDGE: usize = 256;
-
-/// Code of the errors that stand for answers that cannot be read. No server can send
-/// it by the rules of JSON-RPC, which reserves nothing above zero.
-pub(in crate::route::mcp) const UNREADABLE: ErrorCode = ErrorCode(i32::MAX);
-
-/// What a server wrote.
-#[derive(Debug)]
-pub(super) enum Heard {
-    /// A message.
-    Message(Box<RxJsonRpcMessage<RoleClient>>),
-    /// A request that makes no sense, to be refused.
-    Senseless(RequestId),
-    /// Something that nobody can use; the text says what.
-    Noise(String),
-}
 
 /// Bytes that have come, and where the reading stands.
 pub(super) struct Lines {
@@ -160,36 +143,6 @@ impl Lines {
     }
 }
 
-/// Reads a message; an `Err` is text that is no JSON.
-fn message(text: &str) -> serde_json::Result<Heard> {
-    let error = match serde_json::from_str::<RxJsonRpcMessage<RoleClient>>(text) {
-        Ok(JsonRpcMessage::Error(error)) if error.id.is_none() => {
-            return Ok(Heard::Noise(format!("an error for no request: {}", line(&error.error.message))));
-        }
-        Ok(message) => return Ok(Heard::Message(Box::new(message))),
-        Err(error) => error,
-    };
-    let value: Value = serde_json::from_str(text)?;
-    let id = value.get("id").cloned().and_then(|id| serde_json::from_value::<RequestId>(id).ok());
-    Ok(match (value.get("method").is_some(), id) {
-        (true, Some(id)) => Heard::Senseless(id),
-        (false, Some(id)) if value.get("result").is_some() || value.get("error").is_some() => {
-            unreadable(id, format!("an answer that is no JSON-RPC ({error}): {}", line(text)))
-        }
-        _ => noise(text),
-    })
-}
-
-/// An error in place of an answer.
-fn unreadable(id: RequestId, what: String) -> Heard {
-    let error = ErrorData::new(UNREADABLE, format!("it sent {what}"), None);
-    Heard::Message(Box::new(JsonRpcMessage::error(error, Some(id))))
-}
-
-fn noise(text: &str) -> Heard {
-    Heard::Noise(format!("{:?}", line(text)))
-}
-
 /// The `id` of an answer of which only the edges are there: where servers write
 /// it, right after `jsonrpc` or at the very end.
 fn id_at_the_edge(head: &[u8], tail: &[u8]) -> Option<i64> {
@@ -257,7 +210,7 @@ mod tests {
         match heard {
             Heard::Message(message) => serde_json::to_string(&message).unwrap(),
             Heard::Senseless(id) => format!("refuse {id}"),
-            Heard::Noise(what) => format!("noise {what}"),
+            Heard::Noise(what) | Heard::Complaint(_, what) => format!("noise {what}"),
         }
     }
 

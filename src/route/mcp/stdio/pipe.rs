@@ -8,7 +8,8 @@ use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{ChildStdin, ChildStdout};
 
-use super::lines::{Heard, Lines, MAX_MESSAGE};
+use super::lines::{Lines, MAX_MESSAGE};
+use crate::route::mcp::message::Heard;
 
 /// Bytes that are read at once.
 const CHUNK: usize = 64 * 1024;
@@ -77,6 +78,10 @@ impl Pipe {
                     let refusal = ErrorData::invalid_params("this request makes no sense", None);
                     // Not here: the server may not listen before we have read on.
                     tokio::spawn(self.send(JsonRpcMessage::error(refusal, Some(id))));
+                }
+                Some(Heard::Complaint(message, what)) => {
+                    self.noise.add(what);
+                    return Some(*message);
                 }
                 Some(Heard::Noise(what)) => self.noise.add(what),
                 None if ended => return None,

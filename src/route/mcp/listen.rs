@@ -1,0 +1,56 @@
+//! Notices of changed lists from servers of the era 2026-07-28, which tell only who
+//! asks (`subscriptions/listen`). Earlier servers tell unasked.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::model::SubscriptionFilter;
+use rmcp::{Peer, RoleClient};
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use super::connection::Connection;
+
+/// Wait before a subscription that has ended is asked for again.
+const AGAIN: Duration = Duration::from_secs(5);
+
+impl Connection {
+    /// Asks for notices, for as long as the connection lasts. One that does not need
+    /// asking, or has none, is left alone.
+    pub(super) fn listen(&self) {
+        let Some(filter) = self.notices() else { return };
+        let (peer, changed, gone) = (self.peer.clone(), self.changed.clone(), self.gone.clone());
+        tokio::spawn(async move { gone_or(&gone, listen(&peer, filter, &changed)).await });
+    }
+
+    /// The notices that the server has and that must be asked for.
+    fn notices(&self) -> Option<SubscriptionFilter> {
+        let info = self.peer.peer_info().filter(|info| !info.protocol_version.has_initialize())?;
+        let can = &info.capabilities;
+        let mut filter = SubscriptionFilter::new();
+        let wanted = |can: Option<bool>| can.filter(|can| *can);
+        filter.tools_list_changed = wanted(can.tools.as_ref().and_then(|tools| tools.list_changed));
+        filter.prompts_list_changed = wanted(can.prompts.as_ref().and_then(|prompts| prompts.list_changed));
+        filter.resources_list_changed = wanted(can.resources.as_ref().and_then(|resources| resources.list_changed));
+        (filter != SubscriptionFilter::new()).then_some(filter)
+    }
+}
+
+async fn gone_or(gone: &CancellationToken, listening: impl Future<Output = ()>) {
+    tokio::select! {
+        () = gone.cancelled() => {}
+        () = listening => {}
+    }
+}
+
+/// Ends when the server will not have it, or has gone.
+async fn listen(peer: &Peer<RoleClient>, filter: SubscriptionFilter, changed: &Arc<Notify>) {
+    while let Ok(mut subscription) = peer.listen(filter.clone()).await {
+        while let Ok(Some(_)) = subscription.next().await {
+            changed.notify_one();
+        }
+        tokio::time::sleep(AGAIN).await;
+        // Something may have changed while nobody listened.
+        changed.notify_one();
+    }
+}

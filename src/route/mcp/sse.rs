@@ -1,0 +1,237 @@
+//! Legacy HTTP+SSE: one stream of events from the server, one POST for each message
+//! to it (modelcontextprotocol.io/specification/2024-11-05/basic/transports).
+//!
+//! The server's first event, `endpoint`, says where messages go: to the same
+//! origin, or nowhere. When the stream ends, the session is over.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use futures::stream::{BoxStream, StreamExt, unfold};
+use reqwest::header::{ACCEPT, CONTENT_TYPE};
+use reqwest::{Client, Response, StatusCode, Url};
+use rmcp::RoleClient;
+use rmcp::model::{ErrorData, JsonRpcMessage};
+use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use sse_stream::{Sse, SseByteStream};
+use tokio_util::sync::CancellationToken;
+
+use super::http;
+use super::message::{Heard, message};
+
+/// Longest event.
+const MAX_EVENT: usize = 64 * 1024 * 1024;
+
+/// Limit of one POST. The answer comes over the stream, so none takes long.
+const POST: Duration = Duration::from_secs(60);
+
+/// A failure of the transport.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub(super) struct SseError {
+    message: String,
+    /// The server wants an authorization.
+    pub(super) needs_auth: bool,
+}
+
+impl From<String> for SseError {
+    fn from(message: String) -> Self {
+        SseError { message, needs_auth: false }
+    }
+}
+
+/// A session with a server.
+pub(super) struct SseTransport {
+    client: Client,
+    endpoint: Url,
+    events: BoxStream<'static, Sse>,
+    gone: CancellationToken,
+}
+
+impl SseTransport {
+    /// Opens the stream and waits for the endpoint.
+    pub(super) async fn open(url: &str, headers: &BTreeMap<String, String>) -> Result<Self, SseError> {
+        let client = http::client(headers)?;
+        let url = Url::parse(url).map_err(|e| format!("not a URL ({e})"))?;
+        let request = client.get(url.clone()).header(ACCEPT, "text/event-stream");
+        let response = request.send().await.map_err(|e| http::request_error(&e))?;
+        refused(&response)?;
+        let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or("none");
+        if !kind.starts_with("text/event-stream") {
+            return Err(format!("the answer is no event stream (content type {})", http::line(kind)).into());
+        }
+        let mut events = events(response);
+        while let Some(event) = events.next().await {
+            if event.event.as_deref() == Some("endpoint") {
+                let endpoint = endpoint(&url, event.data.as_deref().unwrap_or_default())?;
+                return Ok(SseTransport { client, endpoint, events, gone: CancellationToken::new() });
+            }
+        }
+        Err("its event stream ended before it named an endpoint".to_owned().into())
+    }
+
+    /// Cancelled when the session is over.
+    pub(super) fn gone(&self) -> CancellationToken {
+        self.gone.clone()
+    }
+
+    async fn next(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
+        loop {
+            let event = tokio::select! {
+                event = self.events.next() => event?,
+                () = self.gone.cancelled() => return None,
+            };
+            if !matches!(event.event.as_deref(), None | Some("" | "message")) {
+                continue;
+            }
+            match message(event.data.as_deref().unwrap_or_default().trim()) {
+                Ok(Heard::Message(message)) => return Some(*message),
+                Ok(Heard::Complaint(message, _)) => return Some(*message),
+                Ok(Heard::Senseless(id)) => {
+                    let refusal = ErrorData::invalid_params("this request makes no sense", None);
+                    tokio::spawn(self.send(JsonRpcMessage::error(refusal, Some(id))));
+                }
+                // An empty event keeps the connection awake.
+                Ok(Heard::Noise(_)) | Err(_) => {}
+            }
+        }
+    }
+}
+
+impl Transport<RoleClient> for SseTransport {
+    type Error = SseError;
+
+    fn send(
+        &mut self,
+        item: TxJsonRpcMessage<RoleClient>,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        let request = self.client.post(self.endpoint.clone()).timeout(POST).header(CONTENT_TYPE, "application/json");
+        let gone = self.gone.clone();
+        async move {
+            let body = serde_json::to_vec(&item).map_err(|e| format!("it cannot be written as JSON: {e}"))?;
+            let response = request.body(body).send().await.map_err(|e| http::request_error(&e))?;
+            if matches!(response.status(), StatusCode::NOT_FOUND | StatusCode::GONE) {
+                // The session is forgotten, and the stream of it says no more.
+                gone.cancel();
+            }
+            refused(&response)
+        }
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
+        let message = self.next().await;
+        if message.is_none() {
+            self.gone.cancel();
+        }
+        message
+    }
+
+    async fn close(&mut self) -> Result<(), Self::Error> {
+        self.gone.cancel();
+        self.events = futures::stream::empty().boxed();
+        Ok(())
+    }
+}
+
+fn refused(response: &Response) -> Result<(), SseError> {
+    let code = response.status();
+    match code.is_success() {
+        true => Ok(()),
+        false => {
+            Err(SseError { message: http::status(code.as_u16(), ""), needs_auth: code == StatusCode::UNAUTHORIZED })
+        }
+    }
+}
+
+/// Where messages go. Another origin would get the headers, and what is said.
+fn endpoint(url: &Url, named: &str) -> Result<Url, SseError> {
+    let named = named.trim();
+    let endpoint = url.join(named).map_err(|e| format!("its endpoint {:?} is no URL ({e})", http::line(named)))?;
+    if endpoint.origin() != url.origin() {
+        let (there, here) = (endpoint.origin().ascii_serialization(), url.origin().ascii_serialization());
+        return Err(format!("its endpoint is at another origin, {there}, and not at {here}").into());
+    }
+    Ok(endpoint)
+}
+
+/// The events of a body, until it ends or breaks.
+fn events(response: Response) -> BoxStream<'static, Sse> {
+    let lines = unfold(Some((response, Body::default())), |state| async move {
+        let (mut response, mut body) = state?;
+        match response.chunk().await {
+            Ok(Some(chunk)) => {
+                let text = body.push(&chunk)?;
+                Some((Ok::<_, std::io::Error>(std::io::Cursor::new(text)), Some((response, body))))
+            }
+            // An event without a blank line behind it counts.
+            Ok(None) | Err(_) => Some((Ok(std::io::Cursor::new(body.last())), None)),
+        }
+    });
+    SseByteStream::new(lines.boxed()).filter_map(|event| async move { event.ok() }).boxed()
+}
+
+/// Bytes to text: whole lines, U+FFFD for what is no UTF-8, and an end to events
+/// that are too long.
+#[derive(Default)]
+struct Body {
+    line: Vec<u8>,
+    event: usize,
+}
+
+impl Body {
+    /// The lines that are complete; `None` where an event is too long.
+    fn push(&mut self, bytes: &[u8]) -> Option<String> {
+        let mut text = String::new();
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            self.line.extend_from_slice(piece);
+            self.event += piece.len();
+            if self.event > MAX_EVENT {
+                return None;
+            }
+            if piece.ends_with(b"\n") {
+                let blank = self.line.iter().all(u8::is_ascii_whitespace);
+                text.push_str(&String::from_utf8_lossy(&self.line));
+                self.line.clear();
+                self.event = if blank { 0 } else { self.event };
+            }
+        }
+        Some(text)
+    }
+
+    fn last(&mut self) -> String {
+        format!("{}\n\n", String::from_utf8_lossy(&std::mem::take(&mut self.line)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_endpoint_is_on_the_same_origin() {
+        let url = Url::parse("https://host/sse?key=1").unwrap();
+        for (named, expected) in [
+            ("/messages?sessionId=1", "https://host/messages?sessionId=1"),
+            ("messages", "https://host/messages"),
+            ("https://host:443/m", "https://host/m"),
+            ("?sessionId=1", "https://host/sse?sessionId=1"),
+        ] {
+            assert_eq!(endpoint(&url, named).unwrap().as_str(), expected);
+        }
+        for named in ["https://other/m", "http://host/m", "//other/m", "https://host:8443/m", "https://u@host.evil/m"] {
+            let error = endpoint(&url, named).unwrap_err().to_string();
+            assert!(error.contains("another origin"), "{named}: {error}");
+        }
+    }
+
+    #[test]
+    fn lines_are_whole_and_their_bytes_are_text() {
+        let mut body = Body::default();
+        assert_eq!(body.push(b"data: caf").unwrap(), "");
+        assert_eq!(body.push(b"\xe9\n\ndata: \xc3").unwrap(), "data: caf\u{fffd}\n\n");
+        assert_eq!(body.push(b"\xa9\n").unwrap(), "data: \u{e9}\n");
+        assert_eq!(body.push(b"id: 1").unwrap(), "");
+        assert_eq!(body.last(), "id: 1\n\n");
+    }
+}
