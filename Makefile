@@ -102,7 +102,7 @@ fuzz: $(CARGO_FUZZ)
 # walk found is no part of it, nothing is read again while it runs, and compared values,
 # addresses among them, do not steer it: the dictionaries stand in for them.
 SMOKE      := $(CURDIR)/target/fuzz-smoke
-SMOKE_RUNS := grammar=20000 laws=30000 recording=20000
+SMOKE_RUNS := grammar=18000 json=40000 laws=40000 recording=50000 repair=30000
 
 fuzz-smoke: $(CARGO_FUZZ)
 	rm -rf $(SMOKE)

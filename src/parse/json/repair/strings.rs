@@ -55,9 +55,11 @@ struct Inner {
 }
 
 impl Inner {
-    /// Notes a mark between `head`, the string so far, and `after`.
-    fn add(&mut self, head: &str, c: char, after: Option<char>, end: usize) {
+    /// Notes a mark between `head`, the string so far, and `rest`.
+    fn add(&mut self, head: &str, c: char, rest: &str, end: usize) {
         let before = head.chars().next_back();
+        let after = rest.chars().next();
+        let ends_value = rest.trim_start().chars().next().is_none_or(|c| ",:}]，：".contains(c));
         let number = head.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
         let inches = number.len() < head.len() && !number.ends_with(char::is_alphanumeric);
         let opening = before.is_none_or(|b| b.is_whitespace() || "([{<=:,;-+/“‘（：，。、".contains(b));
@@ -72,6 +74,8 @@ impl Inner {
             _ if letters && matches!(c, '\'' | '’') => {}
             (true, false) => self.open += 1,
             (false, true) if self.open == 0 => self.astray |= !inches,
+            // It may as well have ended the string, and what follows it is damaged.
+            (true, true) if self.open == 0 && ends_value => self.astray = true,
             _ if self.open > 0 => self.open -= 1,
             _ => self.open += 1,
         }
@@ -122,7 +126,7 @@ impl Mender<'_> {
             if self.begins_member(start) {
                 return self.stop("a member begins inside a string that is not closed");
             }
-            inner.add(&self.text[start..self.at], c, ahead::char_at(self.text, end), end);
+            inner.add(&self.text[start..self.at], c, &self.text[end..], end);
             self.out.push_str(if c == '"' { "\\\"" } else { &self.text[self.at..end] });
             self.at = end;
         }

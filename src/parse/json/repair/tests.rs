@@ -72,6 +72,8 @@ fn a_string_whose_end_is_not_certain_is_refused() {
         r#"["x" y", "z"]"#,
         r#"["print("a", "b")", "c"]"#,
         r#"{"a": "x" + "y"}"#,
+        r#"{"a": "", "b"x: "]z"}"#,
+        r#"{"a": "b: " , "c"x: ".d"}"#,
     ];
     for text in marks {
         assert!(mended(text).is_err(), "{text}: {:?}", mended(text));
