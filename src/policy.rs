@@ -10,6 +10,7 @@
 //! ```
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::tool::Annotations;
 
@@ -119,6 +120,16 @@ impl Policy {
             }
         };
         if destructive { decision.max(Decision::Ask) } else { decision }
+    }
+}
+
+/// Whether the model itself wants a call approved, as prompts of Cline's style have
+/// it say. It may only tighten: its word that none is needed counts for nothing.
+pub(crate) fn wants_approval(arguments: &Map<String, Value>) -> bool {
+    match arguments.get("requires_approval") {
+        Some(Value::Bool(wants)) => *wants,
+        Some(Value::String(wants)) => wants.trim().eq_ignore_ascii_case("true"),
+        _ => false,
     }
 }
 

@@ -4,8 +4,10 @@
 //! `resources/templates/list` (camel case), with the server's name added.
 //! Unknown fields are ignored; a schema is kept verbatim.
 
+mod definition;
 mod example;
 
+pub use definition::Definition;
 #[cfg(feature = "validate")]
 pub(crate) use example::example_value;
 pub(crate) use example::resolve;

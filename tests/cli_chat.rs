@@ -115,6 +115,37 @@ fn without_a_terminal_an_unknown_call_is_denied_with_the_remedy() {
 }
 
 #[test]
+fn the_configuration_may_allow_tools_and_leave_them_out() {
+    let mut demo = demo_server();
+    demo["autoApprove"] = json!(["weather_*"]);
+    demo["disabledTools"] = json!(["time_query"]);
+    let home = Home::new();
+    home.0.servers(json!({ "demo": demo }));
+    let endpoint = weather_model();
+    let done = home.ask_with_tools(&endpoint, &["Weather?"]);
+    assert!(done.out.starts_with("It is ") && done.err.contains("result of demo.weather_query"), "{}", done.err);
+    let prompt = endpoint.seen()[0].messages();
+    assert!(prompt.contains("location_query(") && !prompt.contains("time_query("), "{prompt}");
+
+    let args = ["Weather?", "--deny", "weather_*"];
+    let done = home.ask_with_tools(
+        &Endpoint::answer(|_, n| Reply::text(&if n == 0 { weather("Oslo") } else { "No.".into() })),
+        &args,
+    );
+    assert!(done.out == "No.\n" && !done.err.contains("result of"), "{}", done.err);
+
+    let endpoint = weather_model();
+    let done = home.ask_with_tools(&endpoint, &["Weather?", "--tools", "demo.weather_*", "--tools", "nothing_*"]);
+    assert!(
+        done.out.starts_with("It is ") && done.err.contains("--tools nothing_*: no tool has such a name"),
+        "{}",
+        done.err
+    );
+    let prompt = endpoint.seen()[0].messages();
+    assert!(prompt.contains("weather_query(") && !prompt.contains("location_query("), "{prompt}");
+}
+
+#[test]
 fn deny_wins_over_yes() {
     let endpoint = Endpoint::answer(|_, number| Reply::text(&if number == 0 { weather("Oslo") } else { "No.".into() }));
     let done = Home::new().ask_with_tools(&endpoint, &["Weather?", "--yes", "--deny", "weather_query"]);

@@ -51,7 +51,8 @@ impl Place {
         let server = &listed["servers"][0];
         assert_eq!(server["state"], "ready", "{server}");
         assert_eq!(server["notes"], Value::Null, "{server}");
-        assert_eq!(server["protocol_version"], "2025-11-25");
+        let version = server["protocol_version"].as_str().unwrap();
+        assert!(["2025-11-25", "2026-07-28"].contains(&version), "{version}");
         assert!(server["server_name"].is_string() && server["server_version"].is_string());
         let tools = server["tools"].as_array().unwrap();
         assert!(tools.iter().all(|t| t["inputSchema"].is_object()), "{tools:?}");

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::{Approval, ApprovalRequest, Approver, AskReason};
+use super::{Approval, ApprovalRequest, Approver};
 use crate::turn::{Granted, Input, Remark, Setup};
 
 /// One who is asked, with the tools that were approved once.
@@ -27,13 +27,14 @@ impl Asking {
 pub(super) async fn ask(asking: Arc<Asking>, setup: Arc<Setup>, request: ApprovalRequest) -> Input {
     let id = request.id.clone();
     let tool = (request.server.clone(), request.tool.clone());
-    let first_use = request.reason == AskReason::FirstUse;
+    let grants = request.reason.grants();
+    let definition = setup.definition(request.server.as_deref(), &request.tool);
     let approval = match &asking.approver {
         Some(approver) => approver.approve(request).await,
         None => Approval::Denied { reason: Some(setup.voice().remark(Remark::NotAllowed)) },
     };
-    if first_use && approval == Approval::Approved {
-        asking.granted().insert(tool);
+    if grants && approval == Approval::Approved {
+        asking.granted().insert(tool, definition);
     }
     Input::Approval { id, approval }
 }

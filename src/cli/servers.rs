@@ -7,6 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Failure, input};
+use crate::policy::matches;
+use crate::route::Toolbox;
 use crate::route::mcp::{Config, Hub, Options, ServerConfig, ServerStatus};
 
 /// Looked for in the working directory when no file is named.
@@ -29,6 +31,22 @@ pub(crate) struct ServerArgs {
     /// Limit of a server's start and of each call, whatever the configuration says
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) server_timeout: Option<Duration>,
+
+    /// Tools that are listed, for commands with [`ListedArgs`].
+    #[arg(skip)]
+    pub(crate) listed_tools: Vec<String>,
+}
+
+/// Which tools are listed at all. Apart from [`ServerArgs`], since `--tools` names
+/// a file where a command can do without servers.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "MCP servers")]
+pub(crate) struct ListedArgs {
+    /// List only these tools: a glob over SERVER.TOOL
+    ///
+    /// May be given several times. The others are in no prompt and cannot be called.
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) tools: Vec<String>,
 }
 
 /// The configuration that is used where none is named.
@@ -64,15 +82,14 @@ impl ServerArgs {
         for note in config.notes() {
             warn(note);
         }
-        match self.server_timeout {
-            None => Ok(config),
-            Some(limit) => Ok(config
-                .servers()
-                .iter()
-                .cloned()
-                .map(|server| ServerConfig { call_timeout: Some(limit), connect_timeout: Some(limit), ..server })
-                .collect()),
-        }
+        let limit = self.server_timeout;
+        let servers = config.servers().iter().cloned().map(|server| ServerConfig {
+            call_timeout: limit.or(server.call_timeout),
+            connect_timeout: limit.or(server.connect_timeout),
+            listed_tools: self.listed_tools.clone(),
+            ..server
+        });
+        Ok(servers.collect())
     }
 
     /// As [`load`](Self::load), for commands that can do without servers: `None`
@@ -152,6 +169,7 @@ where
             // Dropping the attempt kills what it has started.
             name = stopped(true) => return Err(Failure::job(format!("stopped by {name}"))),
         };
+        warn_unlisted(&hub);
         let done = tokio::select! {
             done = job(hub.clone()) => done,
             name = stop => Err(Failure::job(format!("stopped by {name}"))),
@@ -163,6 +181,17 @@ where
         }
         done
     })
+}
+
+/// Warns of each glob of `--tools` that fits none of the tools.
+fn warn_unlisted(hub: &Hub) {
+    let catalog = hub.catalog();
+    let globs = hub.config().servers().first().map(|server| server.listed_tools.as_slice()).unwrap_or_default();
+    for glob in globs {
+        if !catalog.tools().any(|tool| matches(glob, tool.server.as_deref(), &tool.name)) {
+            warn(&format!("--tools {glob}: no tool has such a name"));
+        }
+    }
 }
 
 /// A runtime for one command.

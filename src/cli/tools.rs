@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::Failure;
-use super::servers::{self, ServerArgs};
+use super::servers::{self, ListedArgs, ServerArgs};
 use crate::catalog::{Catalog, Server};
 use crate::route::Toolbox;
 use crate::route::mcp::{ServerState, ServerStatus};
@@ -50,11 +50,15 @@ pub(super) struct Args {
 
     #[command(flatten)]
     servers: ServerArgs,
+
+    #[command(flatten)]
+    listed: ListedArgs,
 }
 
 /// Runs `toolgraft tools`.
 pub(super) fn run(args: Args) -> Result<(), Failure> {
-    let config = args.servers.load()?;
+    let servers = ServerArgs { listed_tools: args.listed.tools, ..args.servers };
+    let config = servers.load()?;
     let (statuses, catalog) = servers::run(&config, |hub| async move { Ok((hub.servers(), hub.catalog())) })?;
     if args.json {
         servers::emit(&format!("{}\n", as_json(&statuses, &catalog)))?;

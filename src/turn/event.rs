@@ -197,6 +197,10 @@ pub struct ApprovalRequest {
     pub arguments: Map<String, Value>,
     /// Why it is asked.
     pub reason: AskReason,
+    /// What is different since the tool was approved, with [`AskReason::Changed`].
+    /// Quotes the server, which is not to be trusted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<String>,
 }
 
 /// Why a call is asked about.
@@ -206,10 +210,19 @@ pub struct ApprovalRequest {
 pub enum AskReason {
     /// The tool runs for the first time.
     FirstUse,
-    /// The policy asks each time.
+    /// The tool was approved, and the server has changed it since.
+    Changed,
+    /// The policy asks each time, or the model itself wants the call approved.
     Policy,
     /// The call was only drafted in the reasoning.
     Promoted,
+}
+
+impl AskReason {
+    /// Whether a yes holds for later calls of the tool too.
+    pub(crate) fn grants(self) -> bool {
+        matches!(self, AskReason::FirstUse | AskReason::Changed)
+    }
 }
 
 /// An answer to an [`ApprovalRequest`].

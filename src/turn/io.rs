@@ -1,6 +1,6 @@
 //! What a turn is told, what it says to do, and mistakes of whoever drives it.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use super::event::{AgentEvent, Approval, ApprovalRequest, Finished};
 use crate::conversation::ConversationError;
@@ -8,9 +8,10 @@ use crate::message::{Delta, FinishReason, NativeCall};
 use crate::model::{Request, Usage};
 use crate::outcome::Outcome;
 use crate::route::Invocation;
+use crate::tool::Definition;
 
-/// Tools that were approved once, by server and name.
-pub type Granted = BTreeSet<(Option<String>, String)>;
+/// Tools that were approved once, by server and name, as they were then.
+pub type Granted = BTreeMap<(Option<String>, String), Definition>;
 
 /// What happened.
 #[derive(Debug, Clone, PartialEq)]

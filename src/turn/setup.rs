@@ -8,6 +8,7 @@ use super::round_model::RoundModel;
 use super::voice::Voice;
 use crate::catalog::Catalog;
 use crate::parse::{self, Parser};
+use crate::tool::Definition;
 use crate::validate::Validator;
 
 /// What turns with the same tools share.
@@ -46,6 +47,11 @@ impl Setup {
     /// The tools of the turns.
     pub fn catalog(&self) -> &Arc<Catalog> {
         &self.catalog
+    }
+
+    /// What a tool is now; nothing of one that is not listed.
+    pub fn definition(&self, server: Option<&str>, tool: &str) -> Definition {
+        self.catalog.find(server, tool).map(|found| Definition::of(found.tool)).unwrap_or_default()
     }
 
     /// How the turns go.

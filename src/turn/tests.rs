@@ -14,7 +14,7 @@ use crate::message::DeltaKind;
 use crate::policy::{Otherwise, Policy};
 use crate::reasoning::{ReasoningCalls, ReasoningMode};
 use crate::route::Invocation;
-use crate::tool::{Resource, Tool};
+use crate::tool::{Definition, Resource, Tool};
 use crate::validate::Validator;
 
 mod carry;
@@ -330,6 +330,55 @@ fn questions_are_asked_one_by_one_and_once_per_tool() {
     turn.handle(Input::Approval { id: "call_1".into(), approval: true.into() }).unwrap();
     let then = actions(&mut turn);
     assert_eq!((asked(&then).len(), calls(&then)), (0, vec!["call_1", "call_3"]));
+}
+
+#[test]
+fn a_tool_that_has_changed_since_it_was_approved_is_asked_about_again() {
+    let asked = |granted: Definition| {
+        let config = TurnConfig { policy: Policy::new(Otherwise::AskOnce), ..allowing() };
+        let granted = Granted::from([((Some("demo".to_owned()), "weather".to_owned()), granted)]);
+        let mut turn = Turn::new(setup(config), "Weather?".into(), granted).unwrap();
+        actions(&mut turn);
+        says(&mut turn, &format!("{}{}", paris(), paris()));
+        let actions = ends(&mut turn);
+        let asked = actions.iter().find_map(|action| match action {
+            Action::Ask(request) => Some(request.clone()),
+            _ => None,
+        });
+        (turn, asked, calls(&actions).len())
+    };
+    let now = setup(allowing()).definition(Some("demo"), "weather");
+    let (_, question, run) = asked(now);
+    assert_eq!((question, run), (None, 2));
+
+    let before = Definition::of(&Tool::new("weather").with_description("Tells the weather"));
+    let (mut turn, question, run) = asked(before);
+    let question = question.unwrap();
+    assert_eq!((question.reason, run), (AskReason::Changed, 0));
+    let expected = ["its description was \"Tells the weather\" and is now none", "its parameter \"city\" is new"];
+    assert_eq!(question.changes, expected);
+    turn.handle(Input::Approval { id: question.id, approval: true.into() }).unwrap();
+    assert_eq!(calls(&actions(&mut turn)), ["call_1", "call_2"], "the yes is for the tool as it is now");
+}
+
+#[test]
+fn a_model_may_ask_for_approval_and_not_wave_it() {
+    for (policy, wants, expected) in [
+        (Otherwise::Allow, json!(true), Some(AskReason::Policy)),
+        (Otherwise::Allow, json!("True"), Some(AskReason::Policy)),
+        (Otherwise::Allow, json!(false), None),
+        (Otherwise::AskOnce, json!(true), Some(AskReason::Policy)),
+        (Otherwise::AskOnce, json!(false), Some(AskReason::FirstUse)),
+        (Otherwise::Ask, json!(false), Some(AskReason::Policy)),
+    ] {
+        let mut turn = started(TurnConfig { policy: Policy::new(policy), ..allowing() });
+        says(&mut turn, &call("weather", &json!({"city": "Paris", "requires_approval": wants})));
+        let reason = ends(&mut turn).iter().find_map(|action| match action {
+            Action::Ask(request) => Some(request.reason),
+            _ => None,
+        });
+        assert_eq!(reason, expected, "{policy:?} {wants}");
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::conversation::Placed;
 use crate::outcome::{Outcome, Status};
-use crate::policy::Decision;
+use crate::policy::{Decision, wants_approval};
 use crate::route::Invocation;
 use crate::tool::{ACCESS_RESOURCE, Annotations, ToolChoice};
 
@@ -108,7 +108,10 @@ impl Turn {
         let (server, tool) = (request.server.as_deref(), &request.tool);
         let decision = match self.displays().shows(server, tool) {
             true => Decision::Allow,
-            false => self.setup.config.policy.decide(server, tool, annotations),
+            false => {
+                let decision = self.setup.config.policy.decide(server, tool, annotations);
+                if wants_approval(&request.arguments) { decision.max(Decision::Ask) } else { decision }
+            }
         };
         request.reason = match decision {
             Decision::Deny => {
@@ -157,13 +160,18 @@ impl Turn {
 
     /// Asks about the first call that still needs it; runs those that do not.
     fn ask_next(&mut self) -> Result<(), TurnError> {
-        while let Some(request) = self.work.questions.front().cloned() {
-            let granted = self.work.granted.contains(&(request.server.clone(), request.tool.clone()));
-            if request.reason == AskReason::FirstUse && granted {
-                self.work.questions.pop_front();
-                self.run(request)?;
-                continue;
+        while let Some(request) = self.work.questions.front_mut() {
+            let granted = self.work.granted.get(&(request.server.clone(), request.tool.clone()));
+            if let (AskReason::FirstUse, Some(before)) = (request.reason, granted) {
+                request.changes = before.changes(&self.setup.definition(request.server.as_deref(), &request.tool));
+                if request.changes.is_empty() {
+                    let request = self.work.questions.pop_front().expect("there is a first one");
+                    self.run(request)?;
+                    continue;
+                }
+                request.reason = AskReason::Changed;
             }
+            let request = request.clone();
             self.work.asked = true;
             self.emit(AgentEvent::ApprovalAsked(request.clone()));
             self.actions.push_back(Action::Ask(request));
@@ -179,8 +187,9 @@ impl Turn {
         self.work.asked = false;
         match approval {
             Approval::Approved => {
-                if request.reason == AskReason::FirstUse {
-                    self.work.granted.insert((request.server.clone(), request.tool.clone()));
+                if request.reason.grants() {
+                    let definition = self.setup.definition(request.server.as_deref(), &request.tool);
+                    self.work.granted.insert((request.server.clone(), request.tool.clone()), definition);
                 }
                 self.run(request)?;
             }
@@ -228,5 +237,6 @@ fn request(placed: &Placed) -> ApprovalRequest {
         tool: placed.call.tool.clone(),
         arguments: arguments(&placed.call),
         reason: AskReason::Policy,
+        changes: Vec::new(),
     }
 }

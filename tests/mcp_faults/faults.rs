@@ -42,6 +42,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("a_server_that_does_not_listen_blocks_nobody", deaf),
         trial("calls_of_a_server_that_dies_all_end", all_calls_end),
         trial("a_malformed_tool_is_left_out_and_the_rest_stay", malformed_tool),
+        trial("a_disabled_tool_is_neither_listed_nor_called", disabled_tool),
         trial("schemas_arrive_as_they_were_written", schemas),
         trial("content_of_an_unknown_kind_is_a_note", unknown_content),
         trial("a_server_sees_no_secret_of_ours", environment),
@@ -275,5 +276,15 @@ async fn secrets(case: Arc<Case>) {
     for (text, expected) in said[2..].iter().zip(["API_KEY=[redacted]", "no: [redacted]", "died of [redacted]"]) {
         assert!(text.contains(expected), "{expected}: {text}");
     }
+    hub.shutdown().await;
+}
+
+async fn disabled_tool(case: Arc<Case>) {
+    let server = ServerConfig { disabled_tools: vec!["di?".to_owned(), "pid".to_owned()], ..case.server("none") };
+    let hub = hub([server]).await;
+    assert!(hub.catalog().knows("echo") && !hub.catalog().knows("pid") && !hub.catalog().knows("die"));
+    let outcome = call(&hub, "pid").await;
+    assert_eq!((outcome.status, case.count("calls")), (Status::ToolError, 0), "{outcome:?}");
+    assert!(hub.servers()[0].notes[0].contains("2 tools are disabled"), "{:?}", hub.servers());
     hub.shutdown().await;
 }

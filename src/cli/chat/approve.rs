@@ -1,6 +1,6 @@
 //! Whether a call may run: flags first, then the person.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio_util::sync::CancellationToken;
@@ -11,7 +11,10 @@ use crate::agent::{Approval, ApprovalRequest, AskReason};
 use crate::catalog::Catalog;
 use crate::cli::screen::{boxes, full_name};
 use crate::cli::servers;
-use crate::policy::{Decision, Otherwise, Policy};
+use crate::policy::{Decision, Otherwise, Policy, wants_approval};
+use crate::route::Toolbox;
+use crate::route::mcp::{Hub, ServerConfig};
+use crate::tool::Definition;
 
 /// Most columns of the arguments in a question; the box above has all of them.
 const ARGUMENTS: usize = 60;
@@ -22,8 +25,9 @@ type Name = (Option<String>, String);
 pub(super) struct Approvals {
     asker: Option<Asker>,
     yes: bool,
-    /// Tools that were approved for all of the conversation.
-    always: Mutex<BTreeSet<Name>>,
+    /// Tools that were approved for all of the conversation, as they were then.
+    always: Mutex<BTreeMap<Name, Definition>>,
+    hub: Arc<Hub>,
     /// Cancels the turn that runs.
     cancel: Mutex<CancellationToken>,
     /// Tools of which was said how they could be allowed.
@@ -38,9 +42,10 @@ enum Answer {
     No(Option<String>),
 }
 
-/// The policy of the flags.
-pub(super) fn policy(args: &CallArgs) -> Policy {
+/// The policy of the flags and of the servers' entries (`autoApprove`).
+pub(super) fn policy(args: &CallArgs, servers: &[ServerConfig]) -> Policy {
     let policy = Policy::new(if args.yes { Otherwise::Allow } else { Otherwise::Ask });
+    let policy = servers.iter().flat_map(ServerConfig::approved).fold(policy, Policy::allow);
     let policy = args.allow.iter().fold(policy, |policy, glob| policy.allow(glob));
     args.deny.iter().fold(policy, |policy, glob| policy.deny(glob))
 }
@@ -57,8 +62,9 @@ pub(super) fn check_globs(args: &CallArgs, catalog: &Catalog) {
 }
 
 impl Approvals {
-    pub(super) fn new(args: &CallArgs, asker: Option<Asker>) -> Arc<Self> {
+    pub(super) fn new(args: &CallArgs, asker: Option<Asker>, hub: Arc<Hub>) -> Arc<Self> {
         Arc::new(Approvals {
+            hub,
             asker,
             yes: args.yes,
             always: Mutex::default(),
@@ -76,8 +82,17 @@ impl Approvals {
     pub(super) async fn decide(self: Arc<Self>, request: ApprovalRequest) -> Approval {
         let promoted = request.reason == AskReason::Promoted;
         let name = (request.server.clone(), request.tool.clone());
-        if self.yes || (!promoted && lock(&self.always).contains(&name)) {
+        let now = self.definition(&name);
+        let before = lock(&self.always).get(&name).cloned();
+        let changes = before.as_ref().map(|before| before.changes(&now));
+        let same = changes.as_ref().is_some_and(Vec::is_empty);
+        if self.yes || (!promoted && same && !wants_approval(&request.arguments)) {
             return Approval::Approved;
+        }
+        if let Some(changes) = changes.filter(|changes| !changes.is_empty()) {
+            let name = full_name(name.0.as_deref(), &name.1);
+            let changes = format!("{name} has changed since you approved it: {}", changes.join("; "));
+            servers::warn(&boxes::clean(&changes).replace('\n', " "));
         }
         let Some(asker) = &self.asker else {
             self.say_nobody(&name);
@@ -94,7 +109,7 @@ impl Approvals {
                 None => servers::warn(&help(promoted)),
                 Some(Answer::Once) => return Approval::Approved,
                 Some(Answer::Always) => {
-                    lock(&self.always).insert(name);
+                    lock(&self.always).insert(name, now);
                     return Approval::Approved;
                 }
                 Some(Answer::No(None)) => return Approval::Denied { reason: None },
@@ -103,6 +118,11 @@ impl Approvals {
                 }
             }
         }
+    }
+
+    fn definition(&self, (server, tool): &Name) -> Definition {
+        let catalog = self.hub.catalog();
+        catalog.find(server.as_deref(), tool).map(|found| Definition::of(found.tool)).unwrap_or_default()
     }
 
     fn say_nobody(&self, name: &Name) {
@@ -173,11 +193,14 @@ mod tests {
     #[test]
     fn deny_wins_and_what_no_glob_names_is_asked_about() {
         let args = CallArgs { allow: vec!["files.*".into()], deny: vec!["*.delete_*".into()], yes: false };
-        let policy = policy(&args);
+        let approving = ServerConfig { auto_approve: vec!["get_*".into()], ..ServerConfig::stdio("web", "x", [""; 0]) };
+        let policy = policy(&args, std::slice::from_ref(&approving));
         assert_eq!(policy.decide(Some("files"), "read", None), Decision::Allow);
         assert_eq!(policy.decide(Some("files"), "delete_all", None), Decision::Deny);
         assert_eq!(policy.decide(Some("web"), "search", None), Decision::Ask);
-        let yes = super::policy(&CallArgs { yes: true, ..args });
+        assert_eq!(policy.decide(Some("web"), "get_page", None), Decision::Allow, "autoApprove");
+        assert_eq!(policy.decide(Some("other"), "get_page", None), Decision::Ask, "of that server alone");
+        let yes = super::policy(&CallArgs { yes: true, ..args }, &[approving]);
         assert_eq!(yes.decide(Some("web"), "search", None), Decision::Allow);
         assert_eq!(yes.decide(Some("files"), "delete_all", None), Decision::Deny);
     }

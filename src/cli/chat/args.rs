@@ -4,7 +4,7 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 
 use super::super::prompt_args::PromptArgs;
-use super::super::servers::ServerArgs;
+use super::super::servers::{ListedArgs, ServerArgs};
 use super::super::{input, prompt};
 use crate::cli::profiles::known_profile;
 use crate::dialect::Dialect;
@@ -44,6 +44,9 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     pub(super) servers: ServerArgs,
+
+    #[command(flatten)]
+    pub(super) listed: ListedArgs,
 
     #[command(flatten)]
     pub(super) calls: CallArgs,

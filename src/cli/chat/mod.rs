@@ -19,6 +19,7 @@ use std::io::{IsTerminal, Read, stdin};
 use std::sync::Arc;
 
 use super::screen::DIM;
+use super::servers::ServerArgs;
 use super::terminal::counted;
 use super::{Failure, input as texts, servers};
 use crate::route::Toolbox;
@@ -41,7 +42,8 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
         return Err(Failure::usage("--json takes one question: give it as an argument or on a pipe"));
     }
     files::check(&args)?;
-    let configured = args.servers.load_if_any()?;
+    let listed_tools = args.listed.tools.clone();
+    let configured = ServerArgs { listed_tools, ..args.servers.clone() }.load_if_any()?;
     let has_config = configured.is_some();
     let config = configured.unwrap_or_default();
     servers::refuse_problems(&config)?;
@@ -56,7 +58,7 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
     let display = Display::new(&args.output, in_conversation);
     let done = servers::run_interruptible(&config, |hub| async move {
         servers::report_failed(&hub.servers());
-        let approvals = Approvals::new(&args.calls, Asker::new(tty.as_ref()));
+        let approvals = Approvals::new(&args.calls, Asker::new(tty.as_ref()), hub.clone());
         let mut session = Session::new(args, hub, endpoint, display, approvals, tty, in_session)?;
         match question {
             Some(question) => one(&mut session, &question).await,

@@ -219,7 +219,7 @@ fn agent(
     approvals: &Arc<Approvals>,
 ) -> Result<(Agent, Options), Failure> {
     let profile = profile(args, endpoint);
-    let mut config = TurnConfig::for_profile(profile).with_policy(approve::policy(&args.calls));
+    let mut config = TurnConfig::for_profile(profile).with_policy(approve::policy(&args.calls, hub.config().servers()));
     config.reasoning = args.model.reasoning.unwrap_or(config.reasoning);
     config.temperature = args.model.temperature.or(config.temperature);
     config.max_tokens = args.limits.max_tokens.map(Into::into);

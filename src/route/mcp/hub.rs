@@ -90,6 +90,7 @@ impl std::fmt::Debug for Options {
 /// [`shutdown`](Hub::shutdown) at the end: it waits until every child process is
 /// gone. A hub that is dropped ends them too, but nobody waits.
 pub struct Hub {
+    config: Config,
     servers: Arc<Vec<Server>>,
     offered: Arc<Offered>,
 }
@@ -156,7 +157,12 @@ impl Hub {
         }
         // One that was ready before all were set up could not say so.
         offered.join(&servers);
-        Hub { servers, offered }
+        Hub { config: config.clone(), servers, offered }
+    }
+
+    /// The configuration that it was made from.
+    pub fn config(&self) -> &Config {
+        &self.config
     }
 
     /// The servers and how they are now, in the configuration's order.

@@ -5,7 +5,26 @@ use std::collections::HashSet;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::config::ServerConfig;
+use crate::catalog::Server;
+use crate::policy::matches;
 use crate::tool::Tool;
+
+/// Takes the tools out that the entry does not list, and says how many the user disabled.
+pub(super) fn keep(config: &ServerConfig, server: &mut Server, notes: &mut Vec<String>) {
+    let before = server.tools.len();
+    let any = |globs: &[String], tool: &Tool| globs.iter().any(|g| matches(g, server.name.as_deref(), &tool.name));
+    server.tools.retain(|tool| !any(&config.disabled_tools, tool));
+    match before - server.tools.len() {
+        0 if config.disabled_tools.is_empty() => {}
+        0 => notes.push(format!("\"disabledTools\" names none of its tools: {}", config.disabled_tools.join(", "))),
+        1 => notes.push("1 tool is disabled by \"disabledTools\"".to_owned()),
+        n => notes.push(format!("{n} tools are disabled by \"disabledTools\"")),
+    }
+    if !config.listed_tools.is_empty() {
+        server.tools.retain(|tool| any(&config.listed_tools, tool));
+    }
+}
 
 /// Tools; of two with one name the first is kept.
 pub(super) fn tools(entries: Vec<Value>, notes: &mut Vec<String>) -> Vec<Tool> {
@@ -87,6 +106,30 @@ mod tests {
         assert_eq!(notes.len(), 4);
         assert!(notes[0].starts_with("the tool \"bad\" is left out: "), "{notes:?}");
         assert!(notes[1].starts_with("the tool number 3 is left out: "), "{notes:?}");
+    }
+
+    #[test]
+    fn tools_are_listed_by_name() {
+        let kept = |disabled: &[&str], wanted: &[&str]| {
+            let globs = |globs: &[&str]| globs.iter().map(|&glob| glob.to_owned()).collect();
+            let tools = ["read", "write", "delete"].map(Tool::new).to_vec();
+            let mut server = Server { name: Some("files".to_owned()), tools, ..Server::default() };
+            let mut notes = Vec::new();
+            let config = ServerConfig {
+                disabled_tools: globs(disabled),
+                listed_tools: globs(wanted),
+                ..ServerConfig::stdio("files", "x", [""; 0])
+            };
+            keep(&config, &mut server, &mut notes);
+            (server.tools.iter().map(|tool| tool.name.clone()).collect::<Vec<_>>().join(" "), notes.join(" "))
+        };
+        assert_eq!(kept(&[], &[]), ("read write delete".to_owned(), String::new()));
+        assert_eq!(kept(&["del*"], &[]).0, "read write");
+        assert!(kept(&["del*", "w*"], &[]).1.contains("2 tools are disabled"));
+        assert!(kept(&["rm"], &[]).1.contains("names none of its tools: rm"));
+        assert_eq!(kept(&[], &["files.r*", "write"]).0, "read write");
+        assert_eq!(kept(&["read"], &["files/*"]).0, "write delete");
+        assert_eq!(kept(&[], &["web.*"]).0, "");
     }
 
     #[test]

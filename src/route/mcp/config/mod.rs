@@ -41,8 +41,13 @@ pub struct ServerConfig {
     pub call_timeout: Option<Duration>,
     /// Limit of the start, and again of the listing; `None` takes the hub's.
     pub connect_timeout: Option<Duration>,
-    /// Tools that the user lets run without being asked; `*` stands for all.
+    /// Tools that the user lets run without being asked: globs, `*` for all.
     pub auto_approve: Vec<String>,
+    /// Tools that are not listed and cannot be called: globs.
+    pub disabled_tools: Vec<String>,
+    /// The only tools that are listed: globs over `TOOL` or `SERVER.TOOL`; none
+    /// means all. No file sets this.
+    pub listed_tools: Vec<String>,
 }
 
 /// A transport and what it needs. `Debug` hides values that may be secret.
@@ -211,7 +216,15 @@ impl ServerConfig {
             call_timeout: None,
             connect_timeout: None,
             auto_approve: Vec::new(),
+            disabled_tools: Vec::new(),
+            listed_tools: Vec::new(),
         }
+    }
+
+    /// Patterns of [`Policy`](crate::policy::Policy) for the tools of this server
+    /// that the user lets run without being asked.
+    pub fn approved(&self) -> impl Iterator<Item = String> + '_ {
+        self.auto_approve.iter().map(|tool| format!("{}/{tool}", self.name))
     }
 
     /// What is wrong with the entry, with its place; `None` where nothing is, or

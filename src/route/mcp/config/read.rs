@@ -91,6 +91,8 @@ impl File<'_> {
             call_timeout: None,
             connect_timeout: None,
             auto_approve: Vec::new(),
+            disabled_tools: Vec::new(),
+            listed_tools: Vec::new(),
         };
         server.transport = match value {
             _ if name.trim().is_empty() => Err("its name is empty: name it".to_owned()),
@@ -109,10 +111,10 @@ impl File<'_> {
         server.disabled = boolean(entry, "disabled")?.unwrap_or(false);
         server.call_timeout = self.seconds(entry, "timeout", server, notes)?;
         server.connect_timeout = self.seconds(entry, "connectTimeout", server, notes)?;
-        server.auto_approve = match self.strings(entry, "autoApprove")? {
-            Some(tools) => tools,
-            None => self.strings(entry, "alwaysAllow")?.unwrap_or_default(),
-        };
+        for key in ["autoApprove", "alwaysAllow"] {
+            server.auto_approve.extend(self.strings(entry, key)?.unwrap_or_default());
+        }
+        server.disabled_tools = self.strings(entry, "disabledTools")?.unwrap_or_default();
         match self.kind(entry)? {
             Kind::Stdio => Ok(TransportConfig::Stdio {
                 command: self.required(entry, "command")?,
@@ -270,14 +272,15 @@ mod tests {
     fn a_full_entry_of_each_transport_is_read() {
         let server = only(
             r#"{ "command": "node", "args": ["a b", "${TOKEN}"], "env": { "K": "${TOKEN}", "N": 5 }, "cwd": "/srv",
-                 "timeout": 1.5, "connectTimeout": 90, "autoApprove": ["get_*"], "unknown": { "x": 1 } }"#,
+                 "timeout": 1.5, "connectTimeout": 90, "autoApprove": ["get_*"], "alwaysAllow": ["b"], "disabledTools": ["rm_*"], "unknown": { "x": 1 } }"#,
         );
-        let TransportConfig::Stdio { command, args, env, cwd } = server.transport.unwrap() else { panic!() };
+        let TransportConfig::Stdio { command, args, env, cwd } = server.transport.clone().unwrap() else { panic!() };
         assert_eq!((command.as_str(), args), ("node", vec!["a b".to_owned(), "s3cret".to_owned()]));
         assert_eq!((env["K"].as_str(), env["N"].as_str(), cwd.as_deref()), ("s3cret", "5", Some("/srv")));
         assert_eq!(server.call_timeout, Some(Duration::from_millis(1500)));
         assert_eq!(server.connect_timeout, Some(Duration::from_secs(90)));
-        assert_eq!(server.auto_approve, ["get_*"]);
+        assert_eq!(server.approved().collect::<Vec<_>>(), ["s/get_*", "s/b"]);
+        assert_eq!(server.disabled_tools, ["rm_*"]);
 
         let server = only(
             r#"{ "url": "https://h/mcp", "headers": { "Authorization": "Bearer ${TOKEN}" }, "alwaysAllow": ["a"] }"#,

@@ -12,6 +12,7 @@ use super::{Demand, Offer, Retry, Start, View};
 use crate::route::mcp::config::ServerConfig;
 use crate::route::mcp::connection::{Connection, Limits};
 use crate::route::mcp::handshake::{self, ConnectError, Era};
+use crate::route::mcp::listing;
 use crate::route::mcp::status::ServerState;
 
 /// Wait for further changes before lists are read anew, and the shortest time between two readings.
@@ -193,7 +194,8 @@ impl Actor {
     }
 
     async fn offered(&self, connection: &Connection) -> Result<(Offer, Vec<String>), String> {
-        let (server, mut notes) = connection.list(&self.config.name).await?;
+        let (mut server, mut notes) = connection.list(&self.config.name).await?;
+        listing::keep(&self.config, &mut server, &mut notes);
         let prompts = connection.prompts(&self.config.name, &mut notes).await;
         Ok((Offer { server, prompts }, notes))
     }
