@@ -30,6 +30,8 @@ fn tools_are_listed_with_resources_and_templates() {
         "resources (1)",
         "demo://cities",
         "demo://city/{name}",
+        "prompts (1)",
+        "trip(city, date?)",
     ] {
         assert!(run.out.contains(text), "{text}: {run:?}");
     }
@@ -48,6 +50,43 @@ fn tools_as_json_carry_states_and_schemas() {
     assert_eq!(weather["inputSchema"]["required"], json!(["city"]));
     assert_eq!(weather["annotations"]["readOnlyHint"], true);
     assert_eq!(server["resourceTemplates"][0]["uriTemplate"], "demo://city/{name}");
+}
+
+#[test]
+fn a_check_reports_every_server_as_a_table_and_as_json() {
+    let place = Place::new();
+    let mut twin = demo_server();
+    twin["disabledTools"] = json!(["time_*"]);
+    place.servers(json!({ "demo": demo_server(), "twin": twin, "gone": { "command": "toolgraft-no-such-program" } }));
+    let run = place.run(&["mcp", "check", "--mcp-config", "mcp.json"]);
+    run.fails_with(1, &["server \"gone\" failed", "not found in PATH"]);
+    let lines: Vec<&str> = run.out.lines().collect();
+    let starts = |n: usize, text: &str| assert!(lines[n].starts_with(text), "{text}: {run:?}");
+    starts(0, "server  state   ready in  MCP         tools  schema bytes  prompt tokens");
+    starts(1, "demo    ready   ");
+    starts(2, "twin    ready   ");
+    starts(3, "gone    failed  -         -               -");
+    starts(4, "total");
+    for warning in
+        ["warning: twin: 1 tool is disabled", "warning: demo: weather_query: twin has a tool of this name too"]
+    {
+        assert!(run.out.contains(warning), "{warning}: {run:?}");
+    }
+    assert!(!run.out.contains("demo: time_query"), "{run:?}");
+
+    let run = place.run(&["mcp", "check", "--mcp-config", "mcp.json", "--json"]);
+    assert_eq!(run.code, Some(1));
+    let report = run.json();
+    let demo = &report["servers"][0];
+    assert_eq!((&demo["state"], &demo["tools"], &demo["prompts"]), (&json!("ready"), &json!(3), &json!(1)));
+    assert_eq!((&demo["resources"], &demo["protocol_version"]), (&json!(2), &json!("2026-07-28")));
+    assert!(demo["schema_bytes"].as_u64().unwrap() > 300 && demo["prompt_tokens"].as_u64().unwrap() > 50, "{demo}");
+    assert!(demo["connect_ms"].is_u64());
+    assert_eq!(report["total"]["servers"], json!({ "ready": 2, "failed": 1 }));
+    assert_eq!(report["total"]["tools"], 5);
+
+    let run = place.run(&["mcp", "check", "--mcp-config", "mcp.json", "--tools", "demo.weather_*", "--json"]);
+    assert_eq!(run.json()["total"]["tools"], 1);
 }
 
 #[test]
@@ -225,8 +264,8 @@ fn one_broken_server_leaves_the_other_working() {
 
 #[test]
 fn help_shows_an_example() {
-    for command in ["tools", "call", "read"] {
-        let run = Place::new().run(&[command, "--help"]);
+    for command in [&["tools"][..], &["call"], &["read"], &["mcp", "check"]] {
+        let run = Place::new().run(&[command, &["--help"]].concat());
         assert!(run.code == Some(0) && run.out.contains("Examples:") && run.out.contains("--mcp-config"), "{run:?}");
     }
     assert!(!Place::new().run(&["--help"]).out.contains("demo-server"));

@@ -7,6 +7,7 @@ mod demo_server;
 mod extract;
 mod failure;
 mod input;
+mod mcp_check;
 mod profiles;
 mod prompt;
 mod prompt_args;
@@ -53,6 +54,8 @@ enum Command {
     Prompt(prompt::Args),
     /// Connect to MCP servers and list their tools and resources
     Tools(tools::Args),
+    /// Check the MCP servers: time, size in the prompt, doubtful tools
+    Mcp(mcp_check::Args),
     /// Call one tool of an MCP server
     Call(call::Args),
     /// Read one resource of an MCP server
@@ -72,6 +75,7 @@ pub fn main() -> ExitCode {
         Command::Extract(args) => extract::run(args),
         Command::Prompt(args) => prompt::run(args),
         Command::Tools(args) => tools::run(args),
+        Command::Mcp(args) => mcp_check::run(args),
         Command::Call(args) => call::run(args),
         Command::Read(args) => read::run(args),
         Command::DemoServer(args) => demo_server::run(args),

@@ -11,7 +11,7 @@ use super::Failure;
 use super::servers::{self, ListedArgs, ServerArgs};
 use crate::catalog::{Catalog, Server};
 use crate::route::Toolbox;
-use crate::route::mcp::{ServerState, ServerStatus};
+use crate::route::mcp::{Hub, McpPrompt, ServerState, ServerStatus};
 use crate::tool::Tool;
 
 const EXAMPLES: &str = "\
@@ -59,22 +59,23 @@ pub(super) struct Args {
 pub(super) fn run(args: Args) -> Result<(), Failure> {
     let servers = ServerArgs { listed_tools: args.listed.tools, ..args.servers };
     let config = servers.load()?;
-    let (statuses, catalog) = servers::run(&config, |hub| async move { Ok((hub.servers(), hub.catalog())) })?;
+    let (statuses, catalog, prompts) =
+        servers::run(&config, |hub| async move { Ok((hub.servers(), hub.catalog(), hub.prompts())) })?;
     if args.json {
-        servers::emit(&format!("{}\n", as_json(&statuses, &catalog)))?;
+        servers::emit(&format!("{}\n", as_json(&statuses, &catalog, &prompts)))?;
     } else {
-        servers::emit(&styled(as_text(&statuses, &catalog, args.schema)))?;
+        servers::emit(&styled(as_text(&statuses, (&catalog, &prompts), args.schema)))?;
     }
     verdict(&statuses)
 }
 
 /// The servers and what they offer, as stdout wants it.
-pub(super) fn listing(statuses: &[ServerStatus], catalog: &Catalog) -> String {
-    styled(as_text(statuses, catalog, false))
+pub(super) fn listing(hub: &Hub) -> String {
+    styled(as_text(&hub.servers(), (&hub.catalog(), &hub.prompts()), false))
 }
 
 /// The text as stdout wants it: without colours unless it is a terminal that has them.
-fn styled(text: String) -> String {
+pub(super) fn styled(text: String) -> String {
     match anstream::AutoStream::choice(&std::io::stdout()) {
         anstream::ColorChoice::Never => anstream::adapter::strip_str(&text).to_string(),
         _ => text,
@@ -82,7 +83,7 @@ fn styled(text: String) -> String {
 }
 
 /// Fails if an enabled server did.
-fn verdict(statuses: &[ServerStatus]) -> Result<(), Failure> {
+pub(super) fn verdict(statuses: &[ServerStatus]) -> Result<(), Failure> {
     let failed: Vec<_> = statuses.iter().filter(|s| s.has_failed()).collect();
     let lines: Vec<_> = failed.iter().map(|s| servers::failed_line(s)).collect();
     match failed.as_slice() {
@@ -92,7 +93,7 @@ fn verdict(statuses: &[ServerStatus]) -> Result<(), Failure> {
     }
 }
 
-fn as_json(statuses: &[ServerStatus], catalog: &Catalog) -> Value {
+fn as_json(statuses: &[ServerStatus], catalog: &Catalog, prompts: &[McpPrompt]) -> Value {
     let servers: Vec<Value> = statuses
         .iter()
         .map(|status| {
@@ -101,20 +102,25 @@ fn as_json(statuses: &[ServerStatus], catalog: &Catalog) -> Value {
             if let (Some(object), Some(Value::Object(server))) = (object.as_object_mut(), server) {
                 object.extend(server);
             }
+            let prompts: Vec<_> = prompts.iter().filter(|prompt| prompt.server == status.name).collect();
+            if let (Some(object), false) = (object.as_object_mut(), prompts.is_empty()) {
+                object.insert("prompts".to_owned(), json!(prompts));
+            }
             object
         })
         .collect();
     json!({ "servers": servers })
 }
 
-fn as_text(statuses: &[ServerStatus], catalog: &Catalog, schema: bool) -> String {
+fn as_text(statuses: &[ServerStatus], (catalog, prompts): (&Catalog, &[McpPrompt]), schema: bool) -> String {
     if statuses.is_empty() {
         return "the configuration has no servers\n".to_owned();
     }
     let blocks = statuses.iter().map(|status| {
         let mut text = head(status);
         if let Some(server) = catalog.server(&status.name) {
-            body(&mut text, server, schema);
+            let prompts = prompts.iter().filter(|prompt| prompt.server == status.name).collect::<Vec<_>>();
+            body(&mut text, server, &prompts, schema);
         }
         for note in &status.notes {
             push(&mut text, &format!("  note: {}", plain(note)));
@@ -126,19 +132,16 @@ fn as_text(statuses: &[ServerStatus], catalog: &Catalog, schema: bool) -> String
 
 /// `time  ready in 0.4 s  mcp-time 1.2.0  MCP 2025-11-25`.
 fn head(status: &ServerStatus) -> String {
+    let (color, mut words) = state_in_color(status);
     let took = format!("{:.1} s", Duration::as_secs_f64(&status.connect_time));
-    let (color, state) = match status.state {
-        ServerState::Ready => (AnsiColor::Green, format!("ready in {took}")),
-        ServerState::Failed if status.misconfigured => (AnsiColor::Red, "misconfigured".to_owned()),
-        ServerState::NeedsAuth => (AnsiColor::Red, "needs authorization".to_owned()),
-        ServerState::Failed => (AnsiColor::Red, format!("failed after {took}")),
-        ServerState::Backoff => (AnsiColor::Red, "gone: the next call starts it anew".to_owned()),
-        ServerState::Connecting => (AnsiColor::Yellow, "connecting".to_owned()),
-        ServerState::Idle => (AnsiColor::Yellow, "not started".to_owned()),
-        ServerState::Disabled => (AnsiColor::Yellow, "disabled".to_owned()),
-    };
+    match status.state {
+        ServerState::Ready => words.push_str(&format!(" in {took}")),
+        ServerState::Failed if !status.misconfigured => words.push_str(&format!(" after {took}")),
+        ServerState::Backoff => words.push_str(": the next call starts it anew"),
+        _ => {}
+    }
     let (bold, color) = (Style::new().bold(), color.on_default());
-    let mut line = format!("{bold}{}{bold:#}  {color}{state}{color:#}", plain(&status.name));
+    let mut line = format!("{bold}{}{bold:#}  {color}{words}{color:#}", plain(&status.name));
     let server = [&status.server_name, &status.server_version].into_iter().flatten().map(|s| plain(s));
     let server = server.collect::<Vec<_>>().join(" ");
     if !server.is_empty() {
@@ -151,16 +154,39 @@ fn head(status: &ServerStatus) -> String {
     line
 }
 
-fn body(text: &mut String, server: &Server, schema: bool) {
+/// How a server is, in a word or two.
+pub(super) fn state(status: &ServerStatus) -> String {
+    state_in_color(status).1
+}
+
+fn state_in_color(status: &ServerStatus) -> (AnsiColor, String) {
+    let (color, words) = match status.state {
+        ServerState::Ready => (AnsiColor::Green, "ready"),
+        ServerState::Failed if status.misconfigured => (AnsiColor::Red, "misconfigured"),
+        ServerState::NeedsAuth => (AnsiColor::Red, "needs authorization"),
+        ServerState::Failed => (AnsiColor::Red, "failed"),
+        ServerState::Backoff => (AnsiColor::Red, "gone"),
+        ServerState::Connecting => (AnsiColor::Yellow, "connecting"),
+        ServerState::Idle => (AnsiColor::Yellow, "not started"),
+        ServerState::Disabled => (AnsiColor::Yellow, "disabled"),
+    };
+    (color, words.to_owned())
+}
+
+fn body(text: &mut String, server: &Server, prompts: &[&McpPrompt], schema: bool) {
     let tools: Vec<_> = server.tools.iter().map(|t| (signature(t), t.description.as_deref(), Some(t))).collect();
     let resources = server.resources.iter().map(|r| (r.uri.clone(), r.description.as_deref().or(Some(&r.name)), None));
     let templates = server
         .resource_templates
         .iter()
         .map(|r| (r.uri_template.clone(), r.description.as_deref().or(Some(&r.name)), None));
-    for (title, entries) in
-        [("tools", tools), ("resources", resources.collect()), ("resource templates", templates.collect())]
-    {
+    let prompts = prompts.iter().map(|prompt| (prompt_signature(prompt), prompt.description.as_deref(), None));
+    for (title, entries) in [
+        ("tools", tools),
+        ("resources", resources.collect()),
+        ("resource templates", templates.collect()),
+        ("prompts", prompts.collect()),
+    ] {
         if entries.is_empty() && title != "tools" {
             continue;
         }
@@ -192,8 +218,13 @@ fn signature(tool: &Tool) -> String {
     format!("{}({})", tool.name, parameters.join(", "))
 }
 
+fn prompt_signature(prompt: &McpPrompt) -> String {
+    let arguments = prompt.arguments.iter().map(|a| format!("{}{}", a.name, if a.required { "" } else { "?" }));
+    format!("{}({})", prompt.name, arguments.collect::<Vec<_>>().join(", "))
+}
+
 /// A server's text in one line, without anything that a terminal would obey.
-fn plain(text: &str) -> String {
+pub(super) fn plain(text: &str) -> String {
     plain_line(&text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 

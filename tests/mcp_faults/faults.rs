@@ -31,6 +31,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("an_answer_that_is_too_long_is_an_error_of_its_call", huge_answer),
         trial("a_stderr_full_of_words_blocks_nobody", |case| works(case, "talks")),
         trial("a_banner_does_no_harm", |case| works(case, "banner")),
+        trial("a_banner_is_noted", banner),
         trial("answers_over_several_lines_are_read", |case| works(case, "pretty")),
         trial("answers_with_text_as_their_id_are_read", |case| works(case, "text-ids")),
         trial("answers_that_come_twice_are_taken_once", |case| works(case, "twice")),
@@ -286,5 +287,12 @@ async fn disabled_tool(case: Arc<Case>) {
     let outcome = call(&hub, "pid").await;
     assert_eq!((outcome.status, case.count("calls")), (Status::ToolError, 0), "{outcome:?}");
     assert!(hub.servers()[0].notes[0].contains("2 tools are disabled"), "{:?}", hub.servers());
+    hub.shutdown().await;
+}
+
+async fn banner(case: Arc<Case>) {
+    let hub = hub([case.server("banner")]).await;
+    let notes = hub.servers().remove(0).notes;
+    assert!(notes[0].contains("what is no MCP, 2 times") && notes[0].contains("[INFO] listening"), "{notes:?}");
     hub.shutdown().await;
 }

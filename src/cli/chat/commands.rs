@@ -6,7 +6,6 @@ use super::session::Session;
 use crate::cli::screen::DIM;
 use crate::cli::{Failure, prompt_args, servers, tokens, tools};
 use crate::conversation::Conversation;
-use crate::route::Toolbox;
 use crate::route::mcp::McpPrompt;
 
 /// The commands, how they are written, and what they do.
@@ -114,7 +113,7 @@ impl Session {
     pub(super) async fn command(&mut self, command: Command) -> Result<(), Failure> {
         match command {
             Command::Help => self.note(anstyle::Style::new(), &help(&self.hub.prompts())),
-            Command::Tools => servers::emit(&tools::listing(&self.hub.servers(), &self.hub.catalog())),
+            Command::Tools => servers::emit(&tools::listing(&self.hub)),
             Command::Prompt => {
                 let system = self.system()?;
                 let fitted = prompt_args::fitted(&system.listed).map(|line| format!("; {line}")).unwrap_or_default();

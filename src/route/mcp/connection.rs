@@ -125,6 +125,12 @@ impl Connection {
         Ok((server, notes))
     }
 
+    /// What it wrote to standard output that is no MCP, in words.
+    pub(super) fn noise(&self) -> Option<String> {
+        let noise = self.child.as_ref()?.noise_after(0)?;
+        Some(self.hidden.in_errors.hide(&noise).into_owned())
+    }
+
     /// Whether the server says that it has prompts.
     pub(super) fn has_prompts(&self) -> bool {
         self.peer.peer_info().is_some_and(|info| info.capabilities.prompts.is_some())

@@ -197,6 +197,7 @@ impl Actor {
         let (mut server, mut notes) = connection.list(&self.config.name).await?;
         listing::keep(&self.config, &mut server, &mut notes);
         let prompts = connection.prompts(&self.config.name, &mut notes).await;
+        notes.extend(connection.noise());
         Ok((Offer { server, prompts }, notes))
     }
 
