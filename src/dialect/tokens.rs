@@ -45,7 +45,8 @@ pub const TEMPLATE_TOKENS: &[TemplateToken] = &[
     token("<|eom_id|>"),
     token("<|eot|>"),
     token("<|eom|>"),
-    // Llama 4 and LFM2, around calls in Python's syntax.
+    // Llama 3, 4 and LFM2, around calls in Python's syntax; the first one also before JSON.
+    token("<|python_tag|>"),
     token("<|python_start|>"),
     token("<|python_end|>"),
     token("<|tool_call_start|>"),

@@ -82,7 +82,9 @@ impl Neutraliser {
             tools.extend(tool.server.as_ref().map(|server| format!("{server}.{}", tool.name).to_lowercase()));
         }
         let mut tags = tools.clone();
-        let tools = tools.iter().map(|name| folded(name)).collect();
+        // As a call in Python's syntax may have it, too.
+        let methods = tools.iter().map(|name| format!("{name}.call"));
+        let tools = tools.iter().cloned().chain(methods).map(|name| folded(&name)).collect();
         tags.extend(FOREIGN_TAGS.iter().map(|tag| (*tag).to_owned()));
         tags.extend(block_tags().chain(named_tags()).map(str::to_lowercase));
         tags.extend(wrapper_words('<').map(str::to_lowercase));

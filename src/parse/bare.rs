@@ -12,13 +12,13 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::body::{JsonCloser, JsonStep, JsonText, Step, think_close};
+use super::body::{JsonCloser, JsonStep, JsonText, think_close};
 use super::config::MIN_HOLD;
 use super::envelope::take;
 use super::line::{Fence, fence_close};
 use super::names::Names;
 use super::tables::Tables;
-use super::tentative::{Cut, Piece, Tentative, ends_message};
+use super::tentative::{Cut, Go, Piece, Tentative, cut_behind, ends_message};
 use super::verdict::Parts;
 use super::window::{Match, Window, leading_space};
 use crate::dialect::ObjectKeys;
@@ -118,40 +118,6 @@ impl BareJson {
         }
     }
 
-    fn step(&mut self, tables: &Tables, window: Window<'_>) -> Go {
-        if let State::Object(_) = self.state {
-            return self.object(tables, window);
-        }
-        let rest = window.from(self.cursor);
-        let space = leading_space(rest);
-        self.cursor += space as u64;
-        let rest = &rest[space..];
-        let Some(byte) = rest.bytes().next() else { return Go::Wait };
-        // Behind a list in an object only the object's end may stand.
-        let may_go_on = !self.closers.ends_with('}');
-        match (&self.state, byte) {
-            (State::Start, b'[') => {
-                self.closers = "]";
-                self.cursor += 1;
-                self.state = State::Next;
-            }
-            (_, b'{') if may_go_on => self.begin_object(),
-            (State::Between, b',' | b';') if may_go_on => {
-                self.cursor += 1;
-                self.state = State::Next;
-            }
-            (State::Between | State::Next, b']' | b'}') if self.closers.ends_with(char::from(byte)) => {
-                self.closers = &self.closers[..self.closers.len() - 1];
-                self.cursor += 1;
-                self.end = self.cursor;
-                self.state = State::Between;
-            }
-            (State::Between, _) if self.closers.is_empty() => return self.behind(window),
-            _ => return Go::Text(self.cursor),
-        }
-        Go::On
-    }
-
     /// Behind the last bracket: what ends the objects.
     fn behind(&self, window: Window<'_>) -> Go {
         // Bounded, or a run of fence characters would be read anew with every chunk.
@@ -249,24 +215,46 @@ impl BareJson {
 }
 
 impl Tentative for BareJson {
-    fn advance(&mut self, tables: &Tables, window: Window<'_>) -> Step {
-        loop {
-            match self.step(tables, window) {
-                Go::On => {}
-                Go::Wait => return Step::More,
-                Go::End(at) => return Step::End(at),
-                Go::Text(at) => return Step::Text(at),
-            }
+    fn step(&mut self, tables: &Tables, window: Window<'_>) -> Go {
+        if let State::Object(_) = self.state {
+            return self.object(tables, window);
         }
+        let rest = window.from(self.cursor);
+        let space = leading_space(rest);
+        self.cursor += space as u64;
+        let rest = &rest[space..];
+        let Some(byte) = rest.bytes().next() else { return Go::Wait };
+        // Behind a list in an object only the object's end may stand.
+        let may_go_on = !self.closers.ends_with('}');
+        match (&self.state, byte) {
+            (State::Start, b'[') => {
+                self.closers = "]";
+                self.cursor += 1;
+                self.state = State::Next;
+            }
+            (_, b'{') if may_go_on => self.begin_object(),
+            (State::Between, b',' | b';') if may_go_on => {
+                self.cursor += 1;
+                self.state = State::Next;
+            }
+            (State::Between | State::Next, b']' | b'}') if self.closers.ends_with(char::from(byte)) => {
+                self.closers = &self.closers[..self.closers.len() - 1];
+                self.cursor += 1;
+                self.end = self.cursor;
+                self.state = State::Between;
+            }
+            (State::Between, _) if self.closers.is_empty() => return self.behind(window),
+            _ => return Go::Text(self.cursor),
+        }
+        Go::On
     }
 
     fn cut(&self, _tables: &Tables) -> Cut {
         if let (State::Between, "") = (&self.state, self.closers) {
             return Cut::Over(self.end);
         }
-        // What was open is named by its first call.
-        if let Some(Piece { parts: Parts { server, tool: Some(tool), .. }, .. }) = self.pieces.first() {
-            return Cut::Truncated(server.clone(), tool.clone());
+        if let Some(cut) = cut_behind(&self.pieces) {
+            return cut;
         }
         match &self.state {
             State::Object(object) if object.has_arguments => {
@@ -276,18 +264,9 @@ impl Tentative for BareJson {
         }
     }
 
-    fn take_pieces(&mut self) -> Vec<Piece> {
-        std::mem::take(&mut self.pieces)
+    fn pieces(&mut self) -> &mut Vec<Piece> {
+        &mut self.pieces
     }
-}
-
-enum Go {
-    On,
-    /// More of the text is needed.
-    Wait,
-    End(u64),
-    /// No call: all up to here is text.
-    Text(u64),
 }
 
 impl Member {

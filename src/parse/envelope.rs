@@ -233,6 +233,10 @@ impl Envelope {
         if self.json.is_damaged() && self.tool.as_ref().is_some_and(|seen| Some(seen.trim()) != parts.tool.as_deref()) {
             return parts.fault = Some(Fault::malformed(format!("`{}` is damaged", spec.tool_keys[0])));
         }
+        // A text without quotes may be an argument, but it names no tool.
+        if parts.repairs.contains(&Repair::UnquotedValues) && !is_quoted(parts.tool.as_deref(), &parts.raw_arguments) {
+            return parts.fault = Some(Fault::malformed(format!("`{}` has no quotes", spec.tool_keys[0])));
+        }
         parts.server = match server {
             Some(Value::String(name)) => Some(name.trim().to_owned()).filter(|n| !n.is_empty()),
             _ => None,
@@ -297,4 +301,10 @@ impl JsonCloser for Around {
     fn last_passed(&self, line: &str) -> Option<usize> {
         line.rfind(self.objects.marked.closer()?)
     }
+}
+
+/// Whether a name stands behind a quotation mark in the text that it was read from.
+fn is_quoted(name: Option<&str>, text: &str) -> bool {
+    let quoted = |at: usize| text[..at].ends_with(['"', '\'', '“', '”', '‘', '’']);
+    name.is_some_and(|name| text.match_indices(name).any(|(at, _)| quoted(at)))
 }

@@ -30,6 +30,7 @@
 //! assert_eq!((call.tool.as_str(), &call.arguments["query"]), ("search", &"rust".into()));
 //! ```
 
+mod arguments;
 mod bare;
 mod body;
 mod calm;

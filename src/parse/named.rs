@@ -7,7 +7,8 @@
 
 use serde_json::{Map, Value};
 
-use super::body::{CallOut, JsonCloser, JsonStep, JsonText, Step, think_close};
+use super::arguments::{Arguments, ArgumentsStep};
+use super::body::{CallOut, JsonCloser, Step, think_close};
 use super::calm::CalmString;
 use super::config::MIN_HOLD;
 use super::head::{begins_token, closes, either, unit};
@@ -29,11 +30,7 @@ pub(super) struct NamedJson {
     parts: Parts,
     started: bool,
     fence: Fence,
-    json: Option<JsonText>,
-    /// End of the JSON text.
-    json_end: Option<u64>,
-    /// JSON text up to here was handed on.
-    previewed: u64,
+    json: Option<Arguments>,
     /// Where the call ends if nothing more of it follows.
     complete_at: Option<u64>,
 }
@@ -77,8 +74,6 @@ impl NamedJson {
             started: false,
             fence: Fence::None,
             json: None,
-            json_end: None,
-            previewed: 0,
             complete_at: None,
         }
     }
@@ -133,16 +128,12 @@ impl NamedJson {
 
     /// What the call says. `truncated`: neither its end nor its completeness was seen.
     pub(super) fn into_parts(mut self, window: Window<'_>, truncated: Option<&str>, max_depth: usize) -> Parts {
-        match (&self.json, self.json_end) {
-            (Some(json), Some(end)) if self.parts.fault.is_none() => {
-                json.read(window, end, max_depth, &mut self.parts);
-            }
-            (None, _) => self.parts.arguments = Value::Object(Map::new()),
-            _ => {}
+        match &self.json {
+            Some(json) => json.read(window, max_depth, &mut self.parts),
+            None => self.parts.arguments = Value::Object(Map::new()),
         }
         if let Some(what) = truncated {
-            let limit = self.json.as_ref().and_then(|json| json.limit_fault(max_depth));
-            self.parts.fault = limit.or_else(|| Some(Fault::truncated(what)));
+            self.parts.fault = Some(Arguments::cut(self.json.as_ref(), what, max_depth));
         }
         self.parts
     }
@@ -181,7 +172,7 @@ impl NamedJson {
             }
             (Match::Undecided, _) | (_, Match::Undecided) => return Go::Wait,
             (Match::No, Match::No) => {
-                self.json = Some(JsonText::new(self.cursor, max_depth));
+                self.json = Some(Arguments::new(self.cursor, max_depth));
                 self.state = State::Json;
             }
         }
@@ -192,65 +183,33 @@ impl NamedJson {
     fn json(&mut self, window: Window<'_>, max_depth: usize, out: &mut CallOut<'_, '_>) -> Option<Step> {
         let closer =
             Closers { named: self.named, call: self.call, fenced: self.fence == Fence::Open, think: out.think_ends };
-        let json = self.json.get_or_insert_with(|| JsonText::new(self.cursor, max_depth));
-        let step = json.next(window, out.is_past(), &closer);
-        self.cursor = json.cursor;
+        let json = self.json.get_or_insert_with(|| Arguments::new(self.cursor, max_depth));
+        let step = json.next(window, max_depth, &closer, true, &mut self.parts, out);
+        self.cursor = json.cursor();
+        self.state = State::Tail;
         match step {
-            JsonStep::More => {
-                self.preview(window, out);
-                return Some(Step::More);
+            ArgumentsStep::More => {
+                self.state = State::Json;
+                Some(Step::More)
             }
-            JsonStep::End(at) => {
-                self.json_end = Some(at);
+            ArgumentsStep::Ended(at) => {
                 self.complete_at = Some(at);
-                self.preview(window, out);
-                self.state = State::Tail;
-                if self.call.close.is_empty() && self.fence == Fence::None {
-                    return Some(Step::End(at));
-                }
+                (self.call.close.is_empty() && self.fence == Fence::None).then_some(Step::End(at))
             }
-            JsonStep::Closed(at) => {
-                self.unbalanced(out.head.unwrap_or(window), at, max_depth);
-                self.state = State::Tail;
-            }
-            JsonStep::Passed(at) => {
-                self.preview(window, out);
-                self.unbalanced(window, at, max_depth);
-                return Some(Step::End(at));
-            }
-            JsonStep::Fault => self.preview(window, out),
-            JsonStep::Key(_) | JsonStep::ValueStart(_) | JsonStep::ValueEnd(_) => {}
-        }
-        None
-    }
-
-    fn unbalanced(&mut self, window: Window<'_>, at: u64, max_depth: usize) {
-        let Some(json) = &self.json else { return };
-        json.read(window, at, max_depth, &mut self.parts);
-        self.parts.fault.get_or_insert_with(|| Fault::malformed("the arguments' JSON is not closed"));
-    }
-
-    /// Hands on the JSON text that is known to be good.
-    fn preview(&mut self, window: Window<'_>, out: &mut CallOut<'_, '_>) {
-        let Some(json) = &self.json else { return };
-        let from = self.previewed.max(json.start);
-        let safe = self.json_end.map_or(json.safe(), |end| end.min(json.safe()));
-        if safe > from && !out.is_past() {
-            out.delta(safe, window.slice(from..safe));
-            self.previewed = safe;
+            ArgumentsStep::Closed => None,
+            ArgumentsStep::Passed(at) => Some(Step::End(at)),
         }
     }
 
     /// See `Body::calm`.
     pub(super) fn calm(&self, at: u64) -> Option<CalmString> {
-        let json = self.json.as_ref().filter(|_| self.state == State::Json && self.previewed == at)?;
-        json.in_string_at(at).then(|| CalmString::json(Some(self.call.close).filter(|close| !close.is_empty())))
+        let json = self.json.as_ref().filter(|_| self.state == State::Json)?;
+        json.is_calm(at).then(|| CalmString::json(Some(self.call.close).filter(|close| !close.is_empty())))
     }
 
     /// See `Body::go_on`.
     pub(super) fn go_on(&mut self, at: u64) {
         self.cursor = at;
-        self.previewed = at;
         if let Some(json) = &mut self.json {
             json.go_on(at);
         }

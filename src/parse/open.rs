@@ -248,7 +248,7 @@ impl Held {
         sink: &mut Sink<'_>,
     ) -> u64 {
         let (end, pieces) = match end.map_or_else(|| body.cut(tables), Cut::Over) {
-            Cut::Over(end) => (end, body.take_pieces()),
+            Cut::Over(end) => (end, std::mem::take(body.pieces())),
             Cut::Truncated(server, tool) => {
                 let parts = Parts { server, tool: Some(tool), fault: Some(Fault::truncated(CUT)), ..Parts::default() };
                 (window.end(), vec![Piece { span: self.start..window.end(), parts }])

@@ -3,12 +3,12 @@
 //! Nothing marks such a call but words, so it is one only if its name is known
 //! and its JSON is whole; else its bytes are text.
 
-use super::body::{JsonCloser, JsonStep, JsonText, Step, think_close};
+use super::body::{JsonCloser, JsonStep, JsonText, think_close};
 use super::config::MIN_HOLD;
 use super::head::{either, unit};
 use super::line::{fence_run, run as fence_chars};
 use super::tables::Tables;
-use super::tentative::{Cut, Piece, Tentative};
+use super::tentative::{Cut, Go, Piece, Tentative};
 use super::verdict::Parts;
 use super::window::{Match, Window, begins, leading_space};
 use crate::call::{RejectedKind, Repair};
@@ -56,40 +56,40 @@ impl React {
     }
 
     /// Before the JSON: white space, a fence.
-    fn lead(&mut self, window: Window<'_>) -> Option<Step> {
+    fn lead(&mut self, window: Window<'_>) -> Go {
         self.cursor += leading_space(window.from(self.cursor)) as u64;
         let (rest, more) = window.candidate(self.cursor, MIN_HOLD);
         if rest.is_empty() {
-            return Some(Step::More);
+            return Go::Wait;
         }
         let fence = if self.repairs.is_empty() { fence_run(rest, more) } else { Match::No };
         match fence {
-            Match::Undecided => return Some(Step::More),
+            Match::Undecided => return Go::Wait,
             Match::Yes(length) => {
                 self.repairs.push(Repair::Fence);
                 self.cursor += length as u64;
             }
             Match::No => self.json = Some(JsonText::new(self.cursor, self.max_depth)),
         }
-        None
+        Go::On
     }
 
     /// Behind the JSON: the fence's end.
-    fn tail(&mut self, end: u64, window: Window<'_>) -> Step {
+    fn tail(&mut self, end: u64, window: Window<'_>) -> Go {
         self.cursor += leading_space(window.from(self.cursor)) as u64;
         let at = self.cursor;
         let (rest, more) = window.candidate(at, MIN_HOLD);
         match fence_chars(rest, more) {
             _ if self.repairs.is_empty() => self.over(end, end, window),
             Match::Yes(fence) => self.over(end, at + fence.length() as u64, window),
-            Match::No if more && rest.is_empty() => Step::More,
-            Match::Undecided => Step::More,
+            Match::No if more && rest.is_empty() => Go::Wait,
+            Match::Undecided => Go::Wait,
             Match::No => self.over(end, end, window),
         }
     }
 
     /// The JSON ends at `json_end`, the call at `end`.
-    fn over(&mut self, json_end: u64, end: u64, window: Window<'_>) -> Step {
+    fn over(&mut self, json_end: u64, end: u64, window: Window<'_>) -> Go {
         let mut parts = Parts {
             server: self.server.clone(),
             tool: Some(self.tool.clone()),
@@ -100,35 +100,29 @@ impl React {
             json.read(window, json_end, self.max_depth, &mut parts);
         }
         if parts.fault.as_ref().is_some_and(|fault| fault.kind != RejectedKind::Limit) {
-            return Step::Text(end);
+            return Go::Text(end);
         }
         self.pieces.push(Piece { span: self.start..end, parts });
-        Step::End(end)
+        Go::End(end)
     }
 }
 
 impl Tentative for React {
-    fn advance(&mut self, _: &Tables, window: Window<'_>) -> Step {
-        loop {
-            if let Some(end) = self.json_end {
-                return self.tail(end, window);
-            }
-            let closer = Lines { spec: self.spec, think: self.think_ends };
-            let Some(json) = &mut self.json else {
-                match self.lead(window) {
-                    Some(step) => return step,
-                    None => continue,
-                }
-            };
-            let step = json.next(window, false, &closer);
-            self.cursor = json.cursor;
-            match step {
-                JsonStep::More => return Step::More,
-                JsonStep::End(at) => self.json_end = Some(at),
-                JsonStep::Closed(at) | JsonStep::Passed(at) => return Step::Text(at),
-                JsonStep::Fault | JsonStep::Key(_) | JsonStep::ValueStart(_) | JsonStep::ValueEnd(_) => {}
-            }
+    fn step(&mut self, _: &Tables, window: Window<'_>) -> Go {
+        if let Some(end) = self.json_end {
+            return self.tail(end, window);
         }
+        let closer = Lines { spec: self.spec, think: self.think_ends };
+        let Some(json) = &mut self.json else { return self.lead(window) };
+        let step = json.next(window, false, &closer);
+        self.cursor = json.cursor;
+        match step {
+            JsonStep::More => return Go::Wait,
+            JsonStep::End(at) => self.json_end = Some(at),
+            JsonStep::Closed(at) | JsonStep::Passed(at) => return Go::Text(at),
+            JsonStep::Fault | JsonStep::Key(_) | JsonStep::ValueStart(_) | JsonStep::ValueEnd(_) => {}
+        }
+        Go::On
     }
 
     fn cut(&self, _: &Tables) -> Cut {
@@ -138,8 +132,8 @@ impl Tentative for React {
         }
     }
 
-    fn take_pieces(&mut self) -> Vec<Piece> {
-        std::mem::take(&mut self.pieces)
+    fn pieces(&mut self) -> &mut Vec<Piece> {
+        &mut self.pieces
     }
 }
 

@@ -23,15 +23,37 @@ pub(super) fn ends_message(text: &str, think_tags: bool, more: bool) -> Match<()
 
 /// An open text that may be calls, of any shape.
 pub(super) trait Tentative: fmt::Debug + Send + Sync {
-    /// Reads on. The bytes from its start to an [`End`](Step::End) hold its
-    /// [pieces](Tentative::take_pieces); those to a [`Text`](Step::Text) are text.
-    fn advance(&mut self, tables: &Tables, window: Window<'_>) -> Step;
+    /// Reads on, a token or so.
+    fn step(&mut self, tables: &Tables, window: Window<'_>) -> Go;
 
     /// What it is where the stream ends.
     fn cut(&self, tables: &Tables) -> Cut;
 
-    /// Takes the calls in it, in order.
-    fn take_pieces(&mut self) -> Vec<Piece>;
+    /// The calls in it, in order.
+    fn pieces(&mut self) -> &mut Vec<Piece>;
+
+    /// Reads on. The bytes from its start to an [`End`](Step::End) hold its
+    /// [pieces](Tentative::pieces); those to a [`Text`](Step::Text) are text.
+    fn advance(&mut self, tables: &Tables, window: Window<'_>) -> Step {
+        loop {
+            match self.step(tables, window) {
+                Go::On => {}
+                Go::Wait => return Step::More,
+                Go::End(at) => return Step::End(at),
+                Go::Text(at) => return Step::Text(at),
+            }
+        }
+    }
+}
+
+/// What a step came to.
+pub(super) enum Go {
+    On,
+    /// More of the text is needed.
+    Wait,
+    End(u64),
+    /// No call: all up to here is text.
+    Text(u64),
 }
 
 /// A call in a tentative text.
@@ -39,6 +61,12 @@ pub(super) trait Tentative: fmt::Debug + Send + Sync {
 pub(super) struct Piece {
     pub(super) span: Range<u64>,
     pub(super) parts: Parts,
+}
+
+/// A text that was cut off behind calls: it is named by its first one.
+pub(super) fn cut_behind(pieces: &[Piece]) -> Option<Cut> {
+    let Parts { server, tool, .. } = &pieces.first()?.parts;
+    Some(Cut::Truncated(server.clone(), tool.clone()?))
 }
 
 /// What a tentative text is where the stream ends.

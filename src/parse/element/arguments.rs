@@ -3,7 +3,8 @@
 use super::{CDATA_OPEN, Element, Go, State, any_tag};
 use crate::call::Repair;
 use crate::dialect::ChildRole;
-use crate::parse::body::{CallOut, JsonCloser, JsonStep, JsonText, Step, think_close};
+use crate::parse::arguments::{Arguments, ArgumentsStep};
+use crate::parse::body::{CallOut, JsonCloser, Step, think_close};
 use crate::parse::calm::CalmString;
 use crate::parse::config::MIN_HOLD;
 use crate::parse::line::fence_run;
@@ -12,27 +13,15 @@ use crate::parse::window::{Match, Window, begins, begins_tag, leading_space};
 const CDATA_CLOSE: &str = "]]>";
 
 impl Element {
-    /// Hands on the JSON text that is known to be good.
-    pub(super) fn preview(&mut self, window: Window<'_>, out: &mut CallOut<'_, '_>) {
-        let Some(json) = &self.json else { return };
-        let from = self.previewed.max(json.start);
-        let safe = self.json_end.map_or(json.safe(), |end| end.min(json.safe()));
-        if self.started && safe > from && !out.is_past() {
-            out.delta(safe, window.slice(from..safe));
-            self.previewed = safe;
-        }
-    }
-
     /// See `Body::calm`.
     pub(in crate::parse) fn calm(&self, at: u64) -> Option<CalmString> {
-        let json = self.json.as_ref().filter(|_| self.state == State::Json && self.previewed == at)?;
-        json.in_string_at(at).then(|| CalmString::json(Some("</")))
+        let json = self.json.as_ref().filter(|_| self.state == State::Json)?;
+        json.is_calm(at).then(|| CalmString::json(Some("</")))
     }
 
     /// See `Body::go_on`.
     pub(in crate::parse) fn go_on(&mut self, at: u64) {
         self.cursor = at;
-        self.previewed = at;
         if let Some(json) = &mut self.json {
             json.go_on(at);
         }
@@ -70,7 +59,7 @@ impl Element {
             }
             (Match::Undecided, ..) | (_, Match::Undecided, _) | (_, _, Match::Undecided) => Go::Wait,
             _ => {
-                self.json = Some(JsonText::new(self.cursor, max_depth));
+                self.json = Some(Arguments::new(self.cursor, max_depth));
                 self.scalar = !rest.starts_with(['{', '[']);
                 self.state = State::Json;
                 Go::On
@@ -93,39 +82,17 @@ impl Element {
     /// `None`: the state changed.
     pub(super) fn json(&mut self, window: Window<'_>, max_depth: usize, out: &mut CallOut<'_, '_>) -> Option<Step> {
         let closer = Tags { arguments: self.arguments_tag(), block: self.block.tag, think: out.think_ends };
-        let json = self.json.get_or_insert_with(|| JsonText::new(self.cursor, max_depth));
-        let step = json.next(window, out.is_past(), &closer);
-        self.cursor = json.cursor;
+        let json = self.json.get_or_insert_with(|| Arguments::new(self.cursor, max_depth));
+        let step = json.next(window, max_depth, &closer, self.started, &mut self.parts, out);
+        self.cursor = json.cursor();
         match step {
-            JsonStep::More => {
-                self.preview(window, out);
-                return Some(Step::More);
-            }
-            JsonStep::End(at) => {
-                self.json_end = Some(at);
-                self.complete_at = Some(at);
-                self.preview(window, out);
-                self.state = State::Tail;
-            }
-            JsonStep::Closed(at) => {
-                self.unbalanced(out.head.unwrap_or(window), at, max_depth);
-                self.state = State::Tail;
-            }
-            JsonStep::Passed(at) => {
-                self.preview(window, out);
-                self.unbalanced(window, at, max_depth);
-                return Some(Step::End(at));
-            }
-            JsonStep::Fault => self.preview(window, out),
-            JsonStep::Key(_) | JsonStep::ValueStart(_) | JsonStep::ValueEnd(_) => {}
+            ArgumentsStep::More => return Some(Step::More),
+            ArgumentsStep::Ended(at) => self.complete_at = Some(at),
+            ArgumentsStep::Closed => {}
+            ArgumentsStep::Passed(at) => return Some(Step::End(at)),
         }
+        self.state = State::Tail;
         None
-    }
-
-    fn unbalanced(&mut self, window: Window<'_>, at: u64, max_depth: usize) {
-        let Some(json) = &self.json else { return };
-        // By quotation marks the lexer may have misjudged where strings end.
-        json.read(window, at, max_depth, &mut self.parts);
     }
 
     pub(super) fn tail(&mut self, rest: &str, window: Window<'_>) -> Go {

@@ -12,7 +12,8 @@ use serde_json::{Map, Value};
 
 use crate::call::Repair;
 use crate::dialect::{Block, Child, ChildRole};
-use crate::parse::body::{COMMENT_OPEN, CallOut, Comment, JsonText, Step, comment, think_close};
+use crate::parse::arguments::Arguments;
+use crate::parse::body::{COMMENT_OPEN, CallOut, Comment, Step, comment, think_close};
 use crate::parse::config::MIN_HOLD;
 use crate::parse::verdict::{Fault, Parts};
 use crate::parse::window::{Match, Window, begins, begins_tag, leading_space};
@@ -34,12 +35,8 @@ pub(super) struct Element {
     /// Children that were closed, by index.
     seen: u32,
     started: bool,
-    /// JSON text up to here was handed on.
-    previewed: u64,
-    json: Option<JsonText>,
-    /// End of the JSON text.
-    json_end: Option<u64>,
-    /// It begins with no bracket, so that only its closing tag ends it.
+    json: Option<Arguments>,
+    /// The JSON begins with no bracket, so that only its closing tag ends it.
     scalar: bool,
     /// What was opened around it and is not closed.
     wrapped_in: Option<&'static str>,
@@ -76,9 +73,7 @@ impl Element {
             parts: Parts { tool: block.tool.map(str::to_owned), ..Parts::default() },
             seen: 0,
             started: false,
-            previewed: 0,
             json: None,
-            json_end: None,
             scalar: false,
             wrapped_in: None,
             uri: Map::new(),
@@ -154,12 +149,9 @@ impl Element {
         truncated: Option<&str>,
         max_depth: usize,
     ) -> Parts {
-        if let (Some(json), Some(json_end)) = (&self.json, self.json_end)
-            && self.parts.fault.is_none()
-        {
-            json.read(window, json_end, max_depth, &mut self.parts);
-        } else if self.json.is_none() {
-            self.parts.arguments = Value::Object(std::mem::take(&mut self.uri));
+        match &self.json {
+            Some(json) => json.read(window, max_depth, &mut self.parts),
+            None => self.parts.arguments = Value::Object(std::mem::take(&mut self.uri)),
         }
         if let (Some(at), Some(fault)) = (self.unexpected_at, &mut self.parts.fault) {
             let found: String = window.slice(at..end.max(at)).chars().take(FOUND_CHARS).collect();
@@ -168,8 +160,7 @@ impl Element {
             }
         }
         if let Some(what) = truncated {
-            let limit = self.json.as_ref().and_then(|json| json.limit_fault(max_depth));
-            self.parts.fault = limit.or_else(|| Some(Fault::truncated(what)));
+            self.parts.fault = Some(Arguments::cut(self.json.as_ref(), what, max_depth));
         }
         self.parts
     }
@@ -191,7 +182,7 @@ impl Element {
 
     /// Whether the arguments need no closing tag: their last bracket came.
     fn has_closed_json(&self) -> bool {
-        self.json_end.is_some() && !self.scalar
+        !self.scalar && self.json.as_ref().is_some_and(|json| json.end().is_some())
     }
 
     fn has(&self, child: usize) -> bool {
@@ -347,7 +338,9 @@ impl Element {
         {
             self.started = true;
             out.start(self.cursor, self.parts.server.as_deref(), tool);
-            self.preview(window, out);
+            if let Some(json) = &mut self.json {
+                json.preview(window, out);
+            }
         }
         if role == ChildRole::Argument {
             let arguments = Value::Object(self.uri.clone()).to_string();

@@ -15,10 +15,9 @@ mod reader;
 
 use serde_json::{Map, Value};
 
-use super::body::Step;
 use super::names::Names;
 use super::tables::Tables;
-use super::tentative::{Cut, Piece, Tentative, ends_message};
+use super::tentative::{Cut, Go, Piece, Tentative, cut_behind, ends_message};
 use super::verdict::Parts;
 use super::window::{Match, Window, begins, leading_space};
 use crate::call::Repair;
@@ -81,35 +80,6 @@ impl Python {
             Form::QuotedList => (State::Quote { may_end: false }, at + 1),
         };
         Python { form, state, cursor, name: String::new(), pieces: Vec::new(), max_depth, think_ends }
-    }
-
-    fn step(&mut self, tables: &Tables, window: Window<'_>) -> Go {
-        if let State::Arguments(start, reader) = &mut self.state {
-            let start = *start;
-            return match reader.next(window) {
-                Read::More => Go::Wait,
-                Read::Fault(at) => Go::Text(at),
-                Read::End(end) => self.call_ended(start, end, tables, window),
-            };
-        }
-        if let State::Text(start, quoted) = self.state {
-            return self.quoted_call(start, quoted, tables, window);
-        }
-        let rest = window.from(self.cursor);
-        if let State::Rest(end) = self.state {
-            return self.rest_of_line(end, rest, window.more);
-        }
-        if let State::Behind = self.state {
-            return match begins(rest, "(", window.more) {
-                // `[f(a=1)](…)` is a link.
-                Match::Yes(()) => Go::Text(self.cursor),
-                Match::Undecided => Go::Wait,
-                Match::No => Go::End(self.cursor),
-            };
-        }
-        let space = leading_space(rest);
-        self.cursor += space as u64;
-        self.next_token(&rest[space..], tables, window)
     }
 
     /// Outside calls, at something that is not white space.
@@ -208,15 +178,33 @@ impl Python {
 }
 
 impl Tentative for Python {
-    fn advance(&mut self, tables: &Tables, window: Window<'_>) -> Step {
-        loop {
-            match self.step(tables, window) {
-                Go::On => {}
-                Go::Wait => return Step::More,
-                Go::End(at) => return Step::End(at),
-                Go::Text(at) => return Step::Text(at),
-            }
+    fn step(&mut self, tables: &Tables, window: Window<'_>) -> Go {
+        if let State::Arguments(start, reader) = &mut self.state {
+            let start = *start;
+            return match reader.next(window) {
+                Read::More => Go::Wait,
+                Read::Fault(at) => Go::Text(at),
+                Read::End(end) => self.call_ended(start, end, tables, window),
+            };
         }
+        if let State::Text(start, quoted) = self.state {
+            return self.quoted_call(start, quoted, tables, window);
+        }
+        let rest = window.from(self.cursor);
+        if let State::Rest(end) = self.state {
+            return self.rest_of_line(end, rest, window.more);
+        }
+        if let State::Behind = self.state {
+            return match begins(rest, "(", window.more) {
+                // `[f(a=1)](…)` is a link.
+                Match::Yes(()) => Go::Text(self.cursor),
+                Match::Undecided => Go::Wait,
+                Match::No => Go::End(self.cursor),
+            };
+        }
+        let space = leading_space(rest);
+        self.cursor += space as u64;
+        self.next_token(&rest[space..], tables, window)
     }
 
     fn cut(&self, tables: &Tables) -> Cut {
@@ -230,29 +218,19 @@ impl Tentative for Python {
             State::Arguments(_, reader) => reader.first_keyword(),
             _ => None,
         };
-        // What was open is named by its first call.
-        if let Some(Piece { parts: Parts { server, tool: Some(tool), .. }, .. }) = self.pieces.first() {
-            return Cut::Truncated(server.clone(), tool.clone());
+        if let Some(cut) = cut_behind(&self.pieces) {
+            return cut;
         }
-        let (server, name) = tables.split_name(&self.name);
+        let (server, name) = tables.split_name(tables.names.method(&self.name).unwrap_or(&self.name));
         match (named, tool(server.as_deref(), &name, tables)) {
             (Some(keyword), Some(tool)) if takes(tool, keyword) => Cut::Truncated(server, name),
             _ => Cut::Text,
         }
     }
 
-    fn take_pieces(&mut self) -> Vec<Piece> {
-        std::mem::take(&mut self.pieces)
+    fn pieces(&mut self) -> &mut Vec<Piece> {
+        &mut self.pieces
     }
-}
-
-enum Go {
-    On,
-    /// More of the text is needed.
-    Wait,
-    End(u64),
-    /// No call: all up to here is text.
-    Text(u64),
 }
 
 /// Whether `text`, which begins with `[`, begins a list of calls of known tools.
@@ -303,7 +281,9 @@ fn whole_call(text: &str, any: bool, max_depth: usize, tables: &Tables) -> Optio
 /// where it has others, nobody can say which is meant.
 fn parts(name: &str, arguments: Arguments, raw: &str, tables: &Tables) -> Option<Parts> {
     let Arguments { mut named, positional, mut repairs } = arguments;
-    let (server, name) = tables.split_name(name);
+    let method = tables.names.method(name);
+    repairs.extend(method.map(|_| Repair::NameMatched(name.to_owned())));
+    let (server, name) = tables.split_name(method.unwrap_or(name));
     if !positional.is_empty() {
         let [value] = <[Value; 1]>::try_from(positional).ok()?;
         let mut parameters = tool(server.as_deref(), &name, tables)?.parameters();
