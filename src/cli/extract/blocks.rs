@@ -2,8 +2,9 @@
 
 use std::io::{self, Read};
 
-/// Bytes asked for in one read, so also about the size of a block.
-const READ: usize = 64 << 10;
+/// Bytes asked for in one read, so also about the size of a block: enough that
+/// handing a block from thread to thread costs nothing beside reading it.
+const READ: usize = 256 << 10;
 
 /// Longest line. A longer one is not kept and becomes an error of its own.
 pub(super) const MAX_LINE: usize = 256 << 20;
@@ -22,12 +23,12 @@ pub(super) struct Block {
 pub(super) struct Blocks<R> {
     input: R,
     max_line: usize,
-    /// The start of a line that is still arriving.
-    partial: Vec<u8>,
+    /// What was read and not handed on.
+    buffer: Vec<u8>,
+    /// Bytes at its start that hold no line break: the start of a line.
+    searched: usize,
     /// Whether that line is too long, so that its rest is dropped.
     dropping: bool,
-    /// What was read after the end of a line that was too long.
-    rest: Vec<u8>,
     /// Number of the line that is arriving.
     line: u64,
     ended: bool,
@@ -35,59 +36,56 @@ pub(super) struct Blocks<R> {
 
 impl<R: Read> Blocks<R> {
     pub(super) fn new(input: R, max_line: usize) -> Self {
-        Blocks { input, max_line, partial: Vec::new(), dropping: false, rest: Vec::new(), line: 1, ended: false }
+        Blocks { input, max_line, buffer: Vec::new(), searched: 0, dropping: false, line: 1, ended: false }
     }
 
     /// The next block; `None` at the end. Waits for input.
     pub(super) fn next(&mut self) -> io::Result<Option<Block>> {
-        let mut buffer = vec![0; READ];
         loop {
-            let rest = std::mem::take(&mut self.rest);
-            let new = match rest.as_slice() {
-                [] => match self.read(&mut buffer)? {
-                    0 => return Ok(self.last()),
-                    count => &buffer[..count],
-                },
-                rest => rest,
-            };
-            if self.dropping {
-                let Some(end) = memchr::memchr(b'\n', new) else { continue };
-                self.rest = new[end + 1..].to_vec();
-                return Ok(Some(self.too_long()));
+            if self.searched == self.buffer.len() && self.read()? == 0 {
+                return Ok(self.last());
             }
-            let Some(end) = memchr::memrchr(b'\n', new) else {
-                self.partial.extend_from_slice(new);
+            let new = &self.buffer[self.searched..];
+            let Some(first_end) = memchr::memchr(b'\n', new).map(|at| self.searched + at) else {
+                self.searched = self.buffer.len();
                 self.drop_if_too_long();
                 continue;
             };
-            let mut lines = std::mem::take(&mut self.partial);
             // The line that began earlier may have become too long with its last piece.
-            if let Some(first_end) = memchr::memchr(b'\n', new)
-                && lines.len() + first_end > self.max_line
-            {
-                self.rest = new[first_end + 1..].to_vec();
+            if self.dropping || first_end > self.max_line {
+                self.buffer.drain(..=first_end);
+                self.searched = 0;
                 return Ok(Some(self.too_long()));
             }
-            lines.extend_from_slice(&new[..=end]);
-            self.partial.extend_from_slice(&new[end + 1..]);
+            let end = memchr::memrchr(b'\n', new).map_or(first_end, |at| self.searched + at) + 1;
+            let rest = self.buffer[end..].to_vec();
+            self.searched = rest.len();
+            let mut lines = std::mem::replace(&mut self.buffer, rest);
+            lines.truncate(end);
             let first = self.line;
             self.line += memchr::memchr_iter(b'\n', &lines).count() as u64;
             return Ok(Some(Block { first, lines: Some(lines) }));
         }
     }
 
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        loop {
-            match self.input.read(buffer) {
+    /// Appends what one read gives; its length, 0 at the end.
+    fn read(&mut self) -> io::Result<usize> {
+        let start = self.buffer.len();
+        self.buffer.resize(start + READ, 0);
+        let read = loop {
+            match self.input.read(&mut self.buffer[start..]) {
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                done => return done,
+                done => break done,
             }
-        }
+        };
+        self.buffer.truncate(start + read.as_ref().map_or(0, |count| *count));
+        read
     }
 
     fn drop_if_too_long(&mut self) {
-        if self.partial.len() > self.max_line {
-            self.partial = Vec::new();
+        if self.dropping || self.buffer.len() > self.max_line {
+            self.buffer = Vec::new();
+            self.searched = 0;
             self.dropping = true;
         }
     }
@@ -106,7 +104,8 @@ impl<R: Read> Blocks<R> {
         if self.dropping {
             return Some(self.too_long());
         }
-        let lines = std::mem::take(&mut self.partial);
+        let lines = std::mem::take(&mut self.buffer);
+        self.searched = 0;
         (!lines.is_empty()).then_some(Block { first: self.line, lines: Some(lines) })
     }
 }

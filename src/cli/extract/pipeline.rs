@@ -97,7 +97,9 @@ where
     loop {
         let next = blocks.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok((place, block)) = next else { return };
-        let mut done = Done { place, bytes: size(&block), output: Vec::new(), counts: Counts::default() };
+        let bytes = size(&block);
+        // What comes out is mostly about as long as what went in.
+        let mut done = Done { place, bytes, output: Vec::with_capacity(bytes), counts: Counts::default() };
         each_line(&block, |text, number| {
             let start = done.output.len();
             let valid = catch_unwind(AssertUnwindSafe(|| line(text, number, &mut done.output)));
@@ -122,7 +124,11 @@ where
 
 /// Gives every line that is not blank, with its number.
 fn each_line(block: &Block, mut give: impl FnMut(&[u8], u64)) {
-    for (number, text) in (block.first..).zip(block.lines.iter().flat_map(|lines| lines.split(|b| *b == b'\n'))) {
+    let lines = block.lines.as_deref().unwrap_or_default();
+    let mut start = 0;
+    let ends = memchr::memchr_iter(b'\n', lines).chain([lines.len()]);
+    let lines = ends.map(|end| &lines[std::mem::replace(&mut start, end + 1)..end]);
+    for (number, text) in (block.first..).zip(lines) {
         let text = if number == 1 { text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text) } else { text };
         if !text.trim_ascii().is_empty() {
             give(text, number);

@@ -42,7 +42,7 @@ impl Scanner {
                 let rest = &text[SENTENCE_END.len()..];
                 match leading_space(rest) == rest.len() {
                     true if more => Match::Undecided,
-                    true if text == window.from(self.at) => Match::Yes(SENTENCE_END.len()),
+                    true if !window.more && text == window.from(self.at) => Match::Yes(SENTENCE_END.len()),
                     _ => Match::No,
                 }
             }
