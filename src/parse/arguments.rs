@@ -97,6 +97,16 @@ impl Arguments {
         self.json.go_on(at);
     }
 
+    /// Whether the text has a fault, so that what follows it matters.
+    pub(super) fn is_damaged(&self) -> bool {
+        self.json.is_damaged()
+    }
+
+    /// Looks at what follows the value, `rest`.
+    pub(super) fn look_behind(&mut self, rest: &str) {
+        self.json.look_behind(rest);
+    }
+
     /// Reads the value, if it is over and nothing is wrong yet.
     pub(super) fn read(&self, window: Window<'_>, max_depth: usize, parts: &mut Parts) {
         if let Some(end) = self.end.filter(|_| parts.fault.is_none()) {

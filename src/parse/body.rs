@@ -7,6 +7,7 @@ use super::json::{Closer, Lexed, Lexer, Loose, LooseStep, read};
 use super::tables::THINK_TAGS;
 use super::verdict::{Fault, Parts};
 use super::window::{Match, Window, begins, begins_tag};
+use crate::call::Repair;
 
 /// What a call's text came to.
 #[derive(Debug)]
@@ -100,6 +101,8 @@ pub(super) struct JsonText {
     guard: Option<u64>,
     /// Strings were searched for the guard up to here.
     guarded: u64,
+    /// A bracket that nothing opened follows.
+    surplus: bool,
 }
 
 #[derive(Debug)]
@@ -137,6 +140,7 @@ impl JsonText {
             balanced: false,
             guard: None,
             guarded: start,
+            surplus: false,
         }
     }
 
@@ -270,6 +274,11 @@ impl JsonText {
         self.fault.is_some()
     }
 
+    /// Looks at what follows the value, `rest`.
+    pub(super) fn look_behind(&mut self, rest: &str) {
+        self.surplus |= rest.trim_start().starts_with(['}', ']']);
+    }
+
     /// Why the text is refused before its end, if it is.
     pub(super) fn limit_fault(&self, max_depth: usize) -> Option<Fault> {
         self.too_deep.then(|| Fault::too_deep(max_depth))
@@ -284,6 +293,12 @@ impl JsonText {
             return;
         }
         match read(source, self.balanced) {
+            // `{"a": {"b": 1}, "c": 2}` with one bracket more: `{"a": {}"b": 1}, "c": 2}`.
+            Ok(found) if self.surplus && found.repairs.contains(&Repair::MissingComma) => {
+                let message =
+                    "a comma is missing, and a bracket too many follows: which members belong where is not certain";
+                parts.fault = Some(Fault::malformed(message));
+            }
             Ok(found) => {
                 let previewed = self.fault.map_or(source, |at| window.slice(self.start..at));
                 parts.restated |= !found.text.starts_with(previewed);

@@ -7,7 +7,7 @@ use super::calm::CalmString;
 use super::line::fence_close;
 use super::objects::Objects;
 use super::verdict::{Fault, Parts};
-use super::window::{Match, Window};
+use super::window::{Match, Window, leading_space};
 use crate::call::Repair;
 
 /// Repair: brackets that nothing opened stood before what closes the run.
@@ -116,17 +116,32 @@ impl Envelope {
         }
     }
 
-    /// The object is over; where its run must be closed, what follows is waited for.
+    /// The object is over; where its run must be closed, and where it was damaged, what
+    /// follows is waited for.
     fn behind(&mut self, end: u64, window: Window<'_>) -> Step {
-        if self.objects.marked.must_close() {
-            let (text, more) = window.candidate(end, self.hold);
-            match self.objects.goes_on(text, more) {
-                Match::Undecided => return Step::More,
-                Match::Yes(false) => {}
-                Match::Yes(true) => self.close_repair = Some(Repair::Other(SURPLUS_BRACKET.to_owned())),
-                Match::No => self.close_repair = Some(Repair::MissingClose),
-            }
+        let must_close = self.objects.marked.must_close();
+        if !must_close && !self.json.is_damaged() {
+            return Step::End(end);
         }
+        let (text, more) = window.candidate(end, self.hold);
+        let text = &text[leading_space(text)..];
+        if !must_close {
+            if text.is_empty() && more {
+                return Step::More;
+            }
+            if !(self.objects.array && text.starts_with(']')) {
+                self.json.look_behind(text);
+            }
+            return Step::End(end);
+        }
+        let repair = match self.objects.goes_on(text, more) {
+            Match::Undecided => return Step::More,
+            Match::Yes(false) => return Step::End(end),
+            Match::Yes(true) => Repair::Other(SURPLUS_BRACKET.to_owned()),
+            Match::No => Repair::MissingClose,
+        };
+        self.json.look_behind(text);
+        self.close_repair = Some(repair);
         Step::End(end)
     }
 

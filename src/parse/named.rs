@@ -194,7 +194,8 @@ impl NamedJson {
             }
             ArgumentsStep::Ended(at) => {
                 self.complete_at = Some(at);
-                (self.call.close.is_empty() && self.fence == Fence::None).then_some(Step::End(at))
+                let is_damaged = self.json.as_ref().is_some_and(Arguments::is_damaged);
+                (self.call.close.is_empty() && self.fence == Fence::None && !is_damaged).then_some(Step::End(at))
             }
             ArgumentsStep::Closed => None,
             ArgumentsStep::Passed(at) => Some(Step::End(at)),
@@ -228,6 +229,9 @@ impl NamedJson {
             }
             (Match::Undecided, _) | (_, Match::Undecided) => Go::Wait,
             (Match::No, Match::No) => {
+                if let Some(json) = &mut self.json {
+                    json.look_behind(rest);
+                }
                 let end = if window.more { self.ends_here() } else { self.stream_ended(window) };
                 Go::End(end.unwrap_or(self.cursor))
             }

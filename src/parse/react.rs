@@ -79,6 +79,12 @@ impl React {
         self.cursor += leading_space(window.from(self.cursor)) as u64;
         let at = self.cursor;
         let (rest, more) = window.candidate(at, MIN_HOLD);
+        if let Some(json) = self.json.as_mut().filter(|json| json.is_damaged()) {
+            if rest.is_empty() && more {
+                return Go::Wait;
+            }
+            json.look_behind(rest);
+        }
         match fence_chars(rest, more) {
             _ if self.repairs.is_empty() => self.over(end, end, window),
             Match::Yes(fence) => self.over(end, at + fence.length() as u64, window),

@@ -136,6 +136,9 @@ impl Element {
             self.state = State::Between;
             return Go::On;
         }
+        if let Some(json) = &mut self.json {
+            json.look_behind(rest);
+        }
         match self.ends_here() {
             Some(at) => Go::End(at),
             None => self.fault(format!("</{}> is missing", self.arguments_tag())),
