@@ -9,6 +9,8 @@ SERVERS  := tests/servers
 NODE_SET := $(SERVERS)/node_modules/.set-up
 VENV     := $(SERVERS)/venv
 VENV_SET := $(VENV)/.set-up
+VENV1    := $(SERVERS)/venv-v1
+VENV1_SET := $(VENV1)/.set-up
 FEATURES := prompt validate agent client mcp cli
 
 .PHONY: all test servers check lint fmt-check docs bench bench-extract bench-smoke bench-limits fuzz fuzz-smoke clean-servers
@@ -20,7 +22,7 @@ test: servers
 	TOOLGRAFT_REAL_SERVERS=1 TOOLGRAFT_BROWSER=1 $(CARGO) test
 
 # Real MCP servers, inside tests/servers only.
-servers: $(NODE_SET) $(VENV_SET)
+servers: $(NODE_SET) $(VENV_SET) $(VENV1_SET)
 
 $(NODE_SET): $(SERVERS)/package.json
 	cd $(SERVERS) && $(NPM) install --no-package-lock --no-audit --no-fund --ignore-scripts
@@ -29,6 +31,12 @@ $(NODE_SET): $(SERVERS)/package.json
 $(VENV_SET): $(SERVERS)/requirements.txt
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/python -m pip install --disable-pip-version-check --quiet -r $(SERVERS)/requirements.txt
+	@touch $@
+
+# Servers written with the first version of the Python SDK.
+$(VENV1_SET): $(SERVERS)/requirements-v1.txt
+	$(PYTHON) -m venv $(VENV1)
+	$(VENV1)/bin/python -m pip install --disable-pip-version-check --quiet -r $(SERVERS)/requirements-v1.txt
 	@touch $@
 
 # Each feature alone; and no tokio in what must work without it.

@@ -132,21 +132,82 @@ impl Drop for Background {
     }
 }
 
+impl Background {
+    /// Starts a server and waits until it listens.
+    fn listening(command: &mut std::process::Command, port: u16) -> Self {
+        let server = Background(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
+        let start = Instant::now();
+        while TcpStream::connect(("127.0.0.1", port)).is_err() {
+            assert!(start.elapsed() < Duration::from_secs(120), "the server does not listen on port {port}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        server
+    }
+}
+
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+#[test]
+fn everything_over_legacy_sse() {
+    if !wanted("everything_over_legacy_sse") {
+        return;
+    }
+    let script = node("everything", &[])["args"][0].as_str().unwrap().to_owned();
+    let port = free_port();
+    let mut command = std::process::Command::new("node");
+    let _server = Background::listening(command.args([&script, "sse"]).env("PORT", port.to_string()), port);
+    let url = format!("http://127.0.0.1:{port}/sse");
+    everything_answers(&Place::new(|_| json!({ "everything": { "type": "sse", "url": url } })));
+    // The same without a type: streamable HTTP is tried first.
+    let place = Place::new(|_| json!({ "everything": { "url": url } }));
+    assert_eq!(place.call("everything", "echo", &json!({ "message": "hi" })), "Echo: hi\n");
+}
+
+#[test]
+fn fastmcp_over_http_and_over_sse() {
+    if !wanted("fastmcp_over_http_and_over_sse") {
+        return;
+    }
+    for (transport, path) in [("streamable-http", "mcp"), ("sse", "sse")] {
+        let port = free_port();
+        let mut command = std::process::Command::new(real::program("venv-v1", "python"));
+        command.arg(real::servers().join("fast.py")).args([transport, &port.to_string()]);
+        let _server = Background::listening(&mut command, port);
+        let place = Place::new(|_| json!({ "fast": { "url": format!("http://127.0.0.1:{port}/{path}") } }));
+        assert_has(&place.tools(), &["add", "count"]);
+        assert_eq!(place.call("fast", "add", &json!({ "a": 2, "b": 3 })), "5\n", "{transport}");
+        assert_eq!(place.call("fast", "count", &json!({ "to": 20 })), "counted\n", "{transport}");
+        assert_eq!(place.run(&["read", "fast", "fast://ada"]), "this is ada\n", "{transport}");
+    }
+}
+
+#[test]
+fn sqlite() {
+    if !wanted("sqlite") {
+        return;
+    }
+    let place = Place::new(|dir| {
+        let program = real::program("venv-v1", "mcp-server-sqlite");
+        json!({ "sqlite": { "command": program, "args": ["--db-path", format!("{dir}/test.db")], "connectTimeout": 120 } })
+    });
+    assert_has(&place.tools(), &["create_table", "write_query", "read_query"]);
+    place.call("sqlite", "create_table", &json!({ "query": "CREATE TABLE lamps (name TEXT)" }));
+    place.call("sqlite", "write_query", &json!({ "query": "INSERT INTO lamps VALUES ('Öl')" }));
+    assert!(place.call("sqlite", "read_query", &json!({ "query": "SELECT * FROM lamps" })).contains("Öl"));
+    assert!(place.run(&["read", "sqlite", "memo://insights"]).contains("insights"));
+}
+
 #[test]
 fn everything_over_streamable_http() {
     if !wanted("everything_over_streamable_http") {
         return;
     }
     let script = node("everything", &[])["args"][0].as_str().unwrap().to_owned();
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let port = free_port();
     let mut command = std::process::Command::new("node");
-    command.args([&script, "streamableHttp"]).env("PORT", port.to_string());
-    let _server = Background(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
-    let start = Instant::now();
-    while TcpStream::connect(("127.0.0.1", port)).is_err() {
-        assert!(start.elapsed() < Duration::from_secs(120), "the server does not listen on port {port}");
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    let _server = Background::listening(command.args([&script, "streamableHttp"]).env("PORT", port.to_string()), port);
     let url = format!("http://127.0.0.1:{port}/mcp");
     everything_answers(&Place::new(|_| json!({ "everything": { "type": "streamableHttp", "url": url } })));
 }

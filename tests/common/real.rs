@@ -33,9 +33,14 @@ pub(crate) fn node(name: &str, args: &[&str]) -> Value {
     json!({ "command": "node", "args": all, "connectTimeout": 120 })
 }
 
+/// A program of a Python environment: `venv`, or `venv-v1` with the first version of the SDK.
+pub(crate) fn program(venv: &str, name: &str) -> PathBuf {
+    let program = servers().join(venv).join("bin").join(name);
+    assert!(program.is_file(), "{} is missing: run `make servers`", program.display());
+    program
+}
+
 /// A server of the Python environment, as a configuration writes it.
 pub(crate) fn python(name: &str, args: &[&str]) -> Value {
-    let program = servers().join("venv/bin").join(name);
-    assert!(program.is_file(), "{} is missing: run `make servers`", program.display());
-    json!({ "command": program, "args": args, "connectTimeout": 120 })
+    json!({ "command": program("venv", name), "args": args, "connectTimeout": 120 })
 }
