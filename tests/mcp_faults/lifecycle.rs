@@ -25,6 +25,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("shutdown_ends_children_of_children", |case| all_end(case, "", "has-children")),
         trial("shutdown_ends_what_ignores_the_end", |case| all_end(case, "", "ignores-the-end")),
         trial("shutdown_ends_what_ignores_term", |case| all_end(case, "trap '' TERM", "ignores-the-end")),
+        trial("shutdown_ends_what_left_the_process_group", strays),
         trial("a_dropped_hub_ends_its_servers", dropped),
         trial("a_panic_ends_the_servers", panics),
         trial("a_server_of_the_new_era_is_found", modern),
@@ -153,6 +154,20 @@ async fn all_end(case: Arc<Case>, before: &'static str, fault: &'static str) {
     assert!(soon(|| case.running().len() == 4).await, "{:?}", case.running());
     hub.shutdown().await;
     assert_eq!(case.running(), Vec::<String>::new(), "right after the shutdown");
+}
+
+async fn strays(case: Arc<Case>) {
+    if !cfg!(target_os = "linux") {
+        return;
+    }
+    let hub = hub([case.server("has-strays"), case.named("other", "has-strays")]).await;
+    assert!(soon(|| case.running().len() == 4).await, "{:?}", case.running());
+    // Those of another server stay.
+    hub.restart("s").await.unwrap();
+    assert!(soon(|| case.running().len() == 4).await, "{:?}", case.running());
+    assert!(case.running().iter().filter(|line| line.contains(" linger ")).count() == 2);
+    hub.shutdown().await;
+    assert!(soon(|| case.running().is_empty()).await, "{:?}", case.running());
 }
 
 async fn dropped(case: Arc<Case>) {

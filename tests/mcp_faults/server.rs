@@ -97,6 +97,12 @@ impl Server {
             // Works the first time, and again when the test says so.
             "breaks" if self.dir.join("broken").exists() => self.dies("broken for now", 4),
             "banner" => self.write(b"*** Welcome to the server ***\n\n[INFO] listening {\n"),
+            // A session of its own, and no parent.
+            "has-strays" => {
+                let me = std::env::current_exe().unwrap();
+                let setsid = Command::new("setsid").arg("-f").arg(me).arg("linger").arg(&self.dir).status();
+                assert!(setsid.unwrap().success());
+            }
             "has-children" | "ignores-the-end" => {
                 let me = std::env::current_exe().unwrap();
                 // One whose parent goes at once, and one of our own, which nobody waits for.

@@ -7,6 +7,7 @@
 
 mod lines;
 mod pipe;
+mod strays;
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -24,6 +25,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use self::pipe::{Noise, Pipe};
+use self::strays::{Asked, Mark};
 
 /// Bytes of a server's standard error that are kept for messages: the last ones.
 pub const STDERR_TAIL: usize = 4 * 1024;
@@ -33,6 +35,9 @@ const GRACE: Duration = Duration::from_secs(2);
 
 /// Wait for the rest of a group after its leader has ended and TERM was sent.
 const GROUP_GRACE: Duration = Duration::from_millis(200);
+
+/// Wait between two looks at what was killed.
+const LOOK: Duration = Duration::from_millis(10);
 
 /// Wait for the last of standard error, and for the exit status, of a server that has gone.
 const LAST_WORDS: Duration = Duration::from_millis(500);
@@ -133,7 +138,8 @@ pub(super) fn spawn(
     let mut process = Command::new(command);
     process.args(args).env_clear();
     process.envs(environment.iter().filter(|(name, value)| is_inherited(name, value)).map(|(n, v)| (n, v)));
-    process.envs(env);
+    let mark = Mark::new();
+    process.envs(env).env(strays::VARIABLE, mark.value());
     process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     if let Some(cwd) = cwd {
         if !std::path::Path::new(cwd).is_dir() {
@@ -155,7 +161,7 @@ pub(super) fn spawn(
     };
     tokio::spawn(drain(stderr, state.clone()));
     let pipe = Pipe::new(stdin, stdout, state.noise.clone());
-    Ok((StdioTransport { pipe, child, state: state.clone(), exited: None, closed: false }, state))
+    Ok((StdioTransport { pipe, child, mark, state: state.clone(), exited: None, closed: false }, state))
 }
 
 fn spawn_error(command: &str, error: &std::io::Error) -> String {
@@ -194,6 +200,7 @@ async fn drain(mut stderr: ChildStderr, state: ChildState) {
 pub(super) struct StdioTransport {
     pipe: Pipe,
     child: Box<dyn ChildWrapper>,
+    mark: Mark,
     state: ChildState,
     /// When the leader was seen to have ended.
     exited: Option<Instant>,
@@ -213,15 +220,17 @@ impl StdioTransport {
         }
     }
 
-    /// Asks the whole group to end; `false` if nobody is left to ask.
+    /// Asks the whole group to end, and those that have left it; `false` if nobody
+    /// is left to ask.
     fn terminate(&self) -> bool {
         #[cfg(unix)]
-        {
+        let group = {
             const SIGTERM: i32 = 15;
             self.child.signal(SIGTERM).is_ok()
-        }
+        };
         #[cfg(not(unix))]
-        true
+        let group = true;
+        self.mark.signal(Asked::Kindly) || group
     }
 
     async fn end(&mut self) {
@@ -239,12 +248,18 @@ impl StdioTransport {
         }
         self.kill();
         self.ended_within(GRACE).await;
+        // The others are nobody's children any more: only looking tells that they are gone.
+        let patience = Instant::now() + GRACE;
+        while self.mark.lives() && Instant::now() < patience {
+            tokio::time::sleep(LOOK).await;
+        }
         self.closed = true;
     }
 
     fn kill(&mut self) {
         // Nobody left to kill is the usual case and no error.
         let _ = self.child.start_kill();
+        self.mark.signal(Asked::Firmly);
     }
 }
 
