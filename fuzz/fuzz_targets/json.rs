@@ -7,6 +7,8 @@
 
 #![no_main]
 
+mod steady;
+
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
 use toolgraft::assemble::{Assembled, Collector};

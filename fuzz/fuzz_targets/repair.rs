@@ -9,6 +9,7 @@
 #[path = "../../tests/common/mod.rs"]
 #[allow(dead_code)] // Some of it is for the other tests.
 mod common;
+mod steady;
 
 use common::laws::{self, Input};
 use libfuzzer_sys::fuzz_target;
