@@ -13,7 +13,7 @@ VENV1    := $(SERVERS)/venv-v1
 VENV1_SET := $(VENV1)/.set-up
 FEATURES := prompt validate agent client mcp cli
 
-.PHONY: all test servers check lint fmt-check docs bench bench-extract bench-smoke bench-limits fuzz fuzz-smoke clean-servers
+.PHONY: all test servers conformance check lint fmt-check docs bench bench-extract bench-smoke bench-limits fuzz fuzz-smoke clean-servers
 
 all: fmt-check lint check docs test
 
@@ -37,6 +37,16 @@ $(VENV_SET): $(SERVERS)/requirements.txt
 $(VENV1_SET): $(SERVERS)/requirements-v1.txt
 	$(PYTHON) -m venv $(VENV1)
 	$(VENV1)/bin/python -m pip install --disable-pip-version-check --quiet -r $(SERVERS)/requirements-v1.txt
+	@touch $@
+
+# The client scenarios of the public conformance suite of MCP.
+CONFORMANCE := tests/conformance
+conformance: $(CONFORMANCE)/node_modules/.set-up
+	$(CARGO) build --quiet
+	$(CONFORMANCE)/run.sh
+
+$(CONFORMANCE)/node_modules/.set-up: $(CONFORMANCE)/package.json
+	cd $(CONFORMANCE) && $(NPM) install --no-package-lock --no-audit --no-fund
 	@touch $@
 
 # Each feature alone; and no tokio in what must work without it.

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use super::Failure;
 use super::servers::{self, ServerArgs};
 use crate::outcome::Outcome;
+use crate::route::mcp::Elicitation;
 use crate::route::{Invocation, Toolbox};
 
 const EXAMPLES: &str = "\
@@ -33,6 +34,12 @@ pub(super) struct Args {
     #[arg(long)]
     json: bool,
 
+    /// Where the tool asks back for input, accept the defaults that it proposes
+    ///
+    /// Without this, and where a required field has no default, it is declined.
+    #[arg(long)]
+    accept_defaults: bool,
+
     #[command(flatten)]
     servers: ServerArgs,
 }
@@ -42,7 +49,8 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
     let arguments = arguments(&args.arguments)?;
     let config = servers::only(args.servers.load()?, &args.server)?;
     let (server, tool) = (args.server.as_str(), args.tool.as_str());
-    let outcome = servers::run(&config, |hub| async move {
+    let elicitation = if args.accept_defaults { Elicitation::Defaults } else { Elicitation::Decline };
+    let outcome = servers::run_answering(&config, elicitation, |hub| async move {
         servers::demand_ready(&hub)?;
         hub.catalog().find(Some(server), tool).map_err(|not_found| {
             let known = "`toolgraft tools` lists what there is";

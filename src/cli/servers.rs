@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::{Failure, input};
 use crate::policy::matches;
 use crate::route::Toolbox;
-use crate::route::mcp::{Config, Hub, Options, ServerConfig, ServerStatus};
+use crate::route::mcp::{Config, Elicitation, Hub, Options, ServerConfig, ServerStatus};
 
 /// Looked for in the working directory when no file is named.
 const LOCAL: &str = ".mcp.json";
@@ -145,7 +145,7 @@ where
     F: FnOnce(Arc<Hub>) -> Fut,
     Fut: Future<Output = Result<T, Failure>>,
 {
-    with_signals(config, stopped(true), job)
+    run_answering(config, Elicitation::Decline, job)
 }
 
 /// As [`run`], for a job that deals with SIGINT itself once the servers are connected.
@@ -154,15 +154,29 @@ where
     F: FnOnce(Arc<Hub>) -> Fut,
     Fut: Future<Output = Result<T, Failure>>,
 {
-    with_signals(config, stopped(false), job)
+    with_signals(config, Elicitation::Decline, stopped(false), job)
 }
 
-fn with_signals<T, F, Fut>(config: &Config, stop: impl Future<Output = &'static str>, job: F) -> Result<T, Failure>
+/// As [`run`], with servers that ask back for input getting this answer.
+pub(crate) fn run_answering<T, F, Fut>(config: &Config, elicitation: Elicitation, job: F) -> Result<T, Failure>
 where
     F: FnOnce(Arc<Hub>) -> Fut,
     Fut: Future<Output = Result<T, Failure>>,
 {
-    let options = Options { environment: std::env::vars_os().collect(), ..Options::default() };
+    with_signals(config, elicitation, stopped(true), job)
+}
+
+fn with_signals<T, F, Fut>(
+    config: &Config,
+    elicitation: Elicitation,
+    stop: impl Future<Output = &'static str>,
+    job: F,
+) -> Result<T, Failure>
+where
+    F: FnOnce(Arc<Hub>) -> Fut,
+    Fut: Future<Output = Result<T, Failure>>,
+{
+    let options = Options { environment: std::env::vars_os().collect(), elicitation, ..Options::default() };
     runtime()?.block_on(async {
         let hub = tokio::select! {
             hub = Hub::connect(config, options) => Arc::new(hub),

@@ -2,14 +2,15 @@
 
 use std::ffi::OsString;
 
-use rmcp::RoleClient;
-use rmcp::model::ServerPeerInfo;
+use rmcp::model::{ClientConfig, ServerPeerInfo};
 use rmcp::service::{RunningService, serve_directly};
 use rmcp::transport::{DynamicTransportError, Transport};
+use rmcp::{ClientHandler, RoleClient};
 use tokio::time::{Instant, timeout_at};
 
 use super::config::{Hidden, HttpTransport, ServerConfig, TransportConfig};
 use super::connection::{Connection, Limits};
+use super::elicit::Elicitation;
 use super::http;
 use super::request::{Client, seconds};
 use super::shake::{Trouble, Ways, shake};
@@ -50,6 +51,7 @@ pub(super) type Service = RunningService<RoleClient, Client>;
 struct Maker {
     limits: Limits,
     hidden: Hidden,
+    elicitation: Elicitation,
     by: Instant,
 }
 
@@ -59,13 +61,13 @@ struct Maker {
 pub(super) async fn connect(
     config: &ServerConfig,
     environment: &[(OsString, OsString)],
-    limits: Limits,
+    (limits, elicitation): (Limits, Elicitation),
     era: &mut Option<Era>,
 ) -> Result<Connection, ConnectError> {
     let hidden = config.hidden();
     let secrets = hidden.in_errors.clone();
     let transport = config.transport.as_ref().map_err(|problem| ConnectError::from(problem.clone()))?;
-    let maker = Maker { limits, hidden, by: Instant::now() + limits.connect };
+    let maker = Maker { limits, hidden, elicitation, by: Instant::now() + limits.connect };
     let connected = match transport {
         TransportConfig::Stdio { command, args, env, cwd } => {
             let program = Program { command, args, env, cwd: cwd.as_deref() };
@@ -107,11 +109,17 @@ impl Maker {
     ) -> Result<Connection, ConnectError> {
         if *era != Some(Era::Initialize) {
             let (mut transport, child) = stdio::spawn(program, environment)?;
-            match shake(&mut transport, Ways::Both, self.part(2, 3)).await {
+            match shake(&mut transport, self.me(), Ways::Both, self.part(2, 3)).await {
                 Ok(info) => {
                     *era = Some(Era::of(&info));
                     let gone = child.gone.clone();
-                    return Ok(Connection::new(serve(transport, info), self.into_parts(), None, Some(child), gone));
+                    return Ok(Connection::new(
+                        serve(self.client(), transport, info),
+                        self.into_parts(),
+                        None,
+                        Some(child),
+                        gone,
+                    ));
                 }
                 Err(trouble @ Trouble::Unsent(_)) => return Err(self.explain(&trouble)),
                 Err(_) => {
@@ -123,11 +131,11 @@ impl Maker {
             }
         }
         let (mut transport, child) = stdio::spawn(program, environment)?;
-        match shake(&mut transport, Ways::Initialize, self.by).await {
+        match shake(&mut transport, self.me(), Ways::Initialize, self.by).await {
             Ok(info) => {
                 *era = Some(Era::Initialize);
                 let gone = child.gone.clone();
-                Ok(Connection::new(serve(transport, info), self.into_parts(), None, Some(child), gone))
+                Ok(Connection::new(serve(self.client(), transport, info), self.into_parts(), None, Some(child), gone))
             }
             Err(trouble) => Err(format!("{}{}", self.explain(&trouble).message, child.last_words().await).into()),
         }
@@ -146,7 +154,7 @@ impl Maker {
         }
         if *era != Some(Era::Initialize) {
             let mut transport = http::transport(place.url, place.headers)?;
-            match shake(&mut transport, Ways::Discover, self.part(1, 3)).await {
+            match shake(&mut transport, self.me(), Ways::Discover, self.part(1, 3)).await {
                 Ok(info) => {
                     *era = Some(Era::Discover);
                     return Ok(self.over_http(place, transport, info));
@@ -156,7 +164,7 @@ impl Maker {
             }
         }
         let mut transport = http::transport(place.url, place.headers)?;
-        let trouble = match shake(&mut transport, Ways::Initialize, self.by).await {
+        let trouble = match shake(&mut transport, self.me(), Ways::Initialize, self.by).await {
             Ok(info) => {
                 *era = Some(Era::Initialize);
                 return Ok(self.over_http(place, transport, info));
@@ -187,11 +195,11 @@ impl Maker {
                 return Err(format!("no event stream with an `endpoint` within {limit}").into());
             }
         };
-        match shake(&mut transport, Ways::Initialize, self.by).await {
+        match shake(&mut transport, self.me(), Ways::Initialize, self.by).await {
             Ok(info) => {
                 let gone = transport.gone();
                 let shown = Some(http::shown_url(place.url));
-                Ok(Connection::new(serve(transport, info), self.into_parts(), shown, None, gone))
+                Ok(Connection::new(serve(self.client(), transport, info), self.into_parts(), shown, None, gone))
             }
             Err(trouble) => Err(self.explain(&trouble)),
         }
@@ -205,7 +213,15 @@ impl Maker {
         // Nothing tells that such a server has gone but its next answer.
         let gone = tokio_util::sync::CancellationToken::new();
         let shown = Some(http::shown_url(place.url));
-        Connection::new(serve(transport, info), self.into_parts(), shown, None, gone)
+        Connection::new(serve(self.client(), transport, info), self.into_parts(), shown, None, gone)
+    }
+
+    fn client(&self) -> Client {
+        Client { elicitation: self.elicitation, ..Client::default() }
+    }
+
+    fn me(&self) -> ClientConfig {
+        self.client().get_info()
     }
 
     fn into_parts(self) -> (Limits, Hidden) {
@@ -245,12 +261,12 @@ fn unsent(error: &DynamicTransportError) -> ConnectError {
     ConnectError { needs_auth: http::wants_auth(error), refused: true, ..message.into() }
 }
 
-fn serve<T>(transport: T, info: ServerPeerInfo) -> Service
+fn serve<T>(client: Client, transport: T, info: ServerPeerInfo) -> Service
 where
     T: Transport<RoleClient> + 'static,
     T::Error: std::error::Error + Send + Sync + 'static,
 {
-    serve_directly(Client::default(), transport, Some(info))
+    serve_directly(client, transport, Some(info))
 }
 
 impl Era {

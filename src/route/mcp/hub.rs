@@ -12,6 +12,7 @@ use tokio::sync::watch;
 use super::config::{Config, ServerConfig};
 use super::connection::{Connection, Limits, MAX_CALL};
 use super::content;
+use super::elicit::Elicitation;
 use super::prompts::{McpPrompt, PromptMessage};
 use super::request::{RequestError, seconds};
 use super::server::{Retry, Server, Start};
@@ -43,6 +44,8 @@ pub struct Options {
     pub start: Start,
     /// When a server that has gone is started anew.
     pub retry: Retry,
+    /// What a server is told that asks back for input while a tool runs.
+    pub elicitation: Elicitation,
 }
 
 impl Options {
@@ -65,6 +68,7 @@ impl Default for Options {
             max_call: MAX_CALL,
             start: Start::Eager,
             retry: Retry::default(),
+            elicitation: Elicitation::Decline,
         }
     }
 }
@@ -77,6 +81,7 @@ impl std::fmt::Debug for Options {
             .field("max_call", &self.max_call)
             .field("start", &self.start)
             .field("retry", &self.retry)
+            .field("elicitation", &self.elicitation)
             .finish_non_exhaustive()
     }
 }
@@ -148,7 +153,13 @@ impl Hub {
                     }
                 };
                 let limits = options.limits(config);
-                Server::start(config, environment.clone(), limits, (options.start, options.retry), Arc::new(changed))
+                Server::start(
+                    config,
+                    environment.clone(),
+                    limits,
+                    (options.start, options.retry, options.elicitation),
+                    Arc::new(changed),
+                )
             };
             config.servers().iter().map(start).collect()
         });

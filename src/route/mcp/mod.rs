@@ -33,6 +33,7 @@
 mod config;
 mod connection;
 mod content;
+mod elicit;
 mod handshake;
 mod http;
 mod hub;
@@ -50,6 +51,7 @@ mod stdio;
 pub use config::{Config, ConfigError, Environment, HttpTransport, ServerConfig, TransportConfig};
 pub use connection::{MAX_CALL, MAX_CALLS};
 pub use content::META_EVENT;
+pub use elicit::Elicitation;
 pub use hub::{DEFAULT_CALL_TIMEOUT, DEFAULT_CONNECT_TIMEOUT, Hub, Options};
 pub use prompts::{McpPrompt, PromptArgument, PromptMessage};
 pub use server::{Retry, Start};

@@ -5,16 +5,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rmcp::model::{
-    CancelledNotification, CancelledNotificationParam, ClientCapabilities, ClientConfig, ClientRequest, ErrorCode,
+    CancelledNotification, CancelledNotificationParam, ClientCapabilities, ClientConfig, ClientRequest,
+    ElicitRequestParams, ElicitResult, ElicitationCapability, ErrorCode, ErrorData, FormElicitationCapability,
     Implementation, ProgressNotificationParam, ProgressToken, ProtocolVersion, RequestId, ServerResult,
 };
-use rmcp::service::{NotificationContext, PeerRequestOptions, RequestHandle};
+use rmcp::service::{NotificationContext, PeerRequestOptions, RequestContext, RequestHandle};
 use rmcp::{ClientHandler, Peer, RoleClient, ServiceError};
 use serde_json::Value;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
 use super::connection::Connection;
+use super::elicit::{self, Elicitation};
 use super::http;
 use super::message::UNREADABLE;
 use super::stdio::ChildState;
@@ -189,19 +191,32 @@ async fn cancel(peer: Peer<RoleClient>, id: RequestId) {
 /// Requests that wait for news of their progress.
 pub(super) type Progress = Arc<Mutex<HashMap<ProgressToken, Arc<Notify>>>>;
 
-/// Our side of the protocol: no sampling, no roots, no elicitation.
+/// Our side of the protocol: no sampling, no roots, and of elicitation what is asked for.
 #[derive(Default)]
 pub(super) struct Client {
     pub(super) progress: Progress,
     /// Told when the server says that one of its lists has changed.
     pub(super) changed: Arc<Notify>,
+    pub(super) elicitation: Elicitation,
 }
 
 impl ClientHandler for Client {
     fn get_info(&self) -> ClientConfig {
         let me = Implementation::new("toolgraft", env!("CARGO_PKG_VERSION"));
+        let mut can = ClientCapabilities::default();
+        if self.elicitation == Elicitation::Defaults {
+            can.elicitation = Some(ElicitationCapability::new().with_form(FormElicitationCapability::default()));
+        }
         // rmcp's default is a draft that servers of today refuse.
-        ClientConfig::new(ClientCapabilities::default(), me).with_protocol_version(ProtocolVersion::V_2025_11_25)
+        ClientConfig::new(can, me).with_protocol_version(ProtocolVersion::V_2025_11_25)
+    }
+
+    async fn create_elicitation(
+        &self,
+        request: ElicitRequestParams,
+        _: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        Ok(elicit::answer(self.elicitation, &request))
     }
 
     async fn on_progress(&self, params: ProgressNotificationParam, _: NotificationContext<RoleClient>) {

@@ -29,6 +29,7 @@ use tokio_util::sync::CancellationToken;
 use self::actor::Actor;
 use super::config::ServerConfig;
 use super::connection::{Connection, Limits};
+use super::elicit::Elicitation;
 use super::prompts::McpPrompt;
 use super::status::{ServerState, ServerStatus};
 use crate::catalog;
@@ -162,7 +163,7 @@ impl Server {
         config: &ServerConfig,
         environment: Arc<[(OsString, OsString)]>,
         limits: Limits,
-        (start, retry): (Start, Retry),
+        (start, retry, elicitation): (Start, Retry, Elicitation),
         changed: Arc<dyn Fn() + Send + Sync>,
     ) -> Server {
         let mut status = ServerStatus::new(&config.name, ServerState::Idle);
@@ -179,8 +180,19 @@ impl Server {
             let (demand, reset) = (demand.clone(), reset.clone());
             let config = config.clone();
             let view = sender;
-            let actor =
-                Actor { config, environment, limits, retry, view, demand, reset, changed, era: None, failures: 0 };
+            let actor = Actor {
+                config,
+                environment,
+                limits,
+                retry,
+                elicitation,
+                view,
+                demand,
+                reset,
+                changed,
+                era: None,
+                failures: 0,
+            };
             tokio::spawn(actor.run(start, stop.clone()))
         });
         Server { name: config.name.clone(), retry, view: receiver, demand, reset, stop, actor: Mutex::new(actor) }

@@ -7,19 +7,18 @@
 
 use std::time::Duration;
 
+use rmcp::RoleClient;
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientNotification, ClientRequest, ClientResult, DiscoverRequest, DiscoverRequestParams,
-    GetExtensions, InitializeRequest, InitializedNotification, JsonRpcMessage, ProtocolVersion, RequestId,
-    RequestMetaObject, ServerPeerInfo, ServerRequest, ServerResult,
+    ClientConfig, ClientJsonRpcMessage, ClientNotification, ClientRequest, ClientResult, DiscoverRequest,
+    DiscoverRequestParams, GetExtensions, InitializeRequest, InitializedNotification, JsonRpcMessage, ProtocolVersion,
+    RequestId, RequestMetaObject, ServerPeerInfo, ServerRequest, ServerResult,
 };
 use rmcp::service::RxJsonRpcMessage;
 use rmcp::transport::{DynamicTransportError, Transport};
-use rmcp::{ClientHandler, RoleClient};
 use tokio::time::{Instant, timeout_at};
 
 use super::http;
 use super::message::UNREADABLE;
-use super::request::Client;
 
 /// Ids of the two requests: numbers, since servers exist that know no other ids,
 /// and none that rmcp counts to, since an answer may come late.
@@ -55,16 +54,23 @@ pub(super) enum Trouble {
 }
 
 /// Shakes hands until `by`; tells what the server is.
-pub(super) async fn shake<T>(transport: &mut T, ways: Ways, by: Instant) -> Result<ServerPeerInfo, Trouble>
+pub(super) async fn shake<T>(
+    transport: &mut T,
+    me: ClientConfig,
+    ways: Ways,
+    by: Instant,
+) -> Result<ServerPeerInfo, Trouble>
 where
     T: Transport<RoleClient> + 'static,
 {
-    let shaking = Shake { transport, asked: false };
+    let shaking = Shake { transport, me, asked: false };
     timeout_at(by, shaking.run(ways, by)).await.unwrap_or(Err(Trouble::Silence))
 }
 
 struct Shake<'t, T> {
     transport: &'t mut T,
+    /// What we are.
+    me: ClientConfig,
     /// Whether `initialize` was sent.
     asked: bool,
 }
@@ -81,7 +87,7 @@ impl<T: Transport<RoleClient> + 'static> Shake<'_, T> {
     async fn run(mut self, ways: Ways, by: Instant) -> Result<ServerPeerInfo, Trouble> {
         match ways {
             Ways::Initialize => self.initialize().await?,
-            Ways::Discover | Ways::Both => self.send(discover()).await?,
+            Ways::Discover | Ways::Both => self.send(discover(&self.me)).await?,
         }
         let soon = Instant::now() + HURRY.min(by.saturating_duration_since(Instant::now()) / 4);
         loop {
@@ -148,7 +154,7 @@ impl<T: Transport<RoleClient> + 'static> Shake<'_, T> {
 
     async fn initialize(&mut self) -> Result<(), Trouble> {
         self.asked = true;
-        let request = InitializeRequest::new(Client::default().get_info());
+        let request = InitializeRequest::new(self.me.clone());
         let request = ClientRequest::InitializeRequest(request);
         self.send(ClientJsonRpcMessage::request(request, RequestId::Number(INITIALIZE))).await
     }
@@ -159,8 +165,8 @@ impl<T: Transport<RoleClient> + 'static> Shake<'_, T> {
     }
 }
 
-fn discover() -> ClientJsonRpcMessage {
-    let me = Client::default().get_info();
+fn discover(me: &ClientConfig) -> ClientJsonRpcMessage {
+    let me = me.clone();
     let meta = RequestMetaObject::with_client_context(ProtocolVersion::V_2026_07_28, me.client_info, me.capabilities);
     let mut request = DiscoverRequest::new(DiscoverRequestParams {});
     request.extensions_mut().insert(meta);

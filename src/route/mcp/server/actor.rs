@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::{Demand, Offer, Retry, Start, View};
 use crate::route::mcp::config::ServerConfig;
 use crate::route::mcp::connection::{Connection, Limits};
+use crate::route::mcp::elicit::Elicitation;
 use crate::route::mcp::handshake::{self, ConnectError, Era};
 use crate::route::mcp::listing;
 use crate::route::mcp::status::ServerState;
@@ -25,6 +26,7 @@ pub(super) struct Actor {
     pub(super) environment: Arc<[(OsString, OsString)]>,
     pub(super) limits: Limits,
     pub(super) retry: Retry,
+    pub(super) elicitation: Elicitation,
     pub(super) view: watch::Sender<View>,
     pub(super) demand: Arc<Demand>,
     pub(super) reset: Arc<Notify>,
@@ -183,7 +185,8 @@ impl Actor {
     }
 
     async fn connected(&mut self) -> Result<(Connection, Offer, Vec<String>), ConnectError> {
-        let connection = handshake::connect(&self.config, &self.environment, self.limits, &mut self.era).await?;
+        let connection =
+            handshake::connect(&self.config, &self.environment, (self.limits, self.elicitation), &mut self.era).await?;
         match self.offered(&connection).await {
             Ok((offer, notes)) => Ok((connection, offer, notes)),
             Err(error) => {
