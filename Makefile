@@ -13,7 +13,7 @@ VENV1    := $(SERVERS)/venv-v1
 VENV1_SET := $(VENV1)/.set-up
 FEATURES := prompt validate agent client mcp cli
 
-.PHONY: all test servers conformance check lint fmt-check docs bench bench-extract bench-smoke bench-limits fuzz fuzz-smoke clean-servers
+.PHONY: all test servers conformance soak check lint fmt-check docs bench bench-extract bench-smoke bench-limits fuzz fuzz-smoke clean-servers
 
 all: fmt-check lint check docs test
 
@@ -38,6 +38,13 @@ $(VENV1_SET): $(SERVERS)/requirements-v1.txt
 	$(PYTHON) -m venv $(VENV1)
 	$(VENV1)/bin/python -m pip install --disable-pip-version-check --quiet -r $(SERVERS)/requirements-v1.txt
 	@touch $@
+
+# Ten MCP servers, killed and started anew at random; SOAK seconds.
+SOAK ?= 600
+soak:
+	$(CARGO) test --quiet --test mcp_faults -- --list > /dev/null
+	dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
+		$$(ls -t target/debug/deps/mcp_faults-* | grep -v '\.d$$' | head -1) soak $(SOAK) "$$dir"
 
 # The client scenarios of the public conformance suite of MCP.
 CONFORMANCE := tests/conformance

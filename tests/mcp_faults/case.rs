@@ -107,6 +107,17 @@ impl Case {
         fs::read_to_string(self.dir.join("starts")).unwrap().lines().last().unwrap().to_owned()
     }
 
+    /// Process id of the server of this name; `None` where it does not run.
+    pub(crate) fn process(&self, name: &str) -> Option<String> {
+        let last = format!("{} {name}", self.path());
+        let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+        let found = entries.map(|entry| entry.path()).find(|path| {
+            let line = fs::read(path.join("cmdline")).unwrap_or_default();
+            String::from_utf8_lossy(&line).replace('\0', " ").trim_end().ends_with(&last)
+        });
+        Some(found?.file_name()?.to_str()?.to_owned())
+    }
+
     /// Writes a file that servers look for.
     pub(crate) fn write(&self, file: &str) {
         fs::write(self.dir.join(file), "").unwrap();

@@ -19,7 +19,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("a_server_that_fails_too_often_is_left_alone", left_alone),
         trial("a_server_that_was_left_alone_is_tried_again", tried_again),
         trial("a_lazy_server_starts_with_the_first_call", lazy),
-        trial("a_changed_list_is_a_new_catalog", list_changed),
+        trial("a_changed_list_is_a_new_catalog", |case| list_changed(case, "none")),
+        trial("a_changed_list_of_the_new_era_is_a_new_catalog", |case| list_changed(case, "modern")),
         trial("a_restart_is_a_new_process", restart),
         trial("a_server_that_never_answers_holds_up_nobody", silent),
         trial("shutdown_ends_children_of_children", |case| all_end(case, "", "has-children")),
@@ -110,8 +111,8 @@ async fn lazy(case: Arc<Case>) {
     hub.shutdown().await;
 }
 
-async fn list_changed(case: Arc<Case>) {
-    let hub = hub([case.server("none")]).await;
+async fn list_changed(case: Arc<Case>, fault: &'static str) {
+    let hub = hub([case.server(fault)]).await;
     let mut changes = hub.changes();
     changes.mark_unchanged();
     let before = hub.catalog();

@@ -14,7 +14,9 @@ mod http;
 mod http_mcp;
 mod lifecycle;
 mod server;
+mod soak;
 
+use std::io::Write;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -22,6 +24,14 @@ fn main() -> ExitCode {
     match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["serve", fault, dir] => server::serve(fault, dir.as_ref(), "s"),
         ["serve", fault, dir, name] => server::serve(fault, dir.as_ref(), name),
+        ["soak", seconds, dir] => {
+            let told = seconds.parse().map_err(|_| format!("{seconds} is no number of seconds"));
+            let told = told.and_then(|seconds| soak::run(seconds, dir.as_ref()));
+            let mut out = std::io::stdout().lock();
+            let (text, code) = told.map_or_else(|e| (format!("FAILED: {e}"), 1), |told| (told, 0));
+            writeln!(out, "{text}").unwrap();
+            return ExitCode::from(code);
+        }
         ["linger", _] => server::linger(),
         ["panic", dir] => lifecycle::panic_with_servers(dir.as_ref()),
         _ => {

@@ -13,7 +13,8 @@ use serde_json::{Value, json};
 pub(crate) fn serve(fault: &str, dir: &Path, name: &str) {
     // Only what the faulty one does is written down.
     let noting = name == "s";
-    let mut server = Server { fault: fault.to_owned(), dir: dir.to_owned(), noting, grown: 0, listed: 0 };
+    let mut server =
+        Server { fault: fault.to_owned(), dir: dir.to_owned(), noting, grown: 0, listed: 0, subscription: None };
     server.note("starts", &std::process::id().to_string());
     server.begin();
     while let Some(line) = hear() {
@@ -74,6 +75,8 @@ struct Server {
     noting: bool,
     grown: usize,
     listed: usize,
+    /// Id of the request that asked for notices.
+    subscription: Option<Value>,
 }
 
 impl Server {
@@ -137,11 +140,16 @@ impl Server {
                 "hangs-when-asked" => linger(),
                 "modern" => self.answer(&id, &json!({
                     "resultType": "complete", "supportedVersions": ["2026-07-28"], "ttlMs": 0, "cacheScope": "private",
-                    "capabilities": { "tools": {} },
+                    "capabilities": { "tools": { "listChanged": true } },
                     "_meta": { "io.modelcontextprotocol/serverInfo": { "name": "modern", "version": "1" } },
                 })),
                 _ => self.refuse(&id, -32601, "no such method"),
             },
+            "subscriptions/listen" if self.has("modern") => {
+                let params = json!({ "notifications": message["params"]["notifications"] });
+                self.subscription = Some(id);
+                self.notify("notifications/subscriptions/acknowledged", params);
+            }
             "initialize" if self.has("modern") => self.refuse(&id, -32601, "no such method"),
             "initialize" if self.has("not-mcp") => self.write(b"HTTP/1.1 400 Bad Request\r\n\r\n"),
             "initialize" => {
@@ -201,7 +209,7 @@ impl Server {
                 self.grown += 1;
                 self.say(id, "grown");
                 for _ in 0..10 {
-                    self.send(&json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" }));
+                    self.notify("notifications/tools/list_changed", json!({}));
                 }
             }
             "version" => {
@@ -293,6 +301,14 @@ impl Server {
 
     fn say(&self, id: &Value, text: &str) {
         self.answer(id, &json!({ "content": [{ "type": "text", "text": text }] }));
+    }
+
+    /// A notification, of the subscription where there is one.
+    fn notify(&self, method: &str, mut params: Value) {
+        if let Some(subscription) = &self.subscription {
+            params["_meta"] = json!({ "io.modelcontextprotocol/subscriptionId": subscription });
+        }
+        self.send(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
     }
 
     fn refuse(&self, id: &Value, code: i32, message: &str) {
