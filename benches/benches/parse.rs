@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use toolgraft_benches::case::{CASES, chunk_name};
-use toolgraft_benches::pass::{cut, floor, parsed};
+use toolgraft_benches::pass::{cut, floor};
 
 fn parse(criterion: &mut Criterion) {
     for case in CASES {
@@ -19,7 +19,7 @@ fn parse(criterion: &mut Criterion) {
             group.bench_function(format!("parse/{}", chunk_name(*bytes)), |b| {
                 b.iter_batched_ref(
                     || parser.fork(),
-                    |parser| parsed(parser, black_box(&chunks)),
+                    |parser| (case.pass)(parser, black_box(&chunks)),
                     BatchSize::SmallInput,
                 );
             });

@@ -6,7 +6,7 @@ use toolgraft::message::FinishReason;
 use toolgraft::parse::{Config, Limits, Parser};
 
 use crate::corpus;
-use crate::pass::cut;
+use crate::pass::{cut, parsed, parsed_and_collected};
 
 /// Length of a text unless its name says another, in bytes.
 pub const LENGTH: usize = 100 << 10;
@@ -22,29 +22,36 @@ pub struct Case {
     pub chunks: &'static [Option<usize>],
     /// Calls that the text holds.
     calls: usize,
+    /// The pass over the chunks.
+    pub pass: fn(&mut Parser, &[&str]) -> usize,
     text: fn() -> String,
     config: fn() -> Config,
 }
 
+/// The text that stands for all: the others are told by how they differ.
+const MIX: Case = Case { name: "mix", chunks: CHUNKS, calls: 43, pass: parsed, text: || mix(LENGTH), config: auto };
+
 /// All cases.
 pub const CASES: &[Case] = &[
-    Case { name: "prose", chunks: CHUNKS, calls: 0, text: || corpus::prose(LENGTH), config: auto },
-    Case { name: "angles", chunks: CHUNKS, calls: 0, text: || corpus::angles(LENGTH), config: auto },
-    Case { name: "chinese", chunks: CHUNKS, calls: 0, text: || corpus::chinese(LENGTH), config: auto },
-    Case { name: "mix", chunks: CHUNKS, calls: 43, text: || mix(LENGTH), config: auto },
-    Case { name: "argument-256k", chunks: CHUNKS, calls: 1, text: || corpus::large_call(256 << 10), config: auto },
-    Case { name: "mix-one-dialect", chunks: AT_16, calls: 43, text: || mix(LENGTH), config: one_dialect },
-    Case { name: "mix-1-tool", chunks: AT_16, calls: 43, text: || mix(LENGTH), config: || with_tools(1) },
-    Case { name: "mix-200-tools", chunks: AT_16, calls: 43, text: || mix(LENGTH), config: || with_tools(200) },
+    Case { name: "prose", calls: 0, text: || corpus::prose(LENGTH), ..MIX },
+    Case { name: "angles", calls: 0, text: || corpus::angles(LENGTH), ..MIX },
+    Case { name: "chinese", calls: 0, text: || corpus::chinese(LENGTH), ..MIX },
+    MIX,
+    Case { name: "argument-256k", calls: 1, text: || corpus::large_call(256 << 10), ..MIX },
+    Case { name: "mix-collected", chunks: AT_16, pass: parsed_and_collected, ..MIX },
+    Case { name: "mix-one-dialect", chunks: AT_16, config: one_dialect, ..MIX },
+    Case { name: "mix-1-tool", chunks: AT_16, config: || with_tools(1), ..MIX },
+    Case { name: "mix-200-tools", chunks: AT_16, config: || with_tools(200), ..MIX },
     Case {
         name: "angles-200-tools",
         chunks: AT_16,
         calls: 0,
         text: || corpus::angles(LENGTH),
         config: || with_tools(200),
+        ..MIX
     },
-    Case { name: "mix-1m", chunks: AT_16, calls: 452, text: || mix(1 << 20), config: auto },
-    Case { name: "mix-10m", chunks: AT_16, calls: 4526, text: || mix(10 << 20), config: auto },
+    Case { name: "mix-1m", chunks: AT_16, calls: 452, text: || mix(1 << 20), ..MIX },
+    Case { name: "mix-10m", chunks: AT_16, calls: 4526, text: || mix(10 << 20), ..MIX },
 ];
 
 const AT_16: &[Option<usize>] = &[Some(16)];

@@ -9,7 +9,7 @@ use toolgraft::message::FinishReason;
 
 use crate::case::{Case, chunk_name};
 use crate::corpus;
-use crate::pass::{cut, parsed};
+use crate::pass::cut;
 
 /// The option that makes a program run one pass for callgrind; see [`run_child`].
 const CHILD: &str = "--pass";
@@ -24,7 +24,7 @@ pub fn run_child() -> bool {
     let case = args.next().and_then(|name| Case::named(&name)).expect("the parent names a case");
     let bytes = args.next().expect("the parent names a chunk").parse().ok();
     let text = case.text();
-    black_box(parsed(&mut case.parser(), &cut(&text, bytes)));
+    black_box((case.pass)(&mut case.parser(), &cut(&text, bytes)));
     true
 }
 
@@ -64,7 +64,7 @@ pub fn allocations(case: &Case, bytes: Option<usize>) -> f64 {
     let (text, mut parser) = (case.text(), case.parser());
     let chunks = cut(&text, bytes);
     let info = allocation_counter::measure(|| {
-        black_box(parsed(&mut parser, &chunks));
+        black_box((case.pass)(&mut parser, &chunks));
     });
     info.count_total as f64 / chunks.len() as f64
 }

@@ -2,6 +2,7 @@
 
 use std::hint::black_box;
 
+use toolgraft::assemble::Collector;
 use toolgraft::event::Event;
 use toolgraft::message::FinishReason;
 use toolgraft::parse::Parser;
@@ -37,6 +38,18 @@ pub fn parsed(parser: &mut Parser, chunks: &[&str]) -> usize {
     }
     parser.finish(&FinishReason::Stop, &mut sink);
     events
+}
+
+/// As [`parsed`], with everything put together by the library's own collector.
+/// Gives the length of the content.
+#[inline(never)]
+pub fn parsed_and_collected(parser: &mut Parser, chunks: &[&str]) -> usize {
+    let mut message = Collector::new();
+    for chunk in chunks {
+        parser.push(chunk, &mut |event| message.push(event));
+    }
+    parser.finish(&FinishReason::Stop, &mut |event| message.push(event));
+    black_box(message.finish()).content.len()
 }
 
 /// The floor: a bare search for `<` in the same chunks. Gives how many there are.

@@ -57,7 +57,8 @@ impl Arguments {
             if let JsonStep::End(at) = step {
                 self.end = Some(at);
             }
-            if shown && !matches!(step, JsonStep::Closed(_)) {
+            // One piece for what came at once, so not at every key and value.
+            if shown && matches!(step, JsonStep::More | JsonStep::End(_) | JsonStep::Passed(_) | JsonStep::Fault) {
                 self.preview(window, out);
             }
             match step {
