@@ -1,0 +1,232 @@
+//! The parsers behind one face.
+
+use std::hint::black_box;
+
+use dynamo_parsers_v2::{UnifiedParser, UnifiedParserEvent, UnifiedParserOutput};
+use futures::FutureExt;
+use openai_protocol::common::Tool;
+use reasoning_parser::{Qwen3Parser, ReasoningParser};
+use serde_json::json;
+use tool_parser::parsers::{DeepSeekParser, QwenParser, QwenXmlParser};
+use tool_parser::{StreamingParseResult, ToolParser};
+use toolgraft::event::Event;
+use toolgraft::message::FinishReason;
+use toolgraft::parse::{Config, Limits, Parser};
+use toolgraft_benches::corpus;
+
+use crate::syntax::Syntax;
+
+/// What a parser said of a message.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Found {
+    /// Calls that were begun.
+    pub(crate) calls: usize,
+}
+
+/// A parser of one message.
+pub(crate) trait Subject {
+    fn push(&mut self, chunk: &str, found: &mut Found);
+    fn finish(&mut self, found: &mut Found);
+}
+
+/// A parser under its name, and the syntax that it is fed.
+pub(crate) struct Entry {
+    pub(crate) name: &'static str,
+    pub(crate) syntax: Syntax,
+    pub(crate) make: fn() -> Box<dyn Subject>,
+}
+
+/// All parsers; of each syntax ours comes first.
+pub(crate) const SUBJECTS: &[Entry] = &[
+    Entry { name: "toolgraft (all dialects)", syntax: Syntax::Hermes, make: || Box::new(ours()) },
+    Entry {
+        name: "reasoning-parser + tool-parser: Qwen",
+        syntax: Syntax::Hermes,
+        make: || Box::new(Chain::new(Some(Qwen3Parser::new()), QwenParser::new())),
+    },
+    Entry {
+        name: "tool-parser alone: Qwen",
+        syntax: Syntax::Hermes,
+        make: || Box::new(Chain::new(None, QwenParser::new())),
+    },
+    Entry { name: "reasoning-parser alone: Qwen", syntax: Syntax::Hermes, make: || Box::new(Qwen3Parser::new()) },
+    Entry { name: "toolgraft (all dialects), Qwen Coder", syntax: Syntax::QwenCoder, make: || Box::new(ours()) },
+    Entry {
+        name: "dynamo-parsers-v2 unified: qwen3",
+        syntax: Syntax::QwenCoder,
+        make: || Box::new(Unified::new("qwen3")),
+    },
+    Entry {
+        name: "dynamo-parsers-v2 tools alone: qwen3_coder",
+        syntax: Syntax::QwenCoder,
+        make: || Box::new(ToolsAlone::new("qwen3_coder")),
+    },
+    Entry {
+        name: "reasoning-parser + tool-parser: Qwen XML",
+        syntax: Syntax::QwenCoder,
+        make: || Box::new(Chain::new(Some(Qwen3Parser::new()), QwenXmlParser::new())),
+    },
+    Entry { name: "toolgraft (all dialects), DeepSeek", syntax: Syntax::DeepSeek, make: || Box::new(ours()) },
+    Entry {
+        name: "reasoning-parser + tool-parser: DeepSeek",
+        syntax: Syntax::DeepSeek,
+        make: || Box::new(Chain::new(Some(Qwen3Parser::new()), DeepSeekParser::new())),
+    },
+];
+
+/// The entry of this name.
+pub(crate) fn named(name: &str) -> &'static Entry {
+    SUBJECTS.iter().find(|entry| entry.name == name).expect("the parent names a parser")
+}
+
+fn ours() -> Parser {
+    let limits = Limits { calls: usize::MAX, ..Limits::default() };
+    Parser::new(Config { catalog: Some(corpus::catalog(1)), limits, ..Config::default() })
+}
+
+impl Subject for Parser {
+    fn push(&mut self, chunk: &str, found: &mut Found) {
+        Parser::push(self, chunk, &mut |event| note(&event, found));
+    }
+
+    fn finish(&mut self, found: &mut Found) {
+        Parser::finish(self, &FinishReason::Stop, &mut |event| note(&event, found));
+    }
+}
+
+fn note(event: &Event<'_>, found: &mut Found) {
+    if let Event::CallEnd { result, .. } = event {
+        found.calls += usize::from(result.is_ok());
+    }
+    black_box(event);
+}
+
+/// The tool list in the form that `tool-parser` takes.
+fn openai_tools() -> Vec<Tool> {
+    let tool = |tool: &toolgraft::tool::Tool| {
+        let function = json!({"name": tool.name, "parameters": tool.input_schema});
+        serde_json::from_value(json!({"type": "function", "function": function})).expect("the tool is one")
+    };
+    corpus::catalog(1).tools().map(tool).collect()
+}
+
+/// `reasoning-parser` before `tool-parser`, as their server joins them.
+struct Chain<T> {
+    reasoning: Option<Qwen3Parser>,
+    tools: T,
+    list: Vec<Tool>,
+}
+
+impl<T: ToolParser> Chain<T> {
+    fn new(reasoning: Option<Qwen3Parser>, tools: T) -> Self {
+        Chain { reasoning, tools, list: openai_tools() }
+    }
+
+    fn text(&mut self, text: &str, found: &mut Found) {
+        if text.is_empty() {
+            return;
+        }
+        // Its futures never wait.
+        let result = self.tools.parse_incremental(text, &self.list).now_or_never().expect("it waits for nothing");
+        if let Ok(StreamingParseResult { calls, .. }) = black_box(&result) {
+            found.calls += calls.iter().filter(|call| call.name.is_some()).count();
+        }
+    }
+}
+
+impl<T: ToolParser> Subject for Chain<T> {
+    fn push(&mut self, chunk: &str, found: &mut Found) {
+        let Some(reasoning) = &mut self.reasoning else { return self.text(chunk, found) };
+        let result = reasoning.parse_reasoning_streaming_incremental(chunk).expect("the text is short");
+        black_box(&result.reasoning_text);
+        self.text(&result.normal_text, found);
+    }
+
+    fn finish(&mut self, found: &mut Found) {
+        if let Some(reasoning) = &mut self.reasoning {
+            let rest = reasoning.flush().expect("the text is short").normal_text;
+            self.text(&rest, found);
+        }
+        black_box(self.tools.get_unstreamed_tool_args());
+        black_box(self.tools.take_unstreamed_normal_text());
+    }
+}
+
+impl Subject for Qwen3Parser {
+    fn push(&mut self, chunk: &str, _: &mut Found) {
+        black_box(self.parse_reasoning_streaming_incremental(chunk)).expect("the text is short");
+    }
+
+    fn finish(&mut self, _: &mut Found) {
+        black_box(self.flush()).expect("the text is short");
+    }
+}
+
+fn dynamo_tools() -> Vec<dynamo_parsers_v2::Tool> {
+    let tool = |tool: &toolgraft::tool::Tool| dynamo_parsers_v2::Tool {
+        name: tool.name.clone(),
+        description: None,
+        parameters: tool.input_schema.clone().unwrap_or_default(),
+        strict: None,
+    };
+    corpus::catalog(1).tools().map(tool).collect()
+}
+
+/// A parser of `dynamo-parsers-v2` for reasoning, text and calls.
+struct Unified {
+    parser: Box<dyn UnifiedParser>,
+    output: UnifiedParserOutput,
+}
+
+impl Unified {
+    fn new(family: &str) -> Self {
+        let parser = dynamo_parsers_v2::create_unified_parser_for_family(family, &dynamo_tools());
+        Unified { parser: parser.expect("the family is known"), output: UnifiedParserOutput::default() }
+    }
+}
+
+fn count(events: &[UnifiedParserEvent], found: &mut Found) {
+    for event in black_box(events) {
+        if let UnifiedParserEvent::ToolCall(delta) = event {
+            found.calls += usize::from(delta.name.is_some());
+        }
+    }
+}
+
+impl Subject for Unified {
+    fn push(&mut self, chunk: &str, found: &mut Found) {
+        self.output.events.clear();
+        self.parser.parse_into(chunk, &mut self.output).expect("the text is well-formed");
+        count(&self.output.events, found);
+    }
+
+    fn finish(&mut self, found: &mut Found) {
+        let output = self.parser.finish().expect("the text is well-formed");
+        count(&output.events, found);
+    }
+}
+
+/// A parser of `dynamo-parsers-v2` that knows no reasoning.
+struct ToolsAlone(Box<dyn dynamo_parsers_v2::ToolParser>);
+
+impl ToolsAlone {
+    fn new(family: &str) -> Self {
+        let parser = dynamo_parsers_v2::create_tool_parser_for_family(family, &dynamo_tools());
+        ToolsAlone(parser.expect("the family is known"))
+    }
+
+    fn count(result: anyhow::Result<dynamo_parsers_v2::ToolParseResult>, found: &mut Found) {
+        let result = black_box(result).expect("the text is well-formed");
+        found.calls += result.calls.iter().filter(|call| call.name.is_some()).count();
+    }
+}
+
+impl Subject for ToolsAlone {
+    fn push(&mut self, chunk: &str, found: &mut Found) {
+        Self::count(self.0.push(chunk), found);
+    }
+
+    fn finish(&mut self, found: &mut Found) {
+        Self::count(self.0.finish(), found);
+    }
+}

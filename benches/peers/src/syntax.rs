@@ -1,0 +1,66 @@
+//! The mix in the syntaxes that the parsers read.
+
+use std::fmt;
+
+use serde_json::{Value, json};
+use toolgraft_benches::corpus;
+
+/// A call syntax of a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Syntax {
+    /// Qwen 2.5 and 3, Hermes: JSON in `<tool_call>`.
+    Hermes,
+    /// Qwen 3 Coder: `<function=…>` with `<parameter=…>` in `<tool_call>`.
+    QwenCoder,
+    /// DeepSeek V3 and R1: special tokens around fenced JSON.
+    DeepSeek,
+}
+
+impl Syntax {
+    /// The mix of the benches with its calls in this syntax.
+    pub(crate) fn mix(self, bytes: usize) -> String {
+        match self {
+            Syntax::Hermes => corpus::mix(bytes, &hermes),
+            Syntax::QwenCoder => corpus::mix(bytes, &qwen_coder),
+            Syntax::DeepSeek => corpus::mix(bytes, &deep_seek),
+        }
+    }
+
+    /// How many calls a text of the mix holds.
+    pub(crate) fn calls(self, text: &str) -> usize {
+        match self {
+            Syntax::Hermes | Syntax::QwenCoder => text.matches("<tool_call>").count(),
+            Syntax::DeepSeek => text.matches("<｜tool▁call▁begin｜>").count(),
+        }
+    }
+}
+
+impl fmt::Display for Syntax {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Syntax::Hermes => "Hermes (JSON in `<tool_call>`)",
+            Syntax::QwenCoder => "Qwen Coder (`<function=…>`)",
+            Syntax::DeepSeek => "DeepSeek V3 (special tokens)",
+        })
+    }
+}
+
+fn hermes(tool: &str, arguments: &Value) -> String {
+    format!("<tool_call>\n{}\n</tool_call>", json!({"name": tool, "arguments": arguments}))
+}
+
+fn qwen_coder(tool: &str, arguments: &Value) -> String {
+    let arguments = arguments.as_object().expect("arguments are an object");
+    let parameter = |(name, value): (&String, &Value)| {
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        format!("<parameter={name}>\n{text}\n</parameter>\n")
+    };
+    let parameters: String = arguments.iter().map(parameter).collect();
+    format!("<tool_call>\n<function={tool}>\n{parameters}</function>\n</tool_call>")
+}
+
+fn deep_seek(tool: &str, arguments: &Value) -> String {
+    format!(
+        "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>{tool}\n```json\n{arguments}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>"
+    )
+}
