@@ -6,7 +6,7 @@
 //! then one event and needs nothing else. The scanner sees it neither before nor
 //! after; it is told where the text stands as soon as something else comes.
 
-use super::signs::{Plain, Signs};
+use super::signs::{Plain, Signs, is_signless};
 use crate::event::{Event, Region};
 
 /// What the text is while nothing happens in it.
@@ -26,7 +26,7 @@ pub(super) struct CalmText {
     /// Whether the next byte begins a line.
     pub(super) line_start: bool,
     /// The character before it.
-    pub(super) before: Option<char>,
+    pub(super) before: LastChar,
     pub(super) region: Region,
     /// Whether the text comes from a separate reasoning field.
     pub(super) reasoning_channel: bool,
@@ -96,6 +96,39 @@ impl CalmString {
     }
 }
 
+/// The last character of a text: its last four bytes, which are decoded when it is asked for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LastChar(u32);
+
+impl LastChar {
+    /// Bytes that no text has.
+    const NONE: u32 = u32::MAX;
+
+    pub(super) fn new(last: Option<char>) -> Self {
+        let mut before = LastChar(Self::NONE);
+        if let Some(last) = last {
+            before.read(last.encode_utf8(&mut [0; 4]));
+        }
+        before
+    }
+
+    /// Goes on behind `text`.
+    #[inline]
+    fn read(&mut self, text: &str) {
+        match text.as_bytes().last_chunk() {
+            Some(last) => self.0 = u32::from_be_bytes(*last),
+            None => text.bytes().for_each(|byte| self.0 = self.0 << 8 | u32::from(byte)),
+        }
+    }
+
+    pub(super) fn get(self) -> Option<char> {
+        let begins = |byte: &u8| !(0x80..0xc0).contains(byte);
+        let bytes = self.0.to_be_bytes();
+        let start = bytes.iter().rposition(begins)?;
+        std::str::from_utf8(&bytes[start..]).ok()?.chars().next()
+    }
+}
+
 impl Calm {
     pub(super) fn at(&self) -> u64 {
         match self {
@@ -109,14 +142,17 @@ impl CalmText {
     /// Hands on a chunk in which nothing may begin. Of any other, yields how far it is plain.
     #[inline]
     pub(super) fn pass(&mut self, chunk: &str, signs: &Signs, sink: &mut impl FnMut(Event<'_>)) -> Result<(), Plain> {
-        let plain = signs.plain(chunk.as_bytes(), self.line_start);
-        if plain.length < chunk.len() {
-            return Err(plain);
+        // Nearly every chunk has no sign; the rest takes a closer look.
+        if self.line_start || !is_signless(chunk.as_bytes()) {
+            let plain = signs.plain(chunk.as_bytes(), self.line_start);
+            if plain.length < chunk.len() {
+                return Err(plain);
+            }
+            self.line_start = plain.line_start;
         }
         let span = self.at..self.at + chunk.len() as u64;
         self.at = span.end;
-        self.line_start = plain.line_start;
-        self.before = chunk.chars().next_back();
+        self.before.read(chunk);
         match self.region {
             Region::Content => sink(Event::Text { text: chunk, span }),
             Region::Reasoning => sink(Event::Reasoning { text: chunk, syntax: None, span }),
@@ -143,6 +179,21 @@ impl CalmValue {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_last_character_is_known_however_a_text_is_cut() {
+        let text = "a–é漢🦀b";
+        for cut in text.char_indices().map(|(at, _)| at) {
+            let mut before = LastChar::new(text[..cut].chars().next_back());
+            assert_eq!(before.get(), text[..cut].chars().next_back());
+            for (at, c) in text[cut..].char_indices() {
+                before.read(&text[cut + at..][..c.len_utf8()]);
+                assert_eq!(before.get(), Some(c), "{cut}");
+            }
+            before.read(text);
+            assert_eq!(before.get(), Some('b'));
+        }
+    }
 
     #[test]
     fn a_string_holds_escapes_and_what_begins_no_closer() {

@@ -108,6 +108,15 @@ impl Leads {
 
 const BLOCK: usize = 16;
 
+/// Whether there is no `<`, no `[` and no line break.
+#[inline]
+pub(super) fn is_signless(bytes: &[u8]) -> bool {
+    let Some(last) = bytes.last_chunk::<BLOCK>() else { return next_sign_of_few(bytes).is_none() };
+    let (blocks, rest) = bytes.as_chunks::<BLOCK>();
+    // The last block once more with what is left.
+    !blocks.iter().any(has_sign) && (rest.is_empty() || !has_sign(last))
+}
+
 /// The first `<`, `[` or line break.
 #[inline]
 fn next_sign(bytes: &[u8]) -> Option<usize> {
@@ -139,11 +148,17 @@ fn next_sign_of_few(bytes: &[u8]) -> Option<usize> {
     bytes.iter().position(|b| matches!(b, b'<' | b'[' | b'\n'))
 }
 
-/// One comparison of all bytes at once where there is no sign, which is nearly always.
+/// One comparison of all bytes at once, as long as its outcome has no other use.
+#[inline]
+fn has_sign(block: &[u8; BLOCK]) -> bool {
+    let found = block.map(|b| u8::from(b == b'<') | u8::from(b == b'[') | u8::from(b == b'\n'));
+    u128::from_le_bytes(found) != 0
+}
+
+/// The first sign of a block; there is none nearly always.
 #[inline]
 fn sign_in(block: &[u8; BLOCK]) -> Option<usize> {
-    let found = block.map(|b| u8::from(b == b'<') | u8::from(b == b'[') | u8::from(b == b'\n'));
-    if u128::from_le_bytes(found) == 0 {
+    if !has_sign(block) {
         return None;
     }
     let ([first, second], _) = block.as_chunks::<8>() else { return None };

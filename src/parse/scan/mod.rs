@@ -23,7 +23,7 @@ use named::Around;
 
 use crate::event::Region;
 use crate::parse::body::Step;
-use crate::parse::calm::{Calm, CalmText};
+use crate::parse::calm::{Calm, CalmText, LastChar};
 use crate::parse::emit::{Emitter, Sink};
 use crate::parse::line::Fence;
 use crate::parse::objects::Objects;
@@ -110,7 +110,7 @@ impl Scanner {
         is_calm.then_some(Calm::Text(CalmText {
             at,
             line_start: self.line_start,
-            before: self.before,
+            before: LastChar::new(self.before),
             region: self.emitter.region,
             reasoning_channel: self.reasoning_channel,
         }))
@@ -122,7 +122,7 @@ impl Scanner {
         self.emitter.reported = calm.at;
         self.at = calm.at + plain.length as u64;
         self.line_start = plain.line_start;
-        self.before = calm.before;
+        self.before = calm.before.get();
     }
 
     /// Goes on in a call whose text up to `at` was handed on without the scanner.
