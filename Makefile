@@ -13,7 +13,7 @@ VENV1    := $(SERVERS)/venv-v1
 VENV1_SET := $(VENV1)/.set-up
 FEATURES := prompt validate agent client mcp cli
 
-.PHONY: all test servers conformance soak check lint fmt-check docs bench bench-extract bench-peers bench-smoke bench-limits fuzz fuzz-smoke clean-servers
+.PHONY: all test servers conformance soak check lint fmt-check docs bench bench-extract bench-hub bench-peers bench-smoke bench-limits fuzz fuzz-smoke clean-servers
 
 all: fmt-check lint check docs test
 
@@ -92,6 +92,11 @@ bench-extract:
 # The same content through other parsers; see docs/performance.md.
 bench-peers:
 	cd benches/peers && $(CARGO) run --release --quiet
+
+# What the MCP hub costs beside bare rmcp. Needs Linux, and a second build of the whole
+# MCP client: that is why neither `lint`, `fmt-check` nor CI looks into benches/hub.
+bench-hub:
+	cd benches/hub && $(CARGO) run --release --quiet
 
 # Instructions (by valgrind), allocations and memory against benches/limits.toml; no
 # seconds. `bench-limits` lowers the limits to what is counted now and 5 %.
