@@ -10,7 +10,7 @@ mod endpoint;
 mod process;
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::Write;
 use std::net::TcpListener;
 use std::time::Duration;
 
@@ -188,6 +188,8 @@ fn an_endpoint_on_ollamas_port_is_found_by_itself() {
 #[cfg(unix)]
 #[test]
 fn an_interrupt_in_mid_stream_reaches_the_endpoint() {
+    use std::io::{BufRead, BufReader};
+
     let mut endpoint = Endpoint::start([Reply::events(&[says("One moment")]).end(End::Stall)]);
     let place = Place::new();
     let mut command = std::process::Command::new(process::TOOLGRAFT);

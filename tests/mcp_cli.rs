@@ -9,8 +9,8 @@ mod process;
 
 use std::fs;
 
-use process::{Place, Run, TOOLGRAFT, demo_server};
-use serde_json::{Value, json};
+use process::{Place, demo_server};
+use serde_json::json;
 
 fn with_demo() -> Place {
     let place = Place::new();
@@ -330,10 +330,12 @@ fn headers_are_sent_and_never_follow_a_redirect_to_a_stranger() {
 mod misbehaving {
     use std::time::{Duration, Instant};
 
+    use serde_json::Value;
     use toolgraft::outcome::Status;
     use toolgraft::route::mcp::{Config, Hub, Options, ServerConfig, ServerState};
     use toolgraft::route::{Invocation, Toolbox};
 
+    use super::process::{Run, TOOLGRAFT};
     use super::*;
 
     /// A server in shell: answers the handshake and `tools/list`, then does `on_call`.

@@ -52,7 +52,7 @@ enum Command {
     Extract(extract::Args),
     /// Print the system prompt for a set of tools, and its size in tokens
     Prompt(prompt::Args),
-    /// Connect to MCP servers and list their tools and resources
+    /// Connect to MCP servers and list their tools, resources and prompts
     Tools(tools::Args),
     /// Check the MCP servers: time, size in the prompt, doubtful tools
     Mcp(mcp_check::Args),

@@ -42,7 +42,7 @@ pub(crate) struct ServerArgs {
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "MCP servers")]
 pub(crate) struct ListedArgs {
-    /// List only these tools: a glob over SERVER.TOOL
+    /// List only these tools: a glob over SERVER.TOOL, or TOOL alone
     ///
     /// May be given several times. The others are in no prompt and cannot be called.
     #[arg(long, value_name = "GLOB")]
@@ -232,13 +232,26 @@ async fn stopped(by_interrupt: bool) -> &'static str {
             () = wait(SignalKind::hangup(), true) => "SIGHUP",
         }
     }
-    #[cfg(not(unix))]
+    #[cfg(windows)]
     {
-        if !by_interrupt {
-            return std::future::pending().await;
+        use tokio::signal::windows::{ctrl_break, ctrl_c, ctrl_close, ctrl_shutdown};
+        // Where one cannot be listened to, the others still count.
+        macro_rules! wait {
+            ($signal:expr) => {
+                async {
+                    match $signal {
+                        Ok(mut signal) => drop(signal.recv().await),
+                        Err(_) => std::future::pending().await,
+                    }
+                }
+            };
         }
-        let _ = tokio::signal::ctrl_c().await;
-        "Ctrl-C"
+        tokio::select! {
+            () = wait!(ctrl_c()), if by_interrupt => "Ctrl-C",
+            () = wait!(ctrl_break()) => "Ctrl-Break",
+            () = wait!(ctrl_close()) => "the end of the console",
+            () = wait!(ctrl_shutdown()) => "shutdown",
+        }
     }
 }
 

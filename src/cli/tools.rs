@@ -18,6 +18,7 @@ const EXAMPLES: &str = "\
 Examples:
   toolgraft tools
   toolgraft tools --mcp-config my.json --schema
+  toolgraft tools --tools 'files.*' --tools 'git_*'
   toolgraft tools --json | jq '.servers[].tools[].name'
 
 A configuration file:
@@ -40,7 +41,7 @@ const NAME: usize = 32;
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// Print one JSON object: per server its state, error, tools with schemas, resources
+    /// Print one JSON object: per server its state, error, tools with schemas, resources, prompts
     #[arg(long)]
     json: bool,
 

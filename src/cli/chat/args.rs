@@ -21,8 +21,10 @@ Examples:
   toolgraft chat --mcp-config my.json --allow 'files.read_*' --deny '*.delete_*'
 
 Tools come from the MCP servers of the configuration; without one, the model just
-answers. A tool's first call is asked about: y runs it once, a runs it and every
-later call of that tool, n does not run it, and n REASON tells the model why.
+answers. A tool's first call is asked about, unless --allow, --yes or the server's
+autoApprove lets it run: y runs it once, a runs it and every later call of that
+tool, until its server changes it; n does not run it, and n REASON tells the model
+why.
 
 In a conversation /help lists the commands, a line that ends in \\ goes on in the
 next, Ctrl-C cancels the answer, and Ctrl-C again leaves, as Ctrl-D does.

@@ -3,9 +3,13 @@
 //! The child leads a process group of its own, so that what it started (`npx`
 //! and `sh -c` start others) ends with it. Closing goes in three steps: its
 //! standard input is closed, then the group gets TERM, then KILL. A transport
-//! that is dropped without being closed kills the group at once.
+//! that is dropped without being closed kills the group at once. On Windows a job
+//! object stands for the group; nobody can be asked kindly there, so the second step
+//! is left out.
 
 mod lines;
+#[cfg(any(windows, test))]
+mod lookup;
 mod pipe;
 mod strays;
 
@@ -135,7 +139,11 @@ pub(super) fn spawn(
     environment: &[(OsString, OsString)],
 ) -> Result<(StdioTransport, ChildState), String> {
     let Program { command, args, env, cwd } = program;
-    let mut process = Command::new(command);
+    #[cfg(windows)]
+    let file = lookup::program_file(program, environment, |file| std::path::Path::new(file).is_file());
+    #[cfg(not(windows))]
+    let file = command;
+    let mut process = Command::new(file);
     process.args(args).env_clear();
     process.envs(environment.iter().filter(|(name, value)| is_inherited(name, value)).map(|(n, v)| (n, v)));
     let mark = Mark::new();
@@ -150,8 +158,9 @@ pub(super) fn spawn(
     let mut wrapped = CommandWrap::from(process);
     #[cfg(unix)]
     wrapped.wrap(process_wrap::tokio::ProcessGroup::leader());
+    // With both the whole job ends even when this program is killed.
     #[cfg(windows)]
-    wrapped.wrap(process_wrap::tokio::JobObject);
+    wrapped.wrap(process_wrap::tokio::KillOnDrop).wrap(process_wrap::tokio::JobObject);
     let mut child = wrapped.spawn().map_err(|e| spawn_error(command, &e))?;
     let state = ChildState::default();
     let inner = child.inner_mut();
@@ -178,6 +187,10 @@ fn spawn_error(command: &str, error: &std::io::Error) -> String {
         }
         ErrorKind::NotFound => {
             format!("cannot start {command:?}: not found in PATH: install it, or write its full path as \"command\"")
+        }
+        // The standard library's word for what `cmd.exe` cannot be given safely.
+        ErrorKind::InvalidInput if cfg!(windows) => {
+            format!("cannot start {command:?}: {error}: start the program behind the batch file, such as \"node\"")
         }
         ErrorKind::PermissionDenied => format!("cannot start {command:?}: it is not an executable file"),
         _ => format!("cannot start {command:?}: {error}"),
@@ -207,10 +220,18 @@ pub(super) struct StdioTransport {
     closed: bool,
 }
 
+/// What is waited for. A job object would wait for all that the leader has started.
+fn leader(child: &mut Box<dyn ChildWrapper>) -> &mut dyn ChildWrapper {
+    match cfg!(windows) {
+        true => child.inner_mut(),
+        false => &mut **child,
+    }
+}
+
 impl StdioTransport {
     /// Waits for the leader and notes how it ended; `false` if it still runs after `limit`.
     async fn ended_within(&mut self, limit: Duration) -> bool {
-        match tokio::time::timeout(limit, self.child.wait()).await {
+        match tokio::time::timeout(limit, leader(&mut self.child).wait()).await {
             Ok(Ok(status)) => {
                 *self.state.exit.lock().unwrap_or_else(PoisonError::into_inner) = Some(status.to_string());
                 true
@@ -241,9 +262,9 @@ impl StdioTransport {
         let _ = tokio::time::timeout(GRACE, self.pipe.close()).await;
         let ended = self.ended_within(GRACE).await;
         let others = self.terminate();
-        if !ended {
+        if !ended && cfg!(unix) {
             self.ended_within(GRACE).await;
-        } else if others {
+        } else if ended && others {
             tokio::time::sleep(GROUP_GRACE).await;
         }
         self.kill();
@@ -282,7 +303,7 @@ impl Transport<RoleClient> for StdioTransport {
                 biased;
                 message = self.pipe.receive() => break message,
                 // What it started may hold its output open: the end of the leader counts too.
-                _ = self.child.wait() => self.exited = Some(Instant::now()),
+                _ = leader(&mut self.child).wait() => self.exited = Some(Instant::now()),
             }
         };
         if message.is_none() {
