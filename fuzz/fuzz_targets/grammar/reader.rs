@@ -20,13 +20,13 @@ use crate::meant::{Meant, MeantCall};
 /// What may not, and why.
 pub(crate) fn accepts(meant: &Meant, damaged: &Damaged, found: &Assembled) -> Result<(), String> {
     let mut left: Vec<_> = meant.calls.iter().collect();
-    for call in found.calls() {
+    for (call, raw) in found.entries.iter().filter_map(|entry| Some((entry.result.as_ref().ok()?, &entry.raw))) {
         if let Some(n) = left.iter().position(|meant| meant.is(call)) {
             left.remove(n);
         } else if damaged.cut {
             return Err(format!("a call that was cut off runs: {call:?}"));
         } else {
-            let read = reads(call, &damaged.text).and_then(|()| loses_nothing(call, meant, damaged));
+            let read = reads(call, &damaged.text).and_then(|()| loses_nothing(call, raw, meant, damaged));
             read.map_err(|why| format!("{why}: {call:?}"))?;
         }
     }
@@ -39,9 +39,11 @@ pub(crate) fn accepts(meant: &Meant, damaged: &Damaged, found: &Assembled) -> Re
 
 /// Whether all members but one are as they were meant, where JSON had to be mended
 /// and the damage was small. (A value in tags is any text, broken tags included;
-/// Python's literals are read exactly or not at all.)
-fn loses_nothing(call: &Call, meant: &Meant, damaged: &Damaged) -> Result<(), String> {
-    if in_tags(call) || call.dialect == Dialect::Python {
+/// Python's literals are read exactly or not at all. And a call that the damage
+/// closed before its arguments has none: nothing of them is in its text.)
+fn loses_nothing(call: &Call, raw: &str, meant: &Meant, damaged: &Damaged) -> Result<(), String> {
+    let is_bare = call.raw_arguments.is_empty() && !raw.contains(['{', '}', '`', '"']);
+    if in_tags(call) || call.dialect == Dialect::Python || is_bare {
         return Ok(());
     }
     let strict =
