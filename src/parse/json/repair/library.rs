@@ -29,7 +29,7 @@ pub(in crate::parse::json) fn rewrite(text: &str) -> Option<Mended> {
             rest = rest[1..].trim_start();
             continue;
         }
-        source.separators(separator.take())?;
+        let is_missing = source.separators(separator.take())?;
         let length = match c {
             '{' | '}' | '[' | ']' => {
                 source.take(c)?;
@@ -39,6 +39,10 @@ pub(in crate::parse::json) fn rewrite(text: &str) -> Option<Mended> {
                 let length = string_length(rest)?;
                 let value: String = serde_json::from_str(&rest[..length]).ok()?;
                 let key = rest[length..].trim_start().starts_with(':');
+                // Text that strayed in may look like a key.
+                if key && is_missing && !source.peek().is_some_and(opens) {
+                    return None;
+                }
                 source.same_string(&value, key)?;
                 length
             }
@@ -66,8 +70,9 @@ fn string_length(text: &str) -> Option<usize> {
 }
 
 impl Mender<'_> {
-    /// Takes what stands between two tokens, where the rewritten text has `written`.
-    fn separators(&mut self, written: Option<char>) -> Option<()> {
+    /// Takes what stands between two tokens, where the rewritten text has `written`;
+    /// yields whether that is missing.
+    fn separators(&mut self, written: Option<char>) -> Option<bool> {
         self.gap();
         let found = self.peek().filter(|c| matches!(c, ',' | '，' | ':' | '：'));
         match (written, found) {
@@ -81,7 +86,7 @@ impl Mender<'_> {
         }
         self.at += found.map_or(0, char::len_utf8);
         self.gap();
-        Some(())
+        Some(written.is_some() && found.is_none())
     }
 
     fn take(&mut self, bracket: char) -> Option<()> {

@@ -242,7 +242,8 @@ impl<'t> Mender<'t> {
                 let apart = gap.any || (self.out[..self.value_end].ends_with(['}', ']']) && !self.after_word);
                 // `[1 2]` may be one number.
                 let words = self.after_word && !strings::opens(c) && !matches!(c, '{' | '[') && !gap.line_break;
-                let fits = if object { ahead::key_at(self.text, self.at) } else { !words };
+                // Text that strayed in may look like a key, so one without quotes is none here.
+                let fits = if object { strings::opens(c) && ahead::key_at(self.text, self.at) } else { !words };
                 if !(apart && fits) || matches!(self.open.last(), Some(Kind::Tuple(_))) {
                     return self.stop("neither a comma nor the closing bracket follows the value");
                 }
