@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::assemble::Entry;
-use crate::call::{Call, Rejected};
+use crate::call::{Call, Rejected, RejectedKind};
 use crate::catalog::{Catalog, Server};
 use crate::conversation::Replies;
 use crate::dialect::Dialect;
@@ -17,6 +17,7 @@ use crate::route::Invocation;
 use crate::tool::{Definition, Resource, Tool};
 use crate::validate::Validator;
 
+mod approval;
 mod carry;
 mod context;
 mod native;
@@ -308,100 +309,6 @@ fn cancelling_in_mid_message_runs_nothing() {
     assert!(message.cut_off);
     assert_eq!(message.calls().count(), 1);
     assert!(finished.conversation.pending().next().is_none());
-}
-
-#[test]
-fn questions_are_asked_one_by_one_and_once_per_tool() {
-    let mut turn = started(TurnConfig { policy: Policy::new(Otherwise::AskOnce).allow("time"), ..allowing() });
-    let time = call("time", &json!({"city": "Paris"}));
-    says(&mut turn, &format!("{}{time}{}", paris(), paris()));
-    let asked = |actions: &[Action]| {
-        let id = |action: &Action| match action {
-            Action::Ask(request) => Some((request.id.clone(), request.reason)),
-            _ => None,
-        };
-        actions.iter().filter_map(id).collect::<Vec<_>>()
-    };
-    let first = ends(&mut turn);
-    assert_eq!(asked(&first), [("call_1".to_owned(), AskReason::FirstUse)]);
-    assert_eq!(calls(&first), ["call_2"], "what is allowed runs meanwhile");
-    let unasked = Input::Approval { id: "call_3".into(), approval: true.into() };
-    assert_eq!(turn.handle(unasked).unwrap_err(), TurnError::NotAsked { id: "call_3".into() });
-    turn.handle(Input::Approval { id: "call_1".into(), approval: true.into() }).unwrap();
-    let then = actions(&mut turn);
-    assert_eq!((asked(&then).len(), calls(&then)), (0, vec!["call_1", "call_3"]));
-}
-
-#[test]
-fn a_tool_that_has_changed_since_it_was_approved_is_asked_about_again() {
-    let asked = |granted: Definition| {
-        let config = TurnConfig { policy: Policy::new(Otherwise::AskOnce), ..allowing() };
-        let granted = Granted::from([((Some("demo".to_owned()), "weather".to_owned()), granted)]);
-        let mut turn = Turn::new(setup(config), "Weather?".into(), granted).unwrap();
-        actions(&mut turn);
-        says(&mut turn, &format!("{}{}", paris(), paris()));
-        let actions = ends(&mut turn);
-        let asked = actions.iter().find_map(|action| match action {
-            Action::Ask(request) => Some(request.clone()),
-            _ => None,
-        });
-        (turn, asked, calls(&actions).len())
-    };
-    let now = setup(allowing()).definition(Some("demo"), "weather");
-    let (_, question, run) = asked(now);
-    assert_eq!((question, run), (None, 2));
-
-    let before = Definition::of(&Tool::new("weather").with_description("Tells the weather"));
-    let (mut turn, question, run) = asked(before);
-    let question = question.unwrap();
-    assert_eq!((question.reason, run), (AskReason::Changed, 0));
-    let expected = ["its description was \"Tells the weather\" and is now none", "its parameter \"city\" is new"];
-    assert_eq!(question.changes, expected);
-    turn.handle(Input::Approval { id: question.id, approval: true.into() }).unwrap();
-    assert_eq!(calls(&actions(&mut turn)), ["call_1", "call_2"], "the yes is for the tool as it is now");
-}
-
-#[test]
-fn a_model_may_ask_for_approval_and_not_wave_it() {
-    for (policy, wants, expected) in [
-        (Otherwise::Allow, json!(true), Some(AskReason::Policy)),
-        (Otherwise::Allow, json!("True"), Some(AskReason::Policy)),
-        (Otherwise::Allow, json!(false), None),
-        (Otherwise::AskOnce, json!(true), Some(AskReason::Policy)),
-        (Otherwise::AskOnce, json!(false), Some(AskReason::FirstUse)),
-        (Otherwise::Ask, json!(false), Some(AskReason::Policy)),
-    ] {
-        let mut turn = started(TurnConfig { policy: Policy::new(policy), ..allowing() });
-        says(&mut turn, &call("weather", &json!({"city": "Paris", "requires_approval": wants})));
-        let reason = ends(&mut turn).iter().find_map(|action| match action {
-            Action::Ask(request) => Some(request.reason),
-            _ => None,
-        });
-        assert_eq!(reason, expected, "{policy:?} {wants}");
-    }
-}
-
-#[test]
-fn the_policy_sees_the_server_that_a_resource_is_read_from() {
-    let resource = |uri: &str| Resource { uri: uri.into(), ..Resource::default() };
-    let server =
-        |name: &str, uri: &str| Server { name: Some(name.into()), resources: vec![resource(uri)], ..Server::default() };
-    let catalog = Catalog::new([server("vault", "vault://key"), server("docs", "docs://start")]);
-    let validator = Arc::new(Validator::new(Arc::new(catalog)));
-    let config = TurnConfig { policy: Policy::new(Otherwise::Allow).deny("vault/*"), ..allowing() };
-    let setup = Arc::new(Setup::new(config, validator, Arc::new(Plain)));
-    let read = |server: &str, uri: &str| {
-        format!("<access_mcp_resource><server_name>{server}</server_name><uri>{uri}</uri></access_mcp_resource>")
-    };
-    let mut turn = Turn::new(setup, "Read!".into(), Granted::new()).unwrap();
-    let text = read("vaul", "vault://key") + &read("vault", "vault://key") + &read("doc", "docs://start");
-    says(&mut turn, &text);
-    let actions = ends(&mut turn);
-    let [Action::Call(invocation)] = &actions.iter().filter(|a| matches!(a, Action::Call(_))).collect::<Vec<_>>()[..]
-    else {
-        panic!("{actions:?}")
-    };
-    assert_eq!((invocation.id.as_str(), invocation.server.as_deref()), ("call_3", Some("docs")));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Calls that no marker announces: where they may begin.
 
+use super::lines::Line;
 use super::{Found, Scanner};
 use crate::dialect::Dialect;
 use crate::event::Region;
@@ -16,14 +17,8 @@ const MAX_INDENT: usize = 3;
 
 impl Scanner {
     /// At a line's start: JSON, or a call in Python's syntax.
-    pub(super) fn bare_line(
-        &mut self,
-        indent: usize,
-        text: &str,
-        more: bool,
-        window: Window<'_>,
-        sink: &mut Sink<'_>,
-    ) -> Found {
+    pub(super) fn bare_line(&mut self, line: Line<'_>, window: Window<'_>, sink: &mut Sink<'_>) -> Found {
+        let Line { indent, text, more } = line;
         let is_json = text.starts_with(['{', '[']);
         if !is_json && (!self.tables.python || indent > MAX_INDENT) {
             return Found::Text;

@@ -8,6 +8,16 @@ use crate::parse::objects::{Objects, line_ahead};
 use crate::parse::tables::Marked;
 use crate::parse::window::{Match, Window, leading_space};
 
+/// What stands at a line's start.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Line<'w> {
+    /// Bytes of the white space before it.
+    pub(super) indent: usize,
+    pub(super) text: &'w str,
+    /// Whether the text may still grow.
+    pub(super) more: bool,
+}
+
 impl Scanner {
     /// At a line's start: fence lines and marker lines.
     pub(super) fn line(&mut self, window: Window<'_>, sink: &mut Sink<'_>) -> Found {
@@ -21,21 +31,21 @@ impl Scanner {
                 return Found::Text;
             }
         }
-        let text = &text[indent..];
+        let line = Line { indent, text: &text[indent..], more };
         let found = match self.fence {
-            Some(fence) => self.closing_line(fence, indent, text, more, window, sink),
-            None => self.opening_line(indent, text, more, window, sink),
+            Some(fence) => self.closing_line(fence, line, window, sink),
+            None => self.opening_line(line, window, sink),
         };
         let found = match found {
-            Found::Text => self.marker_line(indent, text, more, window, sink),
+            Found::Text => self.marker_line(line, window, sink),
             found => found,
         };
         let found = match found {
-            Found::Text => self.bare_line(indent, text, more, window, sink),
+            Found::Text => self.bare_line(line, window, sink),
             found => found,
         };
         let found = match found {
-            Found::Text => self.react_line(indent, text, more, window, sink),
+            Found::Text => self.react_line(line, window, sink),
             found => found,
         };
         if matches!(found, Found::Text) {
@@ -44,15 +54,8 @@ impl Scanner {
         found
     }
 
-    fn closing_line(
-        &mut self,
-        fence: Fence,
-        indent: usize,
-        text: &str,
-        more: bool,
-        window: Window<'_>,
-        sink: &mut Sink<'_>,
-    ) -> Found {
+    fn closing_line(&mut self, fence: Fence, line: Line<'_>, window: Window<'_>, sink: &mut Sink<'_>) -> Found {
+        let Line { indent, text, more } = line;
         let closed = match fence_close(text, fence, more) {
             Match::No if self.reads_think_tags() => fence_close_before_think(text, fence, more),
             found => found,
@@ -76,14 +79,8 @@ impl Scanner {
         Found::Taken
     }
 
-    fn opening_line(
-        &mut self,
-        indent: usize,
-        text: &str,
-        more: bool,
-        window: Window<'_>,
-        sink: &mut Sink<'_>,
-    ) -> Found {
+    fn opening_line(&mut self, line: Line<'_>, window: Window<'_>, sink: &mut Sink<'_>) -> Found {
+        let Line { indent, text, more } = line;
         let (fence, length) = match fence_open(text, more) {
             Match::Undecided => return Found::Hold,
             Match::No => return Found::Text,
@@ -140,7 +137,8 @@ impl Scanner {
     }
 
     /// `TYPE: MCP` and `TYPE: ANSWER` lines.
-    fn marker_line(&mut self, indent: usize, text: &str, more: bool, window: Window<'_>, sink: &mut Sink<'_>) -> Found {
+    fn marker_line(&mut self, line: Line<'_>, window: Window<'_>, sink: &mut Sink<'_>) -> Found {
+        let Line { indent, text, more } = line;
         let Some(marked) = self.tables.marked else { return Found::Text };
         match line_ahead(marked, text, more) {
             Match::Undecided => return Found::Hold,

@@ -1,5 +1,6 @@
 //! At a line's start: ReAct's words.
 
+use super::lines::Line;
 use super::{Found, Scanner};
 use crate::event::Region;
 use crate::parse::emit::Sink;
@@ -12,14 +13,8 @@ use crate::reasoning::ReasoningMode;
 
 impl Scanner {
     /// A line that names a known tool, the line of its arguments, and where these begin.
-    pub(super) fn react_line(
-        &mut self,
-        indent: usize,
-        text: &str,
-        more: bool,
-        window: Window<'_>,
-        sink: &mut Sink<'_>,
-    ) -> Found {
+    pub(super) fn react_line(&mut self, line: Line<'_>, window: Window<'_>, sink: &mut Sink<'_>) -> Found {
+        let Line { indent, text, more } = line;
         let Some((dialect, spec)) = self.tables.react else { return Found::Text };
         let (name, length) = match self.react_ahead(text, more) {
             Match::Undecided => return Found::Hold,
