@@ -20,32 +20,33 @@
 //! ```
 
 mod asking;
+mod builder;
 mod driver;
 mod record;
+mod run;
 
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use futures::stream::{self, BoxStream, Stream, StreamExt};
+use futures::stream::{self, StreamExt};
 use tokio_util::sync::CancellationToken;
 
 use crate::catalog::Catalog;
 use crate::conversation::Conversation;
 use crate::model::Model;
-use crate::policy::{self, Policy};
-use crate::profile::Profile;
+use crate::policy;
 use crate::prompt::{Options, PromptError};
 use crate::route::Toolbox;
-use crate::tool::ToolsMode;
 use crate::transcript::Recorder;
-use crate::turn::{ModelChoice, PromptVoice, Setup, Turn, TurnConfig, TurnError, Voice};
+use crate::turn::{PromptVoice, Setup, Turn, TurnConfig, TurnError, Voice};
 use crate::validate::{OutputSchema, Validator};
 use asking::Asking;
 use driver::Driver;
 use record::TurnRecord;
+
+pub use builder::AgentBuilder;
+pub use run::{Run, RunOptions};
 
 pub use crate::turn::{
     AgentEvent, Approval, ApprovalRequest, AskReason, DecodeError, DisplayCall, Finished, Notice, OutputError,
@@ -115,124 +116,10 @@ struct Inner {
     setup: Mutex<Option<(Arc<Catalog>, Arc<Setup>)>>,
 }
 
-/// Options of an [`Agent`].
-pub struct AgentBuilder {
-    inner: Inner,
-    approver: Option<Arc<dyn Approver>>,
-}
-
-impl AgentBuilder {
-    /// Sets everything that depends on the model: how its text is read, where
-    /// the system text goes, the temperature, dialect and language of the prompt.
-    #[must_use]
-    pub fn profile(mut self, profile: &Profile) -> Self {
-        self.inner.config = std::mem::take(&mut self.inner.config).with_profile(profile);
-        self.inner.prompt.dialect = profile.dialect;
-        self.inner.prompt.lang = profile.lang;
-        self
-    }
-
-    /// Sets how turns go, the policy included.
-    #[must_use]
-    pub fn config(mut self, config: TurnConfig) -> Self {
-        self.inner.config = config;
-        self
-    }
-
-    /// Sets how tools are offered to the model. Default in the prompt.
-    #[must_use]
-    pub fn tools_mode(mut self, mode: ToolsMode) -> Self {
-        self.inner.config.tools_mode = mode;
-        self
-    }
-
-    /// Sets which calls run, which are asked about, which are denied. Without
-    /// one, all are denied.
-    #[must_use]
-    pub fn policy(mut self, policy: Policy) -> Self {
-        self.inner.config.policy = policy;
-        self
-    }
-
-    /// Sets the model that answers from the second round on (a name, or a
-    /// [`RoundModel`](crate::turn::RoundModel)), or a function that chooses one
-    /// before each round ([`ModelChoice::new`]). Its name goes to the endpoint
-    /// with the request.
-    #[must_use]
-    pub fn round_model(mut self, choice: impl Into<ModelChoice>) -> Self {
-        self.inner.config.round_model = Some(choice.into());
-        self
-    }
-
-    /// Sets what the prompt teaches and how. Tool choice and the number of calls
-    /// in a message are those of the [`TurnConfig`].
-    #[must_use]
-    pub fn prompt(mut self, options: Options) -> Self {
-        self.inner.prompt = options;
-        self
-    }
-
-    /// Sets who is asked about calls that the policy does not decide about.
-    /// Without one they are denied.
-    #[must_use]
-    pub fn approver(mut self, approver: impl Approver + 'static) -> Self {
-        self.approver = Some(Arc::new(approver));
-        self
-    }
-
-    /// Makes the tools that match the pattern [display-only](crate::tool::Tool::display_only):
-    /// for tools of MCP servers, which cannot mark themselves. Patterns are those
-    /// of a [`Policy`].
-    #[must_use]
-    pub fn display_only(mut self, pattern: impl Into<String>) -> Self {
-        self.inner.display_only.push(pattern.into());
-        self
-    }
-
-    /// Has every answer match a schema; see [`Agent::run_with`] for one answer.
-    #[must_use]
-    pub fn output(mut self, schema: impl Into<Arc<OutputSchema>>) -> Self {
-        self.inner.output = Some(schema.into());
-        self
-    }
-
-    /// Sets how long a call may take; `None` for any time. Default [`CALL_TIMEOUT`].
-    #[must_use]
-    pub fn call_timeout(mut self, timeout: Option<Duration>) -> Self {
-        self.inner.call_timeout = timeout;
-        self
-    }
-
-    /// Replaces the prompt's words; they are made once per catalog.
-    #[must_use]
-    pub fn voice(mut self, make: impl Fn(&Arc<Catalog>) -> Arc<dyn Voice> + Send + Sync + 'static) -> Self {
-        self.inner.voice = Some(Box::new(make));
-        self
-    }
-
-    /// The agent.
-    pub fn build(self) -> Agent {
-        Agent { inner: Arc::new(self.inner), asking: Arc::new(Asking::new(self.approver)) }
-    }
-}
-
 impl Agent {
     /// Options of an agent with this model and these tools.
     pub fn builder(model: impl Model + 'static, toolbox: impl Toolbox + 'static) -> AgentBuilder {
-        AgentBuilder {
-            inner: Inner {
-                model: Arc::new(model),
-                toolbox: Arc::new(toolbox),
-                config: TurnConfig::default(),
-                call_timeout: Some(CALL_TIMEOUT),
-                prompt: Options::default(),
-                display_only: Vec::new(),
-                output: None,
-                voice: None,
-                setup: Mutex::default(),
-            },
-            approver: None,
-        }
+        AgentBuilder::new(Arc::new(model), Arc::new(toolbox))
     }
 
     /// The same agent with somebody else to ask, for one user of several or one
@@ -282,32 +169,6 @@ impl Agent {
     }
 }
 
-/// Options of one turn.
-#[derive(Debug, Clone, Default)]
-#[non_exhaustive]
-pub struct RunOptions {
-    /// The schema that the answer has to match; `None` for the agent's own.
-    pub output: Option<Arc<OutputSchema>>,
-    /// Where the turn is recorded.
-    pub recorder: Option<Recorder>,
-}
-
-impl RunOptions {
-    /// Sets the schema that the answer has to match.
-    #[must_use]
-    pub fn output(mut self, schema: impl Into<Arc<OutputSchema>>) -> Self {
-        self.output = Some(schema.into());
-        self
-    }
-
-    /// Sets where the turn is recorded.
-    #[must_use]
-    pub fn recorder(mut self, recorder: &Recorder) -> Self {
-        self.recorder = Some(recorder.clone());
-        self
-    }
-}
-
 impl Inner {
     fn setup(&self) -> Result<Arc<Setup>, PromptError> {
         let offered = self.toolbox.catalog();
@@ -342,80 +203,9 @@ impl Inner {
     }
 }
 
-/// The events of one turn; [`AgentEvent::Finished`] is the last one.
-pub struct Run {
-    events: BoxStream<'static, AgentEvent>,
-    cancel: CancellationToken,
-    suspend: CancellationToken,
-}
-
-impl Run {
-    /// Cancels the turn: the stream goes on to its end, and calls that ran are
-    /// answered as cancelled. Dropping the stream cancels without an ending.
-    pub fn cancel(&self) {
-        self.cancel.cancel();
-    }
-
-    /// Cancels the turn from elsewhere.
-    pub fn cancellation(&self) -> CancellationToken {
-        self.cancel.clone()
-    }
-
-    /// Suspends the turn, so that it can go on later, perhaps in another process:
-    /// while somebody thinks for hours about an approval, or before a shutdown.
-    ///
-    /// Nothing new begins. The stream goes on to its end: a message that streams
-    /// is read to its end, calls that run are waited for, the open question is
-    /// withdrawn. Unless the message was an answer, the turn then ends with
-    /// [`StopReason::Suspended`]; its conversation is stored like any other, and
-    /// [`Agent::run`] goes on with it: calls that have not begun are decided about
-    /// and asked about again, under the same ids.
-    pub fn suspend(&self) {
-        self.suspend.cancel();
-    }
-
-    /// Suspends the turn from elsewhere: by cancelling this token.
-    pub fn suspension(&self) -> CancellationToken {
-        self.suspend.clone()
-    }
-
-    /// Runs the turn to its end.
-    ///
-    /// # Panics
-    /// [`AgentEvent::Finished`] was taken from the stream before.
-    pub async fn finish(mut self) -> Finished {
-        while let Some(event) = self.next().await {
-            if let AgentEvent::Finished(finished) = event {
-                return *finished;
-            }
-        }
-        panic!("the turn is over: `AgentEvent::Finished` was taken from the stream before")
-    }
-}
-
-impl Stream for Run {
-    type Item = AgentEvent;
-
-    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<AgentEvent>> {
-        self.events.poll_next_unpin(cx)
-    }
-}
-
 impl std::fmt::Debug for Agent {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Agent").field("config", &self.inner.config).finish_non_exhaustive()
-    }
-}
-
-impl std::fmt::Debug for AgentBuilder {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("AgentBuilder").field("config", &self.inner.config).finish_non_exhaustive()
-    }
-}
-
-impl std::fmt::Debug for Run {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Run").finish_non_exhaustive()
     }
 }
 

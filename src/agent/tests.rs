@@ -6,6 +6,7 @@ mod output;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use futures::stream::BoxStream;
 use serde_json::{Map, Value, json};
 
 use super::*;
@@ -14,6 +15,7 @@ use crate::model::{ModelError, ModelEvent, Request};
 use crate::model::{Recorded, Round};
 use crate::outcome::Status;
 use crate::policy::{Otherwise, Policy};
+use crate::profile::Profile;
 use crate::reasoning::{ReasoningCalls, ReasoningMode};
 use crate::route::Functions;
 use crate::tool::{Tool, ToolChoice};

@@ -1,14 +1,14 @@
 //! A model's message while it streams: what counts, what is shown, where it is cut.
 
+mod message;
 mod native;
 
 use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::assemble::{Assembled, Collector, Entry};
+use crate::assemble::{Assembled, Collector};
 use crate::call::RejectedKind;
-use crate::conversation::{Assistant, Part, Placed};
 use crate::event::{Event, MarkerKind, Region};
 use crate::message::{Delta, DeltaKind, FinishReason, NativeCall};
 use crate::parse::Parser;
@@ -21,6 +21,9 @@ use super::event::{AgentEvent, DisplayCall};
 use super::ids::next_id;
 use super::native::Read;
 use super::round_model::RoundModel;
+use message::Piece;
+
+pub(super) use message::{Message, Place};
 
 /// A message that streams.
 pub(super) struct Draft {
@@ -61,14 +64,6 @@ struct Body {
     natives: HashMap<u32, NativeCall>,
 }
 
-/// A piece of a message, in stream order.
-#[derive(Debug)]
-enum Piece {
-    Text(Region, String),
-    Marker(MarkerKind, String),
-    Entry(u32, Region),
-}
-
 /// What the message is read with.
 pub(super) struct Reader<'a> {
     pub(super) config: &'a TurnConfig,
@@ -79,17 +74,6 @@ pub(super) struct Reader<'a> {
     pub(super) correcting: bool,
     /// Which calls are shown and not run.
     pub(super) displays: Displays<'a>,
-}
-
-/// A message that is over.
-pub(super) struct Message {
-    pieces: Vec<Piece>,
-    /// Native calls among the entries, by index.
-    natives: HashMap<u32, NativeCall>,
-    /// Its calls and rejected calls.
-    pub(super) entries: Vec<Entry>,
-    /// Indices of the calls that were shown to the user.
-    pub(super) shown: Vec<u32>,
 }
 
 impl Draft {
@@ -294,118 +278,6 @@ impl Body {
         entries.iter_mut().filter(|e| e.promoted).for_each(|e| reader.validator.check_entry(e));
         Message { pieces: self.pieces, natives: self.natives, entries, shown: self.shown }
     }
-}
-
-impl Message {
-    /// Drops what stands behind the last call that `is_call` names: text after a
-    /// call never enters the history.
-    pub(super) fn cut_after(&mut self, is_call: impl Fn(&Entry) -> bool) {
-        let call = |piece: &Piece| match piece {
-            Piece::Entry(index, _) => self.entries.iter().any(|e| e.index == *index && is_call(e)),
-            _ => false,
-        };
-        let Some(last) = self.pieces.iter().rposition(call) else { return };
-        let own = self.pieces[last + 1..].iter().take_while(|piece| match piece {
-            Piece::Marker(kind, _) => matches!(kind, MarkerKind::Fence | MarkerKind::Wrapper | MarkerKind::Token),
-            Piece::Text(_, text) => text.trim().is_empty(),
-            Piece::Entry(..) => false,
-        });
-        let end = last + 1 + own.count();
-        self.pieces.truncate(end);
-        // White space is kept only in front of a marker: how much of it came
-        // before the cut depends on the stream's chunks.
-        while let Some(Piece::Text(..)) = self.pieces.last() {
-            self.pieces.pop();
-        }
-    }
-
-    /// Whether the message says nothing to the user.
-    pub(super) fn is_blank(&self) -> bool {
-        self.pieces.iter().all(|piece| match piece {
-            Piece::Text(Region::Content, text) => text.trim().is_empty(),
-            Piece::Entry(index, region) => !self.entries.iter().any(|e| e.index == *index && is_shown(e, *region)),
-            _ => true,
-        })
-    }
-
-    /// What was said, calls included, and what was thought.
-    pub(super) fn spoken(&self) -> (String, String) {
-        let (mut answer, mut reasoning) = (String::new(), String::new());
-        for piece in &self.pieces {
-            let (region, text) = match piece {
-                Piece::Text(region, text) => (*region, text),
-                Piece::Marker(_, text) => (Region::Content, text),
-                Piece::Entry(index, region) => match self.entries.iter().find(|e| e.index == *index) {
-                    Some(entry) => (*region, &entry.raw),
-                    None => continue,
-                },
-            };
-            match region {
-                Region::Content => answer.push_str(text),
-                Region::Reasoning => reasoning.push_str(text),
-            }
-        }
-        (answer, reasoning)
-    }
-
-    /// The message for the history. `place` gives each entry its id, or says
-    /// whether the model is told about it.
-    pub(super) fn into_assistant(self, mut place: impl FnMut(&Entry, Option<&NativeCall>) -> Place) -> Assistant {
-        let mut natives = self.natives;
-        let mut assistant = Assistant::default();
-        let mut entries = self.entries.into_iter().peekable();
-        for piece in self.pieces {
-            match piece {
-                Piece::Text(Region::Content, text) => assistant.parts.push(Part::Text { text }),
-                Piece::Text(Region::Reasoning, text) => assistant.reasoning.push_str(&text),
-                Piece::Marker(kind, text) => assistant.parts.push(Part::Marker { kind, text }),
-                Piece::Entry(index, region) => {
-                    let Some(entry) = entries.next_if(|e| e.index == index) else { continue };
-                    let native = natives.remove(&entry.index);
-                    let place = place(&entry, native.as_ref());
-                    push_entry(&mut assistant, entry, region, place, native);
-                }
-            }
-        }
-        assistant
-    }
-}
-
-/// Where an entry goes in the history.
-pub(super) enum Place {
-    /// A call with this id.
-    Call(String),
-    /// A rejected call, and whether the model is told about it.
-    Rejected(bool),
-}
-
-fn push_entry(assistant: &mut Assistant, entry: Entry, region: Region, place: Place, native: Option<NativeCall>) {
-    let Entry { result, raw, promoted, .. } = entry;
-    match (result, place) {
-        (Ok(call), Place::Call(id)) => {
-            assistant.parts.push(Part::Call(Placed { id, call: Box::new(call), raw, promoted }));
-        }
-        (Ok(_), Place::Rejected(_)) => {}
-        (Err(rejected), place) => {
-            if rejected.kind == RejectedKind::InReasoning {
-                match region {
-                    Region::Reasoning => assistant.reasoning.push_str(&raw),
-                    Region::Content => assistant.parts.push(Part::Text { text: raw }),
-                }
-            }
-            let feedback = matches!(place, Place::Rejected(true));
-            assistant.parts.push(Part::Rejected { rejected: Box::new(rejected), feedback, native });
-        }
-    }
-}
-
-/// Whether the user sees the entry's text.
-fn is_shown(entry: &Entry, region: Region) -> bool {
-    entry.result.as_ref().is_err_and(|r| match r.kind {
-        RejectedKind::Quoted => true,
-        RejectedKind::InReasoning => region == Region::Content,
-        _ => false,
-    })
 }
 
 /// The event with a call's arguments as its schema wants them.

@@ -1,7 +1,8 @@
 //! The events of a turn as somebody at a terminal, or on a pipe, sees them.
 
+mod thoughts;
+
 use std::io::{self, IsTerminal, Write, stderr, stdout};
-use std::time::Instant;
 
 use anstyle::Style;
 use serde_json::Value;
@@ -16,6 +17,7 @@ use crate::cli::terminal::{self, counted};
 use crate::cli::tokens;
 use crate::event::Region;
 use crate::outcome::{Outcome, Status};
+use thoughts::Thoughts;
 
 /// Most characters of a call's arguments that are shown. They are what is
 /// approved, so much more is shown than of a result.
@@ -31,15 +33,7 @@ pub(super) struct Display {
     reasoning: Reasoning,
     /// Where somebody can ask for it later.
     in_conversation: bool,
-    /// Reasoning of this round, and when it began, until it is folded.
-    thinking: Option<Instant>,
-    /// When a call began that may turn out to be a draft within the reasoning.
-    paused: Option<Instant>,
-    thought: String,
-    /// All reasoning of the turn.
-    last_thought: String,
-    /// Whether the round has shown no reasoning yet.
-    round_is_new: bool,
+    thoughts: Thoughts,
     /// Text of this round that may be the answer.
     held: String,
     /// Calls that run: id and name.
@@ -70,11 +64,7 @@ impl Display {
             quiet: args.quiet,
             reasoning: if args.quiet { Reasoning::Hidden } else { args.reasoning_display },
             in_conversation,
-            thinking: None,
-            paused: None,
-            thought: String::new(),
-            last_thought: String::new(),
-            round_is_new: true,
+            thoughts: Thoughts::default(),
             held: String::new(),
             running: Vec::new(),
             asked: None,
@@ -86,7 +76,7 @@ impl Display {
     /// A turn begins.
     pub(super) fn begin(&mut self) {
         self.summary = Summary::new();
-        self.last_thought.clear();
+        self.thoughts.begin_turn();
         self.screen.begin();
         let columns = terminal::columns();
         self.screen.resize(columns);
@@ -95,7 +85,7 @@ impl Display {
 
     /// The reasoning of the last turn.
     pub(super) fn thoughts(&self) -> &str {
-        &self.last_thought
+        self.thoughts.of_turn()
     }
 
     /// A line of our own.
@@ -130,11 +120,7 @@ impl Display {
             AgentEvent::RoundStarted { .. } => {
                 self.screen.begin();
                 self.held.clear();
-                self.thought.clear();
-                let kept = self.last_thought.trim_end().len();
-                self.last_thought.truncate(kept);
-                self.round_is_new = true;
-                self.paused = None;
+                self.thoughts.begin_round();
                 self.wait("waiting for the model")
             }
             AgentEvent::Text { text } => self.text(&text),
@@ -142,7 +128,7 @@ impl Display {
             AgentEvent::Reclassified { to } => self.reclassify(to),
             AgentEvent::CallStarted { server, tool, .. } => {
                 // Reasoning is folded when it turns out that this is no draft within it.
-                self.paused = Some(Instant::now());
+                self.thoughts.pause();
                 self.release()?;
                 self.wait(&format!("the model writes a call of {}", full_name(server.as_deref(), &tool)))
             }
@@ -215,7 +201,7 @@ impl Display {
         if self.piped {
             self.held.push_str(text);
         }
-        if text.trim().is_empty() && self.thinking.is_some() {
+        if text.trim().is_empty() && self.thoughts.is_open() {
             return Ok(());
         }
         self.fold()?;
@@ -237,47 +223,30 @@ impl Display {
     }
 
     fn think(&mut self, text: &str) -> io::Result<()> {
-        self.thought.push_str(text);
-        self.remember(text);
+        self.thoughts.add(text);
         if self.reasoning == Reasoning::Full {
             self.live.clear();
             return self.screen.text(Region::Reasoning, text);
         }
-        if self.thinking.is_none() && !text.trim().is_empty() {
-            self.thinking = Some(Instant::now());
+        if !text.trim().is_empty() && self.thoughts.measure() {
             self.live.clear();
             self.wait("thinking")?;
         }
         if self.reasoning == Reasoning::Folded {
-            self.live.tail(&self.thought);
+            self.live.tail(self.thoughts.of_round());
         }
         Ok(())
     }
 
-    /// Keeps reasoning for later; that of two rounds with a blank line between them.
-    fn remember(&mut self, text: &str) {
-        let begins = self.last_thought.is_empty() || self.round_is_new;
-        let text = if begins { text.trim_start() } else { text };
-        if text.is_empty() {
-            return;
-        }
-        if std::mem::take(&mut self.round_is_new) && !self.last_thought.is_empty() {
-            self.last_thought.push_str("\n\n");
-        }
-        self.last_thought.push_str(text);
-    }
-
     /// Reasoning has ended: one line is left of it.
     fn fold(&mut self) -> io::Result<()> {
-        let paused = self.paused.take();
-        let Some(started) = self.thinking.take() else { return Ok(()) };
-        let took = paused.map_or_else(|| started.elapsed(), |ended| ended.saturating_duration_since(started));
+        let Some(took) = self.thoughts.fold() else { return Ok(()) };
         self.live.clear();
         if self.reasoning == Reasoning::Hidden {
             return Ok(());
         }
         let how = if self.in_conversation { "/think" } else { "--reasoning-display full" };
-        let size = counted(tokens::count(&self.thought), "token");
+        let size = counted(tokens::count(self.thoughts.of_round()), "token");
         self.line(DIM, &format!("thought for {}, {size} · {how} shows it", time(took)))
     }
 
@@ -285,17 +254,16 @@ impl Display {
     fn reclassify(&mut self, to: Region) -> io::Result<()> {
         match to {
             Region::Reasoning if self.piped => {
-                self.thought = std::mem::take(&mut self.held);
+                self.thoughts.was_said(std::mem::take(&mut self.held));
                 Ok(())
             }
             Region::Reasoning => self.line(DIM, "(all of this was reasoning: </think> came without an opening tag)"),
             Region::Content => {
-                let thought = std::mem::take(&mut self.thought);
-                let shown = self.thinking.take().is_none();
+                let thought = self.thoughts.was_answer();
                 self.live.clear();
-                match shown {
-                    true => self.line(DIM, "(this was the answer: no </think> came)"),
-                    false => self.text(&thought),
+                match thought {
+                    None => self.line(DIM, "(this was the answer: no </think> came)"),
+                    Some(thought) => self.text(&thought),
                 }
             }
         }
@@ -319,9 +287,9 @@ impl Display {
         match rejected.kind {
             RejectedKind::InReasoning => {
                 // Its bytes are part of the reasoning, which goes on.
-                self.paused = None;
+                self.thoughts.resume();
                 self.think(&rejected.raw)?;
-                if self.thinking.is_some() {
+                if self.thoughts.is_open() {
                     self.wait("thinking")?;
                 }
                 match self.reasoning {

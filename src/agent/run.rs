@@ -1,0 +1,103 @@
+//! One turn of an agent: its options, its events, its end.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use futures::stream::{BoxStream, Stream, StreamExt};
+use tokio_util::sync::CancellationToken;
+
+use super::{AgentEvent, Finished};
+use crate::transcript::Recorder;
+use crate::validate::OutputSchema;
+
+/// Options of one turn.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct RunOptions {
+    /// The schema that the answer has to match; `None` for the agent's own.
+    pub output: Option<Arc<OutputSchema>>,
+    /// Where the turn is recorded.
+    pub recorder: Option<Recorder>,
+}
+
+impl RunOptions {
+    /// Sets the schema that the answer has to match.
+    #[must_use]
+    pub fn output(mut self, schema: impl Into<Arc<OutputSchema>>) -> Self {
+        self.output = Some(schema.into());
+        self
+    }
+
+    /// Sets where the turn is recorded.
+    #[must_use]
+    pub fn recorder(mut self, recorder: &Recorder) -> Self {
+        self.recorder = Some(recorder.clone());
+        self
+    }
+}
+
+/// The events of one turn; [`AgentEvent::Finished`] is the last one.
+pub struct Run {
+    pub(super) events: BoxStream<'static, AgentEvent>,
+    pub(super) cancel: CancellationToken,
+    pub(super) suspend: CancellationToken,
+}
+
+impl Run {
+    /// Cancels the turn: the stream goes on to its end, and calls that ran are
+    /// answered as cancelled. Dropping the stream cancels without an ending.
+    pub fn cancel(&self) {
+        self.cancel.cancel();
+    }
+
+    /// Cancels the turn from elsewhere.
+    pub fn cancellation(&self) -> CancellationToken {
+        self.cancel.clone()
+    }
+
+    /// Suspends the turn, so that it can go on later, perhaps in another process:
+    /// while somebody thinks for hours about an approval, or before a shutdown.
+    ///
+    /// Nothing new begins. The stream goes on to its end: a message that streams
+    /// is read to its end, calls that run are waited for, the open question is
+    /// withdrawn. Unless the message was an answer, the turn then ends with
+    /// [`StopReason::Suspended`]; its conversation is stored like any other, and
+    /// [`Agent::run`](super::Agent::run) goes on with it: calls that have not begun are decided about
+    /// and asked about again, under the same ids.
+    pub fn suspend(&self) {
+        self.suspend.cancel();
+    }
+
+    /// Suspends the turn from elsewhere: by cancelling this token.
+    pub fn suspension(&self) -> CancellationToken {
+        self.suspend.clone()
+    }
+
+    /// Runs the turn to its end.
+    ///
+    /// # Panics
+    /// [`AgentEvent::Finished`] was taken from the stream before.
+    pub async fn finish(mut self) -> Finished {
+        while let Some(event) = self.next().await {
+            if let AgentEvent::Finished(finished) = event {
+                return *finished;
+            }
+        }
+        panic!("the turn is over: `AgentEvent::Finished` was taken from the stream before")
+    }
+}
+
+impl Stream for Run {
+    type Item = AgentEvent;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<AgentEvent>> {
+        self.events.poll_next_unpin(cx)
+    }
+}
+
+impl std::fmt::Debug for Run {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Run").finish_non_exhaustive()
+    }
+}

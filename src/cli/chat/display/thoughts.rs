@@ -1,0 +1,96 @@
+//! The reasoning of a turn: how long it takes, and what is kept of it.
+
+use std::time::{Duration, Instant};
+
+/// The reasoning of a turn.
+#[derive(Default)]
+pub(super) struct Thoughts {
+    /// When the reasoning began that is to be folded.
+    since: Option<Instant>,
+    /// When a call began that may turn out to be a draft within the reasoning.
+    paused: Option<Instant>,
+    /// Reasoning of this round.
+    round: String,
+    /// All reasoning of the turn.
+    turn: String,
+    /// Whether nothing of this round is in `turn` yet.
+    round_is_new: bool,
+}
+
+impl Thoughts {
+    pub(super) fn begin_turn(&mut self) {
+        self.turn.clear();
+    }
+
+    pub(super) fn begin_round(&mut self) {
+        self.round.clear();
+        self.turn.truncate(self.turn.trim_end().len());
+        self.round_is_new = true;
+        self.paused = None;
+    }
+
+    /// All reasoning of the turn; that of two rounds has a blank line between them.
+    pub(super) fn of_turn(&self) -> &str {
+        &self.turn
+    }
+
+    /// The reasoning of this round.
+    pub(super) fn of_round(&self) -> &str {
+        &self.round
+    }
+
+    /// More reasoning came.
+    pub(super) fn add(&mut self, text: &str) {
+        self.round.push_str(text);
+        let begins = self.turn.is_empty() || self.round_is_new;
+        let text = if begins { text.trim_start() } else { text };
+        if text.is_empty() {
+            return;
+        }
+        if std::mem::take(&mut self.round_is_new) && !self.turn.is_empty() {
+            self.turn.push_str("\n\n");
+        }
+        self.turn.push_str(text);
+    }
+
+    /// Measures from now on, if it does not already; says whether it begins to.
+    pub(super) fn measure(&mut self) -> bool {
+        let begins = self.since.is_none();
+        self.since.get_or_insert_with(Instant::now);
+        begins
+    }
+
+    /// Whether reasoning is to be folded.
+    pub(super) fn is_open(&self) -> bool {
+        self.since.is_some()
+    }
+
+    /// A call begins: if it is no draft, the reasoning ended here.
+    pub(super) fn pause(&mut self) {
+        self.paused = Some(Instant::now());
+    }
+
+    /// The call was a draft: the reasoning goes on.
+    pub(super) fn resume(&mut self) {
+        self.paused = None;
+    }
+
+    /// The reasoning has ended; how long it took, if it is to be folded.
+    pub(super) fn fold(&mut self) -> Option<Duration> {
+        let paused = self.paused.take();
+        let since = self.since.take()?;
+        Some(paused.map_or_else(|| since.elapsed(), |ended| ended.saturating_duration_since(since)))
+    }
+
+    /// What was said in this round was reasoning.
+    pub(super) fn was_said(&mut self, text: String) {
+        self.round = text;
+    }
+
+    /// This round's reasoning was the answer: what was thought, unless it was shown
+    /// as it came.
+    pub(super) fn was_answer(&mut self) -> Option<String> {
+        let thought = std::mem::take(&mut self.round);
+        self.since.take().map(|_| thought)
+    }
+}

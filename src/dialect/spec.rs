@@ -1,0 +1,231 @@
+//! What the data of a dialect can say.
+
+/// The constant data of a dialect.
+#[derive(Debug)]
+pub struct Spec {
+    /// Name on the command line, in recordings and in `extract`.
+    pub name: &'static str,
+    /// What the text looks like.
+    pub shape: Shape,
+    /// Stem of the template under `prompts/<lang>/` that teaches the dialect;
+    /// `None` for a dialect that is only read.
+    pub template: Option<&'static str>,
+}
+
+/// The shape of a dialect's calls.
+#[derive(Debug)]
+pub enum Shape {
+    /// An element with child elements.
+    Element(&'static [Block]),
+    /// The tool's name as a tag, its parameters as tags inside.
+    ToolTag,
+    /// JSON objects, each with the tool's name and the arguments, behind a marker.
+    MarkedJson(MarkedJson),
+    /// The tool's name outside its arguments.
+    Named(&'static Named),
+    /// Calls of known tools as Python writes them.
+    Python,
+    /// JSON objects that are calls of known tools, without a marker.
+    Json(&'static ObjectKeys),
+    /// A line with a known tool's name, then one with its arguments.
+    React(&'static React),
+}
+
+/// An element that is a call.
+#[derive(Debug)]
+pub struct Block {
+    /// Tag name of the element.
+    pub tag: &'static str,
+    /// Tool that the element stands for; `None` where a child names it.
+    pub tool: Option<&'static str>,
+    /// Children, in any order in the text.
+    pub children: &'static [Child],
+}
+
+/// A child element of a [`Block`].
+#[derive(Debug)]
+pub struct Child {
+    /// Tag name.
+    pub tag: &'static str,
+    /// What its text is.
+    pub role: ChildRole,
+}
+
+/// What a child element's text is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChildRole {
+    /// The server's name.
+    Server,
+    /// The tool's name.
+    Tool,
+    /// All arguments, in JSON.
+    Arguments,
+    /// One argument, as text, under the child's tag name.
+    Argument,
+}
+
+/// Data of a dialect whose calls are JSON objects behind a marker.
+#[derive(Debug)]
+pub struct MarkedJson {
+    /// What announces the objects.
+    pub lead: Lead,
+    /// Bytes, one of which may part two objects; white space may, too.
+    pub separators: &'static [u8],
+    /// Keys for the tool's name, the dialect's own first.
+    pub tool_keys: &'static [&'static str],
+    /// Keys for the arguments, the dialect's own first.
+    pub argument_keys: &'static [&'static str],
+    /// Keys for the server's name, the dialect's own first.
+    pub server_keys: &'static [&'static str],
+    /// Keys of the dialect that say nothing that a call needs.
+    pub idle_keys: &'static [&'static str],
+    /// The dialect's calls whose tool's name stands before their JSON.
+    pub named: Option<&'static Named>,
+}
+
+/// Keys of a JSON object that is a call without a marker. One with any other key is none.
+#[derive(Debug)]
+pub struct ObjectKeys {
+    /// Keys for the tool's name, the dialect's own first.
+    pub tool: &'static [&'static str],
+    /// Keys for the arguments, the dialect's own first.
+    pub arguments: &'static [&'static str],
+    /// Keys for the server's name, the dialect's own first.
+    pub server: &'static [&'static str],
+    /// Keys that say nothing that a call needs.
+    pub idle: &'static [&'static str],
+    /// Key for the tool's name, or for an object with name and arguments.
+    pub function: &'static str,
+    /// The one key of an object that holds a list of such objects.
+    pub list: &'static str,
+}
+
+impl ObjectKeys {
+    /// All keys.
+    pub fn all(&self) -> impl Iterator<Item = &'static str> {
+        let lists = [self.tool, self.arguments, self.server, self.idle];
+        lists.into_iter().flatten().copied().chain([self.function, self.list])
+    }
+}
+
+/// What announces JSON objects as calls.
+#[derive(Debug)]
+pub enum Lead {
+    /// A line of its own.
+    Line {
+        /// The line that announces calls.
+        call: LineMarker,
+        /// The line that announces the answer; it is taken off.
+        answer: LineMarker,
+    },
+    /// A marker anywhere in the text; the first is the dialect's own.
+    Marker(&'static [Wrapper]),
+}
+
+/// Literal text around JSON objects.
+#[derive(Debug)]
+pub struct Wrapper {
+    /// What stands before them; begins with `<` or `[`.
+    pub open: &'static str,
+    /// What stands behind them, if anything; begins with `<` or `[`.
+    pub close: Option<&'static str>,
+    /// Whether a missing `close` is a repair.
+    pub must_close: bool,
+}
+
+/// Data of the shapes in which a call begins with its tool's name.
+#[derive(Debug)]
+pub struct Named {
+    /// The ways to write a call; of those that fit, the first counts.
+    pub calls: &'static [NamedCall],
+    /// What may stand around one or several calls.
+    pub groups: &'static [Group],
+}
+
+/// A call that begins with its tool's name.
+#[derive(Debug)]
+pub struct NamedCall {
+    /// What the call begins with, up to where its arguments begin.
+    pub head: &'static [Piece],
+    /// How the arguments are written.
+    pub arguments: NamedArguments,
+    /// What ends the call; empty where the arguments' end does.
+    pub close: &'static str,
+}
+
+/// How the arguments of a [`NamedCall`] are written.
+#[derive(Debug)]
+pub enum NamedArguments {
+    /// As one JSON value; `fenced` where a code fence around it is the rule.
+    Json {
+        /// Whether a fence is no fault.
+        fenced: bool,
+    },
+    /// One tag each, all closed by the same tag.
+    Tags {
+        /// The opening tag; its name is the parameter's.
+        open: &'static [Piece],
+        /// The closing tag.
+        close: &'static str,
+    },
+}
+
+/// Data of ReAct's shape.
+#[derive(Debug)]
+pub struct React {
+    /// The lines up to the arguments' JSON.
+    pub head: &'static [Piece],
+    /// What the lines begin with that may follow.
+    pub lines: &'static [&'static str],
+}
+
+/// Part of an opener that holds a name.
+///
+/// In a [`Text`](Piece::Text) of special tokens `｜` also stands for `|`, and
+/// `▁` for `_`, `\_` or a space, as models and servers spell them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Piece {
+    /// This very text.
+    Text(&'static str),
+    /// White space, if any.
+    Space,
+    /// A name: of the tool, or of the parameter.
+    Name,
+    /// A word that says nothing that a call needs.
+    Id,
+    /// A single or double quotation mark, the second the same as the first.
+    Quote,
+    /// Any number of these characters.
+    Any(&'static str),
+    /// One of these characters.
+    OneOf(&'static str),
+    /// The rest of a tag: further attributes and its `>`.
+    Attributes,
+}
+
+/// What stands around one or several calls.
+#[derive(Debug)]
+pub struct Group {
+    /// The opening tag or token.
+    pub open: &'static str,
+    /// The closing tag or token.
+    pub close: &'static str,
+    /// Whether it only counts before a call; a special token always does.
+    pub gated: bool,
+}
+
+/// A line that marks something, as a sequence of regular expressions.
+///
+/// The whole line matches the pieces in order. A line that is still arriving
+/// may become one while it matches some of the pieces, the last one in part;
+/// for that, each piece matches one character or a run of one class.
+#[derive(Debug)]
+pub struct LineMarker {
+    /// The line as the prompt writes it.
+    pub text: &'static str,
+    /// Letters, in lower case, that every such line begins with after emphasis
+    /// (`*`, `_`): lines that do not are told apart without an expression.
+    pub lead: &'static str,
+    /// The pieces; none matches a line break.
+    pub pieces: &'static [&'static str],
+}
