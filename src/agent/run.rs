@@ -62,9 +62,10 @@ impl Run {
     /// Nothing new begins. The stream goes on to its end: a message that streams
     /// is read to its end, calls that run are waited for, the open question is
     /// withdrawn. Unless the message was an answer, the turn then ends with
-    /// [`StopReason::Suspended`]; its conversation is stored like any other, and
-    /// [`Agent::run`](super::Agent::run) goes on with it: calls that have not begun are decided about
-    /// and asked about again, under the same ids.
+    /// [`StopReason::Suspended`](super::StopReason::Suspended); its conversation is
+    /// stored like any other, and [`Agent::run`](super::Agent::run) goes on with it:
+    /// calls that have not begun are decided about and asked about again, under the
+    /// same ids.
     pub fn suspend(&self) {
         self.suspend.cancel();
     }
