@@ -1,14 +1,11 @@
-//! Counts of one case: instructions by callgrind, allocations by an allocator
-//! that counts. Neither depends on how busy the machine is.
+//! Instructions of one case by callgrind, which no other work on the machine changes.
+//! An allocator that counts would cost time and instructions itself: it is in `smoke` alone.
 
 use std::env;
 use std::hint::black_box;
 use std::process::Command;
 
-use toolgraft::message::FinishReason;
-
 use crate::case::{Case, chunk_name};
-use crate::corpus;
 use crate::pass::cut;
 
 /// The option that makes a program run one pass for callgrind; see [`run_child`].
@@ -57,36 +54,4 @@ pub fn callgrind(function: &str, args: &[&str]) -> Result<u64, String> {
         Some(count) if output.status.success() && count > 0 => Ok(count),
         _ => Err(format!("valgrind counted nothing in {function} of {args:?}:\n{said}")),
     }
-}
-
-/// Allocations of one pass, for each chunk. The parser is made before.
-pub fn allocations(case: &Case, bytes: Option<usize>) -> f64 {
-    let (text, mut parser) = (case.text(), case.parser());
-    let chunks = cut(&text, bytes);
-    let info = allocation_counter::measure(|| {
-        black_box((case.pass)(&mut parser, &chunks));
-    });
-    info.count_total as f64 / chunks.len() as f64
-}
-
-/// Most bytes that were allocated at once while 100 MB of prose streamed through
-/// in chunks of 16 bytes. The stream is one piece of text again and again, so
-/// that the input itself takes no part.
-pub fn peak_of_a_long_stream() -> u64 {
-    let text = corpus::prose(1 << 20);
-    let chunks = cut(&text, Some(16));
-    let info = allocation_counter::measure(|| {
-        let mut parser = Case::named("prose").expect("prose is a case").parser();
-        for _ in 0..100 {
-            for chunk in &chunks {
-                parser.push(chunk, &mut |event| {
-                    black_box(&event);
-                });
-            }
-        }
-        parser.finish(&FinishReason::Stop, &mut |event| {
-            black_box(&event);
-        });
-    });
-    info.bytes_max
 }

@@ -87,9 +87,14 @@ impl Arguments {
         }
     }
 
-    /// Whether all up to `at` was handed on and stands in a string.
+    /// Whether all up to `at` was read and handed on.
     pub(super) fn is_calm(&self, at: u64) -> bool {
-        self.previewed == at && self.json.in_string_at(at)
+        self.previewed == at && self.json.is_calm_at(at)
+    }
+
+    /// See [`JsonText::read_on`].
+    pub(super) fn read_on(&mut self, chunk: &str) -> bool {
+        self.json.read_on(chunk.as_bytes())
     }
 
     /// See `Body::go_on`.

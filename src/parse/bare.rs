@@ -136,7 +136,7 @@ impl BareJson {
     fn begin_object(&mut self) {
         self.state = State::Object(Box::new(Object {
             // The object around the arguments does not count as their depth.
-            json: JsonText::new(self.cursor, self.max_depth + 1),
+            json: JsonText::of_members(self.cursor, self.max_depth + 1),
             member: Member::Other,
             value_start: self.cursor,
             tool: None,

@@ -130,6 +130,12 @@ pub(super) enum JsonStep {
 }
 
 impl JsonText {
+    /// A text whose outermost members matter.
+    pub(super) fn of_members(start: u64, max_depth: usize) -> Self {
+        JsonText { reader: Reader::Strict(Lexer::of_members(max_depth)), ..JsonText::new(start, max_depth) }
+    }
+
+    /// A text that matters as a whole: no key and no value is reported.
     pub(super) fn new(start: u64, max_depth: usize) -> Self {
         JsonText {
             start,
@@ -152,17 +158,33 @@ impl JsonText {
         }
     }
 
-    /// Whether all up to `at` was read and stands in a string of a text without
-    /// fault, outside escapes.
-    pub(super) fn in_string_at(&self, at: u64) -> bool {
-        let in_string = matches!(&self.reader, Reader::Strict(lexer) if lexer.in_plain_string());
-        in_string && self.cursor == at && self.guard.is_none()
+    /// Whether all up to `at` was read without fault and may be handed on.
+    pub(super) fn is_calm_at(&self, at: u64) -> bool {
+        matches!(&self.reader, Reader::Strict(_)) && self.cursor == at && self.safe() == at
     }
 
-    /// Goes on behind text of the string up to `at`, in which no closing tag begins.
+    /// Reads a chunk in which no closing tag begins, if all of it may be handed on and
+    /// nothing in it is to be reported; else nothing was read.
+    pub(super) fn read_on(&mut self, chunk: &[u8]) -> bool {
+        let Reader::Strict(lexer) = &mut self.reader else { return false };
+        if lexer.stays_in_string(chunk) {
+            self.cursor += chunk.len() as u64;
+            return true;
+        }
+        let (mut ahead, mut cursor) = (lexer.clone(), self.cursor);
+        let is_calm = ahead.next(chunk, &mut cursor) == Lexed::More && ahead.safe(cursor) == cursor;
+        if is_calm {
+            *lexer = ahead;
+            self.cursor = cursor;
+        }
+        is_calm
+    }
+
+    /// Goes on behind text up to `at`, in which no closing tag begins.
     pub(super) fn go_on(&mut self, at: u64) {
         self.cursor = at;
         self.guarded = at;
+        self.guard = None;
     }
 
     /// Whether a damaged text was left at a line's start.
@@ -205,6 +227,9 @@ impl JsonText {
             }
             Lexed::Fault(at) => {
                 let string_start = lexer.string_start();
+                if self.guarded < string_start {
+                    self.guard = None;
+                }
                 let line_break = lexer.in_string() && window.from(at).starts_with('\n');
                 self.fault = Some(lexer.safe(at));
                 self.too_deep = lexer.too_deep();

@@ -1,11 +1,13 @@
 //! The way that nearly all of a stream takes: handed on as it comes.
 //!
 //! Between calls that is plain text, while nothing is held and all that such
-//! text would change was changed by text before it. In a call it is a string
+//! text would change was changed by text before it. In a call it is a value
 //! whose text is its own preview. A chunk in which nothing may begin or end is
-//! then one event and needs nothing else. The scanner sees it neither before nor
-//! after; it is told where the text stands as soon as something else comes.
+//! then one event and needs nothing else, in JSON the lexer alone. The scanner
+//! sees it neither before nor after; it is told where the text stands as soon as
+//! something else comes.
 
+use super::bytes::any_zero;
 use super::signs::{Plain, Signs, is_signless};
 use crate::event::{Event, Region};
 
@@ -14,7 +16,7 @@ use crate::event::{Event, Region};
 pub(super) enum Calm {
     /// Text between calls.
     Text(CalmText),
-    /// A string in the open call's arguments.
+    /// A value in the open call's arguments, or all of them.
     Value(CalmValue),
 }
 
@@ -32,7 +34,7 @@ pub(super) struct CalmText {
     pub(super) reasoning_channel: bool,
 }
 
-/// Where a string in a call's arguments stands.
+/// Where a value in a call's arguments stands.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CalmValue {
     /// Offset of the text that comes next.
@@ -41,58 +43,53 @@ pub(super) struct CalmValue {
     pub(super) limit_at: u64,
     /// Index of the call.
     pub(super) index: u32,
-    pub(super) string: CalmString,
+    pub(super) kind: CalmKind,
     pub(super) reasoning_channel: bool,
 }
 
-/// What may stand in a string that is its own preview, beside bytes that mean nothing.
+/// What the value is written in.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct CalmString {
-    /// The byte that may begin the call's end.
-    pub(super) closer: u8,
-    /// The byte behind that one, if every closer has it there.
-    pub(super) second: Option<u8>,
-    /// JSON's escapes of one character; they say nothing of what comes next.
-    pub(super) escapes: bool,
+pub(super) enum CalmKind {
+    /// A text that is taken as it stands and is the same as a JSON string; a `<` may end it.
+    Verbatim,
+    /// JSON, and what begins the tag that may end the call in it, if one can.
+    Json(Option<Lead>),
 }
 
-impl CalmString {
-    /// The rules of a JSON string in a call that `closer` ends, if anything does.
+/// A tag's first byte, and the second, if it is the same in all spellings.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Lead {
+    first: u8,
+    second: Option<u8>,
+}
+
+impl CalmKind {
+    /// JSON in a call that `closer` ends, if anything does.
     pub(super) fn json(closer: Option<&str>) -> Self {
-        let bytes = closer.map_or(&b"\""[..], str::as_bytes);
-        let second = bytes.get(1).copied().filter(u8::is_ascii);
-        CalmString { closer: bytes.first().copied().unwrap_or(b'"'), second, escapes: true }
+        let lead = |bytes: &[u8]| {
+            let second = bytes.get(1).copied().filter(u8::is_ascii);
+            bytes.first().map(|first| Lead { first: *first, second })
+        };
+        CalmKind::Json(closer.and_then(|closer| lead(closer.as_bytes())))
     }
 
-    /// Whether the string neither ends in `chunk` nor needs a decision there.
-    fn holds(self, chunk: &[u8]) -> bool {
-        let mut at = 0;
-        while let Some(found) = self.stop(&chunk[at..]) {
-            at += found;
-            let Some(next) = chunk.get(at + 1) else { return false };
-            match chunk[at] {
-                b'\\' if self.escapes && br#""\/bfnrt"#.contains(next) => at += 2,
-                byte if byte == self.closer && self.second.is_some_and(|second| second != *next) => at += 1,
-                _ => return false,
-            }
-        }
-        true
-    }
-
-    /// The first byte that may mean something.
+    /// Whether nothing ends in `chunk`, nor may begin there what ends it; of JSON the lexer
+    /// must say so too.
     #[inline]
-    fn stop(self, bytes: &[u8]) -> Option<usize> {
-        let stops =
-            |b: u8| u8::from(b == b'"') | u8::from(b == b'\\') | u8::from(b < b' ') | u8::from(b == self.closer);
-        let (blocks, rest) = bytes.as_chunks::<16>();
-        for (i, block) in blocks.iter().enumerate() {
-            let found = u128::from_le_bytes(block.map(stops));
-            if found != 0 {
-                return Some(i * 16 + found.trailing_zeros() as usize / 8);
-            }
+    fn holds(self, chunk: &[u8]) -> bool {
+        match self {
+            CalmKind::Verbatim => !any_zero(chunk, |b| (b ^ b'"').min(b ^ b'\\').min(b ^ b'<').min(b & !0x1f)),
+            CalmKind::Json(None) => true,
+            CalmKind::Json(Some(lead)) => !any_zero(chunk, |b| b ^ lead.first) || lead.begins_nowhere(chunk),
         }
-        let found = rest.iter().position(|b| stops(*b) != 0)?;
-        Some(bytes.len() - rest.len() + found)
+    }
+}
+
+impl Lead {
+    /// Whether another byte stands behind each first byte.
+    fn begins_nowhere(self, chunk: &[u8]) -> bool {
+        let differs = |at: usize| chunk.get(at + 1).zip(self.second).is_some_and(|(next, second)| *next != second);
+        memchr::memchr_iter(self.first, chunk).all(differs)
     }
 }
 
@@ -140,16 +137,25 @@ impl Calm {
 
 impl CalmText {
     /// Hands on a chunk in which nothing may begin. Of any other, yields how far it is plain.
-    #[inline]
     pub(super) fn pass(&mut self, chunk: &str, signs: &Signs, sink: &mut impl FnMut(Event<'_>)) -> Result<(), Plain> {
-        // Nearly every chunk has no sign; the rest takes a closer look.
-        if self.line_start || !is_signless(chunk.as_bytes()) {
-            let plain = signs.plain(chunk.as_bytes(), self.line_start);
-            if plain.length < chunk.len() {
-                return Err(plain);
-            }
-            self.line_start = plain.line_start;
+        let plain = signs.plain(chunk.as_bytes(), self.line_start);
+        if plain.length < chunk.len() {
+            return Err(plain);
         }
+        self.line_start = plain.line_start;
+        self.hand_on(chunk, sink);
+        Ok(())
+    }
+
+    /// Whether nothing can begin in `chunk`, nor a line end: so it is with nearly every chunk.
+    #[inline(always)] // See `is_signless`.
+    pub(super) fn is_plain(&self, chunk: &str) -> bool {
+        !self.line_start && is_signless(chunk.as_bytes())
+    }
+
+    /// Hands on plain text.
+    #[inline]
+    pub(super) fn hand_on(&mut self, chunk: &str, sink: &mut impl FnMut(Event<'_>)) {
         let span = self.at..self.at + chunk.len() as u64;
         self.at = span.end;
         self.before.read(chunk);
@@ -157,22 +163,23 @@ impl CalmText {
             Region::Content => sink(Event::Text { text: chunk, span }),
             Region::Reasoning => sink(Event::Reasoning { text: chunk, syntax: None, span }),
         }
-        Ok(())
     }
 }
 
 impl CalmValue {
-    /// Hands on a chunk in which the string neither ends nor needs a decision;
-    /// `false` for any other.
+    /// Whether the value neither ends in `chunk` nor needs a decision there; see
+    /// [`CalmKind::holds`].
     #[inline]
-    pub(super) fn pass(&mut self, chunk: &str, sink: &mut impl FnMut(Event<'_>)) -> bool {
+    pub(super) fn holds(&self, chunk: &str) -> bool {
+        self.at + chunk.len() as u64 <= self.limit_at && self.kind.holds(chunk.as_bytes())
+    }
+
+    /// Hands on more of the value.
+    #[inline]
+    pub(super) fn hand_on(&mut self, chunk: &str, sink: &mut impl FnMut(Event<'_>)) {
         let span = self.at..self.at + chunk.len() as u64;
-        if span.end > self.limit_at || !self.string.holds(chunk.as_bytes()) {
-            return false;
-        }
         self.at = span.end;
         sink(Event::ArgsDelta { index: self.index, text: chunk, span });
-        true
     }
 }
 
@@ -196,26 +203,23 @@ mod tests {
     }
 
     #[test]
-    fn a_string_holds_escapes_and_what_begins_no_closer() {
-        let element = CalmString::json(Some("</"));
-        let none = CalmString::json(None);
-        let text = CalmString { closer: b'<', second: None, escapes: false };
-        for (chunk, in_element, without_closer, in_text) in [
-            ("plain, 字", true, true, true),
-            (r#"a \"b\" \\ \n"#, true, true, false),
-            ("a < b", true, true, false),
-            ("a <", false, true, false),
-            (r"a \", false, false, false),
-            ("a </", false, true, false),
-            (r"\\</", false, true, false),
-            (r"\u0041", false, false, false),
-            (r"\x", false, false, false),
-            ("a\"", false, false, false),
-            ("a\\\"\"", false, false, false),
-            ("a\n", false, false, false),
+    fn a_value_holds_what_begins_no_closer() {
+        let [element, none, any] = [Some("</"), None, Some("<｜")].map(CalmKind::json);
+        for (chunk, in_element, without_closer, of_spellings, verbatim) in [
+            ("plain, 字", true, true, true, true),
+            ("a longer text that is more than a block", true, true, true, true),
+            (r#"a \"b\" \\ \n"#, true, true, true, false),
+            ("a < b", true, true, false, false),
+            ("a <", false, true, false, false),
+            ("a < b and </c> are more than a block", false, true, false, false),
+            ("a </", false, true, false, false),
+            (r"\\</", false, true, false, false),
+            (r"\u0041", true, true, true, false),
+            ("a\"", true, true, true, false),
+            ("a\n", true, true, true, false),
         ] {
-            let held = [element, none, text].map(|string| string.holds(chunk.as_bytes()));
-            assert_eq!(held, [in_element, without_closer, in_text], "{chunk:?}");
+            let held = [element, none, any, CalmKind::Verbatim].map(|kind| kind.holds(chunk.as_bytes()));
+            assert_eq!(held, [in_element, without_closer, of_spellings, verbatim], "{chunk:?}");
         }
     }
 }

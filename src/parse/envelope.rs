@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::body::{CallOut, JsonCloser, JsonStep, JsonText, Step, think_close};
-use super::calm::CalmString;
+use super::calm::CalmKind;
 use super::line::fence_close;
 use super::objects::Objects;
 use super::verdict::{Fault, Parts};
@@ -54,7 +54,7 @@ impl Envelope {
         Envelope {
             objects,
             // The object around the arguments does not count as their depth.
-            json: JsonText::new(at, max_depth + 1),
+            json: JsonText::of_members(at, max_depth + 1),
             hold,
             member: Member::Other,
             value_start: at,
@@ -207,9 +207,14 @@ impl Envelope {
     }
 
     /// See `Body::calm`.
-    pub(super) fn calm(&self, at: u64) -> Option<CalmString> {
+    pub(super) fn calm(&self, at: u64) -> Option<CalmKind> {
         let in_arguments = self.previewed == at && matches!(self.arguments, Some((_, None)));
-        (in_arguments && self.json.in_string_at(at)).then(|| CalmString::json(self.objects.marked.closer()))
+        (in_arguments && self.json.is_calm_at(at)).then(|| CalmKind::json(self.objects.marked.closer()))
+    }
+
+    /// See `Body::read_on`.
+    pub(super) fn read_on(&mut self, chunk: &str) -> bool {
+        self.json.read_on(chunk.as_bytes())
     }
 
     /// See `Body::go_on`.

@@ -33,6 +33,7 @@
 mod arguments;
 mod bare;
 mod body;
+mod bytes;
 mod calm;
 mod config;
 mod element;
@@ -124,6 +125,16 @@ impl Parser {
 
     #[inline]
     fn take(&mut self, reasoning: bool, chunk: &str, sink: &mut impl FnMut(Event<'_>)) {
+        match &mut self.calm {
+            Some(Calm::Text(text)) if text.reasoning_channel == reasoning && text.is_plain(chunk) => {
+                text.hand_on(chunk, sink);
+            }
+            _ => self.look_at(reasoning, chunk, sink),
+        }
+    }
+
+    /// Takes a chunk that is more than plain text, or may be.
+    fn look_at(&mut self, reasoning: bool, chunk: &str, sink: &mut impl FnMut(Event<'_>)) {
         if chunk.is_empty() {
             return;
         }
@@ -136,8 +147,9 @@ impl Parser {
                 }
             }
             Some(Calm::Value(value)) if value.reasoning_channel == reasoning => {
-                let passed = value.pass(chunk, sink);
-                if passed {
+                let passes = value.holds(chunk) && self.scanner.read_on_in_call(chunk);
+                if passes {
+                    value.hand_on(chunk, sink);
                     return self.held.push_str(chunk);
                 }
             }

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::arguments::{Arguments, ArgumentsStep};
 use super::body::{CallOut, JsonCloser, Step, think_close};
-use super::calm::CalmString;
+use super::calm::CalmKind;
 use super::config::MIN_HOLD;
 use super::head::{begins_token, closes, either, unit};
 use super::line::{fence_run, run as fence_chars};
@@ -203,9 +203,14 @@ impl NamedJson {
     }
 
     /// See `Body::calm`.
-    pub(super) fn calm(&self, at: u64) -> Option<CalmString> {
+    pub(super) fn calm(&self, at: u64) -> Option<CalmKind> {
         let json = self.json.as_ref().filter(|_| self.state == State::Json)?;
-        json.is_calm(at).then(|| CalmString::json(Some(self.call.close).filter(|close| !close.is_empty())))
+        json.is_calm(at).then(|| CalmKind::json(Some(self.call.close).filter(|close| !close.is_empty())))
+    }
+
+    /// See `Body::read_on`.
+    pub(super) fn read_on(&mut self, chunk: &str) -> bool {
+        self.json.as_mut().is_some_and(|json| json.read_on(chunk))
     }
 
     /// See `Body::go_on`.

@@ -9,7 +9,7 @@
 //! were no limit; any other is `limit`.
 
 use super::body::{CallOut, Step};
-use super::calm::{CalmString, CalmValue};
+use super::calm::{CalmKind, CalmValue};
 use super::element::Element;
 use super::emit::{Emitter, Ended, Sink};
 use super::envelope::Envelope;
@@ -63,9 +63,9 @@ impl Body {
         }
     }
 
-    /// If the text that comes, at `at`, is a string's and its own preview: what
-    /// may come in it while it stays so.
-    fn calm(&self, at: u64) -> Option<CalmString> {
+    /// If the text that comes, at `at`, is its own preview: what it is, which says
+    /// what may come in it while it stays so.
+    fn calm(&self, at: u64) -> Option<CalmKind> {
         match self {
             Body::Element(body) => body.calm(at),
             Body::NamedJson(body) => body.calm(at),
@@ -75,7 +75,19 @@ impl Body {
         }
     }
 
-    /// Goes on behind a string's text up to `at`.
+    /// Reads a chunk of JSON that is its own preview; `false` if it is not, or more.
+    fn read_on(&mut self, chunk: &str) -> bool {
+        match self {
+            Body::Element(body) => body.read_on(chunk),
+            Body::NamedJson(body) => body.read_on(chunk),
+            Body::Envelope(body) => body.read_on(chunk),
+            // Nothing is known of the text but where it stands.
+            Body::ToolTag(_) => true,
+            Body::Tentative(_) => false,
+        }
+    }
+
+    /// Goes on behind text up to `at`, which was handed on.
     fn go_on(&mut self, at: u64) {
         match self {
             Body::Element(body) => body.go_on(at),
@@ -127,13 +139,18 @@ impl OpenCall {
         if self.head.is_some() { self.body.needed_from() } else { self.start }
     }
 
-    /// Where the call stands in a string that is handed on as it comes.
+    /// Where the call stands in a value that is handed on as it comes.
     pub(super) fn calm(&self, at: u64, index: u32, reasoning_channel: bool) -> Option<CalmValue> {
-        let string = self.body.calm(at).filter(|_| self.head.is_none())?;
-        Some(CalmValue { at, limit_at: self.limit_at, index, string, reasoning_channel })
+        let kind = self.body.calm(at).filter(|_| self.head.is_none())?;
+        Some(CalmValue { at, limit_at: self.limit_at, index, kind, reasoning_channel })
     }
 
-    /// Goes on behind a string's text up to `at`, which was handed on.
+    /// Reads a chunk of such a value; `false` if it is more than that.
+    pub(super) fn read_on(&mut self, chunk: &str) -> bool {
+        self.body.read_on(chunk)
+    }
+
+    /// Goes on behind text up to `at`, which was handed on.
     pub(super) fn go_on(&mut self, at: u64) {
         self.body.go_on(at);
     }

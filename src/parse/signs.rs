@@ -4,6 +4,8 @@
 //! these takes nearly all of a stream's bytes, so it goes over many at once, and
 //! the two bytes behind each find tell apart what begins nothing.
 
+use super::bytes::{HIGH, Kind, Places, any_zero_in, differs};
+
 /// What may begin behind a `<`, behind a `[`, and at a line's start.
 #[derive(Debug, Default)]
 pub(super) struct Signs {
@@ -41,29 +43,27 @@ impl Signs {
 
     /// Reads plain text, which begins at a line's start if `line_start`, up to
     /// where something may begin or too little is at hand to tell.
-    #[inline]
-    pub(super) fn plain(&self, text: &[u8], mut line_start: bool) -> Plain {
-        let mut length = 0;
-        loop {
-            if line_start {
-                let rest = &text[length..];
-                let indent = rest.iter().take_while(|b| matches!(b, b' ' | b'\t')).count();
-                if rest.is_empty() || self.line.fit(&rest[indent..]) {
-                    return Plain { length, line_start };
-                }
-                length += indent;
-            }
-            line_start = false;
-            let Some(found) = next_sign(&text[length..]) else { return Plain { length: text.len(), line_start } };
-            length += found;
+    pub(super) fn plain(&self, text: &[u8], line_start: bool) -> Plain {
+        if line_start && self.may_begin_line(text) {
+            return Plain { length: 0, line_start };
+        }
+        for length in Places::<Sign>::new(text) {
+            let behind = &text[length + 1..];
             match text[length] {
-                b'\n' => line_start = true,
-                b'<' if self.tag.fit(&text[length + 1..]) => return Plain { length, line_start },
-                b'[' if self.bracket.fit(&text[length + 1..]) => return Plain { length, line_start },
+                b'\n' if self.may_begin_line(behind) => return Plain { length: length + 1, line_start: true },
+                b'<' if self.tag.fit(behind) => return Plain { length, line_start: false },
+                b'[' if self.bracket.fit(behind) => return Plain { length, line_start: false },
                 _ => {}
             }
-            length += 1;
         }
+        Plain { length: text.len(), line_start: false }
+    }
+
+    /// Whether something may begin in `text`, which begins at a line's start.
+    #[inline]
+    fn may_begin_line(&self, text: &[u8]) -> bool {
+        let indent = text.iter().take_while(|b| matches!(b, b' ' | b'\t')).count();
+        text.is_empty() || self.line.fit(&text[indent..])
     }
 }
 
@@ -109,77 +109,37 @@ impl Leads {
 const BLOCK: usize = 16;
 
 /// Whether there is no `<`, no `[` and no line break.
-#[inline]
+#[inline(always)] // With each chunk; the call alone would cost a quarter of it.
 pub(super) fn is_signless(bytes: &[u8]) -> bool {
-    let Some(last) = bytes.last_chunk::<BLOCK>() else { return next_sign_of_few(bytes).is_none() };
-    let (blocks, rest) = bytes.as_chunks::<BLOCK>();
-    // The last block once more with what is left.
-    !blocks.iter().any(has_sign) && (rest.is_empty() || !has_sign(last))
-}
-
-/// The first `<`, `[` or line break.
-#[inline]
-fn next_sign(bytes: &[u8]) -> Option<usize> {
-    if bytes.len() < BLOCK {
-        return next_sign_of_few(bytes);
+    // Two blocks that overlap, else two words that do: all usual lengths without a loop.
+    if let (Some(first), Some(last)) = (bytes.first_chunk::<BLOCK>(), bytes.last_chunk::<BLOCK>()) {
+        let ends = any_zero_in(first, Sign::rest) | any_zero_in(last, Sign::rest);
+        return !ends && (bytes.len() <= 2 * BLOCK || Places::<Sign>::new(bytes).next().is_none());
     }
-    let (blocks, rest) = bytes.as_chunks::<BLOCK>();
-    for (i, block) in blocks.iter().enumerate() {
-        if let Some(at) = sign_in(block) {
-            return Some(i * BLOCK + at);
-        }
-    }
-    // The last block once more with what is left: nothing was found in it.
-    let last = bytes.last_chunk::<BLOCK>().filter(|_| !rest.is_empty())?;
-    sign_in(last).map(|at| bytes.len() - BLOCK + at)
-}
-
-/// The same in less than a block, as two words that overlap.
-#[inline]
-fn next_sign_of_few(bytes: &[u8]) -> Option<usize> {
     if let (Some(first), Some(last)) = (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
-        return sign_in_word(u64::from_le_bytes(*first))
-            .or_else(|| sign_in_word(u64::from_le_bytes(*last)).map(|at| bytes.len() - 8 + at));
+        return Sign::bits(u64::from_le_bytes(*first)) | Sign::bits(u64::from_le_bytes(*last)) == 0;
     }
     if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
-        let word = u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << 32;
-        return sign_in_word(word).map(|at| if at < 4 { at } else { bytes.len() + at - 8 });
+        return Sign::bits(u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << 32) == 0;
     }
-    bytes.iter().position(|b| matches!(b, b'<' | b'[' | b'\n'))
+    !bytes.iter().any(|b| Sign::rest(*b) == 0)
 }
 
-/// One comparison of all bytes at once, as long as its outcome has no other use.
-#[inline]
-fn has_sign(block: &[u8; BLOCK]) -> bool {
-    let found = block.map(|b| u8::from(b == b'<') | u8::from(b == b'[') | u8::from(b == b'\n'));
-    u128::from_le_bytes(found) != 0
-}
+/// A `<`, a `[`, or a line break.
+struct Sign;
 
-/// The first sign of a block; there is none nearly always.
-#[inline]
-fn sign_in(block: &[u8; BLOCK]) -> Option<usize> {
-    if !has_sign(block) {
-        return None;
+impl Kind for Sign {
+    const OTHER: u8 = 0;
+
+    #[inline]
+    fn rest(byte: u8) -> u8 {
+        (byte ^ b'<').min(byte ^ b'[').min(byte ^ b'\n')
     }
-    let ([first, second], _) = block.as_chunks::<8>() else { return None };
-    sign_in_word(u64::from_le_bytes(*first)).or_else(|| sign_in_word(u64::from_le_bytes(*second)).map(|at| at + 8))
-}
 
-/// Eight bytes in one word, the first one lowest.
-#[inline]
-fn sign_in_word(word: u64) -> Option<usize> {
-    let found = equal(word, b'<') | equal(word, b'[') | equal(word, b'\n');
-    (found != 0).then(|| found.trailing_zeros() as usize / 8)
-}
-
-/// Sets the highest bit of each byte of `word` that is `byte`. Above the first
-/// such byte others may be set, too.
-#[inline]
-fn equal(word: u64, byte: u8) -> u64 {
-    const LOW: u64 = u64::from_le_bytes([1; 8]);
-    const HIGH: u64 = u64::from_le_bytes([0x80; 8]);
-    let zero_where_equal = word ^ (LOW * u64::from(byte));
-    zero_where_equal.wrapping_sub(LOW) & !zero_where_equal & HIGH
+    #[inline]
+    fn bits(word: u64) -> u64 {
+        !(differs(word, b'<') & differs(word, b'[') & differs(word, b'\n')) & HIGH
+    }
 }
 
 #[cfg(test)]
@@ -187,17 +147,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_sign_is_found_at_every_place_in_every_length() {
+    fn the_signs_are_found_at_every_place_in_every_length() {
         for length in 0..70 {
-            let mut text = vec![b'x'; length];
-            assert_eq!(next_sign(&text), None, "{length}");
+            // Neighbours of the signs' bytes.
+            let mut text: Vec<u8> =
+                (0..length).map(|at| [b'=', b'Z', b'\\', 0x0b, 0x8a, 0xbc, 0xff, 0, 0xdb][at % 9]).collect();
+            assert!(is_signless(&text), "{length}");
+            assert_eq!(Places::<Sign>::new(&text).next(), None, "{length}");
+            let mut expected = Vec::new();
             for at in (0..length).rev() {
-                // Neighbours of the signs' bytes, and a sign behind the first one.
+                let before = text[at];
                 text[at] = [b'<', b'[', b'\n'][at % 3];
-                assert_eq!(next_sign(&text), Some(at), "{at} of {length}");
-                text[at] = [b'=', b'Z', b'\\', 0x0b, 0x8a, 0xbc, 0xff, 0][at % 8];
-                assert_eq!(next_sign(&text), (at + 1 < length).then_some(at + 1), "{at} of {length}");
-                text[at] = b'<';
+                assert!(!is_signless(&text), "{at} of {length}");
+                expected.insert(0, at);
+                assert_eq!(Places::<Sign>::new(&text).collect::<Vec<_>>(), expected, "{at} of {length}");
+                if at % 4 > 0 {
+                    text[at] = before;
+                    expected.remove(0);
+                }
             }
         }
     }

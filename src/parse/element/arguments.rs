@@ -5,7 +5,7 @@ use crate::call::Repair;
 use crate::dialect::ChildRole;
 use crate::parse::arguments::{Arguments, ArgumentsStep};
 use crate::parse::body::{CallOut, JsonCloser, Step, think_close};
-use crate::parse::calm::CalmString;
+use crate::parse::calm::CalmKind;
 use crate::parse::config::MIN_HOLD;
 use crate::parse::line::fence_run;
 use crate::parse::window::{Match, Window, begins, begins_tag, leading_space};
@@ -14,9 +14,14 @@ const CDATA_CLOSE: &str = "]]>";
 
 impl Element {
     /// See `Body::calm`.
-    pub(in crate::parse) fn calm(&self, at: u64) -> Option<CalmString> {
+    pub(in crate::parse) fn calm(&self, at: u64) -> Option<CalmKind> {
         let json = self.json.as_ref().filter(|_| self.state == State::Json)?;
-        json.is_calm(at).then(|| CalmString::json(Some("</")))
+        json.is_calm(at).then(|| CalmKind::json(Some("</")))
+    }
+
+    /// See `Body::read_on`.
+    pub(in crate::parse) fn read_on(&mut self, chunk: &str) -> bool {
+        self.json.as_mut().is_some_and(|json| json.read_on(chunk))
     }
 
     /// See `Body::go_on`.

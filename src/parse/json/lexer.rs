@@ -1,11 +1,12 @@
 //! A strict JSON lexer that can stop after any byte.
 //!
 //! It says where the value ends, where the members of the outermost object
-//! are, how far the text is a prefix of some valid JSON text, and where the
+//! are, if that is asked, how far the text is a prefix of some valid JSON text, and where the
 //! first fault is. It does not build values: `serde_json` does, once, at the end.
 
 use std::ops::Range;
 
+use super::super::bytes::{HIGH, Kind, Places, differs, of};
 use super::Loose;
 
 /// What the lexer came to.
@@ -96,6 +97,8 @@ pub(in crate::parse) struct Lexer {
     string_start: u64,
     /// A comma whose next token has not come.
     comma: Option<u64>,
+    /// Keys and values of the outermost object are reported.
+    members: bool,
     /// A value of the outermost object was announced but not its end.
     member_open: bool,
     too_deep: bool,
@@ -106,6 +109,12 @@ pub(in crate::parse) struct Lexer {
 }
 
 impl Lexer {
+    /// A lexer before the first byte of a value, which reports the members of the
+    /// outermost object. `max_depth` is at most 127.
+    pub(in crate::parse) fn of_members(max_depth: usize) -> Self {
+        Lexer { members: true, ..Lexer::new(max_depth) }
+    }
+
     /// A lexer before the first byte of a value. `max_depth` is at most 127.
     pub(in crate::parse) fn new(max_depth: usize) -> Self {
         Lexer {
@@ -115,6 +124,7 @@ impl Lexer {
             max_depth: max_depth.min(127),
             string_start: 0,
             comma: None,
+            members: false,
             member_open: false,
             too_deep: false,
             last: b':',
@@ -125,11 +135,6 @@ impl Lexer {
     /// Whether the lexer is inside a string.
     pub(in crate::parse) fn in_string(&self) -> bool {
         matches!(self.state, State::String { .. } | State::Escape { .. } | State::Unicode { .. })
-    }
-
-    /// Whether the lexer is inside a string and not inside an escape.
-    pub(in crate::parse) fn in_plain_string(&self) -> bool {
-        matches!(self.state, State::String { .. })
     }
 
     /// Start of the string that is being read.
@@ -153,14 +158,34 @@ impl Lexer {
         self.comma.unwrap_or(cursor)
     }
 
+    /// Whether the lexer is inside a string and all of `bytes` are that string's, so that
+    /// it stands behind them as it stood before.
+    #[inline]
+    pub(in crate::parse) fn stays_in_string(&self, bytes: &[u8]) -> bool {
+        if !matches!(self.state, State::String { .. }) {
+            return false;
+        }
+        let mut plain_from = 0;
+        for at in Places::<Special>::new(bytes) {
+            match &bytes[at..] {
+                // The second byte of an escape.
+                _ if at < plain_from => {}
+                [b'\\', next, ..] if is_short_escape(*next) => plain_from = at + 2,
+                _ => return false,
+            }
+        }
+        true
+    }
+
     /// Reads on in `bytes`, which stand at `cursor`; moves `cursor` behind what was read.
     pub(in crate::parse) fn next(&mut self, bytes: &[u8], cursor: &mut u64) -> Lexed {
         let base = *cursor;
         let mut i = 0;
         while i < bytes.len() {
             if let State::String { key } = self.state {
-                i += plain_string_bytes(&bytes[i..]);
-                let Some(&byte) = bytes.get(i) else { break };
+                let Some(special) = Places::<Special>::new(&bytes[i..]).next() else { break };
+                i += special;
+                let byte = bytes[i];
                 match byte {
                     b'"' => {
                         i += 1;
@@ -170,6 +195,7 @@ impl Lexer {
                         }
                         continue;
                     }
+                    b'\\' if bytes.get(i + 1).is_some_and(|next| is_short_escape(*next)) => i += 1,
                     b'\\' => self.state = State::Escape { key },
                     _ => {
                         *cursor = base + i as u64;
@@ -180,9 +206,12 @@ impl Lexer {
                 continue;
             }
             let at = base + i as u64;
+            let in_string = self.in_string();
             match self.step(bytes[i], at) {
                 Step::Taken => {
-                    self.note(bytes[i]);
+                    if !in_string {
+                        self.note(bytes[i]);
+                    }
                     i += 1;
                 }
                 Step::Again => {}
@@ -213,7 +242,7 @@ impl Lexer {
     fn string_ends(&mut self, key: bool, end: u64) -> Option<Lexed> {
         if key {
             self.state = State::Colon;
-            return (self.depth == 1).then_some(Lexed::Key(self.string_start..end));
+            return (self.members && self.depth == 1).then_some(Lexed::Key(self.string_start..end));
         }
         self.value_ends(end)
     }
@@ -294,7 +323,7 @@ impl Lexer {
             b'n' => State::Literal(b"null", 1),
             _ => return fault(at),
         };
-        if self.depth == 1 && self.kinds & 1 == 1 && !self.member_open {
+        if self.members && self.depth == 1 && self.kinds & 1 == 1 && !self.member_open {
             self.member_open = true;
             return Step::Report(Lexed::ValueStart(at), false);
         }
@@ -335,11 +364,16 @@ impl Lexer {
     fn escape(&mut self, key: bool, byte: u8, at: u64) -> Step {
         self.state = match byte {
             b'u' => State::Unicode { key, left: 4 },
-            b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => State::String { key },
+            byte if is_short_escape(byte) => State::String { key },
             _ => return fault(at),
         };
         Step::Taken
     }
+}
+
+/// Whether a backslash and this byte are an escape of one character.
+fn is_short_escape(byte: u8) -> bool {
+    matches!(byte, b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't')
 }
 
 enum Step {
@@ -358,15 +392,22 @@ fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
 }
 
-/// Number of leading bytes that are plain inside a string: no quote, no
-/// backslash, no control character.
-fn plain_string_bytes(bytes: &[u8]) -> usize {
-    let special = |b: u8| u8::from(b == b'"') | u8::from(b == b'\\') | u8::from(b < 0x20);
-    let (blocks, _) = bytes.as_chunks::<16>();
-    // All bytes of a block in one comparison, as long as its outcome has no other use.
-    let is_plain = |block: &&[u8; 16]| u128::from_le_bytes(block.map(special)) == 0;
-    let plain = blocks.iter().take_while(is_plain).count() * 16;
-    plain + bytes[plain..].iter().position(|b| special(*b) != 0).unwrap_or(bytes.len() - plain)
+/// What is not plain inside a string: a quote, a backslash, a control character.
+struct Special;
+
+impl Kind for Special {
+    const OTHER: u8 = b' ';
+
+    #[inline]
+    fn rest(byte: u8) -> u8 {
+        (byte ^ b'"').min(byte ^ b'\\').min(byte & !0x1f)
+    }
+
+    #[inline]
+    fn bits(word: u64) -> u64 {
+        let no_control = differs(word & of(!0x1f), 0);
+        !(differs(word, b'"') & differs(word, b'\\') & no_control) & HIGH
+    }
 }
 
 #[cfg(test)]
@@ -374,7 +415,7 @@ mod tests {
     use super::*;
 
     fn lex(text: &str, chunk: usize) -> Vec<Lexed> {
-        let mut lexer = Lexer::new(120);
+        let mut lexer = Lexer::of_members(120);
         let (mut cursor, mut out) = (0, Vec::new());
         for end in (chunk..text.len()).step_by(chunk).chain([text.len()]) {
             loop {
@@ -390,6 +431,43 @@ mod tests {
             }
         }
         out
+    }
+
+    #[test]
+    fn what_is_not_plain_in_a_string_is_found_at_every_place_in_every_length() {
+        for length in 0..40 {
+            let text: Vec<u8> =
+                (0..length).map(|at| [b' ', b'#', b'!', 0x7f, 0x80, 0xa2, 0xdc, 0xff][at % 8]).collect();
+            assert_eq!(Places::<Special>::new(&text).next(), None, "{length}");
+            for at in 0..length {
+                for special in [b'"', b'\\', 0, 0x1f, b'\n'] {
+                    let mut text = text.clone();
+                    text[at] = special;
+                    assert!(Places::<Special>::new(&text).eq([at]), "{special} at {at} of {length}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_chunk_stays_in_a_string_up_to_what_needs_a_decision() {
+        for (chunk, stays) in [
+            ("plain, 字", true),
+            (r#"a \"b\" \\ \n is more than a block"#, true),
+            (r"\\\\", true),
+            (r"a \", false),
+            (r"\\\", false),
+            (r"\u0041", false),
+            (r"\x", false),
+            ("a\"", false),
+            ("a\\\"\"", false),
+            ("a\n", false),
+        ] {
+            let mut lexer = Lexer::new(120);
+            assert!(!lexer.stays_in_string(chunk.as_bytes()), "{chunk}");
+            lexer.next(b"\"", &mut 0);
+            assert_eq!(lexer.stays_in_string(chunk.as_bytes()), stays, "{chunk}");
+        }
     }
 
     #[test]

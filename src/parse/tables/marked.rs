@@ -89,9 +89,14 @@ impl LinePattern {
 
     /// Whether `text`, at a line's start, begins with the marker; yields its length.
     pub(in crate::parse) fn matches(&self, text: &str, more: bool) -> Match<usize> {
-        let letters = text.trim_start_matches(['*', '_']).bytes();
-        if !letters.zip(self.lead.bytes()).all(|(found, wanted)| found.to_ascii_lowercase() == wanted) {
+        let letters = text.trim_start_matches(['*', '_']);
+        let mut pairs = letters.bytes().zip(self.lead.bytes());
+        if !pairs.all(|(found, wanted)| found.to_ascii_lowercase() == wanted) {
             return Match::No;
+        }
+        // A word cut short needs no expression; most such words become others.
+        if letters.len() < self.lead.len() {
+            return if more { Match::Undecided } else { Match::No };
         }
         match self.whole.find(text) {
             Some(found) if found.end() == text.len() && more => Match::Undecided,

@@ -5,13 +5,10 @@ use serde_json::Value;
 use super::{CDATA_CLOSE, CDATA_OPEN, COMMENT_OPEN, Go, Next, Open, State, ToolTag};
 use crate::call::Repair;
 use crate::parse::body::{CallOut, think_close};
-use crate::parse::calm::CalmString;
+use crate::parse::calm::CalmKind;
 use crate::parse::json::{Lexed, Lexer, read};
 use crate::parse::tables::TagTool;
 use crate::parse::window::{Match, Window, begins, leading_space};
-
-/// A text that is taken verbatim, as it is inside a JSON string.
-const TEXT: CalmString = CalmString { closer: b'<', second: None, escapes: false };
 
 impl ToolTag {
     pub(super) fn value(
@@ -233,10 +230,10 @@ impl ToolTag {
     }
 
     /// See `Body::calm`. What was handed on is a string value's text: no other is.
-    pub(in crate::parse) fn calm(&self, at: u64) -> Option<CalmString> {
+    pub(in crate::parse) fn calm(&self, at: u64) -> Option<CalmKind> {
         let State::Value(open) = self.state else { return None };
         let is_text = open.start.is_some() && !open.cdata && open.is_text;
-        (is_text && self.cursor == at && open.previewed == at).then_some(TEXT)
+        (is_text && self.cursor == at && open.previewed == at).then_some(CalmKind::Verbatim)
     }
 
     /// See `Body::go_on`.

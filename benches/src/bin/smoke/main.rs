@@ -4,6 +4,8 @@
 //! counted now and 5 % as the new limits where that is lower; `smoke reset`
 //! writes them everywhere. Ratios and memory have fixed limits.
 
+mod allocations;
+
 use std::fs;
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -68,15 +70,15 @@ fn figures() -> Result<Vec<Figure>, String> {
         CASES.iter().flat_map(|case| case.chunks.iter().map(move |bytes| (case, *bytes))).collect();
     CASES.iter().try_for_each(Case::check)?;
     let instructions = all_instructions(&passes)?;
-    let (mut figures, mut allocations) = (Vec::new(), Vec::new());
+    let (mut figures, mut allocated) = (Vec::new(), Vec::new());
     for ((case, bytes), count) in passes.iter().zip(&instructions) {
         let name = format!("{}/{}", case.name, chunk_name(*bytes));
         let per_byte = *count as f64 / case.text().len() as f64;
         figures.push(Figure { table: "instructions_per_byte", name: name.clone(), count: per_byte });
-        let count = measure::allocations(case, *bytes);
-        allocations.push(Figure { table: "allocations_per_chunk", name, count });
+        let count = allocations::per_chunk(case, *bytes);
+        allocated.push(Figure { table: "allocations_per_chunk", name, count });
     }
-    figures.append(&mut allocations);
+    figures.append(&mut allocated);
     for (what, over) in RATIOS {
         let total = |name: &str| {
             let at = passes.iter().position(|(case, bytes)| format!("{}/{}", case.name, chunk_name(*bytes)) == name);
@@ -85,7 +87,7 @@ fn figures() -> Result<Vec<Figure>, String> {
         let name = format!("{what} over {over}");
         figures.push(Figure { table: "instructions_ratio", name, count: total(what) / total(over) });
     }
-    let peak = measure::peak_of_a_long_stream() as f64;
+    let peak = allocations::peak_of_a_long_stream() as f64;
     figures.push(Figure { table: "peak_bytes", name: "100 MB of prose/16".to_owned(), count: peak });
     Ok(figures)
 }
