@@ -15,12 +15,14 @@ use serde_json::Value;
 use super::body::{JsonCloser, JsonStep, JsonText, think_close};
 use super::config::MIN_HOLD;
 use super::envelope::take;
+use super::given_back::NoCall;
 use super::line::{Fence, fence_close};
 use super::names::Names;
 use super::tables::Tables;
 use super::tentative::{Cut, Go, Piece, Tentative, cut_behind, ends_message};
 use super::verdict::Parts;
 use super::window::{Match, Window, leading_space};
+use crate::call::RejectedKind;
 use crate::dialect::ObjectKeys;
 
 /// Call objects that may yet be text; see the module.
@@ -129,7 +131,7 @@ impl BareJson {
         match ends {
             Match::Yes(()) => Go::End(self.end),
             Match::Undecided => Go::Wait,
-            Match::No => Go::Text(self.cursor),
+            Match::No => Go::Text(self.cursor, NoCall::TextBehind),
         }
     }
 
@@ -157,10 +159,10 @@ impl BareJson {
                 match Member::of(self.keys, key) {
                     // Only the first object may hold a list of the others, and nothing else.
                     Some(Member::List) if !(self.pieces.is_empty() && object.is_empty()) => {
-                        return Go::Text(range.start);
+                        return Go::Text(range.start, NoCall::ForeignKey);
                     }
                     Some(member) => object.member = member,
-                    None => return Go::Text(range.start),
+                    None => return Go::Text(range.start, NoCall::ForeignKey),
                 }
                 object.has_arguments |= object.member == Member::Arguments;
             }
@@ -176,13 +178,13 @@ impl BareJson {
                 }
                 let text = window.slice(object.value_start..at);
                 if !object.value_read(text, self.keys, &tables.names) {
-                    return Go::Text(at);
+                    return Go::Text(at, NoCall::UnknownTool);
                 }
             }
             // Before a tool was named, damaged JSON is text.
-            JsonStep::Fault if object.tool.is_none() => return Go::Text(self.cursor),
+            JsonStep::Fault if object.tool.is_none() => return Go::Text(self.cursor, NoCall::Damaged),
             JsonStep::Fault => {}
-            JsonStep::Closed(at) | JsonStep::Passed(at) => return Go::Text(at),
+            JsonStep::Closed(at) | JsonStep::Passed(at) => return Go::Text(at, NoCall::Unclosed),
             JsonStep::End(at) => return self.object_ended(at, window),
         }
         Go::On
@@ -191,7 +193,7 @@ impl BareJson {
     /// At the value of the key that holds a list of objects.
     fn list(&mut self, at: u64, window: Window<'_>) -> Go {
         if !window.from(at).starts_with('[') {
-            return Go::Text(at);
+            return Go::Text(at, NoCall::ForeignKey);
         }
         self.closers = "}]";
         self.cursor = at + 1;
@@ -200,11 +202,14 @@ impl BareJson {
     }
 
     fn object_ended(&mut self, end: u64, window: Window<'_>) -> Go {
-        let State::Object(object) = std::mem::replace(&mut self.state, State::Between) else { return Go::Text(end) };
+        let State::Object(object) = std::mem::replace(&mut self.state, State::Between) else { return Go::On };
         let start = object.json.start;
         let mut parts = Parts::default();
         object.json.read(window, end, self.max_depth, &mut parts);
-        let Some(mut parts) = pick(self.keys, parts) else { return Go::Text(end) };
+        let mut parts = match pick(self.keys, parts) {
+            Ok(parts) => parts,
+            Err(why) => return Go::Text(end, why),
+        };
         if let Some(range) = object.arguments {
             window.slice(range).clone_into(&mut parts.raw_arguments);
         }
@@ -244,7 +249,7 @@ impl Tentative for BareJson {
                 self.state = State::Between;
             }
             (State::Between, _) if self.closers.is_empty() => return self.behind(window),
-            _ => return Go::Text(self.cursor),
+            _ => return Go::Text(self.cursor, NoCall::NoFurtherCall),
         }
         Go::On
     }
@@ -318,31 +323,34 @@ fn name_in(text: &str) -> Option<&str> {
     text.strip_prefix('"')?.strip_suffix('"').filter(|name| !name.contains('\\'))
 }
 
-/// Takes the call out of an object that was read; `None` if it is none: it
-/// needs a name and arguments, and a tool's definition has both, too.
-fn pick(keys: &ObjectKeys, mut parts: Parts) -> Option<Parts> {
-    if parts.fault.is_some() {
-        return None;
+/// Takes the call out of an object that was read. It needs a name and arguments,
+/// and a tool's definition has both, too.
+fn pick(keys: &ObjectKeys, mut parts: Parts) -> Result<Parts, NoCall> {
+    if let Some(fault) = &parts.fault {
+        return Err(if fault.kind == RejectedKind::Limit { NoCall::Limit } else { NoCall::Damaged });
     }
-    let Value::Object(mut object) = parts.arguments.take() else { return None };
+    let Value::Object(mut object) = parts.arguments.take() else { return Err(NoCall::Damaged) };
     if let Some(Value::Object(inner)) = object.get(keys.function).cloned() {
         object.shift_remove(keys.function);
         object.extend(inner);
     } else if let Some(name) = object.shift_remove(keys.function) {
         object.insert(keys.tool[0].to_owned(), name);
     }
-    let tool = take(&mut object, keys.tool, &mut parts.repairs)?;
-    let arguments = take(&mut object, keys.arguments, &mut parts.repairs)?;
+    let tool = take(&mut object, keys.tool, &mut parts.repairs).ok_or(NoCall::Incomplete)?;
+    let arguments = take(&mut object, keys.arguments, &mut parts.repairs).ok_or(NoCall::Incomplete)?;
     let server = take(&mut object, keys.server, &mut parts.repairs);
     object.retain(|key, _| !keys.idle.contains(&key.as_str()));
-    if !object.is_empty() || is_schema(&arguments) {
-        return None;
+    if !object.is_empty() {
+        return Err(NoCall::ForeignKey);
     }
-    parts.tool = Some(tool.as_str()?.to_owned());
+    if is_schema(&arguments) {
+        return Err(NoCall::Definition);
+    }
+    parts.tool = Some(tool.as_str().ok_or(NoCall::UnknownTool)?.to_owned());
     parts.server = server.and_then(|server| server.as_str().map(str::to_owned)).filter(|server| !server.is_empty());
     parts.raw_arguments = arguments.to_string();
     parts.arguments = arguments;
-    Some(parts)
+    Ok(parts)
 }
 
 /// Whether the value is a JSON Schema of parameters.

@@ -39,6 +39,7 @@ mod config;
 mod element;
 mod emit;
 mod envelope;
+mod given_back;
 mod head;
 mod json;
 mod line;
@@ -61,6 +62,7 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use config::{Config, HOLD_SLACK, Limits, MAX_CALL_BYTES, MAX_CALLS, MAX_DEPTH, MIN_HOLD};
+pub use given_back::{GivenBack, NoCall};
 pub use values::{FoundValue, FoundValues, NoValue, find_values};
 
 use crate::assemble::{Assembled, Collector};
@@ -166,10 +168,23 @@ impl Parser {
 
     /// Back to the start of a new message; configuration and buffers are kept.
     pub fn reset(&mut self) {
+        let given_back = self.scanner.given_back.take();
         self.scanner = Scanner::new(self.scanner.tables().clone());
+        self.scanner.given_back = given_back.map(|_| Vec::new());
         self.let_go(self.held.len());
         self.base = 0;
         self.calm = None;
+    }
+
+    /// Keeps from now on what is [given back](Self::given_back), which grows with the message.
+    pub fn keep_given_back(&mut self) {
+        self.scanner.given_back.get_or_insert_default();
+    }
+
+    /// What was held in this message as calls without a marker and is text after
+    /// all, in order, and why; nothing unless it is [kept](Self::keep_given_back).
+    pub fn given_back(&self) -> &[GivenBack] {
+        self.scanner.given_back.as_deref().unwrap_or_default()
     }
 
     /// Takes a chunk in which something may begin behind `plain`, or that comes

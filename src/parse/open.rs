@@ -13,6 +13,7 @@ use super::calm::{CalmKind, CalmValue};
 use super::element::Element;
 use super::emit::{Emitter, Ended, Sink};
 use super::envelope::Envelope;
+use super::given_back::NoCall;
 use super::named::NamedJson;
 use super::tables::Tables;
 use super::tentative::{Cut, Piece, Tentative};
@@ -38,6 +39,8 @@ pub(super) struct OpenCall {
     limit_at: u64,
     /// The call's text up to the limit, once it is past it.
     head: Option<String>,
+    /// Why it is text after all, if it is. Past the limit nothing else says so.
+    pub(super) no_call: NoCall,
 }
 
 #[derive(Debug)]
@@ -118,7 +121,8 @@ impl OpenCall {
     /// A call that may hold `call_bytes`.
     pub(super) fn new(dialect: Dialect, start: u64, body: Body, call_bytes: usize) -> Self {
         let limit_at = start.saturating_add(call_bytes as u64);
-        OpenCall { dialect, start, body, quoted: false, think_ends: false, limit_at, head: None }
+        let no_call = NoCall::Limit;
+        OpenCall { dialect, start, body, quoted: false, think_ends: false, limit_at, head: None, no_call }
     }
 
     pub(super) fn dialect(&self) -> Dialect {
@@ -159,6 +163,11 @@ impl OpenCall {
         self.start
     }
 
+    /// Whether it is text if the stream ends here.
+    pub(super) fn is_text_if_cut(&self, tables: &Tables) -> bool {
+        matches!(&self.body, Body::Tentative(body) if matches!(body.cut(tables), Cut::Text))
+    }
+
     /// Reads on.
     pub(super) fn advance(
         &mut self,
@@ -180,7 +189,7 @@ impl OpenCall {
                     body.advance(callee.tool(tables), readable, &mut out)
                 }
                 Body::Envelope(body) => body.advance(readable, &mut out),
-                Body::Tentative(body) => body.advance(tables, readable),
+                Body::Tentative(body) => body.advance(tables, readable, &mut self.no_call),
             };
             match (step, &self.body) {
                 (Step::More, _) if readable.end() == window.end() => return Step::More,

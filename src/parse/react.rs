@@ -5,6 +5,7 @@
 
 use super::body::{JsonCloser, JsonStep, JsonText, think_close};
 use super::config::MIN_HOLD;
+use super::given_back::NoCall;
 use super::head::{either, unit};
 use super::line::{fence_run, run as fence_chars};
 use super::tables::Tables;
@@ -106,7 +107,7 @@ impl React {
             json.read(window, json_end, self.max_depth, &mut parts);
         }
         if parts.fault.as_ref().is_some_and(|fault| fault.kind != RejectedKind::Limit) {
-            return Go::Text(end);
+            return Go::Text(end, NoCall::Damaged);
         }
         self.pieces.push(Piece { span: self.start..end, parts });
         Go::End(end)
@@ -125,7 +126,7 @@ impl Tentative for React {
         match step {
             JsonStep::More => return Go::Wait,
             JsonStep::End(at) => self.json_end = Some(at),
-            JsonStep::Closed(at) | JsonStep::Passed(at) => return Go::Text(at),
+            JsonStep::Closed(at) | JsonStep::Passed(at) => return Go::Text(at, NoCall::Unclosed),
             JsonStep::Fault | JsonStep::Key(_) | JsonStep::ValueStart(_) | JsonStep::ValueEnd(_) => {}
         }
         Go::On

@@ -5,6 +5,7 @@ use std::fmt;
 use std::ops::Range;
 
 use super::body::{Step, think_close};
+use super::given_back::NoCall;
 use super::tables::Tables;
 use super::verdict::Parts;
 use super::window::{Match, Window, begins};
@@ -33,14 +34,18 @@ pub(super) trait Tentative: fmt::Debug + Send + Sync {
     fn pieces(&mut self) -> &mut Vec<Piece>;
 
     /// Reads on. The bytes from its start to an [`End`](Step::End) hold its
-    /// [pieces](Tentative::pieces); those to a [`Text`](Step::Text) are text.
-    fn advance(&mut self, tables: &Tables, window: Window<'_>) -> Step {
+    /// [pieces](Tentative::pieces); those to a [`Text`](Step::Text) are text, and
+    /// `no_call` is why.
+    fn advance(&mut self, tables: &Tables, window: Window<'_>, no_call: &mut NoCall) -> Step {
         loop {
             match self.step(tables, window) {
                 Go::On => {}
                 Go::Wait => return Step::More,
                 Go::End(at) => return Step::End(at),
-                Go::Text(at) => return Step::Text(at),
+                Go::Text(at, why) => {
+                    *no_call = why;
+                    return Step::Text(at);
+                }
             }
         }
     }
@@ -53,7 +58,7 @@ pub(super) enum Go {
     Wait,
     End(u64),
     /// No call: all up to here is text.
-    Text(u64),
+    Text(u64, NoCall),
 }
 
 /// A call in a tentative text.

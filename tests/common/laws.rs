@@ -12,9 +12,9 @@
 use toolgraft::assemble::{Assembled, Collector};
 use toolgraft::call::{Call, Rejected, RejectedKind};
 use toolgraft::dialect::{Dialect, Lead, MarkedJson, Shape, Wrapper};
-use toolgraft::event::Event;
+use toolgraft::event::{Event, Span};
 use toolgraft::message::FinishReason;
-use toolgraft::parse::{Config, HOLD_SLACK, MIN_HOLD, Parser};
+use toolgraft::parse::{Config, GivenBack, HOLD_SLACK, MIN_HOLD, Parser};
 
 use super::json_prefix;
 
@@ -72,11 +72,13 @@ struct Parsed {
     /// When all had come and nothing was ended yet: bytes in events, and what they said.
     so_far: (usize, Assembled),
     message: Assembled,
+    given_back: Vec<GivenBack>,
 }
 
 fn parse(parser: &mut Parser, input: &Input, cuts: &[usize]) -> Result<Parsed, Broken> {
     let stream = format!("{}{}", input.reasoning_field, input.text);
     let mut watch = Watch::new(&stream, &input.config);
+    parser.keep_given_back();
     for piece in pieces(&input.reasoning_field, cuts) {
         watch.pushed += piece.len();
         parser.push_reasoning(piece, &mut |event| watch.event(event));
@@ -90,7 +92,9 @@ fn parse(parser: &mut Parser, input: &Input, cuts: &[usize]) -> Result<Parsed, B
     let so_far = (watch.at, watch.collector.clone().finish());
     watch.finished = true;
     parser.finish(&input.reason, &mut |event| watch.event(event));
-    Ok(Parsed { so_far, message: watch.end()? })
+    let given_back = parser.given_back().to_vec();
+    watch.given_back(&given_back)?;
+    Ok(Parsed { so_far, message: watch.end()?, given_back })
 }
 
 /// The text cut at the given offsets; those that do not fit it are left out.
@@ -113,6 +117,10 @@ fn same(expected: &Parsed, got: &Parsed) -> Result<(), Broken> {
     if expected.message != got.message {
         let (whole, now) = (&expected.message, &got.message);
         return Err(format!("assembled otherwise than whole\n whole: {whole:#?}\n   now: {now:#?}"));
+    }
+    if expected.given_back != got.given_back {
+        let (whole, now) = (&expected.given_back, &got.given_back);
+        return Err(format!("other than whole was given back\n whole: {whole:#?}\n   now: {now:#?}"));
     }
     expect(expected.so_far == got.so_far, || {
         let (whole, now) = (&expected.so_far, &got.so_far);
@@ -146,6 +154,8 @@ struct Watch<'a> {
     known: Vec<String>,
     call_bytes: usize,
     calls: usize,
+    /// Where calls stand, rejected ones included.
+    calls_at: Vec<Span>,
     collector: Collector,
     broken: Option<Broken>,
 }
@@ -185,6 +195,7 @@ impl<'a> Watch<'a> {
             known,
             call_bytes: config.limits.call_bytes,
             calls: config.limits.calls,
+            calls_at: Vec::new(),
             collector: Collector::new(),
             broken: None,
         }
@@ -263,6 +274,7 @@ impl<'a> Watch<'a> {
             }
         };
         self.next += 1;
+        self.calls_at.push(start as u64..self.at as u64);
         let whole = &self.stream[start..self.at];
         let kept = head(whole, self.call_bytes);
         expect(raw == kept, || format!("raw is not the call's text {kept:?}"))?;
@@ -352,6 +364,21 @@ impl<'a> Watch<'a> {
         self.known.iter().any(|name| {
             call.get(..name.len()).is_some_and(|found| folded(found) == *name) && call[name.len()..].starts_with('(')
         })
+    }
+
+    /// What was given back stands in order, and in no call.
+    fn given_back(&self, list: &[GivenBack]) -> Result<(), Broken> {
+        let mut from = 0;
+        for given in list {
+            let span = &given.span;
+            expect(from <= span.start && span.start < span.end && span.end <= self.stream.len() as u64, || {
+                format!("{given:?} is out of order")
+            })?;
+            let in_call = self.calls_at.iter().any(|call| call.start < span.end && span.start < call.end);
+            expect(!in_call, || format!("{given:?} stands in a call"))?;
+            from = span.end;
+        }
+        Ok(())
     }
 
     fn end(mut self) -> Result<Assembled, Broken> {

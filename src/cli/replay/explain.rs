@@ -1,10 +1,12 @@
 //! Why something that looks like a call was given back as text.
 //!
-//! A pass of its own over the stream's text and the events' spans. It knows the
-//! dialects' data and the parser's rules as they are documented, not the
-//! parser; so what it says of a rule is a reading of the text, and where none
-//! fits it says so.
+//! What the parser held as calls without a marker and gave back, it names with
+//! its reason. All else is a pass of its own over the stream's text and the
+//! events' spans, which knows the dialects' data and the parser's rules as they
+//! are documented, not the parser; so what it says of a rule is a reading of the
+//! text, and where none fits it says so.
 
+mod bare;
 mod candidates;
 mod rules;
 
@@ -53,14 +55,14 @@ pub(super) struct Context<'a> {
 pub(super) fn explain(played: &Played, config: &Config, ended: bool) -> Vec<GivenBack> {
     let context = Context { text: &played.stream, config, ended };
     let regions = regions(&played.events, played.assembled.answer_in_reasoning);
-    let mut list: Vec<GivenBack> = candidates::find(&context)
+    let mut list: Vec<GivenBack> = candidates::find(&context, &played.given_back)
         .into_iter()
         .filter_map(|candidate| {
             let region = region_at(&regions, candidate.span.start)?;
             let verdict = rules::judge(&context, &candidate, region);
             let (line, column) = place(context.text, candidate.span.start);
             Some(GivenBack {
-                found: context.text[candidate.span.clone()].to_owned(),
+                found: candidate.found(context.text),
                 offset: candidate.span.start,
                 line,
                 column,

@@ -9,7 +9,7 @@ use super::settings::Settings;
 use crate::assemble::{Assembled, Collector};
 use crate::event::OwnedEvent;
 use crate::message::{DeltaKind, FinishReason};
-use crate::parse::Parser;
+use crate::parse::{GivenBack, Parser};
 use crate::transcript::{Round, TimedDelta};
 
 /// How the text is cut.
@@ -80,6 +80,8 @@ pub(super) struct Played {
     pub(super) events: Vec<OwnedEvent>,
     /// The events, joined.
     pub(super) assembled: Assembled,
+    /// What was held as calls without a marker and is text.
+    pub(super) given_back: Vec<GivenBack>,
 }
 
 /// Parses a round; hands each event to `live` as soon as it is known.
@@ -91,6 +93,7 @@ pub(super) fn play(
     mut live: impl FnMut(&OwnedEvent),
 ) -> Played {
     let mut parser = Parser::new(settings.config.clone());
+    parser.keep_given_back();
     let mut collector = Collector::new();
     let mut stream = String::new();
     let mut events = Vec::new();
@@ -118,7 +121,7 @@ pub(super) fn play(
     }
     let mut assembled = collector.finish();
     settings.settle_all(&mut assembled);
-    Played { stream, events, assembled }
+    Played { stream, events, assembled, given_back: parser.given_back().to_vec() }
 }
 
 /// Why the answer ended. An answer without a `finish` was cut off, so that an

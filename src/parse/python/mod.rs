@@ -15,6 +15,7 @@ mod reader;
 
 use serde_json::{Map, Value};
 
+use super::given_back::NoCall;
 use super::names::Names;
 use super::tables::Tables;
 use super::tentative::{Cut, Go, Piece, Tentative, cut_behind, ends_message};
@@ -105,7 +106,7 @@ impl Python {
                 }
                 None => return Go::Wait,
             },
-            _ => return Go::Text(self.cursor),
+            _ => return Go::Text(self.cursor, NoCall::NoFurtherCall),
         }
         Go::On
     }
@@ -118,9 +119,9 @@ impl Python {
             Match::No if !self.pieces.is_empty() => match unknown_name(rest, more) {
                 Match::Yes(length) => length,
                 Match::Undecided => return Go::Wait,
-                Match::No => return Go::Text(self.cursor),
+                Match::No => return Go::Text(self.cursor, NoCall::NoFurtherCall),
             },
-            Match::No => return Go::Text(self.cursor),
+            Match::No => return Go::Text(self.cursor, NoCall::UnknownTool),
             Match::Undecided => return Go::Wait,
         };
         rest[..length].clone_into(&mut self.name);
@@ -132,11 +133,13 @@ impl Python {
 
     fn call_ended(&mut self, start: u64, end: u64, tables: &Tables, window: Window<'_>) -> Go {
         let State::Arguments(_, reader) = std::mem::replace(&mut self.state, State::Between) else {
-            return Go::Text(end);
+            return Go::On;
         };
         self.cursor = end;
         let raw = window.slice(start + self.name.len() as u64 + 1..end - 1);
-        let Some(parts) = parts(&self.name, reader.into_arguments(), raw, tables) else { return Go::Text(end) };
+        let Some(parts) = parts(&self.name, reader.into_arguments(), raw, tables) else {
+            return Go::Text(end, NoCall::NoKeyword);
+        };
         self.pieces.push(Piece { span: start..end, parts });
         if self.form == Form::Line {
             self.state = State::Rest(end);
@@ -147,13 +150,16 @@ impl Python {
     fn quoted_call(&mut self, start: u64, quoted: Quoted, tables: &Tables, window: Window<'_>) -> Go {
         let end = match quoted.end(&mut self.cursor, self.think_ends, window) {
             TextEnd::Wait => return Go::Wait,
-            TextEnd::Fault => return Go::Text(self.cursor),
+            TextEnd::Fault => return Go::Text(self.cursor, NoCall::NoLiteral),
             TextEnd::At(end) => end,
         };
         let call = literal::string(window.slice(quoted.start..end), false);
         let known_first = !self.pieces.is_empty();
-        let parts = call.and_then(|call| whole_call(call.trim(), known_first, self.max_depth, tables));
-        let Some(parts) = parts else { return Go::Text(self.cursor) };
+        let parts = call.ok_or(NoCall::NoLiteral);
+        let parts = match parts.and_then(|call| whole_call(call.trim(), known_first, self.max_depth, tables)) {
+            Ok(parts) => parts,
+            Err(why) => return Go::Text(self.cursor, why),
+        };
         self.pieces.push(Piece { span: start..self.cursor, parts });
         self.state = State::Between;
         Go::On
@@ -170,9 +176,9 @@ impl Python {
             Some(b'<') => match ends_message(rest, true, more) {
                 Match::Yes(()) => Go::End(end),
                 Match::Undecided => Go::Wait,
-                Match::No => Go::Text(self.cursor),
+                Match::No => Go::Text(self.cursor, NoCall::TextBehind),
             },
-            Some(_) => Go::Text(self.cursor),
+            Some(_) => Go::Text(self.cursor, NoCall::TextBehind),
         }
     }
 }
@@ -183,7 +189,8 @@ impl Tentative for Python {
             let start = *start;
             return match reader.next(window) {
                 Read::More => Go::Wait,
-                Read::Fault(at) => Go::Text(at),
+                Read::Fault(at) if reader.is_full() => Go::Text(at, NoCall::Limit),
+                Read::Fault(at) => Go::Text(at, NoCall::NoLiteral),
                 Read::End(end) => self.call_ended(start, end, tables, window),
             };
         }
@@ -197,7 +204,7 @@ impl Tentative for Python {
         if let State::Behind = self.state {
             return match begins(rest, "(", window.more) {
                 // `[f(a=1)](…)` is a link.
-                Match::Yes(()) => Go::Text(self.cursor),
+                Match::Yes(()) => Go::Text(self.cursor, NoCall::Link),
                 Match::Undecided => Go::Wait,
                 Match::No => Go::End(self.cursor),
             };
@@ -259,21 +266,22 @@ fn unknown_name(text: &str, more: bool) -> Match<usize> {
 }
 
 /// What a whole text says that is one call. `any`: of any tool, else of a known one.
-fn whole_call(text: &str, any: bool, max_depth: usize, tables: &Tables) -> Option<Parts> {
+fn whole_call(text: &str, any: bool, max_depth: usize, tables: &Tables) -> Result<Parts, NoCall> {
     let length = match tables.names.called(text, false) {
         Match::Yes(length) => length,
         _ => match unknown_name(text, false) {
             Match::Yes(length) if any => length,
-            _ => return None,
+            _ => return Err(NoCall::UnknownTool),
         },
     };
     let start = length as u64 + 1;
     let mut reader = Reader::new(start, max_depth, false);
     match reader.next(Window { text, base: 0, more: false }) {
         Read::End(end) if end == text.len() as u64 => {
-            parts(&text[..length], reader.into_arguments(), &text[length + 1..text.len() - 1], tables)
+            let raw = &text[length + 1..text.len() - 1];
+            parts(&text[..length], reader.into_arguments(), raw, tables).ok_or(NoCall::NoKeyword)
         }
-        _ => None,
+        _ => Err(NoCall::NoLiteral),
     }
 }
 

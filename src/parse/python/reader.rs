@@ -135,6 +135,11 @@ impl Reader {
         self.arguments.named.keys().next().map(String::as_str).or(open)
     }
 
+    /// Whether no further bracket may be opened.
+    pub(super) fn is_full(&self) -> bool {
+        self.frames.len() >= self.max_depth
+    }
+
     /// Reads on.
     pub(super) fn next(&mut self, window: Window<'_>) -> Read {
         loop {
@@ -192,7 +197,7 @@ impl Reader {
             b'{' if !key => Frame::Dict(Map::new(), None),
             _ => return Go::Fault(self.cursor),
         };
-        if self.frames.len() >= self.max_depth {
+        if self.is_full() {
             return Go::Fault(self.cursor);
         }
         if self.state == State::Stars

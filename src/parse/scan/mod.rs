@@ -25,6 +25,7 @@ use crate::event::Region;
 use crate::parse::body::Step;
 use crate::parse::calm::{Calm, CalmText, LastChar};
 use crate::parse::emit::{Emitter, Sink};
+use crate::parse::given_back::{GivenBack, NoCall};
 use crate::parse::line::Fence;
 use crate::parse::objects::Objects;
 use crate::parse::open::OpenCall;
@@ -57,6 +58,8 @@ pub(super) struct Scanner {
     saw_think: bool,
     /// `<s>` was seen, so `</s>` is HTML.
     saw_strike: bool,
+    /// What was held and given back, if somebody asked for it.
+    pub(super) given_back: Option<Vec<GivenBack>>,
 }
 
 /// What became of a place where something may begin.
@@ -89,6 +92,7 @@ impl Scanner {
             mode,
             saw_think: false,
             saw_strike: false,
+            given_back: None,
         }
     }
 
@@ -215,10 +219,18 @@ impl Scanner {
     /// `at` is read as ever.
     fn give_back(&mut self, at: u64, window: Window<'_>) {
         let Some(call) = self.call.take() else { return };
+        self.note(&call, at, call.no_call);
         let text = window.slice(call.start()..at);
         let line = memchr::memrchr(b'\n', text.as_bytes()).map(|end| &text[end + 1..]);
         self.line_start = line.is_some_and(|line| line.trim_start_matches([' ', '\t']).is_empty());
         self.at = at;
+    }
+
+    /// Keeps what is given back, if somebody asked for it.
+    fn note(&mut self, call: &OpenCall, end: u64, reason: NoCall) {
+        if let Some(list) = &mut self.given_back {
+            list.push(GivenBack { dialect: call.dialect(), span: call.start()..end, reason });
+        }
     }
 
     /// Ends what is open: nothing follows in this channel.
@@ -247,6 +259,9 @@ impl Scanner {
 
     fn end_call(&mut self, end: Option<u64>, window: Window<'_>, sink: &mut Sink<'_>) {
         if let Some(call) = self.call.take() {
+            if self.given_back.is_some() && end.is_none() && call.is_text_if_cut(&self.tables) {
+                self.note(&call, window.end(), NoCall::CutOff);
+            }
             let ended_by_line = call.ended_by_line();
             self.behind_call(call.dialect());
             self.at = call.end(end, &self.tables, window, &mut self.emitter, sink);

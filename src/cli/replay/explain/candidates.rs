@@ -4,8 +4,9 @@ use std::ops::Range;
 
 use regex::Regex;
 
-use super::Context;
+use super::{Context, bare};
 use crate::dialect::{Block, Dialect, Lead, MarkedJson, Named, Piece, Shape};
+use crate::parse::{GivenBack, NoCall};
 
 /// Something that looks like a call.
 #[derive(Debug, Clone)]
@@ -33,14 +34,36 @@ pub(super) enum Kind {
     Marker(Dialect, &'static MarkedJson),
     /// The bare name of a known tool.
     Name,
+    /// A known tool's name and a parenthesis; in a list, or else a line's.
+    Python { list: bool },
+    /// A JSON object's key and a tool's name under it.
+    Json,
+    /// The lines of a call in ReAct's words, up to its arguments.
+    React,
+    /// What was held as calls without a marker, and why it was given back.
+    Held(Dialect, NoCall),
+}
+
+/// Most characters of held text that are shown.
+const SHOWN: usize = 40;
+
+impl Candidate {
+    /// The opener or name, as it stands; the beginning of what was held.
+    pub(super) fn found(&self, text: &str) -> String {
+        let whole = &text[self.span.clone()];
+        match self.kind {
+            Kind::Held(..) => whole.chars().take(SHOWN).collect::<String>().trim_end().to_owned(),
+            _ => whole.to_owned(),
+        }
+    }
 }
 
 /// A broken-off opener counts from this many bytes on (`<us`).
 const MIN_PARTIAL: usize = 3;
 
 /// All candidates, by offset, none inside another.
-pub(super) fn find(context: &Context<'_>) -> Vec<Candidate> {
-    let mut list = Vec::new();
+pub(super) fn find(context: &Context<'_>, held: &[GivenBack]) -> Vec<Candidate> {
+    let mut list: Vec<_> = held.iter().filter_map(|held| bare::held(context.text, held)).collect();
     for dialect in Dialect::ALL.iter().copied() {
         match &dialect.spec().shape {
             Shape::Element(blocks) => blocks.iter().for_each(|block| elements(context.text, dialect, block, &mut list)),
@@ -53,8 +76,10 @@ pub(super) fn find(context: &Context<'_>) -> Vec<Candidate> {
                     list.extend(found.map(|span| Candidate { span, kind: Kind::Marker(dialect, shape) }));
                 }),
             },
+            Shape::Json(keys) => bare::objects(context, keys, &mut list),
+            Shape::React(react) => bare::react(context.text, react, &mut list),
             // Its calls begin with known names, which are looked for below.
-            Shape::Python | Shape::Json(_) | Shape::React(_) => {}
+            Shape::Python => {}
         }
     }
     names(context, &mut list);
@@ -142,7 +167,8 @@ fn names(context: &Context<'_>, list: &mut Vec<Candidate>) {
         for (at, _) in context.text.match_indices(name) {
             let end = at + name.len();
             if !context.text[..at].ends_with(within_word) && !context.text[end..].starts_with(within_word) {
-                list.push(Candidate { span: at..end, kind: Kind::Name });
+                let call = bare::called(context.text, at..end);
+                list.push(call.unwrap_or(Candidate { span: at..end, kind: Kind::Name }));
             }
         }
     }

@@ -2,11 +2,12 @@
 
 use serde::Serialize;
 
-use super::Context;
 use super::candidates::{Candidate, Kind};
+use super::{Context, bare};
 use crate::call::RejectedKind;
 use crate::dialect::{Block, Dialect, MarkedJson, Shape};
 use crate::event::Region;
+use crate::parse::NoCall;
 use crate::reasoning::ReasoningCalls;
 
 /// What decided that something is text.
@@ -19,13 +20,17 @@ pub(in crate::cli::replay) enum Rule {
     Gate,
     /// The opener breaks off.
     PartialOpener,
-    /// A marker that does not stand alone on its line.
+    /// A marker or a call that does not stand alone on its line.
     NotALine,
+    /// Its line is indented as code is.
+    Indented,
+    /// A call without a marker that is not the whole message.
+    NotAlone,
     /// No JSON follows the marker.
     NoJson,
     /// Its dialect is not read.
     DialectOff,
-    /// Tags of tools are read only where the tools are known.
+    /// Its dialect is read only where the tools are known.
     ToolsUnknown,
     /// A name alone is no call.
     BareName,
@@ -39,7 +44,7 @@ pub(in crate::cli::replay) enum Rule {
     Truncated,
     /// Rejected: cannot be read.
     Malformed,
-    /// Rejected: no such tool.
+    /// Rejected, or not read at all: no such tool.
     UnknownTool,
     /// Rejected: against the tool's schema.
     InvalidArguments,
@@ -47,7 +52,13 @@ pub(in crate::cli::replay) enum Rule {
     Fence,
     /// None of these.
     Other,
+    /// The parser held it as a call without a marker, and says why it is none.
+    #[serde(untagged)]
+    Held(NoCall),
 }
+
+pub(super) const GIVE_TOOLS: &str = "give the tools: `--tools FILE` or `--mcp-config FILE`";
+pub(super) const LISTED_NAME: &str = "use a listed name, or give the tool too with `--tools FILE`";
 
 pub(super) struct Verdict {
     pub(super) rule: Rule,
@@ -55,7 +66,7 @@ pub(super) struct Verdict {
     pub(super) remedy: String,
 }
 
-fn verdict(rule: Rule, why: impl Into<String>, remedy: impl Into<String>) -> Verdict {
+pub(super) fn verdict(rule: Rule, why: impl Into<String>, remedy: impl Into<String>) -> Verdict {
     Verdict { rule, why: why.into(), remedy: remedy.into() }
 }
 
@@ -85,6 +96,9 @@ pub(super) fn of_kind(kind: RejectedKind, policy: ReasoningCalls) -> (Rule, &'st
 pub(super) fn judge(context: &Context<'_>, candidate: &Candidate, region: Region) -> Verdict {
     let before = &context.text[..candidate.span.start];
     let after = &context.text[candidate.span.end..];
+    if let Kind::Held(dialect, reason) = candidate.kind {
+        return bare::given_back(context, candidate.span.clone(), dialect, reason);
+    }
     if matches!(candidate.kind, Kind::Name) {
         let place = if region == Region::Reasoning { "the reasoning" } else { "the text" };
         return verdict(
@@ -122,18 +136,17 @@ fn by_kind(context: &Context<'_>, candidate: &Candidate, before: &str, after: &s
         Kind::UnknownTag if context.config.catalog.is_none() => verdict(
             Rule::ToolsUnknown,
             "it looks like a tool's tag, but no tools are known, so `tool_tag` is off",
-            "give the tools: `--tools FILE` or `--mcp-config FILE`",
+            GIVE_TOOLS,
         ),
-        Kind::UnknownTag => verdict(
-            Rule::UnknownTool,
-            "no tool has this name",
-            "use a listed name, or give the tool too with `--tools FILE`",
-        ),
+        Kind::UnknownTag => verdict(Rule::UnknownTool, "no tool has this name", LISTED_NAME),
         Kind::ToolTag => tool_tag(context, candidate, before, after),
         Kind::Line(dialect) => line(*dialect, before, after),
         Kind::Opener(_) => opener(context, after),
         Kind::Marker(_, shape) => no_json(shape, after).unwrap_or_else(|| other(before)),
-        Kind::Name => other(before),
+        Kind::Python { list } => bare::python(context, candidate.span.clone(), *list),
+        Kind::Json => bare::json(context, before),
+        Kind::React => bare::react_lines(context, candidate.span.clone()),
+        Kind::Name | Kind::Held(..) => other(before),
     }
 }
 
@@ -145,7 +158,10 @@ fn dialect_of(kind: &Kind) -> Option<Dialect> {
         | Kind::Opener(dialect)
         | Kind::Marker(dialect, _) => Some(*dialect),
         Kind::ToolTag => Some(Dialect::ToolTag),
-        Kind::UnknownTag | Kind::Name => None,
+        Kind::Python { .. } => Some(Dialect::Python),
+        Kind::Json => Some(Dialect::Json),
+        Kind::React => Some(Dialect::React),
+        Kind::UnknownTag | Kind::Name | Kind::Held(..) => None,
     }
 }
 
@@ -239,7 +255,7 @@ fn no_json(shape: &MarkedJson, after: &str) -> Option<Verdict> {
 }
 
 /// No rule of an opener of its own fits; it may stand in a fence.
-fn other(before: &str) -> Verdict {
+pub(super) fn other(before: &str) -> Verdict {
     let fence = |line: &&str| ["```", "~~~", "'''"].iter().any(|f| line.trim_start().starts_with(f));
     if before.lines().filter(fence).count() % 2 == 1 {
         return verdict(
@@ -256,7 +272,7 @@ fn is_quote(c: char) -> bool {
 }
 
 /// The beginning of a text, quoted, for a message.
-fn excerpt(text: &str) -> String {
+pub(super) fn excerpt(text: &str) -> String {
     let line = text.trim_start().lines().next().unwrap_or_default();
     let start: String = line.chars().take(24).collect();
     let dots = if start.len() < line.len() { "…" } else { "" };

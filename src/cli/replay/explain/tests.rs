@@ -6,6 +6,7 @@ use crate::cli::replay::play::{Chunk, Speed, play};
 use crate::cli::replay::settings::Settings;
 use crate::dialect::Dialect;
 use crate::message::{DeltaKind, FinishReason};
+use crate::parse::NoCall;
 use crate::tool::Tool;
 use crate::transcript::{Finish, Round, TimedDelta};
 
@@ -132,4 +133,102 @@ fn rejected_calls_are_listed_with_their_kind() {
 fn a_call_that_runs_is_not_listed() {
     let text = "<get_weather>\n<city>Graz</city>\n</get_weather>";
     assert_eq!(rules(text, known()), []);
+}
+
+/// `get_weather(city)` and `search(query, limit)` of the server `web`.
+fn two_tools() -> Config {
+    let schema =
+        json!({ "type": "object", "properties": { "query": { "type": "string" }, "limit": { "type": "integer" } } });
+    let search = Tool::new("search").with_server("web").with_schema(schema);
+    let weather = weather().tools().next().unwrap().clone();
+    Config { catalog: Some(Catalog::from_tools([weather, search]).into()), ..Config::default() }
+}
+
+/// The one entry's rule as it is written, and its reason.
+#[track_caller]
+fn named(text: &str) -> (String, String) {
+    let entry = one(text, two_tools());
+    (serde_json::to_value(entry.rule).unwrap().as_str().unwrap().to_owned(), entry.why)
+}
+
+#[test]
+fn held_calls_without_a_marker_are_given_back_for_a_reason() {
+    for (text, rule, why) in [
+        ("get_weather(city=\"Oslo\") and so on", "text_behind", "python`: “and so on” stands behind it on its line"),
+        ("get_weather(city=home)", "no_literal", "“home)” is no literal"),
+        ("get_weather(city=\"Oslo\n)", "no_literal", "its line ends in a string"),
+        ("[\"get_weather(city=home)\"]", "no_literal", "in the quotes"),
+        ("search(\"fjords\")", "no_keyword", "other than one parameter"),
+        ("[get_weather(city=\"Oslo\"), 5]", "no_further_call", "“5]” stands in the list"),
+        ("[get_weather(city=\"Oslo\")](a.html)", "link", "link"),
+        ("get_weather(", "cut_off", "the answer ended before"),
+        (
+            r#"{"name": "search", "arguments": {"query": "a"}} is it."#,
+            "text_behind",
+            "json`: “is it.” stands behind it",
+        ),
+        (r#"{"name": "serch", "arguments": {"query": "a"}}"#, "unknown_tool", "“serch” is no known tool"),
+        (r#"{"name": "search", "reason": "it is good"}"#, "foreign_key", "no call has “\"reason\": \"it is good\"}”"),
+        (r#"{"name": "search"}"#, "incomplete", "missing"),
+        (r#"{"name": "search", "parameters": {"type": "object", "properties": {}}}"#, "definition", "defines a tool"),
+        (r#"{"name": "search", "arguments": {"query": "a" "b"}}"#, "damaged", "at line 1 column"),
+        (r#"[{"name": "search", "arguments": {}} {"name" 1}]"#, "damaged", "cannot be read"),
+        (r#"[{"name": "search", "arguments": {}}, 5]"#, "no_further_call", "“5]” stands in the list"),
+        (r#"{"name": "search", "argum"#, "cut_off", "the answer ended"),
+        ("```json\n{\"name\": \"search\"\n```", "unclosed", "“```” came before"),
+        ("Action: search\nAction Input: {\"query\": ]}", "damaged", "react`: its JSON cannot be read"),
+        ("Action: search\nAction Input: {\"query\": x\nObservation: none", "unclosed", "“Observation: none” came"),
+    ] {
+        let (got, said) = named(text);
+        assert!(got == rule && said.contains(why), "{text}\n  {got}: {said}");
+    }
+}
+
+#[test]
+fn calls_without_a_marker_where_none_may_stand_are_named() {
+    for (text, rule, why) in [
+        ("Use get_weather(city=\"Oslo\").", "not_a_line", "“Use” stands before it on its line"),
+        ("    get_weather(city=\"Oslo\")", "indented", "three spaces"),
+        ("Use \"get_weather(city=1)\".", "quote", "follows \" directly"),
+        (r"\[get_weather(city=1)]", "quote", "backslash"),
+        ("```\nx = 1\nget_weather(city=1)\n```", "fence", "fence"),
+        ("my.get_weather(city=1)", "unknown_tool", "“my” is no server"),
+        (r#"So: {"name": "search", "arguments": {}}"#, "not_alone", "“So:” stands before it"),
+        ("It is:\n\n{\"name\": \"search\", \"arguments\": {}}", "not_alone", "“It is:” stands before it"),
+        ("```\nx\n{\"name\": \"search\", \"arguments\": {}}\n```", "fence", "fence"),
+        ("So Action: search\nAction Input: {}", "not_a_line", "“So” stands before it"),
+        ("Action: serch\nAction Input: {}", "unknown_tool", "no tool"),
+        ("Action: search\nAction Input: fjords", "no_json", "“fjords” follows"),
+        ("Call web.search of it.", "bare_name", "without a call's syntax"),
+    ] {
+        let (got, said) = named(text);
+        assert!(got == rule && said.contains(why), "{text}\n  {got}: {said}");
+    }
+}
+
+#[test]
+fn calls_without_a_marker_ask_for_the_tools() {
+    let json = "{\"name\": \"search\", \"arguments\": {}}";
+    for text in [json, "Action: search\nAction Input: {}"] {
+        let entry = one(text, Config::default());
+        assert_eq!(entry.rule, Rule::ToolsUnknown, "{text}");
+        assert!(entry.remedy.contains("--tools"), "{}", entry.remedy);
+    }
+    let off = Config { dialects: Dialect::Hermes.into(), ..two_tools() };
+    for text in [json, "Action: search\nAction Input: {}", "search(query=\"a\")"] {
+        assert_eq!(one(text, off.clone()).rule, Rule::DialectOff, "{text}");
+    }
+}
+
+#[test]
+fn what_was_held_shows_its_beginning_and_hides_the_names_in_it() {
+    let text = format!("{{\"name\": \"search\", \"arguments\": {{\"query\": \"search {}\"}}}}\nor not", "a".repeat(99));
+    let entry = one(&text, two_tools());
+    assert_eq!((entry.offset, entry.found.as_str()), (0, "{\"name\": \"search\", \"arguments\": {\"query\""));
+}
+
+#[test]
+fn what_was_held_in_the_reasoning_is_said_to_stand_there() {
+    let entry = one("<think>\nget_weather(city=home)\n</think>\nYes.", two_tools());
+    assert_eq!((entry.region, entry.rule), (Region::Reasoning, Rule::Held(NoCall::NoLiteral)));
 }
