@@ -10,11 +10,13 @@
 #[path = "../../tests/common/mod.rs"]
 #[allow(dead_code)] // Some of it is for the other tests.
 mod common;
+mod cuts;
 mod steady;
 
 use std::sync::{Arc, LazyLock};
 
 use common::laws::{self, Input};
+use cuts::Cuts;
 use libfuzzer_sys::fuzz_target;
 use toolgraft::catalog::Catalog;
 use toolgraft::dialect::{Dialect, DialectSet};
@@ -88,18 +90,6 @@ fn config(what: u8, how: u8, small: u8) -> Config {
 
 /// Three sets of cuts: coarse, middling, fine.
 fn cuts(seed: u8, length: usize) -> Vec<Vec<usize>> {
-    let mut state = u32::from(seed) << 8 | 1;
-    [64, 16, 4]
-        .map(|widest| {
-            let (mut at, mut cuts) = (0, Vec::new());
-            while at < length {
-                state ^= state << 13;
-                state ^= state >> 17;
-                state ^= state << 5;
-                at += 1 + state as usize % widest;
-                cuts.push(at);
-            }
-            cuts
-        })
-        .to_vec()
+    let mut cuts = Cuts::new(seed);
+    [64, 16, 4].map(|widest| cuts.of(length, widest)).to_vec()
 }

@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::cuts::Cuts;
+
 /// Pieces of texts: what syntax is made of, and what is none.
 const PIECES: &[&str] = &[
     "a",
@@ -115,15 +117,7 @@ impl<'a> Bytes<'a> {
 
     /// Where a stream of this many bytes is cut.
     pub(crate) fn cuts(&mut self, length: usize) -> Vec<usize> {
-        let (mut state, widest) = (u32::from(self.byte()) << 8 | 1, [3, 16, 64][self.below(3)]);
-        let (mut at, mut cuts) = (0, Vec::new());
-        while at < length {
-            state ^= state << 13;
-            state ^= state >> 17;
-            state ^= state << 5;
-            at += 1 + state as usize % widest;
-            cuts.push(at);
-        }
-        cuts
+        let (mut cuts, widest) = (Cuts::new(self.byte()), [3, 16, 64][self.below(3)]);
+        cuts.of(length, widest)
     }
 }

@@ -14,6 +14,8 @@
 mod common;
 
 mod bytes;
+#[path = "../cuts.rs"]
+mod cuts;
 mod damage;
 mod meant;
 mod reader;

@@ -144,7 +144,7 @@ impl Meant {
         }
         let first = bytes.pick(&syntax::ALL);
         if first.alone {
-            meant.text.push_str(bytes.pick(&["", "\n"]));
+            meant.text.push_str(*bytes.pick(&["", "\n"]));
             meant.calls(first, false, bytes);
             return meant;
         }
@@ -180,7 +180,7 @@ impl Meant {
         if next.line_start && !self.text.is_empty() {
             self.text.push('\n');
         } else {
-            self.text.push_str(bytes.pick(&["\n", " ", "\n\n"]));
+            self.text.push_str(*bytes.pick(&["\n", " ", "\n\n"]));
         }
     }
 

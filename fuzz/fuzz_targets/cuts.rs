@@ -1,0 +1,25 @@
+//! Where streams are cut.
+
+/// Random places, the same from the same seed.
+pub(crate) struct Cuts(u32);
+
+impl Cuts {
+    pub(crate) fn new(seed: u8) -> Self {
+        Cuts(u32::from(seed) << 8 | 1)
+    }
+
+    /// Further places in a stream of this many bytes, in order, each at most
+    /// `widest` bytes behind the one before.
+    pub(crate) fn of(&mut self, length: usize, widest: usize) -> Vec<usize> {
+        let (mut at, mut cuts) = (0, Vec::new());
+        while at < length {
+            // Marsaglia's xorshift of 32 bits.
+            self.0 ^= self.0 << 13;
+            self.0 ^= self.0 >> 17;
+            self.0 ^= self.0 << 5;
+            at += 1 + self.0 as usize % widest;
+            cuts.push(at);
+        }
+        cuts
+    }
+}
