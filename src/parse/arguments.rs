@@ -1,6 +1,7 @@
 //! The JSON of a call's arguments: read, and handed on as it comes.
 
 use super::body::{CallOut, JsonCloser, JsonStep, JsonText};
+use super::calm::CalmKind;
 use super::verdict::{Fault, Parts};
 use super::window::Window;
 
@@ -87,14 +88,15 @@ impl Arguments {
         }
     }
 
-    /// Whether all up to `at` was read and handed on.
-    pub(super) fn is_calm(&self, at: u64) -> bool {
-        self.previewed == at && self.json.is_calm_at(at)
+    /// If all up to `at` was read and handed on: what the text is, in a call that `closer` ends.
+    pub(super) fn calm(&self, at: u64, closer: Option<&str>) -> Option<CalmKind> {
+        let is_calm = self.previewed == at && self.json.is_calm_at(at);
+        is_calm.then(|| CalmKind::json(closer, self.json.in_string()))
     }
 
     /// See [`JsonText::read_on`].
-    pub(super) fn read_on(&mut self, chunk: &str) -> bool {
-        self.json.read_on(chunk.as_bytes())
+    pub(super) fn read_on(&mut self, at: u64, chunk: &str) -> Option<bool> {
+        self.json.read_on(at, chunk.as_bytes())
     }
 
     /// See `Body::go_on`.

@@ -163,21 +163,23 @@ impl JsonText {
         matches!(&self.reader, Reader::Strict(_)) && self.cursor == at && self.safe() == at
     }
 
-    /// Reads a chunk in which no closing tag begins, if all of it may be handed on and
-    /// nothing in it is to be reported; else nothing was read.
-    pub(super) fn read_on(&mut self, chunk: &[u8]) -> bool {
-        let Reader::Strict(lexer) = &mut self.reader else { return false };
-        if lexer.stays_in_string(chunk) {
-            self.cursor += chunk.len() as u64;
-            return true;
+    /// Reads a chunk at `at` in which no closing tag begins, if all of it may be handed on
+    /// and nothing in it is to be reported: whether it ends inside a string. Otherwise nothing
+    /// was read.
+    pub(super) fn read_on(&mut self, at: u64, chunk: &[u8]) -> Option<bool> {
+        let Reader::Strict(lexer) = &mut self.reader else { return None };
+        let (mut ahead, mut cursor) = (lexer.clone(), at);
+        if ahead.next(chunk, &mut cursor) != Lexed::More || ahead.safe(cursor) != cursor {
+            return None;
         }
-        let (mut ahead, mut cursor) = (lexer.clone(), self.cursor);
-        let is_calm = ahead.next(chunk, &mut cursor) == Lexed::More && ahead.safe(cursor) == cursor;
-        if is_calm {
-            *lexer = ahead;
-            self.cursor = cursor;
-        }
-        is_calm
+        *lexer = ahead;
+        self.cursor = cursor;
+        Some(self.in_string())
+    }
+
+    /// Whether the text stands inside a string and outside escapes.
+    pub(super) fn in_string(&self) -> bool {
+        matches!(&self.reader, Reader::Strict(lexer) if lexer.in_plain_string())
     }
 
     /// Goes on behind text up to `at`, in which no closing tag begins.

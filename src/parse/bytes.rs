@@ -1,7 +1,5 @@
 //! Many bytes at once, in safe code: what a compiler makes a few instructions of.
 
-use std::marker::PhantomData;
-
 /// The highest bit of each byte.
 pub(super) const HIGH: u64 = of(0x80);
 
@@ -38,19 +36,20 @@ pub(super) fn word(text: &[u8], at: usize, filler: u8) -> u64 {
 }
 
 /// Bytes of one kind.
-pub(super) trait Kind {
+pub(super) trait Kind: Copy {
     /// A byte that is not of the kind.
     const OTHER: u8;
 
     /// Nothing, if the byte is of the kind.
-    fn rest(byte: u8) -> u8;
+    fn rest(self, byte: u8) -> u8;
 
     /// The highest bit of each byte of `word` that is of the kind.
-    fn bits(word: u64) -> u64;
+    fn bits(self, word: u64) -> u64;
 }
 
 /// Where each byte of a kind stands.
 pub(super) struct Places<'t, K> {
+    kind: K,
     text: &'t [u8],
     /// Bytes that were looked at.
     read: usize,
@@ -58,13 +57,12 @@ pub(super) struct Places<'t, K> {
     word_at: usize,
     /// What is left of a word's bits; see [`Kind::bits`].
     bits: u64,
-    kind: PhantomData<K>,
 }
 
 impl<'t, K: Kind> Places<'t, K> {
     #[inline]
-    pub(super) fn new(text: &'t [u8]) -> Self {
-        Places { text, read: 0, word_at: 0, bits: 0, kind: PhantomData }
+    pub(super) fn new(kind: K, text: &'t [u8]) -> Self {
+        Places { kind, text, read: 0, word_at: 0, bits: 0 }
     }
 }
 
@@ -78,11 +76,12 @@ impl<K: Kind> Iterator for Places<'_, K> {
             if rest.is_empty() {
                 return None;
             }
-            if rest.first_chunk().is_some_and(|block| !any_zero_in(block, K::rest)) {
+            // Two words are as quick as a block and a word, and most blocks alone have something.
+            if rest.len() > 16 && rest.first_chunk().is_some_and(|block| !any_zero_in(block, |b| self.kind.rest(b))) {
                 self.read += 16;
                 continue;
             }
-            self.bits = K::bits(word(self.text, self.read, K::OTHER));
+            self.bits = self.kind.bits(word(self.text, self.read, K::OTHER));
             self.word_at = self.read;
             self.read = self.text.len().min(self.read + 8);
         }

@@ -7,7 +7,8 @@
 //! sees it neither before nor after; it is told where the text stands as soon as
 //! something else comes.
 
-use super::bytes::any_zero;
+use super::bytes::{HIGH, Kind, Places, any_zero, differs};
+use super::json::{Special, is_short_escape};
 use super::signs::{Plain, Signs, is_signless};
 use crate::event::{Event, Region};
 
@@ -53,7 +54,11 @@ pub(super) enum CalmKind {
     /// A text that is taken as it stands and is the same as a JSON string; a `<` may end it.
     Verbatim,
     /// JSON, and what begins the tag that may end the call in it, if one can.
-    Json(Option<Lead>),
+    Json {
+        lead: Option<Lead>,
+        /// It stands inside a string and outside escapes.
+        in_string: bool,
+    },
 }
 
 /// A tag's first byte, and the second, if it is the same in all spellings.
@@ -65,31 +70,60 @@ pub(super) struct Lead {
 
 impl CalmKind {
     /// JSON in a call that `closer` ends, if anything does.
-    pub(super) fn json(closer: Option<&str>) -> Self {
+    pub(super) fn json(closer: Option<&str>, in_string: bool) -> Self {
         let lead = |bytes: &[u8]| {
             let second = bytes.get(1).copied().filter(u8::is_ascii);
             bytes.first().map(|first| Lead { first: *first, second })
         };
-        CalmKind::Json(closer.and_then(|closer| lead(closer.as_bytes())))
-    }
-
-    /// Whether nothing ends in `chunk`, nor may begin there what ends it; of JSON the lexer
-    /// must say so too.
-    #[inline]
-    fn holds(self, chunk: &[u8]) -> bool {
-        match self {
-            CalmKind::Verbatim => !any_zero(chunk, |b| (b ^ b'"').min(b ^ b'\\').min(b ^ b'<').min(b & !0x1f)),
-            CalmKind::Json(None) => true,
-            CalmKind::Json(Some(lead)) => !any_zero(chunk, |b| b ^ lead.first) || lead.begins_nowhere(chunk),
-        }
+        CalmKind::Json { lead: closer.and_then(|closer| lead(closer.as_bytes())), in_string }
     }
 }
 
 impl Lead {
-    /// Whether another byte stands behind each first byte.
-    fn begins_nowhere(self, chunk: &[u8]) -> bool {
-        let differs = |at: usize| chunk.get(at + 1).zip(self.second).is_some_and(|(next, second)| *next != second);
-        memchr::memchr_iter(self.first, chunk).all(differs)
+    /// What nothing begins with.
+    const NONE: Lead = Lead { first: b'"', second: None };
+
+    /// Whether another byte stands behind the first one at `at`.
+    fn begins_nothing(self, chunk: &[u8], at: usize) -> bool {
+        chunk.get(at + 1).zip(self.second).is_some_and(|(next, second)| *next != second)
+    }
+
+    /// Whether a string that goes on in `chunk` goes on behind it, and nothing begins in it.
+    #[inline]
+    fn string_holds(self, chunk: &[u8]) -> bool {
+        let kind = InString(self.first);
+        if !any_zero(chunk, |b| kind.rest(b)) {
+            return true;
+        }
+        let mut plain_from = 0;
+        for at in Places::new(kind, chunk) {
+            match chunk[at] {
+                // The second byte of an escape.
+                _ if at < plain_from => {}
+                b'\\' if chunk.get(at + 1).is_some_and(|next| is_short_escape(*next)) => plain_from = at + 2,
+                byte if byte == self.first && self.begins_nothing(chunk, at) => {}
+                _ => return false,
+            }
+        }
+        true
+    }
+}
+
+/// What is not plain inside a JSON string in a call that a tag with this first byte ends.
+#[derive(Clone, Copy)]
+struct InString(u8);
+
+impl Kind for InString {
+    const OTHER: u8 = Special::OTHER;
+
+    #[inline]
+    fn rest(self, byte: u8) -> u8 {
+        Special.rest(byte).min(byte ^ self.0)
+    }
+
+    #[inline]
+    fn bits(self, word: u64) -> u64 {
+        Special.bits(word) | !differs(word, self.0) & HIGH
     }
 }
 
@@ -167,11 +201,31 @@ impl CalmText {
 }
 
 impl CalmValue {
-    /// Whether the value neither ends in `chunk` nor needs a decision there; see
-    /// [`CalmKind::holds`].
+    /// Whether all of `chunk` is more of the value and needs no decision. Where it is JSON
+    /// and leaves a string, `read_on` reads it at the offset that it gets, if so, and says
+    /// whether it ends inside a string.
     #[inline]
-    pub(super) fn holds(&self, chunk: &str) -> bool {
-        self.at + chunk.len() as u64 <= self.limit_at && self.kind.holds(chunk.as_bytes())
+    pub(super) fn passes(&mut self, chunk: &str, read_on: impl FnOnce(u64) -> Option<bool>) -> bool {
+        if self.at + chunk.len() as u64 > self.limit_at {
+            return false;
+        }
+        let bytes = chunk.as_bytes();
+        match &mut self.kind {
+            CalmKind::Verbatim => !any_zero(bytes, |b| InString(b'<').rest(b)),
+            CalmKind::Json { lead, in_string } => {
+                if *in_string && lead.unwrap_or(Lead::NONE).string_holds(bytes) {
+                    return true;
+                }
+                if let Some(lead) = lead
+                    && !memchr::memchr_iter(lead.first, bytes).all(|at| lead.begins_nothing(bytes, at))
+                {
+                    return false;
+                }
+                let read = read_on(self.at);
+                *in_string = read.unwrap_or(*in_string);
+                read.is_some()
+            }
+        }
     }
 
     /// Hands on more of the value.
@@ -203,23 +257,58 @@ mod tests {
     }
 
     #[test]
-    fn a_value_holds_what_begins_no_closer() {
-        let [element, none, any] = [Some("</"), None, Some("<｜")].map(CalmKind::json);
-        for (chunk, in_element, without_closer, of_spellings, verbatim) in [
-            ("plain, 字", true, true, true, true),
-            ("a longer text that is more than a block", true, true, true, true),
-            (r#"a \"b\" \\ \n"#, true, true, true, false),
-            ("a < b", true, true, false, false),
-            ("a <", false, true, false, false),
-            ("a < b and </c> are more than a block", false, true, false, false),
-            ("a </", false, true, false, false),
-            (r"\\</", false, true, false, false),
-            (r"\u0041", true, true, true, false),
-            ("a\"", true, true, true, false),
-            ("a\n", true, true, true, false),
+    fn a_string_holds_escapes_and_what_begins_no_closer() {
+        let [element, none, any] = [Some("</"), None, Some("<｜")].map(|closer| match CalmKind::json(closer, true) {
+            CalmKind::Json { lead, .. } => lead.unwrap_or(Lead::NONE),
+            CalmKind::Verbatim => unreachable!("it is JSON"),
+        });
+        for (chunk, in_element, without_closer, of_spellings) in [
+            ("plain, 字", true, true, true),
+            ("a longer text that is more than a block", true, true, true),
+            (r#"a \"b\" \\ \n and a longer text"#, true, true, true),
+            ("a < b", true, true, false),
+            ("a <", false, true, false),
+            ("a < b and </c> are more than a block", false, true, false),
+            (r"a \", false, false, false),
+            (r"\\\", false, false, false),
+            ("a </", false, true, false),
+            (r"\\</", false, true, false),
+            (r"\u0041", false, false, false),
+            (r"\x", false, false, false),
+            ("a\"", false, false, false),
+            ("a\\\"\"", false, false, false),
+            ("a\n", false, false, false),
         ] {
-            let held = [element, none, any, CalmKind::Verbatim].map(|kind| kind.holds(chunk.as_bytes()));
-            assert_eq!(held, [in_element, without_closer, of_spellings, verbatim], "{chunk:?}");
+            let held = [element, none, any].map(|lead| lead.string_holds(chunk.as_bytes()));
+            assert_eq!(held, [in_element, without_closer, of_spellings], "{chunk:?}");
+        }
+    }
+
+    #[test]
+    fn other_json_is_asked_about_unless_something_may_begin_in_it() {
+        let value = |kind| CalmValue { at: 7, limit_at: 100, index: 0, kind, reasoning_channel: false };
+        for (chunk, in_string, answer, asked, passes) in [
+            ("more", true, None, false, true),
+            ("more\", \"b\": ", true, Some(false), true, true),
+            ("1, \"b\": \"a < b", false, Some(true), true, true),
+            ("1}", false, None, true, false),
+            ("1}</argu", false, Some(false), false, false),
+            ("1}\n<", false, Some(false), false, false),
+            (&"x".repeat(94), true, None, false, false),
+        ] {
+            let mut value = value(CalmKind::json(Some("</"), in_string));
+            let mut was_asked = None;
+            let passed = value.passes(chunk, |at| {
+                was_asked = Some(at);
+                answer
+            });
+            assert_eq!((passed, was_asked), (passes, asked.then_some(7)), "{chunk}");
+            let now_in_string = answer.filter(|_| asked).unwrap_or(in_string);
+            assert!(matches!(value.kind, CalmKind::Json { in_string, .. } if in_string == now_in_string), "{chunk}");
+        }
+        for (chunk, passes) in [("plain, 字", true), ("a < b", false), ("a\n", false), ("\"", false)] {
+            let passed = value(CalmKind::Verbatim).passes(chunk, |_| unreachable!("it is no JSON"));
+            assert_eq!(passed, passes, "{chunk}");
         }
     }
 }

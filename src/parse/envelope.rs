@@ -209,12 +209,13 @@ impl Envelope {
     /// See `Body::calm`.
     pub(super) fn calm(&self, at: u64) -> Option<CalmKind> {
         let in_arguments = self.previewed == at && matches!(self.arguments, Some((_, None)));
-        (in_arguments && self.json.is_calm_at(at)).then(|| CalmKind::json(self.objects.marked.closer()))
+        let is_calm = in_arguments && self.json.is_calm_at(at);
+        is_calm.then(|| CalmKind::json(self.objects.marked.closer(), self.json.in_string()))
     }
 
     /// See `Body::read_on`.
-    pub(super) fn read_on(&mut self, chunk: &str) -> bool {
-        self.json.read_on(chunk.as_bytes())
+    pub(super) fn read_on(&mut self, at: u64, chunk: &str) -> Option<bool> {
+        self.json.read_on(at, chunk.as_bytes())
     }
 
     /// See `Body::go_on`.

@@ -149,7 +149,7 @@ impl Parser {
                 }
             }
             Some(Calm::Value(value)) if value.reasoning_channel == reasoning => {
-                let passes = value.holds(chunk) && self.scanner.read_on_in_call(chunk);
+                let passes = value.passes(chunk, |at| self.scanner.read_on_in_call(at, chunk));
                 if passes {
                     value.hand_on(chunk, sink);
                     return self.held.push_str(chunk);

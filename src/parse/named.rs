@@ -205,12 +205,12 @@ impl NamedJson {
     /// See `Body::calm`.
     pub(super) fn calm(&self, at: u64) -> Option<CalmKind> {
         let json = self.json.as_ref().filter(|_| self.state == State::Json)?;
-        json.is_calm(at).then(|| CalmKind::json(Some(self.call.close).filter(|close| !close.is_empty())))
+        json.calm(at, Some(self.call.close).filter(|close| !close.is_empty()))
     }
 
     /// See `Body::read_on`.
-    pub(super) fn read_on(&mut self, chunk: &str) -> bool {
-        self.json.as_mut().is_some_and(|json| json.read_on(chunk))
+    pub(super) fn read_on(&mut self, at: u64, chunk: &str) -> Option<bool> {
+        self.json.as_mut()?.read_on(at, chunk)
     }
 
     /// See `Body::go_on`.

@@ -78,15 +78,13 @@ impl Body {
         }
     }
 
-    /// Reads a chunk of JSON that is its own preview; `false` if it is not, or more.
-    fn read_on(&mut self, chunk: &str) -> bool {
+    /// Reads a chunk of JSON at `at`; see `JsonText::read_on`.
+    fn read_on(&mut self, at: u64, chunk: &str) -> Option<bool> {
         match self {
-            Body::Element(body) => body.read_on(chunk),
-            Body::NamedJson(body) => body.read_on(chunk),
-            Body::Envelope(body) => body.read_on(chunk),
-            // Nothing is known of the text but where it stands.
-            Body::ToolTag(_) => true,
-            Body::Tentative(_) => false,
+            Body::Element(body) => body.read_on(at, chunk),
+            Body::NamedJson(body) => body.read_on(at, chunk),
+            Body::Envelope(body) => body.read_on(at, chunk),
+            Body::ToolTag(_) | Body::Tentative(_) => None,
         }
     }
 
@@ -149,9 +147,9 @@ impl OpenCall {
         Some(CalmValue { at, limit_at: self.limit_at, index, kind, reasoning_channel })
     }
 
-    /// Reads a chunk of such a value; `false` if it is more than that.
-    pub(super) fn read_on(&mut self, chunk: &str) -> bool {
-        self.body.read_on(chunk)
+    /// Reads a chunk of JSON at `at`; see `JsonText::read_on`.
+    pub(super) fn read_on(&mut self, at: u64, chunk: &str) -> Option<bool> {
+        self.body.read_on(at, chunk)
     }
 
     /// Goes on behind text up to `at`, which was handed on.

@@ -47,7 +47,7 @@ impl Signs {
         if line_start && self.may_begin_line(text) {
             return Plain { length: 0, line_start };
         }
-        for length in Places::<Sign>::new(text) {
+        for length in Places::new(Sign, text) {
             let behind = &text[length + 1..];
             match text[length] {
                 b'\n' if self.may_begin_line(behind) => return Plain { length: length + 1, line_start: true },
@@ -113,31 +113,32 @@ const BLOCK: usize = 16;
 pub(super) fn is_signless(bytes: &[u8]) -> bool {
     // Two blocks that overlap, else two words that do: all usual lengths without a loop.
     if let (Some(first), Some(last)) = (bytes.first_chunk::<BLOCK>(), bytes.last_chunk::<BLOCK>()) {
-        let ends = any_zero_in(first, Sign::rest) | any_zero_in(last, Sign::rest);
-        return !ends && (bytes.len() <= 2 * BLOCK || Places::<Sign>::new(bytes).next().is_none());
+        let ends = any_zero_in(first, |b| Sign.rest(b)) | any_zero_in(last, |b| Sign.rest(b));
+        return !ends && (bytes.len() <= 2 * BLOCK || Places::new(Sign, bytes).next().is_none());
     }
     if let (Some(first), Some(last)) = (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
-        return Sign::bits(u64::from_le_bytes(*first)) | Sign::bits(u64::from_le_bytes(*last)) == 0;
+        return Sign.bits(u64::from_le_bytes(*first)) | Sign.bits(u64::from_le_bytes(*last)) == 0;
     }
     if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
-        return Sign::bits(u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << 32) == 0;
+        return Sign.bits(u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << 32) == 0;
     }
-    !bytes.iter().any(|b| Sign::rest(*b) == 0)
+    !bytes.iter().any(|b| Sign.rest(*b) == 0)
 }
 
 /// A `<`, a `[`, or a line break.
+#[derive(Clone, Copy)]
 struct Sign;
 
 impl Kind for Sign {
     const OTHER: u8 = 0;
 
     #[inline]
-    fn rest(byte: u8) -> u8 {
+    fn rest(self, byte: u8) -> u8 {
         (byte ^ b'<').min(byte ^ b'[').min(byte ^ b'\n')
     }
 
     #[inline]
-    fn bits(word: u64) -> u64 {
+    fn bits(self, word: u64) -> u64 {
         !(differs(word, b'<') & differs(word, b'[') & differs(word, b'\n')) & HIGH
     }
 }
@@ -153,14 +154,14 @@ mod tests {
             let mut text: Vec<u8> =
                 (0..length).map(|at| [b'=', b'Z', b'\\', 0x0b, 0x8a, 0xbc, 0xff, 0, 0xdb][at % 9]).collect();
             assert!(is_signless(&text), "{length}");
-            assert_eq!(Places::<Sign>::new(&text).next(), None, "{length}");
+            assert_eq!(Places::new(Sign, &text).next(), None, "{length}");
             let mut expected = Vec::new();
             for at in (0..length).rev() {
                 let before = text[at];
                 text[at] = [b'<', b'[', b'\n'][at % 3];
                 assert!(!is_signless(&text), "{at} of {length}");
                 expected.insert(0, at);
-                assert_eq!(Places::<Sign>::new(&text).collect::<Vec<_>>(), expected, "{at} of {length}");
+                assert_eq!(Places::new(Sign, &text).collect::<Vec<_>>(), expected, "{at} of {length}");
                 if at % 4 > 0 {
                     text[at] = before;
                     expected.remove(0);

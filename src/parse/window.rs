@@ -84,12 +84,11 @@ impl<T> Match<T> {
 
 /// Whether `text` begins with `word`.
 pub(super) fn begins(text: &str, word: &str, more: bool) -> Match<()> {
-    if text.starts_with(word) {
-        Match::Yes(())
-    } else if more && word.starts_with(text) {
-        Match::Undecided
-    } else {
-        Match::No
+    let there = text.len().min(word.len());
+    match text.as_bytes()[..there] == word.as_bytes()[..there] {
+        true if there == word.len() => Match::Yes(()),
+        true if more => Match::Undecided,
+        _ => Match::No,
     }
 }
 
@@ -107,17 +106,18 @@ pub(super) fn begins_tag(text: &str, tag: &str, close: bool, more: bool) -> Matc
 }
 
 fn begins_this_tag(text: &str, tag: &str, close: bool, more: bool) -> Match<usize> {
-    let lead = if close { "</" } else { "<" };
-    let parts = [lead, tag, ">"];
-    let mut rest = text;
-    for part in parts {
-        match begins(rest, part, more) {
-            Match::Yes(()) => rest = &rest[part.len()..],
-            Match::Undecided => return Match::Undecided,
-            Match::No => return Match::No,
-        }
+    let lead = if close { &b"</"[..] } else { b"<" };
+    let there = text.len().min(lead.len());
+    let (before, name) = text.as_bytes().split_at(there);
+    let named = name.len().min(tag.len());
+    if before != &lead[..there] || name[..named] != tag.as_bytes()[..named] {
+        return Match::No;
     }
-    Match::Yes(text.len() - rest.len())
+    match name.get(tag.len()) {
+        Some(b'>') => Match::Yes(lead.len() + tag.len() + 1),
+        None if more => Match::Undecided,
+        _ => Match::No,
+    }
 }
 
 /// The last character boundary at or before `at`.
@@ -145,6 +145,16 @@ mod tests {
         assert_eq!(begins_tag("<thi", "think", false, false), Match::No);
         assert_eq!(begins_tag("</think>x", "think", true, true), Match::Yes(8));
         assert_eq!(begins_tag("<thinker>", "think", false, true), Match::No);
+        for (text, close) in [("<a_tag>", false), ("</a_tag>", true)] {
+            for end in 0..text.len() {
+                assert_eq!(begins_tag(&text[..end], "a_tag", close, true), Match::Undecided, "{}", &text[..end]);
+                assert_eq!(begins_tag(&text[..end], "a_tag", close, false), Match::No, "{}", &text[..end]);
+                let other = format!("{}~", &text[..end]);
+                assert_eq!(begins_tag(&other, "a_tag", close, true), Match::No, "{other}");
+            }
+            assert_eq!(begins_tag(text, "a_tag", close, false), Match::Yes(text.len()));
+            assert_eq!(begins_tag(text, "a_tag", !close, false), Match::No);
+        }
     }
 
     #[test]

@@ -16,12 +16,12 @@ impl Element {
     /// See `Body::calm`.
     pub(in crate::parse) fn calm(&self, at: u64) -> Option<CalmKind> {
         let json = self.json.as_ref().filter(|_| self.state == State::Json)?;
-        json.is_calm(at).then(|| CalmKind::json(Some("</")))
+        json.calm(at, Some("</"))
     }
 
     /// See `Body::read_on`.
-    pub(in crate::parse) fn read_on(&mut self, chunk: &str) -> bool {
-        self.json.as_mut().is_some_and(|json| json.read_on(chunk))
+    pub(in crate::parse) fn read_on(&mut self, at: u64, chunk: &str) -> Option<bool> {
+        self.json.as_mut()?.read_on(at, chunk)
     }
 
     /// See `Body::go_on`.

@@ -137,6 +137,11 @@ impl Lexer {
         matches!(self.state, State::String { .. } | State::Escape { .. } | State::Unicode { .. })
     }
 
+    /// Whether the lexer is inside a string and not inside an escape.
+    pub(in crate::parse) fn in_plain_string(&self) -> bool {
+        matches!(self.state, State::String { .. })
+    }
+
     /// Start of the string that is being read.
     pub(in crate::parse) fn string_start(&self) -> u64 {
         self.string_start
@@ -158,32 +163,13 @@ impl Lexer {
         self.comma.unwrap_or(cursor)
     }
 
-    /// Whether the lexer is inside a string and all of `bytes` are that string's, so that
-    /// it stands behind them as it stood before.
-    #[inline]
-    pub(in crate::parse) fn stays_in_string(&self, bytes: &[u8]) -> bool {
-        if !matches!(self.state, State::String { .. }) {
-            return false;
-        }
-        let mut plain_from = 0;
-        for at in Places::<Special>::new(bytes) {
-            match &bytes[at..] {
-                // The second byte of an escape.
-                _ if at < plain_from => {}
-                [b'\\', next, ..] if is_short_escape(*next) => plain_from = at + 2,
-                _ => return false,
-            }
-        }
-        true
-    }
-
     /// Reads on in `bytes`, which stand at `cursor`; moves `cursor` behind what was read.
     pub(in crate::parse) fn next(&mut self, bytes: &[u8], cursor: &mut u64) -> Lexed {
         let base = *cursor;
         let mut i = 0;
         while i < bytes.len() {
             if let State::String { key } = self.state {
-                let Some(special) = Places::<Special>::new(&bytes[i..]).next() else { break };
+                let Some(special) = Places::new(Special, &bytes[i..]).next() else { break };
                 i += special;
                 let byte = bytes[i];
                 match byte {
@@ -372,7 +358,7 @@ impl Lexer {
 }
 
 /// Whether a backslash and this byte are an escape of one character.
-fn is_short_escape(byte: u8) -> bool {
+pub(in crate::parse) fn is_short_escape(byte: u8) -> bool {
     matches!(byte, b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't')
 }
 
@@ -393,18 +379,19 @@ fn is_space(byte: u8) -> bool {
 }
 
 /// What is not plain inside a string: a quote, a backslash, a control character.
-struct Special;
+#[derive(Clone, Copy)]
+pub(in crate::parse) struct Special;
 
 impl Kind for Special {
     const OTHER: u8 = b' ';
 
     #[inline]
-    fn rest(byte: u8) -> u8 {
+    fn rest(self, byte: u8) -> u8 {
         (byte ^ b'"').min(byte ^ b'\\').min(byte & !0x1f)
     }
 
     #[inline]
-    fn bits(word: u64) -> u64 {
+    fn bits(self, word: u64) -> u64 {
         let no_control = differs(word & of(!0x1f), 0);
         !(differs(word, b'"') & differs(word, b'\\') & no_control) & HIGH
     }
@@ -438,35 +425,14 @@ mod tests {
         for length in 0..40 {
             let text: Vec<u8> =
                 (0..length).map(|at| [b' ', b'#', b'!', 0x7f, 0x80, 0xa2, 0xdc, 0xff][at % 8]).collect();
-            assert_eq!(Places::<Special>::new(&text).next(), None, "{length}");
+            assert_eq!(Places::new(Special, &text).next(), None, "{length}");
             for at in 0..length {
                 for special in [b'"', b'\\', 0, 0x1f, b'\n'] {
                     let mut text = text.clone();
                     text[at] = special;
-                    assert!(Places::<Special>::new(&text).eq([at]), "{special} at {at} of {length}");
+                    assert!(Places::new(Special, &text).eq([at]), "{special} at {at} of {length}");
                 }
             }
-        }
-    }
-
-    #[test]
-    fn a_chunk_stays_in_a_string_up_to_what_needs_a_decision() {
-        for (chunk, stays) in [
-            ("plain, 字", true),
-            (r#"a \"b\" \\ \n is more than a block"#, true),
-            (r"\\\\", true),
-            (r"a \", false),
-            (r"\\\", false),
-            (r"\u0041", false),
-            (r"\x", false),
-            ("a\"", false),
-            ("a\\\"\"", false),
-            ("a\n", false),
-        ] {
-            let mut lexer = Lexer::new(120);
-            assert!(!lexer.stays_in_string(chunk.as_bytes()), "{chunk}");
-            lexer.next(b"\"", &mut 0);
-            assert_eq!(lexer.stays_in_string(chunk.as_bytes()), stays, "{chunk}");
         }
     }
 

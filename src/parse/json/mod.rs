@@ -5,6 +5,6 @@ mod loose;
 mod repair;
 mod value;
 
-pub(super) use lexer::{Lexed, Lexer};
+pub(super) use lexer::{Lexed, Lexer, Special, is_short_escape};
 pub(super) use loose::{Closer, Loose, LooseStep};
 pub(super) use value::read;

@@ -129,11 +129,9 @@ impl Scanner {
         self.before = calm.before.get();
     }
 
-    /// Reads a chunk in the open call, in which nothing is to be decided but what JSON
-    /// says; `false` if that is more than its text, and then nothing was read.
-    #[inline]
-    pub(super) fn read_on_in_call(&mut self, chunk: &str) -> bool {
-        self.call.as_mut().is_some_and(|call| call.read_on(chunk))
+    /// Reads a chunk of JSON in the open call; see `JsonText::read_on`.
+    pub(super) fn read_on_in_call(&mut self, at: u64, chunk: &str) -> Option<bool> {
+        self.call.as_mut()?.read_on(at, chunk)
     }
 
     /// Goes on in a call whose text up to `at` was handed on without the scanner.
