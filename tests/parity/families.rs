@@ -148,16 +148,10 @@ pub(crate) const FAMILIES: &[Family] = &[
             (REASONING, "step3p5"),
         ],
     ),
-    not_read("apertus", "`<|tools_prefix|>[{\"f\": {…}}]`", &[(LLAMACPP, "Apertus-8B-Instruct")]),
-    not_read("apriel", "`[BEGIN FINAL RESPONSE]`", &[(LLAMACPP, "Apriel-1.6")]),
-    not_read(
-        "cohere",
-        "`<|START_ACTION|>[{\"tool_name\": …}]`, `Action:` with a list",
-        &[(LLAMACPP, "Cohere"), (SMG, "cohere"), (SMG, "cohere_cmd")],
-    ),
-    not_read(
+    read(
         "deepseek_dsml",
         "`<｜DSML｜invoke name=\"f\">`",
+        &["invoke"],
         &[
             (DYNAMO, "tool:deepseek_v3_2"),
             (DYNAMO, "tool:deepseek_v4"),
@@ -165,6 +159,32 @@ pub(crate) const FAMILIES: &[Family] = &[
             (LLAMACPP, "deepseek-ai-DeepSeek-V4"),
             (SMG, "deepseek_dsml"),
         ],
+    ),
+    read(
+        "minicpm",
+        "`<function name=\"f\"><param name=\"a\">1</param>`",
+        &["invoke"],
+        &[(LLAMACPP, "openbmb-MiniCPM5")],
+    ),
+    read("step3", "`<steptml:invoke name=\"f\">`", &["invoke"], &[(SMG, "step3")]),
+    read(
+        "seed_oss",
+        "`<seed:tool_call><function=f>`, `<seed:think>`",
+        &["function_tag"],
+        &[(LLAMACPP, "ByteDance-Seed-OSS")],
+    ),
+    read(
+        "lfm2",
+        "`<|tool_call_start|>[f(a=1)]<|tool_call_end|>`",
+        &["python"],
+        &[(LLAMACPP, "none"), (LLAMACPP, "LFM2.5")],
+    ),
+    not_read("apertus", "`<|tools_prefix|>[{\"f\": {…}}]`", &[(LLAMACPP, "Apertus-8B-Instruct")]),
+    not_read("apriel", "`[BEGIN FINAL RESPONSE]`", &[(LLAMACPP, "Apriel-1.6")]),
+    not_read(
+        "cohere",
+        "`<|START_ACTION|>[{\"tool_name\": …}]`, `Action:` with a list",
+        &[(LLAMACPP, "Cohere"), (SMG, "cohere"), (SMG, "cohere_cmd")],
     ),
     not_read("functionary", "`f`, a line break, `{…}`", &[(LLAMACPP, "meetkai-functionary-medium-v3.2")]),
     not_read(
@@ -209,8 +229,6 @@ pub(crate) const FAMILIES: &[Family] = &[
             (SMG, "kimi_k3"),
         ],
     ),
-    not_read("lfm2", "`<|tool_call_start|>[f(a=1)]<|tool_call_end|>`", &[(LLAMACPP, "none"), (LLAMACPP, "LFM2.5")]),
-    not_read("minicpm", "`<function name=\"f\"><param name=\"a\">1</param>`", &[(LLAMACPP, "openbmb-MiniCPM5")]),
     not_read("minimax_m3", "`]<]minimax[>[<invoke name=\"f\">`", &[(LLAMACPP, "MiniMax-M3")]),
     not_read(
         "minimax_append_think",
@@ -218,8 +236,6 @@ pub(crate) const FAMILIES: &[Family] = &[
         &[(DYNAMO, "reasoning:minimax_append_think"), (REASONING, "minimax_m2_append")],
     ),
     not_read("phi4", "`functools[{…}]`", &[(DYNAMO, "tool:phi4"), (LLAMACPP, "fireworks-ai-llama-3-firefunction")]),
-    not_read("seed_oss", "`<seed:tool_call><function=f>`, `<seed:think>`", &[(LLAMACPP, "ByteDance-Seed-OSS")]),
-    not_read("step3", "`<steptml:invoke name=\"f\">`", &[(SMG, "step3")]),
     not_read("mistral_think", "`[THINK]…[/THINK]`", &[(DYNAMO, "reasoning:mistral"), (LLAMACPP, "[THINK]")]),
 ];
 
