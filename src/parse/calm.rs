@@ -171,6 +171,7 @@ impl Calm {
 
 impl CalmText {
     /// Hands on a chunk in which nothing may begin. Of any other, yields how far it is plain.
+    #[inline]
     pub(super) fn pass(&mut self, chunk: &str, signs: &Signs, sink: &mut impl FnMut(Event<'_>)) -> Result<(), Plain> {
         let plain = signs.plain(chunk.as_bytes(), self.line_start);
         if plain.length < chunk.len() {

@@ -8,7 +8,7 @@ use crate::parse::body::{CallOut, JsonCloser, Step, think_close};
 use crate::parse::calm::CalmKind;
 use crate::parse::config::MIN_HOLD;
 use crate::parse::line::fence_run;
-use crate::parse::window::{Match, Window, begins, begins_tag, leading_space};
+use crate::parse::window::{Match, Window, begins, begins_tag};
 
 const CDATA_CLOSE: &str = "]]>";
 
@@ -32,12 +32,7 @@ impl Element {
         }
     }
 
-    pub(super) fn lead(&mut self, rest: &str, window: Window<'_>, max_depth: usize) -> Go {
-        let space = leading_space(rest);
-        if space > 0 {
-            self.cursor += space as u64;
-            return Go::On;
-        }
+    pub(super) fn lead(&mut self, window: Window<'_>, max_depth: usize) -> Go {
         let (rest, more) = window.candidate(self.cursor, MIN_HOLD);
         let close = begins_tag(rest, self.arguments_tag(), true, more);
         let cdata = begins(rest, CDATA_OPEN, more);
@@ -100,12 +95,7 @@ impl Element {
         None
     }
 
-    pub(super) fn tail(&mut self, rest: &str, window: Window<'_>) -> Go {
-        let space = leading_space(rest);
-        if space > 0 {
-            self.cursor += space as u64;
-            return Go::On;
-        }
+    pub(super) fn tail(&mut self, window: Window<'_>) -> Go {
         let (rest, more) = window.candidate(self.cursor, MIN_HOLD);
         match begins_tag(rest, self.arguments_tag(), true, more) {
             Match::Yes(length) => {

@@ -98,7 +98,12 @@ impl Element {
                     None => continue,
                 }
             }
-            let rest = window.from(self.cursor);
+            let mut rest = window.from(self.cursor);
+            if matches!(self.state, State::Between | State::Lead | State::Tail) {
+                let space = leading_space(rest);
+                self.cursor += space as u64;
+                rest = &rest[space..];
+            }
             if rest.is_empty() {
                 return Step::More;
             }
@@ -106,8 +111,8 @@ impl Element {
                 State::Between => self.between(rest, window, out),
                 State::Comment => self.comment(rest, window.more, out.think_ends),
                 State::Name(child, start) => self.name(child, start, rest, window, out),
-                State::Lead => self.lead(rest, window, max_depth),
-                State::Tail => self.tail(rest, window),
+                State::Lead => self.lead(window, max_depth),
+                State::Tail => self.tail(window),
                 State::Junk | State::Json => self.junk(rest, window, out),
             };
             match step {
@@ -196,11 +201,6 @@ impl Element {
     }
 
     fn between(&mut self, rest: &str, window: Window<'_>, out: &CallOut<'_, '_>) -> Go {
-        let space = leading_space(rest);
-        if space > 0 {
-            self.cursor += space as u64;
-            return Go::On;
-        }
         let more = window.more;
         let mut undecided = false;
         match begins_tag(rest, self.block.tag, true, more) {

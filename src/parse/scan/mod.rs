@@ -167,7 +167,16 @@ impl Scanner {
 
     /// Reads the window to its end; yields the first byte that is still needed.
     pub(super) fn run(&mut self, window: Window<'_>, sink: &mut Sink<'_>) -> u64 {
-        while self.read(window, sink) {}
+        let mut goes_on = true;
+        while goes_on {
+            goes_on = match &mut self.call {
+                Some(call) if !self.emitter.is_pending() => {
+                    let step = call.advance(&self.tables, window, &mut self.emitter, sink);
+                    self.stepped(step, window, sink)
+                }
+                _ => self.read(window, sink),
+            };
+        }
         let keep_from = match &self.call {
             Some(call) if !self.emitter.is_pending() => call.keep_from(),
             _ => self.emitter.keep_from(),
@@ -178,16 +187,27 @@ impl Scanner {
         keep_from
     }
 
-    /// Reads up to the next change of what may be read; `false` if more is needed.
+    /// Reads text, or what is held, up to the next change of what may be read; `false` if
+    /// more is needed.
     ///
     /// Held fences may hold as much as one call. That limit is a fixed offset,
     /// too: everything is read up to there first, however the text was cut, and
     /// if a byte follows while they are undecided, they are examples.
+    #[inline(never)] // What is read in a call needs none of its registers.
     fn read(&mut self, window: Window<'_>, sink: &mut Sink<'_>) -> bool {
-        let Some(held_from) = self.emitter.held_from() else { return self.step(window, sink) };
+        let Some(held_from) = self.emitter.held_from() else { return self.text(window, sink) };
         let readable = window.until(held_from.saturating_add(self.tables.config.limits.call_bytes as u64));
-        if readable.end() >= self.at && self.step(readable, sink) {
-            return true;
+        if readable.end() >= self.at {
+            let goes_on = match &mut self.call {
+                Some(call) => {
+                    let step = call.advance(&self.tables, readable, &mut self.emitter, sink);
+                    self.stepped(step, readable, sink)
+                }
+                None => self.text(readable, sink),
+            };
+            if goes_on {
+                return true;
+            }
         }
         if readable.end() == window.end() {
             return false;
@@ -201,11 +221,10 @@ impl Scanner {
         true
     }
 
-    /// Reads on in the open call or in the text; `false` if more is needed.
-    #[inline] // Twice in `read`, which runs with every chunk.
-    fn step(&mut self, window: Window<'_>, sink: &mut Sink<'_>) -> bool {
-        let Some(call) = &mut self.call else { return self.text(window, sink) };
-        match call.advance(&self.tables, window, &mut self.emitter, sink) {
+    /// Goes on behind a step in the open call; `false` if more is needed.
+    #[inline]
+    fn stepped(&mut self, step: Step, window: Window<'_>, sink: &mut Sink<'_>) -> bool {
+        match step {
             Step::More => return false,
             Step::End(at) => self.end_call(Some(at), window, sink),
             Step::Text(at) => self.give_back(at, window),
