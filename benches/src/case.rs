@@ -50,6 +50,8 @@ pub const CASES: &[Case] = &[
         config: || with_tools(200),
         ..MIX
     },
+    Case { name: "mix-hermes", chunks: AT_16, calls: 44, text: || corpus::mix(LENGTH, &corpus::hermes), ..MIX },
+    Case { name: "mix-qwen-coder", chunks: AT_16, text: || corpus::mix(LENGTH, &corpus::qwen_coder), ..MIX },
     Case { name: "mix-1m", chunks: AT_16, calls: 452, text: || mix(1 << 20), ..MIX },
     Case { name: "mix-10m", chunks: AT_16, calls: 4526, text: || mix(10 << 20), ..MIX },
 ];

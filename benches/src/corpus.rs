@@ -138,6 +138,22 @@ pub fn use_mcp_tool(tool: &str, arguments: &Value) -> String {
     write_call(Dialect::UseMcpTool, Some(SERVER), tool, arguments.as_object().expect("arguments are an object"))
 }
 
+/// A call as Hermes and Qwen write it: JSON in `<tool_call>`.
+pub fn hermes(tool: &str, arguments: &Value) -> String {
+    write_call(Dialect::Hermes, None, tool, arguments.as_object().expect("arguments are an object"))
+}
+
+/// A call as Qwen Coder writes it: `<function=…>` with `<parameter=…>` in `<tool_call>`.
+pub fn qwen_coder(tool: &str, arguments: &Value) -> String {
+    let arguments = arguments.as_object().expect("arguments are an object");
+    let parameter = |(name, value): (&String, &Value)| {
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        format!("<parameter={name}>\n{text}\n</parameter>\n")
+    };
+    let parameters: String = arguments.iter().map(parameter).collect();
+    format!("<tool_call>\n<function={tool}>\n{parameters}</function>\n</tool_call>")
+}
+
 /// Tools, the one that [`mix`] and [`large_call`] call among them.
 pub fn catalog(tools: usize) -> Arc<Catalog> {
     let others = (1..tools).map(|n| tool_named(&format!("{}_{}_{n}", VERBS[n % VERBS.len()], NOUNS[n % NOUNS.len()])));

@@ -8,7 +8,7 @@
 //! something else comes.
 
 use super::bytes::{HIGH, Kind, Places, any_zero, differs};
-use super::json::{Special, is_short_escape};
+use super::json::{Special, escaped, is_short_escape};
 use super::signs::{Plain, Signs, is_signless};
 use crate::event::{Event, Region};
 
@@ -51,7 +51,8 @@ pub(super) struct CalmValue {
 /// What the value is written in.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum CalmKind {
-    /// A text that is taken as it stands and is the same as a JSON string; a `<` may end it.
+    /// A text that is taken as it stands, to be a JSON string; a `<` may end it, and a line
+    /// break before that is not its.
     Verbatim,
     /// JSON, and what begins the tag that may end the call in it, if one can.
     Json {
@@ -212,7 +213,7 @@ impl CalmValue {
         }
         let bytes = chunk.as_bytes();
         match &mut self.kind {
-            CalmKind::Verbatim => !any_zero(bytes, |b| InString(b'<').rest(b)),
+            CalmKind::Verbatim => !bytes.ends_with(b"\n") && !bytes.ends_with(b"\r") && !any_zero(bytes, |b| b ^ b'<'),
             CalmKind::Json { lead, in_string } => {
                 if *in_string && lead.unwrap_or(Lead::NONE).string_holds(bytes) {
                     return true;
@@ -229,12 +230,16 @@ impl CalmValue {
         }
     }
 
-    /// Hands on more of the value.
+    /// Hands on more of the value. What JSON cannot hold as it is, is escaped in `scratch`.
     #[inline]
-    pub(super) fn hand_on(&mut self, chunk: &str, sink: &mut impl FnMut(Event<'_>)) {
+    pub(super) fn hand_on(&mut self, chunk: &str, scratch: &mut String, sink: &mut impl FnMut(Event<'_>)) {
         let span = self.at..self.at + chunk.len() as u64;
         self.at = span.end;
-        sink(Event::ArgsDelta { index: self.index, text: chunk, span });
+        let text = match self.kind {
+            CalmKind::Verbatim => escaped(chunk, scratch),
+            CalmKind::Json { .. } => chunk,
+        };
+        sink(Event::ArgsDelta { index: self.index, text, span });
     }
 }
 
@@ -307,7 +312,8 @@ mod tests {
             let now_in_string = answer.filter(|_| asked).unwrap_or(in_string);
             assert!(matches!(value.kind, CalmKind::Json { in_string, .. } if in_string == now_in_string), "{chunk}");
         }
-        for (chunk, passes) in [("plain, 字", true), ("a < b", false), ("a\n", false), ("\"", false)] {
+        for (chunk, passes) in [("plain, 字", true), ("a < b", false), ("a\n", false), ("a\r", false), ("a\nb", true)]
+        {
             let passed = value(CalmKind::Verbatim).passes(chunk, |_| unreachable!("it is no JSON"));
             assert_eq!(passed, passes, "{chunk}");
         }

@@ -25,7 +25,20 @@ pub(super) struct Head<'t> {
 }
 
 /// Whether `text` begins with these pieces.
+#[inline]
 pub(super) fn head<'t>(pieces: &[Piece], text: &'t str, more: bool) -> Match<Head<'t>> {
+    // Nearly every text is another one, which its second byte tells.
+    if let Some(Piece::Text(token)) = pieces.first()
+        && let (Some(found), Some(wanted)) = (text.as_bytes().get(1), token.as_bytes().get(1))
+        && wanted.is_ascii()
+        && found != wanted
+    {
+        return Match::No;
+    }
+    this_head(pieces, text, more)
+}
+
+fn this_head<'t>(pieces: &[Piece], text: &'t str, more: bool) -> Match<Head<'t>> {
     let (text, more) =
         if text.len() > MAX_HEAD { (&text[..floor_boundary(text, MAX_HEAD)], false) } else { (text, more) };
     let (mut length, mut name, mut quote) = (0, "", None);
@@ -35,7 +48,7 @@ pub(super) fn head<'t>(pieces: &[Piece], text: &'t str, more: bool) -> Match<Hea
             Piece::Text(token) => begins_token(rest, token, more),
             Piece::Space => run_of(leading_space(rest), 0, MAX_FILL, rest, more),
             Piece::Name => {
-                let end = rest.find(|c| ends_name(c, quote)).unwrap_or(rest.len());
+                let end = name_length(rest, quote);
                 name = rest[..end].trim_end();
                 run_of(end, 1, MAX_NAME, rest, more)
             }
@@ -45,7 +58,7 @@ pub(super) fn head<'t>(pieces: &[Piece], text: &'t str, more: bool) -> Match<Hea
                 None if more => Match::Undecided,
                 _ => Match::No,
             },
-            Piece::Id => run_of(rest.find(|c| ends_name(c, None)).unwrap_or(rest.len()), 1, MAX_FILL, rest, more),
+            Piece::Id => run_of(name_length(rest, None), 1, MAX_FILL, rest, more),
             Piece::Quote => match rest.chars().next() {
                 Some(c @ ('"' | '\'')) if quote.is_none_or(|open| open == c) => {
                     quote = if quote.is_none() { Some(c) } else { None };
@@ -83,6 +96,13 @@ fn run_of(length: usize, least: usize, most: usize, rest: &str, more: bool) -> M
     } else {
         Match::Yes(length)
     }
+}
+
+/// Length of what may be a name, or the start of one.
+fn name_length(text: &str, quote: Option<char>) -> usize {
+    // Most names are these bytes alone.
+    let plain = text.bytes().take_while(|b| b.is_ascii_alphanumeric() || *b == b'_').count();
+    text[plain..].find(|c| ends_name(c, quote)).map_or(text.len(), |end| plain + end)
 }
 
 /// Whether a name ends before `c`. Between quotation marks it may hold more.

@@ -94,6 +94,8 @@ pub struct Parser {
     base: u64,
     /// Set while text is handed on without the scanner.
     calm: Option<Calm>,
+    /// Where text is escaped that is handed on so.
+    scratch: String,
 }
 
 impl Parser {
@@ -110,7 +112,7 @@ impl Parser {
     }
 
     fn of(tables: Arc<Tables>) -> Self {
-        Parser { scanner: Scanner::new(tables), held: String::new(), base: 0, calm: None }
+        Parser { scanner: Scanner::new(tables), held: String::new(), base: 0, calm: None, scratch: String::new() }
     }
 
     /// Takes the next piece of the answer's text.
@@ -151,7 +153,7 @@ impl Parser {
             Some(Calm::Value(value)) if value.reasoning_channel == reasoning => {
                 let passes = value.passes(chunk, |at| self.scanner.read_on_in_call(at, chunk));
                 if passes {
-                    value.hand_on(chunk, sink);
+                    value.hand_on(chunk, &mut self.scratch, sink);
                     return self.held.push_str(chunk);
                 }
             }

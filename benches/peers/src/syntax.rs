@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use toolgraft_benches::corpus;
 
 /// A call syntax of a model.
@@ -20,8 +20,8 @@ impl Syntax {
     /// The mix of the benches with its calls in this syntax.
     pub(crate) fn mix(self, bytes: usize) -> String {
         match self {
-            Syntax::Hermes => corpus::mix(bytes, &hermes),
-            Syntax::QwenCoder => corpus::mix(bytes, &qwen_coder),
+            Syntax::Hermes => corpus::mix(bytes, &corpus::hermes),
+            Syntax::QwenCoder => corpus::mix(bytes, &corpus::qwen_coder),
             Syntax::DeepSeek => corpus::mix(bytes, &deep_seek),
         }
     }
@@ -43,20 +43,6 @@ impl fmt::Display for Syntax {
             Syntax::DeepSeek => "DeepSeek V3 (special tokens)",
         })
     }
-}
-
-fn hermes(tool: &str, arguments: &Value) -> String {
-    format!("<tool_call>\n{}\n</tool_call>", json!({"name": tool, "arguments": arguments}))
-}
-
-fn qwen_coder(tool: &str, arguments: &Value) -> String {
-    let arguments = arguments.as_object().expect("arguments are an object");
-    let parameter = |(name, value): (&String, &Value)| {
-        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        format!("<parameter={name}>\n{text}\n</parameter>\n")
-    };
-    let parameters: String = arguments.iter().map(parameter).collect();
-    format!("<tool_call>\n<function={tool}>\n{parameters}</function>\n</tool_call>")
 }
 
 fn deep_seek(tool: &str, arguments: &Value) -> String {

@@ -7,4 +7,4 @@ mod value;
 
 pub(super) use lexer::{Lexed, Lexer, Special, is_short_escape};
 pub(super) use loose::{Closer, Loose, LooseStep};
-pub(super) use value::read;
+pub(super) use value::{escaped, read};

@@ -7,6 +7,8 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess,
 use serde_json::map::Entry;
 use serde_json::{Map, Number, Value};
 
+use super::super::bytes::Places;
+use super::lexer::Special;
 use super::repair::{self, Mended, Stop, mend};
 use crate::call::Repair;
 
@@ -113,6 +115,28 @@ fn unescaped(text: &str) -> Option<String> {
     }
     quoted.push('"');
     serde_json::from_str(&quoted).ok()
+}
+
+/// The text as it stands in a JSON string: itself, or written into `scratch`.
+pub(in crate::parse) fn escaped<'t>(text: &'t str, scratch: &'t mut String) -> &'t str {
+    scratch.clear();
+    let mut written = 0;
+    for at in Places::new(Special, text.as_bytes()) {
+        scratch.push_str(&text[written..at]);
+        written = at + 1;
+        match text.as_bytes()[at] {
+            b'"' => scratch.push_str("\\\""),
+            b'\\' => scratch.push_str("\\\\"),
+            b'\x08' => scratch.push_str("\\b"),
+            b'\x0c' => scratch.push_str("\\f"),
+            control => escape_control(char::from(control), scratch),
+        }
+    }
+    if written == 0 {
+        return text;
+    }
+    scratch.push_str(&text[written..]);
+    scratch
 }
 
 /// Writes a control character as it stands in a JSON string.

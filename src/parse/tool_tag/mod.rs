@@ -21,6 +21,7 @@ use serde_json::{Map, Value};
 use crate::call::Repair;
 use crate::dialect::NamedCall;
 use crate::parse::body::{COMMENT_CLOSE, COMMENT_OPEN, CallOut, Comment, Step, comment, think_close};
+use crate::parse::json::escaped;
 use crate::parse::tables::{TagParameter, TagTool};
 use crate::parse::verdict::{Fault, Parts};
 use crate::parse::window::{Match, Window, begins, begins_tag, leading_space};
@@ -46,6 +47,8 @@ pub(super) struct ToolTag {
     started: bool,
     /// The preview's JSON object was opened.
     object_open: bool,
+    /// Where text is escaped for the preview.
+    scratch: String,
     ended_by_think: bool,
     inner_end: u64,
     max_depth: usize,
@@ -112,6 +115,7 @@ impl ToolTag {
             repairs: Vec::new(),
             started: false,
             object_open: false,
+            scratch: String::new(),
             ended_by_think: false,
             inner_end: at,
             max_depth,
@@ -218,30 +222,7 @@ impl ToolTag {
             return Go::On;
         }
         match self.next_tag(tool, None, rest, window.more) {
-            Match::Yes(Next::Close(length)) => {
-                self.inner_end = self.cursor;
-                let end = self.cursor + length as u64;
-                out.delta(end, if self.object_open { "}" } else { "{}" });
-                Go::End(end)
-            }
-            Match::Yes(Next::Parameter(name, length)) => {
-                let parameter = self.index(tool, name);
-                self.cursor += length as u64;
-                let lead = if self.object_open { "," } else { "{" };
-                self.object_open = true;
-                let key = Value::from(name);
-                out.delta(self.cursor, &format!("{lead}{key}:"));
-                let is_text = self.parameter(tool, parameter).is_text;
-                let open =
-                    Open { parameter, is_text, start: None, parameters: 0, tools: 0, cdata: false, previewed: 0 };
-                self.state = State::Value(open);
-                Go::On
-            }
-            Match::Yes(Next::Comment) => {
-                self.cursor += COMMENT_OPEN.len() as u64;
-                self.state = State::Comment;
-                Go::On
-            }
+            Match::Yes(next) => self.take(tool, next, out),
             Match::Undecided => Go::Wait,
             // Only a comment before the first tag leads here.
             Match::No if out.think_ends && think_close(rest, window.more) != Match::No => self.think(rest, window.more),
@@ -250,6 +231,47 @@ impl ToolTag {
                 Go::On
             }
         }
+    }
+
+    /// Goes on behind the tag at the cursor.
+    fn take(&mut self, tool: &TagTool, next: Next<'_>, out: &mut CallOut<'_, '_>) -> Go {
+        self.state = match next {
+            Next::Close(length) => {
+                self.inner_end = self.cursor;
+                let end = self.cursor + length as u64;
+                out.delta(end, if self.object_open { "}" } else { "{}" });
+                return Go::End(end);
+            }
+            Next::Parameter(name, length) => {
+                let parameter = self.index(tool, name);
+                self.cursor += length as u64;
+                self.key_delta(name, out);
+                let is_text = self.parameter(tool, parameter).is_text;
+                State::Value(Open {
+                    parameter,
+                    is_text,
+                    start: None,
+                    parameters: 0,
+                    tools: 0,
+                    cdata: false,
+                    previewed: 0,
+                })
+            }
+            Next::Comment => {
+                self.cursor += COMMENT_OPEN.len() as u64;
+                State::Comment
+            }
+        };
+        Go::On
+    }
+
+    /// Hands on a key of the preview's JSON object.
+    fn key_delta(&mut self, name: &str, out: &mut CallOut<'_, '_>) {
+        let key = escaped(name, &mut self.scratch);
+        let lead = if self.object_open { "," } else { "{" };
+        self.object_open = true;
+        let key = [lead, "\"", key, "\":"].concat();
+        out.delta(self.cursor, &key);
     }
 
     fn think(&mut self, rest: &str, more: bool) -> Go {

@@ -6,7 +6,7 @@ use super::{CDATA_CLOSE, CDATA_OPEN, COMMENT_OPEN, Go, Next, Open, State, ToolTa
 use crate::call::Repair;
 use crate::parse::body::{CallOut, think_close};
 use crate::parse::calm::CalmKind;
-use crate::parse::json::{Lexed, Lexer, read};
+use crate::parse::json::{Lexed, Lexer, escaped, read};
 use crate::parse::tables::TagTool;
 use crate::parse::window::{Match, Window, begins, leading_space};
 
@@ -167,10 +167,9 @@ impl ToolTag {
                 self.state = State::FollowComment(open, close_at);
                 Go::On
             }
-            Match::Yes(_) => {
+            Match::Yes(next) => {
                 self.value_ends(tool, open, close_at, window, out);
-                self.state = State::Between;
-                Go::On
+                self.take(tool, next, out)
             }
             Match::No => {
                 self.state = State::Value(open);
@@ -203,7 +202,7 @@ impl ToolTag {
         }
         if open.is_text && !open.cdata {
             let end = close_at - trailing_line_break(text) as u64;
-            string_delta(open.previewed, end, window, out);
+            string_delta(open.previewed, end, &mut self.scratch, window, out);
             out.delta(close_at, "\"");
         } else {
             out.delta(self.cursor, &value.to_string());
@@ -250,7 +249,7 @@ impl ToolTag {
             let text = window.slice(open.previewed..self.cursor);
             let to = self.cursor - trailing_line_break_so_far(text) as u64;
             if to > open.previewed {
-                string_delta(open.previewed, to, window, out);
+                string_delta(open.previewed, to, &mut self.scratch, window, out);
                 open.previewed = to;
                 self.state = State::Value(open);
             }
@@ -275,14 +274,8 @@ fn trailing_line_break_so_far(text: &str) -> usize {
 }
 
 /// Hands on a piece of a string value as it stands inside a JSON string.
-fn string_delta(from: u64, to: u64, window: Window<'_>, out: &mut CallOut<'_, '_>) {
+fn string_delta(from: u64, to: u64, scratch: &mut String, window: Window<'_>, out: &mut CallOut<'_, '_>) {
     if to > from {
-        let text = window.slice(from..to);
-        if text.bytes().any(|b| b < b' ' || b == b'"' || b == b'\\') {
-            let quoted = Value::from(text).to_string();
-            out.delta(to, &quoted[1..quoted.len() - 1]);
-        } else {
-            out.delta(to, text);
-        }
+        out.delta(to, escaped(window.slice(from..to), scratch));
     }
 }
