@@ -5,6 +5,13 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
+
+use toolgraft::call::RejectedKind;
+use toolgraft::catalog::Catalog;
+use toolgraft::parse::{Config, parse};
+use toolgraft::reasoning::ReasoningCalls;
+use toolgraft::tool::Tool;
 
 fn read(name: &str) -> String {
     std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap()
@@ -43,6 +50,42 @@ fn the_demo_prints_what_the_readmes_show() {
         let (command, shown) = shown.split_once('\n').unwrap();
         assert_eq!(command, format!("$ toolgraft {}", args.join(" ")));
         assert_eq!(without_times(shown.trim_end()), without_times(toolgraft(args).trim_end()), "{name}");
+    }
+}
+
+/// What becomes of a text's only call.
+fn becomes(text: &str, policy: ReasoningCalls) -> &'static str {
+    let catalog = Some(Arc::new(Catalog::from_tools([Tool::new("f")])));
+    let message = parse(text, Config { reasoning_calls: policy, catalog, ..Config::default() });
+    let rejected: Vec<_> = message.rejected().map(|rejected| rejected.kind).collect();
+    match (message.calls().count(), &rejected[..]) {
+        (1, []) => "call",
+        (0, [RejectedKind::InReasoning]) => "draft",
+        (0, [RejectedKind::Quoted]) => "example",
+        (0, [RejectedKind::Truncated]) => "`truncated`",
+        (0, [RejectedKind::UnknownTool]) => "`unknown_tool`",
+        (0, []) => "text",
+        found => panic!("{text}: {found:?}"),
+    }
+}
+
+#[test]
+fn calls_become_what_the_table_of_policies_says() {
+    let readme = read("README.md");
+    let rows = readme.lines().skip_while(|line| !line.starts_with("| where, for example |")).skip(2);
+    let rows: Vec<&str> = rows.take_while(|line| line.starts_with('|')).collect();
+    assert_eq!(rows.len(), 7);
+    for row in rows {
+        let cells: Vec<&str> = row.trim_matches('|').split(" | ").map(str::trim).collect();
+        let example = cells[0].split('`').nth(1).unwrap_or_else(|| panic!("no example: {row}"));
+        let text = example.replace("{…}", r#"{"name": "f", "arguments": {}}"#).replace('↵', "\n");
+        for (cell, policy) in
+            cells[1..].iter().zip([ReasoningCalls::Ignore, ReasoningCalls::LastResort, ReasoningCalls::Allow])
+        {
+            // "draft; a call, after approval, if nothing else came": here nothing else did.
+            let expected = if cell.contains("; a call") { "call" } else { cell.split(',').next().unwrap() };
+            assert_eq!(becomes(&text, policy), expected, "{policy:?}: {row}");
+        }
     }
 }
 
