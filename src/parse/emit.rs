@@ -1,6 +1,8 @@
 //! Events out: what is handed on, what waits for a fence's decision, and what
 //! is known about the calls so far.
 
+mod held;
+
 use std::ops::Range;
 
 use super::verdict::{Verdict, draft, quoted};
@@ -8,6 +10,7 @@ use super::window::Window;
 use crate::call::Call;
 use crate::event::{Event, MarkerKind, Region};
 use crate::reasoning::ReasoningCalls;
+use held::{Held, Pending};
 
 /// Where events go. Dynamic, so that the parser is compiled once.
 pub(super) type Sink<'s> = dyn FnMut(Event<'_>) + 's;
@@ -60,33 +63,6 @@ struct Logged {
     run: u32,
 }
 
-/// Fenced calls whose fence is not yet known to hold nothing else.
-#[derive(Debug)]
-struct Pending {
-    start: u64,
-    /// Whether the fence is open.
-    in_fence: bool,
-    held: Vec<Held>,
-    /// Calls among them that are over.
-    ended: u32,
-}
-
-#[derive(Debug)]
-enum Held {
-    /// White space, and whether it stands inside the fence.
-    Space(Range<u64>, bool),
-    Marker(MarkerKind, Range<u64>),
-    Call(Box<HeldCall>),
-}
-
-#[derive(Debug, Default)]
-struct HeldCall {
-    start: Option<(u64, Option<String>, String)>,
-    deltas: String,
-    deltas_end: u64,
-    ended: Option<Ended>,
-}
-
 impl Emitter {
     pub(super) fn new(policy: ReasoningCalls, region: Region) -> Self {
         Emitter {
@@ -131,25 +107,6 @@ impl Emitter {
     /// The first byte that is still needed.
     pub(super) fn keep_from(&self) -> u64 {
         self.pending.as_ref().map_or(self.reported, |p| p.start)
-    }
-
-    /// Starts to hold everything from here, a fence that opens, or goes on holding.
-    pub(super) fn hold_fence(&mut self) {
-        let start = self.reported;
-        let pending = self.pending.get_or_insert_with(|| Pending { start, in_fence: true, held: Vec::new(), ended: 0 });
-        pending.in_fence = true;
-    }
-
-    /// The held fence's closing line comes next.
-    pub(super) fn close_held_fence(&mut self) {
-        if let Some(pending) = &mut self.pending {
-            pending.in_fence = false;
-        }
-    }
-
-    /// Where what is held for a fence's decision began.
-    pub(super) fn held_from(&self) -> Option<u64> {
-        self.pending.as_ref().map(|p| p.start)
     }
 
     /// Whether nothing but white space and syntax came in this region, nor to
@@ -317,48 +274,6 @@ impl Emitter {
         self.index += 1;
     }
 
-    /// Decides about held fences: with other text beside them they are
-    /// examples (`as_quoted`), alone they are calls.
-    pub(super) fn settle(&mut self, window: Window<'_>, as_quoted: bool, sink: &mut Sink<'_>) {
-        let Some(pending) = self.pending.take() else { return };
-        let after = self.reported;
-        self.reported = pending.start;
-        let mut open = None;
-        for held in pending.held {
-            match held {
-                Held::Space(range, true) if !as_quoted => {
-                    self.marker(MarkerKind::Fence, false, window, range.end, sink)
-                }
-                Held::Space(range, _) => self.plain(window, range.end, sink),
-                Held::Marker(kind, range) => self.marker(kind, as_quoted, window, range.end, sink),
-                Held::Call(mut call) => match call.ended.take() {
-                    Some(mut ended) => {
-                        if as_quoted {
-                            ended.verdict = quoted(ended.verdict);
-                        }
-                        self.report_held(*call, sink);
-                        self.report_end(ended, as_quoted, window, sink);
-                    }
-                    None => open = Some(*call),
-                },
-            }
-        }
-        self.visible |= as_quoted && self.region == Region::Content;
-        match open {
-            Some(call) => self.report_held(call, sink),
-            None => debug_assert_eq!(self.reported, after),
-        }
-    }
-
-    fn report_held(&mut self, call: HeldCall, sink: &mut Sink<'_>) {
-        if let Some((at, server, tool)) = call.start {
-            self.call_start(at, server.as_deref(), &tool, sink);
-            if !call.deltas.is_empty() {
-                self.delta(call.deltas_end, &call.deltas, sink);
-            }
-        }
-    }
-
     /// The stream is over: promotes drafts if nothing else is there.
     /// `only_reasoning`: the stream was taken to start in the reasoning and never left it.
     pub(super) fn finish(&mut self, normal: bool, only_reasoning: bool, sink: &mut Sink<'_>) {
@@ -385,18 +300,6 @@ impl Emitter {
         match self.region {
             Region::Content => sink(Event::Text { text, span }),
             Region::Reasoning => sink(Event::Reasoning { text, syntax: None, span }),
-        }
-    }
-
-    /// The held form of the open call, if calls are held.
-    fn held_call(&mut self) -> Option<&mut HeldCall> {
-        let held = &mut self.pending.as_mut()?.held;
-        if !matches!(held.last(), Some(Held::Call(call)) if call.ended.is_none()) {
-            held.push(Held::Call(Box::default()));
-        }
-        match held.last_mut() {
-            Some(Held::Call(call)) => Some(call),
-            _ => None,
         }
     }
 }
