@@ -10,8 +10,8 @@ use std::time::Duration;
 use rmcp::RoleClient;
 use rmcp::model::{
     ClientConfig, ClientJsonRpcMessage, ClientNotification, ClientRequest, ClientResult, DiscoverRequest,
-    DiscoverRequestParams, GetExtensions, InitializeRequest, InitializedNotification, JsonRpcMessage, ProtocolVersion,
-    RequestId, RequestMetaObject, ServerPeerInfo, ServerRequest, ServerResult,
+    DiscoverRequestParams, DiscoverResult, GetExtensions, InitializeRequest, InitializeResult, InitializedNotification,
+    JsonRpcMessage, ProtocolVersion, RequestId, RequestMetaObject, ServerPeerInfo, ServerRequest, ServerResult,
 };
 use rmcp::service::RxJsonRpcMessage;
 use rmcp::transport::{DynamicTransportError, Transport};
@@ -112,24 +112,32 @@ impl<T: Transport<RoleClient> + 'static> Shake<'_, T> {
 
     async fn step(&mut self, message: RxJsonRpcMessage<RoleClient>) -> Result<Step, Trouble> {
         Ok(match message {
-            JsonRpcMessage::Response(answer) if is(&answer.id, DISCOVER) => match answer.result {
-                ServerResult::DiscoverResult(result)
-                    if result.supported_versions.contains(&ProtocolVersion::V_2026_07_28) =>
-                {
-                    let info = ServerPeerInfo::from_discover_result(ProtocolVersion::V_2026_07_28, result);
-                    Step::Done(Box::new(info))
+            JsonRpcMessage::Response(answer) if is(&answer.id, DISCOVER) => {
+                let result: Option<DiscoverResult> = match answer.result {
+                    ServerResult::DiscoverResult(result) => Some(result),
+                    ServerResult::CustomResult(plain) => serde_json::from_value(plain.0).ok(),
+                    _ => None,
+                };
+                match result.filter(|result| result.supported_versions.contains(&ProtocolVersion::V_2026_07_28)) {
+                    Some(result) => {
+                        let info = ServerPeerInfo::from_discover_result(ProtocolVersion::V_2026_07_28, result);
+                        Step::Done(Box::new(info))
+                    }
+                    None => Step::Earlier("it does not speak 2026-07-28".to_owned()),
                 }
-                _ => Step::Earlier("it does not speak 2026-07-28".to_owned()),
-            },
-            JsonRpcMessage::Response(answer) if is(&answer.id, INITIALIZE) => match answer.result {
-                ServerResult::InitializeResult(result) => {
-                    let done = InitializedNotification::default();
-                    let done = ClientNotification::InitializedNotification(done);
-                    self.send(ClientJsonRpcMessage::notification(done)).await?;
-                    Step::Done(Box::new(result.into()))
-                }
-                _ => return Err(Trouble::Refused("its answer to `initialize` is none".to_owned())),
-            },
+            }
+            JsonRpcMessage::Response(answer) if is(&answer.id, INITIALIZE) => {
+                let result: Option<InitializeResult> = match answer.result {
+                    ServerResult::InitializeResult(result) => Some(result),
+                    ServerResult::CustomResult(plain) => serde_json::from_value(plain.0).ok(),
+                    _ => None,
+                };
+                let none = || Trouble::Refused("its answer to `initialize` is none".to_owned());
+                let result = result.ok_or_else(none)?;
+                let done = ClientNotification::InitializedNotification(InitializedNotification::default());
+                self.send(ClientJsonRpcMessage::notification(done)).await?;
+                Step::Done(Box::new(result.into()))
+            }
             JsonRpcMessage::Error(answer) => {
                 let (code, said) = (answer.error.code, http::line(&answer.error.message));
                 let why = if code == UNREADABLE { said } else { format!("{said} (JSON-RPC error {})", code.0) };
