@@ -11,12 +11,14 @@ use rmcp::model::{
 use rmcp::{Peer, RoleClient};
 use serde_json::{Map, Value};
 use tokio::sync::{Notify, Semaphore};
+use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::config::Hidden;
+use super::deadlines::Deadlines;
 use super::handshake::Service;
 use super::listing;
-use super::request::{Progress, RequestError, seconds};
+use super::request::{RequestError, seconds};
 use super::stdio::ChildState;
 use crate::catalog;
 
@@ -48,7 +50,9 @@ pub(super) struct Limits {
 pub(super) struct Connection {
     pub(super) peer: Peer<RoleClient>,
     running: Mutex<Option<Service>>,
-    pub(super) progress: Progress,
+    pub(super) deadlines: Arc<Deadlines>,
+    /// The watch over them, which ends with the connection.
+    _watch: JoinSet<()>,
     /// Told when the server says that one of its lists has changed.
     pub(super) changed: Arc<Notify>,
     /// A URL that may be shown, for messages.
@@ -68,9 +72,14 @@ impl Connection {
         child: Option<ChildState>,
         gone: CancellationToken,
     ) -> Self {
+        let deadlines = service.service().deadlines.clone();
+        let mut watch = JoinSet::new();
+        let (watched, until) = (deadlines.clone(), gone.clone());
+        watch.spawn(async move { watched.watch(&until).await });
         Connection {
             peer: service.peer().clone(),
-            progress: service.service().progress.clone(),
+            deadlines,
+            _watch: watch,
             changed: service.service().changed.clone(),
             running: Mutex::new(Some(service)),
             gone,

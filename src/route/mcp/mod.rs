@@ -33,6 +33,7 @@
 mod config;
 mod connection;
 mod content;
+mod deadlines;
 mod elicit;
 mod handshake;
 mod http;

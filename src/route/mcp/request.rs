@@ -1,21 +1,21 @@
 //! Requests that always end: with a result, an error, a time-out, or a cancellation.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::model::{
     CancelledNotification, CancelledNotificationParam, ClientCapabilities, ClientConfig, ClientRequest,
     ElicitRequestParams, ElicitResult, ElicitationCapability, ErrorCode, ErrorData, FormElicitationCapability,
-    Implementation, ProgressNotificationParam, ProgressToken, ProtocolVersion, RequestId, ServerResult,
+    Implementation, ProgressNotificationParam, ProtocolVersion, RequestId, ServerResult,
 };
 use rmcp::service::{NotificationContext, PeerRequestOptions, RequestContext, RequestHandle};
 use rmcp::{ClientHandler, Peer, RoleClient, ServiceError};
 use serde_json::Value;
 use tokio::sync::Notify;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::Instant;
 
 use super::connection::Connection;
+use super::deadlines::Deadlines;
 use super::elicit::{self, Elicitation};
 use super::http;
 use super::message::UNREADABLE;
@@ -92,19 +92,22 @@ impl Connection {
             Ok(handle) => handle,
             Err(error) => return Err(self.service_error(error).await),
         };
-        let mut pending = Pending::new(handle, &self.peer, &self.progress);
-        let mut deadline = started + limit;
-        let last = started + self.limits.most.max(limit);
-        let answer = loop {
-            tokio::select! {
-                biased;
-                answer = &mut pending.handle.rx => break answer.unwrap_or(Err(ServiceError::TransportClosed)),
-                () = pending.moved.notified() => deadline = (Instant::now() + limit).min(last),
-                () = self.gone.cancelled() => break Err(ServiceError::TransportClosed),
-                () = sleep_until(deadline) => {
-                    pending.cancel().await;
+        let mut pending = Pending {
+            over: self.deadlines.add(handle.progress_token.clone(), started, (limit, self.limits.most)),
+            handle,
+            deadlines: &self.deadlines,
+            answered: false,
+        };
+        let answer = tokio::select! {
+            biased;
+            answer = &mut pending.handle.rx => answer.unwrap_or(Err(ServiceError::TransportClosed)),
+            () = pending.over.notified() => {
+                if self.gone.is_cancelled() {
+                    Err(ServiceError::TransportClosed)
+                } else {
+                    let waited = pending.cancel().await.unwrap_or_else(Instant::now) - started;
                     let noise = self.child.as_ref().and_then(|child| child.noise_after(noise));
-                    return Err(RequestError::TimedOut(deadline - started, noise));
+                    return Err(RequestError::TimedOut(waited, noise));
                 }
             }
         };
@@ -141,7 +144,8 @@ impl Connection {
     }
 }
 
-/// A result as the JSON it was. What rmcp does not recognise it keeps as it came.
+/// A result as the JSON it was: over most transports it is kept so
+/// ([`message`](super::message::message)), and rmcp keeps what it does not recognise.
 fn raw(result: ServerResult) -> serde_json::Result<Value> {
     match result {
         ServerResult::CustomResult(custom) => Ok(custom.0),
@@ -150,34 +154,31 @@ fn raw(result: ServerResult) -> serde_json::Result<Value> {
 }
 
 /// A request on its way. Dropped before its answer, it is cancelled at the server.
-struct Pending {
+struct Pending<'c> {
     handle: RequestHandle<RoleClient>,
-    peer: Peer<RoleClient>,
-    progress: Progress,
-    moved: Arc<Notify>,
+    deadlines: &'c Deadlines,
+    /// Told when no answer is waited for any more.
+    over: Arc<Notify>,
     answered: bool,
 }
 
-impl Pending {
-    fn new(handle: RequestHandle<RoleClient>, peer: &Peer<RoleClient>, progress: &Progress) -> Self {
-        let moved = Arc::<Notify>::default();
-        progress.lock().unwrap_or_else(PoisonError::into_inner).insert(handle.progress_token.clone(), moved.clone());
-        Pending { handle, peer: peer.clone(), progress: progress.clone(), moved, answered: false }
-    }
-
-    /// Cancels the request and waits, not for long, until that is on its way.
-    async fn cancel(&mut self) {
+impl Pending<'_> {
+    /// Cancels the request and waits, not for long, until that is on its way; when its
+    /// time was over.
+    async fn cancel(&mut self) -> Option<Instant> {
         self.answered = true;
-        let _ = tokio::time::timeout(CANCEL, cancel(self.peer.clone(), self.handle.id.clone())).await;
+        let deadline = self.deadlines.remove(&self.handle.progress_token);
+        let _ = tokio::time::timeout(CANCEL, cancel(self.handle.peer.clone(), self.handle.id.clone())).await;
+        deadline
     }
 }
 
-impl Drop for Pending {
+impl Drop for Pending<'_> {
     fn drop(&mut self) {
-        self.progress.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.handle.progress_token);
+        self.deadlines.remove(&self.handle.progress_token);
         // Outside a runtime there is nobody left to tell.
         if let (false, Ok(runtime)) = (self.answered, tokio::runtime::Handle::try_current()) {
-            runtime.spawn(cancel(self.peer.clone(), self.handle.id.clone()));
+            runtime.spawn(cancel(self.handle.peer.clone(), self.handle.id.clone()));
         }
     }
 }
@@ -188,13 +189,10 @@ async fn cancel(peer: Peer<RoleClient>, id: RequestId) {
     let _ = peer.send_notification(CancelledNotification::new(params).into()).await;
 }
 
-/// Requests that wait for news of their progress.
-pub(super) type Progress = Arc<Mutex<HashMap<ProgressToken, Arc<Notify>>>>;
-
 /// Our side of the protocol: no sampling, no roots, and of elicitation what is asked for.
 #[derive(Default)]
 pub(super) struct Client {
-    pub(super) progress: Progress,
+    pub(super) deadlines: Arc<Deadlines>,
     /// Told when the server says that one of its lists has changed.
     pub(super) changed: Arc<Notify>,
     pub(super) elicitation: Elicitation,
@@ -220,10 +218,7 @@ impl ClientHandler for Client {
     }
 
     async fn on_progress(&self, params: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
-        let waiting = self.progress.lock().unwrap_or_else(PoisonError::into_inner).get(&params.progress_token).cloned();
-        if let Some(waiting) = waiting {
-            waiting.notify_one();
-        }
+        self.deadlines.progressed(&params.progress_token);
     }
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
