@@ -41,12 +41,55 @@ impl Noise {
     }
 }
 
-/// `None` once it was closed. Messages are written one after another.
-type Stdin = Arc<tokio::sync::Mutex<Option<ChildStdin>>>;
+/// The way in. Messages that come while one is being written go together, in one
+/// write: each write is a call of the system, and wakes the server.
+struct Input {
+    /// Whole lines, in the order of their sending.
+    waiting: Mutex<Vec<u8>>,
+    /// `None` once it was closed or has failed.
+    stdin: tokio::sync::Mutex<Option<ChildStdin>>,
+}
+
+impl Input {
+    fn add(&self, message: &TxJsonRpcMessage<RoleClient>) -> std::io::Result<()> {
+        let line = serde_json::to_vec(message)?;
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting.extend_from_slice(&line);
+        waiting.push(b'\n');
+        Ok(())
+    }
+
+    /// Writes what waits; nothing, where another one has written it.
+    async fn write(&self) -> std::io::Result<()> {
+        let mut stdin = self.stdin.lock().await;
+        let Some(pipe) = stdin.as_mut() else {
+            return Err(std::io::Error::new(std::io::ErrorKind::NotConnected, "its stdin is closed"));
+        };
+        let lines = std::mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner));
+        if lines.is_empty() {
+            return Ok(());
+        }
+        let written = async {
+            pipe.write_all(&lines).await?;
+            pipe.flush().await
+        };
+        match written.await {
+            // The server has gone, or will not listen: the end of its output, or the
+            // time-out, says more than a broken pipe.
+            Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+            Err(e) => {
+                // Those whose lines went with this one must not think them sent.
+                *stdin = None;
+                Err(e)
+            }
+            Ok(()) => Ok(()),
+        }
+    }
+}
 
 /// Both pipes.
 pub(super) struct Pipe {
-    stdin: Stdin,
+    input: Arc<Input>,
     stdout: ChildStdout,
     lines: Lines,
     noise: Noise,
@@ -54,16 +97,23 @@ pub(super) struct Pipe {
 
 impl Pipe {
     pub(super) fn new(stdin: ChildStdin, stdout: ChildStdout, noise: Noise) -> Self {
-        let stdin = Arc::new(tokio::sync::Mutex::new(Some(stdin)));
-        Pipe { stdin, stdout, lines: Lines::new(MAX_MESSAGE), noise }
+        let input = Input { waiting: Mutex::default(), stdin: tokio::sync::Mutex::new(Some(stdin)) };
+        Pipe { input: Arc::new(input), stdout, lines: Lines::new(MAX_MESSAGE), noise }
     }
 
-    /// Writes one message; waits while the server does not read.
+    /// Writes one message, behind those that were sent before; waits while the server
+    /// does not read.
+    #[expect(clippy::needless_pass_by_value, reason = "as the transports of rmcp have it")]
     pub(super) fn send(
         &self,
         message: TxJsonRpcMessage<RoleClient>,
     ) -> impl Future<Output = std::io::Result<()>> + Send + 'static {
-        write(self.stdin.clone(), message)
+        let added = self.input.add(&message);
+        let input = self.input.clone();
+        async move {
+            added?;
+            input.write().await
+        }
     }
 
     /// The next message; `None` when there will be none. Nothing is lost when the
@@ -97,25 +147,43 @@ impl Pipe {
 
     /// Closes the server's standard input, after what is being written.
     pub(super) async fn close(&self) {
-        drop(self.stdin.lock().await.take());
+        drop(self.input.stdin.lock().await.take());
     }
 }
 
-async fn write(stdin: Stdin, message: TxJsonRpcMessage<RoleClient>) -> std::io::Result<()> {
-    let mut line = serde_json::to_vec(&message)?;
-    line.push(b'\n');
-    let mut stdin = stdin.lock().await;
-    let Some(stdin) = stdin.as_mut() else {
-        return Err(std::io::Error::new(std::io::ErrorKind::NotConnected, "its stdin is closed"));
-    };
-    let written = async {
-        stdin.write_all(&line).await?;
-        stdin.flush().await
-    };
-    match written.await {
-        // The server has gone, or will not listen: the end of its output, or the
-        // time-out, says more than a broken pipe.
-        Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        other => other,
+#[cfg(all(test, unix))]
+mod tests {
+    use std::process::Stdio;
+
+    use rmcp::model::{CancelledNotification, CancelledNotificationParam, ClientNotification, RequestId};
+    use rmcp::model::{ClientJsonRpcMessage, ServerNotification};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn messages_arrive_in_the_order_of_their_sending() {
+        let mut echo = tokio::process::Command::new("cat");
+        let mut echo = echo.stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true).spawn().unwrap();
+        let mut pipe = Pipe::new(echo.stdin.take().unwrap(), echo.stdout.take().unwrap(), Noise::default());
+        let cancelled = |id| {
+            let params = CancelledNotificationParam::new(Some(RequestId::Number(id)), None);
+            let notification = ClientNotification::from(CancelledNotification::new(params));
+            pipe.send(ClientJsonRpcMessage::notification(notification))
+        };
+        // Whoever is the first to run writes what the others have sent.
+        let sent: Vec<_> = (0..100).map(cancelled).collect();
+        let sent: Vec<_> = sent.into_iter().rev().map(tokio::spawn).collect();
+        for id in 0..100 {
+            let Some(JsonRpcMessage::Notification(heard)) = pipe.receive().await else { panic!("{id}") };
+            let ServerNotification::CancelledNotification(heard) = heard.notification else { panic!("{id}") };
+            assert_eq!(heard.params.request_id, Some(RequestId::Number(id)));
+        }
+        for sent in sent {
+            sent.await.unwrap().unwrap();
+        }
+        pipe.close().await;
+        assert!(pipe.receive().await.is_none());
+        let late = CancelledNotification::new(CancelledNotificationParam::new(None, None));
+        assert!(pipe.send(ClientJsonRpcMessage::notification(late.into())).await.is_err());
     }
 }
