@@ -1,6 +1,7 @@
 //! What toolgraft's MCP hub costs beside bare rmcp, as a table; see docs/performance.md.
 //!
-//! `toolgraft-hub-bench` measures. It starts itself in two more ways: `serve VERSION
+//! `toolgraft-hub-bench` measures. `toolgraft-hub-bench calls hub|bare VERSION ROUNDS`
+//! runs one side alone, for a profiler. It starts itself in two more ways: `serve VERSION
 //! MILLISECONDS` is the echo server, and `idle` the process in which an idle hub is
 //! weighed, since what ran before would be weighed with it.
 
@@ -15,9 +16,10 @@ use toolgraft::route::mcp::MAX_CALLS;
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// Turns of each side, and calls in a turn: one after another, and at once.
-const TURNS: usize = 60;
-const CALLS: usize = 200;
+/// Rounds, and calls of each side in a round: one after another, and at once. Rounds
+/// are short, so that what else the machine does falls on both sides of one alike.
+const ROUNDS: usize = 400;
+const CALLS: usize = 40;
 const AT_ONCE: usize = 100;
 
 /// Start-up times of the servers that connect side by side.
@@ -34,8 +36,9 @@ fn main() -> ExitCode {
     let done = match arguments.as_slice() {
         [] => measured(table()),
         ["idle"] => measured(idle()),
+        ["calls", side, version, rounds] => calls(side, version, rounds),
         ["serve", version, delay] => serve(version, delay),
-        _ => Err("usage: toolgraft-hub-bench".into()),
+        _ => Err("usage: toolgraft-hub-bench [calls hub|bare VERSION ROUNDS]".into()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -56,8 +59,23 @@ fn measured(measure: impl Future<Output = Result<(), Failure>> + Send + 'static)
     runtime.block_on(async { tokio::spawn(measure).await? })
 }
 
+/// One side alone, with calls at once.
+fn calls(side: &str, version: &str, rounds: &str) -> Result<(), Failure> {
+    let (era, rounds, hub) = (Era::parse(version)?, rounds.parse::<usize>()?, side == "hub");
+    measured(async move {
+        let side = if hub { Side::hub(era).await? } else { Side::bare(era).await? };
+        let before = cpu()?;
+        for _ in 0..rounds {
+            side.at_once(AT_ONCE).await?;
+        }
+        println!("{:.1} µs of CPU a call", (cpu()? - before).as_secs_f64() * 1e6 / (rounds * AT_ONCE) as f64);
+        side.close().await;
+        Ok(())
+    })
+}
+
 async fn table() -> Result<(), Failure> {
-    println!("{:<36} {:>10} {:>10} {:>8}  target", "", "hub", "bare rmcp", "ratio");
+    println!("{:<36} {:>10} {:>10} {:>8} {:>10}  target", "", "hub", "bare rmcp", "ratio", "by round");
     for era in [Era::Initialize, Era::Discover] {
         beside(era).await?;
     }
@@ -67,36 +85,36 @@ async fn table() -> Result<(), Failure> {
     if status.success() { Ok(()) } else { Err("the idle hub could not be weighed".into()) }
 }
 
-/// Both sides in turns, in another order each time.
+/// What was measured of one side, round by round, in seconds.
+type Rounds = Vec<f64>;
+
+/// Both sides in turns, in another order each round.
 async fn beside(era: Era) -> Result<(), Failure> {
     let sides = [Side::hub(era).await?, Side::bare(era).await?];
     let crowds = [sides[0].clone(), sides[1].clone(), sides[1].held()];
-    let mut times = [Vec::new(), Vec::new()];
-    let mut rounds = [Vec::new(), Vec::new(), Vec::new()];
-    let mut busy = [Duration::ZERO; 3];
-    // The first turn warms both up.
-    for turn in 0..=TURNS {
-        for index in (turn..).take(sides.len()).map(|n| n % sides.len()) {
+    let mut one: [Rounds; 2] = Default::default();
+    let mut many: [Rounds; 3] = Default::default();
+    let mut busy: [Rounds; 3] = Default::default();
+    // The first round warms both up.
+    for round in 0..=ROUNDS {
+        for index in (round..).take(sides.len()).map(|n| n % sides.len()) {
             let took = sides[index].times(CALLS).await?;
-            times[index].extend(took.into_iter().filter(|_| turn > 0));
+            one[index].extend((round > 0).then(|| median(took.iter().map(Duration::as_secs_f64))));
         }
-        for index in (turn..).take(crowds.len()).map(|n| n % crowds.len()) {
+        for index in (round..).take(crowds.len()).map(|n| n % crowds.len()) {
             let before = cpu()?;
             let took = crowds[index].at_once(AT_ONCE).await?;
-            if turn > 0 {
-                busy[index] += cpu()? - before;
-                rounds[index].push(took);
-            }
+            let used = cpu()? - before;
+            many[index].extend((round > 0).then_some(took.as_secs_f64()));
+            busy[index].extend((round > 0).then_some(used.as_secs_f64()));
         }
     }
-    let [hub, bare] = times.map(|times| p50(times).as_secs_f64() * 1e6);
     let version = era.version();
-    row(&format!("{version}: one call, p50, µs"), hub, bare, "at most 1.15");
-    let [hub, bare, held] = rounds.map(|rounds| AT_ONCE as f64 / p50(rounds).as_secs_f64());
-    row(&format!("{version}: {AT_ONCE} calls at once, calls/s"), hub, bare, "at least 0.90");
-    row(&format!("  both sides {MAX_CALLS} at a time"), hub, held, "");
-    let [hub, bare, _] = busy.map(|busy| busy.as_secs_f64() * 1e6 / (TURNS * AT_ONCE) as f64);
-    row("  CPU of this side, µs a call", hub, bare, "");
+    let (microseconds, calls) = (|time: f64| time * 1e6, |time: f64| AT_ONCE as f64 / time);
+    row(&format!("{version}: one call, p50, µs"), &one[0], &one[1], microseconds, "at most 1.15");
+    row(&format!("{version}: {AT_ONCE} calls at once, calls/s"), &many[0], &many[1], calls, "at least 0.90");
+    row(&format!("  both sides {MAX_CALLS} at a time"), &many[0], &many[2], calls, "");
+    row("  CPU of this side, µs a call", &busy[0], &busy[1], |time| time * 1e6 / AT_ONCE as f64, "");
     drop(crowds);
     for side in sides {
         side.close().await;
@@ -104,15 +122,19 @@ async fn beside(era: Era) -> Result<(), Failure> {
     Ok(())
 }
 
-fn row(what: &str, hub: f64, bare: f64, target: &str) {
-    println!("{what:<36} {hub:>10.1} {bare:>10.1} {:>8.2}  {target}", hub / bare);
+/// The medians of both sides with their ratio, and the median of the ratios of one
+/// round's: neighbours, which share what else the machine does.
+fn row(what: &str, hub: &Rounds, bare: &Rounds, shown: impl Fn(f64) -> f64, target: &str) {
+    let by_round = median(hub.iter().zip(bare).map(|(hub, bare)| shown(*hub) / shown(*bare)));
+    let [hub, bare] = [hub, bare].map(|rounds| shown(median(rounds.iter().copied())));
+    println!("{what:<36} {hub:>10.1} {bare:>10.1} {:>8.2} {by_round:>10.2}  {target}", hub / bare);
 }
 
-fn p50(mut times: Vec<Duration>) -> Duration {
-    times.sort_unstable();
-    times[times.len() / 2]
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_unstable_by(f64::total_cmp);
+    values[values.len() / 2]
 }
-
 /// Ten servers beside the slowest of them alone.
 async fn connect() -> Result<(), Failure> {
     let delays: Vec<_> = (1..=SERVERS).map(|n| SLOWEST * n / SERVERS).collect();
@@ -125,7 +147,7 @@ async fn connect() -> Result<(), Failure> {
     }
     let [all, slowest] = times.map(|time| time.as_secs_f64() * 1e3);
     println!("{:<36} {:>10} {:>10}", "", "ten", "slowest");
-    row("servers connect, ms", all, slowest, "at most 1.10");
+    println!("{:<36} {all:>10.1} {slowest:>10.1} {:>8.2}             at most 1.10", "servers connect, ms", all / slowest);
     Ok(())
 }
 
