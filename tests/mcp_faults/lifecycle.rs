@@ -39,6 +39,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("a_server_that_ignores_the_new_eras_question_is_asked_again", |case| {
             earlier(case, "ignores-the-question", 1)
         }),
+        trial("a_server_that_is_slow_to_start_is_started_once", slow),
         trial("a_server_that_refuses_the_new_eras_question_is_asked_again", |case| earlier(case, "none", 1)),
         trial("calls_find_an_http_server_that_came_back", http_came_back),
     ]
@@ -226,6 +227,22 @@ async fn earlier(case: Arc<Case>, fault: &'static str, starts: usize) {
     call(&hub, "die").await;
     assert!(call(&hub, "pid").await.is_result());
     assert_eq!(case.count("starts"), starts + 1, "what worked the last time comes first");
+    hub.shutdown().await;
+}
+
+/// As `npx` is that downloads first: two thirds of the time are over before it reads.
+async fn slow(case: Arc<Case>) {
+    if !cfg!(target_os = "linux") {
+        return; // Elsewhere nobody can tell that it has not read.
+    }
+    let limit = Some(Duration::from_secs(9));
+    let hub = hub([ServerConfig {
+        connect_timeout: limit,
+        ..case.by_shell("echo start >> \"$1/shells\"; sleep 6.5", "none")
+    }])
+    .await;
+    assert_eq!((state(&hub), case.count("shells")), (ServerState::Ready, 1), "{:?}", hub.servers());
+    assert!(call(&hub, "pid").await.is_result());
     hub.shutdown().await;
 }
 

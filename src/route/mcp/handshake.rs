@@ -15,7 +15,7 @@ use super::http;
 use super::request::{Client, seconds};
 use super::shake::{Trouble, Ways, shake};
 use super::sse::SseTransport;
-use super::stdio::{self, Program};
+use super::stdio::{self, ChildState, Program};
 
 /// Why a server could not be reached.
 #[derive(Debug)]
@@ -100,7 +100,8 @@ struct Place<'a> {
 
 impl Maker {
     /// One process, asked in both ways; another one, asked in the earlier way alone,
-    /// where the first one broke or kept silent over the question.
+    /// where the first one broke or kept silent over the question. One that has not
+    /// read the question (`npx` may have to download first) has not kept silent over it.
     async fn stdio(
         mut self,
         program: Program<'_>,
@@ -109,7 +110,12 @@ impl Maker {
     ) -> Result<Connection, ConnectError> {
         if *era != Some(Era::Initialize) {
             let (mut transport, child) = stdio::spawn(program, environment)?;
-            match shake(&mut transport, self.me(), Ways::Both, self.part(2, 3)).await {
+            let mut shaken = shake(&mut transport, self.me(), Ways::Both, self.part(2, 3)).await;
+            let late = matches!(shaken, Err(Trouble::Silence)) && transport.is_unread();
+            if late {
+                shaken = shake(&mut transport, self.me(), Ways::Asked, self.by).await;
+            }
+            match shaken {
                 Ok(info) => {
                     *era = Some(Era::of(&info));
                     let gone = child.gone.clone();
@@ -122,6 +128,7 @@ impl Maker {
                     ));
                 }
                 Err(trouble @ Trouble::Unsent(_)) => return Err(self.explain(&trouble)),
+                Err(trouble @ Trouble::Silence) if late => return Err(self.unanswered(&trouble, &child).await),
                 Err(_) => {
                     // Its end is waited for, since the second one may want what it holds.
                     let left = self.by.saturating_duration_since(Instant::now());
@@ -137,8 +144,13 @@ impl Maker {
                 let gone = child.gone.clone();
                 Ok(Connection::new(serve(self.client(), transport, info), self.into_parts(), None, Some(child), gone))
             }
-            Err(trouble) => Err(format!("{}{}", self.explain(&trouble).message, child.last_words().await).into()),
+            Err(trouble) => Err(self.unanswered(&trouble, &child).await),
         }
+    }
+
+    /// With the child's last words.
+    async fn unanswered(&self, trouble: &Trouble, child: &ChildState) -> ConnectError {
+        format!("{}{}", self.explain(trouble).message, child.last_words().await).into()
     }
 
     /// Streamable HTTP in both ways, then HTTP+SSE; each over a transport of its own.

@@ -38,6 +38,8 @@ pub(super) enum Ways {
     Initialize,
     /// `server/discover`, and `initialize` where it is refused or not answered soon.
     Both,
+    /// None: they have been sent already.
+    Asked,
 }
 
 /// Why there was no handshake.
@@ -63,7 +65,7 @@ pub(super) async fn shake<T>(
 where
     T: Transport<RoleClient> + 'static,
 {
-    let shaking = Shake { transport, me, asked: false };
+    let shaking = Shake { transport, me, asked: ways == Ways::Asked };
     timeout_at(by, shaking.run(ways, by)).await.unwrap_or(Err(Trouble::Silence))
 }
 
@@ -88,6 +90,7 @@ impl<T: Transport<RoleClient> + 'static> Shake<'_, T> {
         match ways {
             Ways::Initialize => self.initialize().await?,
             Ways::Discover | Ways::Both => self.send(discover(&self.me)).await?,
+            Ways::Asked => {}
         }
         let soon = Instant::now() + HURRY.min(by.saturating_duration_since(Instant::now()) / 4);
         loop {

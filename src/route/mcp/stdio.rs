@@ -241,6 +241,12 @@ impl StdioTransport {
         }
     }
 
+    /// Whether the child has read nothing of what it was sent: it is still being started.
+    /// `false` also where that is not known (other systems than Linux).
+    pub(super) fn is_unread(&self) -> bool {
+        self.pipe.is_unread()
+    }
+
     /// Asks the whole group to end, and those that have left it; `false` if nobody
     /// is left to ask.
     fn terminate(&self) -> bool {

@@ -1,6 +1,6 @@
 //! The two pipes of a child: messages out, messages in.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rmcp::RoleClient;
 use rmcp::model::{ErrorData, JsonRpcMessage};
@@ -47,38 +47,65 @@ struct Input {
     /// Whole lines, in the order of their sending.
     waiting: Mutex<Vec<u8>>,
     /// `None` once it was closed or has failed.
-    stdin: tokio::sync::Mutex<Option<ChildStdin>>,
+    stdin: tokio::sync::Mutex<Option<Stdin>>,
+}
+
+struct Stdin {
+    pipe: ChildStdin,
+    /// Bytes that were written.
+    written: u64,
+}
+
+impl Stdin {
+    /// Bytes that the server has not read yet, where that can be known.
+    #[cfg(unix)]
+    fn unread(&self) -> Option<u64> {
+        rustix::io::ioctl_fionread(&self.pipe).ok()
+    }
+
+    #[cfg(not(unix))]
+    fn unread(&self) -> Option<u64> {
+        None
+    }
 }
 
 impl Input {
     fn add(&self, message: &TxJsonRpcMessage<RoleClient>) -> std::io::Result<()> {
         let line = serde_json::to_vec(message)?;
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = self.waiting();
         waiting.extend_from_slice(&line);
         waiting.push(b'\n');
         Ok(())
     }
 
-    /// Writes what waits; nothing, where another one has written it.
+    fn waiting(&self) -> MutexGuard<'_, Vec<u8>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes what waits. Where another one is writing it already, there is nothing to
+    /// wait for: if that fails the pipe is closed, and the server's end is all calls' end.
     async fn write(&self) -> std::io::Result<()> {
+        if self.waiting().is_empty() {
+            return Ok(());
+        }
         let mut stdin = self.stdin.lock().await;
-        let Some(pipe) = stdin.as_mut() else {
+        let Some(Stdin { pipe, written }) = stdin.as_mut() else {
             return Err(std::io::Error::new(std::io::ErrorKind::NotConnected, "its stdin is closed"));
         };
-        let lines = std::mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner));
+        let lines = std::mem::take(&mut *self.waiting());
         if lines.is_empty() {
             return Ok(());
         }
-        let written = async {
+        *written += lines.len() as u64;
+        let writing = async {
             pipe.write_all(&lines).await?;
             pipe.flush().await
         };
-        match written.await {
+        match writing.await {
             // The server has gone, or will not listen: the end of its output, or the
             // time-out, says more than a broken pipe.
             Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
             Err(e) => {
-                // Those whose lines went with this one must not think them sent.
                 *stdin = None;
                 Err(e)
             }
@@ -97,7 +124,10 @@ pub(super) struct Pipe {
 
 impl Pipe {
     pub(super) fn new(stdin: ChildStdin, stdout: ChildStdout, noise: Noise) -> Self {
-        let input = Input { waiting: Mutex::default(), stdin: tokio::sync::Mutex::new(Some(stdin)) };
+        let input = Input {
+            waiting: Mutex::default(),
+            stdin: tokio::sync::Mutex::new(Some(Stdin { pipe: stdin, written: 0 })),
+        };
         Pipe { input: Arc::new(input), stdout, lines: Lines::new(MAX_MESSAGE), noise }
     }
 
@@ -145,6 +175,14 @@ impl Pipe {
         }
     }
 
+    /// Whether the server has read nothing of what was written. `false` also where that
+    /// is not known.
+    pub(super) fn is_unread(&self) -> bool {
+        let stdin = self.input.stdin.try_lock();
+        let stdin = stdin.as_ref().ok().and_then(|stdin| stdin.as_ref());
+        stdin.is_some_and(|stdin| stdin.written > 0 && stdin.unread() == Some(stdin.written))
+    }
+
     /// Closes the server's standard input, after what is being written.
     pub(super) async fn close(&self) {
         drop(self.input.stdin.lock().await.take());
@@ -181,6 +219,7 @@ mod tests {
         for sent in sent {
             sent.await.unwrap().unwrap();
         }
+        assert!(!pipe.is_unread());
         pipe.close().await;
         assert!(pipe.receive().await.is_none());
         let late = CancelledNotification::new(CancelledNotificationParam::new(None, None));
