@@ -1,6 +1,7 @@
 //! Faults over standard input and output: each ends in a clear error or works,
 //! and the other servers never notice.
 
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,6 +28,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("progress_starts_the_time_of_a_call_anew", progress),
         trial("endless_progress_ends_at_the_cap", endless_progress),
         trial("a_dropped_call_is_cancelled", dropped_call),
+        trial("calls_beyond_the_limit_wait", limited),
         trial("an_answer_of_20_mebibytes_is_read", big_answer),
         trial("an_answer_that_is_too_long_is_an_error_of_its_call", huge_answer),
         trial("a_stderr_full_of_words_blocks_nobody", |case| works(case, "talks")),
@@ -137,6 +139,24 @@ async fn endless_progress(case: Arc<Case>) {
     hub.shutdown().await;
 }
 
+async fn limited(case: Arc<Case>) {
+    let server = ServerConfig { max_calls: NonZeroUsize::new(2), ..case.server("none") };
+    let hub = Arc::new(with_a_good_one(server, &case, options()).await);
+    let begin = |tool: &'static str| {
+        let hub = hub.clone();
+        tokio::spawn(async move { call(&hub, tool).await })
+    };
+    let hanging = [begin("hang"), begin("hang")];
+    assert!(soon(|| case.count("calls") == 2).await);
+    let third = begin("pid");
+    good_one_answers(&hub).await;
+    assert_eq!(case.count("calls"), 2, "the third waits");
+    hanging[0].abort();
+    assert!(third.await.unwrap().is_result());
+    hanging[1].abort();
+    hub.shutdown().await;
+}
+
 async fn dropped_call(case: Arc<Case>) {
     let hub = hub([case.server("none")]).await;
     let called = || case.has("calls", "hang");
@@ -204,7 +224,8 @@ async fn deaf(case: Arc<Case>) {
 }
 
 async fn all_calls_end(case: Arc<Case>) {
-    let hub = with_a_good_one(case.server("none"), &case, options()).await;
+    let server = ServerConfig { max_calls: NonZeroUsize::new(16), ..case.server("none") };
+    let hub = with_a_good_one(server, &case, options()).await;
     // More than run at once, so that some wait for their turn.
     let hang = (0..40).map(|_| call(&hub, "hang"));
     let die = async {

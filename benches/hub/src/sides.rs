@@ -95,7 +95,7 @@ impl Side {
     pub(crate) fn held(&self) -> Self {
         match self {
             Side::Hub(hub) => Side::Hub(hub.clone()),
-            Side::Bare(service, _) => Side::Bare(service.clone(), Arc::new(Semaphore::new(MAX_CALLS))),
+            Side::Bare(service, _) => Side::Bare(service.clone(), Arc::new(Semaphore::new(MAX_CALLS.get()))),
         }
     }
 

@@ -1,6 +1,7 @@
 //! One connected server: what it offers, calls, its end.
 
 use std::collections::HashSet;
+use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -22,8 +23,10 @@ use super::request::{RequestError, seconds};
 use super::stdio::ChildState;
 use crate::catalog;
 
-/// Calls that run at once on one server; more wait their turn.
-pub const MAX_CALLS: usize = 16;
+/// Calls that run at once on one server where nothing else is set; more wait their
+/// turn. As many as a message may hold ([`parse::MAX_CALLS`](crate::parse::MAX_CALLS)),
+/// so that one message's calls never wait for each other.
+pub const MAX_CALLS: NonZeroUsize = NonZeroUsize::new(64).expect("above zero");
 
 /// A call ends after this where the program sets nothing else, however much
 /// progress its server reports.
@@ -35,7 +38,7 @@ const MAX_PAGES: usize = 100;
 /// Wait for a connection to close: more than all steps of ending a child take.
 const CLOSE: Duration = Duration::from_secs(15);
 
-/// Time-outs of one server.
+/// Limits of one server.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
     /// Start and handshake; and again for the listing.
@@ -44,6 +47,8 @@ pub(super) struct Limits {
     pub(super) call: Duration,
     /// One call, progress or not.
     pub(super) most: Duration,
+    /// Calls at once.
+    pub(super) calls: NonZeroUsize,
 }
 
 /// A server that has finished its handshake.
@@ -83,7 +88,7 @@ impl Connection {
             changed: service.service().changed.clone(),
             running: Mutex::new(Some(service)),
             gone,
-            permits: Semaphore::new(MAX_CALLS),
+            permits: Semaphore::new(limits.calls.get().min(Semaphore::MAX_PERMITS)),
             url,
             child,
             limits,

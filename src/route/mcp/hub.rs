@@ -1,6 +1,7 @@
 //! All servers of a configuration as one toolbox.
 
 use std::ffi::OsString;
+use std::num::NonZeroUsize;
 use std::sync::{Arc, PoisonError, RwLock, Weak};
 use std::time::{Duration, Instant};
 
@@ -10,7 +11,7 @@ use serde_json::{Map, Value};
 use tokio::sync::watch;
 
 use super::config::{Config, ServerConfig};
-use super::connection::{Connection, Limits, MAX_CALL};
+use super::connection::{Connection, Limits, MAX_CALL, MAX_CALLS};
 use super::content;
 use super::elicit::Elicitation;
 use super::prompts::{McpPrompt, PromptMessage};
@@ -40,6 +41,8 @@ pub struct Options {
     pub call_timeout: Duration,
     /// Limit of a call however much progress its server reports; not below its other limit.
     pub max_call: Duration,
+    /// Calls that run at once on a server that sets no number.
+    pub max_calls: NonZeroUsize,
     /// When servers are started.
     pub start: Start,
     /// When a server that has gone is started anew.
@@ -54,6 +57,7 @@ impl Options {
             connect: server.connect_timeout.unwrap_or(self.connect_timeout),
             call: server.call_timeout.unwrap_or(self.call_timeout),
             most: self.max_call,
+            calls: server.max_calls.unwrap_or(self.max_calls),
         }
     }
 }
@@ -66,6 +70,7 @@ impl Default for Options {
             connect_timeout: DEFAULT_CONNECT_TIMEOUT,
             call_timeout: DEFAULT_CALL_TIMEOUT,
             max_call: MAX_CALL,
+            max_calls: MAX_CALLS,
             start: Start::Eager,
             retry: Retry::default(),
             elicitation: Elicitation::Decline,
@@ -79,6 +84,7 @@ impl std::fmt::Debug for Options {
             .field("connect_timeout", &self.connect_timeout)
             .field("call_timeout", &self.call_timeout)
             .field("max_call", &self.max_call)
+            .field("max_calls", &self.max_calls)
             .field("start", &self.start)
             .field("retry", &self.retry)
             .field("elicitation", &self.elicitation)

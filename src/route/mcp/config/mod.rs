@@ -12,6 +12,7 @@ mod read;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::num::NonZeroUsize;
 use std::time::Duration;
 
 pub use expand::Environment;
@@ -41,6 +42,8 @@ pub struct ServerConfig {
     pub call_timeout: Option<Duration>,
     /// Limit of the start, and again of the listing; `None` takes the hub's.
     pub connect_timeout: Option<Duration>,
+    /// Calls that run at once; `None` takes the hub's.
+    pub max_calls: Option<NonZeroUsize>,
     /// Tools that the user lets run without being asked: globs, `*` for all.
     pub auto_approve: Vec<String>,
     /// Tools that are not listed and cannot be called: globs.
@@ -215,6 +218,7 @@ impl ServerConfig {
             disabled: false,
             call_timeout: None,
             connect_timeout: None,
+            max_calls: None,
             auto_approve: Vec::new(),
             disabled_tools: Vec::new(),
             listed_tools: Vec::new(),

@@ -1,6 +1,7 @@
 //! A configuration file's text to servers.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use jsonc_parser::ast::{Object, Value};
@@ -90,6 +91,7 @@ impl File<'_> {
             disabled: false,
             call_timeout: None,
             connect_timeout: None,
+            max_calls: None,
             auto_approve: Vec::new(),
             disabled_tools: Vec::new(),
             listed_tools: Vec::new(),
@@ -111,6 +113,7 @@ impl File<'_> {
         server.disabled = boolean(entry, "disabled")?.unwrap_or(false);
         server.call_timeout = self.seconds(entry, "timeout", server, notes)?;
         server.connect_timeout = self.seconds(entry, "connectTimeout", server, notes)?;
+        server.max_calls = count(entry, "maxCalls")?;
         for key in ["autoApprove", "alwaysAllow"] {
             server.auto_approve.extend(self.strings(entry, key)?.unwrap_or_default());
         }
@@ -251,6 +254,15 @@ fn boolean(entry: &Object<'_>, key: &str) -> Result<Option<bool>, Problem> {
     }
 }
 
+fn count(entry: &Object<'_>, key: &str) -> Result<Option<NonZeroUsize>, Problem> {
+    let count = match entry.get(key).map(|p| &p.value) {
+        None | Some(Value::NullKeyword(_)) => return Ok(None),
+        Some(Value::NumberLit(number)) => number.value.parse().ok(),
+        Some(_) => None,
+    };
+    count.map(Some).ok_or_else(|| format!("{key:?} must be a whole number above 0"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -272,13 +284,14 @@ mod tests {
     fn a_full_entry_of_each_transport_is_read() {
         let server = only(
             r#"{ "command": "node", "args": ["a b", "${TOKEN}"], "env": { "K": "${TOKEN}", "N": 5 }, "cwd": "/srv",
-                 "timeout": 1.5, "connectTimeout": 90, "autoApprove": ["get_*"], "alwaysAllow": ["b"], "disabledTools": ["rm_*"], "unknown": { "x": 1 } }"#,
+                 "timeout": 1.5, "connectTimeout": 90, "maxCalls": 3, "autoApprove": ["get_*"], "alwaysAllow": ["b"], "disabledTools": ["rm_*"], "unknown": { "x": 1 } }"#,
         );
         let TransportConfig::Stdio { command, args, env, cwd } = server.transport.clone().unwrap() else { panic!() };
         assert_eq!((command.as_str(), args), ("node", vec!["a b".to_owned(), "s3cret".to_owned()]));
         assert_eq!((env["K"].as_str(), env["N"].as_str(), cwd.as_deref()), ("s3cret", "5", Some("/srv")));
         assert_eq!(server.call_timeout, Some(Duration::from_millis(1500)));
         assert_eq!(server.connect_timeout, Some(Duration::from_secs(90)));
+        assert_eq!(server.max_calls, NonZeroUsize::new(3));
         assert_eq!(server.approved().collect::<Vec<_>>(), ["s/get_*", "s/b"]);
         assert_eq!(server.disabled_tools, ["rm_*"]);
 
