@@ -216,7 +216,9 @@ async fn axum_sse() {
     assert_eq!(outcome["outcome"], json!({"status": "denied", "text": "not today"}));
 
     // Whoever goes away in mid-stream takes the model's stream along.
-    let left = web.post(&format!("/conversations/{id}/ask"), json!({"question": "Wait"})).await;
+    let mut left = web.post(&format!("/conversations/{id}/ask"), json!({"question": "Wait"})).await;
+    // Not before the model's stream has begun: else there may be none to take along.
+    while !String::from_utf8_lossy(&left.chunk().await.unwrap().unwrap()).contains("moment") {}
     drop(left);
     endpoint.gone().await;
     assert_eq!(web.post("/conversations/99/ask", json!({"question": "?"})).await.status(), 404);
