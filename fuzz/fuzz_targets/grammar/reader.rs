@@ -72,7 +72,8 @@ fn reads(call: &Call, text: &str) -> Result<(), String> {
     if !text.contains(raw) {
         let read = signs(&said(&call.arguments));
         let quoted = text.replace("\\\\", "\\");
-        let is_there = [text, &quoted].iter().any(|text| signs(&plain(text, python)).contains(&read));
+        let uncommented = without_comments(text);
+        let is_there = [text, &quoted, &uncommented].iter().any(|text| signs(&plain(text, python)).contains(&read));
         return is_there.then_some(()).ok_or_else(|| format!("{read:?} is not in the message"));
     }
     if call.repairs.is_empty() && !python {
@@ -102,6 +103,12 @@ fn says(raw: &str, value: &Value, python: bool) -> Result<(), String> {
         return Ok(());
     }
     Err(format!("{written:?} was written and {read:?} read"))
+}
+
+/// A text without what its lines hold behind `//` or `#`: that may be a member.
+fn without_comments(text: &str) -> String {
+    let before = |line: &str| line.split("//").next().and_then(|line| line.split('#').next()).map(str::to_owned);
+    text.lines().filter_map(before).collect::<Vec<_>>().join("\n")
 }
 
 /// A name as it is compared.
