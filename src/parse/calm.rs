@@ -183,7 +183,8 @@ impl CalmText {
         Ok(())
     }
 
-    /// Whether nothing can begin in `chunk`, nor a line end: so it is with nearly every chunk.
+    /// Whether there is text in `chunk` and nothing can begin there, nor a line end: so it is
+    /// with nearly every chunk.
     #[inline(always)] // See `is_signless`.
     pub(super) fn is_plain(&self, chunk: &str) -> bool {
         !self.line_start && is_signless(chunk.as_bytes())

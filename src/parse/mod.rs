@@ -142,12 +142,11 @@ impl Parser {
         if chunk.is_empty() {
             return;
         }
-        let mut plain = None;
-        match &mut self.calm {
+        let plain = match &mut self.calm {
             Some(Calm::Text(text)) if text.reasoning_channel == reasoning => {
                 match text.pass(chunk, &self.scanner.tables().signs, sink) {
                     Ok(()) => return,
-                    Err(found) => plain = Some(found),
+                    Err(found) => Some(found),
                 }
             }
             Some(Calm::Value(value)) if value.reasoning_channel == reasoning => {
@@ -156,9 +155,10 @@ impl Parser {
                     value.hand_on(chunk, &mut self.scratch, sink);
                     return self.held.push_str(chunk);
                 }
+                None
             }
-            _ => {}
-        }
+            _ => None,
+        };
         self.read(reasoning, chunk, plain, sink);
     }
 

@@ -62,8 +62,12 @@ impl Signs {
     /// Whether something may begin in `text`, which begins at a line's start.
     #[inline]
     fn may_begin_line(&self, text: &[u8]) -> bool {
-        let indent = text.iter().take_while(|b| matches!(b, b' ' | b'\t')).count();
-        text.is_empty() || self.line.fit(&text[indent..])
+        // Nearly no line is indented.
+        let indent = match text {
+            [b' ' | b'\t', ..] => text.iter().take_while(|b| matches!(b, b' ' | b'\t')).count(),
+            _ => 0,
+        };
+        self.line.fit(&text[indent..])
     }
 }
 
@@ -108,7 +112,7 @@ impl Leads {
 
 const BLOCK: usize = 16;
 
-/// Whether there is no `<`, no `[` and no line break.
+/// Whether there are bytes, and no `<`, no `[` and no line break among them.
 #[inline(always)] // With each chunk; the call alone would cost a quarter of it.
 pub(super) fn is_signless(bytes: &[u8]) -> bool {
     // Two blocks that overlap, else two words that do: all usual lengths without a loop.
@@ -122,7 +126,7 @@ pub(super) fn is_signless(bytes: &[u8]) -> bool {
     if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
         return Sign.bits(u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << 32) == 0;
     }
-    !bytes.iter().any(|b| Sign.rest(*b) == 0)
+    !bytes.is_empty() && !bytes.iter().any(|b| Sign.rest(*b) == 0)
 }
 
 /// A `<`, a `[`, or a line break.
@@ -153,7 +157,7 @@ mod tests {
             // Neighbours of the signs' bytes.
             let mut text: Vec<u8> =
                 (0..length).map(|at| [b'=', b'Z', b'\\', 0x0b, 0x8a, 0xbc, 0xff, 0, 0xdb][at % 9]).collect();
-            assert!(is_signless(&text), "{length}");
+            assert_eq!(is_signless(&text), length > 0, "{length}");
             assert_eq!(Places::new(Sign, &text).next(), None, "{length}");
             let mut expected = Vec::new();
             for at in (0..length).rev() {

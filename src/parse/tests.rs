@@ -76,6 +76,24 @@ fn repairs(message: &Assembled) -> Vec<String> {
 const MCP: &str = "<use_mcp_tool>\n<server_name>s</server_name>\n<tool_name>t</tool_name>\n<arguments>\n{\"a\": [1, \"</arguments>\"]}\n</arguments>\n</use_mcp_tool>";
 
 #[test]
+fn an_empty_chunk_says_nothing_wherever_it_comes() {
+    let text = "<think>\nA long thought.\n</think>\n\nSome words.\n\
+        <use_mcp_tool>\n<tool_name>get_weather</tool_name>\n<arguments>\n{\"city\": \"Oslo\", \"days\": 3}\n\
+        </arguments>\n</use_mcp_tool>\nAnd more.\n<write_to_file><path>a</path><content>b\nc</content></write_to_file>";
+    let mut parser = Parser::new(known());
+    for c in text.chars() {
+        for _ in 0..2 {
+            parser.push("", &mut |event| panic!("{event:?} before {c:?}"));
+            parser.push_reasoning("", &mut |event| panic!("{event:?} before {c:?}"));
+        }
+        parser.push(c.encode_utf8(&mut [0; 4]), &mut |event| {
+            let Event::Text { text, .. } = event else { return };
+            assert!(!text.is_empty());
+        });
+    }
+}
+
+#[test]
 fn an_element_call_is_found_between_text() {
     let message = parsed(&format!("Before <b> {MCP} after"), Config::default());
     assert_eq!(message.content, "Before <b>  after");
