@@ -115,10 +115,14 @@ const BLOCK: usize = 16;
 /// Whether there are bytes, and no `<`, no `[` and no line break among them.
 #[inline(always)] // With each chunk; the call alone would cost a quarter of it.
 pub(super) fn is_signless(bytes: &[u8]) -> bool {
-    // Two blocks that overlap, else two words that do: all usual lengths without a loop.
+    // A block, or two that overlap, else two words that do: all usual lengths without a loop.
     if let (Some(first), Some(last)) = (bytes.first_chunk::<BLOCK>(), bytes.last_chunk::<BLOCK>()) {
-        let ends = any_zero_in(first, |b| Sign.rest(b)) | any_zero_in(last, |b| Sign.rest(b));
-        return !ends && (bytes.len() <= 2 * BLOCK || Places::new(Sign, bytes).next().is_none());
+        let is_sign = |b| Sign.rest(b);
+        return match bytes.len() {
+            BLOCK => !any_zero_in(first, is_sign),
+            length if length <= 2 * BLOCK => !(any_zero_in(first, is_sign) | any_zero_in(last, is_sign)),
+            _ => !any_zero_in(first, is_sign) && Places::new(Sign, bytes).next().is_none(),
+        };
     }
     if let (Some(first), Some(last)) = (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
         return Sign.bits(u64::from_le_bytes(*first)) | Sign.bits(u64::from_le_bytes(*last)) == 0;
