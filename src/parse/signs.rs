@@ -117,12 +117,9 @@ const BLOCK: usize = 16;
 pub(super) fn is_signless(bytes: &[u8]) -> bool {
     // A block, or two that overlap, else two words that do: all usual lengths without a loop.
     if let (Some(first), Some(last)) = (bytes.first_chunk::<BLOCK>(), bytes.last_chunk::<BLOCK>()) {
-        let is_sign = |b| Sign.rest(b);
-        return match bytes.len() {
-            BLOCK => !any_zero_in(first, is_sign),
-            length if length <= 2 * BLOCK => !(any_zero_in(first, is_sign) | any_zero_in(last, is_sign)),
-            _ => !any_zero_in(first, is_sign) && Places::new(Sign, bytes).next().is_none(),
-        };
+        let is_plain = |block: &[u8; BLOCK]| !any_zero_in(block, |b| Sign.rest(b));
+        let between = || bytes.as_chunks().0.iter().skip(1).all(is_plain);
+        return is_plain(first) && (bytes.len() == BLOCK || is_plain(last) && (bytes.len() <= 2 * BLOCK || between()));
     }
     if let (Some(first), Some(last)) = (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
         return Sign.bits(u64::from_le_bytes(*first)) | Sign.bits(u64::from_le_bytes(*last)) == 0;
