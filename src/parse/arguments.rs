@@ -105,14 +105,9 @@ impl Arguments {
         self.json.go_on(at);
     }
 
-    /// Whether the text has a fault, so that what follows it matters.
-    pub(super) fn is_damaged(&self) -> bool {
-        self.json.is_damaged()
-    }
-
-    /// Looks at what follows the value, `rest`.
-    pub(super) fn look_behind(&mut self, rest: &str) {
-        self.json.look_behind(rest);
+    /// See [`JsonText::look_behind`].
+    pub(super) fn look_behind(&mut self, at: u64, rest: &str, more: bool) -> bool {
+        self.json.look_behind(at, rest, more)
     }
 
     /// Reads the value, if it is over and nothing is wrong yet.

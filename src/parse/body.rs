@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::emit::{Emitter, Sink};
-use super::json::{Closer, Lexed, Lexer, Loose, LooseStep, read};
+use super::json::{Behind, Closer, Lexed, Lexer, Loose, LooseStep, read};
 use super::tables::THINK_TAGS;
 use super::verdict::{Fault, Parts};
 use super::window::{Match, Window, begins, begins_tag};
@@ -85,6 +85,9 @@ pub(super) fn comment(rest: &str, think_ends: bool, more: bool) -> Comment {
     Comment::Open(rest.len())
 }
 
+/// Why a value with further members behind it is none.
+const MEMBER_BEHIND: &str = "a closing bracket stands too early: further members follow behind the last one";
+
 /// A JSON text inside a call: strict as long as it can be, then tolerant.
 #[derive(Debug)]
 pub(super) struct JsonText {
@@ -101,8 +104,8 @@ pub(super) struct JsonText {
     guard: Option<u64>,
     /// Strings were searched for the guard up to here.
     guarded: u64,
-    /// A bracket that nothing opened follows.
-    surplus: bool,
+    /// What follows the value.
+    behind: Behind,
 }
 
 #[derive(Debug)]
@@ -146,7 +149,7 @@ impl JsonText {
             balanced: false,
             guard: None,
             guarded: start,
-            surplus: false,
+            behind: Behind::default(),
         }
     }
 
@@ -301,9 +304,12 @@ impl JsonText {
         self.fault.is_some()
     }
 
-    /// Looks at what follows the value, `rest`.
-    pub(super) fn look_behind(&mut self, rest: &str) {
-        self.surplus |= rest.trim_start().starts_with(['}', ']']);
+    /// Looks at what follows the value, which ends at the cursor: `rest`, at `at`. Whether that
+    /// could be decided.
+    pub(super) fn look_behind(&mut self, at: u64, rest: &str, more: bool) -> bool {
+        let Match::Yes(behind) = Behind::of(rest, more) else { return false };
+        self.behind = Behind { glued: behind.glued && at == self.cursor, ..behind };
+        true
     }
 
     /// Why the text is refused before its end, if it is.
@@ -319,9 +325,16 @@ impl JsonText {
             parts.fault = Some(fault);
             return;
         }
+        if self.behind.member {
+            parts.fault = Some(Fault::malformed(MEMBER_BEHIND));
+            return;
+        }
         match read(source, self.balanced) {
+            Ok(found) if self.behind.glued && found.repairs.contains(&Repair::TrailingComma) => {
+                parts.fault = Some(Fault::malformed(MEMBER_BEHIND));
+            }
             // `{"a": {"b": 1}, "c": 2}` with one bracket more: `{"a": {}"b": 1}, "c": 2}`.
-            Ok(found) if self.surplus && found.repairs.contains(&Repair::MissingComma) => {
+            Ok(found) if self.behind.surplus && found.repairs.contains(&Repair::MissingComma) => {
                 let message =
                     "a comma is missing, and a bracket too many follows: which members belong where is not certain";
                 parts.fault = Some(Fault::malformed(message));

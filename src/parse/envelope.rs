@@ -116,33 +116,21 @@ impl Envelope {
         }
     }
 
-    /// The object is over; where its run must be closed, and where it was damaged, what
-    /// follows is waited for.
+    /// The object is over; what follows it is waited for.
     fn behind(&mut self, end: u64, window: Window<'_>) -> Step {
-        let must_close = self.objects.marked.must_close();
-        if !must_close && !self.json.is_damaged() {
-            return Step::End(end);
-        }
         let (text, more) = window.candidate(end, self.hold);
-        let text = &text[leading_space(text)..];
-        if !must_close {
-            if text.is_empty() && more {
-                return Step::More;
+        let rest = &text[leading_space(text)..];
+        if self.objects.marked.must_close() {
+            match self.objects.goes_on(rest, more) {
+                Match::Undecided => return Step::More,
+                Match::Yes(false) => return Step::End(end),
+                Match::Yes(true) => self.close_repair = Some(Repair::Other(SURPLUS_BRACKET.to_owned())),
+                Match::No => self.close_repair = Some(Repair::MissingClose),
             }
-            if !(self.objects.array && text.starts_with(']')) {
-                self.json.look_behind(text);
-            }
+        } else if self.objects.array && rest.starts_with(']') {
             return Step::End(end);
         }
-        let repair = match self.objects.goes_on(text, more) {
-            Match::Undecided => return Step::More,
-            Match::Yes(false) => return Step::End(end),
-            Match::Yes(true) => Repair::Other(SURPLUS_BRACKET.to_owned()),
-            Match::No => Repair::MissingClose,
-        };
-        self.json.look_behind(text);
-        self.close_repair = Some(repair);
-        Step::End(end)
+        if self.json.look_behind(end, text, more) { Step::End(end) } else { Step::More }
     }
 
     /// What the call says. `truncated`: its end was not seen.

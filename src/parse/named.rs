@@ -194,8 +194,7 @@ impl NamedJson {
             }
             ArgumentsStep::Ended(at) => {
                 self.complete_at = Some(at);
-                let is_damaged = self.json.as_ref().is_some_and(Arguments::is_damaged);
-                (self.call.close.is_empty() && self.fence == Fence::None && !is_damaged).then_some(Step::End(at))
+                None
             }
             ArgumentsStep::Closed => None,
             ArgumentsStep::Passed(at) => Some(Step::End(at)),
@@ -234,8 +233,8 @@ impl NamedJson {
             }
             (Match::Undecided, _) | (_, Match::Undecided) => Go::Wait,
             (Match::No, Match::No) => {
-                if let Some(json) = &mut self.json {
-                    json.look_behind(rest);
+                if self.json.as_mut().is_some_and(|json| !json.look_behind(self.cursor, rest, more)) {
+                    return Go::Wait;
                 }
                 let end = if window.more { self.ends_here() } else { self.stream_ended(window) };
                 Go::End(end.unwrap_or(self.cursor))

@@ -80,19 +80,16 @@ impl React {
         self.cursor += leading_space(window.from(self.cursor)) as u64;
         let at = self.cursor;
         let (rest, more) = window.candidate(at, MIN_HOLD);
-        if let Some(json) = self.json.as_mut().filter(|json| json.is_damaged()) {
-            if rest.is_empty() && more {
-                return Go::Wait;
-            }
-            json.look_behind(rest);
+        let fence = if self.repairs.is_empty() { Match::No } else { fence_chars(rest, more) };
+        match fence {
+            Match::Yes(fence) => return self.over(end, at + fence.length() as u64, window),
+            Match::Undecided => return Go::Wait,
+            Match::No => {}
         }
-        match fence_chars(rest, more) {
-            _ if self.repairs.is_empty() => self.over(end, end, window),
-            Match::Yes(fence) => self.over(end, at + fence.length() as u64, window),
-            Match::No if more && rest.is_empty() => Go::Wait,
-            Match::Undecided => Go::Wait,
-            Match::No => self.over(end, end, window),
+        if self.json.as_mut().is_some_and(|json| !json.look_behind(at, rest, more)) {
+            return Go::Wait;
         }
+        self.over(end, end, window)
     }
 
     /// The JSON ends at `json_end`, the call at `end`.

@@ -49,10 +49,19 @@ fn loses_nothing(call: &Call, raw: &str, meant: &Meant, damaged: &Damaged) -> Re
     let strict =
         serde_json::from_str::<Value>(&call.raw_arguments).is_ok() && damaged.text.contains(&call.raw_arguments);
     let of_tool = meant.calls.iter().filter(|meant| meant.names(call));
+    let strict = strict && !member_behind(raw, &damaged.text);
     match of_tool.filter_map(|meant| meant.differing(call)).min() {
         Some(2..) if damaged.small && !strict => Err("a small damage spoils several members".to_owned()),
         _ => Ok(()),
     }
+}
+
+/// Whether a further member follows a call that ends with its JSON.
+fn member_behind(raw: &str, text: &str) -> bool {
+    let behind = text.split_once(raw).map_or("", |(_, behind)| behind.trim_start());
+    let key = behind.strip_prefix(',').unwrap_or(behind).trim_start().strip_prefix('"');
+    let colon = key.and_then(|key| key.split_once('"')).map(|(_, behind)| behind.trim_start().starts_with(':'));
+    raw.ends_with('}') && colon.unwrap_or_default()
 }
 
 fn reads(call: &Call, text: &str) -> Result<(), String> {

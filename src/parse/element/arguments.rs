@@ -131,8 +131,8 @@ impl Element {
             self.state = State::Between;
             return Go::On;
         }
-        if let Some(json) = &mut self.json {
-            json.look_behind(rest);
+        if self.json.as_mut().is_some_and(|json| !json.look_behind(self.cursor, rest, more)) {
+            return Go::Wait;
         }
         match self.ends_here() {
             Some(at) => Go::End(at),

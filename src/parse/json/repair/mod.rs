@@ -15,6 +15,7 @@ use crate::call::Repair;
 
 pub(super) use library::rewrite;
 use strings::Role;
+pub(super) use strings::{closes as closes_string, opens as opens_string};
 
 /// Text that was mended, and how.
 #[derive(Debug, PartialEq)]

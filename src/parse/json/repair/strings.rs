@@ -25,12 +25,12 @@ pub(super) enum Role {
 }
 
 /// Whether a string may begin with this mark.
-pub(super) fn opens(c: char) -> bool {
+pub(in crate::parse::json) fn opens(c: char) -> bool {
     matches!(c, '"' | '\'' | '“' | '”' | '„' | '‘' | '’')
 }
 
 /// Whether a string that `open` began may end with this mark.
-pub(super) fn closes(open: char, c: char) -> bool {
+pub(in crate::parse::json) fn closes(open: char, c: char) -> bool {
     match open {
         '“' | '”' | '„' => matches!(c, '”' | '“' | '"'),
         '‘' | '’' => matches!(c, '’' | '‘' | '\''),
