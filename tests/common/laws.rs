@@ -362,7 +362,9 @@ impl<'a> Watch<'a> {
         }
         let call = list.map_or(rest, |inner| inner.strip_prefix(['"', '\'']).unwrap_or(inner));
         self.known.iter().any(|name| {
-            call.get(..name.len()).is_some_and(|found| folded(found) == *name) && call[name.len()..].starts_with('(')
+            let behind = call.get(..name.len()).filter(|found| folded(found) == *name).map(|_| &call[name.len()..]);
+            // `search.call(` calls `search`.
+            behind.is_some_and(|rest| rest.starts_with('(') || rest.starts_with(".call("))
         })
     }
 
