@@ -32,15 +32,6 @@ impl Signs {
         }
     }
 
-    /// Whether a marker may begin with `text`, which begins with `<` or `[`.
-    pub(super) fn may_begin(&self, text: &str) -> bool {
-        match text.as_bytes() {
-            [b'<', rest @ ..] => self.tag.fit(rest),
-            [b'[', rest @ ..] => self.bracket.fit(rest),
-            _ => false,
-        }
-    }
-
     /// Reads plain text, which begins at a line's start if `line_start`, up to
     /// where something may begin or too little is at hand to tell.
     pub(super) fn plain(&self, text: &[u8], line_start: bool) -> Plain {

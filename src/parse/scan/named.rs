@@ -27,7 +27,7 @@ impl Scanner {
     /// An opener that holds a name, with what must follow it, or what stands
     /// around such calls; yields it and its length.
     pub(super) fn named_opener(&self, text: &str, more: bool) -> Match<(Opener, usize)> {
-        if !self.tables.named_signs.may_begin(text) {
+        if !text.as_bytes().get(1..).is_some_and(|lead| self.tables.named_leads.fit(lead)) {
             return Match::No;
         }
         for (i, (_, named)) in self.tables.named.iter().enumerate() {

@@ -110,7 +110,9 @@ impl Tables {
                 // Special tokens have another spelling.
                 for spelling in [mark, &mark.replace('｜', "|")] {
                     self.signs.add_mark(spelling);
-                    self.named_signs.add_mark(spelling);
+                    if let [_, second, third, ..] = *spelling.as_bytes() {
+                        self.named_leads.add(second, third);
+                    }
                 }
             }
             for call in named.calls {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::config::{Config, MIN_HOLD};
 use super::names::Names;
-use super::signs::Signs;
+use super::signs::{Leads, Signs};
 use super::window::{Match, begins_tag};
 use crate::catalog::Catalog;
 use crate::dialect::{Block, Dialect, Lead, MarkedJson, Named, ObjectKeys, React, Shape, Wrapper};
@@ -41,8 +41,8 @@ pub(in crate::parse) struct Tables {
     pub(in crate::parse) tokens: bool,
     /// The dialects whose openers hold a name.
     pub(in crate::parse) named: Vec<(Dialect, &'static Named)>,
-    /// Where these or what stands around their calls may begin.
-    pub(in crate::parse) named_signs: Signs,
+    /// What these and what stands around their calls begin with, behind the `<` or `[`.
+    pub(in crate::parse) named_leads: Leads,
     /// Names that calls without a marker may begin with.
     pub(in crate::parse) names: Names,
     /// The dialect of ReAct's words.
@@ -83,7 +83,7 @@ impl Tables {
             wrapped: Vec::new(),
             tokens: config.dialects.iter().next().is_some(),
             named: Vec::new(),
-            named_signs: Signs::default(),
+            named_leads: Leads::default(),
             names: Names::default(),
             react: None,
             python: false,
