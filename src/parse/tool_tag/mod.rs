@@ -54,6 +54,8 @@ pub(super) struct ToolTag {
     max_depth: usize,
     /// A parameter's JSON is nested deeper than that.
     too_deep: bool,
+    /// A parameter that may have swallowed a broken one.
+    doubtful: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,6 +81,10 @@ struct Open {
     /// Openers of the same parameter, and of the same tool, inside the value.
     parameters: u32,
     tools: u32,
+    /// Tags like a parameter's inside the value that are none of the dialect's.
+    elements: u32,
+    /// Whether a closing tag was passed that may have ended the value before a broken sibling.
+    is_doubtful: bool,
     /// Whether the value is wrapped in CDATA.
     cdata: bool,
     /// Text up to here was handed on.
@@ -120,6 +126,7 @@ impl ToolTag {
             inner_end: at,
             max_depth,
             too_deep: false,
+            doubtful: None,
         }
     }
 
@@ -182,13 +189,15 @@ impl ToolTag {
     pub(super) fn into_parts(self, tool: &TagTool, window: Window<'_>, truncated: Option<&str>) -> Parts {
         let truncated = truncated.or(self.ended_by_think.then_some("the reasoning ended inside the call"));
         let (server, name) = self.names(tool);
+        let too_deep = self.too_deep.then(|| Fault::too_deep(self.max_depth));
+        let doubtful = |name| Fault::malformed(format!("a broken tag stands behind the closing tag of `{name}`"));
         Parts {
             server,
             tool: Some(name),
             arguments: Value::Object(self.arguments),
             raw_arguments: window.slice(self.body_start..self.inner_end).to_owned(),
             repairs: self.repairs,
-            fault: self.too_deep.then(|| Fault::too_deep(self.max_depth)).or(truncated.map(Fault::truncated)),
+            fault: too_deep.or(truncated.map(Fault::truncated)).or(self.doubtful.map(doubtful)),
             restated: false,
         }
     }
@@ -253,6 +262,8 @@ impl ToolTag {
                     start: None,
                     parameters: 0,
                     tools: 0,
+                    elements: 0,
+                    is_doubtful: false,
                     cdata: false,
                     previewed: 0,
                 })

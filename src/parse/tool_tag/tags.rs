@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::dialect::{NamedArguments, NamedCall};
 use crate::parse::head::{Head, begins_token, closes, head};
 use crate::parse::tables::{Tables, TagTool};
-use crate::parse::window::{Match, begins_tag};
+use crate::parse::window::{Match, begins, begins_tag};
 
 /// How the tags of a call are written.
 #[derive(Debug, Clone, Copy)]
@@ -51,6 +51,29 @@ impl Tags {
                 begins_token(text, close, more)
             }
             Tags::Heads(_) => Match::No,
+        }
+    }
+
+    /// Whether `text`, behind a closing tag that did not end the value, begins with what may be
+    /// left of a parameter's opening tag: another tag, or the word without its `<`. Only where all
+    /// are closed alike.
+    pub(super) fn may_be_broken(self, text: &str, more: bool) -> Match<()> {
+        let Some(element) = self.element() else { return Match::No };
+        if text.starts_with('<') && !text.starts_with("</") { Match::Yes(()) } else { begins(text, element, more) }
+    }
+
+    /// Whether `text` begins with a tag like a parameter's that is none of the dialect's.
+    pub(super) fn opens_element(self, text: &str) -> bool {
+        self.element().is_some_and(|element| text[1..].starts_with(element))
+    }
+
+    /// What stands in the tags around a value where all are closed alike.
+    fn element(self) -> Option<&'static str> {
+        match self {
+            Tags::Heads(NamedCall { arguments: NamedArguments::Tags { close, .. }, .. }) => {
+                Some(close.trim_start_matches("</").trim_end_matches('>'))
+            }
+            _ => None,
         }
     }
 

@@ -74,7 +74,10 @@ impl ToolTag {
                 open.tools += 1;
                 length
             }
-            _ => 1,
+            _ => {
+                open.elements += u32::from(self.tags.opens_element(rest));
+                1
+            }
         };
         self.cursor += length as u64;
         self.state = State::Value(open);
@@ -149,7 +152,7 @@ impl ToolTag {
     pub(super) fn follow(
         &mut self,
         tool: &TagTool,
-        open: Open,
+        mut open: Open,
         close_at: u64,
         rest: &str,
         window: Window<'_>,
@@ -172,6 +175,13 @@ impl ToolTag {
                 self.take(tool, next, out)
             }
             Match::No => {
+                let broken = self.tags.may_be_broken(rest, window.more);
+                if broken == Match::Undecided {
+                    return Go::Wait;
+                }
+                // The closing tag of an element of the same name is the value's own.
+                open.is_doubtful |= broken == Match::Yes(()) && open.elements == 0;
+                open.elements = open.elements.saturating_sub(1);
                 self.state = State::Value(open);
                 Go::On
             }
@@ -180,6 +190,9 @@ impl ToolTag {
 
     fn value_ends(&mut self, tool: &TagTool, open: Open, close_at: u64, window: Window<'_>, out: &mut CallOut<'_, '_>) {
         let name = self.parameter(tool, open.parameter).name.clone();
+        if open.is_doubtful {
+            self.doubtful.get_or_insert_with(|| name.clone());
+        }
         if out.is_past() {
             // That it was given counts; what it says does not.
             self.arguments.insert(name, Value::Null);
