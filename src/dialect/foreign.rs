@@ -78,6 +78,7 @@ pub(super) const TOOL_CALLS: Spec = spec(
         named: Some(&Named {
             calls: &[mistral!(Text("[ARGS]")), mistral!(Text("[CALL_ID]"), Id, Text("[ARGS]")), mistral!()],
             groups: &[Group { open: MISTRAL, close: "[/TOOL_CALLS]", gated: true }],
+            types: &[],
         }),
         ..json(&[Wrapper { open: MISTRAL, close: Some("[/TOOL_CALLS]"), must_close: false }])
     },
@@ -123,6 +124,7 @@ pub(super) const FUNCTION_TAG: Spec = Spec {
             },
         ],
         groups: &[group!("tool_call"), group!("seed:tool_call")],
+        types: &[],
     }),
 };
 
@@ -147,6 +149,7 @@ pub(super) const INVOKE: Spec = Spec {
             group!("｜DSML｜function_calls"),
             group!("｜DSML｜tool_calls"),
         ],
+        types: &[],
     }),
 };
 
@@ -176,6 +179,7 @@ pub(super) const DEEPSEEK: Spec = Spec {
             Group { open: "<｜tool▁calls▁begin｜>", close: "<｜tool▁calls▁end｜>", gated: false },
             Group { open: "<｜tool▁calls｜>", close: "<｜tool▁calls▁end｜>", gated: false },
         ],
+        types: &["function"],
     }),
 };
 

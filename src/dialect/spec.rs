@@ -140,6 +140,9 @@ pub struct Named {
     pub calls: &'static [NamedCall],
     /// What may stand around one or several calls.
     pub groups: &'static [Group],
+    /// Words for a call's type, which may stand where the name does. They name a
+    /// tool only if a tool is called so.
+    pub types: &'static [&'static str],
 }
 
 /// A call that begins with its tool's name.

@@ -57,11 +57,11 @@ enum Go {
 }
 
 impl NamedJson {
-    /// A call of a server's tool whose head ends at `at`.
+    /// A call of a server's tool whose head ends at `at`; it may name none.
     pub(super) fn new(
         named: &'static Named,
         call: &'static NamedCall,
-        (server, tool): (Option<String>, String),
+        (server, tool): (Option<String>, Option<String>),
         at: u64,
     ) -> Self {
         NamedJson {
@@ -70,7 +70,7 @@ impl NamedJson {
             state: State::Lead,
             cursor: at,
             past: false,
-            parts: Parts { server, tool: Some(tool), ..Parts::default() },
+            parts: Parts { server, tool, ..Parts::default() },
             started: false,
             fence: Fence::None,
             json: None,
@@ -80,9 +80,10 @@ impl NamedJson {
 
     pub(super) fn advance(&mut self, window: Window<'_>, max_depth: usize, out: &mut CallOut<'_, '_>) -> Step {
         self.past = out.is_past();
-        if !std::mem::replace(&mut self.started, true) {
-            let Parts { server, tool, .. } = &self.parts;
-            out.start(self.cursor, server.as_deref(), tool.as_deref().unwrap_or_default());
+        if !std::mem::replace(&mut self.started, true)
+            && let Parts { server, tool: Some(tool), .. } = &self.parts
+        {
+            out.start(self.cursor, server.as_deref(), tool);
         }
         loop {
             if self.state == State::Json {
@@ -184,7 +185,8 @@ impl NamedJson {
         let closer =
             Closers { named: self.named, call: self.call, fenced: self.fence == Fence::Open, think: out.think_ends };
         let json = self.json.get_or_insert_with(|| Arguments::new(self.cursor, max_depth));
-        let step = json.next(window, max_depth, &closer, true, &mut self.parts, out);
+        let shown = self.parts.tool.is_some();
+        let step = json.next(window, max_depth, &closer, shown, &mut self.parts, out);
         self.cursor = json.cursor();
         self.state = State::Tail;
         match step {

@@ -59,7 +59,9 @@ impl Scanner {
         let (inner, limits) = (self.at + length as u64, self.tables.config.limits);
         let body = match call.arguments {
             NamedArguments::Json { .. } => {
-                Body::NamedJson(Box::new(NamedJson::new(named, call, (server, name), inner)))
+                let is_known = self.tables.catalog().is_some_and(|catalog| catalog.knows(&name));
+                let tool = Some(name).filter(|name| is_known || !named.types.contains(&name.as_str()));
+                Body::NamedJson(Box::new(NamedJson::new(named, call, (server, tool), inner)))
             }
             NamedArguments::Tags { .. } => {
                 let callee = Callee::named(&self.tables, server.as_deref(), &name);
