@@ -16,7 +16,8 @@ use super::body::{JsonCloser, JsonStep, JsonText, think_close};
 use super::config::MIN_HOLD;
 use super::envelope::take;
 use super::given_back::NoCall;
-use super::line::{Fence, fence_close};
+use super::head::{either, unit};
+use super::line::{Fence, fence_end};
 use super::names::Names;
 use super::tables::Tables;
 use super::tentative::{Cut, Go, Piece, Tentative, cut_behind, ends_message};
@@ -125,7 +126,7 @@ impl BareJson {
         // Bounded, or a run of fence characters would be read anew with every chunk.
         let (rest, more) = window.candidate(self.cursor, MIN_HOLD);
         let ends = match self.fence {
-            Some(fence) => fence_close(rest, fence, more).map(|_| ()),
+            Some(fence) => unit(fence_end(rest, fence, self.think_ends, more)),
             None => ends_message(rest, self.think_ends, more),
         };
         match ends {
@@ -366,11 +367,9 @@ struct Closer {
 
 impl JsonCloser for Closer {
     fn closes(&self, text: &str, line_start: bool, more: bool) -> Match<()> {
-        let think = if self.think { think_close(text, more).map(|_| ()) } else { Match::No };
-        match self.fence {
-            Some(fence) if line_start && think == Match::No => fence_close(text, fence, more).map(|_| ()),
-            _ => think,
-        }
+        let think = if self.think { unit(think_close(text, more)) } else { Match::No };
+        let fence = self.fence.filter(|_| line_start);
+        either(think, fence.map_or(Match::No, |fence| unit(fence_end(text, fence, self.think, more))))
     }
 
     fn inner_first(&self) -> Option<u8> {

@@ -1,6 +1,6 @@
 //! Fence lines, and runs of fence characters.
 
-use super::body::think_close;
+use super::tentative::ends_message;
 use super::window::Match;
 
 /// An open code fence.
@@ -62,19 +62,18 @@ pub(super) fn fence_close(text: &str, fence: Fence, more: bool) -> Match<usize> 
     }
 }
 
-/// Whether `text` closes `fence` and a closing think tag follows on the line:
-/// so a model ends reasoning that ends in a fence. Yields the length up to the tag.
-pub(super) fn fence_close_before_think(text: &str, fence: Fence, more: bool) -> Match<usize> {
-    let length = text.bytes().take_while(|b| *b == fence.byte).count();
-    if length < fence.length {
-        return Match::No;
-    }
-    let length = length + text[length..].bytes().take_while(|b| matches!(b, b' ' | b'\t')).count();
-    match think_close(&text[length..], more) {
-        Match::Yes(_) => Match::Yes(length),
-        Match::Undecided => Match::Undecided,
-        Match::No => Match::No,
-    }
+/// The same of a fence between calls, whose line may also go on with what ends
+/// the message or, with `think_tags`, its reasoning: models break no line there.
+/// Yields the length up to that.
+pub(super) fn fence_end(text: &str, fence: Fence, think_tags: bool, more: bool) -> Match<usize> {
+    fence_close(text, fence, more).or_else(|| {
+        let length = text.bytes().take_while(|b| *b == fence.byte).count();
+        if length < fence.length {
+            return Match::No;
+        }
+        let length = length + text[length..].bytes().take_while(|b| matches!(b, b' ' | b'\t')).count();
+        ends_message(&text[length..], think_tags, more).map(|()| length)
+    })
 }
 
 /// Whether `text` begins with a run of fence characters, then perhaps a
@@ -124,10 +123,21 @@ mod tests {
         assert_eq!(fence_close("``", fence, false), Match::No);
         assert_eq!(fence_close("```", fence, false), Match::Yes(3));
         assert_eq!(fence_close("```json\n", fence, true), Match::No);
-        assert_eq!(fence_close_before_think("``` </think>a", fence, true), Match::Yes(4));
-        assert_eq!(fence_close_before_think("```</thi", fence, true), Match::Undecided);
-        assert_eq!(fence_close_before_think("```<b>", fence, true), Match::No);
-        assert_eq!(fence_close_before_think("``</think>", fence, true), Match::No);
+        assert_eq!(fence_end("```\n</think>", fence, true, true), Match::Yes(4));
+        for (text, found) in [
+            ("``` </think>a", Match::Yes(4)),
+            ("```</thi", Match::Undecided),
+            ("```<|im_end|>a", Match::Yes(3)),
+            ("````<|im_e", Match::Undecided),
+            ("```</s>\n", Match::Undecided),
+            ("```</s>a", Match::No),
+            ("```<b>", Match::No),
+            ("``</think>", Match::No),
+        ] {
+            assert_eq!(fence_end(text, fence, true, true), found, "{text}");
+        }
+        assert_eq!(fence_end("```</think>", fence, false, true), Match::No);
+        assert_eq!(fence_end("```</s>\n", fence, false, false), Match::Yes(3));
         assert!(open("'''\n").is_some() && open("~~~~ py\n").is_some());
         assert!(open("```a``` b\n").is_none() && open("''' is how he began to speak\n").is_none());
         assert_eq!(fence_open("```js", true), Match::Undecided);

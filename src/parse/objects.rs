@@ -1,7 +1,7 @@
 //! A run of JSON objects behind a marker, as text: what leads to an object,
 //! what may stand between two, and what ends the run.
 
-use super::line::{Fence, fence_close, fence_run, run as fence_chars};
+use super::line::{Fence, fence_end, fence_run, run as fence_chars};
 use super::tables::Marked;
 use super::window::{Match, begins, leading_space};
 
@@ -13,6 +13,8 @@ pub(super) struct Objects {
     pub(super) fence: Option<Fence>,
     /// Whether an array around them is open.
     pub(super) array: bool,
+    /// Whether think tags count here.
+    pub(super) think_tags: bool,
 }
 
 /// What leads to a JSON object, in bytes, each with the white space behind it.
@@ -61,7 +63,7 @@ impl Objects {
             Some(b']') if self.array => Match::Yes(Piece::Bracket),
             Some(b'[') if !self.array => json_ahead(text, more).map(Piece::Object),
             Some(b'`' | b'~' | b'\'') => match self.fence {
-                Some(fence) => fence_close(text, fence, more).map(Piece::FenceClose),
+                Some(fence) => fence_end(text, fence, self.think_tags, more).map(Piece::FenceClose),
                 None => json_ahead(text, more).map(Piece::Object),
             },
             Some(byte) if self.marked.spec.separators.contains(&byte) => {

@@ -6,20 +6,27 @@ use std::ops::Range;
 
 use super::body::{Step, think_close};
 use super::given_back::NoCall;
+use super::head::either;
 use super::tables::Tables;
 use super::verdict::Parts;
 use super::window::{Match, Window, begins};
-use crate::dialect::TEMPLATE_TOKENS;
+use crate::dialect::{SENTENCE_END, TEMPLATE_TOKENS};
 
 /// Whether `text` begins with what ends a message or its reasoning: a closing
 /// think tag, where they count, or a token of a chat template.
 pub(super) fn ends_message(text: &str, think_tags: bool, more: bool) -> Match<()> {
     let think = if think_tags { think_close(text, more).map(|_| ()) } else { Match::No };
-    TEMPLATE_TOKENS.iter().fold(think, |found, token| match (found, begins(text, token.text, more)) {
-        (Match::Yes(()), _) | (_, Match::Yes(())) => Match::Yes(()),
-        (Match::Undecided, _) | (_, Match::Undecided) => Match::Undecided,
-        _ => Match::No,
-    })
+    let tokens = TEMPLATE_TOKENS.iter().map(|token| begins(text, token.text, more));
+    tokens.fold(either(think, sentence_end(text, more)), either)
+}
+
+/// The same of the token that ends a message only where nothing follows it.
+fn sentence_end(text: &str, more: bool) -> Match<()> {
+    match begins(text, SENTENCE_END, more) {
+        Match::Yes(()) if !text[SENTENCE_END.len()..].trim_ascii().is_empty() => Match::No,
+        Match::Yes(()) if more => Match::Undecided,
+        found => found,
+    }
 }
 
 /// An open text that may be calls, of any shape.

@@ -3,8 +3,8 @@
 use super::{Found, Scanner};
 use crate::event::MarkerKind;
 use crate::parse::emit::Sink;
-use crate::parse::line::{Fence, fence_close, fence_close_before_think, fence_open};
-use crate::parse::objects::{Objects, line_ahead};
+use crate::parse::line::{Fence, fence_end, fence_open};
+use crate::parse::objects::line_ahead;
 use crate::parse::tables::Marked;
 use crate::parse::window::{Match, Window, leading_space};
 
@@ -56,11 +56,7 @@ impl Scanner {
 
     fn closing_line(&mut self, fence: Fence, line: Line<'_>, window: Window<'_>, sink: &mut Sink<'_>) -> Found {
         let Line { indent, text, more } = line;
-        let closed = match fence_close(text, fence, more) {
-            Match::No if self.reads_think_tags() => fence_close_before_think(text, fence, more),
-            found => found,
-        };
-        match closed {
+        match fence_end(text, fence, self.reads_think_tags(), more) {
             Match::Undecided => return Found::Hold,
             Match::No => return Found::Text,
             Match::Yes(length) => {
@@ -69,6 +65,7 @@ impl Scanner {
             }
         }
         self.fence = None;
+        self.fence_end = self.at;
         self.emitter.fence_is_clean = false;
         if self.emitter.is_pending() {
             self.emitter.close_held_fence();
@@ -144,7 +141,7 @@ impl Scanner {
             Match::Undecided => return Found::Hold,
             Match::Yes(ahead) => {
                 self.emitter.text(window, self.at, sink);
-                let objects = Objects { marked, fence: ahead.fence, array: ahead.array };
+                let objects = self.objects_of(marked, ahead);
                 return self.open_object(objects, ahead.behind(indent), MarkerKind::CallLine, window, sink);
             }
             Match::No => {}

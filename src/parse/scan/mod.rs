@@ -47,6 +47,8 @@ pub(super) struct Scanner {
     /// Last character before the window.
     before: Option<char>,
     fence: Option<Fence>,
+    /// Behind the line that closed the last fence.
+    fence_end: u64,
     /// A run of objects behind a marker.
     objects: Option<Objects>,
     /// What may stand around calls here.
@@ -86,6 +88,7 @@ impl Scanner {
             line_start: true,
             before: None,
             fence: None,
+            fence_end: 0,
             objects: None,
             around: None,
             reasoning_channel: false,

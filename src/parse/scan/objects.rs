@@ -5,12 +5,18 @@ use crate::event::MarkerKind;
 use crate::parse::body::think_close;
 use crate::parse::emit::Sink;
 use crate::parse::envelope::Envelope;
-use crate::parse::line::fence_close;
+use crate::parse::line::fence_end;
 use crate::parse::objects::{Ahead, Objects, Piece};
 use crate::parse::open::{Body, OpenCall};
+use crate::parse::tables::Marked;
 use crate::parse::window::{Match, Window, leading_space};
 
 impl Scanner {
+    /// The run that a marker of `marked` begins.
+    pub(super) fn objects_of(&self, marked: Marked, ahead: Ahead) -> Objects {
+        Objects { marked, fence: ahead.fence, array: ahead.array, think_tags: self.reads_think_tags() }
+    }
+
     /// Opens the first object of a run, or a further one, and hands on what leads to it.
     pub(super) fn open_object(
         &mut self,
@@ -53,7 +59,7 @@ impl Scanner {
         };
         // The fence that the whole block stands in goes first.
         if let (b'`' | b'~' | b'\'', Some(fence), None) = (byte, self.fence, objects.fence) {
-            match fence_close(rest, fence, more) {
+            match fence_end(rest, fence, self.reads_think_tags(), more) {
                 Match::Yes(_) => return Found::Text,
                 Match::Undecided => return Found::Hold,
                 Match::No => {}
@@ -82,7 +88,9 @@ impl Scanner {
             Match::Yes(Piece::FenceClose(length)) => {
                 self.objects = Some(Objects { fence: None, ..objects });
                 self.line_start = true;
-                self.wrapper(space + length, MarkerKind::Fence, window, sink)
+                let found = self.wrapper(space + length, MarkerKind::Fence, window, sink);
+                self.fence_end = self.at;
+                found
             }
             Match::Yes(Piece::Close(length)) => {
                 self.objects = None;

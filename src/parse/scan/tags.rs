@@ -6,7 +6,7 @@ use crate::event::{MarkerKind, Region};
 use crate::parse::body::think_close;
 use crate::parse::element::Element;
 use crate::parse::emit::Sink;
-use crate::parse::objects::{Objects, lead_ahead};
+use crate::parse::objects::lead_ahead;
 use crate::parse::open::{Body, OpenCall};
 use crate::parse::tables::{Opener, THINK_TAGS};
 use crate::parse::tool_tag::ToolTag;
@@ -64,6 +64,8 @@ impl Scanner {
         // What came before counts in the decisions below.
         self.emitter.text(window, self.at, sink);
         let before = window.before(self.at).or(if self.at == window.base { self.before } else { None });
+        // What closes a fence is no quotation mark.
+        let before = before.filter(|_| self.at != self.fence_end);
         match self.think_tag(text, before, more) {
             Match::Undecided => return Found::Hold,
             Match::Yes((close, length)) => return self.take_think(close, length, window, sink),
@@ -107,7 +109,7 @@ impl Scanner {
     fn open_wrapper(&mut self, i: usize, length: usize, text: &str, window: Window<'_>, sink: &mut Sink<'_>) -> Found {
         let Match::Yes(ahead) = lead_ahead(text, length, false) else { return Found::Text };
         let marked = self.tables.wrapped[i].1;
-        let objects = Objects { marked, fence: ahead.fence, array: ahead.array };
+        let objects = self.objects_of(marked, ahead);
         self.open_object(objects, ahead, MarkerKind::Wrapper, window, sink)
     }
 
