@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::body::{CallOut, JsonCloser, JsonStep, JsonText, Step, think_close};
 use super::calm::CalmKind;
-use super::line::fence_close;
+use super::line::fence_end;
 use super::objects::Objects;
 use super::verdict::{Fault, Parts};
 use super::window::{Match, Window, leading_space};
@@ -38,6 +38,8 @@ pub(super) struct Envelope {
     closed: bool,
     /// What is wrong with what closes the run.
     close_repair: Option<Repair>,
+    /// Something around it was opened, and neither closed nor went on with a further object.
+    left_open: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,6 +69,7 @@ impl Envelope {
             end: None,
             closed: false,
             close_repair: None,
+            left_open: false,
         }
     }
 
@@ -125,10 +128,19 @@ impl Envelope {
                 Match::Undecided => return Step::More,
                 Match::Yes(false) => return Step::End(end),
                 Match::Yes(true) => self.close_repair = Some(Repair::Other(SURPLUS_BRACKET.to_owned())),
-                Match::No => self.close_repair = Some(Repair::MissingClose),
+                Match::No => {
+                    self.close_repair = Some(Repair::MissingClose);
+                    self.left_open = true;
+                }
             }
         } else if self.objects.array && rest.starts_with(']') {
             return Step::End(end);
+        } else if self.objects.array && self.arguments.is_none() {
+            match self.objects.piece(rest, more) {
+                Match::Undecided => return Step::More,
+                Match::No if more && rest.is_empty() => return Step::More,
+                found => self.left_open = found == Match::No,
+            }
         }
         if self.json.look_behind(end, text, more) { Step::End(end) } else { Step::More }
     }
@@ -142,9 +154,11 @@ impl Envelope {
             self.json.read(window, end, max_depth, &mut parts);
         }
         if parts.fault.is_none() {
+            let keys = self.objects.marked.spec.argument_keys;
+            let absent = keys.iter().all(|key| parts.arguments.get(*key).is_none());
             self.pick(window, &mut parts);
-            if self.close_repair == Some(Repair::MissingClose) && self.arguments.is_none() && parts.fault.is_none() {
-                // Without its closing marker nobody knows whether they would have come.
+            if self.left_open && absent && parts.fault.is_none() {
+                // Nobody knows whether they would have come.
                 parts.fault = Some(Fault::truncated("the call has no arguments, and what closes it is missing"));
             }
             parts.repairs.extend(self.close_repair.clone());
@@ -288,11 +302,11 @@ struct Around {
 
 impl JsonCloser for Around {
     fn closes(&self, text: &str, line_start: bool, more: bool) -> Match<()> {
-        let Objects { marked, fence, .. } = self.objects;
+        let Objects { marked, fence, think_tags, .. } = self.objects;
         let think = if self.think { think_close(text, more) } else { Match::No };
         let mut found = vec![think, marked.close(text, more)];
         if line_start {
-            found.push(fence.map_or(Match::No, |fence| fence_close(text, fence, more)));
+            found.push(fence.map_or(Match::No, |fence| fence_end(text, fence, think_tags, more)));
             found.extend([marked.call_line(text, more), marked.answer_line(text, more)]);
         }
         let yes = found.iter().find(|m| matches!(m, Match::Yes(_)));
