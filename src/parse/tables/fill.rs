@@ -91,15 +91,22 @@ impl Tables {
         for emphasis in *b"*_" {
             b"A*_".iter().for_each(|second| self.signs.line.add(emphasis, *second));
         }
-        let tool = self.tools.iter().map(|tool| tool.tag.len()).fold(0, usize::max);
-        self.hold = self.hold.max(longest_head(react.head, tool) + HOLD_SLACK);
+        self.hold = self.hold.max(longest_head(react.head, self.longest_name(0)) + HOLD_SLACK);
+    }
+
+    /// Bytes of the longest name of a tool with its server before it; at least `least`.
+    fn longest_name(&self, least: usize) -> usize {
+        let names = self.tools.iter().map(|tool| {
+            let server = tool.server.as_ref().map_or(0, |server| server.len() + ".".len());
+            server + tool.tool.len()
+        });
+        names.fold(least, usize::max)
     }
 
     fn fill_named(&mut self) {
-        let longest = |lengths: &mut dyn Iterator<Item = usize>, least: usize| lengths.fold(least, usize::max);
-        let tool = longest(&mut self.tools.iter().map(|t| t.tag.len()), LONG_NAME);
+        let tool = self.longest_name(LONG_NAME);
         let parameters = self.tools.iter().flat_map(|t| &t.parameters);
-        let parameter = longest(&mut parameters.map(|p| p.name.len()), LONG_PARAMETER);
+        let parameter = parameters.map(|p| p.name.len()).fold(LONG_PARAMETER, usize::max);
         for (_, named) in &self.named {
             let heads = named.calls.iter().filter_map(|call| match call.head.first() {
                 Some(Piece::Text(opener)) => Some(*opener),

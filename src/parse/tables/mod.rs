@@ -179,7 +179,7 @@ impl Tables {
         }
     }
 
-    /// Whether a tool's name is accepted: any, where no tools are known.
+    /// The tools that are known; without, every name is accepted.
     pub(in crate::parse) fn catalog(&self) -> Option<&Arc<Catalog>> {
         self.config.catalog.as_ref()
     }
