@@ -12,7 +12,8 @@ use crate::parse::tentative::Tentative;
 use crate::parse::window::{Match, Window};
 use crate::reasoning::ReasoningMode;
 
-/// A line with a deeper indent is a code block of Markdown, or the inside of code.
+/// Spaces before a call. A line with a deeper indent, or with a tab, is a code block
+/// of Markdown, or the inside of code.
 const MAX_INDENT: usize = 3;
 
 impl Scanner {
@@ -20,7 +21,8 @@ impl Scanner {
     pub(super) fn bare_line(&mut self, line: Line<'_>, window: Window<'_>, sink: &mut Sink<'_>) -> Found {
         let Line { indent, text, more } = line;
         let is_json = text.starts_with(['{', '[']);
-        if !is_json && (!self.tables.python || indent > MAX_INDENT) {
+        let is_code = || indent > MAX_INDENT || window.from(self.at)[..indent].contains('\t');
+        if !is_json && (!self.tables.python || is_code()) {
             return Found::Text;
         }
         // What came before says whether a call may stand here.
