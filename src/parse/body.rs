@@ -312,6 +312,11 @@ impl JsonText {
         true
     }
 
+    /// Whether a bracket that nothing opened was seen behind the value.
+    pub(super) fn is_closed_twice(&self) -> bool {
+        self.behind.surplus
+    }
+
     /// Why the text is refused before its end, if it is.
     pub(super) fn limit_fault(&self, max_depth: usize) -> Option<Fault> {
         self.too_deep.then(|| Fault::too_deep(max_depth))

@@ -13,6 +13,17 @@ use crate::call::Repair;
 /// Repair: brackets that nothing opened stood before what closes the run.
 const SURPLUS_BRACKET: &str = "surplus_bracket";
 
+/// Repair: a key that says nothing stood beside the others.
+const IGNORED_KEY: &str = "ignored_key:";
+
+/// The key that a repair says was ignored.
+pub(super) fn ignored(repair: &Repair) -> Option<&str> {
+    match repair {
+        Repair::Other(repair) => repair.strip_prefix(IGNORED_KEY),
+        _ => None,
+    }
+}
+
 /// An open object; its brace is the first byte.
 #[derive(Debug)]
 pub(super) struct Envelope {
@@ -142,7 +153,9 @@ impl Envelope {
                 found => self.left_open = found == Match::No,
             }
         }
-        if self.json.look_behind(end, text, more) { Step::End(end) } else { Step::More }
+        // The array's own bracket is none too many.
+        let array = if self.objects.array { rest.strip_prefix(']') } else { None };
+        if self.json.look_behind(end, array.unwrap_or(text), more) { Step::End(end) } else { Step::More }
     }
 
     /// What the call says. `truncated`: its end was not seen.
@@ -162,6 +175,13 @@ impl Envelope {
                 parts.fault = Some(Fault::truncated("the call has no arguments, and what closes it is missing"));
             }
             parts.repairs.extend(self.close_repair.clone());
+            if self.json.is_closed_twice()
+                && parts.fault.is_none()
+                && parts.repairs.iter().any(|r| ignored(r).is_some())
+            {
+                let message = "a bracket too many follows: which of the keys belong to the arguments is not certain";
+                parts.fault = Some(Fault::malformed(message));
+            }
         }
         parts.server = parts.server.take().or(self.server);
         parts.tool = parts.tool.take().or(self.tool);
@@ -274,7 +294,7 @@ impl Envelope {
             );
             return parts.fault = Some(Fault::malformed(message));
         }
-        parts.repairs.extend(object.keys().map(|key| Repair::Other(format!("ignored_key:{key}"))));
+        parts.repairs.extend(object.keys().map(|key| Repair::Other(format!("{IGNORED_KEY}{key}"))));
         if let Some((start, Some(end))) = self.arguments.filter(|_| !parts.restated) {
             window.slice(start..end).clone_into(&mut parts.raw_arguments);
         } else {

@@ -2,10 +2,11 @@
 
 use serde_json::Value;
 
+use super::envelope::ignored;
 use super::tables::Tables;
 use crate::call::{Call, Rejected, RejectedKind, Repair};
 use crate::dialect::{Dialect, Shape};
-use crate::tool::ACCESS_RESOURCE;
+use crate::tool::{ACCESS_RESOURCE, Tool};
 
 /// A call, or why it must not run.
 pub(super) type Verdict = Result<Call, Rejected>;
@@ -72,6 +73,10 @@ pub(super) fn verdict(tables: &Tables, dialect: Dialect, index: u32, parts: Part
     match tables.catalog().map(|c| c.resolve(call.server.as_deref(), &call.tool)) {
         None => Ok(call),
         Some(Ok(found)) => {
+            if let Some(key) = misplaced(&call, found.tool) {
+                let fault = Fault::malformed(format!("`{key}` is a parameter, but stands beside the arguments"));
+                return Err(reject(call.server, Some(call.tool), fault, Vec::new()));
+            }
             // Only elements always name their server; elsewhere one that is left out is no fault.
             let expected = matches!(dialect.spec().shape, Shape::Element(_));
             if found.server_resolved && (call.server.is_some() || expected) {
@@ -88,6 +93,12 @@ pub(super) fn verdict(tables: &Tables, dialect: Dialect, index: u32, parts: Part
             Err(reject(call.server, Some(call.tool), fault, error.nearest))
         }
     }
+}
+
+/// A parameter that stood beside the arguments, where it says nothing, and not in them.
+fn misplaced<'c>(call: &'c Call, tool: &Tool) -> Option<&'c str> {
+    let is_missing = |key: &&str| call.arguments.get(*key).is_none() && tool.parameters().any(|p| p.name == *key);
+    call.repairs.iter().filter_map(ignored).find(is_missing)
 }
 
 /// The same call as a draft in the reasoning.

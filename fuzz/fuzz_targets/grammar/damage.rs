@@ -57,6 +57,10 @@ const FOREIGN: &[&str] = &[
     "</think>",
     "<![CDATA[",
     "]]>",
+    "},",
+    ",}",
+    "}}",
+    "<paramter=path>",
 ];
 
 /// A message after the damage.

@@ -37,19 +37,21 @@ pub(crate) fn accepts(meant: &Meant, damaged: &Damaged, found: &Assembled) -> Re
     before.map_or(Ok(()), |lost| Err(format!("a call before the damage is lost: {lost:?}")))
 }
 
-/// Whether all members but one are as they were meant, where JSON had to be mended
-/// and the damage was small. (A value in tags is any text, broken tags included;
-/// Python's literals are read exactly or not at all. And a call that the damage
-/// closed before its arguments has none: nothing of them is in its text.)
+/// Whether all members but one are as they were meant, where the damage was small
+/// and what was read is no JSON as it stands. (Python's literals are read exactly or
+/// not at all. And a call that the damage closed before its arguments, or before
+/// further ones in tags, has none of them: nothing of them is in its text.)
 fn loses_nothing(call: &Call, raw: &str, meant: &Meant, damaged: &Damaged) -> Result<(), String> {
     let is_bare = call.raw_arguments.is_empty() && !raw.contains(['{', '}', '`', '"']);
-    if in_tags(call) || call.dialect == Dialect::Python || is_bare {
+    let is_closed = in_tags(call) && behind(raw, &damaged.text).trim_start().starts_with('<');
+    if is_closed || call.dialect == Dialect::Python || is_bare {
         return Ok(());
     }
     let strict =
         serde_json::from_str::<Value>(&call.raw_arguments).is_ok() && damaged.text.contains(&call.raw_arguments);
     let of_tool = meant.calls.iter().filter(|meant| meant.names(call));
-    let strict = strict && !member_behind(raw, &damaged.text);
+    let ignored = call.repairs.iter().any(|repair| repair.to_string().starts_with("ignored_key:"));
+    let strict = strict && !ignored && !member_behind(raw, &damaged.text);
     match of_tool.filter_map(|meant| meant.differing(call)).min() {
         Some(2..) if damaged.small && !strict => Err("a small damage spoils several members".to_owned()),
         _ => Ok(()),
@@ -58,10 +60,15 @@ fn loses_nothing(call: &Call, raw: &str, meant: &Meant, damaged: &Damaged) -> Re
 
 /// Whether a further member follows a call that ends with its JSON.
 fn member_behind(raw: &str, text: &str) -> bool {
-    let behind = text.split_once(raw).map_or("", |(_, behind)| behind.trim_start());
+    let behind = behind(raw, text).trim_start();
     let key = behind.strip_prefix(',').unwrap_or(behind).trim_start().strip_prefix('"');
     let colon = key.and_then(|key| key.split_once('"')).map(|(_, behind)| behind.trim_start().starts_with(':'));
     raw.ends_with('}') && colon.unwrap_or_default()
+}
+
+/// What stands behind a call.
+fn behind<'t>(raw: &str, text: &'t str) -> &'t str {
+    text.split_once(raw).map_or("", |(_, behind)| behind)
 }
 
 fn reads(call: &Call, text: &str) -> Result<(), String> {
