@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
+use toolgraft::assemble::Assembled;
 
 use crate::compare::{self, differences, outcome};
 use crate::families::family;
@@ -83,8 +84,9 @@ impl Case {
     /// What is other than expected; a broken law is everything.
     pub(crate) fn wrong(&self) -> Vec<&'static str> {
         let (Some(expected), Ok(ours)) = (&self.expected, &self.ours) else { return vec!["laws or decision"] };
-        let mut found = differences(expected, &outcome(&ours.auto));
-        if ours.alone.as_ref().is_some_and(|alone| !differences(expected, &outcome(alone)).is_empty()) {
+        let mut found = differences(&self.record, expected, &outcome(&ours.auto));
+        let differs = |alone: &Assembled| !differences(&self.record, expected, &outcome(alone)).is_empty();
+        if ours.alone.as_ref().is_some_and(differs) {
             found.push("by its dialect alone");
         }
         found

@@ -239,6 +239,13 @@ pub(crate) const FAMILIES: &[Family] = &[
     not_read("mistral_think", "`[THINK]…[/THINK]`", &[(DYNAMO, "reasoning:mistral"), (LLAMACPP, "[THINK]")]),
 ];
 
+impl Family {
+    /// Whether the arguments of its calls stand between tags, as text.
+    pub(crate) fn has_values_in_tags(&self) -> bool {
+        self.dialects.is_some_and(|names| names.iter().any(|name| matches!(*name, "function_tag" | "invoke")))
+    }
+}
+
 /// The family of a name.
 pub(crate) fn family(name: &str) -> &'static Family {
     FAMILIES.iter().find(|f| f.name == name).unwrap_or_else(|| panic!("no family {name:?}"))

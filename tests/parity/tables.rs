@@ -151,7 +151,7 @@ fn sides_of(case: &Case) -> Vec<String> {
     let Some(expected) = &case.expected else { return vec!["undecided".to_owned()] };
     let engines = case.record.engines.iter();
     let sides: Vec<String> = engines
-        .filter(|(_, said)| crate::compare::differences(said, expected).is_empty())
+        .filter(|(_, said)| crate::compare::differences(&case.record, said, expected).is_empty())
         .map(|(name, _)| name.clone())
         .collect();
     if sides.is_empty() { vec!["none".to_owned()] } else { sides }
