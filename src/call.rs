@@ -30,7 +30,7 @@ pub struct Call {
 pub struct Rejected {
     /// Reason.
     pub kind: RejectedKind,
-    /// The call's whole text, at most [`MAX_CALL_BYTES`](crate::parse::MAX_CALL_BYTES).
+    /// The call's whole text, at most [`Limits::call_bytes`](crate::parse::Limits::call_bytes).
     pub raw: String,
     /// What was wrong and where, for people and for the model.
     pub message: String,

@@ -62,7 +62,8 @@ pub enum Event<'a> {
         /// The call, or why it must not run.
         result: Box<Result<Call, Rejected>>,
         /// The call's whole text, from its opener to its end, at most
-        /// [`MAX_CALL_BYTES`](crate::parse::MAX_CALL_BYTES).
+        /// [`Limits::call_bytes`](crate::parse::Limits::call_bytes). Where JSON
+        /// objects are calls, the object alone: what stands around it are markers.
         raw: &'a str,
         /// Whether the arguments do not continue the joined deltas.
         restated: bool,

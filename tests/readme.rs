@@ -7,10 +7,12 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
+use toolgraft::assemble::Assembled;
 use toolgraft::call::RejectedKind;
 use toolgraft::catalog::Catalog;
+use toolgraft::dialect::{Dialect, DialectSet};
 use toolgraft::parse::{Config, parse};
-use toolgraft::reasoning::ReasoningCalls;
+use toolgraft::reasoning::{ReasoningCalls, ReasoningMode};
 use toolgraft::tool::Tool;
 
 fn read(name: &str) -> String {
@@ -53,38 +55,97 @@ fn the_demo_prints_what_the_readmes_show() {
     }
 }
 
+/// Cells of the table of `text` whose header begins with `header`, row by row.
+fn rows<'t>(text: &'t str, header: &str) -> Vec<Vec<&'t str>> {
+    let rows =
+        text.lines().skip_while(|line| !line.starts_with(header)).skip(2).take_while(|line| line.starts_with('|'));
+    rows.map(|row| row.trim_matches('|').split(" | ").map(str::trim).collect()).collect()
+}
+
+/// The text that an example stands for.
+fn example(literal: &str) -> String {
+    const DEEP: usize = 121;
+    let nested = format!("{}{}", "[".repeat(DEEP), "]".repeat(DEEP));
+    let call = r#"{"name": "f", "arguments": {}}"#;
+    literal.replace("{…}", call).replace("[…]", &nested).replace('↵', "\n").replace("\\|", "|")
+}
+
+fn parsed(text: &str, config: Config) -> Assembled {
+    let tools = [("f", "a"), ("g", "b")].map(|(name, parameter)| {
+        let schema = format!(r#"{{"type": "object", "properties": {{"{parameter}": {{}}}}}}"#);
+        Tool { input_schema: serde_json::from_str(&schema).unwrap(), ..Tool::new(name) }
+    });
+    parse(text, Config { catalog: Some(Arc::new(Catalog::from_tools(tools))), ..config })
+}
+
 /// What becomes of a text's only call.
-fn becomes(text: &str, policy: ReasoningCalls) -> &'static str {
-    let catalog = Some(Arc::new(Catalog::from_tools([Tool::new("f")])));
-    let message = parse(text, Config { reasoning_calls: policy, catalog, ..Config::default() });
+fn becomes(text: &str, config: Config) -> String {
+    let message = parsed(text, config);
     let rejected: Vec<_> = message.rejected().map(|rejected| rejected.kind).collect();
-    match (message.calls().count(), &rejected[..]) {
-        (1, []) => "call",
-        (0, [RejectedKind::InReasoning]) => "draft",
-        (0, [RejectedKind::Quoted]) => "example",
-        (0, [RejectedKind::Truncated]) => "`truncated`",
-        (0, [RejectedKind::UnknownTool]) => "`unknown_tool`",
-        (0, []) => "text",
+    let calls: Vec<_> = message.calls().collect();
+    match (&calls[..], &rejected[..]) {
+        ([call], []) if call.repairs.is_empty() => "call".to_owned(),
+        ([call], []) => format!("call, repair `{}`", call.repairs[0]),
+        ([], [RejectedKind::InReasoning]) => "draft".to_owned(),
+        ([], [RejectedKind::Quoted]) => "example".to_owned(),
+        ([], [kind]) => format!("`{kind}`"),
+        ([], []) => "text".to_owned(),
         found => panic!("{text}: {found:?}"),
+    }
+}
+
+/// Checks the rows of a table against one configuration for each column behind the first.
+fn assert_becomes(header: &str, count: usize, configs: [Config; 3]) {
+    let readme = read("README.md");
+    let rows = rows(&readme, header);
+    assert_eq!(rows.len(), count, "{header}");
+    for row in rows {
+        let literal = row[0].split('`').nth(1).unwrap_or_else(|| panic!("no example: {row:?}"));
+        assert_eq!(row.len(), 4, "{row:?}");
+        for (cell, config) in row[1..].iter().zip(&configs) {
+            // "draft; a call, after approval, if nothing else came": here nothing else did.
+            let promoted = cell.contains("call, after approval");
+            let expected = if promoted { "call" } else { cell.trim_end_matches(", not run") };
+            let text = example(literal);
+            assert_eq!(becomes(&text, config.clone()), expected, "{config:?}: {row:?}");
+            let needs_approval = parsed(&text, config.clone()).entries.iter().any(|entry| entry.promoted);
+            assert_eq!(needs_approval, promoted, "{config:?}: {row:?}");
+        }
     }
 }
 
 #[test]
 fn calls_become_what_the_table_of_policies_says() {
+    let policies = [ReasoningCalls::Ignore, ReasoningCalls::LastResort, ReasoningCalls::Allow];
+    let configs = policies.map(|reasoning_calls| Config { reasoning_calls, ..Config::default() });
+    assert_becomes("| where, for example |", 13, configs);
+}
+
+#[test]
+fn calls_become_what_the_table_of_modes_says() {
+    let modes = [ReasoningMode::Auto, ReasoningMode::Open, ReasoningMode::Off];
+    let configs = modes.map(|reasoning| Config { reasoning, ..Config::default() });
+    assert_becomes("| text, for example |", 4, configs);
+}
+
+#[test]
+fn every_example_of_a_dialect_is_a_call_of_that_dialect() {
     let readme = read("README.md");
-    let rows = readme.lines().skip_while(|line| !line.starts_with("| where, for example |")).skip(2);
-    let rows: Vec<&str> = rows.take_while(|line| line.starts_with('|')).collect();
-    assert_eq!(rows.len(), 7);
+    let rows: Vec<_> = ["| dialect | written as | for |", "| dialect | written as |\n"]
+        .into_iter()
+        .flat_map(|header| rows(&readme[readme.find(header).unwrap()..], header.trim_end()))
+        .collect();
+    assert_eq!(rows.len(), Dialect::ALL.len());
     for row in rows {
-        let cells: Vec<&str> = row.trim_matches('|').split(" | ").map(str::trim).collect();
-        let example = cells[0].split('`').nth(1).unwrap_or_else(|| panic!("no example: {row}"));
-        let text = example.replace("{…}", r#"{"name": "f", "arguments": {}}"#).replace('↵', "\n");
-        for (cell, policy) in
-            cells[1..].iter().zip([ReasoningCalls::Ignore, ReasoningCalls::LastResort, ReasoningCalls::Allow])
-        {
-            // "draft; a call, after approval, if nothing else came": here nothing else did.
-            let expected = if cell.contains("; a call") { "call" } else { cell.split(',').next().unwrap() };
-            assert_eq!(becomes(&text, policy), expected, "{policy:?}: {row}");
+        let dialect: Dialect = row[0].trim_matches('`').parse().unwrap();
+        // Behind the examples stand remarks.
+        let literals: Vec<_> = row[1].split("`; ").next().unwrap().split('`').skip(1).step_by(2).collect();
+        assert!(!literals.is_empty(), "{row:?}");
+        for literal in literals {
+            let dialects = DialectSet::NONE.with(dialect);
+            let message = parsed(&example(literal), Config { dialects, ..Config::default() });
+            assert!(message.calls().count() > 0, "{literal}: {message:?}");
+            assert!(message.content.is_empty() && message.rejected().count() == 0, "{literal}: {message:?}");
         }
     }
 }

@@ -6,8 +6,8 @@ use crate::catalog::Catalog;
 use crate::dialect::DialectSet;
 use crate::reasoning::{ReasoningCalls, ReasoningMode};
 
-/// Largest call, in bytes from its opener to its end; also the most that a
-/// rejection's `raw` holds.
+/// Largest call, in bytes from its first to its end, and the most that a
+/// rejection's `raw` holds, unless [`Limits::call_bytes`] says otherwise.
 pub const MAX_CALL_BYTES: usize = 8 << 20;
 
 /// Deepest nesting of arrays and objects in a call's JSON.
@@ -29,7 +29,8 @@ pub const HOLD_SLACK: usize = 16;
 pub struct Config {
     /// Dialects to read, all at once.
     pub dialects: DialectSet,
-    /// Known tools; without them any name is accepted and `tool_tag` is off.
+    /// Known tools. Without them any name is accepted, and the dialects that read
+    /// known names only are off: `tool_tag`, `python`, `json` and `react`.
     pub catalog: Option<Arc<Catalog>>,
     /// Where reasoning starts.
     pub reasoning: ReasoningMode,
@@ -42,7 +43,7 @@ pub struct Config {
 /// Limits on one message. A call past a limit is rejected as `limit`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of one call; default [`MAX_CALL_BYTES`].
+    /// Bytes of one call, and of a rejection's `raw`; default [`MAX_CALL_BYTES`].
     pub call_bytes: usize,
     /// Nesting of a call's JSON; default [`MAX_DEPTH`], which is also the most.
     pub depth: usize,

@@ -21,7 +21,7 @@ impl Fence {
 const MIN_FENCE: usize = 3;
 
 /// Whether `text`, at a line's start, is a line that opens a fence: ```` ``` ````,
-/// `~~~` or `'''`, then at most one word. Yields the fence and the line's
+/// `~~~` or `'''`, then at most two words. Yields the fence and the line's
 /// length with its line break.
 pub(super) fn fence_open(text: &str, more: bool) -> Match<(Fence, usize)> {
     let fence = match run(text, more) {

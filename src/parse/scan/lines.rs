@@ -1,4 +1,4 @@
-//! At a line's start: fence lines and marker lines.
+//! At a line's start: fence lines, marker lines, bare calls and ReAct's words.
 
 use super::{Found, Scanner};
 use crate::event::MarkerKind;
@@ -19,7 +19,7 @@ pub(super) struct Line<'w> {
 }
 
 impl Scanner {
-    /// At a line's start: fence lines and marker lines.
+    /// At a line's start: what may begin only there.
     pub(super) fn line(&mut self, window: Window<'_>, sink: &mut Sink<'_>) -> Found {
         let (text, more) = window.candidate(self.at, self.tables.hold);
         let indent = text.bytes().take_while(|b| matches!(b, b' ' | b'\t')).count();

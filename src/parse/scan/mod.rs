@@ -3,7 +3,9 @@
 //! ```text
 //!            ┌──────────── end of call ────────────┐
 //!            ▼                                     │
-//!   text ──opener and gate──▶ call (element, tool tag, object)
+//!   text ──opener and gate──▶ call (element, tool tag, name and JSON, object)
+//!    │ │
+//!    │ └─known tool's name, first key──▶ held until it is known to be calls or text
 //!    │ ▲
 //!    │ └─fence line, think tag, marker line: changes what the next opener means
 //!    └─fence line and opener alone in it: held until what follows decides
