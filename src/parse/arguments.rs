@@ -46,7 +46,7 @@ impl Arguments {
     /// Reads on. `shown`: the call was announced, so that its arguments are handed on.
     pub(super) fn next(
         &mut self,
-        window: Window<'_>,
+        window: &Window<'_>,
         max_depth: usize,
         closer: &dyn JsonCloser,
         shown: bool,
@@ -80,7 +80,7 @@ impl Arguments {
     }
 
     /// Hands on the text that is known to be good.
-    pub(super) fn preview(&mut self, window: Window<'_>, out: &mut CallOut<'_, '_>) {
+    pub(super) fn preview(&mut self, window: &Window<'_>, out: &mut CallOut<'_, '_>) {
         let safe = self.end.map_or(self.json.safe(), |end| end.min(self.json.safe()));
         if safe > self.previewed && !out.is_past() {
             out.delta(safe, window.slice(self.previewed..safe));
@@ -111,7 +111,7 @@ impl Arguments {
     }
 
     /// Reads the value, if it is over and nothing is wrong yet.
-    pub(super) fn read(&self, window: Window<'_>, max_depth: usize, parts: &mut Parts) {
+    pub(super) fn read(&self, window: &Window<'_>, max_depth: usize, parts: &mut Parts) {
         if let Some(end) = self.end.filter(|_| parts.fault.is_none()) {
             self.json.read(window, end, max_depth, parts);
         }

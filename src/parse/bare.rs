@@ -122,7 +122,7 @@ impl BareJson {
     }
 
     /// Behind the last bracket: what ends the objects.
-    fn behind(&self, window: Window<'_>) -> Go {
+    fn behind(&self, window: &Window<'_>) -> Go {
         // Bounded, or a run of fence characters would be read anew with every chunk.
         let (rest, more) = window.candidate(self.cursor, MIN_HOLD);
         let ends = match self.fence {
@@ -148,7 +148,7 @@ impl BareJson {
         }));
     }
 
-    fn object(&mut self, tables: &Tables, window: Window<'_>) -> Go {
+    fn object(&mut self, tables: &Tables, window: &Window<'_>) -> Go {
         let State::Object(object) = &mut self.state else { return Go::On };
         let closer = Closer { fence: self.fence, think: self.think_ends };
         let step = object.json.next(window, false, &closer);
@@ -192,7 +192,7 @@ impl BareJson {
     }
 
     /// At the value of the key that holds a list of objects.
-    fn list(&mut self, at: u64, window: Window<'_>) -> Go {
+    fn list(&mut self, at: u64, window: &Window<'_>) -> Go {
         if !window.from(at).starts_with('[') {
             return Go::Text(at, NoCall::ForeignKey);
         }
@@ -202,7 +202,7 @@ impl BareJson {
         Go::On
     }
 
-    fn object_ended(&mut self, end: u64, window: Window<'_>) -> Go {
+    fn object_ended(&mut self, end: u64, window: &Window<'_>) -> Go {
         let State::Object(object) = std::mem::replace(&mut self.state, State::Between) else { return Go::On };
         let start = object.json.start;
         let mut parts = Parts::default();
@@ -221,7 +221,7 @@ impl BareJson {
 }
 
 impl Tentative for BareJson {
-    fn step(&mut self, tables: &Tables, window: Window<'_>) -> Go {
+    fn step(&mut self, tables: &Tables, window: &Window<'_>) -> Go {
         if let State::Object(_) = self.state {
             return self.object(tables, window);
         }

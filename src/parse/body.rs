@@ -25,7 +25,7 @@ pub(super) struct CallOut<'a, 's> {
     pub(super) emitter: &'a mut Emitter,
     pub(super) sink: &'a mut Sink<'s>,
     /// The call's text up to the limit, once it is past it.
-    pub(super) head: Option<Window<'a>>,
+    pub(super) head: Option<&'a Window<'a>>,
     /// `</think>` outside a JSON string ends the call.
     pub(super) think_ends: bool,
 }
@@ -198,7 +198,7 @@ impl JsonText {
     }
 
     /// Reads on. `past`: the call is past the limit, see [`CallOut::is_past`].
-    pub(super) fn next(&mut self, window: Window<'_>, past: bool, closer: &dyn JsonCloser) -> JsonStep {
+    pub(super) fn next(&mut self, window: &Window<'_>, past: bool, closer: &dyn JsonCloser) -> JsonStep {
         let lexer = match &mut self.reader {
             Reader::Strict(lexer) => lexer,
             Reader::Loose(loose) => {
@@ -259,7 +259,7 @@ impl JsonText {
     }
 
     /// Looks for a closing tag in the string that is being read.
-    fn watch(&mut self, window: Window<'_>, closer: &dyn JsonCloser) {
+    fn watch(&mut self, window: &Window<'_>, closer: &dyn JsonCloser) {
         let Reader::Strict(lexer) = &self.reader else { return };
         if !lexer.in_string() {
             self.guard = None;
@@ -272,7 +272,7 @@ impl JsonText {
         self.watch_from(window, closer, self.cursor);
     }
 
-    fn watch_from(&mut self, window: Window<'_>, closer: &dyn JsonCloser, to: u64) {
+    fn watch_from(&mut self, window: &Window<'_>, closer: &dyn JsonCloser, to: u64) {
         let Some(first) = closer.inner_first() else { return };
         // A guard that was found stays; one that was undecided is looked at again.
         if self.guard.is_some_and(|at| at < self.guarded) {
@@ -323,7 +323,7 @@ impl JsonText {
     }
 
     /// What the text says, read from `self.start..end`.
-    pub(super) fn read(&self, window: Window<'_>, end: u64, max_depth: usize, parts: &mut Parts) {
+    pub(super) fn read(&self, window: &Window<'_>, end: u64, max_depth: usize, parts: &mut Parts) {
         let source = window.slice(self.start..end);
         source.clone_into(&mut parts.raw_arguments);
         if let Some(fault) = self.limit_fault(max_depth) {

@@ -117,7 +117,7 @@ impl Emitter {
     }
 
     /// Hands on plain text up to `to`.
-    pub(super) fn text(&mut self, window: Window<'_>, to: u64, sink: &mut Sink<'_>) {
+    pub(super) fn text(&mut self, window: &Window<'_>, to: u64, sink: &mut Sink<'_>) {
         if to <= self.reported {
             return;
         }
@@ -141,7 +141,7 @@ impl Emitter {
     }
 
     /// Hands on a fence line as text: calls on both sides of it stay adjacent.
-    pub(super) fn fence_text(&mut self, window: Window<'_>, to: u64, sink: &mut Sink<'_>) {
+    pub(super) fn fence_text(&mut self, window: &Window<'_>, to: u64, sink: &mut Sink<'_>) {
         self.settle(window, true, sink);
         self.region_has_text = true;
         self.visible |= self.region == Region::Content;
@@ -149,7 +149,7 @@ impl Emitter {
     }
 
     /// Hands on syntax up to `to`. Around drafts and examples it is text.
-    pub(super) fn marker(&mut self, kind: MarkerKind, quoted: bool, window: Window<'_>, to: u64, sink: &mut Sink<'_>) {
+    pub(super) fn marker(&mut self, kind: MarkerKind, quoted: bool, window: &Window<'_>, to: u64, sink: &mut Sink<'_>) {
         if to <= self.reported {
             return;
         }
@@ -175,7 +175,7 @@ impl Emitter {
     }
 
     /// Hands on a think tag and goes over to `region`.
-    pub(super) fn think(&mut self, kind: MarkerKind, region: Region, window: Window<'_>, to: u64, sink: &mut Sink<'_>) {
+    pub(super) fn think(&mut self, kind: MarkerKind, region: Region, window: &Window<'_>, to: u64, sink: &mut Sink<'_>) {
         self.settle(window, self.region == Region::Content, sink);
         let span = self.reported..to;
         self.reported = to;
@@ -222,7 +222,7 @@ impl Emitter {
     }
 
     /// The open call is over. `quoted`: it stands in a fence with other text.
-    pub(super) fn call_end(&mut self, mut ended: Ended, is_quoted: bool, window: Window<'_>, sink: &mut Sink<'_>) {
+    pub(super) fn call_end(&mut self, mut ended: Ended, is_quoted: bool, window: &Window<'_>, sink: &mut Sink<'_>) {
         if is_quoted {
             ended.verdict = quoted(ended.verdict);
         }
@@ -241,7 +241,7 @@ impl Emitter {
         self.report_end(ended, is_quoted, window, sink);
     }
 
-    fn report_end(&mut self, ended: Ended, is_quoted: bool, window: Window<'_>, sink: &mut Sink<'_>) {
+    fn report_end(&mut self, ended: Ended, is_quoted: bool, window: &Window<'_>, sink: &mut Sink<'_>) {
         let Ended { mut verdict, restated, span, head } = ended;
         self.region_has_calls = true;
         let in_reasoning = self.drafts();
@@ -293,7 +293,7 @@ impl Emitter {
         }
     }
 
-    fn plain(&mut self, window: Window<'_>, to: u64, sink: &mut Sink<'_>) {
+    fn plain(&mut self, window: &Window<'_>, to: u64, sink: &mut Sink<'_>) {
         let span = self.reported..to;
         self.reported = to;
         let text = window.slice(span.clone());

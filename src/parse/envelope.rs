@@ -88,7 +88,7 @@ impl Envelope {
         self.json.cursor
     }
 
-    pub(super) fn advance(&mut self, window: Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
+    pub(super) fn advance(&mut self, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
         if let Some(end) = self.end {
             return self.behind(end, window);
         }
@@ -131,7 +131,7 @@ impl Envelope {
     }
 
     /// The object is over; what follows it is waited for.
-    fn behind(&mut self, end: u64, window: Window<'_>) -> Step {
+    fn behind(&mut self, end: u64, window: &Window<'_>) -> Step {
         let (text, more) = window.candidate(end, self.hold);
         let rest = &text[leading_space(text)..];
         if self.objects.marked.must_close() {
@@ -159,7 +159,7 @@ impl Envelope {
     }
 
     /// What the call says. `truncated`: its end was not seen.
-    pub(super) fn into_parts(self, window: Window<'_>, truncated: Option<&str>, max_depth: usize) -> Parts {
+    pub(super) fn into_parts(self, window: &Window<'_>, truncated: Option<&str>, max_depth: usize) -> Parts {
         let mut parts = Parts::default();
         if let Some(what) = truncated {
             parts.fault = self.json.limit_fault(max_depth).or_else(|| Some(Fault::truncated(what)));
@@ -211,7 +211,7 @@ impl Envelope {
         }
     }
 
-    fn value_ended(&mut self, window: Window<'_>, at: u64, out: &mut CallOut<'_, '_>) {
+    fn value_ended(&mut self, window: &Window<'_>, at: u64, out: &mut CallOut<'_, '_>) {
         let text = || serde_json::from_str::<String>(window.slice(self.value_start..at)).ok();
         match self.member {
             Member::Server => self.server = text(),
@@ -246,7 +246,7 @@ impl Envelope {
         self.json.go_on(at);
     }
 
-    fn preview(&mut self, window: Window<'_>, out: &mut CallOut<'_, '_>) {
+    fn preview(&mut self, window: &Window<'_>, out: &mut CallOut<'_, '_>) {
         let Some((start, end)) = self.arguments else { return };
         let from = self.previewed.max(start);
         let safe = end.unwrap_or_else(|| self.json.safe());
@@ -257,7 +257,7 @@ impl Envelope {
     }
 
     /// Takes the call out of the object that was read.
-    fn pick(&self, window: Window<'_>, parts: &mut Parts) {
+    fn pick(&self, window: &Window<'_>, parts: &mut Parts) {
         let Value::Object(mut object) = std::mem::take(&mut parts.arguments) else {
             parts.fault = Some(Fault::malformed("a call is a JSON object"));
             return;

@@ -217,8 +217,8 @@ impl Parser {
     fn drain(&mut self, sink: &mut dyn FnMut(Event<'_>)) {
         self.wake(None);
         let window = Window { text: &self.held, base: self.base, more: false };
-        self.scanner.run(window, sink);
-        self.scanner.close(window, sink);
+        self.scanner.run(&window, sink);
+        self.scanner.close(&window, sink);
         self.base = window.end();
         self.let_go(self.held.len());
     }
@@ -238,7 +238,7 @@ impl Parser {
         while !chunk.is_empty() {
             if self.held.is_empty() {
                 let window = Window { text: chunk, base: self.base, more: true };
-                let keep_from = self.scanner.run(window, sink);
+                let keep_from = self.scanner.run(&window, sink);
                 let used = (keep_from - self.base) as usize;
                 self.held.push_str(&chunk[used..]);
                 self.base = keep_from;
@@ -248,7 +248,7 @@ impl Parser {
             self.held.push_str(&chunk[..piece]);
             chunk = &chunk[piece..];
             let window = Window { text: &self.held, base: self.base, more: true };
-            let keep_from = self.scanner.run(window, sink);
+            let keep_from = self.scanner.run(&window, sink);
             if keep_from > self.base {
                 self.let_go((keep_from - self.base) as usize);
                 self.base = keep_from;

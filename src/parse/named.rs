@@ -78,7 +78,7 @@ impl NamedJson {
         }
     }
 
-    pub(super) fn advance(&mut self, window: Window<'_>, max_depth: usize, out: &mut CallOut<'_, '_>) -> Step {
+    pub(super) fn advance(&mut self, window: &Window<'_>, max_depth: usize, out: &mut CallOut<'_, '_>) -> Step {
         self.past = out.is_past();
         if !std::mem::replace(&mut self.started, true)
             && let Parts { server, tool: Some(tool), .. } = &self.parts
@@ -111,7 +111,7 @@ impl NamedJson {
 
     /// Where the call ends if the stream ends with the window. A closer that
     /// was cut off belongs to the call.
-    pub(super) fn stream_ended(&mut self, window: Window<'_>) -> Option<u64> {
+    pub(super) fn stream_ended(&mut self, window: &Window<'_>) -> Option<u64> {
         let at = self.ends_here()?;
         let cut = window.from(at).trim_start();
         let fence = if self.fence == Fence::Open { unit(fence_chars(cut, true)) } else { Match::No };
@@ -128,7 +128,7 @@ impl NamedJson {
     }
 
     /// What the call says. `truncated`: neither its end nor its completeness was seen.
-    pub(super) fn into_parts(mut self, window: Window<'_>, truncated: Option<&str>, max_depth: usize) -> Parts {
+    pub(super) fn into_parts(mut self, window: &Window<'_>, truncated: Option<&str>, max_depth: usize) -> Parts {
         match &self.json {
             Some(json) => json.read(window, max_depth, &mut self.parts),
             None => self.parts.arguments = Value::Object(Map::new()),
@@ -181,7 +181,7 @@ impl NamedJson {
     }
 
     /// `None`: the state changed.
-    fn json(&mut self, window: Window<'_>, max_depth: usize, out: &mut CallOut<'_, '_>) -> Option<Step> {
+    fn json(&mut self, window: &Window<'_>, max_depth: usize, out: &mut CallOut<'_, '_>) -> Option<Step> {
         let closer =
             Closers { named: self.named, call: self.call, fenced: self.fence == Fence::Open, think: out.think_ends };
         let json = self.json.get_or_insert_with(|| Arguments::new(self.cursor, max_depth));
@@ -223,7 +223,7 @@ impl NamedJson {
     }
 
     /// Behind the JSON: its fence's end, the closer, or something else.
-    fn tail(&mut self, rest: &str, more: bool, window: Window<'_>) -> Go {
+    fn tail(&mut self, rest: &str, more: bool, window: &Window<'_>) -> Go {
         let fence = if self.fence == Fence::Open { fence_chars(rest, more) } else { Match::No };
         match (closes(self.call, rest, more), fence) {
             (Match::Yes(length), _) => Go::End(self.cursor + length as u64),

@@ -170,15 +170,21 @@ impl OpenCall {
     pub(super) fn advance(
         &mut self,
         tables: &Tables,
-        window: Window<'_>,
+        window: &Window<'_>,
         emitter: &mut Emitter,
         sink: &mut Sink<'_>,
     ) -> Step {
         let max_depth = tables.config.limits.depth;
         loop {
-            let readable = if self.head.is_some() { window } else { window.until(self.limit_at) };
+            let before_limit;
+            let readable = if self.head.is_some() || window.end() <= self.limit_at {
+                window
+            } else {
+                before_limit = window.until(self.limit_at);
+                &before_limit
+            };
             let head = self.head.as_deref().map(|text| Window { text, base: self.start, more: false });
-            let mut out = CallOut { emitter, sink, head, think_ends: self.think_ends };
+            let mut out = CallOut { emitter, sink, head: head.as_ref(), think_ends: self.think_ends };
             let step = match &mut self.body {
                 Body::Element(body) => body.advance(readable, max_depth, &mut out),
                 Body::NamedJson(body) => body.advance(readable, max_depth, &mut out),
@@ -200,7 +206,7 @@ impl OpenCall {
 
     /// Where a tentative call ends that is past the limit; at its first
     /// character, if that is past it.
-    fn wall(&self, window: Window<'_>) -> u64 {
+    fn wall(&self, window: &Window<'_>) -> u64 {
         let first = window.from(self.start).chars().next().map_or(0, char::len_utf8);
         window.until(self.limit_at).end().max(self.start + first as u64)
     }
@@ -210,7 +216,7 @@ impl OpenCall {
         mut self,
         end: Option<u64>,
         tables: &Tables,
-        window: Window<'_>,
+        window: &Window<'_>,
         emitter: &mut Emitter,
         sink: &mut Sink<'_>,
     ) -> u64 {
@@ -227,7 +233,8 @@ impl OpenCall {
         let truncated = end.is_none().then_some(CUT);
         let end = end.unwrap_or_else(|| window.end());
         let span = self.start..end;
-        let kept = self.head.as_deref().map_or(window, |text| Window { text, base: self.start, more: false });
+        let head = self.head.as_deref().map(|text| Window { text, base: self.start, more: false });
+        let kept = head.as_ref().unwrap_or(window);
         let parts = if end > self.limit_at {
             let fault = Fault::limit(format!("a call holds at most {} bytes", limits.call_bytes));
             Parts { fault: Some(fault), ..self.body.names(tables) }
@@ -267,7 +274,7 @@ impl Held {
         body: &mut dyn Tentative,
         end: Option<u64>,
         tables: &Tables,
-        window: Window<'_>,
+        window: &Window<'_>,
         emitter: &mut Emitter,
         sink: &mut Sink<'_>,
     ) -> u64 {

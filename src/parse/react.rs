@@ -57,7 +57,7 @@ impl React {
     }
 
     /// Before the JSON: white space, a fence.
-    fn lead(&mut self, window: Window<'_>) -> Go {
+    fn lead(&mut self, window: &Window<'_>) -> Go {
         self.cursor += leading_space(window.from(self.cursor)) as u64;
         let (rest, more) = window.candidate(self.cursor, MIN_HOLD);
         if rest.is_empty() {
@@ -76,7 +76,7 @@ impl React {
     }
 
     /// Behind the JSON: the fence's end.
-    fn tail(&mut self, end: u64, window: Window<'_>) -> Go {
+    fn tail(&mut self, end: u64, window: &Window<'_>) -> Go {
         self.cursor += leading_space(window.from(self.cursor)) as u64;
         let at = self.cursor;
         let (rest, more) = window.candidate(at, MIN_HOLD);
@@ -93,7 +93,7 @@ impl React {
     }
 
     /// The JSON ends at `json_end`, the call at `end`.
-    fn over(&mut self, json_end: u64, end: u64, window: Window<'_>) -> Go {
+    fn over(&mut self, json_end: u64, end: u64, window: &Window<'_>) -> Go {
         let mut parts = Parts {
             server: self.server.clone(),
             tool: Some(self.tool.clone()),
@@ -112,7 +112,7 @@ impl React {
 }
 
 impl Tentative for React {
-    fn step(&mut self, _: &Tables, window: Window<'_>) -> Go {
+    fn step(&mut self, _: &Tables, window: &Window<'_>) -> Go {
         if let Some(end) = self.json_end {
             return self.tail(end, window);
         }

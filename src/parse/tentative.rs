@@ -32,7 +32,7 @@ fn sentence_end(text: &str, more: bool) -> Match<()> {
 /// An open text that may be calls, of any shape.
 pub(super) trait Tentative: fmt::Debug + Send + Sync {
     /// Reads on, a token or so.
-    fn step(&mut self, tables: &Tables, window: Window<'_>) -> Go;
+    fn step(&mut self, tables: &Tables, window: &Window<'_>) -> Go;
 
     /// What it is where the stream ends.
     fn cut(&self, tables: &Tables) -> Cut;
@@ -43,7 +43,7 @@ pub(super) trait Tentative: fmt::Debug + Send + Sync {
     /// Reads on. The bytes from its start to an [`End`](Step::End) hold its
     /// [pieces](Tentative::pieces); those to a [`Text`](Step::Text) are text, and
     /// `no_call` is why.
-    fn advance(&mut self, tables: &Tables, window: Window<'_>, no_call: &mut NoCall) -> Step {
+    fn advance(&mut self, tables: &Tables, window: &Window<'_>, no_call: &mut NoCall) -> Step {
         loop {
             match self.step(tables, window) {
                 Go::On => {}

@@ -178,7 +178,7 @@ impl Finder<'_> {
         let window = Window { text: self.text, base: 0, more: false };
         let from = place(cursor);
         let window = Window { text: floor(window.text, from.saturating_add(self.tolerance)), ..window };
-        let step = lexer.loosen().next(window, &mut cursor, &FenceEnd(self.fence));
+        let step = lexer.loosen().next(&window, &mut cursor, &FenceEnd(self.fence));
         self.tolerance = self.tolerance.saturating_sub(place(cursor) - from);
         match step {
             LooseStep::Balanced(end) => Ok(place(end)),

@@ -3,7 +3,9 @@
 use std::ops::Range;
 
 /// A piece of the stream with its place in it. Positions are offsets in the whole stream.
-#[derive(Clone, Copy)]
+///
+/// Handed on by reference: a copy of what was just written costs more than all that is
+/// read of it.
 pub(super) struct Window<'w> {
     pub(super) text: &'w str,
     /// Offset of the first byte of `text`.
@@ -21,7 +23,7 @@ impl<'w> Window<'w> {
     /// What stands before `at`, cut at a character: more may follow it.
     pub(super) fn until(&self, at: u64) -> Window<'w> {
         if at >= self.end() {
-            return *self;
+            return Window { ..*self };
         }
         Window { text: &self.text[..floor_boundary(self.text, self.index(at))], more: true, ..*self }
     }

@@ -32,7 +32,7 @@ impl Element {
         }
     }
 
-    pub(super) fn lead(&mut self, window: Window<'_>, max_depth: usize) -> Go {
+    pub(super) fn lead(&mut self, window: &Window<'_>, max_depth: usize) -> Go {
         let (rest, more) = window.candidate(self.cursor, MIN_HOLD);
         let close = begins_tag(rest, self.arguments_tag(), true, more);
         let cdata = begins(rest, CDATA_OPEN, more);
@@ -80,7 +80,7 @@ impl Element {
     }
 
     /// `None`: the state changed.
-    pub(super) fn json(&mut self, window: Window<'_>, max_depth: usize, out: &mut CallOut<'_, '_>) -> Option<Step> {
+    pub(super) fn json(&mut self, window: &Window<'_>, max_depth: usize, out: &mut CallOut<'_, '_>) -> Option<Step> {
         let closer = Tags { arguments: self.arguments_tag(), block: self.block.tag, think: out.think_ends };
         let json = self.json.get_or_insert_with(|| Arguments::new(self.cursor, max_depth));
         let step = json.next(window, max_depth, &closer, self.started, &mut self.parts, out);
@@ -95,7 +95,7 @@ impl Element {
         None
     }
 
-    pub(super) fn tail(&mut self, window: Window<'_>) -> Go {
+    pub(super) fn tail(&mut self, window: &Window<'_>) -> Go {
         let (rest, more) = window.candidate(self.cursor, MIN_HOLD);
         match begins_tag(rest, self.arguments_tag(), true, more) {
             Match::Yes(length) => {

@@ -89,7 +89,7 @@ impl Element {
         any_tag(children.chain([close]))
     }
 
-    pub(super) fn advance(&mut self, window: Window<'_>, max_depth: usize, out: &mut CallOut<'_, '_>) -> Step {
+    pub(super) fn advance(&mut self, window: &Window<'_>, max_depth: usize, out: &mut CallOut<'_, '_>) -> Step {
         self.past = out.is_past();
         loop {
             if self.state == State::Json {
@@ -130,7 +130,7 @@ impl Element {
 
     /// Where the call ends if the stream ends with the window. A closing tag
     /// that was cut off belongs to the call.
-    pub(super) fn stream_ended(&mut self, window: Window<'_>) -> Option<u64> {
+    pub(super) fn stream_ended(&mut self, window: &Window<'_>) -> Option<u64> {
         let at = self.ends_here()?;
         let cut = window.from(at).trim_start();
         let tags = [self.arguments_tag(), self.block.tag];
@@ -149,7 +149,7 @@ impl Element {
     /// What the call says, which ends at `end`. `truncated`: neither its end nor its completeness was seen.
     pub(super) fn into_parts(
         mut self,
-        window: Window<'_>,
+        window: &Window<'_>,
         end: u64,
         truncated: Option<&str>,
         max_depth: usize,
@@ -200,7 +200,7 @@ impl Element {
         }
     }
 
-    fn between(&mut self, rest: &str, window: Window<'_>, out: &CallOut<'_, '_>) -> Go {
+    fn between(&mut self, rest: &str, window: &Window<'_>, out: &CallOut<'_, '_>) -> Go {
         let more = window.more;
         let mut undecided = false;
         match begins_tag(rest, self.block.tag, true, more) {
@@ -288,7 +288,7 @@ impl Element {
         go
     }
 
-    fn name(&mut self, i: usize, start: u64, rest: &str, window: Window<'_>, out: &mut CallOut<'_, '_>) -> Go {
+    fn name(&mut self, i: usize, start: u64, rest: &str, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Go {
         let Some(tag_at) = memchr::memchr(b'<', rest.as_bytes()) else {
             self.cursor += rest.len() as u64;
             return Go::Wait;
@@ -332,7 +332,7 @@ impl Element {
     }
 
     /// Tells the name once it is known, then what is known of the arguments.
-    fn announce(&mut self, window: Window<'_>, role: ChildRole, out: &mut CallOut<'_, '_>) {
+    fn announce(&mut self, window: &Window<'_>, role: ChildRole, out: &mut CallOut<'_, '_>) {
         if let Some(tool) = &self.parts.tool
             && !self.started
         {
@@ -354,7 +354,7 @@ impl Element {
     }
 
     /// After a fault: up to the block's closer, or to where the block begins anew.
-    fn junk(&mut self, rest: &str, window: Window<'_>, out: &CallOut<'_, '_>) -> Go {
+    fn junk(&mut self, rest: &str, window: &Window<'_>, out: &CallOut<'_, '_>) -> Go {
         let Some(tag_at) = memchr::memchr(b'<', rest.as_bytes()) else {
             self.cursor += rest.len() as u64;
             return Go::Wait;

@@ -56,7 +56,7 @@ impl Emitter {
 
     /// Decides about held fences: with other text beside them they are
     /// examples (`as_quoted`), alone they are calls.
-    pub(in crate::parse) fn settle(&mut self, window: Window<'_>, as_quoted: bool, sink: &mut Sink<'_>) {
+    pub(in crate::parse) fn settle(&mut self, window: &Window<'_>, as_quoted: bool, sink: &mut Sink<'_>) {
         let Some(pending) = self.pending.take() else { return };
         let after = self.reported;
         self.reported = pending.start;

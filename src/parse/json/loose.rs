@@ -75,7 +75,7 @@ impl Loose {
     }
 
     /// Reads on from `cursor`; moves `cursor` behind what was read.
-    pub(in crate::parse) fn next(&mut self, window: Window<'_>, cursor: &mut u64, closer: &dyn Closer) -> LooseStep {
+    pub(in crate::parse) fn next(&mut self, window: &Window<'_>, cursor: &mut u64, closer: &dyn Closer) -> LooseStep {
         loop {
             let rest = window.from(*cursor);
             let Some(c) = rest.chars().next() else { return LooseStep::More };
@@ -246,7 +246,7 @@ mod tests {
         let ends = text.char_indices().map(|(i, _)| i).filter(|i| *i > 0 && i % chunk == 0).chain([text.len()]);
         for end in ends {
             let window = Window { text: &text[..end], base: 0, more: end < text.len() };
-            let step = loose.next(window, &mut cursor, &Tag);
+            let step = loose.next(&window, &mut cursor, &Tag);
             if step != LooseStep::More {
                 return step;
             }

@@ -84,7 +84,7 @@ impl Python {
     }
 
     /// Outside calls, at something that is not white space.
-    fn next_token(&mut self, rest: &str, tables: &Tables, window: Window<'_>) -> Go {
+    fn next_token(&mut self, rest: &str, tables: &Tables, window: &Window<'_>) -> Go {
         let Some(byte) = rest.bytes().next() else { return Go::Wait };
         match (&self.state, byte) {
             (State::Name { may_end: true } | State::Quote { may_end: true } | State::Between, b']') => {
@@ -111,7 +111,7 @@ impl Python {
         Go::On
     }
 
-    fn call_name(&mut self, tables: &Tables, window: Window<'_>) -> Go {
+    fn call_name(&mut self, tables: &Tables, window: &Window<'_>) -> Go {
         let (rest, more) = window.candidate(self.cursor, tables.hold.max(MAX_NAME));
         let length = match tables.names.called(rest, more) {
             Match::Yes(length) => length,
@@ -131,7 +131,7 @@ impl Python {
         Go::On
     }
 
-    fn call_ended(&mut self, start: u64, end: u64, tables: &Tables, window: Window<'_>) -> Go {
+    fn call_ended(&mut self, start: u64, end: u64, tables: &Tables, window: &Window<'_>) -> Go {
         let State::Arguments(_, reader) = std::mem::replace(&mut self.state, State::Between) else {
             return Go::On;
         };
@@ -147,7 +147,7 @@ impl Python {
         Go::On
     }
 
-    fn quoted_call(&mut self, start: u64, quoted: Quoted, tables: &Tables, window: Window<'_>) -> Go {
+    fn quoted_call(&mut self, start: u64, quoted: Quoted, tables: &Tables, window: &Window<'_>) -> Go {
         let end = match quoted.end(&mut self.cursor, self.think_ends, window) {
             TextEnd::Wait => return Go::Wait,
             TextEnd::Fault => return Go::Text(self.cursor, NoCall::NoLiteral),
@@ -184,7 +184,7 @@ impl Python {
 }
 
 impl Tentative for Python {
-    fn step(&mut self, tables: &Tables, window: Window<'_>) -> Go {
+    fn step(&mut self, tables: &Tables, window: &Window<'_>) -> Go {
         if let State::Arguments(start, reader) = &mut self.state {
             let start = *start;
             return match reader.next(window) {
@@ -276,7 +276,7 @@ fn whole_call(text: &str, any: bool, max_depth: usize, tables: &Tables) -> Resul
     };
     let start = length as u64 + 1;
     let mut reader = Reader::new(start, max_depth, false);
-    match reader.next(Window { text, base: 0, more: false }) {
+    match reader.next(&Window { text, base: 0, more: false }) {
         Read::End(end) if end == text.len() as u64 => {
             let raw = &text[length + 1..text.len() - 1];
             parts(&text[..length], reader.into_arguments(), raw, tables).ok_or(NoCall::NoKeyword)

@@ -39,7 +39,7 @@ impl Quoted {
 
     /// Reads on from `cursor`, which stands in the text, and moves it: behind the
     /// closing quotes, to a fault, or to where more is needed.
-    pub(super) fn end(self, cursor: &mut u64, think_ends: bool, window: Window<'_>) -> TextEnd {
+    pub(super) fn end(self, cursor: &mut u64, think_ends: bool, window: &Window<'_>) -> TextEnd {
         let text = window.from(*cursor);
         let bytes = text.as_bytes();
         let base = *cursor;

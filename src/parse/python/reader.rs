@@ -141,7 +141,7 @@ impl Reader {
     }
 
     /// Reads on.
-    pub(super) fn next(&mut self, window: Window<'_>) -> Read {
+    pub(super) fn next(&mut self, window: &Window<'_>) -> Read {
         loop {
             let rest = window.from(self.cursor);
             let go = match self.state {
@@ -215,7 +215,7 @@ impl Reader {
     }
 
     /// In a word or a number: reads on to its end.
-    fn token(&mut self, start: u64, rest: &str, window: Window<'_>) -> Go {
+    fn token(&mut self, start: u64, rest: &str, window: &Window<'_>) -> Go {
         let read = window.slice(start..self.cursor).as_bytes();
         let is_number = matches!(read.first().or(rest.as_bytes().first()), Some(b'0'..=b'9' | b'-' | b'+' | b'.'));
         let mut before = read.last().copied();
@@ -253,7 +253,7 @@ impl Reader {
     }
 
     /// Behind a word: a keyword, a literal, or a name, which has no value here.
-    fn word(&mut self, word: Range<u64>, rest: &str, window: Window<'_>) -> Go {
+    fn word(&mut self, word: Range<u64>, rest: &str, window: &Window<'_>) -> Go {
         let text = window.slice(word.clone());
         let value = literal::word(text);
         match (self.frames.last_mut(), value) {
@@ -278,7 +278,7 @@ impl Reader {
     }
 
     /// In a string: reads on to its closing quotes.
-    fn text(&mut self, quoted: Quoted, window: Window<'_>) -> Go {
+    fn text(&mut self, quoted: Quoted, window: &Window<'_>) -> Go {
         match quoted.end(&mut self.cursor, self.think_ends, window) {
             TextEnd::Wait => Go::Wait,
             TextEnd::Fault => Go::Fault(self.cursor),

@@ -18,7 +18,7 @@ const MAX_INDENT: usize = 3;
 
 impl Scanner {
     /// At a line's start: JSON, or a call in Python's syntax.
-    pub(super) fn bare_line(&mut self, line: Line<'_>, window: Window<'_>, sink: &mut Sink<'_>) -> Found {
+    pub(super) fn bare_line(&mut self, line: Line<'_>, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
         let Line { indent, text, more } = line;
         let is_json = text.starts_with(['{', '[']);
         let is_code = || indent > MAX_INDENT || window.from(self.at)[..indent].contains('\t');
@@ -48,7 +48,7 @@ impl Scanner {
     }
 
     /// At a `[`: a list of calls in Python's syntax. What came before was handed on.
-    pub(super) fn python_list(&mut self, text: &str, more: bool, window: Window<'_>, sink: &mut Sink<'_>) -> Found {
+    pub(super) fn python_list(&mut self, text: &str, more: bool, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
         if !self.tables.python || !self.may_be_bare() {
             return Found::Text;
         }
@@ -74,14 +74,14 @@ impl Scanner {
         }
     }
 
-    fn open_json(&mut self, window: Window<'_>, sink: &mut Sink<'_>) -> Found {
+    fn open_json(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
         let Some(keys) = self.tables.json else { return Found::Text };
         let think_ends = self.mode != ReasoningMode::Off;
         let json = BareJson::new(keys, self.at, self.fence, think_ends, self.tables.config.limits.depth);
         self.open_tentative(Dialect::Json, Box::new(json), window, sink)
     }
 
-    fn open_python(&mut self, form: Form, window: Window<'_>, sink: &mut Sink<'_>) -> Found {
+    fn open_python(&mut self, form: Form, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
         let think_ends = self.mode != ReasoningMode::Off && self.emitter.region == Region::Reasoning;
         let python = Python::new(form, self.at, self.tables.config.limits.depth, think_ends);
         self.open_tentative(Dialect::Python, Box::new(python), window, sink)
@@ -91,7 +91,7 @@ impl Scanner {
         &mut self,
         dialect: Dialect,
         body: Box<dyn Tentative>,
-        window: Window<'_>,
+        window: &Window<'_>,
         sink: &mut Sink<'_>,
     ) -> Found {
         let call_bytes = self.tables.config.limits.call_bytes;

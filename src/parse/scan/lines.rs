@@ -20,7 +20,7 @@ pub(super) struct Line<'w> {
 
 impl Scanner {
     /// At a line's start: what may begin only there.
-    pub(super) fn line(&mut self, window: Window<'_>, sink: &mut Sink<'_>) -> Found {
+    pub(super) fn line(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
         let (text, more) = window.candidate(self.at, self.tables.hold);
         let indent = text.bytes().take_while(|b| matches!(b, b' ' | b'\t')).count();
         match text.as_bytes().get(indent) {
@@ -54,7 +54,7 @@ impl Scanner {
         found
     }
 
-    fn closing_line(&mut self, fence: Fence, line: Line<'_>, window: Window<'_>, sink: &mut Sink<'_>) -> Found {
+    fn closing_line(&mut self, fence: Fence, line: Line<'_>, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
         let Line { indent, text, more } = line;
         match fence_end(text, fence, self.reads_think_tags(), more) {
             Match::Undecided => return Found::Hold,
@@ -76,7 +76,7 @@ impl Scanner {
         Found::Taken
     }
 
-    fn opening_line(&mut self, line: Line<'_>, window: Window<'_>, sink: &mut Sink<'_>) -> Found {
+    fn opening_line(&mut self, line: Line<'_>, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
         let Line { indent, text, more } = line;
         let (fence, length) = match fence_open(text, more) {
             Match::Undecided => return Found::Hold,
@@ -134,7 +134,7 @@ impl Scanner {
     }
 
     /// `TYPE: MCP` and `TYPE: ANSWER` lines.
-    fn marker_line(&mut self, line: Line<'_>, window: Window<'_>, sink: &mut Sink<'_>) -> Found {
+    fn marker_line(&mut self, line: Line<'_>, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
         let Line { indent, text, more } = line;
         let Some(marked) = self.tables.marked else { return Found::Text };
         match line_ahead(marked, text, more) {

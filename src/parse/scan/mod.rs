@@ -171,7 +171,7 @@ impl Scanner {
     }
 
     /// Reads the window to its end; yields the first byte that is still needed.
-    pub(super) fn run(&mut self, window: Window<'_>, sink: &mut Sink<'_>) -> u64 {
+    pub(super) fn run(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) -> u64 {
         let mut goes_on = true;
         while goes_on {
             goes_on = match &mut self.call {
@@ -199,16 +199,16 @@ impl Scanner {
     /// too: everything is read up to there first, however the text was cut, and
     /// if a byte follows while they are undecided, they are examples.
     #[inline(never)] // What is read in a call needs none of its registers.
-    fn read(&mut self, window: Window<'_>, sink: &mut Sink<'_>) -> bool {
+    fn read(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) -> bool {
         let Some(held_from) = self.emitter.held_from() else { return self.text(window, sink) };
         let readable = window.until(held_from.saturating_add(self.tables.config.limits.call_bytes as u64));
         if readable.end() >= self.at {
             let goes_on = match &mut self.call {
                 Some(call) => {
-                    let step = call.advance(&self.tables, readable, &mut self.emitter, sink);
-                    self.stepped(step, readable, sink)
+                    let step = call.advance(&self.tables, &readable, &mut self.emitter, sink);
+                    self.stepped(step, &readable, sink)
                 }
-                None => self.text(readable, sink),
+                None => self.text(&readable, sink),
             };
             if goes_on {
                 return true;
@@ -228,7 +228,7 @@ impl Scanner {
 
     /// Goes on behind a step in the open call; `false` if more is needed.
     #[inline]
-    fn stepped(&mut self, step: Step, window: Window<'_>, sink: &mut Sink<'_>) -> bool {
+    fn stepped(&mut self, step: Step, window: &Window<'_>, sink: &mut Sink<'_>) -> bool {
         match step {
             Step::More => return false,
             Step::End(at) => self.end_call(Some(at), window, sink),
@@ -239,7 +239,7 @@ impl Scanner {
 
     /// What is open is no call after all: its bytes are text, and what follows
     /// `at` is read as ever.
-    fn give_back(&mut self, at: u64, window: Window<'_>) {
+    fn give_back(&mut self, at: u64, window: &Window<'_>) {
         let Some(call) = self.call.take() else { return };
         self.note(&call, at, call.no_call);
         let text = window.slice(call.start()..at);
@@ -256,7 +256,7 @@ impl Scanner {
     }
 
     /// Ends what is open: nothing follows in this channel.
-    pub(super) fn close(&mut self, window: Window<'_>, sink: &mut Sink<'_>) {
+    pub(super) fn close(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) {
         if self.call.is_some() {
             self.end_call(None, window, sink);
             // A call that was complete without its closing tags leaves text behind it.
@@ -279,7 +279,7 @@ impl Scanner {
         self.emitter.finish(normal, only_reasoning, sink);
     }
 
-    fn end_call(&mut self, end: Option<u64>, window: Window<'_>, sink: &mut Sink<'_>) {
+    fn end_call(&mut self, end: Option<u64>, window: &Window<'_>, sink: &mut Sink<'_>) {
         if let Some(call) = self.call.take() {
             if self.given_back.is_some() && end.is_none() && call.is_text_if_cut(&self.tables) {
                 self.note(&call, window.end(), NoCall::CutOff);
@@ -293,7 +293,7 @@ impl Scanner {
     }
 
     /// Scans text; `true` if a call or a held fence was opened, `false` if more is needed.
-    fn text(&mut self, window: Window<'_>, sink: &mut Sink<'_>) -> bool {
+    fn text(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) -> bool {
         loop {
             if let Some(objects) = self.objects {
                 match self.between_objects(objects, window, sink) {
@@ -341,7 +341,7 @@ impl Scanner {
     }
 
     /// Hands on what is decided and waits for more.
-    fn hold(&mut self, window: Window<'_>, sink: &mut Sink<'_>) -> bool {
+    fn hold(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) -> bool {
         self.emitter.text(window, self.at, sink);
         false
     }

@@ -77,14 +77,14 @@ impl Scanner {
         named: usize,
         opens: bool,
         length: usize,
-        window: Window<'_>,
+        window: &Window<'_>,
         sink: &mut Sink<'_>,
     ) -> Found {
         self.around = opens.then_some(Around { named, is_open: true, is_near: true });
         self.take_syntax(length, window, sink)
     }
 
-    fn take_syntax(&mut self, length: usize, window: Window<'_>, sink: &mut Sink<'_>) -> Found {
+    fn take_syntax(&mut self, length: usize, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
         self.at += length as u64;
         self.line_start = false;
         self.emitter.marker(MarkerKind::Wrapper, self.is_example(), window, self.at, sink);
@@ -102,7 +102,7 @@ impl Scanner {
 
     /// Right behind a call or a group's opener: the group's closer, the next
     /// call, or something else. In a group, white space before them is syntax.
-    pub(super) fn around_calls(&mut self, window: Window<'_>, sink: &mut Sink<'_>) -> Found {
+    pub(super) fn around_calls(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
         let Some(around) = self.around.filter(|around| around.is_near) else { return Found::Text };
         let (text, more) = window.candidate(self.at, self.tables.hold);
         let space = leading_space(text);

@@ -23,7 +23,7 @@ impl Scanner {
         objects: Objects,
         ahead: Ahead,
         first: MarkerKind,
-        window: Window<'_>,
+        window: &Window<'_>,
         sink: &mut Sink<'_>,
     ) -> Found {
         if self.fence.is_none() {
@@ -45,7 +45,7 @@ impl Scanner {
     }
 
     /// Behind an object: a further one, what stands between them, or something else.
-    pub(super) fn between_objects(&mut self, objects: Objects, window: Window<'_>, sink: &mut Sink<'_>) -> Found {
+    pub(super) fn between_objects(&mut self, objects: Objects, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
         let space = leading_space(window.from(self.at));
         if space > 0 && (objects.array || objects.fence.is_some()) {
             self.line_start |= window.from(self.at).as_bytes()[..space].contains(&b'\n');
@@ -100,7 +100,7 @@ impl Scanner {
         }
     }
 
-    fn wrapper(&mut self, length: usize, kind: MarkerKind, window: Window<'_>, sink: &mut Sink<'_>) -> Found {
+    fn wrapper(&mut self, length: usize, kind: MarkerKind, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
         self.at += length as u64;
         self.emitter.marker(kind, self.is_example(), window, self.at, sink);
         Found::Taken

@@ -13,7 +13,7 @@ use crate::reasoning::ReasoningMode;
 
 impl Scanner {
     /// A line that names a known tool, the line of its arguments, and where these begin.
-    pub(super) fn react_line(&mut self, line: Line<'_>, window: Window<'_>, sink: &mut Sink<'_>) -> Found {
+    pub(super) fn react_line(&mut self, line: Line<'_>, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
         let Line { indent, text, more } = line;
         let Some((dialect, spec)) = self.tables.react else { return Found::Text };
         let (name, length) = match self.react_ahead(text, more) {

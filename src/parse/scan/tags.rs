@@ -56,7 +56,7 @@ impl Scanner {
     }
 
     /// At a `<` or a `[`: think tags and openers.
-    pub(super) fn mark(&mut self, window: Window<'_>, sink: &mut Sink<'_>) -> Found {
+    pub(super) fn mark(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
         let (text, more) = window.candidate(self.at, self.tables.hold);
         if text.len() == 1 {
             return if more { Found::Hold } else { Found::Text };
@@ -106,14 +106,14 @@ impl Scanner {
         self.open(OpenCall::new(dialect, self.at, body, limits.call_bytes), window, sink)
     }
 
-    fn open_wrapper(&mut self, i: usize, length: usize, text: &str, window: Window<'_>, sink: &mut Sink<'_>) -> Found {
+    fn open_wrapper(&mut self, i: usize, length: usize, text: &str, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
         let Match::Yes(ahead) = lead_ahead(text, length, false) else { return Found::Text };
         let marked = self.tables.wrapped[i].1;
         let objects = self.objects_of(marked, ahead);
         self.open_object(objects, ahead, MarkerKind::Wrapper, window, sink)
     }
 
-    pub(super) fn open(&mut self, mut call: OpenCall, window: Window<'_>, sink: &mut Sink<'_>) -> Found {
+    pub(super) fn open(&mut self, mut call: OpenCall, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
         if self.fence.is_none() {
             // A call outside fences makes examples of the fenced ones before it.
             self.emitter.settle(window, true, sink);
@@ -162,7 +162,7 @@ impl Scanner {
         Match::Yes((close, length))
     }
 
-    fn take_think(&mut self, close: bool, length: usize, window: Window<'_>, sink: &mut Sink<'_>) -> Found {
+    fn take_think(&mut self, close: bool, length: usize, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
         self.at += length as u64;
         self.line_start = true;
         self.around = None;

@@ -8,7 +8,7 @@ use crate::parse::window::{Match, Window, begins, leading_space};
 
 impl Scanner {
     /// At a `<` that opens nothing else: a token, which is taken off.
-    pub(super) fn token(&mut self, text: &str, more: bool, window: Window<'_>, sink: &mut Sink<'_>) -> Found {
+    pub(super) fn token(&mut self, text: &str, more: bool, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
         if !self.tables.tokens || self.fence.is_some() {
             return Found::Text;
         }
@@ -28,7 +28,7 @@ impl Scanner {
     }
 
     /// `</s>` with nothing but white space behind it, in a text without `<s>`.
-    fn sentence_end(&mut self, text: &str, more: bool, window: Window<'_>) -> Match<usize> {
+    fn sentence_end(&mut self, text: &str, more: bool, window: &Window<'_>) -> Match<usize> {
         match begins(text, STRIKE_OPEN, more) {
             Match::Undecided => return Match::Undecided,
             Match::Yes(()) => self.saw_strike = true,

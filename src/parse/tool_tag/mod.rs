@@ -153,7 +153,7 @@ impl ToolTag {
         })
     }
 
-    pub(super) fn advance(&mut self, tool: &TagTool, window: Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
+    pub(super) fn advance(&mut self, tool: &TagTool, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
         if !self.started {
             self.started = true;
             let (server, name) = self.names(tool);
@@ -186,7 +186,7 @@ impl ToolTag {
     }
 
     /// What the call says. `truncated`: its closing tag was not seen.
-    pub(super) fn into_parts(self, tool: &TagTool, window: Window<'_>, truncated: Option<&str>) -> Parts {
+    pub(super) fn into_parts(self, tool: &TagTool, window: &Window<'_>, truncated: Option<&str>) -> Parts {
         let truncated = truncated.or(self.ended_by_think.then_some("the reasoning ended inside the call"));
         let (server, name) = self.names(tool);
         let too_deep = self.too_deep.then(|| Fault::too_deep(self.max_depth));
@@ -224,7 +224,7 @@ impl ToolTag {
     }
 
     /// Only reached where a tag of the tool is known to stand, or white space or comments before it.
-    fn between(&mut self, tool: &TagTool, rest: &str, window: Window<'_>, out: &mut CallOut<'_, '_>) -> Go {
+    fn between(&mut self, tool: &TagTool, rest: &str, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Go {
         let space = leading_space(rest);
         if space > 0 {
             self.cursor += space as u64;

@@ -16,7 +16,7 @@ impl ToolTag {
         tool: &TagTool,
         mut open: Open,
         rest: &str,
-        window: Window<'_>,
+        window: &Window<'_>,
         out: &mut CallOut<'_, '_>,
     ) -> Go {
         if open.start.is_none() {
@@ -85,7 +85,7 @@ impl ToolTag {
     }
 
     /// Decides where the value's text starts: after one line break, or inside CDATA.
-    fn value_starts(&mut self, mut open: Open, window: Window<'_>, out: &mut CallOut<'_, '_>) -> Go {
+    fn value_starts(&mut self, mut open: Open, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Go {
         // White space before a CDATA section was looked at up to `previewed`.
         let seen = open.previewed.max(self.cursor);
         let at = seen + leading_space(window.from(seen)) as u64;
@@ -155,7 +155,7 @@ impl ToolTag {
         mut open: Open,
         close_at: u64,
         rest: &str,
-        window: Window<'_>,
+        window: &Window<'_>,
         out: &mut CallOut<'_, '_>,
     ) -> Go {
         let space = leading_space(rest);
@@ -188,7 +188,7 @@ impl ToolTag {
         }
     }
 
-    fn value_ends(&mut self, tool: &TagTool, open: Open, close_at: u64, window: Window<'_>, out: &mut CallOut<'_, '_>) {
+    fn value_ends(&mut self, tool: &TagTool, open: Open, close_at: u64, window: &Window<'_>, out: &mut CallOut<'_, '_>) {
         let name = self.parameter(tool, open.parameter).name.clone();
         if open.is_doubtful {
             self.doubtful.get_or_insert_with(|| name.clone());
@@ -257,7 +257,7 @@ impl ToolTag {
     }
 
     /// Hands on a string value's text up to the cursor, but for a line break that it may lose.
-    pub(super) fn preview(&mut self, mut open: Open, window: Window<'_>, out: &mut CallOut<'_, '_>) -> Open {
+    pub(super) fn preview(&mut self, mut open: Open, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Open {
         if open.is_text && !open.cdata && open.start.is_some() && !out.is_past() {
             let text = window.slice(open.previewed..self.cursor);
             let to = self.cursor - trailing_line_break_so_far(text) as u64;
@@ -287,7 +287,7 @@ fn trailing_line_break_so_far(text: &str) -> usize {
 }
 
 /// Hands on a piece of a string value as it stands inside a JSON string.
-fn string_delta(from: u64, to: u64, scratch: &mut String, window: Window<'_>, out: &mut CallOut<'_, '_>) {
+fn string_delta(from: u64, to: u64, scratch: &mut String, window: &Window<'_>, out: &mut CallOut<'_, '_>) {
     if to > from {
         out.delta(to, escaped(window.slice(from..to), scratch));
     }
