@@ -198,7 +198,10 @@ impl Parser {
             self.scanner.change_channel(reasoning);
         }
         self.feed(chunk, sink);
-        self.calm = self.scanner.calm(self.base + self.held.len() as u64);
+        // `wake` left nothing; mostly that stays so.
+        if let Some(calm) = self.scanner.calm(self.base + self.held.len() as u64) {
+            self.calm = Some(calm);
+        }
     }
 
     /// Tells the scanner what was handed on without it, and what was looked at.
