@@ -325,7 +325,7 @@ impl JsonText {
     /// What the text says, read from `self.start..end`.
     pub(super) fn read(&self, window: &Window<'_>, end: u64, max_depth: usize, parts: &mut Parts) {
         let source = window.slice(self.start..end);
-        source.clone_into(&mut parts.raw_arguments);
+        parts.raw_arguments = source.to_owned();
         if let Some(fault) = self.limit_fault(max_depth) {
             parts.fault = Some(fault);
             return;

@@ -175,7 +175,14 @@ impl Emitter {
     }
 
     /// Hands on a think tag and goes over to `region`.
-    pub(super) fn think(&mut self, kind: MarkerKind, region: Region, window: &Window<'_>, to: u64, sink: &mut Sink<'_>) {
+    pub(super) fn think(
+        &mut self,
+        kind: MarkerKind,
+        region: Region,
+        window: &Window<'_>,
+        to: u64,
+        sink: &mut Sink<'_>,
+    ) {
         self.settle(window, self.region == Region::Content, sink);
         let span = self.reported..to;
         self.reported = to;

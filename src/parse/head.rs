@@ -98,10 +98,20 @@ fn run_of(length: usize, least: usize, most: usize, rest: &str, more: bool) -> M
     }
 }
 
+/// By byte, whether it is a letter, a digit or `_`.
+const IS_PLAIN: [bool; 256] = {
+    let (mut is_plain, mut byte) = ([false; 256], 0);
+    while byte < 256 {
+        is_plain[byte] = (byte as u8).is_ascii_alphanumeric() || byte as u8 == b'_';
+        byte += 1;
+    }
+    is_plain
+};
+
 /// Length of what may be a name, or the start of one.
 fn name_length(text: &str, quote: Option<char>) -> usize {
     // Most names are these bytes alone.
-    let plain = text.bytes().take_while(|b| b.is_ascii_alphanumeric() || *b == b'_').count();
+    let plain = text.bytes().take_while(|byte| IS_PLAIN[usize::from(*byte)]).count();
     text[plain..].find(|c| ends_name(c, quote)).map_or(text.len(), |end| plain + end)
 }
 

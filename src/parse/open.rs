@@ -107,7 +107,7 @@ impl Body {
             Body::NamedJson(body) => body.names(),
             Body::ToolTag(body) => {
                 let (server, tool) = body.names(body.callee.tool(tables));
-                (server, Some(tool))
+                (server.map(str::to_owned), Some(tool.to_owned()))
             }
             Body::Tentative(_) => (None, None),
         };
@@ -188,10 +188,7 @@ impl OpenCall {
             let step = match &mut self.body {
                 Body::Element(body) => body.advance(readable, max_depth, &mut out),
                 Body::NamedJson(body) => body.advance(readable, max_depth, &mut out),
-                Body::ToolTag(body) => {
-                    let callee = body.callee.clone();
-                    body.advance(callee.tool(tables), readable, &mut out)
-                }
+                Body::ToolTag(body) => body.advance(body.callee.tool(tables), readable, &mut out),
                 Body::Envelope(body) => body.advance(readable, &mut out),
                 Body::Tentative(body) => body.advance(tables, readable, &mut self.no_call),
             };
@@ -243,8 +240,8 @@ impl OpenCall {
                 Body::Element(body) => body.into_parts(kept, end, truncated, limits.depth),
                 Body::NamedJson(body) => body.into_parts(kept, truncated, limits.depth),
                 Body::ToolTag(body) => {
-                    let callee = body.callee.clone();
-                    body.into_parts(callee.tool(tables), kept, truncated)
+                    let tool = body.callee.tool(tables);
+                    body.into_parts(tool, kept, truncated)
                 }
                 Body::Envelope(body) => body.into_parts(kept, truncated, limits.depth),
                 Body::Tentative(_) => Parts::default(),

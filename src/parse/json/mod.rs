@@ -9,4 +9,4 @@ mod value;
 pub(super) use behind::Behind;
 pub(super) use lexer::{Lexed, Lexer, Special, is_short_escape};
 pub(super) use loose::{Closer, Loose, LooseStep};
-pub(super) use value::{escaped, read};
+pub(super) use value::{escaped, push_escaped, read};

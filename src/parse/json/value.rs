@@ -7,7 +7,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess,
 use serde_json::map::Entry;
 use serde_json::{Map, Number, Value};
 
-use super::super::bytes::Places;
+use super::super::bytes::{Kind, Places, any_zero};
 use super::lexer::Special;
 use super::repair::{self, Mended, Stop, mend};
 use crate::call::Repair;
@@ -119,24 +119,29 @@ fn unescaped(text: &str) -> Option<String> {
 
 /// The text as it stands in a JSON string: itself, or written into `scratch`.
 pub(in crate::parse) fn escaped<'t>(text: &'t str, scratch: &'t mut String) -> &'t str {
-    scratch.clear();
-    let mut written = 0;
-    for at in Places::new(Special, text.as_bytes()) {
-        scratch.push_str(&text[written..at]);
-        written = at + 1;
-        match text.as_bytes()[at] {
-            b'"' => scratch.push_str("\\\""),
-            b'\\' => scratch.push_str("\\\\"),
-            b'\x08' => scratch.push_str("\\b"),
-            b'\x0c' => scratch.push_str("\\f"),
-            control => escape_control(char::from(control), scratch),
-        }
-    }
-    if written == 0 {
+    if !any_zero(text.as_bytes(), |b| Special.rest(b)) {
         return text;
     }
-    scratch.push_str(&text[written..]);
+    scratch.clear();
+    push_escaped(text, scratch);
     scratch
+}
+
+/// Writes the text behind `out` as it stands in a JSON string.
+pub(in crate::parse) fn push_escaped(text: &str, out: &mut String) {
+    let mut written = 0;
+    for at in Places::new(Special, text.as_bytes()) {
+        out.push_str(&text[written..at]);
+        written = at + 1;
+        match text.as_bytes()[at] {
+            b'"' => out.push_str("\\\""),
+            b'\\' => out.push_str("\\\\"),
+            b'\x08' => out.push_str("\\b"),
+            b'\x0c' => out.push_str("\\f"),
+            control => escape_control(char::from(control), out),
+        }
+    }
+    out.push_str(&text[written..]);
 }
 
 /// Writes a control character as it stands in a JSON string.

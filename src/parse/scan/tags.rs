@@ -17,25 +17,35 @@ impl Scanner {
     /// An opener whose gate opens; yields it and its length. Of several that
     /// begin alike the first counts, so that no later one is taken too soon.
     pub(super) fn opener(&self, text: &str, more: bool) -> Match<(Opener, usize)> {
-        self.tag_opener(text, more)
-            .or_else(|| self.wrapper_opener(text, more))
-            .or_else(|| self.named_opener(text, more))
+        for find in [Self::tag_opener, Self::wrapper_opener, Self::named_opener] {
+            match find(self, text, more) {
+                Match::No => {}
+                found => return found,
+            }
+        }
+        Match::No
     }
 
     /// A literal marker that leads to JSON.
     fn wrapper_opener(&self, text: &str, more: bool) -> Match<(Opener, usize)> {
-        let opens = |i: usize| {
-            let open = self.tables.wrapped[i].0.open;
-            match begins(text, open, more) {
-                Match::Yes(()) => lead_ahead(text, open.len(), more).map(|_| (Opener::Wrapper(i), open.len())),
-                Match::Undecided => Match::Undecided,
-                Match::No => Match::No,
-            }
-        };
         // A second byte tells most of them apart, if it has come.
         let second = text.as_bytes().get(1);
-        let may_open = |i: &usize| second.is_none() || self.tables.wrapped[*i].0.open.as_bytes().get(1) == second;
-        (0..self.tables.wrapped.len()).filter(may_open).fold(Match::No, |found, i| found.or_else(|| opens(i)))
+        for (i, (wrapper, _)) in self.tables.wrapped.iter().enumerate() {
+            let open = wrapper.open;
+            if second.is_some() && open.as_bytes().get(1) != second {
+                continue;
+            }
+            let found = match begins(text, open, more) {
+                Match::Yes(()) => lead_ahead(text, open.len(), more).map(|_| ()),
+                found => found,
+            };
+            match found {
+                Match::Yes(()) => return Match::Yes((Opener::Wrapper(i), open.len())),
+                Match::Undecided => return Match::Undecided,
+                Match::No => {}
+            }
+        }
+        Match::No
     }
 
     /// An opening tag of an element or a tool.

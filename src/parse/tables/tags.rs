@@ -14,13 +14,6 @@ pub(in crate::parse) struct TagTool {
     pub(in crate::parse) parameters: Vec<TagParameter>,
 }
 
-impl TagTool {
-    /// A tool of which only the name is known.
-    pub(in crate::parse) fn unknown(name: &str) -> Self {
-        TagTool { tag: String::new(), server: None, tool: name.to_owned(), parameters: Vec::new() }
-    }
-}
-
 /// A parameter that can be given by its tag.
 #[derive(Debug)]
 pub(in crate::parse) struct TagParameter {

@@ -21,7 +21,7 @@ use serde_json::{Map, Value};
 use crate::call::Repair;
 use crate::dialect::NamedCall;
 use crate::parse::body::{COMMENT_CLOSE, COMMENT_OPEN, CallOut, Comment, Step, comment, think_close};
-use crate::parse::json::escaped;
+use crate::parse::json::push_escaped;
 use crate::parse::tables::{TagParameter, TagTool};
 use crate::parse::verdict::{Fault, Parts};
 use crate::parse::window::{Match, Window, begins, begins_tag, leading_space};
@@ -35,7 +35,8 @@ const CDATA_CLOSE: &str = "]]>";
 pub(super) struct ToolTag {
     pub(super) callee: Callee,
     tags: Tags,
-    /// Server and tool as they were written, where the tag is not the tool's name.
+    /// Server and tool as they were written, where the tag is not the tool's name; so it is with one
+    /// that is not known.
     name: Option<(Option<String>, String)>,
     /// Parameters of the call that the tool does not have; their indices follow the tool's.
     others: Vec<TagParameter>,
@@ -157,7 +158,7 @@ impl ToolTag {
         if !self.started {
             self.started = true;
             let (server, name) = self.names(tool);
-            out.start(self.cursor, server.as_deref(), &name);
+            out.start(self.cursor, server, name);
         }
         loop {
             let rest = window.from(self.cursor);
@@ -188,7 +189,7 @@ impl ToolTag {
     /// What the call says. `truncated`: its closing tag was not seen.
     pub(super) fn into_parts(self, tool: &TagTool, window: &Window<'_>, truncated: Option<&str>) -> Parts {
         let truncated = truncated.or(self.ended_by_think.then_some("the reasoning ended inside the call"));
-        let (server, name) = self.names(tool);
+        let (server, name) = self.name.unwrap_or_else(|| (tool.server.clone(), tool.tool.clone()));
         let too_deep = self.too_deep.then(|| Fault::too_deep(self.max_depth));
         let doubtful = |name| Fault::malformed(format!("a broken tag stands behind the closing tag of `{name}`"));
         Parts {
@@ -203,11 +204,9 @@ impl ToolTag {
     }
 
     /// Server and tool. Where the name was written out, its server is looked up at the end.
-    pub(super) fn names(&self, tool: &TagTool) -> (Option<String>, String) {
-        match &self.name {
-            Some(name) => name.clone(),
-            None => (tool.server.clone(), tool.tool.clone()),
-        }
+    pub(super) fn names<'t>(&'t self, tool: &'t TagTool) -> (Option<&'t str>, &'t str) {
+        let (server, name) = self.name.as_ref().map_or((&tool.server, &tool.tool), |(server, name)| (server, name));
+        (server.as_deref(), name)
     }
 
     fn parameter<'t>(&'t self, tool: &'t TagTool, i: usize) -> &'t TagParameter {
@@ -278,11 +277,12 @@ impl ToolTag {
 
     /// Hands on a key of the preview's JSON object.
     fn key_delta(&mut self, name: &str, out: &mut CallOut<'_, '_>) {
-        let key = escaped(name, &mut self.scratch);
-        let lead = if self.object_open { "," } else { "{" };
+        self.scratch.clear();
+        self.scratch.push_str(if self.object_open { ",\"" } else { "{\"" });
+        push_escaped(name, &mut self.scratch);
+        self.scratch.push_str("\":");
         self.object_open = true;
-        let key = [lead, "\"", key, "\":"].concat();
-        out.delta(self.cursor, &key);
+        out.delta(self.cursor, &self.scratch);
     }
 
     fn think(&mut self, rest: &str, more: bool) -> Go {

@@ -1,7 +1,5 @@
 //! How the tags of a call are written.
 
-use std::sync::Arc;
-
 use crate::dialect::{NamedArguments, NamedCall};
 use crate::parse::head::{Head, begins_token, closes, head};
 use crate::parse::tables::{Tables, TagTool};
@@ -91,13 +89,16 @@ fn length(found: Match<Head<'_>>) -> Match<usize> {
 }
 
 /// The tool that a call is of.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub(in crate::parse) enum Callee {
     /// Index into [`Tables::tools`].
     Known(usize),
     /// A tool that is not known; its parameters are those that the call has.
-    Other(Arc<TagTool>),
+    Unknown,
 }
+
+/// Nothing is known of it, and its call says its name.
+static UNKNOWN: TagTool = TagTool { tag: String::new(), server: None, tool: String::new(), parameters: Vec::new() };
 
 impl Callee {
     /// The tool of this name.
@@ -106,13 +107,13 @@ impl Callee {
         let known = found.and_then(|tool| {
             tables.tools.iter().position(|known| known.tool == tool.name && known.server == tool.server)
         });
-        known.map_or_else(|| Callee::Other(Arc::new(TagTool::unknown(name))), Callee::Known)
+        known.map_or(Callee::Unknown, Callee::Known)
     }
 
-    pub(in crate::parse) fn tool<'t>(&'t self, tables: &'t Tables) -> &'t TagTool {
+    pub(in crate::parse) fn tool(self, tables: &Tables) -> &TagTool {
         match self {
-            Callee::Known(i) => &tables.tools[*i],
-            Callee::Other(tool) => tool,
+            Callee::Known(i) => &tables.tools[i],
+            Callee::Unknown => &UNKNOWN,
         }
     }
 }

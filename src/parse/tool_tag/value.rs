@@ -188,7 +188,14 @@ impl ToolTag {
         }
     }
 
-    fn value_ends(&mut self, tool: &TagTool, open: Open, close_at: u64, window: &Window<'_>, out: &mut CallOut<'_, '_>) {
+    fn value_ends(
+        &mut self,
+        tool: &TagTool,
+        open: Open,
+        close_at: u64,
+        window: &Window<'_>,
+        out: &mut CallOut<'_, '_>,
+    ) {
         let name = self.parameter(tool, open.parameter).name.clone();
         if open.is_doubtful {
             self.doubtful.get_or_insert_with(|| name.clone());
