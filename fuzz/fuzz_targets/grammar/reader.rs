@@ -215,7 +215,8 @@ const MARKUP: &[&str] = &["```json", "<![CDATA[", "&lt;", "&gt;", "&amp;", "&quo
 /// Letters and digits of what is not markup; no zeros, which a number's
 /// spelling may add or drop, and Python's words as JSON's.
 fn signs(text: &str) -> String {
-    let text = MARKUP.iter().fold(text.to_owned(), |text, mark| text.replace(mark, " "));
+    // A backslash in it may be text or be dropped, as an escape that is none.
+    let text = MARKUP.iter().fold(text.replace('\\', ""), |text, mark| text.replace(mark, " "));
     let signs: String =
         text.chars().filter(|c| c.is_alphanumeric() && *c != '0').flat_map(char::to_lowercase).collect();
     signs.replace("none", "null")
