@@ -1,7 +1,7 @@
 //! Openers that hold a name, matched piece by piece, and special tokens in
 //! their spellings.
 
-use super::line::run as fence_run;
+use super::line::fence_chars;
 use super::window::{Match, begins, floor_boundary, leading_space};
 use crate::dialect::{NamedArguments, NamedCall, Piece};
 
@@ -139,7 +139,7 @@ pub(super) fn gate(call: &NamedCall, text: &str, more: bool) -> Match<()> {
     let arguments = match &call.arguments {
         NamedArguments::Json { .. } => match begins(inner, "{", more) {
             Match::Yes(()) => Match::Yes(()),
-            _ => unit(fence_run(inner, more)),
+            _ => unit(fence_chars(inner, more)),
         },
         NamedArguments::Tags { open, .. } => unit(head(open, inner, more)),
     };

@@ -24,7 +24,7 @@ const MIN_FENCE: usize = 3;
 /// `~~~` or `'''`, then at most two words. Yields the fence and the line's
 /// length with its line break.
 pub(super) fn fence_open(text: &str, more: bool) -> Match<(Fence, usize)> {
-    let fence = match run(text, more) {
+    let fence = match fence_chars(text, more) {
         Match::Yes(fence) => fence,
         Match::Undecided => return Match::Undecided,
         Match::No => return Match::No,
@@ -79,7 +79,7 @@ pub(super) fn fence_end(text: &str, fence: Fence, think_tags: bool, more: bool) 
 /// Whether `text` begins with a run of fence characters, then perhaps a
 /// language; yields the length of both. For fences that a dialect expects.
 pub(super) fn fence_run(text: &str, more: bool) -> Match<usize> {
-    match run(text, more) {
+    match fence_chars(text, more) {
         Match::Yes(fence) => {
             let word = text[fence.length..].bytes().take_while(u8::is_ascii_alphanumeric).count();
             let length = fence.length + word;
@@ -91,7 +91,7 @@ pub(super) fn fence_run(text: &str, more: bool) -> Match<usize> {
 }
 
 /// The fence that `text` begins with, for [`fence_close`].
-pub(super) fn run(text: &str, more: bool) -> Match<Fence> {
+pub(super) fn fence_chars(text: &str, more: bool) -> Match<Fence> {
     let Some(&byte) = text.as_bytes().first().filter(|b| matches!(b, b'`' | b'~' | b'\'')) else {
         return Match::No;
     };

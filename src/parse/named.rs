@@ -12,7 +12,7 @@ use super::body::{CallOut, JsonCloser, Step, think_close};
 use super::calm::CalmKind;
 use super::config::MIN_HOLD;
 use super::head::{begins_token, closes, either, unit};
-use super::line::{fence_run, run as fence_chars};
+use super::line::{fence_chars, fence_run};
 use super::verdict::{Fault, Parts};
 use super::window::{Match, Window, leading_space};
 use crate::call::Repair;

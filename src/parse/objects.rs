@@ -1,7 +1,7 @@
 //! A run of JSON objects behind a marker, as text: what leads to an object,
 //! what may stand between two, and what ends the run.
 
-use super::line::{Fence, fence_end, fence_run, run as fence_chars};
+use super::line::{Fence, fence_chars, fence_end, fence_run};
 use super::tables::Marked;
 use super::window::{Match, begins, leading_space};
 

@@ -7,7 +7,7 @@ use super::body::{JsonCloser, JsonStep, JsonText, think_close};
 use super::config::MIN_HOLD;
 use super::given_back::NoCall;
 use super::head::{either, unit};
-use super::line::{fence_run, run as fence_chars};
+use super::line::{fence_chars, fence_run};
 use super::tables::Tables;
 use super::tentative::{Cut, Go, Piece, Tentative};
 use super::verdict::Parts;

@@ -5,7 +5,7 @@ use super::{Found, Scanner};
 use crate::event::Region;
 use crate::parse::emit::Sink;
 use crate::parse::head::head;
-use crate::parse::line::run as fence_run;
+use crate::parse::line::fence_chars;
 use crate::parse::open::{Body, OpenCall};
 use crate::parse::react::React;
 use crate::parse::window::{Match, Window, begins, leading_space};
@@ -45,7 +45,7 @@ impl Scanner {
         let inner = &text[found.length..];
         let inner = &inner[leading_space(inner)..];
         match begins(inner, "{", more) {
-            Match::No => fence_run(inner, more).map(|_| (found.name, found.length)),
+            Match::No => fence_chars(inner, more).map(|_| (found.name, found.length)),
             brace => brace.map(|()| (found.name, found.length)),
         }
     }
