@@ -371,16 +371,4 @@ impl JsonCloser for Closer {
         let fence = self.fence.filter(|_| line_start);
         either(think, fence.map_or(Match::No, |fence| unit(fence_end(text, fence, self.think, more))))
     }
-
-    fn inner_first(&self) -> Option<u8> {
-        None
-    }
-
-    fn inner(&self, _text: &str, _more: bool) -> Match<()> {
-        Match::No
-    }
-
-    fn last_passed(&self, _line: &str) -> Option<usize> {
-        None
-    }
 }

@@ -361,14 +361,20 @@ pub(super) trait JsonCloser {
     fn closes(&self, text: &str, line_start: bool, more: bool) -> Match<()>;
 
     /// First byte of the closer that comes right after the JSON, if the dialect has one.
-    fn inner_first(&self) -> Option<u8>;
+    fn inner_first(&self) -> Option<u8> {
+        None
+    }
 
     /// Whether `text` begins with that closer.
-    fn inner(&self, text: &str, more: bool) -> Match<()>;
+    fn inner(&self, _text: &str, _more: bool) -> Match<()> {
+        Match::No
+    }
 
     /// Where the call ended if the last whole closer (all closing tags of the
     /// call) in a line closed it.
-    fn last_passed(&self, line: &str) -> Option<usize>;
+    fn last_passed(&self, _line: &str) -> Option<usize> {
+        None
+    }
 }
 
 struct AsCloser<'c>(&'c dyn JsonCloser);

@@ -153,16 +153,4 @@ impl JsonCloser for Lines {
         let lines = self.spec.lines.iter().filter(|_| line_start).map(|line| begins(text, line, more));
         lines.fold(think, either)
     }
-
-    fn inner_first(&self) -> Option<u8> {
-        None
-    }
-
-    fn inner(&self, _: &str, _: bool) -> Match<()> {
-        Match::No
-    }
-
-    fn last_passed(&self, _: &str) -> Option<usize> {
-        None
-    }
 }
