@@ -40,7 +40,8 @@ pub(super) struct Element {
     scalar: bool,
     /// What was opened around it and is not closed.
     wrapped_in: Option<&'static str>,
-    uri: Map<String, Value>,
+    /// Arguments that are text under their children's own tags.
+    texts: Map<String, Value>,
     /// Where the call would end if nothing more belonged to it.
     complete_at: Option<u64>,
     /// Where something stands that does not belong there.
@@ -76,7 +77,7 @@ impl Element {
             json: None,
             scalar: false,
             wrapped_in: None,
-            uri: Map::new(),
+            texts: Map::new(),
             complete_at: None,
             unexpected_at: None,
         }
@@ -156,7 +157,7 @@ impl Element {
     ) -> Parts {
         match &self.json {
             Some(json) => json.read(window, max_depth, &mut self.parts),
-            None => self.parts.arguments = Value::Object(std::mem::take(&mut self.uri)),
+            None => self.parts.arguments = Value::Object(std::mem::take(&mut self.texts)),
         }
         if let (Some(at), Some(fault)) = (self.unexpected_at, &mut self.parts.fault) {
             let found: String = window.slice(at..end.max(at)).chars().take(FOUND_CHARS).collect();
@@ -324,7 +325,7 @@ impl Element {
             ChildRole::Tool => self.parts.tool = Some(text),
             ChildRole::Argument | ChildRole::Arguments => {
                 self.parts.raw_arguments.clone_from(&text);
-                self.uri.insert(child.tag.to_owned(), Value::String(text));
+                self.texts.insert(child.tag.to_owned(), Value::String(text));
             }
         }
         self.announce(window, child.role, out);
@@ -343,7 +344,7 @@ impl Element {
             }
         }
         if role == ChildRole::Argument {
-            let arguments = Value::Object(self.uri.clone()).to_string();
+            let arguments = Value::Object(self.texts.clone()).to_string();
             out.delta(self.cursor, &arguments);
         }
     }
