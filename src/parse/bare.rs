@@ -16,7 +16,7 @@ use super::body::{JsonCloser, JsonStep, JsonText, think_close};
 use super::config::MIN_HOLD;
 use super::envelope::take;
 use super::given_back::NoCall;
-use super::head::{either, unit};
+use super::head::unit;
 use super::line::{Fence, fence_end};
 use super::names::Names;
 use super::tables::Tables;
@@ -369,6 +369,6 @@ impl JsonCloser for Closer {
     fn closes(&self, text: &str, line_start: bool, more: bool) -> Match<()> {
         let think = if self.think { unit(think_close(text, more)) } else { Match::No };
         let fence = self.fence.filter(|_| line_start);
-        either(think, fence.map_or(Match::No, |fence| unit(fence_end(text, fence, self.think, more))))
+        think.or(fence.map_or(Match::No, |fence| unit(fence_end(text, fence, self.think, more))))
     }
 }

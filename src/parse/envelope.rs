@@ -324,13 +324,12 @@ impl JsonCloser for Around {
     fn closes(&self, text: &str, line_start: bool, more: bool) -> Match<()> {
         let Objects { marked, fence, think_tags, .. } = self.objects;
         let think = if self.think { think_close(text, more) } else { Match::No };
-        let mut found = vec![think, marked.close(text, more)];
-        if line_start {
-            found.push(fence.map_or(Match::No, |fence| fence_end(text, fence, think_tags, more)));
-            found.extend([marked.call_line(text, more), marked.answer_line(text, more)]);
+        let close = think.or(marked.close(text, more));
+        if !line_start {
+            return close.map(|_| ());
         }
-        let yes = found.iter().find(|m| matches!(m, Match::Yes(_)));
-        yes.or_else(|| found.iter().find(|m| **m == Match::Undecided)).map_or(Match::No, |found| found.map(|_| ()))
+        let fence = fence.map_or(Match::No, |fence| fence_end(text, fence, think_tags, more));
+        close.or(fence).or(marked.call_line(text, more)).or(marked.answer_line(text, more)).map(|_| ())
     }
 
     fn inner_first(&self) -> Option<u8> {

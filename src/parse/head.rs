@@ -143,7 +143,7 @@ pub(super) fn gate(call: &NamedCall, text: &str, more: bool) -> Match<()> {
         },
         NamedArguments::Tags { open, .. } => unit(head(open, inner, more)),
     };
-    either(arguments, unit(closes(call, inner, more)))
+    arguments.or(unit(closes(call, inner, more)))
 }
 
 /// Whether `text` begins with what ends the call; yields its length.
@@ -199,15 +199,6 @@ pub(super) fn longest_head(pieces: &[Piece], name: usize) -> usize {
         Piece::OneOf(set) => set.chars().map(char::len_utf8).max().unwrap_or(0),
     };
     pieces.iter().map(length).sum()
-}
-
-/// The better of two answers.
-pub(super) fn either(a: Match<()>, b: Match<()>) -> Match<()> {
-    match (a, b) {
-        (Match::Yes(()), _) | (_, Match::Yes(())) => Match::Yes(()),
-        (Match::Undecided, _) | (_, Match::Undecided) => Match::Undecided,
-        _ => Match::No,
-    }
 }
 
 /// The answer without what was found.

@@ -11,7 +11,7 @@ use super::arguments::{Arguments, ArgumentsStep};
 use super::body::{CallOut, JsonCloser, Step, think_close};
 use super::calm::CalmKind;
 use super::config::MIN_HOLD;
-use super::head::{begins_token, closes, either, unit};
+use super::head::{begins_token, closes, unit};
 use super::line::{fence_chars, fence_run};
 use super::verdict::{Fault, Parts};
 use super::window::{Match, Window, leading_space};
@@ -115,7 +115,7 @@ impl NamedJson {
         let at = self.ends_here()?;
         let cut = window.from(at).trim_start();
         let fence = if self.fence == Fence::Open { unit(fence_chars(cut, true)) } else { Match::No };
-        let is_cut = cut.len() > 1 && either(unit(closes(self.call, cut, true)), fence) == Match::Undecided;
+        let is_cut = cut.len() > 1 && unit(closes(self.call, cut, true)).or(fence) == Match::Undecided;
         Some(if is_cut { window.end() } else { at })
     }
 
@@ -257,7 +257,7 @@ impl JsonCloser for Closers {
     fn closes(&self, text: &str, line_start: bool, more: bool) -> Match<()> {
         let think = if self.think { think_close(text, more) } else { Match::No };
         let fence = if self.fenced && line_start { fence_chars(text, more) } else { Match::No };
-        let own = either(unit(closes(self.call, text, more)), either(unit(think), unit(fence)));
+        let own = unit(closes(self.call, text, more)).or(unit(think)).or(unit(fence));
         let groups = self.named.groups.iter().map(|group| unit(begins_token(text, group.close, more)));
         // The next call of the same kind; a token may stand anywhere, other openers in strings as well.
         let next = self.named.calls.iter().map(|call| match call.head {
@@ -266,7 +266,7 @@ impl JsonCloser for Closers {
             }
             _ => Match::No,
         });
-        groups.chain(next).fold(own, either)
+        own.or(Match::any(groups.chain(next)))
     }
 
     fn inner_first(&self) -> Option<u8> {

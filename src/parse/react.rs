@@ -6,7 +6,7 @@
 use super::body::{JsonCloser, JsonStep, JsonText, think_close};
 use super::config::MIN_HOLD;
 use super::given_back::NoCall;
-use super::head::{either, unit};
+use super::head::unit;
 use super::line::{fence_chars, fence_run};
 use super::tables::Tables;
 use super::tentative::{Cut, Go, Piece, Tentative};
@@ -151,6 +151,6 @@ impl JsonCloser for Lines {
     fn closes(&self, text: &str, line_start: bool, more: bool) -> Match<()> {
         let think = if self.think { unit(think_close(text, more)) } else { Match::No };
         let lines = self.spec.lines.iter().filter(|_| line_start).map(|line| begins(text, line, more));
-        lines.fold(think, either)
+        think.or(Match::any(lines))
     }
 }

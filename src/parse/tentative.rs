@@ -6,7 +6,6 @@ use std::ops::Range;
 
 use super::body::{Step, think_close};
 use super::given_back::NoCall;
-use super::head::either;
 use super::tables::Tables;
 use super::verdict::Parts;
 use super::window::{Match, Window, begins};
@@ -17,7 +16,7 @@ use crate::dialect::{SENTENCE_END, TEMPLATE_TOKENS};
 pub(super) fn ends_message(text: &str, think_tags: bool, more: bool) -> Match<()> {
     let think = if think_tags { think_close(text, more).map(|_| ()) } else { Match::No };
     let tokens = TEMPLATE_TOKENS.iter().map(|token| begins(text, token.text, more));
-    tokens.fold(either(think, sentence_end(text, more)), either)
+    think.or(sentence_end(text, more)).or(Match::any(tokens))
 }
 
 /// The same of the token that ends a message only where nothing follows it.

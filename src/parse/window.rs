@@ -78,6 +78,28 @@ impl<T> Match<T> {
         }
     }
 
+    /// The first of two answers that was found; undecided if either is.
+    pub(super) fn or(self, other: Match<T>) -> Match<T> {
+        match (self, other) {
+            (found @ Match::Yes(_), _) | (_, found @ Match::Yes(_)) => found,
+            (Match::No, Match::No) => Match::No,
+            _ => Match::Undecided,
+        }
+    }
+
+    /// The same of any number of answers; none is asked for behind one that was found.
+    pub(super) fn any(answers: impl IntoIterator<Item = Match<T>>) -> Match<T> {
+        let mut undecided = false;
+        for answer in answers {
+            match answer {
+                Match::Yes(_) => return answer,
+                Match::Undecided => undecided = true,
+                Match::No => {}
+            }
+        }
+        if undecided { Match::Undecided } else { Match::No }
+    }
+
     /// This answer, or another where it is no. While it is undecided, so is all.
     pub(super) fn or_else(self, other: impl FnOnce() -> Match<T>) -> Match<T> {
         if matches!(self, Match::No) { other() } else { self }
@@ -160,6 +182,18 @@ mod tests {
             assert_eq!(begins_tag(text, "a_tag", close, false), Match::Yes(text.len()));
             assert_eq!(begins_tag(text, "a_tag", !close, false), Match::No);
         }
+    }
+
+    #[test]
+    fn what_was_found_counts_before_what_is_undecided() {
+        let (no, undecided) = (Match::<u8>::No, Match::Undecided);
+        assert_eq!(undecided.or(Match::Yes(1)), Match::Yes(1));
+        assert_eq!(Match::Yes(1).or(Match::Yes(2)), Match::Yes(1));
+        assert_eq!((no.or(undecided), undecided.or(no), no.or(no)), (undecided, undecided, no));
+        assert_eq!(Match::any([no, undecided, Match::Yes(1), Match::Yes(2)]), Match::Yes(1));
+        assert_eq!((Match::any([undecided, no]), Match::any([no]), Match::<u8>::any([])), (undecided, no, no));
+        // Where an answer that is undecided counts before another that was found.
+        assert_eq!(undecided.or_else(|| Match::Yes(1)), undecided);
     }
 
     #[test]

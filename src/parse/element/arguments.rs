@@ -1,6 +1,6 @@
 //! The child that holds JSON: what stands around it, and the JSON itself.
 
-use super::{CDATA_OPEN, Element, Go, State, any_tag};
+use super::{CDATA_OPEN, Element, Go, State};
 use crate::call::Repair;
 use crate::dialect::ChildRole;
 use crate::parse::arguments::{Arguments, ArgumentsStep};
@@ -151,9 +151,8 @@ struct Tags {
 impl JsonCloser for Tags {
     fn closes(&self, text: &str, _line_start: bool, more: bool) -> Match<()> {
         let think = if self.think { think_close(text, more) } else { Match::No };
-        any_tag(
-            [begins_tag(text, self.arguments, true, more), begins_tag(text, self.block, true, more), think].into_iter(),
-        )
+        let own = [begins_tag(text, self.arguments, true, more), begins_tag(text, self.block, true, more)];
+        Match::any(own).or(think).map(|_| ())
     }
 
     fn inner_first(&self) -> Option<u8> {

@@ -87,7 +87,7 @@ impl Element {
     pub(super) fn gate(block: &Block, text: &str, more: bool) -> Match<()> {
         let close = begins_tag(text, block.tag, true, more);
         let children = block.children.iter().map(|child| begins_tag(text, child.tag, false, more));
-        any_tag(children.chain([close]))
+        Match::any(children.chain([close])).map(|_| ())
     }
 
     pub(super) fn advance(&mut self, window: &Window<'_>, max_depth: usize, out: &mut CallOut<'_, '_>) -> Step {
@@ -378,16 +378,4 @@ enum Go {
     On,
     Wait,
     End(u64),
-}
-
-fn any_tag(found: impl Iterator<Item = Match<usize>>) -> Match<()> {
-    let mut undecided = false;
-    for tag in found {
-        match tag {
-            Match::Yes(_) => return Match::Yes(()),
-            Match::Undecided => undecided = true,
-            Match::No => {}
-        }
-    }
-    if undecided { Match::Undecided } else { Match::No }
 }

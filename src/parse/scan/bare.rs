@@ -67,11 +67,7 @@ impl Scanner {
             Some(b'[') => list_ahead(&self.tables.names, text, more).map(|_| ()),
             _ => self.tables.names.called(text, more).map(|_| ()),
         };
-        match (json, python) {
-            (Match::Yes(()), _) | (_, Match::Yes(())) => Match::Yes(()),
-            (Match::Undecided, _) | (_, Match::Undecided) => Match::Undecided,
-            _ => Match::No,
-        }
+        json.or(python)
     }
 
     fn open_json(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {

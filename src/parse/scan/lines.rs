@@ -3,6 +3,7 @@
 use super::{Found, Scanner};
 use crate::event::MarkerKind;
 use crate::parse::emit::Sink;
+use crate::parse::head::unit;
 use crate::parse::line::{Fence, fence_end, fence_open};
 use crate::parse::objects::line_ahead;
 use crate::parse::tables::Marked;
@@ -113,24 +114,8 @@ impl Scanner {
         if text.is_empty() {
             return if more { Match::Undecided } else { Match::No };
         }
-        let opener = match self.opener(text, more) {
-            Match::Yes(_) => return Match::Yes(()),
-            found => found == Match::Undecided,
-        };
-        let opener = match self.react_ahead(text, more) {
-            Match::Yes(_) => return Match::Yes(()),
-            found => opener || found == Match::Undecided,
-        };
-        let opener = match self.bare_ahead(text, more) {
-            Match::Yes(()) => return Match::Yes(()),
-            found => opener || found == Match::Undecided,
-        };
-        match self.tables.marked.map_or(Match::No, |marked| line_ahead(marked, text, more)) {
-            Match::Yes(_) => Match::Yes(()),
-            Match::Undecided => Match::Undecided,
-            Match::No if opener => Match::Undecided,
-            Match::No => Match::No,
-        }
+        let line = self.tables.marked.map_or(Match::No, |marked| unit(line_ahead(marked, text, more)));
+        unit(self.opener(text, more)).or(unit(self.react_ahead(text, more))).or(self.bare_ahead(text, more)).or(line)
     }
 
     /// `TYPE: MCP` and `TYPE: ANSWER` lines.

@@ -164,32 +164,17 @@ fn group_of(named: &Named, group: &Group, text: &str, more: bool) -> Match<(bool
         Match::Undecided => return Match::Undecided,
         Match::No if group.gated => return Match::No,
         Match::No => {
-            return match begins_token(text, group.close, more) {
-                Match::Yes(length) => Match::Yes((false, length)),
-                Match::Undecided => Match::Undecided,
-                Match::No => Match::No,
-            };
+            return begins_token(text, group.close, more).map(|length| (false, length));
         }
     };
     let length = length + leading_space(&text[length..]);
-    let mut undecided = false;
-    for call in named.calls {
-        let Some(Piece::Text(opener)) = call.head.first() else { continue };
-        match begins_token(&text[length..], opener, more) {
-            Match::Yes(_) => return Match::Yes((true, length)),
-            found => undecided |= found == Match::Undecided,
-        }
-    }
-    if undecided { Match::Undecided } else { Match::No }
+    let openers = named.calls.iter().filter_map(|call| match call.head.first() {
+        Some(Piece::Text(opener)) => Some(begins_token(&text[length..], opener, more)),
+        _ => None,
+    });
+    Match::any(openers).map(|_| (true, length))
 }
 
 fn group_close(named: &Named, text: &str, more: bool) -> Match<usize> {
-    let mut undecided = false;
-    for group in named.groups {
-        match begins_token(text, group.close, more) {
-            Match::Yes(length) => return Match::Yes(length),
-            found => undecided |= found == Match::Undecided,
-        }
-    }
-    if undecided { Match::Undecided } else { Match::No }
+    Match::any(named.groups.iter().map(|group| begins_token(text, group.close, more)))
 }

@@ -147,11 +147,7 @@ impl ToolTag {
         let parameters = tool.parameters.iter().map(|p| begins_tag(text, &p.name, false, more));
         let tags = parameters.chain([begins_tag(text, &tool.tag, true, more)]);
         let comment = begins(text, COMMENT_OPEN, more);
-        tags.fold(comment, |a, b| match (a, b) {
-            (Match::Yes(()), _) | (_, Match::Yes(_)) => Match::Yes(()),
-            (Match::Undecided, _) | (_, Match::Undecided) => Match::Undecided,
-            _ => Match::No,
-        })
+        comment.or(Match::any(tags).map(|_| ()))
     }
 
     pub(super) fn advance(&mut self, tool: &TagTool, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
@@ -346,14 +342,11 @@ impl ToolTag {
                 _ => Match::No,
             };
         };
-        let mut undecided = false;
-        for TagParameter { name, .. } in tool.parameters.iter().filter(|p| is_unfilled(&p.name)) {
-            match begins_tag(text, name, false, more) {
-                Match::Yes(length) => return Match::Yes((name, length)),
-                found => undecided |= found == Match::Undecided,
-            }
-        }
-        if undecided { Match::Undecided } else { Match::No }
+        let unfilled = tool.parameters.iter().filter(|p| is_unfilled(&p.name));
+        let tag = |TagParameter { name, .. }: &'t TagParameter| {
+            begins_tag(text, name, false, more).map(|length| (name.as_str(), length))
+        };
+        Match::any(unfilled.map(tag))
     }
 }
 
