@@ -85,8 +85,8 @@ pub(super) fn comment(rest: &str, think_ends: bool, more: bool) -> Comment {
     Comment::Open(rest.len())
 }
 
-/// Why a value with further members behind it is none.
-const MEMBER_BEHIND: &str = "a closing bracket stands too early: further members follow behind the last one";
+/// Why a value is none that goes on behind its last bracket.
+const GOES_ON: &str = "a closing bracket stands too early: what follows the last one belongs inside";
 
 /// A JSON text inside a call: strict as long as it can be, then tolerant.
 #[derive(Debug)]
@@ -308,7 +308,8 @@ impl JsonText {
     /// could be decided.
     pub(super) fn look_behind(&mut self, at: u64, rest: &str, more: bool) -> bool {
         let Match::Yes(behind) = Behind::of(rest, more) else { return false };
-        self.behind = Behind { glued: behind.glued && at == self.cursor, ..behind };
+        let is_near = at == self.cursor;
+        self.behind = Behind { glued: behind.glued && is_near, digits: behind.digits && is_near, ..behind };
         true
     }
 
@@ -322,6 +323,15 @@ impl JsonText {
         self.too_deep.then(|| Fault::too_deep(max_depth))
     }
 
+    /// Whether what follows the text belongs inside: a member, the rest of its last number or
+    /// word, or what may be left of a key.
+    fn goes_on(&self, source: &str, repairs: &[Repair]) -> bool {
+        let Behind { glued, digits, member, .. } = self.behind;
+        let number = source.trim_end_matches(['}', ']', ' ', '\t', '\r', '\n']).ends_with(|c: char| c.is_ascii_digit());
+        let word = repairs.iter().any(|r| matches!(r, Repair::TrailingComma | Repair::UnquotedValues));
+        member || glued && word || digits && number
+    }
+
     /// What the text says, read from `self.start..end`.
     pub(super) fn read(&self, window: &Window<'_>, end: u64, max_depth: usize, parts: &mut Parts) {
         let source = window.slice(self.start..end);
@@ -330,14 +340,8 @@ impl JsonText {
             parts.fault = Some(fault);
             return;
         }
-        if self.behind.member {
-            parts.fault = Some(Fault::malformed(MEMBER_BEHIND));
-            return;
-        }
         match read(source, self.balanced) {
-            Ok(found) if self.behind.glued && found.repairs.contains(&Repair::TrailingComma) => {
-                parts.fault = Some(Fault::malformed(MEMBER_BEHIND));
-            }
+            Ok(found) if self.goes_on(source, &found.repairs) => parts.fault = Some(Fault::malformed(GOES_ON)),
             // `{"a": {"b": 1}, "c": 2}` with one bracket more: `{"a": {}"b": 1}, "c": 2}`.
             Ok(found) if self.behind.surplus && found.repairs.contains(&Repair::MissingComma) => {
                 let message =

@@ -1,15 +1,17 @@
 //! What stands behind a JSON value, and whether it may belong inside.
 
 use super::repair::{closes_string, opens_string};
-use crate::parse::window::{Match, leading_space};
+use crate::parse::window::{Match, begins, leading_space};
 
 /// What was seen behind a value.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(in crate::parse) struct Behind {
     /// A bracket that nothing opened.
     pub(in crate::parse) surplus: bool,
-    /// A word or a quotation mark, without white space between.
+    /// A word or a key, without white space between.
     pub(in crate::parse) glued: bool,
+    /// Digits that a bracket or a further key follows, without white space before them.
+    pub(in crate::parse) digits: bool,
     /// A further member: the value's last bracket stands too early.
     pub(in crate::parse) member: bool,
 }
@@ -17,15 +19,40 @@ pub(in crate::parse) struct Behind {
 impl Behind {
     /// What `text` begins with, right behind a value. Undecided while it may yet become a member.
     pub(in crate::parse) fn of(text: &str, more: bool) -> Match<Self> {
-        let first = text.chars().next();
-        let glued = first.is_some_and(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '"' | '“' | '”'));
+        let begins = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '"' | '“' | '”' | '&' | '\\');
+        let glued = text.starts_with(begins);
         let surplus = text.trim_start().starts_with(['}', ']']);
-        match member(text, more) {
-            Match::Undecided => Match::Undecided,
-            found => Match::Yes(Behind { surplus, glued, member: found == Match::Yes(()) }),
+        match (member(text, more), digits(text, more)) {
+            (Match::Undecided, _) | (_, Match::Undecided) => Match::Undecided,
+            (member, digits) => Match::Yes(Behind {
+                surplus,
+                glued,
+                digits: digits == Match::Yes(()),
+                member: member == Match::Yes(()),
+            }),
         }
     }
 }
+
+/// Whether digits follow, and behind them a bracket or a comma and a quotation mark.
+fn digits(text: &str, more: bool) -> Match<()> {
+    let unknown = if more { Match::Undecided } else { Match::No };
+    let behind = text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let behind = if text.starts_with(|c: char| c.is_ascii_digit()) { behind.trim_start() } else { return Match::No };
+    match behind.strip_prefix([',', '}', ']']) {
+        Some(key) if behind.starts_with(',') => match key.trim_start().chars().next() {
+            Some(open) if opens_string(open) => Match::Yes(()),
+            Some(_) => Match::No,
+            None => unknown,
+        },
+        Some(_) => Match::Yes(()),
+        None if behind.is_empty() => unknown,
+        None => Match::No,
+    }
+}
+
+/// What begins a key in text that is escaped once more.
+const ESCAPED_QUOTES: [&str; 2] = ["\\\"", "&quot;"];
 
 /// Whether a key in quotes follows, behind closing brackets or not: with a comma before it or a
 /// colon behind it. Another text in quotes may be prose.
@@ -37,7 +64,8 @@ fn member(text: &str, more: bool) -> Match<()> {
     let text = &text[leading_space(text)..];
     let Some(open) = text.chars().next() else { return unknown };
     if !opens_string(open) {
-        return Match::No;
+        let escaped = ESCAPED_QUOTES.into_iter().filter(|_| behind_comma.is_some());
+        return escaped.map(|quote| begins(text, quote, more)).fold(Match::No, |found, next| found.or_else(|| next));
     }
     if behind_comma.is_some() {
         return Match::Yes(());
@@ -59,16 +87,48 @@ mod tests {
     use super::*;
 
     #[test]
+    fn digits_go_on_with_a_number_where_the_json_goes_on_behind_them() {
+        for text in ["14}", "1.5 ]", "4, \"b\": 1"] {
+            assert_eq!(digits(text, false), Match::Yes(()), "{text}");
+        }
+        for text in ["", "x}", "1 < 2", "2, then 3", " 14}", "14"] {
+            assert_eq!(digits(text, false), Match::No, "{text}");
+        }
+        for text in ["14", "1, "] {
+            assert_eq!(digits(text, true), Match::Undecided, "{text}");
+        }
+    }
+
+    #[test]
     fn a_key_behind_a_value_is_a_member_and_quoted_prose_is_not() {
-        for text in [r#""b": 1}"#, r#", "b": 1}"#, "}\n \"b\" :1", r#"]}, "b"#, "'b': 1", "“b”：1"] {
+        for text in [
+            r#", \"b\": 1}"#,
+            ",&quot;b",
+            r#""b": 1}"#,
+            r#", "b": 1}"#,
+            "}\n \"b\" :1",
+            r#"]}, "b"#,
+            "'b': 1",
+            "“b”：1",
+        ] {
             assert_eq!(member(text, false), Match::Yes(()), "{text}");
         }
-        for text in
-            ["", "}}", "\"b\"", "\"So be it\", he said", "\"b\n\": 1", ", {\"a\": 1}", "b: 1", "; \"b\": 1", "'''\n"]
-        {
+        for text in [
+            "",
+            "}}",
+            "\"b\"",
+            "\"So be it\", he said",
+            "\"b\n\": 1",
+            ", {\"a\": 1}",
+            "&quot;b",
+            ", \\n",
+            "b: 1",
+            "; \"b\": 1",
+            "'''\n",
+        ] {
             assert_eq!(member(text, false), Match::No, "{text}");
         }
-        for text in ["", " }", ",", ", ", "\"b", "\"b\"", "\"b\" "] {
+        for text in ["", ", &quo", ",\\", " }", ",", ", ", "\"b", "\"b\"", "\"b\" "] {
             assert_eq!(member(text, true), Match::Undecided, "{text}");
         }
     }
