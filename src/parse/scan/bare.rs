@@ -22,7 +22,7 @@ impl Scanner {
         let Line { indent, text, more } = line;
         let is_json = text.starts_with(['{', '[']);
         let is_code = || indent > MAX_INDENT || window.from(self.at)[..indent].contains('\t');
-        if !is_json && (!self.tables.python || is_code()) {
+        if !is_json && (self.tables.python.is_none() || is_code()) {
             return Found::Text;
         }
         // What came before says whether a call may stand here.
@@ -33,7 +33,7 @@ impl Scanner {
         };
         let ahead = match (is_json, self.tables.json) {
             _ if !allowed => Match::No,
-            (true, Some(keys)) => BareJson::ahead(keys, text, more),
+            (true, Some((_, keys))) => BareJson::ahead(keys, text, more),
             (true, None) => Match::No,
             (false, _) => self.tables.names.called(text, more).map(|_| ()),
         };
@@ -49,7 +49,7 @@ impl Scanner {
 
     /// At a `[`: a list of calls in Python's syntax. What came before was handed on.
     pub(super) fn python_list(&mut self, text: &str, more: bool, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
-        if !self.tables.python || !self.may_be_bare() {
+        if self.tables.python.is_none() || !self.may_be_bare() {
             return Found::Text;
         }
         match list_ahead(&self.tables.names, text, more) {
@@ -61,9 +61,9 @@ impl Scanner {
 
     /// Whether `text`, at a fence's start, begins a call that no marker announces.
     pub(super) fn bare_ahead(&self, text: &str, more: bool) -> Match<()> {
-        let json = self.tables.json.map_or(Match::No, |keys| BareJson::ahead(keys, text, more));
+        let json = self.tables.json.map_or(Match::No, |(_, keys)| BareJson::ahead(keys, text, more));
         let python = match text.as_bytes().first() {
-            _ if !self.tables.python => Match::No,
+            _ if self.tables.python.is_none() => Match::No,
             Some(b'[') => list_ahead(&self.tables.names, text, more).map(|_| ()),
             _ => self.tables.names.called(text, more).map(|_| ()),
         };
@@ -71,16 +71,17 @@ impl Scanner {
     }
 
     fn open_json(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
-        let Some(keys) = self.tables.json else { return Found::Text };
+        let Some((dialect, keys)) = self.tables.json else { return Found::Text };
         let think_ends = self.mode != ReasoningMode::Off;
         let json = BareJson::new(keys, self.at, self.fence, think_ends, self.tables.config.limits.depth);
-        self.open_tentative(Dialect::Json, Box::new(json), window, sink)
+        self.open_tentative(dialect, Box::new(json), window, sink)
     }
 
     fn open_python(&mut self, form: Form, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
+        let Some(dialect) = self.tables.python else { return Found::Text };
         let think_ends = self.mode != ReasoningMode::Off && self.emitter.region == Region::Reasoning;
         let python = Python::new(form, self.at, self.tables.config.limits.depth, think_ends);
-        self.open_tentative(Dialect::Python, Box::new(python), window, sink)
+        self.open_tentative(dialect, Box::new(python), window, sink)
     }
 
     fn open_tentative(

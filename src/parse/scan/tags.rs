@@ -1,7 +1,6 @@
 //! At a `<` or a `[`: think tags, and openers with their gates.
 
 use super::{Found, Scanner};
-use crate::dialect::Dialect;
 use crate::event::{MarkerKind, Region};
 use crate::parse::body::think_close;
 use crate::parse::element::Element;
@@ -59,7 +58,7 @@ impl Scanner {
         let gate = match opener {
             _ if inner.is_empty() => return if more { Match::Undecided } else { Match::No },
             Opener::Block(i) => Element::gate(self.tables.blocks[i].1, inner, more),
-            Opener::Tool(i) => ToolTag::gate(&self.tables.tools[i], inner, more),
+            Opener::Tool(_, i) => ToolTag::gate(&self.tables.tools[i], inner, more),
             Opener::Wrapper(_) | Opener::Named(..) | Opener::Group(..) => Match::No,
         };
         gate.map(|()| (opener, length))
@@ -111,7 +110,7 @@ impl Scanner {
                 let call = self.named_call(named, call, length, text);
                 return self.open(call, window, sink);
             }
-            Opener::Tool(i) => (Dialect::ToolTag, Body::ToolTag(Box::new(ToolTag::new(i, inner, limits.depth)))),
+            Opener::Tool(dialect, i) => (dialect, Body::ToolTag(Box::new(ToolTag::new(i, inner, limits.depth)))),
         };
         self.open(OpenCall::new(dialect, self.at, body, limits.call_bytes), window, sink)
     }

@@ -62,7 +62,7 @@ impl Tables {
 
     fn fill_bare(&mut self) {
         const SPACE: &[u8] = b" \t\r\n";
-        if self.python {
+        if self.python.is_some() {
             for [first, second] in self.names.leads() {
                 self.signs.line.add(first, second);
                 self.signs.bracket.add(first, second);

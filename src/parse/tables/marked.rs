@@ -107,12 +107,21 @@ impl LinePattern {
     }
 }
 
-pub(super) static TYPE_MARKER: LazyLock<Option<Lines>> = LazyLock::new(|| match &Dialect::TypeMarker.spec().shape {
-    Shape::MarkedJson(MarkedJson { lead: Lead::Line { call, answer }, .. }) => {
-        Some(Lines { call: LinePattern::new(call), answer: LinePattern::new(answer) })
-    }
-    _ => None,
+/// The marker lines of the dialects that have some.
+static LINES: LazyLock<Vec<(Dialect, Lines)>> = LazyLock::new(|| {
+    let lines = |dialect: Dialect| match &dialect.spec().shape {
+        Shape::MarkedJson(MarkedJson { lead: Lead::Line { call, answer }, .. }) => {
+            Some((dialect, Lines { call: LinePattern::new(call), answer: LinePattern::new(answer) }))
+        }
+        _ => None,
+    };
+    Dialect::ALL.iter().copied().filter_map(lines).collect()
 });
+
+/// The marker lines of a dialect, if it has any.
+pub(super) fn lines_of(dialect: Dialect) -> Option<&'static Lines> {
+    LINES.iter().find(|(known, _)| *known == dialect).map(|(_, lines)| lines)
+}
 
 #[cfg(test)]
 mod tests {
@@ -120,7 +129,8 @@ mod tests {
 
     #[test]
     fn line_markers_are_found_held_and_refused() {
-        let Lines { call, answer } = TYPE_MARKER.as_ref().unwrap();
+        // The scanner looks for one dialect's lines: another's need a list in `Tables::marked`.
+        let [(_, Lines { call, answer })] = &LINES[..] else { panic!("dialects of marker lines: {LINES:?}") };
         for line in ["TYPE: MCP\n", "type:mcp\n", "TYPE：MCP\n", "**TYPE: MCP**\n", "**TYPE:** MCP\n", "Type : MCP\n"]
         {
             assert_eq!(call.matches(line, true), Match::Yes(line.len() - 1), "{line}");

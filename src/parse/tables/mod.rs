@@ -14,7 +14,7 @@ use super::window::{Match, begins_tag};
 use crate::catalog::Catalog;
 use crate::dialect::{Block, Dialect, Lead, MarkedJson, Named, ObjectKeys, React, Shape, Wrapper};
 pub(super) use marked::Marked;
-use marked::{MarkedLead, TYPE_MARKER};
+use marked::{MarkedLead, lines_of};
 use tags::tag_tools;
 pub(super) use tags::{TagParameter, TagTool};
 
@@ -30,6 +30,8 @@ pub(in crate::parse) struct Tables {
     pub(in crate::parse) config: Config,
     pub(in crate::parse) blocks: Vec<BlockRef>,
     pub(in crate::parse) tools: Vec<TagTool>,
+    /// The dialect of tools' tags.
+    tags: Option<Dialect>,
     by_tag: HashMap<String, usize>,
     /// Tags of `tools`, sorted, for look-up by prefix.
     sorted_tags: Vec<String>,
@@ -47,10 +49,10 @@ pub(in crate::parse) struct Tables {
     pub(in crate::parse) names: Names,
     /// The dialect of ReAct's words.
     pub(in crate::parse) react: Option<(Dialect, &'static React)>,
-    /// Whether calls in Python's syntax are read.
-    pub(in crate::parse) python: bool,
-    /// Keys of objects that are calls without a marker.
-    pub(in crate::parse) json: Option<&'static ObjectKeys>,
+    /// The dialect of calls in Python's syntax.
+    pub(in crate::parse) python: Option<Dialect>,
+    /// The dialect of objects that are calls without a marker, and their keys.
+    pub(in crate::parse) json: Option<(Dialect, &'static ObjectKeys)>,
     /// Where something may begin.
     pub(in crate::parse) signs: Signs,
     /// Most bytes that are held for a decision.
@@ -62,8 +64,8 @@ pub(in crate::parse) struct Tables {
 pub(in crate::parse) enum Opener {
     /// Index into [`Tables::blocks`].
     Block(usize),
-    /// Index into [`Tables::tools`].
-    Tool(usize),
+    /// The dialect of tools' tags, and an index into [`Tables::tools`].
+    Tool(Dialect, usize),
     /// Index into [`Tables::wrapped`].
     Wrapper(usize),
     /// Index into [`Tables::named`], and the way in which its call is written.
@@ -77,6 +79,7 @@ impl Tables {
         let mut tables = Tables {
             blocks: Vec::new(),
             tools: Vec::new(),
+            tags: None,
             by_tag: HashMap::new(),
             sorted_tags: Vec::new(),
             marked: None,
@@ -86,34 +89,34 @@ impl Tables {
             named_leads: Leads::default(),
             names: Names::default(),
             react: None,
-            python: false,
+            python: None,
             json: None,
             signs: Signs::default(),
             hold: MIN_HOLD,
             config,
         };
         tables.tools = tables.config.catalog.as_deref().map(tag_tools).unwrap_or_default();
+        let knows_tools = tables.config.catalog.is_some();
         for dialect in tables.config.dialects.iter() {
             match &dialect.spec().shape {
                 Shape::Element(blocks) => tables.blocks.extend(blocks.iter().map(|b| (dialect, b))),
-                Shape::ToolTag => tables.add_tags(),
-                Shape::React(react) => {
-                    tables.react = tables.config.catalog.is_some().then_some((dialect, *react));
-                }
+                Shape::ToolTag => tables.add_tags(dialect),
+                Shape::React(react) => tables.react = knows_tools.then_some((dialect, *react)),
                 Shape::Named(named) => tables.named.push((dialect, named)),
                 Shape::MarkedJson(spec) => tables.add_marked(dialect, spec),
-                Shape::Python => tables.python = tables.config.catalog.is_some(),
-                Shape::Json(keys) => tables.json = tables.config.catalog.is_some().then_some(*keys),
+                Shape::Python => tables.python = knows_tools.then_some(dialect),
+                Shape::Json(keys) => tables.json = knows_tools.then_some((dialect, *keys)),
             }
         }
-        if tables.python || tables.json.is_some() || tables.react.is_some() {
+        if tables.python.is_some() || tables.json.is_some() || tables.react.is_some() {
             tables.names = tables.config.catalog.as_deref().map(Names::new).unwrap_or_default();
         }
         tables.fill_signs();
         tables
     }
 
-    fn add_tags(&mut self) {
+    fn add_tags(&mut self, dialect: Dialect) {
+        self.tags = Some(dialect);
         for (i, tool) in self.tools.iter().enumerate() {
             self.by_tag.entry(tool.tag.clone()).or_insert(i);
         }
@@ -126,7 +129,7 @@ impl Tables {
         let marked = |lead| Marked { dialect, spec, lead };
         match &spec.lead {
             Lead::Line { .. } => {
-                self.marked = TYPE_MARKER.as_ref().map(|lines| marked(MarkedLead::Lines(lines)));
+                self.marked = lines_of(dialect).map(|lines| marked(MarkedLead::Lines(lines)));
             }
             Lead::Marker(wrappers) => {
                 self.wrapped.extend(wrappers.iter().map(|w| (w, marked(MarkedLead::Wrapper(w)))));
@@ -152,12 +155,10 @@ impl Tables {
 
     fn tool_opener(&self, text: &str, more: bool) -> Match<(Opener, usize)> {
         let Some(name) = text.strip_prefix('<') else { return Match::No };
-        if self.by_tag.is_empty() {
-            return Match::No;
-        }
+        let Some(dialect) = self.tags.filter(|_| !self.by_tag.is_empty()) else { return Match::No };
         match memchr::memchr(b'>', name.as_bytes()) {
             Some(end) => match self.by_tag.get(&name[..end]) {
-                Some(&tool) => Match::Yes((Opener::Tool(tool), end + 2)),
+                Some(&tool) => Match::Yes((Opener::Tool(dialect, tool), end + 2)),
                 None => Match::No,
             },
             None => {
@@ -195,7 +196,7 @@ mod tests {
         let tools = ["get", "get_weather", "search"].map(Tool::new);
         let config = Config { catalog: Some(Arc::new(Catalog::from_tools(tools))), ..Config::default() };
         let tables = Tables::new(config);
-        assert_eq!(tables.opener("<get>", true), Match::Yes((Opener::Tool(0), 5)));
+        assert_eq!(tables.opener("<get>", true), Match::Yes((Opener::Tool(Dialect::ToolTag, 0), 5)));
         assert_eq!(tables.opener("<get_wea", true), Match::Undecided);
         assert_eq!(tables.opener("<get_wea", false), Match::No);
         assert_eq!(tables.opener("<got", true), Match::No);
