@@ -20,7 +20,7 @@ use super::head::unit;
 use super::line::{Fence, fence_end};
 use super::names::Names;
 use super::tables::Tables;
-use super::tentative::{Cut, Go, Piece, Tentative, cut_behind, ends_message};
+use super::tentative::{Cut, Go, HeldCall, Tentative, cut_behind, ends_message};
 use super::verdict::Parts;
 use super::window::{Match, Window, leading_space};
 use crate::call::RejectedKind;
@@ -38,7 +38,7 @@ pub(super) struct BareJson {
     fence: Option<Fence>,
     /// `</think>` ends it.
     think_ends: bool,
-    pieces: Vec<Piece>,
+    calls: Vec<HeldCall>,
     /// Behind the last object, or the last bracket around it.
     end: u64,
     max_depth: usize,
@@ -96,7 +96,7 @@ impl BareJson {
             closers: "",
             fence,
             think_ends,
-            pieces: Vec::new(),
+            calls: Vec::new(),
             end: at,
             max_depth,
         }
@@ -150,7 +150,7 @@ impl BareJson {
 
     fn object(&mut self, tables: &Tables, window: &Window<'_>) -> Go {
         let State::Object(object) = &mut self.state else { return Go::On };
-        let closer = Closer { fence: self.fence, think: self.think_ends };
+        let closer = FenceCloser { fence: self.fence, think: self.think_ends };
         let step = object.json.next(window, false, &closer);
         self.cursor = object.json.cursor;
         match step {
@@ -159,7 +159,7 @@ impl BareJson {
                 let key = window.slice(range.clone()).trim_matches('"');
                 match Member::of(self.keys, key) {
                     // Only the first object may hold a list of the others, and nothing else.
-                    Some(Member::List) if !(self.pieces.is_empty() && object.is_empty()) => {
+                    Some(Member::List) if !(self.calls.is_empty() && object.is_empty()) => {
                         return Go::Text(range.start, NoCall::ForeignKey);
                     }
                     Some(member) => object.member = member,
@@ -214,7 +214,7 @@ impl BareJson {
         if let Some(range) = object.arguments {
             window.slice(range).clone_into(&mut parts.raw_arguments);
         }
-        self.pieces.push(Piece { span: start..end, parts });
+        self.calls.push(HeldCall { span: start..end, parts });
         self.end = end;
         Go::On
     }
@@ -259,7 +259,7 @@ impl Tentative for BareJson {
         if let (State::Between, "") = (&self.state, self.closers) {
             return Cut::Over(self.end);
         }
-        if let Some(cut) = cut_behind(&self.pieces) {
+        if let Some(cut) = cut_behind(&self.calls) {
             return cut;
         }
         match &self.state {
@@ -270,8 +270,8 @@ impl Tentative for BareJson {
         }
     }
 
-    fn pieces(&mut self) -> &mut Vec<Piece> {
-        &mut self.pieces
+    fn calls(&mut self) -> &mut Vec<HeldCall> {
+        &mut self.calls
     }
 }
 
@@ -360,12 +360,12 @@ fn is_schema(value: &Value) -> bool {
 }
 
 /// What ends a damaged object from outside: its fence, or the reasoning's end.
-struct Closer {
+struct FenceCloser {
     fence: Option<Fence>,
     think: bool,
 }
 
-impl JsonCloser for Closer {
+impl JsonCloser for FenceCloser {
     fn closes(&self, text: &str, line_start: bool, more: bool) -> Match<()> {
         let think = if self.think { unit(think_close(text, more)) } else { Match::No };
         let fence = self.fence.filter(|_| line_start);

@@ -92,7 +92,7 @@ impl Envelope {
         if let Some(end) = self.end {
             return self.behind(end, window);
         }
-        let closer = Around { objects: self.objects, think: out.think_ends };
+        let closer = AroundCloser { objects: self.objects, think: out.think_ends };
         loop {
             match self.json.next(window, out.is_past(), &closer) {
                 JsonStep::More => {
@@ -147,7 +147,7 @@ impl Envelope {
         } else if self.objects.array && rest.starts_with(']') {
             return Step::End(end);
         } else if self.objects.array && self.arguments.is_none() {
-            match self.objects.piece(rest, more) {
+            match self.objects.following(rest, more) {
                 Match::Undecided => return Step::More,
                 Match::No if more && rest.is_empty() => return Step::More,
                 found => self.left_open = found == Match::No,
@@ -315,12 +315,12 @@ pub(super) fn take(object: &mut Map<String, Value>, keys: &[&str], repairs: &mut
 
 /// What ends a damaged object from outside: what closes its run, its fence, or
 /// the next marker line.
-struct Around {
+struct AroundCloser {
     objects: Objects,
     think: bool,
 }
 
-impl JsonCloser for Around {
+impl JsonCloser for AroundCloser {
     fn closes(&self, text: &str, line_start: bool, more: bool) -> Match<()> {
         let Objects { marked, fence, think_tags, .. } = self.objects;
         let think = if self.think { think_close(text, more) } else { Match::No };

@@ -29,7 +29,7 @@ pub(super) struct NamedJson {
     past: bool,
     parts: Parts,
     started: bool,
-    fence: Fence,
+    fence: FenceState,
     json: Option<Arguments>,
     /// Where the call ends if nothing more of it follows.
     complete_at: Option<u64>,
@@ -44,7 +44,7 @@ enum State {
 
 /// A code fence around the JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fence {
+enum FenceState {
     None,
     Open,
     Closed,
@@ -72,7 +72,7 @@ impl NamedJson {
             past: false,
             parts: Parts { server, tool, ..Parts::default() },
             started: false,
-            fence: Fence::None,
+            fence: FenceState::None,
             json: None,
             complete_at: None,
         }
@@ -114,7 +114,7 @@ impl NamedJson {
     pub(super) fn stream_ended(&mut self, window: &Window<'_>) -> Option<u64> {
         let at = self.ends_here()?;
         let cut = window.from(at).trim_start();
-        let fence = if self.fence == Fence::Open { unit(fence_chars(cut, true)) } else { Match::No };
+        let fence = if self.fence == FenceState::Open { unit(fence_chars(cut, true)) } else { Match::No };
         let is_cut = cut.len() > 1 && unit(closes(self.call, cut, true)).or(fence) == Match::Undecided;
         Some(if is_cut { window.end() } else { at })
     }
@@ -155,17 +155,17 @@ impl NamedJson {
 
     /// Before the JSON: a fence, or the closer of a call without arguments.
     fn lead(&mut self, rest: &str, more: bool, max_depth: usize) -> Go {
-        let fence = if self.fence == Fence::None { fence_run(rest, more) } else { Match::No };
+        let fence = if self.fence == FenceState::None { fence_run(rest, more) } else { Match::No };
         match (closes(self.call, rest, more), fence) {
             (Match::Yes(length), _) => {
-                if self.fence == Fence::Open {
+                if self.fence == FenceState::Open {
                     let message = "the arguments are missing: the code fence is open and empty";
                     self.parts.fault = Some(Fault::malformed(message));
                 }
                 return Go::End(self.cursor + length as u64);
             }
             (_, Match::Yes(length)) => {
-                self.fence = Fence::Open;
+                self.fence = FenceState::Open;
                 self.cursor += length as u64;
                 if !matches!(self.call.arguments, NamedArguments::Json { fenced: true }) {
                     self.parts.repairs.push(Repair::Fence);
@@ -182,8 +182,12 @@ impl NamedJson {
 
     /// `None`: the state changed.
     fn json(&mut self, window: &Window<'_>, max_depth: usize, out: &mut CallOut<'_, '_>) -> Option<Step> {
-        let closer =
-            Closers { named: self.named, call: self.call, fenced: self.fence == Fence::Open, think: out.think_ends };
+        let closer = Closers {
+            named: self.named,
+            call: self.call,
+            fenced: self.fence == FenceState::Open,
+            think: out.think_ends,
+        };
         let json = self.json.get_or_insert_with(|| Arguments::new(self.cursor, max_depth));
         let shown = self.parts.tool.is_some();
         let step = json.next(window, max_depth, &closer, shown, &mut self.parts, out);
@@ -224,11 +228,11 @@ impl NamedJson {
 
     /// Behind the JSON: its fence's end, the closer, or something else.
     fn tail(&mut self, rest: &str, more: bool, window: &Window<'_>) -> Go {
-        let fence = if self.fence == Fence::Open { fence_chars(rest, more) } else { Match::No };
+        let fence = if self.fence == FenceState::Open { fence_chars(rest, more) } else { Match::No };
         match (closes(self.call, rest, more), fence) {
             (Match::Yes(length), _) => Go::End(self.cursor + length as u64),
             (_, Match::Yes(fence)) => {
-                self.fence = Fence::Closed;
+                self.fence = FenceState::Closed;
                 self.cursor += fence.length() as u64;
                 self.complete_at = self.complete_at.map(|_| self.cursor);
                 if self.call.close.is_empty() { Go::End(self.cursor) } else { Go::On }

@@ -37,7 +37,7 @@ impl Ahead {
 
 /// What goes on with a run, behind an object and white space.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Piece {
+pub(super) enum Following {
     /// A further object, and what leads to it.
     Object(Ahead),
     /// The end of the array.
@@ -52,36 +52,36 @@ pub(super) enum Piece {
 
 impl Objects {
     /// Whether `text`, behind an object and white space, goes on with the run.
-    pub(super) fn piece(&self, text: &str, more: bool) -> Match<Piece> {
+    pub(super) fn following(&self, text: &str, more: bool) -> Match<Following> {
         match self.marked.close(text, more) {
-            Match::Yes(length) => return Match::Yes(Piece::Close(length)),
+            Match::Yes(length) => return Match::Yes(Following::Close(length)),
             Match::Undecided => return Match::Undecided,
             Match::No => {}
         }
         match text.bytes().next() {
-            Some(b'{') => Match::Yes(Piece::Object(Ahead::default())),
-            Some(b']') if self.array => Match::Yes(Piece::Bracket),
-            Some(b'[') if !self.array => json_ahead(text, more).map(Piece::Object),
+            Some(b'{') => Match::Yes(Following::Object(Ahead::default())),
+            Some(b']') if self.array => Match::Yes(Following::Bracket),
+            Some(b'[') if !self.array => json_ahead(text, more).map(Following::Object),
             Some(b'`' | b'~' | b'\'') => match self.fence {
-                Some(fence) => fence_end(text, fence, self.think_tags, more).map(Piece::FenceClose),
-                None => json_ahead(text, more).map(Piece::Object),
+                Some(fence) => fence_end(text, fence, self.think_tags, more).map(Following::FenceClose),
+                None => json_ahead(text, more).map(Following::Object),
             },
             Some(byte) if self.marked.spec.separators.contains(&byte) => {
                 let bracket = next_object(&text[1..], more).map(|space| space + 1);
-                bracket.map(|bracket| Piece::Object(Ahead { bracket, ..Ahead::default() }))
+                bracket.map(|bracket| Following::Object(Ahead { bracket, ..Ahead::default() }))
             }
             Some(b'}' | b']') if self.marked.must_close() => self.surplus(text, more),
             _ => Match::No,
         }
     }
 
-    fn surplus(&self, text: &str, more: bool) -> Match<Piece> {
+    fn surplus(&self, text: &str, more: bool) -> Match<Following> {
         let length = text.bytes().take_while(|b| matches!(b, b'}' | b']')).count();
         let length = length + leading_space(&text[length..]);
         if length == text.len() {
             return if more { Match::Undecided } else { Match::No };
         }
-        self.marked.close(&text[length..], more).map(|_| Piece::Surplus(length))
+        self.marked.close(&text[length..], more).map(|_| Following::Surplus(length))
     }
 
     /// Whether `text`, right behind an object, has a further object or what
@@ -92,16 +92,16 @@ impl Objects {
             if text.is_empty() {
                 return if more { Match::Undecided } else { Match::No };
             }
-            let length = match self.piece(text, more) {
+            let length = match self.following(text, more) {
                 Match::No => return Match::No,
                 Match::Undecided => return Match::Undecided,
-                Match::Yes(Piece::Object(_) | Piece::Close(_)) => return Match::Yes(false),
-                Match::Yes(Piece::Surplus(_)) => return Match::Yes(true),
-                Match::Yes(Piece::Bracket) => {
+                Match::Yes(Following::Object(_) | Following::Close(_)) => return Match::Yes(false),
+                Match::Yes(Following::Surplus(_)) => return Match::Yes(true),
+                Match::Yes(Following::Bracket) => {
                     self.array = false;
                     1
                 }
-                Match::Yes(Piece::FenceClose(length)) => {
+                Match::Yes(Following::FenceClose(length)) => {
                     self.fence = None;
                     length
                 }

@@ -16,7 +16,7 @@ use super::envelope::Envelope;
 use super::given_back::NoCall;
 use super::named::NamedJson;
 use super::tables::Tables;
-use super::tentative::{Cut, Piece, Tentative};
+use super::tentative::{Cut, HeldCall, Tentative};
 use super::tool_tag::ToolTag;
 use super::verdict::{Fault, Parts, verdict};
 use super::window::Window;
@@ -219,7 +219,7 @@ impl OpenCall {
     ) -> u64 {
         let limits = tables.config.limits;
         if let Body::Tentative(body) = &mut self.body {
-            let held = Held { start: self.start, dialect: self.dialect, quoted: self.quoted };
+            let held = TentativeCall { start: self.start, dialect: self.dialect, quoted: self.quoted };
             return held.end(body.as_mut(), end, tables, window, emitter, sink);
         }
         let end = end.or_else(|| match &mut self.body {
@@ -257,13 +257,13 @@ impl OpenCall {
 }
 
 /// What is known of a tentative call beside its body.
-struct Held {
+struct TentativeCall {
     start: u64,
     dialect: Dialect,
     quoted: bool,
 }
 
-impl Held {
+impl TentativeCall {
     /// Reports what the body holds and ends at `end`, or, without one, what it
     /// is where the stream ends.
     fn end(
@@ -275,18 +275,18 @@ impl Held {
         emitter: &mut Emitter,
         sink: &mut Sink<'_>,
     ) -> u64 {
-        let (end, pieces) = match end.map_or_else(|| body.cut(tables), Cut::Over) {
-            Cut::Over(end) => (end, std::mem::take(body.pieces())),
+        let (end, calls) = match end.map_or_else(|| body.cut(tables), Cut::Over) {
+            Cut::Over(end) => (end, std::mem::take(body.calls())),
             Cut::Truncated(server, tool) => {
                 let parts = Parts { server, tool: Some(tool), fault: Some(Fault::truncated(CUT)), ..Parts::default() };
-                (window.end(), vec![Piece { span: self.start..window.end(), parts }])
+                (window.end(), vec![HeldCall { span: self.start..window.end(), parts }])
             }
             Cut::Text => {
                 emitter.text(window, window.end(), sink);
                 return window.end();
             }
         };
-        for Piece { span, parts } in pieces {
+        for HeldCall { span, parts } in calls {
             emitter.marker(MarkerKind::Wrapper, self.quoted, window, span.start, sink);
             let verdict = verdict(tables, self.dialect, emitter.index(), parts, window.slice(span.clone()));
             if let Ok(call) = &verdict {

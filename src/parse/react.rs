@@ -9,7 +9,7 @@ use super::given_back::NoCall;
 use super::head::unit;
 use super::line::{fence_chars, fence_run};
 use super::tables::Tables;
-use super::tentative::{Cut, Go, Piece, Tentative};
+use super::tentative::{Cut, Go, HeldCall, Tentative};
 use super::verdict::Parts;
 use super::window::{Match, Window, begins, leading_space};
 use crate::call::{RejectedKind, Repair};
@@ -28,7 +28,7 @@ pub(super) struct React {
     json_end: Option<u64>,
     max_depth: usize,
     think_ends: bool,
-    pieces: Vec<Piece>,
+    calls: Vec<HeldCall>,
 }
 
 impl React {
@@ -52,7 +52,7 @@ impl React {
             json_end: None,
             max_depth,
             think_ends,
-            pieces: Vec::new(),
+            calls: Vec::new(),
         }
     }
 
@@ -106,7 +106,7 @@ impl React {
         if parts.fault.as_ref().is_some_and(|fault| fault.kind != RejectedKind::Limit) {
             return Go::Text(end, NoCall::Damaged);
         }
-        self.pieces.push(Piece { span: self.start..end, parts });
+        self.calls.push(HeldCall { span: self.start..end, parts });
         Go::End(end)
     }
 }
@@ -116,7 +116,7 @@ impl Tentative for React {
         if let Some(end) = self.json_end {
             return self.tail(end, window);
         }
-        let closer = Lines { spec: self.spec, think: self.think_ends };
+        let closer = LinesCloser { spec: self.spec, think: self.think_ends };
         let Some(json) = &mut self.json else { return self.lead(window) };
         let step = json.next(window, false, &closer);
         self.cursor = json.cursor;
@@ -136,18 +136,18 @@ impl Tentative for React {
         }
     }
 
-    fn pieces(&mut self) -> &mut Vec<Piece> {
-        &mut self.pieces
+    fn calls(&mut self) -> &mut Vec<HeldCall> {
+        &mut self.calls
     }
 }
 
 /// What ends damaged JSON from outside: a further line of ReAct's.
-struct Lines {
+struct LinesCloser {
     spec: &'static dialect::React,
     think: bool,
 }
 
-impl JsonCloser for Lines {
+impl JsonCloser for LinesCloser {
     fn closes(&self, text: &str, line_start: bool, more: bool) -> Match<()> {
         let think = if self.think { unit(think_close(text, more)) } else { Match::No };
         let lines = self.spec.lines.iter().filter(|_| line_start).map(|line| begins(text, line, more));

@@ -37,10 +37,10 @@ pub(super) trait Tentative: fmt::Debug + Send + Sync {
     fn cut(&self, tables: &Tables) -> Cut;
 
     /// The calls in it, in order.
-    fn pieces(&mut self) -> &mut Vec<Piece>;
+    fn calls(&mut self) -> &mut Vec<HeldCall>;
 
     /// Reads on. The bytes from its start to an [`End`](Step::End) hold its
-    /// [pieces](Tentative::pieces); those to a [`Text`](Step::Text) are text, and
+    /// [calls](Tentative::calls); those to a [`Text`](Step::Text) are text, and
     /// `no_call` is why.
     fn advance(&mut self, tables: &Tables, window: &Window<'_>, no_call: &mut NoCall) -> Step {
         loop {
@@ -69,14 +69,14 @@ pub(super) enum Go {
 
 /// A call in a tentative text.
 #[derive(Debug)]
-pub(super) struct Piece {
+pub(super) struct HeldCall {
     pub(super) span: Range<u64>,
     pub(super) parts: Parts,
 }
 
 /// A text that was cut off behind calls: it is named by its first one.
-pub(super) fn cut_behind(pieces: &[Piece]) -> Option<Cut> {
-    let Parts { server, tool, .. } = &pieces.first()?.parts;
+pub(super) fn cut_behind(calls: &[HeldCall]) -> Option<Cut> {
+    let Parts { server, tool, .. } = &calls.first()?.parts;
     Some(Cut::Truncated(server.clone(), tool.clone()?))
 }
 

@@ -81,7 +81,7 @@ impl Element {
 
     /// `None`: the state changed.
     pub(super) fn json(&mut self, window: &Window<'_>, max_depth: usize, out: &mut CallOut<'_, '_>) -> Option<Step> {
-        let closer = Tags { arguments: self.arguments_tag(), block: self.block.tag, think: out.think_ends };
+        let closer = TagsCloser { arguments: self.arguments_tag(), block: self.block.tag, think: out.think_ends };
         let json = self.json.get_or_insert_with(|| Arguments::new(self.cursor, max_depth));
         let step = json.next(window, max_depth, &closer, self.started, &mut self.parts, out);
         self.cursor = json.cursor();
@@ -142,13 +142,13 @@ impl Element {
 }
 
 /// The closers of an element's JSON.
-struct Tags {
+struct TagsCloser {
     arguments: &'static str,
     block: &'static str,
     think: bool,
 }
 
-impl JsonCloser for Tags {
+impl JsonCloser for TagsCloser {
     fn closes(&self, text: &str, _line_start: bool, more: bool) -> Match<()> {
         let think = if self.think { think_close(text, more) } else { Match::No };
         let own = [begins_tag(text, self.arguments, true, more), begins_tag(text, self.block, true, more)];

@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 use super::given_back::NoCall;
 use super::names::Names;
 use super::tables::Tables;
-use super::tentative::{Cut, Go, Piece, Tentative, cut_behind, ends_message};
+use super::tentative::{Cut, Go, HeldCall, Tentative, cut_behind, ends_message};
 use super::verdict::Parts;
 use super::window::{Match, Window, begins, leading_space};
 use crate::call::Repair;
@@ -66,7 +66,7 @@ pub(super) struct Python {
     cursor: u64,
     /// Name of the open call.
     name: String,
-    pieces: Vec<Piece>,
+    calls: Vec<HeldCall>,
     max_depth: usize,
     think_ends: bool,
 }
@@ -80,7 +80,7 @@ impl Python {
             Form::List => (State::Name { may_end: false }, at + 1),
             Form::QuotedList => (State::Quote { may_end: false }, at + 1),
         };
-        Python { form, state, cursor, name: String::new(), pieces: Vec::new(), max_depth, think_ends }
+        Python { form, state, cursor, name: String::new(), calls: Vec::new(), max_depth, think_ends }
     }
 
     /// Outside calls, at something that is not white space.
@@ -116,7 +116,7 @@ impl Python {
         let length = match tables.names.called(rest, more) {
             Match::Yes(length) => length,
             // The first is known: a further one that is not is a mistake, no text.
-            Match::No if !self.pieces.is_empty() => match unknown_name(rest, more) {
+            Match::No if !self.calls.is_empty() => match unknown_name(rest, more) {
                 Match::Yes(length) => length,
                 Match::Undecided => return Go::Wait,
                 Match::No => return Go::Text(self.cursor, NoCall::NoFurtherCall),
@@ -140,7 +140,7 @@ impl Python {
         let Some(parts) = parts(&self.name, reader.into_arguments(), raw, tables) else {
             return Go::Text(end, NoCall::NoKeyword);
         };
-        self.pieces.push(Piece { span: start..end, parts });
+        self.calls.push(HeldCall { span: start..end, parts });
         if self.form == Form::Line {
             self.state = State::Rest(end);
         }
@@ -154,13 +154,13 @@ impl Python {
             TextEnd::At(end) => end,
         };
         let call = literal::string(window.slice(quoted.start..end), false);
-        let known_first = !self.pieces.is_empty();
+        let known_first = !self.calls.is_empty();
         let parts = call.ok_or(NoCall::NoLiteral);
         let parts = match parts.and_then(|call| whole_call(call.trim(), known_first, self.max_depth, tables)) {
             Ok(parts) => parts,
             Err(why) => return Go::Text(self.cursor, why),
         };
-        self.pieces.push(Piece { span: start..self.cursor, parts });
+        self.calls.push(HeldCall { span: start..self.cursor, parts });
         self.state = State::Between;
         Go::On
     }
@@ -225,7 +225,7 @@ impl Tentative for Python {
             State::Arguments(_, reader) => reader.first_keyword(),
             _ => None,
         };
-        if let Some(cut) = cut_behind(&self.pieces) {
+        if let Some(cut) = cut_behind(&self.calls) {
             return cut;
         }
         let (server, name) = tables.split_name(tables.names.method(&self.name).unwrap_or(&self.name));
@@ -235,8 +235,8 @@ impl Tentative for Python {
         }
     }
 
-    fn pieces(&mut self) -> &mut Vec<Piece> {
-        &mut self.pieces
+    fn calls(&mut self) -> &mut Vec<HeldCall> {
+        &mut self.calls
     }
 }
 

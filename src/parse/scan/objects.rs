@@ -6,7 +6,7 @@ use crate::parse::body::think_close;
 use crate::parse::emit::Sink;
 use crate::parse::envelope::Envelope;
 use crate::parse::line::fence_end;
-use crate::parse::objects::{Ahead, Objects, Piece};
+use crate::parse::objects::{Ahead, Following, Objects};
 use crate::parse::open::{Body, OpenCall};
 use crate::parse::tables::Marked;
 use crate::parse::window::{Match, Window, leading_space};
@@ -52,7 +52,7 @@ impl Scanner {
             return self.wrapper(space, MarkerKind::Wrapper, window, sink);
         }
         let (text, more) = window.candidate(self.at, self.tables.hold);
-        // Before a further piece white space is syntax, else it is text.
+        // Before what goes on with the run white space is syntax, else it is text.
         let rest = &text[space.min(text.len())..];
         let Some(byte) = rest.bytes().next() else {
             return if more { Found::Hold } else { Found::Text };
@@ -65,34 +65,34 @@ impl Scanner {
                 Match::No => {}
             }
         }
-        match objects.piece(rest, more) {
+        match objects.following(rest, more) {
             Match::Undecided => Found::Hold,
             Match::No if !window.more && objects.marked.is_cut_close(rest) && text == window.from(self.at) => {
                 self.objects = None;
                 self.wrapper(text.len(), MarkerKind::Wrapper, window, sink)
             }
             Match::No => self.end_objects(objects, rest, more),
-            Match::Yes(Piece::Object(ahead)) => {
+            Match::Yes(Following::Object(ahead)) => {
                 let array = objects.array || ahead.array;
                 let objects = Objects { array, fence: ahead.fence.or(objects.fence), ..objects };
                 self.open_object(objects, ahead.behind(space), MarkerKind::Wrapper, window, sink)
             }
-            Match::Yes(Piece::Bracket) => {
+            Match::Yes(Following::Bracket) => {
                 self.objects = Some(Objects { array: false, ..objects });
                 self.wrapper(space + 1, MarkerKind::Wrapper, window, sink)
             }
-            Match::Yes(Piece::Surplus(length)) => {
+            Match::Yes(Following::Surplus(length)) => {
                 self.objects = Some(Objects { array: false, ..objects });
                 self.wrapper(space + length, MarkerKind::Wrapper, window, sink)
             }
-            Match::Yes(Piece::FenceClose(length)) => {
+            Match::Yes(Following::FenceClose(length)) => {
                 self.objects = Some(Objects { fence: None, ..objects });
                 self.line_start = true;
                 let found = self.wrapper(space + length, MarkerKind::Fence, window, sink);
                 self.fence_end = self.at;
                 found
             }
-            Match::Yes(Piece::Close(length)) => {
+            Match::Yes(Following::Close(length)) => {
                 self.objects = None;
                 self.line_start = self.fence.is_some();
                 self.wrapper(space + length, MarkerKind::Wrapper, window, sink)
