@@ -84,22 +84,24 @@ fn reads(call: &Call, text: &str) -> Result<(), String> {
         return tags(call, text);
     }
     let python = call.dialect == Dialect::Python;
+    // A value without a keyword gets the name of the only parameter.
+    let positional =
+        call.repairs.iter().find_map(|repair| Some(repair.to_string().strip_prefix("positional:")?.to_owned()));
+    let positional = positional.unwrap_or_default();
     // Of damaged objects, and in a list of quoted calls, it is what was read.
     if !text.contains(raw) {
         let read = signs(&said(&call.arguments));
+        let read = read.strip_prefix(&signs(&positional)).unwrap_or(&read);
         let quoted = text.replace("\\\\", "\\");
         let uncommented = without_comments(text);
-        let is_there = [text, &quoted, &uncommented].iter().any(|text| signs(&plain(text, python)).contains(&read));
+        let is_there = [text, &quoted, &uncommented].iter().any(|text| signs(&plain(text, python)).contains(read));
         return is_there.then_some(()).ok_or_else(|| format!("{read:?} is not in the message"));
     }
     if call.repairs.is_empty() && !python {
         let same = serde_json::from_str::<Value>(raw).is_ok_and(|value| value == call.arguments);
         return same.then_some(()).ok_or_else(|| "read otherwise than written, and no repair is named".to_owned());
     }
-    // A value without a keyword gets the name of the only parameter.
-    let positional =
-        call.repairs.iter().find_map(|repair| Some(repair.to_string().strip_prefix("positional:")?.to_owned()));
-    says(&(positional.unwrap_or_default() + raw), &call.arguments, python)
+    says(&(positional + raw), &call.arguments, python)
 }
 
 /// Whether a text says just this value, in JSON, in damaged JSON, or as keywords of Python.
