@@ -1,5 +1,6 @@
 //! The dialects that the prompt can teach.
 
+use super::spec::PARAMETERS_FIRST;
 use super::{Block, Child, ChildRole, Lead, LineMarker, MarkedJson, Shape, Spec};
 use crate::tool::ACCESS_RESOURCE;
 
@@ -55,7 +56,7 @@ pub(super) const TYPE_MARKER: Spec = Spec {
         },
         separators: b",",
         tool_keys: &["tool_name", "name", "tool"],
-        argument_keys: &["parameters", "arguments", "args", "params", "input"],
+        argument_keys: PARAMETERS_FIRST,
         server_keys: &["server_name", "server"],
         idle_keys: &[],
         named: None,

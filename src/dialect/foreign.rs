@@ -1,5 +1,6 @@
 //! The dialects of other prompts and chat templates: read, never taught.
 
+use super::spec::{ARGUMENTS_FIRST, PARAMETERS_FIRST};
 use super::{
     Group, Lead, MarkedJson, Named, NamedArguments, NamedCall, ObjectKeys, Piece, React, Shape, Spec, Wrapper,
 };
@@ -26,7 +27,7 @@ const fn json(wrappers: &'static [Wrapper]) -> MarkedJson {
         lead: Lead::Marker(wrappers),
         separators: b",;",
         tool_keys: TOOL_KEYS,
-        argument_keys: &["arguments", "parameters", "args", "params", "input"],
+        argument_keys: ARGUMENTS_FIRST,
         server_keys: SERVER_KEYS,
         idle_keys: IDLE_KEYS,
         named: None,
@@ -65,7 +66,7 @@ pub(super) const TOOL_REQUEST: Spec = spec("tool_request", json(&[tag("[TOOL_REQ
 pub(super) const PYTHON_TAG: Spec = spec(
     "python_tag",
     MarkedJson {
-        argument_keys: &["parameters", "arguments", "args", "params", "input"],
+        argument_keys: PARAMETERS_FIRST,
         ..json(&[Wrapper { open: "<|python_tag|>", close: None, must_close: false }])
     },
 );
@@ -193,7 +194,7 @@ pub(super) const JSON: Spec = Spec {
     template: None,
     shape: Shape::Json(&ObjectKeys {
         tool: TOOL_KEYS,
-        arguments: &["arguments", "parameters", "args", "params", "input"],
+        arguments: ARGUMENTS_FIRST,
         server: SERVER_KEYS,
         idle: &["id", "type", "index", "call_id"],
         function: "function",

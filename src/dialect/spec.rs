@@ -64,6 +64,12 @@ pub enum ChildRole {
     Argument,
 }
 
+/// Keys that models write for a call's arguments, `arguments` being the dialect's own.
+pub(super) const ARGUMENTS_FIRST: &[&str] = &["arguments", "parameters", "args", "params", "input"];
+
+/// The same, `parameters` being the dialect's own.
+pub(super) const PARAMETERS_FIRST: &[&str] = &["parameters", "arguments", "args", "params", "input"];
+
 /// Data of a dialect whose calls are JSON objects behind a marker.
 #[derive(Debug)]
 pub struct MarkedJson {
