@@ -66,14 +66,19 @@ pub(super) fn fence_close(text: &str, fence: Fence, more: bool) -> Match<usize> 
 /// the message or, with `think_tags`, its reasoning: models break no line there.
 /// Yields the length up to that.
 pub(super) fn fence_end(text: &str, fence: Fence, think_tags: bool, more: bool) -> Match<usize> {
-    fence_close(text, fence, more).or_else(|| {
-        let length = text.bytes().take_while(|b| *b == fence.byte).count();
-        if length < fence.length {
-            return Match::No;
-        }
-        let length = length + text[length..].bytes().take_while(|b| matches!(b, b' ' | b'\t')).count();
-        ends_message(&text[length..], think_tags, more).map(|()| length)
-    })
+    let ends = |rest: &str| ends_message(rest, think_tags, more);
+    fence_close(text, fence, more).or_else(|| fence_close_before(text, fence, ends))
+}
+
+/// Whether `text` begins with what closes `fence`, and its line goes on with
+/// something that `follows`. Yields the length up to that.
+pub(super) fn fence_close_before<T>(text: &str, fence: Fence, follows: impl FnOnce(&str) -> Match<T>) -> Match<usize> {
+    let length = text.bytes().take_while(|b| *b == fence.byte).count();
+    if length < fence.length {
+        return Match::No;
+    }
+    let length = length + text[length..].bytes().take_while(|b| matches!(b, b' ' | b'\t')).count();
+    follows(&text[length..]).map(|_| length)
 }
 
 /// Whether `text` begins with a run of fence characters, then perhaps a

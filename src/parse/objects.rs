@@ -1,7 +1,7 @@
 //! A run of JSON objects behind a marker, as text: what leads to an object,
 //! what may stand between two, and what ends the run.
 
-use super::line::{Fence, fence_chars, fence_end, fence_run};
+use super::line::{Fence, fence_chars, fence_close_before, fence_end, fence_run};
 use super::tables::Marked;
 use super::window::{Match, begins, leading_space};
 
@@ -63,7 +63,7 @@ impl Objects {
             Some(b']') if self.array => Match::Yes(Following::Bracket),
             Some(b'[') if !self.array => json_ahead(text, more).map(Following::Object),
             Some(b'`' | b'~' | b'\'') => match self.fence {
-                Some(fence) => fence_end(text, fence, self.think_tags, more).map(Following::FenceClose),
+                Some(fence) => self.fence_end(text, fence, more).map(Following::FenceClose),
                 None => json_ahead(text, more).map(Following::Object),
             },
             Some(byte) if self.marked.spec.separators.contains(&byte) => {
@@ -73,6 +73,12 @@ impl Objects {
             Some(b'}' | b']') if self.marked.must_close() => self.surplus(text, more),
             _ => Match::No,
         }
+    }
+
+    /// Whether `text` closes the run's fence; what closes the run may follow on the line.
+    fn fence_end(&self, text: &str, fence: Fence, more: bool) -> Match<usize> {
+        let close = |rest: &str| self.marked.close(rest, more);
+        fence_end(text, fence, self.think_tags, more).or_else(|| fence_close_before(text, fence, close))
     }
 
     fn surplus(&self, text: &str, more: bool) -> Match<Following> {
