@@ -239,22 +239,25 @@ impl Parser {
 
     fn feed(&mut self, mut chunk: &str, sink: &mut dyn FnMut(Event<'_>)) {
         while !chunk.is_empty() {
-            if self.held.is_empty() {
-                let window = Window { text: chunk, base: self.base, more: true };
-                let keep_from = self.scanner.run(&window, sink);
-                let used = (keep_from - self.base) as usize;
-                self.held.push_str(&chunk[used..]);
-                self.base = keep_from;
-                return;
+            // While nothing is held, the chunk is read where it is.
+            let in_place = self.held.is_empty();
+            let piece = match in_place {
+                true => chunk.len(),
+                false => ceil_boundary(chunk, if self.scanner.in_call() { CALL_PIECE } else { PIECE }),
+            };
+            let (text, rest) = chunk.split_at(piece);
+            chunk = rest;
+            if !in_place {
+                self.held.push_str(text);
             }
-            let piece = ceil_boundary(chunk, if self.scanner.in_call() { CALL_PIECE } else { PIECE });
-            self.held.push_str(&chunk[..piece]);
-            chunk = &chunk[piece..];
-            let window = Window { text: &self.held, base: self.base, more: true };
+            let window = Window { text: if in_place { text } else { &self.held }, base: self.base, more: true };
             let keep_from = self.scanner.run(&window, sink);
-            if keep_from > self.base {
-                self.let_go((keep_from - self.base) as usize);
-                self.base = keep_from;
+            let used = (keep_from - self.base) as usize;
+            self.base = keep_from;
+            if in_place {
+                self.held.push_str(&text[used..]);
+            } else if used > 0 {
+                self.let_go(used);
             }
         }
     }

@@ -171,6 +171,7 @@ impl Scanner {
     }
 
     /// Reads the window to its end; yields the first byte that is still needed.
+    #[inline(always)] // With each chunk in a call.
     pub(super) fn run(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) -> u64 {
         let mut goes_on = true;
         while goes_on {
