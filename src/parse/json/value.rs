@@ -130,6 +130,7 @@ pub(in crate::parse) fn escaped<'t>(text: &'t str, scratch: &'t mut String) -> &
 /// Writes the text behind `out` as it stands in a JSON string.
 pub(in crate::parse) fn push_escaped(text: &str, out: &mut String) {
     let mut written = 0;
+    out.reserve(text.len() + 8);
     for at in Places::new(Special, text.as_bytes()) {
         out.push_str(&text[written..at]);
         written = at + 1;

@@ -274,6 +274,7 @@ impl ToolTag {
     /// Hands on a key of the preview's JSON object.
     fn key_delta(&mut self, name: &str, out: &mut CallOut<'_, '_>) {
         self.scratch.clear();
+        self.scratch.reserve(name.len() + 8);
         self.scratch.push_str(if self.object_open { ",\"" } else { "{\"" });
         push_escaped(name, &mut self.scratch);
         self.scratch.push_str("\":");

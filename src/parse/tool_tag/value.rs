@@ -196,7 +196,11 @@ impl ToolTag {
         window: &Window<'_>,
         out: &mut CallOut<'_, '_>,
     ) {
-        let name = self.parameter(tool, open.parameter).name.clone();
+        let name = match tool.parameters.get(open.parameter) {
+            Some(known) => known.name.clone(),
+            // From here on the arguments tell that it was given.
+            None => std::mem::take(&mut self.others[open.parameter - tool.parameters.len()].name),
+        };
         if open.is_doubtful {
             self.doubtful.get_or_insert_with(|| name.clone());
         }
