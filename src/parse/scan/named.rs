@@ -7,7 +7,7 @@ use crate::parse::emit::Sink;
 use crate::parse::head::{begins_token, gate, head};
 use crate::parse::named::NamedJson;
 use crate::parse::open::{Body, OpenCall};
-use crate::parse::tables::Opener;
+use crate::parse::tables::{NamedDialect, Opener};
 use crate::parse::tool_tag::{Callee, ToolTag};
 use crate::parse::window::{Match, Window, leading_space};
 
@@ -30,7 +30,11 @@ impl Scanner {
         if !text.as_bytes().get(1..).is_some_and(|lead| self.tables.named_leads.fit(lead)) {
             return Match::No;
         }
-        for (i, (_, named)) in self.tables.named.iter().enumerate() {
+        for (i, dialect) in self.tables.named.iter().enumerate() {
+            if !dialect.may_begin(text) {
+                continue;
+            }
+            let named = dialect.named;
             match call_of(named, text, more) {
                 Match::Yes((call, length)) => return Match::Yes((Opener::Named(i, call), length)),
                 Match::Undecided => return Match::Undecided,
@@ -49,7 +53,7 @@ impl Scanner {
 
     /// A call whose head, of `length` bytes, is at hand in `text`.
     pub(super) fn named_call(&self, named: usize, call: usize, length: usize, text: &str) -> OpenCall {
-        let (dialect, named) = self.tables.named[named];
+        let NamedDialect { dialect, named, .. } = self.tables.named[named];
         let call = &named.calls[call];
         let name = match head(call.head, text, false) {
             Match::Yes(head) => head.name,
@@ -93,7 +97,8 @@ impl Scanner {
 
     /// A call of a dialect ended: what closes its group may follow.
     pub(super) fn behind_call(&mut self, dialect: crate::dialect::Dialect) {
-        let named = self.tables.named.iter().position(|(known, named)| *known == dialect && !named.groups.is_empty());
+        let named =
+            self.tables.named.iter().position(|known| known.dialect == dialect && !known.named.groups.is_empty());
         if let Some(named) = named {
             let is_open = self.around.is_some_and(|around| around.named == named && around.is_open);
             self.around = Some(Around { named, is_open, is_near: true });
@@ -107,7 +112,7 @@ impl Scanner {
         let (text, more) = window.candidate(self.at, self.tables.hold);
         let space = leading_space(text);
         let inner = &text[space..];
-        let named = self.tables.named[around.named].1;
+        let named = self.tables.named[around.named].named;
         match (group_close(named, inner, more), inner.is_empty() && more) {
             (Match::Yes(length), _) => {
                 self.around = None;
@@ -130,7 +135,7 @@ impl Scanner {
     /// At a `<`: the closer of the group that is open; yields its length.
     pub(super) fn closes_group(&self, text: &str, more: bool) -> Match<usize> {
         match self.around {
-            Some(around) if around.is_open => group_close(self.tables.named[around.named].1, text, more),
+            Some(around) if around.is_open => group_close(self.tables.named[around.named].named, text, more),
             _ => Match::No,
         }
     }

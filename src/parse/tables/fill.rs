@@ -2,7 +2,7 @@
 //! configuration knows.
 
 use super::{Marked, MarkedLead, THINK_TAGS, Tables};
-use crate::dialect::{NamedArguments, Piece, SENTENCE_END, STRIKE_OPEN, TEMPLATE_TOKENS};
+use crate::dialect::{NamedArguments, SENTENCE_END, STRIKE_OPEN, TEMPLATE_TOKENS};
 use crate::parse::config::HOLD_SLACK;
 use crate::parse::head::longest_head;
 
@@ -107,22 +107,14 @@ impl Tables {
         let tool = self.longest_name(LONG_NAME);
         let parameters = self.tools.iter().flat_map(|t| &t.parameters);
         let parameter = parameters.map(|p| p.name.len()).fold(LONG_PARAMETER, usize::max);
-        for (_, named) in &self.named {
-            let heads = named.calls.iter().filter_map(|call| match call.head.first() {
-                Some(Piece::Text(opener)) => Some(*opener),
-                _ => None,
-            });
-            let groups = named.groups.iter().flat_map(|group| [group.open, group.close]);
-            for mark in heads.chain(groups) {
-                // Special tokens have another spelling.
-                for spelling in [mark, &mark.replace('｜', "|")] {
-                    self.signs.add_mark(spelling);
-                    if let [_, second, third, ..] = *spelling.as_bytes() {
-                        self.named_leads.add(second, third);
-                    }
+        for dialect in &self.named {
+            for mark in dialect.marks() {
+                self.signs.add_mark(&mark);
+                if let [_, second, third, ..] = *mark.as_bytes() {
+                    self.named_leads.add(second, third);
                 }
             }
-            for call in named.calls {
+            for call in dialect.named.calls {
                 let child = match &call.arguments {
                     NamedArguments::Tags { open, .. } => longest_head(open, parameter),
                     NamedArguments::Json { .. } => call.close.len(),

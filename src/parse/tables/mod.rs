@@ -2,6 +2,7 @@
 
 mod fill;
 mod marked;
+mod named;
 mod tags;
 
 use std::collections::HashMap;
@@ -12,9 +13,10 @@ use super::names::Names;
 use super::signs::{Leads, Signs};
 use super::window::{Match, begins_tag};
 use crate::catalog::Catalog;
-use crate::dialect::{Block, Dialect, Lead, MarkedJson, Named, ObjectKeys, React, Shape, Wrapper};
+use crate::dialect::{Block, Dialect, Lead, MarkedJson, ObjectKeys, React, Shape, Wrapper};
 pub(super) use marked::Marked;
 use marked::{MarkedLead, lines_of};
+pub(super) use named::NamedDialect;
 use tags::tag_tools;
 pub(super) use tags::{TagParameter, TagTool};
 
@@ -42,7 +44,7 @@ pub(in crate::parse) struct Tables {
     /// Whether leaked tokens of chat templates are taken off: wherever calls are read.
     pub(in crate::parse) tokens: bool,
     /// The dialects whose openers hold a name.
-    pub(in crate::parse) named: Vec<(Dialect, &'static Named)>,
+    pub(in crate::parse) named: Vec<NamedDialect>,
     /// What these and what stands around their calls begin with, behind the `<` or `[`.
     pub(in crate::parse) named_leads: Leads,
     /// Names that calls without a marker may begin with.
@@ -102,7 +104,7 @@ impl Tables {
                 Shape::Element(blocks) => tables.blocks.extend(blocks.iter().map(|b| (dialect, b))),
                 Shape::ToolTag => tables.add_tags(dialect),
                 Shape::React(react) => tables.react = knows_tools.then_some((dialect, *react)),
-                Shape::Named(named) => tables.named.push((dialect, named)),
+                Shape::Named(named) => tables.named.push(NamedDialect::new(dialect, named)),
                 Shape::MarkedJson(spec) => tables.add_marked(dialect, spec),
                 Shape::Python => tables.python = knows_tools.then_some(dialect),
                 Shape::Json(keys) => tables.json = knows_tools.then_some((dialect, *keys)),
@@ -125,7 +127,7 @@ impl Tables {
     }
 
     fn add_marked(&mut self, dialect: Dialect, spec: &'static MarkedJson) {
-        self.named.extend(spec.named.map(|named| (dialect, named)));
+        self.named.extend(spec.named.map(|named| NamedDialect::new(dialect, named)));
         let marked = |lead| Marked { dialect, spec, lead };
         match &spec.lead {
             Lead::Line { .. } => {

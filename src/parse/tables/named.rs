@@ -1,0 +1,62 @@
+//! Dialects whose openers hold a name, and what tells early that none of theirs begins.
+
+use crate::dialect::{Dialect, Named, Piece};
+
+/// A dialect whose openers hold a name.
+#[derive(Debug)]
+pub(in crate::parse) struct NamedDialect {
+    pub(in crate::parse) dialect: Dialect,
+    pub(in crate::parse) named: &'static Named,
+    /// By bit, the bytes that stand second in what its calls and groups begin and end with.
+    seconds: u128,
+}
+
+impl NamedDialect {
+    pub(super) fn new(dialect: Dialect, named: &'static Named) -> Self {
+        let mut this = NamedDialect { dialect, named, seconds: 0 };
+        this.seconds = this.marks().filter_map(|mark| mark.as_bytes().get(1).copied()).fold(0, |bits, b| bits | bit(b));
+        this
+    }
+
+    /// Openers of its calls, and openers and closers of its groups, in each spelling.
+    pub(super) fn marks(&self) -> impl Iterator<Item = String> {
+        let heads = self.named.calls.iter().filter_map(|call| match call.head.first() {
+            Some(Piece::Text(opener)) => Some(*opener),
+            _ => None,
+        });
+        let groups = self.named.groups.iter().flat_map(|group| [group.open, group.close]);
+        // Special tokens have another spelling.
+        heads.chain(groups).flat_map(|mark| [mark.to_owned(), mark.replace('｜', "|")])
+    }
+
+    /// Whether something of it may begin with `text`.
+    #[inline]
+    pub(in crate::parse) fn may_begin(&self, text: &str) -> bool {
+        text.as_bytes().get(1).is_none_or(|second| self.seconds & bit(*second) != 0)
+    }
+}
+
+/// The bit of an ASCII byte; all others share one, that of NUL.
+fn bit(byte: u8) -> u128 {
+    1 << if byte.is_ascii() { byte } else { 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::Shape;
+
+    #[test]
+    fn all_that_begins_in_a_dialect_may_begin_in_any_spelling() {
+        for dialect in Dialect::ALL {
+            let Shape::Named(named) = dialect.spec().shape else { continue };
+            let named = NamedDialect::new(*dialect, named);
+            for mark in named.marks() {
+                for (end, _) in mark.char_indices() {
+                    assert!(named.may_begin(&mark[..end]), "{}", &mark[..end]);
+                }
+            }
+            assert!(!named.may_begin("<~") && !named.may_begin("< "), "{dialect:?}");
+        }
+    }
+}
