@@ -20,7 +20,7 @@ impl Tables {
             let child = b.children.iter().map(|child| length(child.tag)).max();
             (b.tag, child)
         });
-        let tools = self.tools.iter().filter(|t| self.by_tag.contains_key(&t.tag)).map(|t| {
+        let tools = self.tools.iter().filter(|_| self.tags.is_some()).map(|t| {
             let child = t.parameters.iter().map(|parameter| length(&parameter.name)).max();
             (t.tag.as_str(), child)
         });

@@ -5,7 +5,6 @@ mod marked;
 mod named;
 mod tags;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::config::{Config, MIN_HOLD};
@@ -34,9 +33,8 @@ pub(in crate::parse) struct Tables {
     pub(in crate::parse) tools: Vec<TagTool>,
     /// The dialect of tools' tags.
     tags: Option<Dialect>,
-    by_tag: HashMap<String, usize>,
-    /// Tags of `tools`, sorted, for look-up by prefix.
-    sorted_tags: Vec<String>,
+    /// Tags of `tools`, sorted, and their indices.
+    tool_tags: Vec<(String, usize)>,
     /// The dialect of marker lines.
     pub(in crate::parse) marked: Option<Marked>,
     /// The dialects of literal markers, by marker.
@@ -82,8 +80,7 @@ impl Tables {
             blocks: Vec::new(),
             tools: Vec::new(),
             tags: None,
-            by_tag: HashMap::new(),
-            sorted_tags: Vec::new(),
+            tool_tags: Vec::new(),
             marked: None,
             wrapped: Vec::new(),
             tokens: config.dialects.iter().next().is_some(),
@@ -119,11 +116,10 @@ impl Tables {
 
     fn add_tags(&mut self, dialect: Dialect) {
         self.tags = Some(dialect);
-        for (i, tool) in self.tools.iter().enumerate() {
-            self.by_tag.entry(tool.tag.clone()).or_insert(i);
-        }
-        self.sorted_tags = self.by_tag.keys().cloned().collect();
-        self.sorted_tags.sort_unstable();
+        self.tool_tags = self.tools.iter().enumerate().map(|(i, tool)| (tool.tag.clone(), i)).collect();
+        // Of tools with the same tag the first counts.
+        self.tool_tags.sort_unstable();
+        self.tool_tags.dedup_by(|(tag, _), (first, _)| tag == first);
     }
 
     fn add_marked(&mut self, dialect: Dialect, spec: &'static MarkedJson) {
@@ -157,17 +153,14 @@ impl Tables {
 
     fn tool_opener(&self, text: &str, more: bool) -> Match<(Opener, usize)> {
         let Some(name) = text.strip_prefix('<') else { return Match::No };
-        let Some(dialect) = self.tags.filter(|_| !self.by_tag.is_empty()) else { return Match::No };
-        match memchr::memchr(b'>', name.as_bytes()) {
-            Some(end) => match self.by_tag.get(&name[..end]) {
-                Some(&tool) => Match::Yes((Opener::Tool(dialect, tool), end + 2)),
-                None => Match::No,
-            },
-            None => {
-                let next = self.sorted_tags.partition_point(|tag| tag.as_str() < name);
-                let fits = self.sorted_tags.get(next).is_some_and(|tag| tag.starts_with(name));
-                if more && fits { Match::Undecided } else { Match::No }
-            }
+        let Some(dialect) = self.tags.filter(|_| !self.tool_tags.is_empty()) else { return Match::No };
+        let end = memchr::memchr(b'>', name.as_bytes());
+        let name = &name[..end.unwrap_or(name.len())];
+        let next = self.tool_tags.partition_point(|(tag, _)| tag.as_str() < name);
+        match (self.tool_tags.get(next), end) {
+            (Some((tag, tool)), Some(end)) if tag == name => Match::Yes((Opener::Tool(dialect, *tool), end + 2)),
+            (Some((tag, _)), None) if more && tag.starts_with(name) => Match::Undecided,
+            _ => Match::No,
         }
     }
 
