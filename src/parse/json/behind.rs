@@ -21,7 +21,7 @@ impl Behind {
     pub(in crate::parse) fn of(text: &str, more: bool) -> Match<Self> {
         let begins = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '"' | '“' | '”' | '&' | '\\');
         let glued = text.starts_with(begins);
-        let surplus = text.trim_start().starts_with(['}', ']']);
+        let surplus = text[leading_space(text)..].starts_with(['}', ']']);
         match (member(text, more), digits(text, more)) {
             (Match::Undecided, _) | (_, Match::Undecided) => Match::Undecided,
             (member, digits) => Match::Yes(Behind {
