@@ -38,9 +38,9 @@ pub(super) fn fence_open(text: &str, more: bool) -> Match<(Fence, usize)> {
 }
 
 /// What may stand behind the opening characters: a language and attributes, but
-/// neither the fence's own characters nor prose.
+/// neither the fence's own characters nor tags and tokens nor prose.
 fn is_info(info: &str) -> bool {
-    !info.contains(['`', '\'', '~']) && info.split_whitespace().count() <= 2
+    !info.contains(['`', '\'', '~', '<']) && info.split_whitespace().count() <= 2
 }
 
 /// Whether `text` is a line that closes `fence`; yields its length with its line break.
@@ -145,6 +145,7 @@ mod tests {
         assert_eq!(fence_end("```</s>\n", fence, false, false), Match::Yes(3));
         assert!(open("'''\n").is_some() && open("~~~~ py\n").is_some());
         assert!(open("```a``` b\n").is_none() && open("''' is how he began to speak\n").is_none());
+        assert!(open("```</think>\n").is_none() && open("```<|im_end|>\n").is_none());
         assert_eq!(fence_open("```js", true), Match::Undecided);
         assert_eq!(fence_open("''", true), Match::Undecided);
         assert_eq!(fence_open("''x", true), Match::No);
