@@ -186,7 +186,7 @@ fn said(value: &Value) -> String {
     }
 }
 
-/// A text with `\uXXXX` decoded and without other escapes.
+/// A text with `\uXXXX`, and Python's `\OOO`, decoded and without other escapes.
 fn plain(raw: &str, python: bool) -> String {
     let escapes: &[char] =
         if python { &['\\', 'n', 't', 'r', 'b', 'f', 'a', 'v'] } else { &['\\', 'n', 't', 'r', 'b', 'f'] };
@@ -194,6 +194,12 @@ fn plain(raw: &str, python: bool) -> String {
     let mut rest = raw;
     while let Some((before, after)) = rest.split_once('\\') {
         plain.push_str(before);
+        let digits = after.bytes().take(3).take_while(|digit| python && (b'0'..=b'7').contains(digit)).count();
+        if let Some(octal) = u32::from_str_radix(&after[..digits], 8).ok().and_then(char::from_u32) {
+            plain.push(octal);
+            rest = &after[digits..];
+            continue;
+        }
         let units = units(after);
         plain.extend(char::decode_utf16(units.iter().copied()).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)));
         rest = match units.len() {
