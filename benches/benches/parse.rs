@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
-use toolgraft_benches::case::{CASES, chunk_name};
+use toolgraft_benches::case::{CASES, CHUNKS, chunk_name};
 use toolgraft_benches::pass::{cut, floor};
 
 fn parse(criterion: &mut Criterion) {
@@ -13,7 +13,7 @@ fn parse(criterion: &mut Criterion) {
         let parser = case.parser();
         let mut group = criterion.benchmark_group(case.name);
         group.throughput(Throughput::Bytes(text.len() as u64));
-        for bytes in case.chunks {
+        for bytes in CHUNKS {
             let chunks = cut(&text, *bytes);
             group.bench_function(format!("floor/{}", chunk_name(*bytes)), |b| b.iter(|| floor(black_box(&chunks))));
             group.bench_function(format!("parse/{}", chunk_name(*bytes)), |b| {

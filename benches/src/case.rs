@@ -18,7 +18,7 @@ pub const CHUNKS: &[Option<usize>] = &[Some(1), Some(4), Some(16), Some(64), Non
 pub struct Case {
     /// Name, in tables and in `limits.toml`.
     pub name: &'static str,
-    /// Sizes of the chunks that are worth a look.
+    /// Sizes of the chunks at which it is counted; its time is taken at all.
     pub chunks: &'static [Option<usize>],
     /// Calls that the text holds.
     calls: usize,
