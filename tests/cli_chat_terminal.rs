@@ -16,6 +16,7 @@ use endpoint::{End, Endpoint, Reply, mcp_call, says, stops, thinks};
 use process::{Place, TOOLGRAFT, demo_server};
 use rexpect::reader::Options;
 use rexpect::session::{PtySession, spawn_with_options};
+use rustix::termios::{LocalModes, tcgetattr};
 use serde_json::{Value, json};
 
 /// After this time something that should have come has failed.
@@ -101,7 +102,21 @@ impl Chat {
     /// Leaves by Ctrl-D.
     #[track_caller]
     fn leave(self) {
-        self.ends(0, |chat| chat.presses_ctrl('d'));
+        self.ends(0, |chat| {
+            chat.comes_to_a_prompt();
+            chat.presses_ctrl('d');
+        });
+    }
+
+    /// Waits until keys are read one by one. Before that the terminal itself takes
+    /// Ctrl-D, for the end of a line, and the prompt never sees it.
+    #[track_caller]
+    fn comes_to_a_prompt(&self) {
+        let (terminal, start) = (self.terminal.process().get_file_handle().unwrap(), Instant::now());
+        while tcgetattr(&terminal).unwrap().local_modes.contains(LocalModes::ICANON) {
+            assert!(start.elapsed() < PATIENCE, "the prompt did not come");
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 }
 

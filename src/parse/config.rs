@@ -6,7 +6,7 @@ use crate::catalog::Catalog;
 use crate::dialect::DialectSet;
 use crate::reasoning::{ReasoningCalls, ReasoningMode};
 
-/// Largest call, in bytes from its first to its end, and the most that a
+/// Largest call, in bytes from its first byte to its end, and the most that a
 /// rejection's `raw` holds, unless [`Limits::call_bytes`] says otherwise.
 pub const MAX_CALL_BYTES: usize = 8 << 20;
 

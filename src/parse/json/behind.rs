@@ -65,7 +65,7 @@ fn member(text: &str, more: bool) -> Match<()> {
     let Some(open) = text.chars().next() else { return unknown };
     if !opens_string(open) {
         let escaped = ESCAPED_QUOTES.into_iter().filter(|_| behind_comma.is_some());
-        return escaped.map(|quote| begins(text, quote, more)).fold(Match::No, |found, next| found.or_else(|| next));
+        return Match::any(escaped.map(|quote| begins(text, quote, more)));
     }
     if behind_comma.is_some() {
         return Match::Yes(());
