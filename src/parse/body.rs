@@ -51,11 +51,7 @@ impl CallOut<'_, '_> {
 
 /// Whether `text` begins with a closing think tag.
 pub(super) fn think_close(text: &str, more: bool) -> Match<usize> {
-    THINK_TAGS.iter().map(|tag| begins_tag(text, tag, true, more)).fold(Match::No, |a, b| match (a, b) {
-        (Match::No, found) | (found, Match::No) => found,
-        (found @ Match::Yes(_), _) => found,
-        (_, found) => found,
-    })
+    THINK_TAGS.iter().map(|tag| begins_tag(text, tag, true, more)).fold(Match::No, Match::or)
 }
 
 pub(super) const COMMENT_OPEN: &str = "<!--";

@@ -148,8 +148,7 @@ impl Scanner {
         if !self.reads_think_tags() || self.fence.is_some() || !text.starts_with('<') {
             return Match::No;
         }
-        let open = THINK_TAGS.iter().map(|tag| begins_tag(text, tag, false, more));
-        let open = open.fold(Match::No, |a, b| if a == Match::No { b } else { a });
+        let open = THINK_TAGS.iter().map(|tag| begins_tag(text, tag, false, more)).fold(Match::No, Match::or);
         let (close, length) = match (think_close(text, more), open) {
             (Match::Yes(length), _) => (true, length),
             (_, Match::Yes(length)) => (false, length),
