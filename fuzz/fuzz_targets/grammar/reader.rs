@@ -93,8 +93,8 @@ fn reads(call: &Call, text: &str) -> Result<(), String> {
         let read = signs(&said(&call.arguments));
         let read = read.strip_prefix(&signs(&positional)).unwrap_or(&read);
         let quoted = text.replace("\\\\", "\\");
-        let uncommented = without_comments(text);
-        let is_there = [text, &quoted, &uncommented].iter().any(|text| signs(&plain(text, python)).contains(read));
+        let texts = [text.to_owned(), quoted, without_comments(text, false), without_comments(text, true)];
+        let is_there = texts.iter().any(|text| signs(&plain(text, python)).contains(read));
         return is_there.then_some(()).ok_or_else(|| format!("{read:?} is not in the message"));
     }
     if call.repairs.is_empty() && !python {
@@ -124,9 +124,15 @@ fn says(raw: &str, value: &Value, python: bool) -> Result<(), String> {
 }
 
 /// A text without what its lines hold behind `//` or `#`: that may be a member.
-fn without_comments(text: &str) -> String {
-    let before = |line: &str| line.split("//").next().and_then(|line| line.split('#').next()).map(str::to_owned);
-    text.lines().filter_map(before).collect::<Vec<_>>().join("\n")
+/// `strings`: whether neither begins a comment behind a quotation mark that is open.
+fn without_comments(text: &str, strings: bool) -> String {
+    let is_open = |before: &str| strings && before.matches('"').count() % 2 == 1;
+    let before = |line: &str| {
+        let marks = line.match_indices("//").chain(line.match_indices('#')).map(|(at, _)| at);
+        let comment = marks.filter(|at| !is_open(&line[..*at])).min();
+        line[..comment.unwrap_or(line.len())].to_owned()
+    };
+    text.lines().map(before).collect::<Vec<_>>().join("\n")
 }
 
 /// A name as it is compared.
