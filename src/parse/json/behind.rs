@@ -19,8 +19,8 @@ pub(in crate::parse) struct Behind {
 impl Behind {
     /// What `text` begins with, right behind a value. Undecided while it may yet become a member.
     pub(in crate::parse) fn of(text: &str, more: bool) -> Match<Self> {
-        let begins = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '"' | '“' | '”' | '&' | '\\');
-        let glued = text.starts_with(begins);
+        let glues = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '"' | '“' | '”' | '&' | '\\');
+        let glued = text.starts_with(glues);
         let surplus = text[leading_space(text)..].starts_with(['}', ']']);
         match (member(text, more), digits(text, more)) {
             (Match::Undecided, _) | (_, Match::Undecided) => Match::Undecided,
