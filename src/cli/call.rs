@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::Failure;
+use super::runner::Runner;
 use super::servers::{self, ServerArgs};
 use crate::outcome::Outcome;
 use crate::route::mcp::Elicitation;
@@ -50,7 +51,7 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
     let config = servers::only(args.servers.load()?, &args.server)?;
     let (server, tool) = (args.server.as_str(), args.tool.as_str());
     let elicitation = if args.accept_defaults { Elicitation::Defaults } else { Elicitation::Decline };
-    let outcome = servers::run_answering(&config, elicitation, |hub| async move {
+    let outcome = Runner::start()?.with_answering_hub(&config, elicitation, |hub| async move {
         servers::demand_ready(&hub)?;
         hub.catalog().find(Some(server), tool).map_err(|not_found| {
             let known = "`toolgraft tools` lists what there is";

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use futures::StreamExt;
 
 use super::replay::play::Speed;
+use super::runner::Runner;
 use super::screen::Frame;
 use super::{Failure, prompt, servers, terminal};
 use crate::agent::{Agent, AgentEvent, Finished};
@@ -63,7 +64,7 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
         .map_err(|e| Failure::job(format!("cannot find this program to start its bundled server: {e}")))?;
     let server = ServerConfig::stdio(SERVER, program.to_string_lossy(), ["demo-server"]);
     let config: Config = [server].into_iter().collect();
-    match servers::run(&config, |hub| async move { show(&args, &recording, hub).await }) {
+    match Runner::start()?.with_hub(&config, |hub| async move { show(&args, &recording, hub).await }) {
         // Whoever read the output has seen enough.
         Err(Failure::Reported) => Ok(()),
         done => done,

@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 use unicode_width::UnicodeWidthStr;
 
+use super::runner::Runner;
 use super::servers::{self, ListedArgs, ServerArgs};
 use super::terminal::{counted, grouped};
 use super::tools::{self, plain};
@@ -80,7 +81,7 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
     let Command::Check(args) = args.command;
     let servers = ServerArgs { listed_tools: args.listed.tools, ..args.servers };
     let config = servers.load()?;
-    let reports = servers::run(&config, |hub| async move { reports(&hub) })?;
+    let reports = Runner::start()?.with_hub(&config, |hub| async move { reports(&hub) })?;
     let statuses: Vec<ServerStatus> = reports.iter().map(|report| report.status.clone()).collect();
     let text = match args.json {
         true => format!("{}\n", as_json(&reports)),

@@ -1,5 +1,6 @@
 //! The command line: the only part that prints, reads the environment or exits.
 
+mod ask;
 mod call;
 mod chat;
 mod demo;
@@ -13,12 +14,16 @@ mod prompt;
 mod prompt_args;
 mod read;
 mod replay;
+mod runner;
 mod screen;
 pub(crate) mod servers;
+mod signals;
+mod state;
 mod terminal;
 mod tokens;
 mod tool_file;
 mod tools;
+mod tty;
 
 use std::process::ExitCode;
 

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use super::runner::Runner;
 use super::servers::{self, ServerArgs};
 use super::{Failure, call};
 use crate::route::{Invocation, Toolbox};
@@ -36,7 +37,7 @@ pub(super) struct Args {
 pub(super) fn run(args: Args) -> Result<(), Failure> {
     let config = servers::only(args.servers.load()?, &args.server)?;
     let (server, uri) = (args.server.as_str(), args.uri.as_str());
-    let outcome = servers::run(&config, |hub| async move {
+    let outcome = Runner::start()?.with_hub(&config, |hub| async move {
         servers::demand_ready(&hub)?;
         let invocation = Invocation::new(ACCESS_RESOURCE).with_server(server).with_arguments(json!({ "uri": uri }));
         Ok(hub.call(invocation).await)

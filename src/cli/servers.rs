@@ -1,4 +1,4 @@
-//! The MCP servers of a command: flags, configuration files, connection, shutdown.
+//! The MCP servers of a command: flags, configuration files, and what is said of them.
 
 use std::future::Future;
 use std::io::{ErrorKind, Write};
@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::runner::Runner;
 use super::{Failure, input};
-use crate::policy::matches;
-use crate::route::Toolbox;
-use crate::route::mcp::{Config, Elicitation, Hub, Options, ServerConfig, ServerStatus};
+use crate::route::mcp::{Config, Hub, ServerConfig, ServerStatus};
 
 /// Looked for in the working directory when no file is named.
 const LOCAL: &str = ".mcp.json";
@@ -122,7 +121,7 @@ impl ServerArgs {
     {
         let config = self.load()?;
         refuse_problems(&config)?;
-        run(&config, |hub| async {
+        Runner::start()?.with_hub(&config, |hub| async {
             report_failed(&hub.servers());
             job(hub).await
         })
@@ -135,123 +134,6 @@ pub(crate) fn refuse_problems(config: &Config) -> Result<(), Failure> {
     match problems.is_empty() {
         true => Ok(()),
         false => Err(Failure::usage(format!("{}\n(or set \"disabled\": true)", problems.join("\n")))),
-    }
-}
-
-/// Connects to the servers, runs `job`, and shuts the servers down: at its end,
-/// and when SIGINT, SIGTERM or SIGHUP comes.
-pub(crate) fn run<T, F, Fut>(config: &Config, job: F) -> Result<T, Failure>
-where
-    F: FnOnce(Arc<Hub>) -> Fut,
-    Fut: Future<Output = Result<T, Failure>>,
-{
-    run_answering(config, Elicitation::Decline, job)
-}
-
-/// As [`run`], for a job that deals with SIGINT itself once the servers are connected.
-pub(crate) fn run_interruptible<T, F, Fut>(config: &Config, job: F) -> Result<T, Failure>
-where
-    F: FnOnce(Arc<Hub>) -> Fut,
-    Fut: Future<Output = Result<T, Failure>>,
-{
-    with_signals(config, Elicitation::Decline, stopped(false), job)
-}
-
-/// As [`run`], with servers that ask back for input getting this answer.
-pub(crate) fn run_answering<T, F, Fut>(config: &Config, elicitation: Elicitation, job: F) -> Result<T, Failure>
-where
-    F: FnOnce(Arc<Hub>) -> Fut,
-    Fut: Future<Output = Result<T, Failure>>,
-{
-    with_signals(config, elicitation, stopped(true), job)
-}
-
-fn with_signals<T, F, Fut>(
-    config: &Config,
-    elicitation: Elicitation,
-    stop: impl Future<Output = &'static str>,
-    job: F,
-) -> Result<T, Failure>
-where
-    F: FnOnce(Arc<Hub>) -> Fut,
-    Fut: Future<Output = Result<T, Failure>>,
-{
-    let options = Options { environment: std::env::vars_os().collect(), elicitation, ..Options::default() };
-    runtime()?.block_on(async {
-        let hub = tokio::select! {
-            hub = Hub::connect(config, options) => Arc::new(hub),
-            // Dropping the attempt kills what it has started.
-            name = stopped(true) => return Err(Failure::job(format!("stopped by {name}"))),
-        };
-        warn_unlisted(&hub);
-        let done = tokio::select! {
-            done = job(hub.clone()) => done,
-            name = stop => Err(Failure::job(format!("stopped by {name}"))),
-        };
-        tokio::select! {
-            () = hub.shutdown() => {}
-            // A second signal: what is left is killed when the runtime is dropped.
-            _ = stopped(true) => {}
-        }
-        done
-    })
-}
-
-/// Warns of each glob of `--tools` that fits none of the tools.
-fn warn_unlisted(hub: &Hub) {
-    let catalog = hub.catalog();
-    let globs = hub.config().servers().first().map(|server| server.listed_tools.as_slice()).unwrap_or_default();
-    for glob in globs {
-        if !catalog.tools().any(|tool| matches(glob, tool.server.as_deref(), &tool.name)) {
-            warn(&format!("--tools {glob}: no tool has such a name"));
-        }
-    }
-}
-
-/// A runtime for one command.
-pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
-    tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .map_err(|e| Failure::job(format!("cannot start the asynchronous runtime: {e}")))
-}
-
-/// Waits for a signal that ends the program, and names it.
-async fn stopped(by_interrupt: bool) -> &'static str {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        let wait = async |kind: SignalKind, counts: bool| match signal(kind) {
-            Ok(mut signal) if counts => drop(signal.recv().await),
-            _ => std::future::pending().await,
-        };
-        tokio::select! {
-            () = wait(SignalKind::interrupt(), by_interrupt) => "SIGINT",
-            () = wait(SignalKind::terminate(), true) => "SIGTERM",
-            () = wait(SignalKind::hangup(), true) => "SIGHUP",
-        }
-    }
-    #[cfg(windows)]
-    {
-        use tokio::signal::windows::{ctrl_break, ctrl_c, ctrl_close, ctrl_shutdown};
-        // Where one cannot be listened to, the others still count.
-        macro_rules! wait {
-            ($signal:expr) => {
-                async {
-                    match $signal {
-                        Ok(mut signal) => drop(signal.recv().await),
-                        Err(_) => std::future::pending().await,
-                    }
-                }
-            };
-        }
-        tokio::select! {
-            () = wait!(ctrl_c()), if by_interrupt => "Ctrl-C",
-            () = wait!(ctrl_break()) => "Ctrl-Break",
-            () = wait!(ctrl_close()) => "the end of the console",
-            () = wait!(ctrl_shutdown()) => "shutdown",
-        }
     }
 }
 

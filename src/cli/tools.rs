@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::Failure;
+use super::runner::Runner;
 use super::servers::{self, ListedArgs, ServerArgs};
 use crate::catalog::{Catalog, Server};
 use crate::route::Toolbox;
@@ -61,7 +62,7 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
     let servers = ServerArgs { listed_tools: args.listed.tools, ..args.servers };
     let config = servers.load()?;
     let (statuses, catalog, prompts) =
-        servers::run(&config, |hub| async move { Ok((hub.servers(), hub.catalog(), hub.prompts())) })?;
+        Runner::start()?.with_hub(&config, |hub| async move { Ok((hub.servers(), hub.catalog(), hub.prompts())) })?;
     if args.json {
         servers::emit(&format!("{}\n", as_json(&statuses, &catalog, &prompts)))?;
     } else {

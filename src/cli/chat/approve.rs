@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio_util::sync::CancellationToken;
 
 use super::args::CallArgs;
-use super::input::Asker;
 use crate::agent::{Approval, ApprovalRequest, AskReason};
 use crate::catalog::Catalog;
+use crate::cli::ask::Asker;
 use crate::cli::screen::{boxes, full_name};
 use crate::cli::servers;
 use crate::policy::{Decision, Otherwise, Policy, wants_approval};

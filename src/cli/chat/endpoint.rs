@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures::future::join_all;
 
 use super::args::EndpointArgs;
-use super::input::Asker;
+use crate::cli::ask::Asker;
 use crate::cli::{Failure, servers};
 use crate::model::{ModelError, ModelInfo, OpenAi, OpenAiBuilder, Tracer};
 use crate::secrets::Secrets;

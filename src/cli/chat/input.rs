@@ -1,20 +1,17 @@
-//! Lines from the terminal: the prompt of a conversation, and questions.
+//! The prompt of a conversation: lines from the terminal.
 
-use std::io::{IsTerminal, stderr};
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;
 use rustyline::highlight::Highlighter;
 use rustyline::hint::Hinter;
-use rustyline::history::{DefaultHistory, FileHistory};
+use rustyline::history::FileHistory;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
-use rustyline::{Behavior, Cmd, CompletionType, Config, Context, Editor, Helper, KeyEvent};
+use rustyline::{Cmd, CompletionType, Context, Editor, Helper, KeyEvent};
 use tokio::sync::oneshot;
 
-use super::tty::Tty;
-use crate::cli::{Failure, servers};
+use crate::cli::{Failure, ask, servers, state};
 
 /// Lines that the history keeps.
 const HISTORY: usize = 1000;
@@ -29,40 +26,6 @@ pub(super) enum Typed {
     Ended,
 }
 
-/// Asks on the terminal, even where standard input or output is a pipe.
-pub(super) struct Asker {
-    tty: Arc<Tty>,
-}
-
-impl Asker {
-    /// Nobody can be asked where nobody would see it.
-    pub(super) fn new(tty: Option<&Arc<Tty>>) -> Option<Self> {
-        let tty = tty.filter(|_| stderr().is_terminal())?;
-        Some(Asker { tty: tty.clone() })
-    }
-
-    /// Asks; `None` for Ctrl-C, Ctrl-D, and a terminal that has gone.
-    ///
-    /// What was typed before the question is no answer to it, so each question
-    /// has an editor of its own, without anything that was read ahead.
-    pub(super) async fn ask(&self, prompt: &str) -> Option<String> {
-        let (tell, answer) = oneshot::channel();
-        let (tty, prompt) = (self.tty.clone(), prompt.to_owned());
-        // Nothing waits for this thread: the program can end while it reads.
-        std::thread::spawn(move || {
-            let editor = Editor::<(), DefaultHistory>::with_config(config().build());
-            tty.forget_typed();
-            let line = editor.and_then(|mut editor| editor.readline(&prompt));
-            let _ = tell.send(line.ok());
-        });
-        answer.await.ok().flatten()
-    }
-}
-
-fn config() -> rustyline::config::Builder {
-    Config::builder().behavior(Behavior::PreferTerm)
-}
-
 /// The prompt of a conversation: editing, history, completion of commands.
 pub(super) struct Prompt {
     editor: Option<Editor<Words, FileHistory>>,
@@ -73,7 +36,7 @@ impl Prompt {
     /// A prompt that completes these words.
     pub(super) fn new(words: Vec<String>, with_history: bool) -> Result<Self, Failure> {
         let failed = |e: ReadlineError| Failure::job(format!("cannot read from the terminal: {e}"));
-        let config = config()
+        let config = ask::config()
             .max_history_size(HISTORY)
             .map_err(failed)?
             .history_ignore_space(true)
@@ -82,7 +45,7 @@ impl Prompt {
         let mut editor = Editor::with_config(config).map_err(failed)?;
         editor.set_helper(Some(Words(words)));
         editor.bind_sequence(KeyEvent::alt('\r'), Cmd::Newline);
-        let history = if with_history { history_file() } else { None };
+        let history = if with_history { state::file("history") } else { None };
         if let Some(file) = &history
             && let Err(error) = editor.load_history(file)
             && file.exists()
@@ -125,13 +88,6 @@ impl Prompt {
     }
 }
 
-/// `toolgraft/history` in the user's directory for state.
-fn history_file() -> Option<PathBuf> {
-    let state = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    let state = state.or_else(|| Some(std::env::home_dir()?.join(".local/state")))?;
-    Some(state.join("toolgraft/history"))
-}
-
 /// The line without the backslashes that carried it on.
 fn joined(line: &str) -> String {
     line.replace("\\\n", "\n").trim().to_owned()
@@ -169,6 +125,8 @@ impl Helper for Words {}
 
 #[cfg(test)]
 mod tests {
+    use rustyline::history::DefaultHistory;
+
     use super::*;
 
     #[test]

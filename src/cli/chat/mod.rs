@@ -7,20 +7,21 @@ mod display;
 mod endpoint;
 mod files;
 mod input;
-mod interrupt;
 mod live;
 mod repl;
 mod saved;
 mod session;
 mod summary;
-mod tty;
 
 use std::io::{IsTerminal, Read, stdin};
 use std::sync::Arc;
 
+use super::ask::Asker;
+use super::runner::Runner;
 use super::screen::DIM;
 use super::servers::ServerArgs;
 use super::terminal::counted;
+use super::tty::Tty;
 use super::{Failure, input as texts, servers};
 use crate::route::Toolbox;
 use crate::route::mcp::Hub;
@@ -28,9 +29,7 @@ use approve::Approvals;
 use display::Display;
 use endpoint::Endpoint;
 use files::Files;
-use input::Asker;
 use session::{Ended, Session};
-use tty::Tty;
 
 pub(super) use args::Args;
 
@@ -51,15 +50,17 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
     // Dropped last: it puts the terminal back as it was.
     let tty = Tty::open().map(Arc::new);
     let asker = Asker::new(tty.as_ref());
-    let endpoint = servers::runtime()?.block_on(Endpoint::choose(&args.endpoint, asker.as_ref()))?;
+    let runner = Runner::start()?;
+    let endpoint = runner.wait(Endpoint::choose(&args.endpoint, asker.as_ref()))?;
     let files = Files::begin(&args, &endpoint, &config.secrets())?;
     let endpoint = endpoint.traced(files.tracer.clone());
     let in_session = files.clone();
     let display = Display::new(&args.output, in_conversation);
-    let done = servers::run_interruptible(&config, |hub| async move {
+    let signals = runner.signals();
+    let done = runner.with_hub(&config, |hub| async move {
         servers::report_failed(&hub.servers());
         let approvals = Approvals::new(&args.calls, Asker::new(tty.as_ref()), hub.clone());
-        let mut session = Session::new(args, hub, endpoint, display, approvals, tty, in_session)?;
+        let mut session = Session::new(args, (hub, endpoint), display, approvals, (tty, signals), in_session)?;
         match question {
             Some(question) => one(&mut session, &question).await,
             None => {

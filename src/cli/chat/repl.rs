@@ -3,10 +3,11 @@
 use serde_json::{Map, Value};
 
 use super::commands::{self, Command};
-use super::input::{Asker, Prompt, Typed};
+use super::input::{Prompt, Typed};
 use super::session::{Ended, Session};
 use crate::agent::StopReason;
 use crate::cli::Failure;
+use crate::cli::ask::Asker;
 use crate::cli::screen::{BAD, DIM};
 use crate::cli::terminal::counted;
 use crate::conversation::{Assistant, Conversation, Entry};
@@ -63,7 +64,14 @@ async fn answer(session: &mut Session, line: &str, asker: Option<&Asker>) -> Res
             let prompt = session.hub.prompts()[at].clone();
             server_prompt(session, &prompt, &words, asker).await
         }
-        command => session.command(command).await.map(|()| Next::Prompt),
+        command => {
+            let interrupts = session.signals.take_interrupts();
+            tokio::select! {
+                biased;
+                () = interrupts.next() => Ok(Next::Cancelled),
+                done = session.command(command) => done.map(|()| Next::Prompt),
+            }
+        }
     }
 }
 

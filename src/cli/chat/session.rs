@@ -12,11 +12,11 @@ use super::args::Args;
 use super::display::Display;
 use super::endpoint::Endpoint;
 use super::files::Files;
-use super::interrupt::Interrupts;
 use super::saved::Saved;
-use super::tty::Tty;
 use crate::agent::{Agent, AgentEvent, Finished};
 use crate::cli::screen::BAD;
+use crate::cli::signals::Signals;
+use crate::cli::tty::Tty;
 use crate::cli::{Failure, input, prompt_args, servers, tokens};
 use crate::conversation::Conversation;
 use crate::profile::Profile;
@@ -42,7 +42,7 @@ pub(super) struct Session {
     pub(super) endpoint: Endpoint,
     pub(super) conversation: Conversation,
     pub(super) display: Display,
-    pub(super) interrupts: Interrupts,
+    pub(super) signals: Signals,
     approvals: Arc<Approvals>,
     agent: Agent,
     options: Options,
@@ -54,11 +54,10 @@ impl Session {
     /// A conversation that is new, or goes on as the flags say.
     pub(super) fn new(
         args: Args,
-        hub: Arc<Hub>,
-        endpoint: Endpoint,
+        (hub, endpoint): (Arc<Hub>, Endpoint),
         display: Display,
         approvals: Arc<Approvals>,
-        tty: Option<Arc<Tty>>,
+        (tty, signals): (Option<Arc<Tty>>, Signals),
         files: Files,
     ) -> Result<Self, Failure> {
         let conversation = match &args.conversation.resume {
@@ -71,8 +70,7 @@ impl Session {
         approve::check_globs(&args.calls, &hub.catalog());
         let (agent, options) = agent(&args, &hub, &endpoint, &approvals)?;
         warn_over_budget(&options, &hub)?;
-        let interrupts = Interrupts::new()?;
-        Ok(Session { args, hub, endpoint, conversation, display, interrupts, approvals, agent, options, files, tty })
+        Ok(Session { args, hub, endpoint, conversation, display, signals, approvals, agent, options, files, tty })
     }
 
     /// The profile in force.
@@ -109,6 +107,7 @@ impl Session {
             None => self.agent.run(conversation),
         };
         let mut run = run.map_err(Failure::job)?;
+        let interrupts = self.signals.take_interrupts();
         let cancel = run.cancellation();
         self.approvals.begin(cancel.clone());
         self.display.begin();
@@ -119,7 +118,7 @@ impl Session {
         loop {
             let event = tokio::select! {
                 biased;
-                () = self.interrupts.next() => {
+                () = interrupts.next() => {
                     if cancel.is_cancelled() {
                         return Ok(Ended::Left);
                     }

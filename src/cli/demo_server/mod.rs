@@ -26,7 +26,7 @@ use serde_json::{Value, json};
 
 use self::calendar::{Day, Kind};
 use self::places::{CITIES, City, HERE};
-use super::{Failure, servers};
+use super::{Failure, runner};
 
 const INSTRUCTIONS: &str = "Where, when and what weather, for demonstrations. Ask location_query for the place before \
                             weather_query when the user does not name one. The weather is made up.";
@@ -49,7 +49,7 @@ pub(super) struct Args {
 /// Serves until standard input ends.
 pub(super) fn run(args: Args) -> Result<(), Failure> {
     let delay = Duration::from_secs(args.delay);
-    servers::runtime()?.block_on(async {
+    runner::runtime()?.block_on(async {
         let server = DemoServer { tool_router: DemoServer::tool_router(), delay };
         let running = server.serve(stdio()).await.map_err(|e| {
             Failure::job(format!("no MCP client on standard input ({e}); this command is started by one"))

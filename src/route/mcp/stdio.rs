@@ -3,7 +3,8 @@
 //! The child leads a process group of its own, so that what it started (`npx`
 //! and `sh -c` start others) ends with it. Closing goes in three steps: its
 //! standard input is closed, then the group gets TERM, then KILL. A transport
-//! that is dropped without being closed kills the group at once. On Windows a job
+//! that is dropped without being closed kills the group at once, and where this
+//! program itself is killed a [watcher] ends the group. On Windows a job
 //! object stands for the group; nobody can be asked kindly there, so the second step
 //! is left out.
 
@@ -12,6 +13,8 @@ mod lines;
 mod lookup;
 mod pipe;
 mod strays;
+#[cfg(unix)]
+mod watcher;
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -155,13 +158,24 @@ pub(super) fn spawn(
         }
         process.current_dir(cwd);
     }
+    // Before the server, so that at no time it runs unwatched.
+    #[cfg(unix)]
+    let mut watcher = watcher::Watcher::start(&mark.variable());
     let mut wrapped = CommandWrap::from(process);
     #[cfg(unix)]
     wrapped.wrap(process_wrap::tokio::ProcessGroup::leader());
     // With both the whole job ends even when this program is killed.
     #[cfg(windows)]
     wrapped.wrap(process_wrap::tokio::KillOnDrop).wrap(process_wrap::tokio::JobObject);
-    let mut child = wrapped.spawn().map_err(|e| spawn_error(command, &e))?;
+    let spawned = wrapped.spawn();
+    #[cfg(unix)]
+    if let Some(watcher) = &mut watcher {
+        match spawned.as_ref().ok().and_then(|child| child.id()) {
+            Some(group) => watcher.watch(group),
+            None => watcher.dismiss(),
+        }
+    }
+    let mut child = spawned.map_err(|e| spawn_error(command, &e))?;
     let state = ChildState::default();
     let inner = child.inner_mut();
     let pipes = (inner.stdin().take(), inner.stdout().take(), inner.stderr().take());
@@ -170,7 +184,17 @@ pub(super) fn spawn(
     };
     tokio::spawn(drain(stderr, state.clone()));
     let pipe = Pipe::new(stdin, stdout, state.noise.clone());
-    Ok((StdioTransport { pipe, child, mark, state: state.clone(), exited: None, closed: false }, state))
+    let transport = StdioTransport {
+        pipe,
+        child,
+        mark,
+        #[cfg(unix)]
+        watcher,
+        state: state.clone(),
+        exited: None,
+        closed: false,
+    };
+    Ok((transport, state))
 }
 
 fn spawn_error(command: &str, error: &std::io::Error) -> String {
@@ -214,6 +238,8 @@ pub(super) struct StdioTransport {
     pipe: Pipe,
     child: Box<dyn ChildWrapper>,
     mark: Mark,
+    #[cfg(unix)]
+    watcher: Option<watcher::Watcher>,
     state: ChildState,
     /// When the leader was seen to have ended.
     exited: Option<Instant>,
@@ -281,6 +307,11 @@ impl StdioTransport {
             tokio::time::sleep(LOOK).await;
         }
         self.closed = true;
+        #[cfg(unix)]
+        if let Some(watcher) = &mut self.watcher {
+            watcher.dismiss();
+            let _ = tokio::time::timeout(GRACE, watcher.gone()).await;
+        }
     }
 
     fn kill(&mut self) {
@@ -331,6 +362,10 @@ impl Drop for StdioTransport {
         self.state.gone.cancel();
         if !self.closed {
             self.kill();
+            #[cfg(unix)]
+            if let Some(watcher) = &mut self.watcher {
+                watcher.dismiss();
+            }
         }
     }
 }

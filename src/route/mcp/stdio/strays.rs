@@ -37,6 +37,11 @@ impl Mark {
         &self.0
     }
 
+    /// The variable with its value, as it stands in a process's environment.
+    pub(super) fn variable(&self) -> String {
+        format!("{VARIABLE}={}", self.0)
+    }
+
     /// Signals every process that has the mark; `false` if there is none.
     #[cfg(target_os = "linux")]
     pub(super) fn signal(&self, asked: Asked) -> bool {
@@ -73,7 +78,7 @@ impl Mark {
     #[cfg(target_os = "linux")]
     fn marks(&self, pid: rustix::process::Pid) -> bool {
         let environment = std::fs::read(format!("/proc/{}/environ", pid.as_raw_nonzero())).unwrap_or_default();
-        let variable = format!("{VARIABLE}={}", self.0);
+        let variable = self.variable();
         environment.split(|byte| *byte == 0).any(|entry| entry == variable.as_bytes())
     }
 

@@ -1,10 +1,10 @@
 //! The terminal's own settings: echo, what was typed ahead, and how it was found.
 
 #[cfg(unix)]
-pub(super) use unix::Tty;
+pub(crate) use unix::Tty;
 
 #[cfg(not(unix))]
-pub(super) use other::Tty;
+pub(crate) use other::Tty;
 
 #[cfg(unix)]
 mod unix {
@@ -17,14 +17,14 @@ mod unix {
 
     /// The terminal that the program was started from. Its settings are put back
     /// when this is dropped, whoever has changed them.
-    pub(in crate::cli::chat) struct Tty {
+    pub(crate) struct Tty {
         file: File,
         found: Termios,
     }
 
     impl Tty {
         /// The terminal, if there is one and it listens to this program.
-        pub(in crate::cli::chat) fn open() -> Option<Self> {
+        pub(crate) fn open() -> Option<Self> {
             let file = OpenOptions::new().read(true).write(true).open("/dev/tty").ok()?;
             // A program in the background is stopped when it touches the terminal.
             if tcgetpgrp(&file).ok()? != getpgrp() {
@@ -35,7 +35,7 @@ mod unix {
         }
 
         /// Shows what is typed, or does not. It can be read later all the same.
-        pub(in crate::cli::chat) fn echo(&self, on: bool) {
+        pub(crate) fn echo(&self, on: bool) {
             let mut modes = self.found.clone();
             if !on {
                 modes.local_modes.remove(LocalModes::ECHO);
@@ -45,7 +45,7 @@ mod unix {
         }
 
         /// Forgets what was typed and not yet read.
-        pub(in crate::cli::chat) fn forget_typed(&self) {
+        pub(crate) fn forget_typed(&self) {
             let _ = tcflush(&self.file, QueueSelector::IFlush);
         }
     }
@@ -62,15 +62,15 @@ mod other {
     use std::io::{IsTerminal, stdin};
 
     /// A terminal whose settings are left to the line editor.
-    pub(in crate::cli::chat) struct Tty;
+    pub(crate) struct Tty;
 
     impl Tty {
-        pub(in crate::cli::chat) fn open() -> Option<Self> {
+        pub(crate) fn open() -> Option<Self> {
             stdin().is_terminal().then_some(Tty)
         }
 
-        pub(in crate::cli::chat) fn echo(&self, _: bool) {}
+        pub(crate) fn echo(&self, _: bool) {}
 
-        pub(in crate::cli::chat) fn forget_typed(&self) {}
+        pub(crate) fn forget_typed(&self) {}
     }
 }
