@@ -12,9 +12,12 @@ use std::fs;
 use process::{Place, demo_server};
 use serde_json::json;
 
+/// With the demonstration server in the user's own configuration.
 fn with_demo() -> Place {
     let place = Place::new();
-    place.write(".mcp.json", json!({ "mcpServers": { "demo": demo_server() } }).to_string());
+    let config = json!({ "mcpServers": { "demo": demo_server() } }).to_string();
+    fs::create_dir_all(place.path(".config/toolgraft")).unwrap();
+    place.write(".config/toolgraft/mcp.json", config);
     place
 }
 
@@ -181,6 +184,7 @@ fn the_home_configuration_is_used_when_there_is_no_local_one() {
     place.write(".config/toolgraft/mcp.json", json!({ "servers": { "home": demo_server() } }).to_string());
     assert!(place.run(&["tools"]).out.contains("home  ready"));
     place.write(".mcp.json", json!({ "mcpServers": { "local": demo_server() } }).to_string());
+    place.run(&["mcp", "trust", "--yes"]).ok();
     let run = place.run(&["tools"]);
     assert!(run.out.contains("local  ready") && !run.out.contains("home"), "{run:?}");
 }

@@ -11,7 +11,7 @@ use super::runner::Runner;
 use super::servers::{self, ListedArgs, ServerArgs};
 use super::terminal::{counted, grouped};
 use super::tools::{self, plain};
-use super::{Failure, tokens};
+use super::{Failure, mcp_trust, tokens};
 use crate::catalog::{Catalog, Server};
 use crate::outcome::is_invisible;
 use crate::prompt::{Options, Prompt};
@@ -44,6 +44,8 @@ pub(super) struct Args {
 enum Command {
     /// Start every MCP server and report what it takes and what is doubtful
     Check(CheckArgs),
+    /// Let a project's own ./.mcp.json start its servers; list such files; take it back
+    Trust(mcp_trust::Args),
 }
 
 /// Options of `toolgraft mcp check`.
@@ -78,7 +80,10 @@ struct Report {
 
 /// Runs `toolgraft mcp`.
 pub(super) fn run(args: Args) -> Result<(), Failure> {
-    let Command::Check(args) = args.command;
+    let args = match args.command {
+        Command::Check(args) => args,
+        Command::Trust(args) => return mcp_trust::run(&args),
+    };
     let servers = ServerArgs { listed_tools: args.listed.tools, ..args.servers };
     let config = servers.load()?;
     let reports = Runner::start()?.with_hub(&config, |hub| async move { reports(&hub) })?;

@@ -9,6 +9,7 @@ mod extract;
 mod failure;
 mod input;
 mod mcp_check;
+mod mcp_trust;
 mod profiles;
 mod prompt;
 mod prompt_args;
@@ -23,6 +24,7 @@ mod terminal;
 mod tokens;
 mod tool_file;
 mod tools;
+mod trust;
 mod tty;
 
 use std::process::ExitCode;
@@ -59,7 +61,7 @@ enum Command {
     Prompt(prompt::Args),
     /// Connect to MCP servers and list their tools, resources and prompts
     Tools(tools::Args),
-    /// Check the MCP servers: time, size in the prompt, doubtful tools
+    /// Check the MCP servers; trust a project's configuration
     Mcp(mcp_check::Args),
     /// Call one tool of an MCP server
     Call(call::Args),

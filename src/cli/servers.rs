@@ -7,11 +7,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::runner::Runner;
-use super::{Failure, input};
+use super::{Failure, input, trust};
 use crate::route::mcp::{Config, Hub, ServerConfig, ServerStatus};
 
 /// Looked for in the working directory when no file is named.
-const LOCAL: &str = ".mcp.json";
+pub(super) const LOCAL: &str = "./.mcp.json";
 
 /// Looked for in the home directory when there is no local file.
 const GLOBAL: &str = ".config/toolgraft/mcp.json";
@@ -23,7 +23,8 @@ pub(crate) struct ServerArgs {
     /// Configuration of MCP servers: JSON with `mcpServers` or `servers`
     ///
     /// May be given several times; of two servers of one name the later counts.
-    /// Without it: ./.mcp.json, else ~/.config/toolgraft/mcp.json.
+    /// Without it: ./.mcp.json, which is asked about before it starts anything
+    /// (see `toolgraft mcp trust --help`), else ~/.config/toolgraft/mcp.json.
     #[arg(long, value_name = "FILE")]
     pub(crate) mcp_config: Vec<PathBuf>,
 
@@ -48,10 +49,25 @@ pub(crate) struct ListedArgs {
     pub(crate) tools: Vec<String>,
 }
 
-/// The configuration that is used where none is named.
-fn usual_file() -> Option<PathBuf> {
-    let home = std::env::home_dir().map(|home| home.join(GLOBAL));
-    [Some(PathBuf::from(LOCAL)), home].into_iter().flatten().find(|file| file.exists())
+/// A configuration's text, and the name of its file.
+type Source = (String, String);
+
+fn named(file: &Path) -> Result<Source, Failure> {
+    Ok((input::read_text(file)?, input::shown(file)))
+}
+
+/// The configuration that is used where none is named: the project's own, if somebody
+/// trusts it, else the user's.
+fn usual() -> Result<Option<Source>, Failure> {
+    let local = Path::new(LOCAL);
+    if local.exists() {
+        if let Some(text) = trust::demand(local)? {
+            return Ok(Some((text, LOCAL.to_owned())));
+        }
+        warn(&format!("{LOCAL} is left out"));
+    }
+    let home = std::env::home_dir().map(|home| home.join(GLOBAL)).filter(|file| file.exists());
+    home.map(|file| named(&file)).transpose()
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {
@@ -71,10 +87,26 @@ impl ServerArgs {
     /// Fails where no file is there or one cannot be read. What is wrong with a
     /// single server stays in its entry; see [`refuse_problems`].
     pub(crate) fn load(&self) -> Result<Config, Failure> {
+        self.load_if_any()?.ok_or_else(|| {
+            Failure::usage(format!(
+                "no configuration of MCP servers: neither {LOCAL} nor ~/{GLOBAL} is there; \
+                 write one of them, or name a file with --mcp-config FILE"
+            ))
+        })
+    }
+
+    /// As [`load`](Self::load), for commands that can do without servers: `None`
+    /// where no configuration was named and none is there.
+    pub(crate) fn load_if_any(&self) -> Result<Option<Config>, Failure> {
+        let sources: Vec<Source> = match self.is_given() {
+            true => self.mcp_config.iter().map(|file| named(file)).collect::<Result<_, _>>()?,
+            false => usual()?.into_iter().collect(),
+        };
+        if sources.is_empty() {
+            return Ok(None);
+        }
         let mut config = Config::default();
-        for file in self.files()? {
-            let text = input::read_text(&file)?;
-            let source = file.display().to_string();
+        for (text, source) in sources {
             let parsed = Config::parse(&text, &source, &|name| std::env::var(name).ok());
             config.merge(parsed.map_err(Failure::usage)?);
         }
@@ -88,25 +120,7 @@ impl ServerArgs {
             listed_tools: self.listed_tools.clone(),
             ..server
         });
-        Ok(servers.collect())
-    }
-
-    /// As [`load`](Self::load), for commands that can do without servers: `None`
-    /// where no configuration was named and none is there.
-    pub(crate) fn load_if_any(&self) -> Result<Option<Config>, Failure> {
-        if self.is_given() || usual_file().is_some() { self.load().map(Some) } else { Ok(None) }
-    }
-
-    fn files(&self) -> Result<Vec<PathBuf>, Failure> {
-        if self.is_given() {
-            return Ok(self.mcp_config.clone());
-        }
-        usual_file().map(|file| vec![file]).ok_or_else(|| {
-            Failure::usage(format!(
-                "no configuration of MCP servers: neither ./{LOCAL} nor ~/{GLOBAL} is there; \
-                 write one of them, or name a file with --mcp-config FILE"
-            ))
-        })
+        Ok(Some(servers.collect()))
     }
 
     /// Loads the configuration, connects, runs `job`, and shuts the servers down.

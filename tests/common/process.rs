@@ -101,7 +101,8 @@ impl Run {
 /// The program in a folder that is its working directory and its home.
 pub(crate) fn command_in(dir: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(TOOLGRAFT);
-    command.args(args).current_dir(dir).env("HOME", dir).env("NO_PROXY", "127.0.0.1").env_remove("COLUMNS");
+    command.args(args).current_dir(dir).env("HOME", dir).env("NO_PROXY", "127.0.0.1");
+    command.env_remove("COLUMNS").env_remove("XDG_STATE_HOME");
     command
 }
 
