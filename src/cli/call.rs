@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::Failure;
 use super::runner::Runner;
 use super::servers::{self, ServerArgs};
+use super::{Failure, output};
 use crate::outcome::Outcome;
 use crate::route::mcp::Elicitation;
 use crate::route::{Invocation, Toolbox};
@@ -70,12 +70,12 @@ pub(super) fn show(outcome: &Outcome, as_json: bool, names: &[(&str, &str)]) -> 
         if let Ok(Value::Object(fields)) = serde_json::to_value(outcome) {
             object.extend(fields);
         }
-        servers::emit(&format!("{}\n", Value::Object(object)))?;
+        output::emit_json(&object)?;
         return if outcome.is_result() { Ok(()) } else { Err(Failure::Reported) };
     }
     match outcome.is_result() {
-        true if outcome.text.ends_with('\n') => servers::emit(&outcome.text),
-        true => servers::emit(&format!("{}\n", outcome.text)),
+        true if outcome.text.ends_with('\n') => output::emit(&outcome.text),
+        true => output::emit(&format!("{}\n", outcome.text)),
         false => Err(Failure::job(outcome.text.trim_end())),
     }
 }

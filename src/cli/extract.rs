@@ -15,7 +15,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use super::{Failure, input};
+use super::{Failure, input, output};
 use crate::dialect::DialectSet;
 use crate::parse::Config;
 use crate::reasoning::{ReasoningCalls, ReasoningMode};
@@ -79,7 +79,7 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
         let mut extractor = Extractor::new(config.clone(), args.chunk, problems.clone());
         move |line: &[u8], number: u64, out: &mut Vec<u8>| extractor.line(line, number, out)
     };
-    let mut output = io::stdout().lock();
+    let mut output = output::json_lines();
     match pipeline::run(input, &mut output, jobs, worker) {
         Ok(counts) if counts.bad == 0 => Ok(()),
         Ok(counts) => Err(Failure::job(format!(

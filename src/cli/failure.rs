@@ -3,6 +3,8 @@
 use std::fmt;
 use std::process::ExitCode;
 
+use super::screen::boxes::clean;
+
 /// Why a command did not succeed.
 #[derive(Debug)]
 pub(crate) enum Failure {
@@ -32,7 +34,8 @@ impl Failure {
             Failure::Job(message) => (1, message),
             Failure::Reported => return ExitCode::from(1),
         };
-        anstream::eprintln!("{}error:{} {message}", ERROR.render(), ERROR.render_reset());
+        // Servers, models and files have a part in what is said.
+        anstream::eprintln!("{}error:{} {}", ERROR.render(), ERROR.render_reset(), clean(&message));
         ExitCode::from(code)
     }
 }

@@ -8,10 +8,10 @@ use serde_json::Value;
 use unicode_width::UnicodeWidthStr;
 
 use super::runner::Runner;
-use super::servers::{self, ListedArgs, ServerArgs};
+use super::servers::{ListedArgs, ServerArgs};
 use super::terminal::{counted, grouped};
 use super::tools::{self, plain};
-use super::{Failure, mcp_trust, tokens};
+use super::{Failure, mcp_trust, output, tokens};
 use crate::catalog::{Catalog, Server};
 use crate::outcome::is_invisible;
 use crate::prompt::{Options, Prompt};
@@ -88,11 +88,10 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
     let config = servers.load()?;
     let reports = Runner::start()?.with_hub(&config, |hub| async move { reports(&hub) })?;
     let statuses: Vec<ServerStatus> = reports.iter().map(|report| report.status.clone()).collect();
-    let text = match args.json {
-        true => format!("{}\n", as_json(&reports)),
-        false => tools::styled(table(&reports)),
-    };
-    servers::emit(&text)?;
+    match args.json {
+        true => output::emit_json(&as_json(&reports))?,
+        false => output::emit_styled(&tools::styled(table(&reports)))?,
+    }
     tools::verdict(&statuses)
 }
 

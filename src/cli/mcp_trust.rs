@@ -7,7 +7,7 @@ use super::ask::Asker;
 use super::screen::boxes::clean;
 use super::trust::{self, Project, Store, date};
 use super::tty::Tty;
-use super::{Failure, servers};
+use super::{Failure, output, servers};
 
 const EXAMPLES: &str = "\
 A project's ./.mcp.json that was not named on the command line starts nothing
@@ -46,7 +46,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let mut store = Store::open();
     match () {
-        () if args.list => servers::emit(&list(&store)),
+        () if args.list => output::emit(&list(&store)),
         () if args.revoke => revoke(&mut store, &args.file),
         () => say_yes(&mut store, &args.file, args.yes),
     }
@@ -56,10 +56,10 @@ fn say_yes(store: &mut Store, file: &Path, yes: bool) -> Result<(), Failure> {
     let project = Project::read(file)?;
     let shown = clean(&file.display().to_string());
     if project.starts_nothing() {
-        return servers::emit(&format!("{shown} starts nothing: there is nothing to trust\n"));
+        return output::emit(&format!("{shown} starts nothing: there is nothing to trust\n"));
     }
     if store.trusts(&project) {
-        return servers::emit(&format!("{shown} is trusted already\n"));
+        return output::emit(&format!("{shown} is trusted already\n"));
     }
     if yes {
         anstream::eprintln!("{}", trust::question(file, &project, store));
@@ -76,7 +76,7 @@ fn say_yes(store: &mut Store, file: &Path, yes: bool) -> Result<(), Failure> {
         }
     }
     store.add(&project).map_err(Failure::job)?;
-    servers::emit(&format!("{shown} is trusted as it is now; --revoke takes that back\n"))
+    output::emit(&format!("{shown} is trusted as it is now; --revoke takes that back\n"))
 }
 
 fn revoke(store: &mut Store, file: &Path) -> Result<(), Failure> {
@@ -84,7 +84,7 @@ fn revoke(store: &mut Store, file: &Path) -> Result<(), Failure> {
     let path = trust::place(file).or_else(|_| std::path::absolute(file)).unwrap_or_else(|_| file.to_owned());
     let shown = clean(&path.display().to_string());
     match store.remove(&path).map_err(Failure::job)? {
-        true => servers::emit(&format!("{shown} is no longer trusted\n")),
+        true => output::emit(&format!("{shown} is no longer trusted\n")),
         false => Err(Failure::usage(format!("{shown} was not trusted: --list shows what is"))),
     }
 }

@@ -10,6 +10,7 @@ mod failure;
 mod input;
 mod mcp_check;
 mod mcp_trust;
+mod output;
 mod profiles;
 mod prompt;
 mod prompt_args;

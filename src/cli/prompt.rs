@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::prompt_args::{self, PromptArgs};
 use super::servers::{self, ServerArgs};
-use super::{Failure, input, terminal, tokens, tool_file};
+use super::{Failure, input, output, terminal, tokens, tool_file};
 use crate::catalog::{Catalog, Server};
 use crate::dialect::Dialect;
 use crate::profile::{Lang, Profile, SystemPlacement};
@@ -111,9 +111,9 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
             "dialect": options.dialect.name(), "lang": options.lang, "listing": options.listing.as_str(),
             "listed": prompt_args::as_json(&listed), "placement": profile.system,
         });
-        servers::emit(&format!("{object}\n"))?;
+        output::emit_json(&object)?;
     } else {
-        servers::emit(&format!("{text}\n"))?;
+        output::emit(&format!("{text}\n"))?;
         anstream::eprintln!("{tokens} tokens (o200k), {}, {}", terminal::counted(tools, "tool"), placement(profile));
         if let Some(fitted) = prompt_args::fitted(&listed) {
             anstream::eprintln!("{fitted}");

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use super::screen::Frame;
 use super::servers::ServerArgs;
-use super::{Failure, terminal, tool_file};
+use super::{Failure, output, terminal, tool_file};
 use crate::catalog::Catalog;
 use crate::profile::Lang;
 use crate::transcript::import::Format;
@@ -115,7 +115,7 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
 /// Replays all files, with a view of the kind that was asked for.
 fn replay(args: &Args, tools: Option<&Arc<Catalog>>, caller: Option<run::Caller>) -> Result<(), Failure> {
     if args.json {
-        let view = json::JsonLines { out: io::stdout().lock() };
+        let view = json::JsonLines { out: output::json_lines() };
         return run::Replay::new(args, tools, caller, view).files();
     }
     if let Some(target) = &args.html {

@@ -1,12 +1,12 @@
 //! The MCP servers of a command: flags, configuration files, and what is said of them.
 
 use std::future::Future;
-use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::runner::Runner;
+use super::screen::boxes::clean;
 use super::{Failure, input, trust};
 use crate::route::mcp::{Config, Hub, ServerConfig, ServerStatus};
 
@@ -172,19 +172,11 @@ pub(crate) fn failed_line(server: &ServerStatus) -> String {
 
 /// A warning on stderr.
 pub(crate) fn warn(message: &str) {
-    anstream::eprintln!("{}warning:{} {message}", WARNING.render(), WARNING.render_reset());
+    // Servers and files have a part in what is said.
+    anstream::eprintln!("{}warning:{} {}", WARNING.render(), WARNING.render_reset(), clean(message));
 }
 
 const WARNING: anstyle::Style = anstyle::AnsiColor::Yellow.on_default().bold();
-
-/// Writes a text to stdout, byte for byte. A reader that has gone is no failure.
-pub(crate) fn emit(text: &str) -> Result<(), Failure> {
-    let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(Failure::job(format!("cannot write to stdout: {e}"))),
-        _ => Ok(()),
-    }
-}
 
 /// The one server that a command names, and nothing else.
 pub(super) fn only(mut config: Config, name: &str) -> Result<Config, Failure> {

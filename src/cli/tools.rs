@@ -7,9 +7,10 @@ use anstyle::{AnsiColor, Style};
 use serde_json::{Value, json};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use super::Failure;
 use super::runner::Runner;
+use super::screen::boxes::turns_text;
 use super::servers::{self, ListedArgs, ServerArgs};
+use super::{Failure, output};
 use crate::catalog::{Catalog, Server};
 use crate::route::Toolbox;
 use crate::route::mcp::{Hub, McpPrompt, ServerState, ServerStatus};
@@ -64,9 +65,9 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
     let (statuses, catalog, prompts) =
         Runner::start()?.with_hub(&config, |hub| async move { Ok((hub.servers(), hub.catalog(), hub.prompts())) })?;
     if args.json {
-        servers::emit(&format!("{}\n", as_json(&statuses, &catalog, &prompts)))?;
+        output::emit_json(&as_json(&statuses, &catalog, &prompts))?;
     } else {
-        servers::emit(&styled(as_text(&statuses, (&catalog, &prompts), args.schema)))?;
+        output::emit_styled(&styled(as_text(&statuses, (&catalog, &prompts), args.schema)))?;
     }
     verdict(&statuses)
 }
@@ -231,7 +232,7 @@ pub(super) fn plain(text: &str) -> String {
 }
 
 fn plain_line(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control()).collect()
+    text.chars().filter(|c| !c.is_control() && !turns_text(*c)).collect()
 }
 
 /// A text of at most `width` columns.

@@ -1,11 +1,13 @@
-//! Ten servers for minutes: calls all the time, processes killed at random.
+//! Ten servers for minutes: calls all the time, processes killed at random; beside
+//! them the program itself, which gets a signal at a random moment, KILL too.
 //!
 //! `mcp_faults soak SECONDS` (`make soak`). It fails if a call has neither a result
-//! nor an error, if a result is another call's, if a process is left, or if memory
-//! grows.
+//! nor an error, if a result is another call's, if a signal is lost, if a process is
+//! left, or if memory grows.
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
@@ -13,7 +15,7 @@ use toolgraft::outcome::Status;
 use toolgraft::route::mcp::{Config, Hub, Options, Retry, ServerConfig};
 use toolgraft::route::{Invocation, Toolbox};
 
-use crate::case::{Case, options};
+use crate::case::{Case, options, soon};
 
 const SERVERS: usize = 10;
 /// Calls under way at once, over all servers.
@@ -57,7 +59,9 @@ async fn soak(time: Duration, case: &Case) -> Result<String, String> {
     let hub = Hub::connect(&Config::from_iter(servers), Options { retry, ..options() }).await;
     let end = Instant::now() + time;
     let callers = futures::future::join_all((0..CALLERS).map(|n| calls(&hub, n, end)));
-    let (counts, (kills, restarts), memory) = futures::join!(callers, havoc(&hub, case, end), memory(time, end));
+    let (counts, (kills, restarts), memory, signals) =
+        futures::join!(callers, havoc(&hub, case, end), memory(time, end), signals(case, end));
+    let signals = signals?;
     let mut sums: BTreeMap<&str, u64> = BTreeMap::new();
     for counted in counts {
         for (what, count) in counted? {
@@ -71,7 +75,8 @@ async fn soak(time: Duration, case: &Case) -> Result<String, String> {
     }
     let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
     Ok(format!(
-        "{} s: {} results, {} errors, {} time-outs; {kills} kills, {restarts} restarts; {:.1} MiB, then {:.1} MiB",
+        "{} s: {} results, {} errors, {} time-outs; {kills} kills, {restarts} restarts, {signals} signals; \
+         {:.1} MiB, then {:.1} MiB",
         time.as_secs(),
         sums.get("result").unwrap_or(&0),
         sums.get("error").unwrap_or(&0),
@@ -122,6 +127,44 @@ async fn havoc(hub: &Hub, case: &Case, end: Instant) -> (u64, u64) {
         }
     }
     (kills, restarts)
+}
+
+/// Starts the program with servers of its own, again and again, and sends it a signal:
+/// it has to end, and so have all that it started. The number of signals.
+async fn signals(case: &Case, end: Instant) -> Result<u64, String> {
+    // Without the command there is no program.
+    let Some(program) = option_env!("CARGO_BIN_EXE_toolgraft") else { return Ok(0) };
+    // A folder of its own tells its servers from those of the hub.
+    let dir = Path::new(case.path()).join("signals");
+    std::fs::create_dir(&dir).unwrap();
+    let case = Case::at(&dir);
+    let me = std::env::current_exe().unwrap();
+    let server = |fault: &str, name: &str| json!({ "command": me, "args": ["serve", fault, case.path(), name] });
+    let servers = json!({ "a": server("none", "a"), "b": server("has-children", "b"), "c": server("modern", "c") });
+    let config = dir.join("mcp.json");
+    std::fs::write(&config, json!({ "mcpServers": servers }).to_string()).unwrap();
+    let mut random = Random(0x516);
+    let mut sent = 0;
+    while Instant::now() < end {
+        let mut command = tokio::process::Command::new(program);
+        command.args(["mcp", "check", "--mcp-config"]).arg(&config).kill_on_drop(true);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut running = command.spawn().unwrap();
+        tokio::time::sleep(Duration::from_millis(random.below(1500) as u64)).await;
+        let signal = ["INT", "TERM", "HUP", "KILL"][random.below(4)];
+        let Some(pid) = running.id() else { continue };
+        if running.try_wait().unwrap().is_none() {
+            let _ = tokio::process::Command::new("kill").args(["-s", signal, &pid.to_string()]).status().await;
+            sent += 1;
+        }
+        let Ok(_) = tokio::time::timeout(Duration::from_secs(60), running.wait()).await else {
+            return Err(format!("SIG{signal} was lost"));
+        };
+        if !soon(|| case.running().is_empty()).await {
+            return Err(format!("SIG{signal} has left behind: {:?}", case.running()));
+        }
+    }
+    Ok(sent)
 }
 
 /// Resident memory after a tenth of the time, and at the end; zero where there is no `/proc`.

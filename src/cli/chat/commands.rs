@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::session::Session;
 use crate::cli::screen::DIM;
-use crate::cli::{Failure, prompt_args, servers, tokens, tools};
+use crate::cli::{Failure, output, prompt_args, tokens, tools};
 use crate::conversation::Conversation;
 use crate::route::mcp::McpPrompt;
 
@@ -113,7 +113,7 @@ impl Session {
     pub(super) async fn command(&mut self, command: Command) -> Result<(), Failure> {
         match command {
             Command::Help => self.note(anstyle::Style::new(), &help(&self.hub.prompts())),
-            Command::Tools => servers::emit(&tools::listing(&self.hub)),
+            Command::Tools => output::emit_styled(&tools::listing(&self.hub)),
             Command::Prompt => {
                 let system = self.system()?;
                 let fitted = prompt_args::fitted(&system.listed).map(|line| format!("; {line}")).unwrap_or_default();

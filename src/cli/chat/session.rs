@@ -17,7 +17,7 @@ use crate::agent::{Agent, AgentEvent, Finished};
 use crate::cli::screen::BAD;
 use crate::cli::signals::Signals;
 use crate::cli::tty::Tty;
-use crate::cli::{Failure, input, prompt_args, servers, tokens};
+use crate::cli::{Failure, input, output, prompt_args, servers, tokens};
 use crate::conversation::Conversation;
 use crate::profile::Profile;
 use crate::prompt::{Options, Prompt, System};
@@ -131,8 +131,7 @@ impl Session {
             match event {
                 None => return Err(Failure::job("the turn ended without a last event")),
                 Some(event) if self.args.output.json => {
-                    let line = serde_json::to_string(&event).map_err(Failure::job)?;
-                    servers::emit(&format!("{line}\n"))?;
+                    output::emit_json(&event)?;
                     if let AgentEvent::Finished(finished) = event {
                         return self.end(finished, before);
                     }

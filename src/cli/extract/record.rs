@@ -12,6 +12,7 @@ use super::chunk::Chunk;
 use crate::assemble::{Assembled, Collector};
 use crate::call::{Call, Rejected, RejectedKind, Repair};
 use crate::catalog::Catalog;
+use crate::cli::servers;
 use crate::message::FinishReason;
 use crate::parse::{Config, Parser};
 use crate::tool::Tool;
@@ -259,7 +260,7 @@ impl Problems {
             let mut printed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             let text = problem.to_string();
             if printed.len() < MAX_PROBLEMS && !printed.contains(&text) {
-                anstream::eprintln!("warning: {text}");
+                servers::warn(&text);
                 printed.insert(text);
             }
         }

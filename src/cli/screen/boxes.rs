@@ -91,11 +91,17 @@ pub(crate) fn clean(text: &str) -> String {
             '\r' => {}
             '\0'..='\x1f' => safe.push(char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{fffd}')),
             '\x7f' => safe.push('␡'),
-            '\u{80}'..='\u{9f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => safe.push('\u{fffd}'),
+            '\u{80}'..='\u{9f}' => safe.push('\u{fffd}'),
+            c if turns_text(c) => safe.push('\u{fffd}'),
             other => safe.push(other),
         }
     }
     safe
+}
+
+/// Bidirectional formatting, which shows text in another order than it has.
+pub(crate) fn turns_text(c: char) -> bool {
+    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 #[cfg(test)]

@@ -38,6 +38,7 @@ impl Mark {
     }
 
     /// The variable with its value, as it stands in a process's environment.
+    #[cfg(unix)]
     pub(super) fn variable(&self) -> String {
         format!("{VARIABLE}={}", self.0)
     }
