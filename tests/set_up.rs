@@ -165,7 +165,7 @@ fn who_wants_no_browser_installed_says_so() {
 /// `set-up` finds the tests by their names.
 #[test]
 fn every_test_that_asks_for_the_browser_is_named_so() {
-    let asks = regex::Regex::new(r#"[^n] browser\((?:"([^"]*)")?"#).unwrap();
+    let asks = regex::Regex::new(r#"browser::wanted\((?:"([^"]*)")?"#).unwrap();
     let mut found = Vec::new();
     for file in fs::read_dir(root().join("tests")).unwrap().map(|entry| entry.unwrap().path()) {
         if file.extension().is_none_or(|extension| extension != "rs") || file.ends_with("set_up.rs") {
