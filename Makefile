@@ -13,7 +13,7 @@ VENV1    := $(SERVERS)/venv-v1
 VENV1_SET := $(VENV1)/.set-up
 FEATURES := prompt validate agent client mcp cli
 
-.PHONY: all test needs browser servers conformance soak check check-windows lint fmt-check docs bench bench-extract bench-hub bench-peers bench-smoke bench-limits fuzz fuzz-smoke clean-servers
+.PHONY: all test needs browser servers pictures conformance soak check check-windows lint fmt-check docs bench bench-extract bench-hub bench-peers bench-smoke bench-limits fuzz fuzz-smoke clean-servers
 
 all: fmt-check lint check docs test
 
@@ -49,6 +49,11 @@ $(VENV1_SET): $(SERVERS)/requirements-v1.txt
 	$(PYTHON) -m venv $(VENV1)
 	$(VENV1)/bin/python -m pip install --disable-pip-version-check --quiet -r $(SERVERS)/requirements-v1.txt
 	@touch $@
+
+# The pictures of the READMEs, from the real thing: the demo on a terminal, and a page of its
+# recording in a browser, which wants CJK fonts (Debian: fonts-noto-cjk).
+pictures: browser
+	$(CARGO) test --quiet --test pictures draw_the_pictures -- --ignored
 
 # Ten MCP servers, killed and started anew at random; SOAK seconds.
 SOAK ?= 600

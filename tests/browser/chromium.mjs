@@ -42,7 +42,7 @@ const value = (name) => args.find((arg) => arg.startsWith(`--${name}=`))?.split(
 const [width, height] = (value("window-size") ?? "800,600").split(",").map(Number);
 const browser = await puppeteer.launch({
   args: ours.filter((arg) => !arg.startsWith("--headless")),
-  defaultViewport: { width, height },
+  defaultViewport: { width, height, deviceScaleFactor: Number(value("force-device-scale-factor") ?? 1) },
   executablePath: path,
   headless: "shell",
   pipe: true,
