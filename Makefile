@@ -1,5 +1,5 @@
-# Everything that CI runs. `make test` needs Rust, git, Node 20 or later with npm,
-# Python 3.10 or later, and Chromium.
+# Everything that CI runs. `make test` needs Rust, git, Node 20 or later with npm, and
+# Python 3.10 or later; all else it sets up itself, below tests/.
 
 CARGO  ?= cargo
 NPM    ?= npm
@@ -13,16 +13,27 @@ VENV1    := $(SERVERS)/venv-v1
 VENV1_SET := $(VENV1)/.set-up
 FEATURES := prompt validate agent client mcp cli
 
-.PHONY: all test servers conformance soak check check-windows lint fmt-check docs bench bench-extract bench-hub bench-peers bench-smoke bench-limits fuzz fuzz-smoke clean-servers
+.PHONY: all test needs browser servers pictures conformance soak check check-windows lint fmt-check docs bench bench-extract bench-hub bench-peers bench-smoke bench-limits fuzz fuzz-smoke clean-servers
 
 all: fmt-check lint check docs test
 
-# The whole test suite, real MCP servers (set up on first use) and a browser included.
-test: servers
-	TOOLGRAFT_REAL_SERVERS=1 TOOLGRAFT_BROWSER=1 $(CARGO) test
+# The whole test suite, real MCP servers and a browser (set up on first use) included.
+# Where no browser can be had, its tests are skipped, and named at the end.
+test: needs servers browser
+	TOOLGRAFT_REAL_SERVERS=1 $(CARGO) test
+	@tests/browser/set-up --skipped
+
+needs:
+	@NPM="$(NPM)" PYTHON="$(PYTHON)" tests/needs
+
+# Chromium: the machine's, Debian's, or one inside tests/browser (see there).
+browser:
+	@NPM="$(NPM)" tests/browser/set-up
 
 # Real MCP servers, inside tests/servers only.
 servers: $(NODE_SET) $(VENV_SET) $(VENV1_SET)
+
+$(NODE_SET) $(VENV_SET) $(VENV1_SET): | needs
 
 $(NODE_SET): $(SERVERS)/package.json
 	cd $(SERVERS) && $(NPM) install --no-package-lock --no-audit --no-fund --ignore-scripts
@@ -38,6 +49,11 @@ $(VENV1_SET): $(SERVERS)/requirements-v1.txt
 	$(PYTHON) -m venv $(VENV1)
 	$(VENV1)/bin/python -m pip install --disable-pip-version-check --quiet -r $(SERVERS)/requirements-v1.txt
 	@touch $@
+
+# The pictures of the READMEs, from the real thing: the demo on a terminal, and a page of its
+# recording in a browser, which wants CJK fonts (Debian: fonts-noto-cjk).
+pictures: browser
+	$(CARGO) test --quiet --test pictures draw_the_pictures -- --ignored
 
 # Ten MCP servers, killed and started anew at random; SOAK seconds.
 SOAK ?= 600
@@ -162,4 +178,4 @@ fuzz-smoke: $(CARGO_FUZZ)
 	done
 
 clean-servers:
-	rm -rf $(SERVERS)/node_modules $(VENV)
+	rm -rf $(SERVERS)/node_modules $(VENV) $(VENV1) tests/browser/node_modules tests/browser/unpacked

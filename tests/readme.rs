@@ -1,4 +1,4 @@
-//! What the READMEs say is so, and both say the same.
+//! What the READMEs and their tables in `docs/` say is so, and both languages say the same.
 
 #![cfg(feature = "cli")]
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
@@ -36,23 +36,6 @@ fn blocks(text: &str) -> Vec<(String, String)> {
         }
     }
     blocks
-}
-
-/// Text with every time (`2.3 ms`) made the same.
-fn without_times(text: &str) -> String {
-    let times = regex::Regex::new(r"\d+(\.\d+)? m?s\b").unwrap();
-    times.replace_all(text, "T").into_owned()
-}
-
-#[test]
-fn the_demo_prints_what_the_readmes_show() {
-    for (name, args) in [("README.md", &["demo"][..]), ("README.zh-CN.md", &["demo", "--lang", "zh"])] {
-        let text = read(name);
-        let (_, shown) = blocks(&text).into_iter().find(|(language, _)| language == "console").unwrap();
-        let (command, shown) = shown.split_once('\n').unwrap();
-        assert_eq!(command, format!("$ toolgraft {}", args.join(" ")));
-        assert_eq!(without_times(shown.trim_end()), without_times(toolgraft(args).trim_end()), "{name}");
-    }
 }
 
 /// Cells of the table of `text` whose header begins with `header`, row by row.
@@ -96,8 +79,8 @@ fn becomes(text: &str, config: Config) -> String {
 
 /// Checks the rows of a table against one configuration for each column behind the first.
 fn assert_becomes(header: &str, count: usize, configs: [Config; 3]) {
-    let readme = read("README.md");
-    let rows = rows(&readme, header);
+    let page = read("docs/dialects.md");
+    let rows = rows(&page, header);
     assert_eq!(rows.len(), count, "{header}");
     for row in rows {
         let literal = row[0].split('`').nth(1).unwrap_or_else(|| panic!("no example: {row:?}"));
@@ -130,10 +113,10 @@ fn calls_become_what_the_table_of_modes_says() {
 
 #[test]
 fn every_example_of_a_dialect_is_a_call_of_that_dialect() {
-    let readme = read("README.md");
+    let page = read("docs/dialects.md");
     let rows: Vec<_> = ["| dialect | written as | for |", "| dialect | written as |\n"]
         .into_iter()
-        .flat_map(|header| rows(&readme[readme.find(header).unwrap()..], header.trim_end()))
+        .flat_map(|header| rows(&page[page.find(header).unwrap()..], header.trim_end()))
         .collect();
     assert_eq!(rows.len(), Dialect::ALL.len());
     for row in rows {
@@ -150,41 +133,163 @@ fn every_example_of_a_dialect_is_a_call_of_that_dialect() {
     }
 }
 
+/// Pages that there are in both languages.
+const TRANSLATED: [(&str, &str); 3] = [
+    ("README.md", "README.zh-CN.md"),
+    ("docs/dialects.md", "docs/dialects.zh-CN.md"),
+    ("docs/features.md", "docs/features.zh-CN.md"),
+];
+
 /// What must be the same in every language: headings, tables, links, code.
 fn shape(text: &str) -> Vec<String> {
-    let code =
-        blocks(text).into_iter().filter(|(language, _)| language != "console").map(|(l, body)| format!("{l}\n{body}"));
+    let code = blocks(text).into_iter().map(|(l, body)| format!("{l}\n{body}"));
     let outside: Vec<&str> = text.split("```").step_by(2).collect();
     let outside = outside.join("\n");
     let headings = outside.lines().filter(|l| l.starts_with('#')).map(|l| l.split(' ').next().unwrap().to_owned());
+    let items = outside.lines().filter(|l| l.starts_with("- ")).map(|_| "an item".to_owned());
     let rows = outside.lines().filter(|l| l.starts_with('|')).map(|l| format!("{} columns", l.matches('|').count()));
     let literals = outside
         .lines()
         .filter(|l| l.starts_with('|'))
         .flat_map(|l| l.split('`').skip(1).step_by(2).filter(|c| c.is_ascii()).map(str::to_owned).collect::<Vec<_>>());
-    let links = regex::Regex::new(r"\]\(([^)]+)\)").unwrap();
-    let links =
-        links.captures_iter(&outside).map(|c| c[1].to_owned()).filter(|l| !l.starts_with("README")).collect::<Vec<_>>();
-    code.chain(headings).chain(rows).chain(literals).chain(links).collect()
+    // A page may lead to its own language's.
+    let links = links(text).into_iter().map(|link| link.replace(".zh-CN.", "."));
+    code.chain(headings).chain(items).chain(rows).chain(literals).chain(links).collect()
 }
 
 #[test]
 fn both_languages_say_the_same() {
-    let (english, chinese) = (shape(&read("README.md")), shape(&read("README.zh-CN.md")));
-    for (e, c) in english.iter().zip(&chinese) {
-        assert_eq!(e, c);
+    for (english, chinese) in TRANSLATED {
+        let (e, c) = (shape(&read(english)), shape(&read(chinese)));
+        for (e, c) in e.iter().zip(&c) {
+            assert_eq!(e, c, "{chinese}");
+        }
+        assert_eq!(e.len(), c.len(), "{chinese}");
     }
-    assert_eq!(english.len(), chinese.len());
 }
 
 #[test]
-fn every_link_leads_to_a_file() {
-    let links = regex::Regex::new(r"\]\(([^)#]+)(#[^)]*)?\)").unwrap();
-    for name in ["README.md", "README.zh-CN.md", "CONTRIBUTING.md"] {
-        for link in links.captures_iter(&read(name)).map(|c| c[1].to_owned()).filter(|l| !l.contains("://")) {
-            assert!(Path::new(env!("CARGO_MANIFEST_DIR")).join(&link).exists(), "{name}: {link}");
+fn chinese_words_are_those_of_the_trade() {
+    for (_, page) in TRANSLATED {
+        for (word, meaning) in [("录音", "a sound recording"), ("代理", "a proxy")] {
+            assert!(!read(page).contains(word), "{page}: {word} is {meaning}");
         }
     }
+}
+
+#[test]
+fn a_readme_is_read_in_a_few_minutes() {
+    for page in ["README.md", "README.zh-CN.md"] {
+        let words = read(page).split_whitespace().count();
+        assert!(words <= 1400, "{page}: {words} words");
+    }
+}
+
+/// Destinations of links and pictures, outside code.
+fn links(text: &str) -> Vec<String> {
+    let fences = regex::Regex::new(r"(?ms)^(```|~~~).*?^(```|~~~)").unwrap();
+    let spans = regex::Regex::new(r"(?:``[^`]+``|`[^`\n]*`)").unwrap();
+    let prose = fences.replace_all(text, "");
+    let prose = spans.replace_all(&prose, "");
+    let links = regex::Regex::new(r"\]\(([^)\s]+)\)").unwrap();
+    links.captures_iter(&prose).map(|c| c[1].to_owned()).collect()
+}
+
+/// The anchors that a page's headings get.
+fn anchors(text: &str) -> Vec<String> {
+    let mut fence = None;
+    let mut anchors = Vec::new();
+    for line in text.lines() {
+        let opens = ["```", "~~~"].into_iter().find(|f| line.starts_with(f));
+        match (fence, opens) {
+            (None, Some(_)) => fence = opens,
+            (Some(open), Some(close)) if open == close => fence = None,
+            (None, None) if line.starts_with('#') => {
+                let heading = line.trim_start_matches('#').trim().to_lowercase();
+                let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+                let anchor: String = kept.map(|c| if c == ' ' { '-' } else { c }).collect();
+                let doubles = anchors.iter().filter(|a| **a == anchor).count();
+                anchors.push(if doubles == 0 { anchor } else { format!("{anchor}-{doubles}") });
+            }
+            _ => {}
+        }
+    }
+    anchors
+}
+
+/// All pages of ours.
+fn pages() -> Vec<String> {
+    let mut pages: Vec<String> =
+        ["README.md", "README.zh-CN.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(String::from).into();
+    pages.extend(["fixtures/README.md", "fixtures/parity/README.md", "fuzz/README.md"].map(String::from));
+    let docs = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs")).unwrap();
+    let docs = docs.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    pages.extend(docs.filter(|name| name.ends_with(".md")).map(|name| format!("docs/{name}")));
+    pages
+}
+
+#[test]
+fn every_link_leads_to_a_file_and_to_a_heading_of_it() {
+    let mut checked = 0;
+    for page in pages() {
+        let folder = Path::new(&page).parent().unwrap();
+        for link in links(&read(&page)).into_iter().filter(|link| !link.contains("://")) {
+            let (file, anchor) = link.split_once('#').map_or((link.as_str(), None), |(file, a)| (file, Some(a)));
+            let target = if file.is_empty() { Path::new(&page).to_owned() } else { folder.join(file) };
+            assert!(Path::new(env!("CARGO_MANIFEST_DIR")).join(&target).exists(), "{page}: {link}");
+            if let Some(anchor) = anchor {
+                let anchors = anchors(&read(target.to_str().unwrap()));
+                assert!(anchors.iter().any(|a| a == anchor), "{page}: {link} is none of {anchors:?}");
+            }
+            checked += 1;
+        }
+    }
+    assert!(checked > 100, "{checked}");
+}
+
+#[test]
+fn every_page_of_the_docs_is_named_by_the_readme() {
+    let named = links(&read("README.md"));
+    for page in pages().into_iter().filter(|page| page.starts_with("docs/") && !page.contains(".zh-CN.")) {
+        assert!(named.contains(&page), "{page}");
+    }
+}
+
+#[test]
+fn a_dependency_is_one_that_cargo_can_find() {
+    let manifest = read("Cargo.toml");
+    let features = manifest.split("\n[features]\n").nth(1).unwrap().split("\n[").next().unwrap();
+    for page in ["README.md", "README.zh-CN.md", "docs/features.md", "docs/features.zh-CN.md"] {
+        let blocks = blocks(&read(page));
+        let (_, toml) = blocks.iter().find(|(language, _)| language == "toml").unwrap();
+        let line = toml.lines().find(|line| line.starts_with("toolgraft = ")).unwrap();
+        // As long as it is on no registry, a version leads nowhere.
+        assert!(line.contains("path = ") && !line.contains("version"), "{page}: {line}");
+        for feature in line.split("features = [").nth(1).unwrap().split('"').skip(1).step_by(2) {
+            assert!(features.contains(&format!("\n{feature} = ")), "{page}: {feature}");
+        }
+    }
+}
+
+#[test]
+fn the_first_page_says_what_the_two_commands_need() {
+    let manifest = read("Cargo.toml");
+    let rust = manifest.split("rust-version = \"").nth(1).unwrap().split('"').next().unwrap();
+    for page in ["README.md", "README.zh-CN.md"] {
+        let text = read(page);
+        let first = text.split("\n## ").take(2).collect::<String>();
+        for part in
+            ["cargo run --release -- demo", "make test", "cargo install --locked --path .", "git", "npm", "venv"]
+        {
+            assert!(first.contains(part), "{page}: {part}");
+        }
+        for version in [format!("Rust {rust}"), "Node 20".into(), "Python 3.10".into()] {
+            assert!(first.contains(&version), "{page}: {version}");
+        }
+    }
+    // `tests/needs` asks for the same.
+    let needs = read("tests/needs");
+    assert!(needs.contains("Node 20") && needs.contains("Python 3.10") && needs.contains("(3, 10)"));
 }
 
 #[test]
@@ -202,7 +307,7 @@ fn every_command_of_the_help_stands_in_the_readme() {
 
 #[test]
 fn the_crate_counts_are_those_of_the_lock_file() {
-    let readme = read("README.md");
+    let page = read("docs/features.md");
     for (feature, row) in [
         ("", "| none |"),
         ("prompt", "| `prompt` |"),
@@ -236,7 +341,7 @@ fn the_crate_counts_are_those_of_the_lock_file() {
             .map(|l| l.trim_end_matches(" (*)").trim_end_matches(" (proc-macro)"))
             .filter(|l| !l.starts_with("toolgraft "))
             .collect();
-        let line = readme.lines().find(|l| l.starts_with(row)).unwrap();
+        let line = page.lines().find(|l| l.starts_with(row)).unwrap();
         assert!(line.ends_with(&format!("| {} |", crates.len())), "{line}: {} crates", crates.len());
     }
 }

@@ -2,21 +2,21 @@
 //! recording gets out of its text, and that a real browser shows it.
 
 #![cfg(feature = "cli")]
-#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "helpers of tests fail as tests do; skipped ones say so")]
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+#[path = "common/browser.rs"]
+mod browser;
 
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
 
+use browser::browse;
 use serde_json::{Value, json};
-
-/// Set where a missing browser is a failure and not a reason to skip.
-const DEMAND: &str = "TOOLGRAFT_BROWSER";
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -202,6 +202,21 @@ fn the_pages_words_are_in_the_prompts_language_or_the_one_asked_for() {
 }
 
 #[test]
+fn a_prompt_before_the_question_is_folded_in_either_language() {
+    for (prompt, question, label) in [
+        ("Here are the tools. ".repeat(120), "Do I need an umbrella?", "System prompt + User"),
+        ("这里列出全部工具。".repeat(120), "需要带伞吗？", "系统提示词 + 用户"),
+    ] {
+        let message = json!({"type": "message", "role": "user", "content": format!("{prompt}\n\n{question}")});
+        let all =
+            lines(&[json!({"type": "session", "toolgraft": 1}), message, json!({"type": "finish", "reason": "stop"})]);
+        let text = text_of(&page_of("a.jsonl", &all, &[]));
+        let (before, behind) = text.split_once(label).unwrap_or_else(|| panic!("{label} is missing in {text}"));
+        assert!(!before.contains(question) && behind.matches(question).count() == 2, "{text}");
+    }
+}
+
+#[test]
 fn a_hundred_rounds_with_long_results_are_shown_whole() {
     let mut all = vec![json!({"type": "session", "toolgraft": 1})];
     for round in 0..100 {
@@ -251,53 +266,6 @@ fn pages_stand_beside_their_files_and_write_over_pages_only() {
     let output = replay(folder.path(), &["--html=none/x.html", "a.jsonl"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8(output.stderr).unwrap().contains("none/x.html"));
-}
-
-/// Chromium under one of its names; `None` where there is none and none is demanded.
-fn browser() -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
-    let names = ["chromium", "chromium-browser", "google-chrome"];
-    let found = names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name))).find(|p| p.is_file());
-    if found.is_none() {
-        assert!(std::env::var_os(DEMAND).is_none(), "{DEMAND} is set, but no Chromium is on the PATH");
-        eprintln!(
-            "skipped: no Chromium on the PATH (Debian: apt-get install chromium); {DEMAND}=1 makes this a failure"
-        );
-    }
-    found
-}
-
-/// What the browser prints; it gets two minutes.
-fn browse(browser: &Path, args: &[&str]) -> String {
-    let profile = tempfile::tempdir().unwrap();
-    let mut command = Command::new(browser);
-    command.args([
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-quic",
-        "--no-first-run",
-        "--hide-scrollbars",
-    ]);
-    command.args(["--disable-background-networking", "--disable-component-update", "--disable-sync"]);
-    command.arg(format!("--user-data-dir={}", profile.path().display())).args(args);
-    command.env("HOME", profile.path()).stdin(Stdio::null()).stderr(Stdio::null()).stdout(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    let mut stdout = child.stdout.take().unwrap();
-    let reader = std::thread::spawn(move || {
-        let mut text = Vec::new();
-        stdout.read_to_end(&mut text).map(|_| String::from_utf8_lossy(&text).into_owned())
-    });
-    let until = Instant::now() + Duration::from_secs(120);
-    while child.try_wait().unwrap().is_none() {
-        if Instant::now() > until {
-            child.kill().unwrap();
-            panic!("the browser did not end");
-        }
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    reader.join().unwrap().unwrap()
 }
 
 /// Pages by path over loopback, and what was asked for.
@@ -378,7 +346,7 @@ fn screenshot(browser: &Path, url: &str, name: &str, more: &[&str]) {
 
 #[test]
 fn a_real_browser_shows_the_page_and_asks_for_nothing_else() {
-    let Some(browser) = browser() else { return };
+    let Some(browser) = browser::wanted("a_real_browser_shows_the_page_and_asks_for_nothing_else") else { return };
     let pages = vec![
         ("/session", page_of("session.jsonl", &session(), &[])),
         ("/evil", page_of("evil.jsonl", &evil_session(), &[])),

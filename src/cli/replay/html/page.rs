@@ -9,14 +9,15 @@ use super::words::Words;
 use crate::call::{Call, Rejected, RejectedKind};
 use crate::catalog::Catalog;
 use crate::cli::replay::view::Answered;
+use crate::cli::screen::boxes::width;
 use crate::cli::screen::full_name;
 use crate::event::OwnedEvent;
 use crate::message::{Message, Role};
 use crate::outcome::Status;
 use crate::transcript::NativeCall;
 
-/// A user's message that is longer than this, in characters, is taken to hold the
-/// prompt too; its last paragraph is the question then.
+/// A user's message that is longer than this is taken to hold the prompt too; its last
+/// paragraph is the question then. In columns: Chinese says as much in fewer characters.
 const LONG_QUESTION: usize = 2000;
 
 #[derive(Debug, Serialize)]
@@ -131,7 +132,7 @@ impl Part {
         let label = words.role(message.role);
         match message.role {
             Role::User if results => vec![Part::folded(words.results(), &message.content)],
-            Role::User if message.content.chars().count() > LONG_QUESTION => {
+            Role::User if width(&message.content) > LONG_QUESTION => {
                 let question = message.content.trim_end().rsplit("\n\n").next().unwrap_or_default();
                 let whole = Part::folded(format!("{} + {label}", words.role(Role::System)), &message.content);
                 vec![whole, Part::User { label: label.to_owned(), text: Long::new(question) }]
