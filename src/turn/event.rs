@@ -45,7 +45,9 @@ pub enum AgentEvent {
         /// The text.
         text: String,
     },
-    /// All text and calls of this round so far belong to `to` after all.
+    /// All text and calls of this round so far belong to `to` after all. Calls that
+    /// belong to the content are told again, each as a `CallEnded` or a `CallRejected`
+    /// of its index.
     Reclassified {
         /// Where they belong.
         to: Region,
@@ -83,7 +85,8 @@ pub enum AgentEvent {
     /// A call of a display-only tool: the interface shows its arguments now,
     /// beside the text. Nothing runs.
     Display(DisplayCall),
-    /// A draft of the reasoning is a call after all; it needs approval.
+    /// A draft of the reasoning is a call after all; it needs approval. So does one behind
+    /// other text in what was [taken for reasoning](AgentEvent::Reclassified).
     Promoted {
         /// Which call.
         index: u32,
@@ -216,6 +219,9 @@ pub enum AskReason {
     Policy,
     /// The call was only drafted in the reasoning.
     Promoted,
+    /// The answer should have begun with the model's reasoning and no reasoning tag came,
+    /// so nothing says whether the call is meant or only drafted.
+    NoReasoningTag,
 }
 
 impl AskReason {

@@ -118,6 +118,7 @@ impl Turn {
                 let refusal = self.setup.voice.remark(Remark::NotAllowed);
                 return self.deny(&placed.id, refusal);
             }
+            _ if placed.untagged => AskReason::NoReasoningTag,
             _ if placed.promoted => AskReason::Promoted,
             Decision::Allow => return self.run(request),
             Decision::Ask => AskReason::Policy,

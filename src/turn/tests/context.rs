@@ -33,7 +33,13 @@ fn history(questions: usize, result_bytes: usize) -> Conversation {
     let mut conversation = Conversation::new();
     for n in 0..questions {
         conversation.push_user(format!("Question {n}?")).unwrap();
-        let placed = Placed { id: format!("old_{n}"), call: Box::new(weather()), raw: paris(), promoted: false };
+        let placed = Placed {
+            id: format!("old_{n}"),
+            call: Box::new(weather()),
+            raw: paris(),
+            promoted: false,
+            untagged: false,
+        };
         let message = Assistant { parts: vec![Part::Call(placed)], ..Assistant::default() };
         conversation.push_assistant(message).unwrap();
         conversation.answer(&format!("old_{n}"), Outcome::result("x".repeat(result_bytes))).unwrap();
