@@ -355,6 +355,16 @@ pub enum StopReason {
         /// Tokens of the shortest request: system text, question, last results.
         request: usize,
     },
+    /// The endpoint says that the prompt does not fit the model's context, and nothing
+    /// more can be left out of it.
+    ContextExceeded {
+        /// Tokens of the prompt, as far as the endpoint says it.
+        prompt: Option<usize>,
+        /// Tokens that the context has, as far as the endpoint says it.
+        context: Option<usize>,
+        /// The endpoint's words, and how its context is made longer.
+        message: String,
+    },
     /// The turn was cancelled.
     Cancelled,
     /// The turn was suspended: the conversation may hold calls that have not begun,
@@ -391,8 +401,27 @@ impl fmt::Display for StopReason {
                 f,
                 "the context of {context} tokens is too small: the request takes at least {request}, of which the system \
                  text with its tools takes {system}, and {reply} are kept for the reply; give the model a longer context \
-                 (--context), list the tools in fewer tokens (--tool-budget), or allow a shorter reply (--max-tokens)"
+                 (llama.cpp: -c; Ollama: num_ctx; then --context), list the tools in fewer tokens (--tool-budget), or allow a shorter reply (--max-tokens)"
             ),
+            StopReason::ContextExceeded { prompt, context, message } => {
+                match (prompt, context) {
+                    (Some(prompt), Some(context)) if prompt <= context => {
+                        write!(
+                            f,
+                            "the prompt of {prompt} tokens and its reply do not fit the context of {context} tokens"
+                        )
+                    }
+                    (Some(prompt), Some(context)) => {
+                        write!(f, "the prompt of {prompt} tokens does not fit the context of {context} tokens")
+                    }
+                    _ => f.write_str("the prompt does not fit the context"),
+                }?;
+                write!(
+                    f,
+                    ", and nothing more can be left out of it ({message}); or list the tools in fewer tokens \
+                     (--tool-budget), allow a shorter reply (--max-tokens), or ask in fewer words"
+                )
+            }
             StopReason::Cancelled => f.write_str("the turn was cancelled"),
             StopReason::Suspended => f.write_str("the turn was suspended"),
         }

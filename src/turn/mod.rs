@@ -37,6 +37,7 @@ mod event;
 mod ids;
 mod io;
 mod judge;
+mod measured;
 mod mode;
 mod native;
 mod notice;
@@ -102,6 +103,10 @@ pub struct Turn {
     calls: u32,
     /// The last request, where tokens are counted.
     sent: Option<Sent>,
+    /// Its tokens by our own count, and what was left out of it.
+    asked: (usize, Trim),
+    /// The round's request was sent once more, with less in it.
+    cut_again: bool,
     /// The caller was told that the endpoint cuts prompts.
     cut_told: bool,
     /// What the caller was told is left out of the requests.
@@ -167,6 +172,8 @@ impl Turn {
             quoted_told: false,
             calls: 0,
             sent: None,
+            asked: Default::default(),
+            cut_again: false,
             cut_told: false,
             trim_told: Trim::default(),
             usage: None,
@@ -227,6 +234,9 @@ impl Turn {
             (State::Streaming, Input::ModelFinished(reason)) => self.message_over(Some(reason)),
             (State::Probing, Input::Probed(said)) => self.probed(said),
             (State::Streaming, Input::ToolsRefused(message)) => self.tools_refused(message),
+            (State::Streaming, Input::ContextExceeded { prompt, context, message }) => {
+                self.context_exceeded(prompt, context, message)
+            }
             (State::Streaming, Input::ModelFailed(message)) => self.break_off(StopReason::ModelFailed { message }),
             (State::Working, Input::Outcome { id, outcome }) => self.outcome(&id, outcome),
             (State::Working, Input::Approval { id, approval }) => self.approval(&id, approval),
