@@ -57,7 +57,8 @@ pub struct Entry {
     pub deltas: String,
     /// Whether the arguments do not continue the deltas.
     pub restated: bool,
-    /// Whether the call was promoted out of the reasoning: it needs approval.
+    /// Whether the call was promoted out of the reasoning, or of what may be reasoning: it
+    /// needs approval.
     pub promoted: bool,
 }
 

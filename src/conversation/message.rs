@@ -81,6 +81,7 @@ impl Assistant {
 
     /// Whether reasoning came in it that its endpoint told from the answer, by a tag or
     /// in a field of its own. Reasoning that was cut off may be told by neither.
+    #[cfg(feature = "agent")]
     pub(crate) fn tells_reasoning(&self) -> bool {
         let is_tag =
             |part: &Part| matches!(part, Part::Marker { kind: MarkerKind::ThinkOpen | MarkerKind::ThinkClose, .. });

@@ -46,6 +46,7 @@ mod rejected;
 mod round_model;
 mod send;
 mod setup;
+mod stop;
 mod suspend;
 mod usage;
 mod voice;
@@ -63,14 +64,13 @@ use crate::tool::ToolChoice;
 use crate::validate::OutputSchema;
 
 pub use config::{AfterCall, CARRY_TOKENS, MAX_CORRECTIONS, MAX_ROUNDS, TurnConfig};
-pub use event::{
-    AgentEvent, Approval, ApprovalRequest, AskReason, DecodeError, DisplayCall, Finished, OutputError, StopReason,
-};
+pub use event::{AgentEvent, Approval, ApprovalRequest, AskReason, DecodeError, DisplayCall, Finished, OutputError};
 pub use io::{Action, Granted, Input, TurnError};
 pub use notice::Notice;
 pub use rejected::{Reaction, Row, TABLE, display_row, row};
 pub use round_model::{ModelChoice, RoundInfo, RoundModel};
 pub use setup::Setup;
+pub use stop::StopReason;
 pub use voice::{Remark, Voice, VoiceError};
 pub use words::PromptVoice;
 

@@ -72,6 +72,7 @@ pub(crate) fn run(parser: &mut Parser, input: &Input, cuts: &[usize]) -> Result<
 ///
 /// # Errors
 /// The difference, or a law that was broken.
+#[allow(dead_code, reason = "not all tests that hold to the laws ask it")]
 pub(crate) fn is_answer_in_open(input: &Input) -> Result<(), Broken> {
     let parsed = |reasoning| {
         let config = Config { reasoning, ..input.config.clone() };

@@ -226,6 +226,29 @@ mod tests {
     }
 
     #[test]
+    fn a_question_says_why_a_call_may_only_be_a_draft() {
+        for (reason, why) in [
+            (AskReason::Promoted, "The model only drafted this call in its reasoning. Run demo.f {}? [y/n] "),
+            (
+                AskReason::NoReasoningTag,
+                "No reasoning tag came, so the model may only have drafted this call. Run demo.f {}? [y/n] ",
+            ),
+            (AskReason::Policy, "Run demo.f {}? [y/a/n] "),
+        ] {
+            let request = ApprovalRequest {
+                id: "call_1".into(),
+                server: Some("demo".into()),
+                tool: "f".into(),
+                arguments: serde_json::Map::new(),
+                reason,
+                changes: Vec::new(),
+            };
+            assert_eq!(question(&request), why);
+            assert_eq!(nobody(&request).contains("--allow"), reason != AskReason::Promoted, "{}", nobody(&request));
+        }
+    }
+
+    #[test]
     fn deny_wins_and_what_no_glob_names_is_asked_about() {
         let args = CallArgs { allow: vec!["files.*".into()], deny: vec!["*.delete_*".into()], yes: false };
         let approving = ServerConfig { auto_approve: vec!["get_*".into()], ..ServerConfig::stdio("web", "x", [""; 0]) };
