@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::call::{Call, Rejected, RejectedKind};
+use crate::call::{Call, Reason, Rejected, RejectedKind};
 use crate::event::{Event, MarkerKind, Region};
 
 /// Collects events; [`finish`](Collector::finish) joins them.
@@ -57,7 +57,8 @@ pub struct Entry {
     pub deltas: String,
     /// Whether the arguments do not continue the deltas.
     pub restated: bool,
-    /// Whether the call was promoted out of the reasoning: it needs approval.
+    /// Whether the call was promoted out of the reasoning, or of what may be reasoning: it
+    /// needs approval.
     pub promoted: bool,
 }
 
@@ -106,7 +107,14 @@ impl Collector {
                 self.pieces.push(Piece::Call(place, region));
             }
             Event::Reclassified { to, drafts, .. } => self.reclassify(to, drafts),
-            Event::Promoted { index, .. } => self.promote(index),
+            Event::Restored { index, reason, .. } => {
+                self.restore(index, reason.map(|reason| *reason));
+            }
+            Event::Promoted { index, .. } => {
+                if let Some(entry) = self.restore(index, None) {
+                    entry.promoted = true;
+                }
+            }
         }
     }
 
@@ -184,14 +192,16 @@ impl Collector {
         self.answer_in_reasoning |= to == Region::Content;
     }
 
-    fn promote(&mut self, index: u32) {
-        let Some(entry) = self.entries.iter_mut().find(|e| e.index == index) else { return };
-        if let Err(rejected) = &mut entry.result
-            && let Some(call) = rejected.call.take()
-        {
-            entry.result = Ok(*call);
-            entry.promoted = true;
+    /// Takes back that a call is a draft.
+    fn restore(&mut self, index: u32, reason: Option<Reason>) -> Option<&mut Entry> {
+        let entry = self.entries.iter_mut().find(|e| e.index == index)?;
+        if let Err(rejected) = &mut entry.result {
+            match reason {
+                Some(reason) => rejected.set_reason(reason),
+                None => entry.result = Ok(*rejected.call.take()?),
+            }
         }
+        Some(entry)
     }
 }
 

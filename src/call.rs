@@ -253,7 +253,30 @@ impl<'de> Deserialize<'de> for Repair {
     }
 }
 
+/// Why a call must not run, without the call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reason {
+    /// What is wrong with it.
+    pub kind: RejectedKind,
+    /// The same in words, with the place.
+    pub message: String,
+    /// Known names that are near an unknown one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nearest: Vec<String>,
+}
+
 impl Rejected {
+    /// Why it must not run.
+    pub(crate) fn reason(&self) -> Reason {
+        Reason { kind: self.kind, message: self.message.clone(), nearest: self.nearest.clone() }
+    }
+
+    /// The same call, rejected for another reason.
+    pub(crate) fn set_reason(&mut self, reason: Reason) {
+        let Reason { kind, message, nearest } = reason;
+        (self.kind, self.message, self.nearest) = (kind, message, nearest);
+    }
+
     /// A call that is complete and must not run all the same; `raw` is its text.
     pub(crate) fn of(call: Call, kind: RejectedKind, raw: impl Into<String>, message: impl Into<String>) -> Self {
         Rejected {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use crate::call::{Call, Rejected};
+use crate::call::{Call, Reason, Rejected};
 
 /// Bytes of the stream that an event stands for: offsets from the stream's start.
 pub type Span = Range<u64>;
@@ -91,6 +91,17 @@ pub enum Event<'a> {
         /// Empty, at the point of the decision.
         span: Span,
     },
+    /// A call that was reported as a draft stands in the answer: it is what it would
+    /// have been there. Only at the stream's end, behind a `Reclassified` to
+    /// `Region::Content`; empty span.
+    Restored {
+        /// Which call.
+        index: u32,
+        /// Why it must not run; `None` for a call that may.
+        reason: Option<Box<Reason>>,
+        /// Empty, at the stream's end.
+        span: Span,
+    },
     /// A rejected draft is a call after all, subject to approval. Only at the
     /// stream's end; empty span.
     Promoted {
@@ -151,6 +162,7 @@ impl Event<'_> {
             | Event::CallEnd { span, .. }
             | Event::Marker { span, .. }
             | Event::Reclassified { span, .. }
+            | Event::Restored { span, .. }
             | Event::Promoted { span, .. } => span.clone(),
         }
     }
@@ -173,6 +185,7 @@ impl Event<'_> {
             }
             Event::Marker { kind, text, span } => OwnedEvent::Marker { kind, text: text.to_owned(), span },
             Event::Reclassified { to, drafts, span } => OwnedEvent::Reclassified { to, drafts, span },
+            Event::Restored { index, reason, span } => OwnedEvent::Restored { index, reason, span },
             Event::Promoted { index, span } => OwnedEvent::Promoted { index, span },
         }
     }
@@ -211,6 +224,13 @@ pub enum OwnedEvent {
     Marker { kind: MarkerKind, text: String, span: Span },
     /// See [`Event::Reclassified`].
     Reclassified { to: Region, drafts: bool, span: Span },
+    /// See [`Event::Restored`].
+    Restored {
+        index: u32,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<Box<Reason>>,
+        span: Span,
+    },
     /// See [`Event::Promoted`].
     Promoted { index: u32, span: Span },
 }

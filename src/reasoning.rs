@@ -11,6 +11,8 @@ pub enum ReasoningMode {
     #[default]
     Auto,
     /// The stream starts inside the reasoning: the chat template wrote `<think>`.
+    /// One that ends normally with neither a think tag nor a reasoning field was an
+    /// answer, read as in `Auto`; its calls need approval unless it begins with one.
     Open,
     /// The model does not reason; think tags are text.
     Off,

@@ -166,6 +166,93 @@ fn a_draft_of_the_reasoning_is_run_by_yes_and_by_nothing_else() {
     }
 }
 
+/// What the profile of R1 is asked with.
+const R1: [&str; 5] = ["Weather?", "--profile", "deepseek-r1", "--dialect", "use_mcp_tool"];
+
+/// A call whose JSON lacks a value.
+fn damaged() -> String {
+    weather("Oslo").replace("\"Oslo\"", "")
+}
+
+#[test]
+fn r1_without_tags_runs_a_call_that_begins_its_message() {
+    let endpoint = Endpoint::start([Reply::text(&weather("Oslo")), Reply::text("It is fine.")]);
+    let done = Home::new().ask_with_tools(&endpoint, &[&R1[..], &["--allow", "demo.weather_query"]].concat());
+    assert_eq!((done.code, done.out.as_str()), (Some(0), "It is fine.\n"), "{}", done.err);
+    assert!(done.err.contains("result of demo.weather_query") && !done.err.contains("draft"), "{}", done.err);
+}
+
+#[test]
+fn r1_without_tags_is_corrected_and_never_answers_with_a_wrong_call() {
+    let unknown = mcp_call("demo", "wether_query", &json!({"city": "Oslo"}));
+    for (wrong, told) in [(damaged(), "malformed"), (unknown, "unknown_tool")] {
+        for wrong in [wrong.clone(), format!("Let me look.\n{wrong}")] {
+            let answers = [Reply::text(&wrong), Reply::text(&weather("Oslo")), Reply::text("It is fine.")];
+            let endpoint = Endpoint::start(answers);
+            let args = [&R1[..], &["--allow", "demo.weather_query"]].concat();
+            let done = Home::new().ask_with_tools(&endpoint, &args);
+            assert_eq!((done.code, done.out.as_str()), (Some(0), "It is fine.\n"), "{wrong}: {}", done.err);
+            assert!(done.err.contains(&format!("({told})")), "{}", done.err);
+            assert!(endpoint.seen()[1].question().contains("weather_query"), "{}", endpoint.seen()[1].question());
+
+            let endpoint = Endpoint::answer(move |_, _| Reply::text(&wrong));
+            let done = Home::new().ask_with_tools(&endpoint, &args);
+            assert_eq!(done.code, Some(1), "{}", done.err);
+            assert!(done.err.contains("still wrong after 2 corrections"), "{}", done.err);
+        }
+    }
+}
+
+#[test]
+fn r1_without_tags_says_of_a_call_behind_text_why_it_did_not_run_and_what_helps() {
+    let asks = format!("Let me look.\n{}", weather("Oslo"));
+    let ask = |flags: &[&str]| {
+        let first = asks.clone();
+        let endpoint = Endpoint::answer(move |request, number| match number {
+            0 => Reply::text(&first),
+            1 if request.question().contains("begins with the call") => Reply::text(&weather("Oslo")),
+            _ => Reply::text("Done."),
+        });
+        let done = Home::new().ask_with_tools(&endpoint, &[&R1[..], flags].concat());
+        assert_eq!((done.code, done.out.as_str()), (Some(0), "Done.\n"), "{}", done.err);
+        (done.err, endpoint.requests())
+    };
+    let (told, requests) = ask(&["--allow", "demo.weather_query"]);
+    for part in ["was not run", "no reasoning tag came", "--reasoning auto", "--allow 'demo.weather_query'", "--yes"] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    assert!(!told.contains("only drafted"), "{told}");
+    assert!(requests == 3 && told.contains("result of demo.weather_query"), "what the model was told helps: {told}");
+    for remedy in [&["--reasoning", "auto", "--allow", "demo.weather_query"][..], &["--yes"]] {
+        let (told, requests) = ask(remedy);
+        assert!(told.contains("result of demo.weather_query") && !told.contains("was not run"), "{told}");
+        assert_eq!(requests, 2, "{remedy:?}");
+    }
+}
+
+#[test]
+fn r1_without_tags_answers_with_its_text() {
+    let endpoint = Endpoint::start([Reply::text("It is four.")]);
+    let done = Home::new().ask_with_tools(&endpoint, &R1);
+    assert_eq!((done.code, done.out.as_str()), (Some(0), "It is four.\n"), "{}", done.err);
+}
+
+#[test]
+fn what_a_pipe_advises_for_a_call_helps() {
+    let wanted = mcp_call("demo", "weather_query", &json!({"city": "Oslo", "requires_approval": true}));
+    let draft = Reply::events(&[thinks(&weather("Oslo")), stops("stop")]).done();
+    for (call, model) in [(Reply::text(&wanted), "default"), (draft, "deepseek-r1")] {
+        let ask = |flag: &str| {
+            let endpoint = Endpoint::start([call.clone(), Reply::text("Done.")]);
+            let args = ["Weather?", "--profile", model, "--dialect", "use_mcp_tool", flag];
+            Home::new().ask_with_tools(&endpoint, &args).err
+        };
+        let told = ask("--allow=*");
+        assert!(told.contains("was not run") && told.contains("--yes") && !told.contains("--allow"), "{told}");
+        assert!(!ask("--yes").contains("was not run"));
+    }
+}
+
 #[test]
 fn a_pipe_is_the_question_or_is_appended_to_it() {
     let endpoint = Endpoint::answer(|request, _| Reply::text(&request.question()));

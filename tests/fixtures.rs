@@ -184,6 +184,10 @@ fn fixture(path: &Path, text: String) -> datatest_stable::Result<()> {
         return Err(format!("{}\n{}", expectation.about, differences.join("\n")).into());
     }
     laws::check(&input, &splits)?;
+    let has_tag = input.text.to_ascii_lowercase().contains("think");
+    if !has_tag && input.reasoning_field.is_empty() && input.reason.is_normal() {
+        laws::is_answer_in_open(&input)?;
+    }
     Ok(())
 }
 

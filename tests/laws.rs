@@ -385,6 +385,12 @@ proptest! {
     }
 
     #[test]
+    fn an_open_stream_without_a_think_tag_is_the_answer_that_it_is_in_auto(text in soup(40), config in config()) {
+        let input = Input { text: text.replace("think", "thunk"), config, ..Input::default() };
+        laws::is_answer_in_open(&input).map_err(TestCaseError::fail)?;
+    }
+
+    #[test]
     fn well_formed_calls_in_prose_are_all_found_and_nothing_else(
         (text, calls, content) in message(), cuts in cuts(),
     ) {

@@ -323,6 +323,31 @@ async fn an_error_in_mid_stream_is_reported_in_the_endpoints_words() {
 }
 
 #[tokio::test]
+async fn an_overflow_is_told_with_its_numbers_and_not_tried_again() {
+    let llama = json!({"error": {"code": 400, "type": "exceed_context_size_error", "n_prompt_tokens": 14429, "n_ctx": 8192,
+        "message": "the request exceeds the available context size. try increasing the context size"}});
+    let vllm = json!({"object": "error", "type": "BadRequestError", "code": 400, "message": "This model's maximum context \
+        length is 8192 tokens. However, you requested 14929 tokens (14429 in the messages, 500 in the completion)."});
+    // What stands between repeats the server's words somewhere else.
+    let passed_on = json!({"error": {"message": "Provider returned error", "code": 400,
+        "metadata": {"raw": "{\"message\": \"prompt is too long: 14429 tokens > 8192 maximum\"}"}}});
+    let bodies = [llama.to_string(), vllm.to_string(), passed_on.to_string()];
+    let refused = bodies.iter().flat_map(|body| [Reply::new(400, body), Reply::new(500, body), Reply::new(200, body)]);
+    let streamed = [&llama, &passed_on].map(|error| Reply::events(std::slice::from_ref(error)));
+    let replies: Vec<Reply> = refused.chain(streamed).collect();
+    let endpoint = Endpoint::start(replies.clone());
+    for (n, reply) in replies.iter().enumerate() {
+        let error = told(&ask(&endpoint).await).2.unwrap_err();
+        let numbers = matches!(error, ModelError::ContextExceeded { prompt: Some(14_429), context: Some(8192), .. });
+        assert!(numbers, "{n}, HTTP {}: {error:?}", reply.status);
+    }
+    assert_eq!(endpoint.requests(), replies.len());
+    let endpoint = Endpoint::start([Reply::new(400, &llama.to_string())]);
+    let error = error_of(&ask(&endpoint).await);
+    assert!(error.contains("exceeds the available context size") && error.contains("(-c)"), "{error}");
+}
+
+#[tokio::test]
 async fn a_stalled_stream_ends_with_an_error() {
     let silent = Reply { pieces: Vec::new(), ..Reply::new(200, "") };
     let scripts = [Reply::events(&[says("Well")]).end(End::Stall), silent.end(End::Stall)];

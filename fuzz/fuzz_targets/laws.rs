@@ -52,6 +52,10 @@ fuzz_target!(|data: &[u8]| {
     if let Err(broken) = laws::check(&input, &cuts) {
         panic!("{broken}\n{input:?}");
     }
+    let has_tag = input.text.to_ascii_lowercase().contains("think");
+    if !has_tag && input.reasoning_field.is_empty() && input.reason.is_normal() {
+        laws::is_answer_in_open(&input).unwrap_or_else(|broken| panic!("{broken}\n{input:?}"));
+    }
 });
 
 fn config(what: u8, how: u8, small: u8) -> Config {

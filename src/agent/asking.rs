@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::{Approval, ApprovalRequest, Approver};
+use super::{Approval, ApprovalRequest, Approver, AskReason};
 use crate::turn::{Granted, Input, Remark, Setup};
 
 /// One who is asked, with the tools that were approved once.
@@ -29,9 +29,13 @@ pub(super) async fn ask(asking: Arc<Asking>, setup: Arc<Setup>, request: Approva
     let tool = (request.server.clone(), request.tool.clone());
     let grants = request.reason.grants();
     let definition = setup.definition(request.server.as_deref(), &request.tool);
+    let refusal = match request.reason {
+        AskReason::NoReasoningTag => Remark::MayBeDraft,
+        _ => Remark::NotAllowed,
+    };
     let approval = match &asking.approver {
         Some(approver) => approver.approve(request).await,
-        None => Approval::Denied { reason: Some(setup.voice().remark(Remark::NotAllowed)) },
+        None => Approval::Denied { reason: Some(setup.voice().remark(refusal)) },
     };
     if grants && approval == Approval::Approved {
         asking.granted().insert(tool, definition);

@@ -149,6 +149,9 @@ async fn next_event(message: &mut Option<Events>) -> Input {
             Some(Ok(ModelEvent::Call(call))) => Input::Call(call),
             Some(Ok(ModelEvent::Usage(usage))) => Input::Usage(usage),
             Some(Ok(ModelEvent::Finish(reason))) => Input::ModelFinished(reason),
+            Some(Err(error @ ModelError::ContextExceeded { prompt, context, .. })) => {
+                Input::ContextExceeded { prompt, context, message: error.to_string() }
+            }
             Some(Err(error)) if error.refuses_tools() => Input::ToolsRefused(error.to_string()),
             Some(Err(error)) => Input::ModelFailed(error.to_string()),
             None => Input::ModelFailed(ModelError::BrokeOff.to_string()),

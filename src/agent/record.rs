@@ -74,6 +74,8 @@ impl TurnRecord {
     }
 
     fn wait(&mut self, index: u32, result: Result<Call, Rejected>) {
+        // What stands in an answer that was taken for reasoning is told again.
+        self.waiting.retain(|waiting| waiting.index != index);
         self.waiting.push(Waiting { index, result, doubtful: false });
     }
 

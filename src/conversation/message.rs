@@ -64,15 +64,28 @@ pub struct Placed {
     pub call: Box<Call>,
     /// The call's text as the model wrote it.
     pub raw: String,
-    /// The call was promoted out of the reasoning.
+    /// The call was promoted out of the reasoning, or out of what may be reasoning.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub promoted: bool,
+    /// It was promoted because nothing says whether its message is reasoning: the model's
+    /// reasoning should have come first, and no tag of it came.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub untagged: bool,
 }
 
 impl Assistant {
     /// A message that is only text.
     pub fn text(text: impl Into<String>) -> Self {
         Assistant { parts: vec![Part::Text { text: text.into() }], ..Assistant::default() }
+    }
+
+    /// Whether reasoning came in it that its endpoint told from the answer, by a tag or
+    /// in a field of its own. Reasoning that was cut off may be told by neither.
+    #[cfg(feature = "agent")]
+    pub(crate) fn tells_reasoning(&self) -> bool {
+        let is_tag =
+            |part: &Part| matches!(part, Part::Marker { kind: MarkerKind::ThinkOpen | MarkerKind::ThinkClose, .. });
+        self.parts.iter().any(is_tag) || !(self.cut_off || self.reasoning.is_empty())
     }
 
     /// The message's calls, in its order.

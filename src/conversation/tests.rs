@@ -21,7 +21,13 @@ fn call(tool: &str) -> Call {
 }
 
 fn placed(id: &str, tool: &str) -> Part {
-    Part::Call(Placed { id: id.into(), call: Box::new(call(tool)), raw: format!("<call {tool}/>"), promoted: false })
+    Part::Call(Placed {
+        id: id.into(),
+        call: Box::new(call(tool)),
+        raw: format!("<call {tool}/>"),
+        promoted: false,
+        untagged: false,
+    })
 }
 
 fn rejected(kind: RejectedKind, raw: &str, feedback: bool) -> Part {

@@ -6,6 +6,8 @@
 
 #[cfg(feature = "client")]
 mod openai;
+#[cfg(feature = "client")]
+mod overflow;
 mod recorded;
 mod refusal;
 
@@ -148,6 +150,19 @@ pub enum ModelError {
         url: String,
         /// The HTTP status.
         status: u16,
+        /// The endpoint's own message, and what may help.
+        message: String,
+    },
+    /// The prompt does not fit the model's context, in the endpoint's own numbers, as far
+    /// as it gives them. The same request with less in it may pass.
+    #[error("{url}: the prompt does not fit the model's context: {message}")]
+    ContextExceeded {
+        /// The endpoint, without secrets.
+        url: String,
+        /// Tokens of the prompt.
+        prompt: Option<usize>,
+        /// Tokens that the context has.
+        context: Option<usize>,
         /// The endpoint's own message, and what may help.
         message: String,
     },

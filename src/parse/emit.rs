@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::verdict::{Verdict, draft, quoted};
 use super::window::Window;
-use crate::call::Call;
+use crate::call::{Call, Reason};
 use crate::event::{Event, MarkerKind, Region};
 use crate::reasoning::ReasoningCalls;
 use held::{Held, Pending};
@@ -32,6 +32,11 @@ pub(super) struct Emitter {
     pub(super) reported: u64,
     pub(super) region: Region,
     policy: ReasoningCalls,
+    /// The stream was taken to start in the reasoning, and nothing said yet that it
+    /// does: it is read as an answer and told as reasoning.
+    undecided: bool,
+    /// A call came before any text.
+    begins_with_call: bool,
     index: u32,
     log: Vec<Logged>,
     /// Calls up to here were turned into drafts.
@@ -61,14 +66,19 @@ struct Logged {
     in_reasoning: bool,
     quoted: bool,
     run: u32,
+    /// Why it must not run if it is no draft; kept while that is undecided.
+    reason: Option<Box<Reason>>,
 }
 
 impl Emitter {
-    pub(super) fn new(policy: ReasoningCalls, region: Region) -> Self {
+    /// `open`: the stream is taken to start in the reasoning.
+    pub(super) fn new(policy: ReasoningCalls, open: bool) -> Self {
         Emitter {
             reported: 0,
-            region,
+            region: if open { Region::Reasoning } else { Region::Content },
             policy,
+            undecided: open,
+            begins_with_call: false,
             index: 0,
             log: Vec::new(),
             reclassified: 0,
@@ -90,13 +100,32 @@ impl Emitter {
 
     /// Whether text before said all that more text would say.
     pub(super) fn is_calm(&self) -> bool {
-        let seen = self.visible || self.region == Region::Reasoning;
+        let seen = self.visible || !self.reads_answer();
         seen && self.region_has_text && self.run_is_over && !self.fence_is_clean
     }
 
-    /// Whether calls that stand here are drafts.
-    pub(super) fn drafts(&self) -> bool {
+    /// Whether calls that stand here are told as drafts.
+    fn drafts(&self) -> bool {
         self.region == Region::Reasoning && self.policy != ReasoningCalls::Allow
+    }
+
+    /// Whether calls that stand here are drafts for certain, so that nothing else about
+    /// them matters.
+    pub(super) fn only_drafts(&self) -> bool {
+        self.drafts() && !self.undecided
+    }
+
+    /// Whether text is read as the answer's, however it is told.
+    fn reads_answer(&self) -> bool {
+        self.region == Region::Content || self.undecided
+    }
+
+    /// Something said where the reasoning ends or begins: what came is reasoning.
+    pub(super) fn decide(&mut self) {
+        if std::mem::take(&mut self.undecided) {
+            self.visible = false;
+            self.log.iter_mut().for_each(|call| call.reason = None);
+        }
     }
 
     /// Whether some fence is undecided.
@@ -112,7 +141,7 @@ impl Emitter {
     /// Whether nothing but white space and syntax came in this region, nor to
     /// the user before it.
     pub(super) fn begins_region(&self) -> bool {
-        let seen = self.visible && self.region == Region::Content;
+        let seen = self.visible && self.reads_answer();
         !(seen || self.region_has_text || self.region_has_calls || self.is_pending())
     }
 
@@ -135,7 +164,7 @@ impl Emitter {
             self.run_is_over = true;
             self.fence_is_clean = false;
             self.region_has_text = true;
-            self.visible |= self.region == Region::Content;
+            self.visible |= self.reads_answer();
         }
         self.plain(window, to, sink);
     }
@@ -144,7 +173,7 @@ impl Emitter {
     pub(super) fn fence_text(&mut self, window: &Window<'_>, to: u64, sink: &mut Sink<'_>) {
         self.settle(window, true, sink);
         self.region_has_text = true;
-        self.visible |= self.region == Region::Content;
+        self.visible |= self.reads_answer();
         self.plain(window, to, sink);
     }
 
@@ -159,8 +188,8 @@ impl Emitter {
             return;
         }
         let is_syntax = kind.is_call_syntax();
-        if quoted && is_syntax && !self.drafts() {
-            self.visible |= self.region == Region::Content;
+        if quoted && is_syntax && !self.only_drafts() {
+            self.visible |= self.reads_answer();
             return self.plain(window, to, sink);
         }
         // After it everything is the answer.
@@ -188,6 +217,7 @@ impl Emitter {
         self.reported = to;
         sink(Event::Marker { kind, text: window.slice(span.clone()), span });
         self.run_is_over = true;
+        self.decide();
         self.region = region;
         self.region_has_text = false;
         self.region_has_calls = false;
@@ -243,7 +273,7 @@ impl Emitter {
             return;
         }
         if is_quoted {
-            self.visible |= self.region == Region::Content;
+            self.visible |= self.reads_answer();
         }
         self.report_end(ended, is_quoted, window, sink);
     }
@@ -251,13 +281,15 @@ impl Emitter {
     fn report_end(&mut self, ended: Ended, is_quoted: bool, window: &Window<'_>, sink: &mut Sink<'_>) {
         let Ended { mut verdict, restated, span, head } = ended;
         self.region_has_calls = true;
+        self.begins_with_call |= self.log.is_empty() && !self.region_has_text && !is_quoted;
         let in_reasoning = self.drafts();
         let complete = verdict_call(&verdict).is_some();
+        let reason = verdict.as_ref().err().filter(|_| self.undecided).map(|rejected| Box::new(rejected.reason()));
         if in_reasoning {
             verdict = draft(verdict);
         }
         self.run += u32::from(std::mem::take(&mut self.run_is_over));
-        self.log.push(Logged { index: self.index, complete, in_reasoning, quoted: is_quoted, run: self.run });
+        self.log.push(Logged { index: self.index, complete, in_reasoning, quoted: is_quoted, run: self.run, reason });
         if !std::mem::take(&mut self.started) {
             // The name was only found in the whole text.
             let (server, tool) = match &verdict {
@@ -281,22 +313,36 @@ impl Emitter {
         self.index += 1;
     }
 
-    /// The stream is over: promotes drafts if nothing else is there.
-    /// `only_reasoning`: the stream was taken to start in the reasoning and never left it.
-    pub(super) fn finish(&mut self, normal: bool, only_reasoning: bool, sink: &mut Sink<'_>) {
-        let at = self.reported..self.reported;
-        if normal && only_reasoning {
-            sink(Event::Reclassified { to: Region::Content, drafts: false, span: at.clone() });
+    /// The stream is over: says what an answer is that was told as reasoning, or
+    /// promotes drafts if nothing else is there.
+    pub(super) fn finish(&mut self, normal: bool, sink: &mut Sink<'_>) {
+        if normal && self.undecided && self.reported > 0 {
+            return self.restore(sink);
         }
+        self.decide();
+        let at = self.reported..self.reported;
         let outside = self.log.iter().any(|c| !c.in_reasoning && !c.quoted);
-        let last_resort = self.policy == ReasoningCalls::LastResort && !self.visible && !outside;
-        if !normal || !(only_reasoning || last_resort) {
+        if !normal || self.policy != ReasoningCalls::LastResort || self.visible || outside {
             return;
         }
         let draft = |c: &&Logged| c.complete && c.in_reasoning;
         let Some(run) = self.log.iter().rfind(draft).map(|c| c.run) else { return };
         for call in self.log.iter().filter(draft).filter(|c| c.run == run) {
             sink(Event::Promoted { index: call.index, span: at.clone() });
+        }
+    }
+
+    /// What was told as reasoning is the answer. Its calls are calls for certain only
+    /// if it begins with one, which no reasoning does; any other needs approval.
+    fn restore(&mut self, sink: &mut Sink<'_>) {
+        let at = self.reported..self.reported;
+        sink(Event::Reclassified { to: Region::Content, drafts: false, span: at.clone() });
+        for call in self.log.drain(..).filter(|c| c.in_reasoning) {
+            let (index, span) = (call.index, at.clone());
+            match call.reason {
+                None if !self.begins_with_call => sink(Event::Promoted { index, span }),
+                reason => sink(Event::Restored { index, reason, span }),
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 //! A model's message while it streams: what counts, what is shown, where it is cut.
 
+mod answer;
 mod message;
 mod native;
 
@@ -62,6 +63,12 @@ struct Body {
     written: Vec<(Option<String>, String, Value)>,
     /// Native calls, by their index.
     natives: HashMap<u32, NativeCall>,
+    /// What was told as reasoning is the answer: no reasoning tag came.
+    is_answer: bool,
+    /// Indices of its calls, which were told as drafts.
+    restored: Vec<u32>,
+    /// The call that comes next needs approval, so it is not shown before.
+    promotes: bool,
 }
 
 /// What the message is read with.
@@ -122,10 +129,14 @@ impl Draft {
             let called = !natives.is_empty();
             self.parser.finish(reason, &mut |event: Event<'_>| {
                 // With a call of its own the message needs none of its drafts.
-                if !(called && matches!(event, Event::Promoted { .. })) {
+                let is_certain = body.is_answer && reader.tells_reasoning();
+                if !(called && !is_certain && matches!(event, Event::Promoted { .. })) {
                     body.take(event, reader, emit);
                 }
             });
+            if body.is_answer {
+                *body = std::mem::take(body).read_as_answer(reader, emit);
+            }
             natives.into_iter().for_each(|call| body.take_native(call, reader, emit));
         }
         if !broke_off {
@@ -141,6 +152,10 @@ impl Body {
         if self.over {
             return;
         }
+        if let (true, Event::Restored { index, .. } | Event::Promoted { index, .. }) = (self.is_answer, &event) {
+            self.restored.push(*index);
+            return self.collector.push(event);
+        }
         let event = checked(event, reader);
         if self.ends_message(&event, reader) {
             self.cut.get_or_insert(self.pieces.len());
@@ -151,6 +166,7 @@ impl Body {
         }
         if let Event::Reclassified { to, drafts, .. } = event {
             self.reclassify(to, drafts, emit);
+            self.is_answer = to == Region::Content;
         }
         if let Some(shown) = shown(&event) {
             if self.cut.is_some() { self.hidden.push(shown) } else { emit(shown) }
@@ -186,9 +202,12 @@ impl Body {
     fn keep(&mut self, event: &Event<'_>, reader: &Reader<'_>) {
         match event {
             Event::Text { text, .. } => self.text(Region::Content, text),
-            Event::Reasoning { text, .. } => {
+            Event::Reasoning { text, syntax, .. } => {
                 self.reasoned = true;
-                self.text(Region::Reasoning, text);
+                match syntax {
+                    Some(kind) => self.syntax(*kind, text),
+                    None => self.text(Region::Reasoning, text),
+                }
             }
             Event::Marker { kind, text, .. } => {
                 self.reasoned |= matches!(kind, MarkerKind::ThinkOpen | MarkerKind::ThinkClose);
@@ -201,7 +220,7 @@ impl Body {
                         if self.cut.is_none() {
                             let wanted = self.natives.get(index).and_then(|native| native.id.as_deref());
                             let id = next_id(reader.displays.conversation, &mut self.ids, wanted);
-                            let shown = shows.then(|| display_call(call, id, *index));
+                            let shown = (shows && !self.promotes).then(|| display_call(call, id, *index));
                             self.waiting.extend(shown);
                         }
                         (!shows, Region::Content)
@@ -222,8 +241,8 @@ impl Body {
                 }
                 self.pieces.push(Piece::Entry(*index, region));
             }
-            Event::CallStart { .. } | Event::ArgsDelta { .. } | Event::Reclassified { .. } | Event::Promoted { .. } => {
-            }
+            Event::CallStart { .. } | Event::ArgsDelta { .. } => {}
+            Event::Reclassified { .. } | Event::Restored { .. } | Event::Promoted { .. } => {}
         }
     }
 
@@ -234,6 +253,14 @@ impl Body {
         match self.pieces.last_mut() {
             Some(Piece::Marker(last, joined)) if *last == kind && !behind_cut => joined.push_str(text),
             _ => self.pieces.push(Piece::Marker(kind, text.to_owned())),
+        }
+    }
+
+    /// The same for syntax around a draft.
+    fn syntax(&mut self, kind: MarkerKind, text: &str) {
+        match self.pieces.last_mut() {
+            Some(Piece::Syntax(last, joined)) if *last == kind => joined.push_str(text),
+            _ => self.pieces.push(Piece::Syntax(kind, text.to_owned())),
         }
     }
 
@@ -260,7 +287,7 @@ impl Body {
             match piece {
                 Piece::Text(region, _) => *region = to,
                 Piece::Entry(_, region) if drafts || to == Region::Content => *region = to,
-                Piece::Entry(..) => {}
+                Piece::Entry(..) | Piece::Syntax(..) => {}
                 // Syntax of calls is part of what the model thought.
                 Piece::Marker(kind, text) if drafts && kind.is_call_syntax() => {
                     *piece = Piece::Text(to, std::mem::take(text))
@@ -276,7 +303,8 @@ impl Body {
         entries.retain(|e| self.pieces.iter().any(|p| matches!(p, Piece::Entry(index, _) if *index == e.index)));
         // Promoted calls were not checked when they ended: they were drafts.
         entries.iter_mut().filter(|e| e.promoted).for_each(|e| reader.validator.check_entry(e));
-        Message { pieces: self.pieces, natives: self.natives, entries, shown: self.shown }
+        let untagged = self.is_answer;
+        Message { pieces: self.pieces, natives: self.natives, entries, shown: self.shown, untagged }
     }
 }
 
@@ -309,6 +337,7 @@ fn shown(event: &Event<'_>) -> Option<AgentEvent> {
         },
         Event::Reclassified { to, .. } => AgentEvent::Reclassified { to: *to },
         Event::Promoted { index, .. } => AgentEvent::Promoted { index: *index },
-        Event::Marker { .. } => return None,
+        // Told anew once the answer is read.
+        Event::Marker { .. } | Event::Restored { .. } => return None,
     })
 }

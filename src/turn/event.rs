@@ -1,12 +1,11 @@
 //! What a turn tells its caller: owned, serialisable events.
 
-use std::fmt;
-
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::notice::Notice;
+use super::stop::StopReason;
 
 use crate::call::{Call, Rejected, RejectedKind, Repair};
 use crate::conversation::Conversation;
@@ -45,7 +44,9 @@ pub enum AgentEvent {
         /// The text.
         text: String,
     },
-    /// All text and calls of this round so far belong to `to` after all.
+    /// All text and calls of this round so far belong to `to` after all. Calls that
+    /// belong to the content are told again, each as a `CallEnded` or a `CallRejected`
+    /// of its index.
     Reclassified {
         /// Where they belong.
         to: Region,
@@ -83,7 +84,8 @@ pub enum AgentEvent {
     /// A call of a display-only tool: the interface shows its arguments now,
     /// beside the text. Nothing runs.
     Display(DisplayCall),
-    /// A draft of the reasoning is a call after all; it needs approval.
+    /// A draft of the reasoning is a call after all; it needs approval. So does one behind
+    /// other text in what was [taken for reasoning](AgentEvent::Reclassified).
     Promoted {
         /// Which call.
         index: u32,
@@ -216,6 +218,9 @@ pub enum AskReason {
     Policy,
     /// The call was only drafted in the reasoning.
     Promoted,
+    /// The answer should have begun with the model's reasoning and no reasoning tag came,
+    /// so nothing says whether the call is meant or only drafted.
+    NoReasoningTag,
 }
 
 impl AskReason {
@@ -293,102 +298,4 @@ pub enum OutputError {
     /// The schema accepts what the type does not.
     #[error(transparent)]
     Unfit(#[from] DecodeError),
-}
-
-/// Why a turn ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum StopReason {
-    /// The model answered.
-    Answered,
-    /// The output limit cut the answer off.
-    OutputLimit,
-    /// The model said nothing, even when told so.
-    EmptyAnswer,
-    /// The model did not make the call that was required.
-    CallMissing,
-    /// The last round allowed ended with a call or a mistake.
-    MaxRounds {
-        /// Rounds allowed.
-        rounds: u32,
-    },
-    /// The model made the same kind of mistake again and again.
-    CorrectionsUsedUp {
-        /// Corrections in a row that were sent.
-        corrections: u32,
-        /// What was wrong with the last message.
-        message: String,
-    },
-    /// The answer did not match the schema that was asked for. The last one is
-    /// there as text.
-    OutputMismatch {
-        /// Corrections in a row that were sent.
-        corrections: u32,
-        /// What was wrong with the last answer.
-        message: String,
-    },
-    /// The model failed.
-    ModelFailed {
-        /// How.
-        message: String,
-    },
-    /// What had to be said to the model cannot be said: the program's prompt is wrong.
-    PromptFailed {
-        /// How.
-        message: String,
-    },
-    /// What must be sent does not fit the context, even without the history.
-    ContextTooSmall {
-        /// Tokens that the context has.
-        context: usize,
-        /// Tokens that are kept for the reply.
-        reply: usize,
-        /// Tokens of the system text with its tools.
-        system: usize,
-        /// Tokens of the shortest request: system text, question, last results.
-        request: usize,
-    },
-    /// The turn was cancelled.
-    Cancelled,
-    /// The turn was suspended: the conversation may hold calls that have not begun,
-    /// and the next turn goes on with them.
-    Suspended,
-}
-
-impl StopReason {
-    /// Whether the model answered.
-    pub fn is_answer(&self) -> bool {
-        matches!(self, StopReason::Answered)
-    }
-}
-
-impl fmt::Display for StopReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            StopReason::Answered => f.write_str("the model answered"),
-            StopReason::OutputLimit => f.write_str("the output limit cut the answer off"),
-            StopReason::EmptyAnswer => f.write_str("the model gave an empty answer"),
-            StopReason::CallMissing => f.write_str("the model did not make the call that was required"),
-            StopReason::MaxRounds { rounds } => {
-                write!(f, "no answer within the limit of {rounds} rounds")
-            }
-            StopReason::CorrectionsUsedUp { corrections, message } => {
-                write!(f, "the model's call was still wrong after {corrections} corrections: {message}")
-            }
-            StopReason::OutputMismatch { corrections, message } => {
-                write!(f, "the answer still did not match the schema after {corrections} corrections: {message}")
-            }
-            StopReason::ModelFailed { message } => write!(f, "the model failed: {message}"),
-            StopReason::PromptFailed { message } => write!(f, "the prompt cannot be written: {message}"),
-            StopReason::ContextTooSmall { context, reply, system, request } => write!(
-                f,
-                "the context of {context} tokens is too small: the request takes at least {request}, of which the system \
-                 text with its tools takes {system}, and {reply} are kept for the reply; give the model a longer context \
-                 (--context), list the tools in fewer tokens (--tool-budget), or allow a shorter reply (--max-tokens)"
-            ),
-            StopReason::Cancelled => f.write_str("the turn was cancelled"),
-            StopReason::Suspended => f.write_str("the turn was suspended"),
-        }
-    }
 }

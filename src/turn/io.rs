@@ -32,6 +32,15 @@ pub enum Input {
     ModelFinished(FinishReason),
     /// The stream broke off, or did not begin.
     ModelFailed(String),
+    /// The endpoint says that the prompt does not fit the model's context.
+    ContextExceeded {
+        /// Tokens of the prompt, as far as it says it.
+        prompt: Option<usize>,
+        /// Tokens that the context has, as far as it says it.
+        context: Option<usize>,
+        /// Its words, and what may help.
+        message: String,
+    },
     /// A call is over.
     Outcome {
         /// The call's id.

@@ -6,8 +6,8 @@ use crate::message::FinishReason;
 use crate::tool::ToolChoice;
 
 use super::display::Displays;
-use super::event::StopReason;
 use super::rejected::Reaction;
+use super::stop::StopReason;
 
 /// What follows from a message.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -37,6 +37,7 @@ mod event;
 mod ids;
 mod io;
 mod judge;
+mod measured;
 mod mode;
 mod native;
 mod notice;
@@ -45,6 +46,7 @@ mod rejected;
 mod round_model;
 mod send;
 mod setup;
+mod stop;
 mod suspend;
 mod usage;
 mod voice;
@@ -62,14 +64,13 @@ use crate::tool::ToolChoice;
 use crate::validate::OutputSchema;
 
 pub use config::{AfterCall, CARRY_TOKENS, MAX_CORRECTIONS, MAX_ROUNDS, TurnConfig};
-pub use event::{
-    AgentEvent, Approval, ApprovalRequest, AskReason, DecodeError, DisplayCall, Finished, OutputError, StopReason,
-};
+pub use event::{AgentEvent, Approval, ApprovalRequest, AskReason, DecodeError, DisplayCall, Finished, OutputError};
 pub use io::{Action, Granted, Input, TurnError};
 pub use notice::Notice;
 pub use rejected::{Reaction, Row, TABLE, display_row, row};
 pub use round_model::{ModelChoice, RoundInfo, RoundModel};
 pub use setup::Setup;
+pub use stop::StopReason;
 pub use voice::{Remark, Voice, VoiceError};
 pub use words::PromptVoice;
 
@@ -102,6 +103,10 @@ pub struct Turn {
     calls: u32,
     /// The last request, where tokens are counted.
     sent: Option<Sent>,
+    /// Its tokens by our own count, and what was left out of it.
+    asked: (usize, Trim),
+    /// The round's request was sent once more, with less in it.
+    cut_again: bool,
     /// The caller was told that the endpoint cuts prompts.
     cut_told: bool,
     /// What the caller was told is left out of the requests.
@@ -167,6 +172,8 @@ impl Turn {
             quoted_told: false,
             calls: 0,
             sent: None,
+            asked: Default::default(),
+            cut_again: false,
             cut_told: false,
             trim_told: Trim::default(),
             usage: None,
@@ -227,6 +234,9 @@ impl Turn {
             (State::Streaming, Input::ModelFinished(reason)) => self.message_over(Some(reason)),
             (State::Probing, Input::Probed(said)) => self.probed(said),
             (State::Streaming, Input::ToolsRefused(message)) => self.tools_refused(message),
+            (State::Streaming, Input::ContextExceeded { prompt, context, message }) => {
+                self.context_exceeded(prompt, context, message)
+            }
             (State::Streaming, Input::ModelFailed(message)) => self.break_off(StopReason::ModelFailed { message }),
             (State::Working, Input::Outcome { id, outcome }) => self.outcome(&id, outcome),
             (State::Working, Input::Approval { id, approval }) => self.approval(&id, approval),

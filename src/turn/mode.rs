@@ -62,8 +62,7 @@ impl Turn {
         self.emit(AgentEvent::Notice { notice: Notice::ToolsRefused { message } });
         match self.fitting_request() {
             Ok((request, trim)) => {
-                self.sent = self.count_sent(&request);
-                self.actions.push_back(Action::Send(request));
+                self.hand_over(request, &trim);
                 self.notice_trim(&trim);
                 Ok(())
             }

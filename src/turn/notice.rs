@@ -66,7 +66,7 @@ impl fmt::Display for Notice {
                 write!(
                     f,
                     "the context of {context} tokens is full: {} were left out of the request, the oldest first; give \
-                     the model a longer context (--context), list tools in fewer tokens (--tool-budget), or begin a new \
+                     the model a longer context (llama.cpp: -c; Ollama: num_ctx; then --context), list tools in fewer tokens (--tool-budget), or begin a new \
                      conversation",
                     parts.join(", ")
                 )

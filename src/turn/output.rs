@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
-use super::event::{AgentEvent, StopReason};
+use super::event::AgentEvent;
 use super::judge::Next;
+use super::stop::StopReason;
 use super::voice::{Remark, VoiceError};
 use super::{Turn, TurnError};
 use crate::call::Repair;

@@ -22,17 +22,24 @@ impl Turn {
         self.state = State::Streaming;
         self.usage = None;
         self.answer.clear();
+        self.cut_again = false;
         match self.fitting_request() {
             Ok((request, trim)) => {
                 let model = request.model.clone();
-                self.sent = self.count_sent(&request);
-                self.actions.push_back(Action::Send(request));
+                self.hand_over(request, &trim);
                 self.emit(AgentEvent::RoundStarted { round: self.round, model });
                 self.notice_trim(&trim);
                 Ok(())
             }
             Err(reason) => self.finish(reason),
         }
+    }
+
+    /// Has the request sent, and remembers it.
+    pub(super) fn hand_over(&mut self, request: Request, trim: &Trim) {
+        self.sent = self.count_sent(&request);
+        self.asked = (self.estimate(&request), trim.clone());
+        self.actions.push_back(Action::Send(request));
     }
 
     fn choose_model(&mut self) {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::config::TurnConfig;
+use super::measured::Measured;
 use super::native::Natives;
 use super::round_model::RoundModel;
 use super::voice::Voice;
@@ -19,6 +20,8 @@ pub struct Setup {
     pub(super) voice: Arc<dyn Voice>,
     pub(super) parser: Parser,
     pub(super) natives: Natives,
+    /// What their requests have taught of the models' contexts.
+    pub(super) measured: Measured,
 }
 
 impl Setup {
@@ -27,7 +30,7 @@ impl Setup {
         let catalog = validator.catalog().clone();
         let parser = parser(&config, &RoundModel::own(&config), &catalog);
         let natives = Natives::new(voice.dialect(), config.limits, &catalog);
-        Setup { config, catalog, validator, voice, parser, natives }
+        Setup { config, catalog, validator, voice, parser, natives, measured: Measured::default() }
     }
 
     /// A parser for what this model says.

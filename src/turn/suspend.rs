@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::outcome::{Outcome, Status};
 
-use super::event::StopReason;
+use super::stop::StopReason;
 use super::{Action, State, Turn, TurnError};
 
 impl Turn {

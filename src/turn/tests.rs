@@ -22,6 +22,7 @@ mod carry;
 mod context;
 mod native;
 mod rounds;
+mod untagged;
 
 /// A voice that says what it is told to say and nothing else.
 pub(crate) struct Plain;

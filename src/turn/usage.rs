@@ -38,6 +38,9 @@ impl Turn {
     /// where a counter is there.
     pub(super) fn cost(&mut self, message: &Message) -> Option<Usage> {
         let reported = self.usage.take();
+        if let Some(usage) = reported {
+            self.setup.measured.counted(&self.model.name, self.asked.0, read(usage));
+        }
         let usage = match (&self.setup.config.tokens, self.sent) {
             (Some(counter), Some(sent)) => Some(completed(reported, counter, sent, message)),
             _ => reported,

@@ -90,6 +90,9 @@ pub enum Remark<'a> {
     TooManyCalls(usize),
     /// The policy does not allow the call.
     NotAllowed,
+    /// Nobody was there to approve a call that stands behind other text in an answer that
+    /// should have begun with reasoning, and has no tag of it.
+    MayBeDraft,
     /// The user declined the call.
     Declined,
     /// The turn was cancelled before the call was over.

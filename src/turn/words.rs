@@ -185,6 +185,9 @@ fn english(remark: Remark<'_>) -> String {
             format!("At most {max} calls of one message are run. Make this call again if you still need it.")
         }
         Remark::NotAllowed => "This tool is not allowed here. Go on without it.".to_owned(),
+        Remark::MayBeDraft => "This call did not run, since it may only be a draft: it stands behind other text where \
+             reasoning was expected. A message that begins with the call is taken as meant."
+            .to_owned(),
         Remark::Declined => "The user declined this call.".to_owned(),
         Remark::Cancelled => "The task was stopped before this call was over.".to_owned(),
         Remark::NoRoundLeft => "The call did not run: the task had no round left.".to_owned(),
@@ -211,6 +214,9 @@ fn chinese(remark: Remark<'_>) -> String {
         Remark::OnlyTool(tool) => format!("现在只能调用 {tool}。"),
         Remark::TooManyCalls(max) => format!("一条消息最多执行 {max} 个调用。如果仍然需要这个调用，请重新写出。"),
         Remark::NotAllowed => "这里不允许使用这个工具。请不用它继续完成任务。".to_owned(),
+        Remark::MayBeDraft => {
+            "这个调用没有执行，因为它可能只是草稿：它写在其他文字之后，而那里本应是思考内容。以调用开头的消息会被视为正式调用。".to_owned()
+        }
         Remark::Declined => "用户拒绝了这个调用。".to_owned(),
         Remark::Cancelled => "任务在这个调用结束之前被中止了。".to_owned(),
         Remark::NoRoundLeft => "这个调用没有执行：任务已经没有剩余的轮次。".to_owned(),
@@ -265,7 +271,8 @@ mod tests {
                 dialect: Dialect::UseMcpTool,
                 repairs: Vec::new(),
             };
-            let placed = Placed { id: id.into(), call: Box::new(call), raw: "<call/>".into(), promoted: false };
+            let placed =
+                Placed { id: id.into(), call: Box::new(call), raw: "<call/>".into(), promoted: false, untagged: false };
             let message = Assistant { parts: vec![Part::Call(placed)], ..Assistant::default() };
             conversation.push_assistant(message).unwrap();
             conversation.answer(id, Outcome::result(format!("about {query}"))).unwrap();
@@ -302,6 +309,7 @@ mod tests {
             Remark::OnlyTool("search"),
             Remark::TooManyCalls(3),
             Remark::NotAllowed,
+            Remark::MayBeDraft,
             Remark::Declined,
             Remark::Cancelled,
             Remark::NoRoundLeft,

@@ -11,7 +11,8 @@ use crate::route::Invocation;
 use crate::tool::{ACCESS_RESOURCE, Annotations, ToolChoice};
 
 use super::display::arguments;
-use super::event::{AgentEvent, Approval, ApprovalRequest, AskReason, StopReason};
+use super::event::{AgentEvent, Approval, ApprovalRequest, AskReason};
+use super::stop::StopReason;
 use super::voice::Remark;
 use super::words::met;
 use super::{Action, Granted, State, Turn, TurnError};
@@ -118,6 +119,7 @@ impl Turn {
                 let refusal = self.setup.voice.remark(Remark::NotAllowed);
                 return self.deny(&placed.id, refusal);
             }
+            _ if placed.untagged => AskReason::NoReasoningTag,
             _ if placed.promoted => AskReason::Promoted,
             Decision::Allow => return self.run(request),
             Decision::Ask => AskReason::Policy,

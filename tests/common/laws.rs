@@ -15,6 +15,7 @@ use toolgraft::dialect::{Dialect, Lead, MarkedJson, Shape, Wrapper};
 use toolgraft::event::{Event, Span};
 use toolgraft::message::FinishReason;
 use toolgraft::parse::{Config, GivenBack, HOLD_SLACK, MIN_HOLD, Parser};
+use toolgraft::reasoning::ReasoningMode;
 
 use super::json_prefix;
 
@@ -64,6 +65,24 @@ pub(crate) fn check(input: &Input, cuts: &[Vec<usize>]) -> Result<Assembled, Bro
 /// The first law that was broken.
 pub(crate) fn run(parser: &mut Parser, input: &Input, cuts: &[usize]) -> Result<Assembled, Broken> {
     parse(parser, input, cuts).map(|parsed| parsed.message)
+}
+
+/// Whether a text without a think tag is the same answer in `open` as in `auto`, but for
+/// what needs approval.
+///
+/// # Errors
+/// The difference, or a law that was broken.
+#[allow(dead_code, reason = "not all tests that hold to the laws ask it")]
+pub(crate) fn is_answer_in_open(input: &Input) -> Result<(), Broken> {
+    let parsed = |reasoning| {
+        let config = Config { reasoning, ..input.config.clone() };
+        run(&mut Parser::new(config.clone()), &Input { config, ..input.clone() }, &[])
+    };
+    let (auto, mut open) = (parsed(ReasoningMode::Auto)?, parsed(ReasoningMode::Open)?);
+    expect(open.answer_in_reasoning != input.text.is_empty(), || "it is taken for reasoning".to_owned())?;
+    open.answer_in_reasoning = false;
+    open.entries.iter_mut().for_each(|entry| entry.promoted = false);
+    expect(auto == open, || format!("another answer than in auto\n auto: {auto:#?}\n open: {open:#?}"))
 }
 
 /// What one run came to.
@@ -243,6 +262,14 @@ impl<'a> Watch<'a> {
                 self.between_calls()?;
                 self.drafts.append(&mut self.found);
                 expect(start == end, || "the span is not empty".to_owned())
+            }
+            Event::Restored { index, reason, .. } => {
+                self.between_calls()?;
+                expect(start == end && self.finished, || "restored before the end".to_owned())?;
+                expect(self.collector.clone().finish().answer_in_reasoning, || "no answer was restored".to_owned())?;
+                expect(reason.is_some() || self.drafts.contains(index), || {
+                    "no complete draft has this index".to_owned()
+                })
             }
             Event::Promoted { index, .. } => {
                 self.between_calls()?;

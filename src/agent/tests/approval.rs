@@ -26,6 +26,14 @@ async fn a_promoted_draft_is_asked_about_whatever_the_policy_says() {
 }
 
 #[tokio::test]
+async fn a_call_without_a_reasoning_tag_before_it_is_denied_with_what_helps() {
+    let rounds = [format!("Let me call.\n{}", weather("Paris")), weather("Paris"), "Sunny.".into()];
+    let played = Scene::new(rounds).with(|c| c.reasoning = ReasoningMode::Open).play().await;
+    assert_eq!((played.told(2), played.ran), ("call_1 Denied: MayBeDraft", 1), "and it does help");
+    assert_eq!(played.finished.answer, "Sunny.");
+}
+
+#[tokio::test]
 async fn a_denied_call_is_told_to_the_model() {
     let played = Scene::new([weather("Paris"), "Sorry.".into()]).with(|c| c.policy = Policy::default()).play().await;
     assert_eq!((played.ran, played.told(2)), (0, "call_1 Denied: NotAllowed"));

@@ -30,8 +30,8 @@ pub(super) struct Approvals {
     hub: Arc<Hub>,
     /// Cancels the turn that runs.
     cancel: Mutex<CancellationToken>,
-    /// Tools of which was said how they could be allowed.
-    told: Mutex<BTreeSet<Name>>,
+    /// What was said of calls that nobody could be asked about.
+    told: Mutex<BTreeSet<String>>,
 }
 
 /// What somebody answered.
@@ -80,7 +80,7 @@ impl Approvals {
 
     /// Answers a question of the agent.
     pub(super) async fn decide(self: Arc<Self>, request: ApprovalRequest) -> Approval {
-        let promoted = request.reason == AskReason::Promoted;
+        let promoted = is_promoted(request.reason);
         let name = (request.server.clone(), request.tool.clone());
         let now = self.definition(&name);
         let before = lock(&self.always).get(&name).cloned();
@@ -95,8 +95,11 @@ impl Approvals {
             servers::warn(&boxes::clean(&changes).replace('\n', " "));
         }
         let Some(asker) = &self.asker else {
-            self.say_nobody(&name);
-            return Approval::Denied { reason: Some("nobody is there to approve the call".to_owned()) };
+            let why = nobody(&request);
+            if lock(&self.told).insert(why.clone()) {
+                servers::warn(&why);
+            }
+            return Approval::Denied { reason: Some(for_the_model(request.reason).to_owned()) };
         };
         let question = question(&request);
         loop {
@@ -124,14 +127,43 @@ impl Approvals {
         let catalog = self.hub.catalog();
         catalog.find(server.as_deref(), tool).map(|found| Definition::of(found.tool)).unwrap_or_default()
     }
+}
 
-    fn say_nobody(&self, name: &Name) {
-        if lock(&self.told).insert(name.clone()) {
-            let name = boxes::clean(&full_name(name.0.as_deref(), &name.1));
-            servers::warn(&format!(
-                "{name} was not run: there is no terminal to ask on; allow it with --allow '{name}', or all with --yes"
-            ));
+/// Whether the call may only be a draft: each is asked about, whatever is allowed.
+fn is_promoted(reason: AskReason) -> bool {
+    matches!(reason, AskReason::Promoted | AskReason::NoReasoningTag)
+}
+
+/// Why a call was not run that nobody could be asked about, and what runs it.
+fn nobody(request: &ApprovalRequest) -> String {
+    let name = boxes::clean(&full_name(request.server.as_deref(), &request.tool));
+    let why = match request.reason {
+        AskReason::Promoted => {
+            "the model only drafted the call in its reasoning, and there is no terminal to ask on; --yes runs such calls"
+                .to_owned()
         }
+        AskReason::NoReasoningTag => format!(
+            "the answer should have begun with reasoning and no reasoning tag came, so the call may only be a draft, and \
+             there is no terminal to ask on; where the model writes no reasoning, say --reasoning auto (with \
+             --allow '{name}'); --yes runs the call as it is"
+        ),
+        _ if wants_approval(&request.arguments) => {
+            "the model itself wants the call approved, and there is no terminal to ask on; --yes runs such calls"
+                .to_owned()
+        }
+        _ => format!("there is no terminal to ask on; allow it with --allow '{name}', or all with --yes"),
+    };
+    format!("{name} was not run: {why}")
+}
+
+/// The same for the model: what it can do itself.
+fn for_the_model(reason: AskReason) -> &'static str {
+    match reason {
+        AskReason::NoReasoningTag => {
+            "nobody is there to approve the call, and it may only be a draft: it stands behind other text where reasoning \
+             was expected; a message that begins with the call is taken as meant"
+        }
+        _ => "nobody is there to approve the call",
     }
 }
 
@@ -146,6 +178,9 @@ fn question(request: &ApprovalRequest) -> String {
     let call = boxes::clean(&format!("{name} {}", boxes::fit(&arguments, ARGUMENTS))).replace('\n', " ");
     match request.reason {
         AskReason::Promoted => format!("The model only drafted this call in its reasoning. Run {call}? [y/n] "),
+        AskReason::NoReasoningTag => {
+            format!("No reasoning tag came, so the model may only have drafted this call. Run {call}? [y/n] ")
+        }
         _ => format!("Run {call}? [y/a/n] "),
     }
 }
@@ -188,6 +223,29 @@ mod tests {
             assert_eq!(answer(line, false), expected, "{line}");
         }
         assert_eq!(answer("a", true), None, "a draft is approved one by one");
+    }
+
+    #[test]
+    fn a_question_says_why_a_call_may_only_be_a_draft() {
+        for (reason, why) in [
+            (AskReason::Promoted, "The model only drafted this call in its reasoning. Run demo.f {}? [y/n] "),
+            (
+                AskReason::NoReasoningTag,
+                "No reasoning tag came, so the model may only have drafted this call. Run demo.f {}? [y/n] ",
+            ),
+            (AskReason::Policy, "Run demo.f {}? [y/a/n] "),
+        ] {
+            let request = ApprovalRequest {
+                id: "call_1".into(),
+                server: Some("demo".into()),
+                tool: "f".into(),
+                arguments: serde_json::Map::new(),
+                reason,
+                changes: Vec::new(),
+            };
+            assert_eq!(question(&request), why);
+            assert_eq!(nobody(&request).contains("--allow"), reason != AskReason::Promoted, "{}", nobody(&request));
+        }
     }
 
     #[test]

@@ -36,6 +36,8 @@ pub(super) struct Display {
     thoughts: Thoughts,
     /// Text of this round that may be the answer.
     held: String,
+    /// What seemed to be reasoning in this round was the answer.
+    untagged: bool,
     /// Calls that run: id and name.
     running: Vec<(String, String)>,
     /// The call that is asked about, id and name; what happens meanwhile is shown later.
@@ -66,6 +68,7 @@ impl Display {
             in_conversation,
             thoughts: Thoughts::default(),
             held: String::new(),
+            untagged: false,
             running: Vec::new(),
             asked: None,
             later: Vec::new(),
@@ -120,6 +123,7 @@ impl Display {
             AgentEvent::RoundStarted { .. } => {
                 self.screen.begin();
                 self.held.clear();
+                self.untagged = false;
                 self.thoughts.begin_round();
                 self.wait("waiting for the model")
             }
@@ -139,6 +143,9 @@ impl Display {
                 self.release()?;
                 let name = full_name(call.server.as_deref(), &call.tool);
                 self.boxed(RESULT, &format!("shown by {name}"), &shortened(&pretty(&Value::Object(call.arguments))))
+            }
+            AgentEvent::Promoted { .. } if self.untagged => {
+                self.line(DRAFT, "(no reasoning tag came: the call may only be a draft)")
             }
             AgentEvent::Promoted { .. } => self.line(DRAFT, "(a call that was drafted in the reasoning)"),
             AgentEvent::RoundFinished { .. } => {
@@ -259,6 +266,7 @@ impl Display {
             }
             Region::Reasoning => self.line(DIM, "(all of this was reasoning: </think> came without an opening tag)"),
             Region::Content => {
+                self.untagged = true;
                 let thought = self.thoughts.was_answer();
                 self.live.clear();
                 match thought {
@@ -289,6 +297,7 @@ impl Display {
                 // Its bytes are part of the reasoning, which goes on.
                 self.thoughts.resume();
                 self.think(&rejected.raw)?;
+                self.thoughts.was_draft(&rejected.raw);
                 if self.thoughts.is_open() {
                     self.wait("thinking")?;
                 }

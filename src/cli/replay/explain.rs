@@ -88,8 +88,8 @@ fn rejected(played: &Played, context: &Context<'_>) -> Vec<GivenBack> {
             OwnedEvent::CallEnd { rejected, span, index, .. } => {
                 let offset = usize::try_from(start.take().unwrap_or(span.start)).unwrap_or(usize::MAX);
                 let entry = played.assembled.entries.iter().find(|e| e.index == *index);
-                let promoted = entry.is_some_and(|e| e.promoted);
-                let Some(rejected) = rejected.as_deref().filter(|_| !promoted) else { continue };
+                // What seemed to be a draft may be a call after all, or wrong in itself.
+                let (Some(_), Some(Err(rejected))) = (rejected, entry.map(|e| &e.result)) else { continue };
                 let (line, column) = place(context.text, offset);
                 let (rule, remedy) = rules::of_kind(rejected.kind, context.config.reasoning_calls);
                 let region = if rule == Rule::InReasoning { Region::Reasoning } else { Region::Content };

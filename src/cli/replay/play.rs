@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::settings::Settings;
-use crate::assemble::{Assembled, Collector};
+use crate::assemble::{Assembled, Collector, Entry};
 use crate::event::OwnedEvent;
 use crate::message::{DeltaKind, FinishReason};
 use crate::parse::{GivenBack, Parser};
@@ -121,7 +121,29 @@ pub(super) fn play(
     }
     let mut assembled = collector.finish();
     settings.settle_all(&mut assembled);
+    let restored = events.iter().filter_map(|event| match event {
+        OwnedEvent::Restored { index, reason: None, .. } => Some(*index),
+        _ => None,
+    });
+    for index in restored.collect::<Vec<_>>() {
+        if let Some(entry) = assembled.entries.iter().find(|entry| entry.index == index) {
+            events.iter_mut().for_each(|event| settle_restored(event, index, entry));
+        }
+    }
     Played { stream, events, assembled, given_back: parser.given_back().to_vec() }
+}
+
+/// The verdict on a restored call's arguments, in the events of that call.
+fn settle_restored(event: &mut OwnedEvent, restored: u32, entry: &Entry) {
+    match (event, &entry.result) {
+        (OwnedEvent::CallEnd { index, rejected: Some(draft), .. }, Ok(call)) if *index == restored => {
+            draft.call = Some(Box::new(call.clone()));
+        }
+        (OwnedEvent::Restored { index, reason, .. }, Err(rejected)) if *index == restored => {
+            *reason = Some(Box::new(rejected.reason()));
+        }
+        _ => {}
+    }
 }
 
 /// Why the answer ended. An answer without a `finish` was cut off, so that an

@@ -1,18 +1,33 @@
 //! Events as they turned out in the end: for showing a round after it is over.
 
-use crate::call::{Rejected, RejectedKind};
+use crate::call::{Reason, Rejected, RejectedKind};
 use crate::event::{OwnedEvent, Region};
 
-/// The events with every [`OwnedEvent::Reclassified`] carried out and taken off.
+/// The events with every [`OwnedEvent::Reclassified`] and [`OwnedEvent::Restored`] carried
+/// out and taken off.
 pub(super) fn settled(events: &[OwnedEvent]) -> Vec<OwnedEvent> {
     let mut settled: Vec<OwnedEvent> = Vec::with_capacity(events.len());
     for event in events {
         match event {
             OwnedEvent::Reclassified { to, drafts, .. } => settled.iter_mut().for_each(|e| reclassify(e, *to, *drafts)),
+            OwnedEvent::Restored { index, reason, .. } => {
+                settled.iter_mut().for_each(|e| restore(e, *index, reason.as_deref()));
+            }
             other => settled.push(other.clone()),
         }
     }
     settled
+}
+
+fn restore(event: &mut OwnedEvent, restored: u32, reason: Option<&Reason>) {
+    let OwnedEvent::CallEnd { index, call, rejected, .. } = event else { return };
+    if *index != restored {
+        return;
+    }
+    match reason {
+        Some(reason) => rejected.iter_mut().for_each(|rejected| rejected.set_reason(reason.clone())),
+        None => *call = rejected.take().and_then(|rejected| rejected.call),
+    }
 }
 
 fn reclassify(event: &mut OwnedEvent, to: Region, drafts: bool) {

@@ -303,7 +303,7 @@ impl Pending {
         match &self.arguments {
             _ if self.promoted => Outcome::new(
                 Status::Denied,
-                "the call was promoted from the reasoning and needs approval, which a replay cannot ask for",
+                "the call may only be a draft of the reasoning and needs approval, which a replay cannot ask for",
             ),
             Err(unknown) => Outcome::error(format!("not run: {unknown}")),
             Ok(Value::Object(arguments)) => {

@@ -31,8 +31,7 @@ impl<W: Write> Show<W> {
         self.screen.line(style, text)
     }
 
-    fn call(&mut self, index: u32, call: &Call, promoted: bool) -> io::Result<()> {
-        let promoted = if promoted { ", promoted from the reasoning: needs approval" } else { "" };
+    fn call(&mut self, index: u32, call: &Call, promoted: &str) -> io::Result<()> {
         let name = full_name(call.server.as_deref(), &call.tool);
         let title = format!("call {}: {name} ({}{promoted})", index + 1, call.dialect);
         let mut body = pretty(&call.arguments);
@@ -107,13 +106,21 @@ impl<W: Write> View for Show<W> {
         match event {
             OwnedEvent::Text { text, .. } => self.screen.text(Region::Content, text),
             OwnedEvent::Reasoning { text, .. } => self.screen.text(Region::Reasoning, text),
-            OwnedEvent::CallEnd { index, call: Some(call), .. } => self.call(*index, call, false),
+            OwnedEvent::CallEnd { index, call: Some(call), .. } => self.call(*index, call, ""),
             OwnedEvent::CallEnd { index, rejected: Some(rejected), .. } => self.rejected(*index, rejected),
             OwnedEvent::Reclassified { to: Region::Reasoning, .. } => {
                 self.line(DIM, "[all of the answer so far was reasoning: </think> came without an opening tag]")
             }
             OwnedEvent::Reclassified { to: Region::Content, .. } => {
                 self.line(DIM, "[what looked like reasoning was the answer: no </think> came]")
+            }
+            // Only while the answer comes: afterwards the call is shown as it turned out.
+            OwnedEvent::Restored { index, reason: None, .. } => {
+                self.line(DIM, &format!("[call {} stands in the answer]", index + 1))
+            }
+            OwnedEvent::Restored { index, reason: Some(reason), .. } => {
+                let (number, kind) = (index + 1, reason.kind);
+                self.line(BAD, &format!("[call {number} stands in the answer: {kind}: {}]", reason.message))
             }
             // A promoted call is shown once its arguments were checked, at the answer's end.
             OwnedEvent::Promoted { .. } => Ok(()),
@@ -127,9 +134,13 @@ impl<W: Write> View for Show<W> {
     }
 
     fn answered(&mut self, _: At<'_>, round: &Round, played: &Played) -> io::Result<()> {
+        let promoted = match played.assembled.answer_in_reasoning {
+            true => ", no reasoning tag came: needs approval",
+            false => ", promoted from the reasoning: needs approval",
+        };
         for entry in played.assembled.entries.iter().filter(|entry| entry.promoted) {
             match &entry.result {
-                Ok(call) => self.call(entry.index, call, true)?,
+                Ok(call) => self.call(entry.index, call, promoted)?,
                 Err(rejected) => self.rejected(entry.index, rejected)?,
             }
         }

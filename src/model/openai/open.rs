@@ -12,6 +12,7 @@ use super::read::{Source, events, whole};
 use super::retry::{jittered, random, retry_after};
 use super::trace::Response;
 use super::{Inner, MAX_EVENT, MAX_RETRY_AFTER};
+use crate::model::overflow::{overflow, remedy as longer_context};
 use crate::model::{ModelError, ModelEvent, Request};
 use crate::secrets::Secrets;
 
@@ -127,7 +128,13 @@ impl Inner {
         let mut source = Source::new(response, self.idle);
         let body = tokio::time::timeout(REFUSAL_TIME, source.collect(MAX_REFUSAL)).await;
         let body = body.ok().and_then(Result::ok).unwrap_or_default();
-        let mut message = self.hide(body_words(&String::from_utf8_lossy(&body)));
+        let body = String::from_utf8_lossy(&body);
+        let mut message = self.hide(body_words(&body));
+        if !matches!(status.as_u16(), 401..=404 | 429)
+            && let Some(error) = context_exceeded(&shown(&self.chat), &message, &body)
+        {
+            return Failed { error, again: None };
+        }
         if message.is_empty() {
             message = status.canonical_reason().unwrap_or("no message").to_owned();
         }
@@ -184,6 +191,15 @@ impl Inner {
     }
 }
 
+/// The error if the endpoint says that the prompt is too long, in `words` or elsewhere in
+/// its answer: what stands between may repeat the words of the server behind it.
+pub(super) fn context_exceeded(url: &str, words: &str, body: &str) -> Option<ModelError> {
+    let json = serde_json::from_str(body.trim()).ok();
+    let sizes = overflow(words, json.as_ref()).or_else(|| overflow(body, None))?;
+    let message = format!("{words}: {}", longer_context(body, url));
+    Some(ModelError::ContextExceeded { url: url.to_owned(), prompt: sizes.prompt, context: sizes.context, message })
+}
+
 /// Whether the endpoint misses the reasoning before calls that it is reminded of.
 /// DeepSeek's does in thinking mode: "Missing `reasoning_content` field in the
 /// assistant message"; others refuse that field.
@@ -218,6 +234,9 @@ fn hide_in(secrets: &Secrets, error: ModelError) -> ModelError {
         ModelError::CutOff { message } => ModelError::CutOff { message: secrets.hide(&message).into_owned() },
         ModelError::BadAnswer { url, message } => {
             ModelError::BadAnswer { url, message: secrets.hide(&message).into_owned() }
+        }
+        ModelError::ContextExceeded { url, prompt, context, message } => {
+            ModelError::ContextExceeded { url, prompt, context, message: secrets.hide(&message).into_owned() }
         }
         other => other,
     }

@@ -10,7 +10,7 @@ use sse_stream::{Sse, SseByteStream};
 
 use super::error::{cause, line, message};
 use super::guard::Guard;
-use super::open::silence;
+use super::open::{context_exceeded, silence};
 use super::trace::Response;
 use crate::message::FinishReason;
 use crate::message::chunk::{Calls, Choice, Chunk};
@@ -215,7 +215,10 @@ impl Decoder {
         let foreign = value.get("choices").is_none() && value.get("usage").is_none();
         if error.is_some() || is_error || foreign && message(&value).is_some() {
             let words = message(error.unwrap_or(&value)).unwrap_or_else(|| line(&value.to_string()));
-            return self.reported(&words);
+            return match context_exceeded(&self.url, &words, &value.to_string()) {
+                Some(error) => self.fail(error),
+                None => self.reported(&words),
+            };
         }
         match serde_json::from_value::<Chunk>(value) {
             Ok(chunk) => self.chunk(chunk),

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{Emitter, Ended, Sink};
-use crate::event::{MarkerKind, Region};
+use crate::event::MarkerKind;
 use crate::parse::verdict::quoted;
 use crate::parse::window::Window;
 
@@ -80,7 +80,7 @@ impl Emitter {
                 },
             }
         }
-        self.visible |= as_quoted && self.region == Region::Content;
+        self.visible |= as_quoted && self.reads_answer();
         match open {
             Some(call) => self.report_held(call, sink),
             None => debug_assert_eq!(self.reported, after),

@@ -85,7 +85,7 @@ impl Scanner {
             Match::Yes(found) => found,
         };
         let inner = length + leading_space(&text[length..]);
-        let alone = if self.emitter.drafts() { Match::No } else { self.call_ahead(&text[inner..], more) };
+        let alone = if self.emitter.only_drafts() { Match::No } else { self.call_ahead(&text[inner..], more) };
         let mut found = Found::Taken;
         match alone {
             Match::Undecided => return Found::Hold,

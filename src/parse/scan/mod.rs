@@ -58,8 +58,6 @@ pub(super) struct Scanner {
     /// The text comes from a separate reasoning field.
     reasoning_channel: bool,
     mode: ReasoningMode,
-    /// A think tag was seen (or a separate field, which says as much).
-    saw_think: bool,
     /// `<s>` was seen, so `</s>` is HTML.
     saw_strike: bool,
     /// What was held and given back, if somebody asked for it.
@@ -81,9 +79,8 @@ enum Found {
 impl Scanner {
     pub(super) fn new(tables: Arc<Tables>) -> Self {
         let mode = tables.config.reasoning;
-        let region = if mode == ReasoningMode::Open { Region::Reasoning } else { Region::Content };
         Scanner {
-            emitter: Emitter::new(tables.config.reasoning_calls, region),
+            emitter: Emitter::new(tables.config.reasoning_calls, mode == ReasoningMode::Open),
             tables,
             call: None,
             at: 0,
@@ -95,7 +92,6 @@ impl Scanner {
             around: None,
             reasoning_channel: false,
             mode,
-            saw_think: false,
             saw_strike: false,
             given_back: None,
         }
@@ -159,10 +155,10 @@ impl Scanner {
     /// Goes over to the other channel; everything before was decided about.
     pub(super) fn change_channel(&mut self, reasoning: bool) {
         self.reasoning_channel = reasoning;
+        self.emitter.decide();
         self.emitter.region = if reasoning { Region::Reasoning } else { Region::Content };
         self.emitter.region_has_text = false;
         self.emitter.region_has_calls = false;
-        self.saw_think = true;
         self.line_start = true;
         self.before = None;
         if self.mode == ReasoningMode::Open {
@@ -276,8 +272,7 @@ impl Scanner {
 
     /// The stream is over and everything was closed.
     pub(super) fn finish(&mut self, normal: bool, sink: &mut Sink<'_>) {
-        let only_reasoning = self.mode == ReasoningMode::Open && !self.saw_think && self.emitter.reported > 0;
-        self.emitter.finish(normal, only_reasoning, sink);
+        self.emitter.finish(normal, sink);
     }
 
     fn end_call(&mut self, end: Option<u64>, window: &Window<'_>, sink: &mut Sink<'_>) {

@@ -77,6 +77,7 @@ impl Scanner {
         let before = before.filter(|_| self.at != self.fence_end);
         match self.think_tag(text, before, more) {
             Match::Undecided => return Found::Hold,
+            Match::Yes((false, _)) if self.mentions_think() => self.emitter.decide(),
             Match::Yes((close, length)) => return self.take_think(close, length, window, sink),
             Match::No => {}
         }
@@ -136,7 +137,7 @@ impl Scanner {
 
     /// Whether a call here stands in a fence that is known to hold other text.
     pub(super) fn is_example(&self) -> bool {
-        self.fence.is_some() && !self.emitter.is_pending() && !self.emitter.drafts()
+        self.fence.is_some() && !self.emitter.is_pending() && !self.emitter.only_drafts()
     }
 
     pub(super) fn reads_think_tags(&self) -> bool {
@@ -162,12 +163,13 @@ impl Scanner {
                 _ => {}
             }
         }
-        // Think tags do not nest: an opener inside the reasoning is a mention,
-        // but for one that opens it once more at its very start.
-        if !close && self.emitter.region == Region::Reasoning && self.emitter.region_has_text {
-            return Match::No;
-        }
         Match::Yes((close, length))
+    }
+
+    /// Whether an opening think tag is text here: they do not nest, so that one inside the
+    /// reasoning is a mention, but for one that opens it once more at its very start.
+    fn mentions_think(&self) -> bool {
+        self.emitter.region == Region::Reasoning && self.emitter.region_has_text
     }
 
     fn take_think(&mut self, close: bool, length: usize, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
@@ -182,7 +184,6 @@ impl Scanner {
             true => (MarkerKind::ThinkClose, Region::Content),
             false => (MarkerKind::ThinkOpen, Region::Reasoning),
         };
-        self.saw_think = true;
         self.emitter.think(kind, region, window, self.at, sink);
         if orphan {
             self.emitter.all_was_reasoning(sink);

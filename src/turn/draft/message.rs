@@ -17,6 +17,8 @@ pub(in crate::turn) struct Message {
     pub(in crate::turn) entries: Vec<Entry>,
     /// Indices of the calls that were shown to the user.
     pub(in crate::turn) shown: Vec<u32>,
+    /// It was taken for reasoning, and no tag of it came.
+    pub(super) untagged: bool,
 }
 
 /// A piece of a message, in stream order.
@@ -24,6 +26,8 @@ pub(in crate::turn) struct Message {
 pub(super) enum Piece {
     Text(Region, String),
     Marker(MarkerKind, String),
+    /// Syntax around a draft, a part of the reasoning.
+    Syntax(MarkerKind, String),
     Entry(u32, Region),
 }
 
@@ -39,7 +43,7 @@ impl Message {
         let own = self.pieces[last + 1..].iter().take_while(|piece| match piece {
             Piece::Marker(kind, _) => matches!(kind, MarkerKind::Fence | MarkerKind::Wrapper | MarkerKind::Token),
             Piece::Text(_, text) => text.trim().is_empty(),
-            Piece::Entry(..) => false,
+            Piece::Entry(..) | Piece::Syntax(..) => false,
         });
         let end = last + 1 + own.count();
         self.pieces.truncate(end);
@@ -66,6 +70,7 @@ impl Message {
             let (region, text) = match piece {
                 Piece::Text(region, text) => (*region, text),
                 Piece::Marker(_, text) => (Region::Content, text),
+                Piece::Syntax(_, text) => (Region::Reasoning, text),
                 Piece::Entry(index, region) => match self.entries.iter().find(|e| e.index == *index) {
                     Some(entry) => (*region, &entry.raw),
                     None => continue,
@@ -91,13 +96,13 @@ impl Message {
         for piece in self.pieces {
             match piece {
                 Piece::Text(Region::Content, text) => assistant.parts.push(Part::Text { text }),
-                Piece::Text(Region::Reasoning, text) => assistant.reasoning.push_str(&text),
+                Piece::Text(Region::Reasoning, text) | Piece::Syntax(_, text) => assistant.reasoning.push_str(&text),
                 Piece::Marker(kind, text) => assistant.parts.push(Part::Marker { kind, text }),
                 Piece::Entry(index, region) => {
                     let Some(entry) = entries.next_if(|e| e.index == index) else { continue };
                     let native = natives.remove(&entry.index);
                     let place = place(&entry, native.as_ref());
-                    push_entry(&mut assistant, entry, region, place, native);
+                    push_entry(&mut assistant, entry, (region, self.untagged), place, native);
                 }
             }
         }
@@ -113,11 +118,18 @@ pub(in crate::turn) enum Place {
     Rejected(bool),
 }
 
-fn push_entry(assistant: &mut Assistant, entry: Entry, region: Region, place: Place, native: Option<NativeCall>) {
+fn push_entry(
+    assistant: &mut Assistant,
+    entry: Entry,
+    (region, untagged): (Region, bool),
+    place: Place,
+    native: Option<NativeCall>,
+) {
     let Entry { result, raw, promoted, .. } = entry;
     match (result, place) {
         (Ok(call), Place::Call(id)) => {
-            assistant.parts.push(Part::Call(Placed { id, call: Box::new(call), raw, promoted }));
+            let untagged = promoted && untagged;
+            assistant.parts.push(Part::Call(Placed { id, call: Box::new(call), raw, promoted, untagged }));
         }
         (Ok(_), Place::Rejected(_)) => {}
         (Err(rejected), place) => {

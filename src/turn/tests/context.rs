@@ -33,7 +33,13 @@ fn history(questions: usize, result_bytes: usize) -> Conversation {
     let mut conversation = Conversation::new();
     for n in 0..questions {
         conversation.push_user(format!("Question {n}?")).unwrap();
-        let placed = Placed { id: format!("old_{n}"), call: Box::new(weather()), raw: paris(), promoted: false };
+        let placed = Placed {
+            id: format!("old_{n}"),
+            call: Box::new(weather()),
+            raw: paris(),
+            promoted: false,
+            untagged: false,
+        };
         let message = Assistant { parts: vec![Part::Call(placed)], ..Assistant::default() };
         conversation.push_assistant(message).unwrap();
         conversation.answer(&format!("old_{n}"), Outcome::result("x".repeat(result_bytes))).unwrap();
@@ -176,4 +182,134 @@ fn what_is_left_out_is_told_again_only_when_it_is_more() {
     let sent = tour(config(3_000), 6, 2_000);
     let told: Vec<_> = sent.iter().filter_map(|(_, actions)| left_out(actions)).collect();
     assert!(!told.is_empty() && told.windows(2).all(|pair| pair[0] != pair[1]), "{told:?}");
+}
+
+/// What the endpoint says of a prompt that is too long.
+fn exceeded(prompt: Option<usize>, context: Option<usize>) -> Input {
+    Input::ContextExceeded { prompt, context, message: "too long: try -c".into() }
+}
+
+fn refuse(turn: &mut Turn, prompt: Option<usize>, context: Option<usize>) -> Vec<Action> {
+    turn.handle(exceeded(prompt, context)).unwrap();
+    actions(turn)
+}
+
+/// Nobody has said what the context holds.
+fn unknown() -> TurnConfig {
+    TurnConfig { context: None, ..config(0) }
+}
+
+#[test]
+fn an_overflow_is_cut_to_the_endpoints_numbers_and_sent_once_more() {
+    let conversation = history(5, 2_000);
+    let (mut turn, first) = begin(unknown(), conversation.clone());
+    let sent = tokens(request(&first));
+    // It counts half as many again as we do.
+    let (prompt, context) = (sent * 3 / 2, sent);
+    let again = refuse(&mut turn, Some(prompt), Some(context));
+    let less = request(&again);
+    assert!(tokens(less) * 3 / 2 + 200 <= context + 1, "{} of {context}", tokens(less));
+    assert!(all(&less.messages).contains("And now?") && !all(&less.messages).contains("Question 0?"));
+    assert!(left_out(&again).unwrap().0 > 0);
+    says(&mut turn, "Fine.");
+    let end = ends(&mut turn);
+    let Some(Action::Finish(finished)) = end.last() else { panic!("{end:?}") };
+    assert_eq!((finished.reason.clone(), finished.rounds), (StopReason::Answered, 1));
+    assert_eq!(finished.conversation.entries().len(), conversation.entries().len() + 1, "the history is whole");
+}
+
+#[test]
+fn what_an_endpoint_has_refused_is_not_sent_again_in_later_rounds_and_turns() {
+    let setup = spoken(unknown());
+    let begin = |setup: &Arc<Setup>| {
+        let mut turn = Turn::new(setup.clone(), history(5, 2_000), Granted::new()).unwrap();
+        let actions = actions(&mut turn);
+        (turn, actions)
+    };
+    let (mut turn, first) = begin(&setup);
+    let context = tokens(request(&first)) / 2;
+    refuse(&mut turn, Some(context * 2), Some(context));
+    says(&mut turn, &paris());
+    let id = calls(&ends(&mut turn))[0].to_owned();
+    turn.handle(Input::Outcome { id, outcome: Outcome::result("z".repeat(400)) }).unwrap();
+    let second = actions(&mut turn);
+    assert!(tokens(request(&second)) + 200 <= context);
+    assert!(tokens(request(&begin(&setup).1)) + 200 <= context, "the next turn knows it too");
+}
+
+#[test]
+fn an_overflow_without_numbers_is_cut_too() {
+    for (prompt, context) in [(None, None), (Some(3_000), None), (None, Some(2_500))] {
+        let (mut turn, first) = begin(unknown(), history(5, 2_000));
+        let again = refuse(&mut turn, prompt, context);
+        assert!(tokens(request(&again)) < tokens(request(&first)), "{prompt:?} {context:?}");
+    }
+}
+
+#[test]
+fn what_is_refused_twice_ends_the_turn_with_the_numbers_and_the_servers_remedy() {
+    let (mut turn, first) = begin(unknown(), history(5, 2_000));
+    let context = tokens(request(&first)) / 2;
+    refuse(&mut turn, Some(context * 2), Some(context));
+    let end = refuse(&mut turn, Some(context + 7), Some(context));
+    let Some(Action::Finish(finished)) = end.last() else { panic!("{end:?}") };
+    let text = finished.reason.to_string();
+    for part in [&(context + 7).to_string(), &context.to_string(), "try -c", "--tool-budget"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert_eq!(finished.conversation, history(5, 2_000), "nothing is lost");
+    let json = serde_json::to_string(&finished).unwrap();
+    assert!(json.contains(r#""kind":"context_exceeded""#), "{json}");
+    assert_eq!(serde_json::from_str::<Finished>(&json).unwrap(), **finished);
+}
+
+#[test]
+fn where_nothing_can_be_left_out_nothing_is_sent_again() {
+    let (mut turn, first) = begin(unknown(), "Weather?".into());
+    let sent = tokens(request(&first));
+    let end = refuse(&mut turn, Some(sent), Some(sent - 10));
+    assert!(!end.iter().any(|a| matches!(a, Action::Send(_))), "{end:?}");
+    let Some(Action::Finish(finished)) = end.last() else { panic!("{end:?}") };
+    assert!(matches!(finished.reason, StopReason::ContextExceeded { .. }), "{:?}", finished.reason);
+}
+
+#[test]
+fn an_overflow_in_the_middle_of_an_answer_keeps_what_came() {
+    let (mut turn, first) = begin(unknown(), history(5, 2_000));
+    says(&mut turn, "It is ");
+    let end = refuse(&mut turn, None, Some(tokens(request(&first)) / 2));
+    let Some(Action::Finish(finished)) = end.last() else { panic!("{end:?}") };
+    assert!(matches!(finished.reason, StopReason::ContextExceeded { .. }) && finished.answer == "It is", "{end:?}");
+}
+
+#[test]
+fn rather_than_nothing_a_refused_prompt_leaves_the_reply_less() {
+    let open = TurnConfig { max_tokens: None, ..unknown() };
+    let (mut turn, first) = begin(open, history(1, 40));
+    let all = tokens(request(&first));
+    // A quarter for the reply would leave too little for the tools.
+    let again = refuse(&mut turn, Some(all), Some(all - 20));
+    let less = tokens(request(&again));
+    assert!(less < all && less > (all - 20) * 3 / 4, "{less} of {all}");
+}
+
+#[test]
+fn the_estimate_is_scaled_by_what_the_endpoint_counted() {
+    let rounds = |counted: fn(usize) -> usize| {
+        let (mut turn, first) = begin(config(3_000), "Weather?".into());
+        let mut sent = vec![tokens(request(&first))];
+        for n in 1..=4 {
+            says(&mut turn, &call("weather", &json!({"city": format!("City{n}")})));
+            let prompt_tokens = counted(sent[n - 1]) as u64;
+            turn.handle(Input::Usage(Usage { prompt_tokens, ..Usage::default() })).unwrap();
+            ends(&mut turn);
+            let outcome = Outcome::result("y".repeat(2_400));
+            turn.handle(Input::Outcome { id: format!("call_{n}"), outcome }).unwrap();
+            sent.push(tokens(request(&actions(&mut turn))));
+        }
+        sent
+    };
+    let (as_we_do, twice) = (rounds(|own| own), rounds(|own| own * 2));
+    assert!(as_we_do[4] + 200 <= 3_000 && as_we_do[4] > 1_500, "{as_we_do:?}");
+    assert!(twice[4] * 2 + 200 <= 3_000 + 8, "{twice:?}");
 }

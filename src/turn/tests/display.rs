@@ -198,6 +198,19 @@ fn what_the_policy_or_the_choice_forbids_is_denied_as_any_call() {
 }
 
 #[test]
+fn without_a_reasoning_tag_a_call_is_shown_at_once_only_where_it_comes_first() {
+    let config = || TurnConfig { reasoning: ReasoningMode::Open, reasons: Some(true), ..silent() };
+    let mut turn = started(config());
+    assert!(shown(&says(&mut turn, &chart())).is_empty());
+    assert_eq!(shown(&ends(&mut turn)), [("call_1", 0)]);
+    let mut turn = started(config());
+    says(&mut turn, &format!("Look: {}", chart()));
+    let end = ends(&mut turn);
+    assert!(shown(&end).is_empty());
+    assert!(end.iter().any(|a| matches!(a, Action::Ask(r) if r.reason == AskReason::NoReasoningTag)));
+}
+
+#[test]
 fn a_draft_that_was_promoted_is_shown_only_when_approved() {
     let config = || TurnConfig { reasoning_calls: ReasoningCalls::LastResort, reasons: Some(true), ..silent() };
     for approved in [true, false] {

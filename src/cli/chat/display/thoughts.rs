@@ -11,6 +11,8 @@ pub(super) struct Thoughts {
     paused: Option<Instant>,
     /// Reasoning of this round.
     round: String,
+    /// The same without the drafts in it.
+    said: String,
     /// All reasoning of the turn.
     turn: String,
     /// Whether nothing of this round is in `turn` yet.
@@ -24,6 +26,7 @@ impl Thoughts {
 
     pub(super) fn begin_round(&mut self) {
         self.round.clear();
+        self.said.clear();
         self.turn.truncate(self.turn.trim_end().len());
         self.round_is_new = true;
         self.paused = None;
@@ -42,6 +45,7 @@ impl Thoughts {
     /// More reasoning came.
     pub(super) fn add(&mut self, text: &str) {
         self.round.push_str(text);
+        self.said.push_str(text);
         let begins = self.turn.is_empty() || self.round_is_new;
         let text = if begins { text.trim_start() } else { text };
         if text.is_empty() {
@@ -51,6 +55,13 @@ impl Thoughts {
             self.turn.push_str("\n\n");
         }
         self.turn.push_str(text);
+    }
+
+    /// What was added last is a draft of a call.
+    pub(super) fn was_draft(&mut self, raw: &str) {
+        if let Some(said) = self.said.strip_suffix(raw) {
+            self.said.truncate(said.len());
+        }
     }
 
     /// Measures from now on, if it does not already; says whether it begins to.
@@ -84,13 +95,15 @@ impl Thoughts {
 
     /// What was said in this round was reasoning.
     pub(super) fn was_said(&mut self, text: String) {
+        self.said.clone_from(&text);
         self.round = text;
     }
 
-    /// This round's reasoning was the answer: what was thought, unless it was shown
-    /// as it came.
+    /// This round's reasoning was the answer: what was said in it beside calls, unless it
+    /// was shown as it came.
     pub(super) fn was_answer(&mut self) -> Option<String> {
-        let thought = std::mem::take(&mut self.round);
-        self.since.take().map(|_| thought)
+        self.round.clear();
+        let said = std::mem::take(&mut self.said);
+        self.since.take().map(|_| said)
     }
 }
