@@ -62,7 +62,7 @@ soak:
 	dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
 		$$(ls -t target/debug/deps/mcp_faults-* | grep -v '\.d$$' | head -1) soak $(SOAK) "$$dir"
 
-# The client scenarios of the public conformance suite of MCP.
+# The client scenarios of the public conformance suite of MCP, at both versions of the protocol.
 CONFORMANCE := tests/conformance
 conformance: $(CONFORMANCE)/node_modules/.set-up
 	$(CARGO) build --quiet

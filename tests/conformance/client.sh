@@ -1,14 +1,56 @@
 #!/bin/sh
-# What the suite runs as the client: client.sh URL, with the scenario in a variable.
-# A server may be asked about anything else with `toolgraft tools`.
+# What the suite runs as the client: client.sh URL, with the scenario in a variable, and
+# what it is to do in another. A server may be asked about anything else with
+# `toolgraft tools`.
 set -eu
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 printf '{ "mcpServers": { "suite": { "type": "http", "url": "%s" } } }' "$1" > "$dir/mcp.json"
+
+toolgraft() { "$TOOLGRAFT" "$@" --mcp-config "$dir/mcp.json"; }
+call() { toolgraft call suite "$@"; }
+
+# A script of Node over the JSON of standard input, as `input`.
+json() { "$NODE" -e "const input = JSON.parse(require('fs').readFileSync(0)); $1"; }
+
 case "$MCP_CONFORMANCE_SCENARIO" in
-    tools_call) set -- call suite add_numbers '{"a": 5, "b": 3}' ;;
-    sse-retry) set -- call suite test_reconnection ;;
-    elicitation-*) set -- call suite test_client_elicitation_defaults --accept-defaults ;;
-    *) set -- tools ;;
+    tools_call) call add_numbers '{"a": 5, "b": 3}' ;;
+    sse-retry) call test_reconnection ;;
+    elicitation-*) call test_client_elicitation_defaults --accept-defaults ;;
+    sep-2322-client-request-state)
+        for tool in test_mrtr_echo_state test_mrtr_no_state test_mrtr_unrelated test_mrtr_no_result_type; do
+            call "$tool" --accept-defaults
+        done
+        ;;
+    http-standard-headers)
+        toolgraft tools
+        call test_headers
+        call my-hyphenated-tool
+        toolgraft read suite 'file:///path/to/file%20name.txt'
+        ;;
+    # The calls are in the scenario's context, one a line.
+    http-custom-headers)
+        printf '%s' "$MCP_CONFORMANCE_CONTEXT" \
+            | json 'for (const c of input.toolCalls) console.log(c.name + "\t" + JSON.stringify(c.arguments))' \
+            > "$dir/calls"
+        tab=$(printf '\t')
+        while IFS= read -r line; do
+            call "${line%%"$tab"*}" "${line#*"$tab"}"
+        done < "$dir/calls"
+        ;;
+    # All that are listed are called.
+    http-invalid-tool-headers)
+        toolgraft tools --json > "$dir/tools.json"
+        json 'for (const s of input.servers) for (const t of s.tools) console.log(t.name)' < "$dir/tools.json" > "$dir/names"
+        while IFS= read -r tool; do
+            call "$tool" '{"region": "us-west1"}'
+        done < "$dir/names"
+        ;;
+    json-schema-2020-12-preservation)
+        toolgraft tools --json > "$dir/tools.json"
+        schema=$(json 'const t = input.servers[0].tools.find(t => t.name == "json_schema_2020_12_tool");
+            console.log(JSON.stringify({ schema: t.inputSchema }))' < "$dir/tools.json")
+        call json_schema_echo "$schema"
+        ;;
+    *) toolgraft tools ;;
 esac
-"$TOOLGRAFT" "$@" --mcp-config "$dir/mcp.json"

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
-use toolgraft::outcome::Outcome;
-use toolgraft::route::mcp::{Config, Hub, Options, Retry, ServerConfig};
+use toolgraft::outcome::{Outcome, Status};
+use toolgraft::route::mcp::{Config, Hub, Options, Retry, ServerConfig, ServerState};
 use toolgraft::route::{Invocation, Toolbox};
 
 /// After this time what should have happened has not.
@@ -97,6 +97,11 @@ impl Case {
         fs::read_to_string(self.dir.join(file)).unwrap_or_default().lines().count()
     }
 
+    /// Lines of a file that servers write to.
+    pub(crate) fn lines(&self, file: &str) -> Vec<String> {
+        fs::read_to_string(self.dir.join(file)).unwrap_or_default().lines().map(str::to_owned).collect()
+    }
+
     /// Whether a file that servers write to has this line.
     pub(crate) fn has(&self, file: &str, line: &str) -> bool {
         fs::read_to_string(self.dir.join(file)).unwrap_or_default().lines().any(|l| l == line)
@@ -160,4 +165,74 @@ pub(crate) async fn call(hub: &Hub, tool: &str) -> Outcome {
 /// Calls a tool of the server `s`.
 pub(crate) async fn call_with(hub: &Hub, tool: &str, arguments: Value) -> Outcome {
     hub.call(Invocation::new(tool).with_server("s").with_arguments(arguments)).await
+}
+
+/// A text that is nested so deeply that nobody reads it.
+fn deep() -> String {
+    format!("{}1{}", "[".repeat(300), "]".repeat(300))
+}
+
+/// Tools of which some cannot be read.
+pub(crate) fn odd_tools() -> String {
+    let deep = deep();
+    format!(
+        r#"[{{"name":"half","description":"cut \ud83d"}},{{"name":"nan","inputSchema":{{"default":NaN}}}},{{"name":"huge","inputSchema":{{"maximum":1e400}}}},{{"name":"deep","inputSchema":{{"default":{deep}}}}},{{"name":"echo"}},{{"name":"raw"}}]"#
+    )
+}
+
+/// Looks at what a hub made of [`odd_tools`] of the server `s`.
+pub(crate) fn odd_tools_are_left_out(hub: &Hub) {
+    let status = hub.servers().remove(0);
+    assert_eq!(status.state, ServerState::Ready, "{status:?}");
+    for note in [
+        "the tool \"nan\" is left out: NaN at inputSchema.default is no JSON",
+        "the tool \"huge\" is left out: 1e400 at inputSchema.maximum is more than a number can hold",
+        "the tool \"deep\" is left out: it is nested too deeply",
+    ] {
+        assert!(status.notes.iter().any(|n| n.starts_with(note)), "{note}: {:?}", status.notes);
+    }
+    let catalog = hub.catalog();
+    assert_eq!(catalog.tools().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["half", "echo", "raw"]);
+    assert_eq!(catalog.find(Some("s"), "half").unwrap().tool.description.as_deref(), Some("cut \u{fffd}"));
+}
+
+/// Has the server `s` answer calls in odd ways, through its tool `raw`. No call waits for
+/// its time-out, and none is an empty success.
+pub(crate) async fn odd_answers_are_read_or_errors(hub: &Hub) {
+    let deep = deep();
+    let answer = |rest: &str| format!(r#"{{"jsonrpc":"2.0","id":$ID,{rest}}}"#);
+    let said = |text: &str| format!(r#""result":{{"content":[{{"type":"text","text":"{text}"}}]}}"#);
+    let structured = |json: &str| answer(&format!(r#""result":{{"content":[],"structuredContent":{json}}}"#));
+    let notice = r#"{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1}}"#;
+    for (raw, expected) in [
+        (answer(&said("cut \\ud83d here")), Ok("cut \u{fffd} here")),
+        (structured(r#"{"mean":[1,NaN]}"#), Err("NaN at structuredContent.mean[1] is no JSON")),
+        (
+            r#"{"result":{"id":1,"content":[-Infinity]},"id":$ID,"jsonrpc":"2.0"}"#.to_owned(),
+            Err("-Infinity at content[0]"),
+        ),
+        (structured(r#"{"big":1e400,"n":1.10}"#), Ok(r#"{"big":1e400,"n":1.10}"#)),
+        (
+            structured("[0.1000000000000000055, 12345678901234567890123, 1E2, 1.0]"),
+            Ok("[0.1000000000000000055,12345678901234567890123,1E2,1.0]"),
+        ),
+        (structured(&deep), Err("nested too deeply")),
+        (format!("[{notice},{}]", answer(&said("in a batch"))), Ok("in a batch")),
+        (format!("[{}]", answer(r#""result":NaN"#)), Err("NaN is no JSON")),
+        (answer(r#""results":{}"#), Err("neither \"result\" nor \"error\"")),
+        (answer(r#""result":"just text""#), Ok("just text")),
+        (answer(r#""result":{"content":"just text"}"#), Ok("just text")),
+        (answer(r#""result":null"#), Err("no array \"content\": null")),
+        (answer(r#""result":{"content":null}"#), Err("no array \"content\": {\"content\":null}")),
+        (answer(r#""error":{"code":-32000,"message":"half \ud83d","data":NaN}"#), Err("half \u{fffd}")),
+    ] {
+        let outcome = call_with(hub, "raw", json!({ "text": raw })).await;
+        match expected {
+            Ok(text) => assert_eq!((outcome.status, outcome.text.as_str()), (Status::Result, text), "{raw}"),
+            Err(why) => {
+                assert_eq!(outcome.status, Status::ToolError, "{raw}: {outcome:?}");
+                assert!(outcome.text.contains(why), "{why}: {outcome:?}");
+            }
+        }
+    }
 }

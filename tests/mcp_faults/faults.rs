@@ -9,9 +9,11 @@ use libtest_mimic::Trial;
 use serde_json::json;
 use toolgraft::outcome::{Outcome, Status};
 use toolgraft::route::Toolbox;
-use toolgraft::route::mcp::{Config, Hub, Options, ServerConfig, ServerState, TransportConfig};
+use toolgraft::route::mcp::{Config, Elicitation, Hub, Options, ServerConfig, ServerState, TransportConfig};
 
-use crate::case::{Case, call, call_with, hub, options, soon, trial};
+use crate::case::{
+    Case, call, call_with, hub, odd_answers_are_read_or_errors, odd_tools_are_left_out, options, soon, trial,
+};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
@@ -42,6 +44,15 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("bytes_that_are_no_utf_8_are_replaced", bad_utf8),
         trial("an_answer_without_an_id_is_named", no_id),
         trial("an_answer_that_is_no_json_rpc_is_an_error_of_its_call", odd_answer),
+        trial("no_answer_is_lost", no_answer_is_lost),
+        trial("tools_that_cannot_be_read_are_left_out_by_name", unreadable_tools),
+        trial("a_list_that_hangs_costs_that_list_alone", hung_list),
+        trial("a_server_need_not_say_its_version", no_version),
+        trial("versions_that_a_server_names_are_tried", |case| speaks(case, "speaks-2025-03-26", &["2025-03-26"])),
+        trial("versions_that_a_server_names_late_are_tried", |case| {
+            speaks(case, "speaks-other", &["2025-11-25", "2025-03-26"])
+        }),
+        trial("a_call_that_asks_back_is_answered_with_defaults", asks_back),
         trial("a_server_that_does_not_listen_blocks_nobody", deaf),
         trial("calls_of_a_server_that_dies_all_end", all_calls_end),
         trial("a_malformed_tool_is_left_out_and_the_rest_stay", malformed_tool),
@@ -209,6 +220,70 @@ async fn odd_answer(case: Arc<Case>) {
     let outcome = call(&hub, "odd").await;
     assert_eq!(outcome.status, Status::ToolError);
     assert!(outcome.text.contains("no JSON-RPC") && outcome.text.contains("\"odd\""), "{outcome:?}");
+    hub.shutdown().await;
+}
+
+async fn no_answer_is_lost(case: Arc<Case>) {
+    let hub = hub([case.server("none")]).await;
+    odd_answers_are_read_or_errors(&hub).await;
+    hub.shutdown().await;
+}
+
+async fn unreadable_tools(case: Arc<Case>) {
+    let hub = hub([case.server("unreadable-tools")]).await;
+    odd_tools_are_left_out(&hub);
+    hub.shutdown().await;
+}
+
+async fn hung_list(case: Arc<Case>) {
+    let server = ServerConfig { connect_timeout: Some(Duration::from_millis(1500)), ..case.server("hung-resources") };
+    let hub = hub([server]).await;
+    let status = hub.servers().remove(0);
+    assert_eq!(status.state, ServerState::Ready, "{status:?}");
+    let noted = |part: &str| status.notes.iter().any(|note| note.contains(part));
+    assert!(noted("resources/list: no answer within 0.5 s"), "{status:?}");
+    assert!(noted("the prompt \"q\" is left out: NaN at arguments"), "{status:?}");
+    let catalog = hub.catalog();
+    assert!(catalog.knows("echo") && catalog.servers().iter().any(|server| server.resource_templates.len() == 1));
+    assert_eq!(hub.prompts().len(), 1);
+    assert!(call(&hub, "pid").await.is_result());
+    hub.shutdown().await;
+}
+
+async fn no_version(case: Arc<Case>) {
+    let hub = hub([case.server("has-no-version")]).await;
+    let status = hub.servers().remove(0);
+    assert_eq!((status.state, status.server_name.as_deref()), (ServerState::Ready, Some("faulty")), "{status:?}");
+    assert_eq!(status.server_version, None);
+    hub.shutdown().await;
+}
+
+/// The versions that `initialize` is sent with.
+async fn speaks(case: Arc<Case>, fault: &'static str, asked: &'static [&'static str]) {
+    let hub = hub([case.server(fault)]).await;
+    let status = hub.servers().remove(0);
+    assert_eq!(status.protocol_version.as_deref(), Some("2025-03-26"), "{status:?}");
+    assert_eq!((case.lines("versions"), case.count("starts")), (asked.iter().map(|v| (*v).to_owned()).collect(), 1));
+    assert!(call(&hub, "pid").await.is_result());
+    hub.shutdown().await;
+}
+
+async fn asks_back(case: Arc<Case>) {
+    let of = |elicitation| {
+        let config = Config::from_iter([case.server("modern")]);
+        async move { Hub::connect(&config, Options { elicitation, ..options() }).await }
+    };
+    let hub = of(Elicitation::Defaults).await;
+    let outcome = call(&hub, "ask").await;
+    assert!(outcome.is_result(), "{outcome:?}");
+    let told: serde_json::Value = serde_json::from_str(&outcome.text).unwrap();
+    assert_eq!(told, json!({ "action": "accept", "content": { "name": "Ada" } }));
+    let endless = call_with(&hub, "ask", json!({ "endless": true })).await;
+    assert!(endless.status == Status::ToolError && endless.text.contains("asked for input 10 times"), "{endless:?}");
+    hub.shutdown().await;
+    let hub = of(Elicitation::Decline).await;
+    let outcome = call(&hub, "ask").await;
+    assert!(outcome.status == Status::ToolError && outcome.text.contains("asks for input"), "{outcome:?}");
     hub.shutdown().await;
 }
 

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use toolgraft::outcome::Status;
 use toolgraft::route::mcp::{Config, HttpTransport, Hub, ServerConfig, ServerState, TransportConfig};
 
-use crate::case::{Case, call, call_with, hub, options, trial};
+use crate::case::{Case, call, call_with, hub, odd_answers_are_read_or_errors, odd_tools_are_left_out, options, trial};
 
 pub(crate) fn trials() -> Vec<Trial> {
     let cannot_start =
@@ -30,6 +30,21 @@ pub(crate) fn trials() -> Vec<Trial> {
         call_fails("http_a_refusal_in_plain_text_is_an_error", "503-call", &["HTTP 503"]),
         call_fails("http_too_many_requests_is_an_error", "429-call", &["HTTP 429"]),
         call_fails("http_an_answer_to_somebody_else_ends", "other-id-call", &["no answer within 1 s"]),
+        call_fails(
+            "http_a_call_that_is_taken_without_an_answer_is_an_error",
+            "202-call",
+            &["HTTP 202", "without a body: a request wants an answer"],
+        ),
+        call_fails("http_an_empty_answer_to_a_call_is_an_error", "204-call", &["HTTP 204", "without a body"]),
+        trial("http_media_types_are_known_in_any_case", |case| works(case, "loud-json")),
+        trial("http_media_types_of_streams_are_known_in_any_case", |case| works(case, "loud-events")),
+        trial("http_an_answer_that_comes_with_202_is_read", |case| works(case, "taken")),
+        trial("http_no_answer_is_lost", |_| no_answer_is_lost("raw")),
+        trial("http_no_answer_is_lost_in_events", |_| no_answer_is_lost("raw-events")),
+        trial("sse_no_answer_is_lost", |_| no_answer_is_lost("sse-raw")),
+        trial("http_tools_that_cannot_be_read_are_left_out_by_name", |_| unreadable_tools("odd-list")),
+        trial("http_tools_that_cannot_be_read_in_events_are_left_out_by_name", |_| unreadable_tools("odd-list-events")),
+        trial("http_versions_that_a_server_names_are_tried", names_versions),
         trial("http_a_body_over_several_lines_is_read", |case| works(case, "pretty")),
         trial("http_an_event_stream_is_read_whatever_stands_around_the_answer", |case| works(case, "events")),
         trial("http_an_event_of_20_mebibytes_is_read", big_event),
@@ -59,15 +74,17 @@ struct Shared {
 /// Legacy HTTP+SSE: answers go over the stream.
 fn legacy(mut stream: TcpStream, fault: &str, first: &str, message: &Value, shared: &Shared) {
     if first.starts_with("GET") {
-        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\n\r\n");
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Type: Text/Event-Stream; charset=utf-8\r\n\r\n");
         let endpoint = match fault {
             "sse-ends" => return,
             "sse-silent" => return std::thread::park(),
             "sse-other-origin" => "https://example.com/messages",
             _ => "/messages?session=1",
         };
+        // Whoever reads the endpoint sends at once, and is to find the stream.
+        let mut events = shared.events.lock().unwrap();
         let _ = stream.write_all(format!(": hello\n\nevent: endpoint\r\ndata: {endpoint}\r\n\r\n").as_bytes());
-        *shared.events.lock().unwrap() = Some(stream);
+        *events = Some(stream);
         return;
     }
     if !first.starts_with("POST /messages?session=1 ") {
@@ -81,6 +98,7 @@ fn legacy(mut stream: TcpStream, fault: &str, first: &str, message: &Value, shar
     write(&mut stream, "202 Accepted", "", b"Accepted");
     if let (Some(result), Some(events)) = (result(message), &mut *events) {
         let answer = json!({ "jsonrpc": "2.0", "id": message["id"], "result": result });
+        let answer = raw(message).unwrap_or_else(|| answer.to_string());
         let _ = events.write_all(format!("event: ping\ndata: x\n\nevent: message\ndata: {answer}\n\n").as_bytes());
     }
 }
@@ -141,14 +159,22 @@ fn read(stream: &TcpStream) -> Option<Request> {
     Some(Request { first: first.trim().to_owned(), headers, message })
 }
 
+/// The answer that a call of `raw` wants.
+fn raw(message: &Value) -> Option<String> {
+    let text = message["params"]["arguments"]["text"].as_str().filter(|_| message["params"]["name"] == "raw")?;
+    Some(text.replace("$ID", &message["id"].to_string()))
+}
+
 /// The result of a request that has nothing wrong; `None` where there is none.
 fn result(message: &Value) -> Option<Value> {
     Some(match message["method"].as_str()? {
         "initialize" => json!({
-            "protocolVersion": "2025-11-25", "capabilities": { "tools": {} },
+            "protocolVersion": message["params"]["protocolVersion"], "capabilities": { "tools": {} },
             "serverInfo": { "name": "faulty", "version": "1" },
         }),
-        "tools/list" => json!({ "tools": [{ "name": "echo", "inputSchema": { "type": "object" } }] }),
+        "tools/list" => json!({ "tools": [
+            { "name": "echo", "inputSchema": { "type": "object" } }, { "name": "raw", "inputSchema": { "type": "object" } }
+        ] }),
         "tools/call" => json!({ "content": [{ "type": "text", "text": message["params"]["arguments"]["text"] }] }),
         _ => return None,
     })
@@ -181,6 +207,39 @@ fn answer(mut stream: TcpStream, fault: &str, requests: &std::sync::mpsc::Sender
     };
     match fault {
         "accepts" => std::thread::park(),
+        "202" => write(&mut stream, "202 Accepted", "", b""),
+        "204" => write(&mut stream, "204 No Content", json, b""),
+        "taken" => write(&mut stream, "202 Accepted", json, body.to_string().as_bytes()),
+        "loud-json" => {
+            let loud = "Content-Type: Application/JSON; Charset=UTF-8\r\n";
+            write(&mut stream, "200 OK", loud, body.to_string().as_bytes());
+        }
+        "loud-events" => {
+            let loud = "Content-Type: TEXT/EVENT-STREAM\r\n";
+            write(&mut stream, "200 OK", loud, format!("data: {body}\n\n").as_bytes());
+        }
+        "raw" => {
+            let text = raw(&message).unwrap_or_else(|| body.to_string());
+            write(&mut stream, "200 OK", json, text.as_bytes());
+        }
+        "raw-events" => {
+            let text = raw(&message).unwrap_or_else(|| body.to_string());
+            write(&mut stream, "200 OK", events, format!("data: {text}\n\n").as_bytes());
+        }
+        "odd-list" | "odd-list-events" if method == "tools/list" => {
+            let tools = crate::case::odd_tools();
+            let body = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"tools":{tools}}}}}"#);
+            match fault {
+                "odd-list" => write(&mut stream, "200 OK", json, body.as_bytes()),
+                _ => write(&mut stream, "200 OK", events, format!("data: {body}\n\n").as_bytes()),
+            }
+        }
+        "names-versions" if method == "initialize" && message["params"]["protocolVersion"] != "2025-03-26" => {
+            let data = json!({ "supported": ["2025-03-26", "2031-01-01"] });
+            let error = json!({ "code": -32022, "message": "unsupported protocol version", "data": data });
+            let body = json!({ "jsonrpc": "2.0", "id": id, "error": error });
+            write(&mut stream, "400 Bad Request", json, body.to_string().as_bytes());
+        }
         "hangs-up" => {}
         "head-only" => {
             let _ = stream.write_all(format!("HTTP/1.1 200 OK\r\n{events}\r\n").as_bytes());
@@ -276,6 +335,28 @@ async fn works(_: Arc<Case>, fault: &'static str) {
     let hub = hub([server.server()]).await;
     let outcome = call_with(&hub, "echo", json!({ "text": "hello" })).await;
     assert_eq!(outcome.text, "hello", "{outcome:?} {:?}", hub.servers());
+    hub.shutdown().await;
+}
+
+async fn no_answer_is_lost(fault: &'static str) {
+    let server = Faulty::start(fault);
+    let hub = hub([ServerConfig::http("s", server.url)]).await;
+    odd_answers_are_read_or_errors(&hub).await;
+    hub.shutdown().await;
+}
+
+async fn unreadable_tools(fault: &'static str) {
+    let server = Faulty::start(fault);
+    let hub = hub([ServerConfig::http("s", server.url)]).await;
+    odd_tools_are_left_out(&hub);
+    hub.shutdown().await;
+}
+
+async fn names_versions(_: Arc<Case>) {
+    let server = Faulty::start("names-versions");
+    let hub = hub([typed(&server, Some("http"))]).await;
+    assert_eq!(hub.servers()[0].protocol_version.as_deref(), Some("2025-03-26"), "{:?}", hub.servers());
+    assert_eq!(call_with(&hub, "echo", json!({ "text": "hello" })).await.text, "hello");
     hub.shutdown().await;
 }
 

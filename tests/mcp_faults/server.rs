@@ -67,6 +67,8 @@ const TOOLS: &[&str] = &[
     "environment",
     "stdin",
     "last",
+    "raw",
+    "ask",
 ];
 
 struct Server {
@@ -138,6 +140,8 @@ impl Server {
                 "exits-when-asked" => self.dies("what is server/discover?", 1),
                 "ignores-the-question" => {}
                 "hangs-when-asked" => linger(),
+                // Speaks one version, and says so in the way of the era 2026-07-28.
+                "speaks-2025-03-26" => self.does_not_speak(&id),
                 "modern" => self.answer(&id, &json!({
                     "resultType": "complete", "supportedVersions": ["2026-07-28"], "ttlMs": 0, "cacheScope": "private",
                     "capabilities": { "tools": { "listChanged": true } },
@@ -154,12 +158,32 @@ impl Server {
             "initialize" if self.has("not-mcp") => self.write(b"HTTP/1.1 400 Bad Request\r\n\r\n"),
             "initialize" => {
                 let version = &message["params"]["protocolVersion"];
-                let result = json!({
+                self.note("versions", version.as_str().unwrap_or_default());
+                if self.fault.starts_with("speaks-") && version != "2025-03-26" {
+                    return self.does_not_speak(&id);
+                }
+                let mut result = json!({
                     "protocolVersion": version,
                     "capabilities": { "tools": { "listChanged": true } },
                     "serverInfo": { "name": "faulty", "version": "1" },
                 });
+                match self.fault.as_str() {
+                    "has-no-version" => result["serverInfo"] = json!({ "name": "faulty" }),
+                    "hung-resources" => {
+                        result["capabilities"]["resources"] = json!({});
+                        result["capabilities"]["prompts"] = json!({});
+                    }
+                    _ => {}
+                }
                 self.answer(&id, &result);
+            }
+            "resources/list" if self.has("hung-resources") => {}
+            "resources/templates/list" if self.has("hung-resources") => {
+                self.answer(&id, &json!({ "resourceTemplates": [{ "uriTemplate": "a:{b}", "name": "t" }] }));
+            }
+            "prompts/list" if self.has("hung-resources") => {
+                let prompts = r#"{"prompts":[{"name":"p"},{"name":"q","arguments":NaN}]}"#;
+                self.write(format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{prompts}}}\n").as_bytes());
             }
             "tools/list" => self.list(&id, &message["params"]),
             "tools/call" => self.call(&id, &message["params"]),
@@ -177,6 +201,12 @@ impl Server {
                 return self.answer(id, &json!({ "tools": [], "nextCursor": next.to_string() }));
             }
             "exits-at-the-list" => std::process::exit(0),
+            "unreadable-tools" => {
+                let tools = crate::case::odd_tools();
+                return self.write(
+                    format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"tools\":{tools}}}}}\n").as_bytes(),
+                );
+            }
             "odd-tools" => {
                 let tools = format!(
                     r#"[{{"name":"broken","inputSchema":"none"}},{{"name":"echo"}},{{"name":"schema","inputSchema":{SCHEMA}}}]"#
@@ -200,6 +230,11 @@ impl Server {
         self.note("calls", tool);
         match tool {
             "echo" => self.echo(id, arguments["text"].as_str().unwrap_or_default()),
+            "raw" => {
+                let text = arguments["text"].as_str().unwrap().replace("$ID", &id.to_string());
+                self.write(format!("{text}\n").as_bytes());
+            }
+            "ask" => self.ask(id, params),
             "pid" => self.say(id, &std::process::id().to_string()),
             "hang" => {}
             "die" if self.has("tells-its-key") => self.dies(&format!("died of {}", key()), 7),
@@ -258,6 +293,27 @@ impl Server {
             }
             _ => self.say(id, "done"),
         }
+    }
+
+    /// Asks back twice, in the way of the era 2026-07-28, and then says what it was told.
+    fn ask(&self, id: &Value, params: &Value) {
+        let form = json!({ "type": "object", "properties": { "name": { "type": "string", "default": "Ada" } } });
+        let requests = json!({ "who": { "method": "elicitation/create",
+            "params": { "mode": "form", "message": "who?", "requestedSchema": form } } });
+        let mut question = json!({ "resultType": "input_required", "requestState": "1" });
+        match params["requestState"].as_str() {
+            None => question["inputRequests"] = requests,
+            Some("1") if params["arguments"]["endless"] == true => {}
+            Some("1") => question["requestState"] = params["inputResponses"]["who"].to_string().into(),
+            Some(told) => return self.say(id, told),
+        }
+        self.answer(id, &question);
+    }
+
+    fn does_not_speak(&self, id: &Value) {
+        let data = json!({ "supported": ["2031-01-01", "2025-03-26", "2024-11-05"], "requested": "?" });
+        let error = json!({ "code": -32022, "message": "unsupported protocol version", "data": data });
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "error": error }));
     }
 
     /// Tells of its progress for two seconds, or for ever.

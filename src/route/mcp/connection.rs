@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, ClientRequest, ListResourceTemplatesRequest, ListResourcesRequest,
-    ListToolsRequest, PaginatedRequestParams, ReadResourceRequest, ReadResourceRequestParams,
+    CallToolRequestParams, ClientRequest, ListResourceTemplatesRequest, ListResourcesRequest, ListToolsRequest,
+    PaginatedRequestParams, ReadResourceRequestParams,
 };
 use rmcp::{Peer, RoleClient};
 use serde_json::{Map, Value};
@@ -15,10 +15,13 @@ use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use super::answer::{Answer, Entry};
 use super::config::Hidden;
 use super::deadlines::Deadlines;
+use super::elicit::Elicitation;
 use super::handshake::Service;
 use super::listing;
+use super::prompts::McpPrompt;
 use super::request::{RequestError, seconds};
 use super::stdio::ChildState;
 use crate::catalog;
@@ -65,6 +68,7 @@ pub(super) struct Connection {
     pub(super) child: Option<ChildState>,
     pub(super) gone: CancellationToken,
     permits: Semaphore,
+    pub(super) elicitation: Elicitation,
     pub(super) limits: Limits,
     pub(super) hidden: Hidden,
 }
@@ -86,6 +90,7 @@ impl Connection {
             deadlines,
             _watch: watch,
             changed: service.service().changed.clone(),
+            elicitation: service.service().elicitation,
             running: Mutex::new(Some(service)),
             gone,
             permits: Semaphore::new(limits.calls.get().min(Semaphore::MAX_PERMITS)),
@@ -100,43 +105,64 @@ impl Connection {
     pub(super) fn identity(&self) -> (Option<String>, Option<String>, Option<String>) {
         let Some(info) = self.peer.peer_info() else { return (None, None, None) };
         let server = info.server_info.as_ref();
-        (server.map(|s| s.name.clone()), server.map(|s| s.version.clone()), Some(info.protocol_version.to_string()))
+        let said = |text: &String| (!text.is_empty()).then(|| text.clone());
+        let (name, version) = (server.and_then(|s| said(&s.name)), server.and_then(|s| said(&s.version)));
+        (name, version, Some(info.protocol_version.to_string()))
     }
 
-    /// Everything the server offers, and notes about what was left out.
-    pub(super) async fn list(&self, name: &str) -> Result<(catalog::Server, Vec<String>), String> {
-        let listing = tokio::time::timeout(self.limits.connect, self.list_all(name)).await;
-        listing.unwrap_or_else(|_| Err(format!("its lists were not complete within {}", seconds(self.limits.connect))))
-    }
-
-    async fn list_all(&self, name: &str) -> Result<(catalog::Server, Vec<String>), String> {
-        let mut notes = Vec::new();
+    /// Everything the server offers, and notes about what was left out. Without its tools
+    /// it is of no use; any other list that fails costs that list alone.
+    pub(super) async fn list(&self, name: &str) -> Result<(catalog::Server, Vec<McpPrompt>, Vec<String>), String> {
         let info = self.peer.peer_info();
         let has_resources = info.as_ref().is_some_and(|i| i.capabilities.resources.is_some());
         let mut server = catalog::Server { name: Some(name.to_owned()), ..catalog::Server::default() };
         let instructions = info.and_then(|i| i.instructions.clone()).filter(|i| !i.trim().is_empty());
         server.instructions = instructions.map(|text| self.hidden.in_answers.hide(&text).into_owned());
 
-        let tools = self.pages("tools", |params| ListToolsRequest { params, ..Default::default() }.into()).await;
-        server.tools = listing::tools(tools.map_err(|e| format!("tools/list: {e}"))?, &mut notes);
-        if has_resources {
-            let resources =
-                self.pages("resources", |params| ListResourcesRequest { params, ..Default::default() }.into()).await;
-            server.resources =
-                listing::items("resource", "uri", optional("resources/list", resources, &mut notes), &mut notes);
-            let templates = self
-                .pages("resourceTemplates", |params| {
-                    ListResourceTemplatesRequest { params, ..Default::default() }.into()
-                })
-                .await;
-            server.resource_templates = listing::items(
-                "resource template",
-                "uriTemplate",
-                optional("resources/templates/list", templates, &mut notes),
-                &mut notes,
-            );
+        let mut notes = Vec::new();
+        let tools = self.pages(("tools", "name"), |params| ListToolsRequest { params, ..Default::default() }.into());
+        let tools = tokio::time::timeout(self.limits.connect, tools).await;
+        let incomplete = || format!("its lists were not complete within {}", seconds(self.limits.connect));
+        let tools = tools.map_err(|_| incomplete())?.map_err(|e| format!("tools/list: {e}"))?;
+        server.tools = listing::tools(tools, &mut notes);
+
+        let resources =
+            self.pages(("resources", "uri"), |params| ListResourcesRequest { params, ..Default::default() }.into());
+        let templates = self.pages(("resourceTemplates", "uriTemplate"), |params| {
+            ListResourceTemplatesRequest { params, ..Default::default() }.into()
+        });
+        let (resources, templates, prompts) = tokio::join!(
+            self.optional("resources/list", has_resources, resources),
+            self.optional("resources/templates/list", has_resources, templates),
+            self.optional("prompts/list", self.has_prompts(), self.prompt_entries()),
+        );
+        let mut known = |list: Result<Vec<Entry>, String>| {
+            list.unwrap_or_else(|note| {
+                notes.push(note);
+                Vec::new()
+            })
+        };
+        let (resources, templates, prompts) = (known(resources), known(templates), known(prompts));
+        server.resources = listing::items("resource", "uri", resources, &mut notes);
+        server.resource_templates = listing::items("resource template", "uriTemplate", templates, &mut notes);
+        Ok((server, self.prompts(name, prompts, &mut notes), notes))
+    }
+
+    /// A list that the server can do without, if it says that it has it; an `Err` is a
+    /// note. One that hangs must not cost the tools, so its limit is lower than theirs.
+    async fn optional(
+        &self,
+        method: &str,
+        has: bool,
+        pages: impl Future<Output = Result<Vec<Entry>, RequestError>>,
+    ) -> Result<Vec<Entry>, String> {
+        if !has {
+            return Ok(Vec::new());
         }
-        Ok((server, notes))
+        let limit = self.limits.connect / 3;
+        let listed = tokio::time::timeout(limit, pages).await;
+        let listed = listed.unwrap_or(Err(RequestError::TimedOut(limit, None)));
+        listed.map_err(|error| format!("{method}: {error}, so this list is left out"))
     }
 
     /// What it wrote to standard output that is no MCP, in words.
@@ -150,26 +176,25 @@ impl Connection {
         self.peer.peer_info().is_some_and(|info| info.capabilities.prompts.is_some())
     }
 
-    /// All entries of a paged list. "Method not found" means that there are none.
+    /// All entries of a paged list, by its key and that which names an entry. "Method not
+    /// found" means that there are none.
     pub(super) async fn pages(
         &self,
-        key: &str,
+        (key, name): (&str, &str),
         request: impl Fn(Option<PaginatedRequestParams>) -> ClientRequest,
-    ) -> Result<Vec<Value>, RequestError> {
+    ) -> Result<Vec<Entry>, RequestError> {
         let mut entries = Vec::new();
         let mut seen = HashSet::new();
         let mut cursor: Option<String> = None;
         for _ in 0..MAX_PAGES {
             let params = cursor.take().map(|c| PaginatedRequestParams::default().with_cursor(Some(c)));
-            let mut result = match self.request(request(params), self.limits.connect).await {
+            let answer = match self.request(request(params), self.limits.connect).await {
                 Err(error) if error.is_unknown_method() => return Ok(entries),
                 other => other?,
             };
-            match result.get_mut(key).map(Value::take) {
-                Some(Value::Array(page)) => entries.extend(page),
-                _ => return Err(RequestError::Broken(format!("the answer has no array {key:?}"))),
-            }
-            cursor = result.get("nextCursor").and_then(Value::as_str).filter(|c| !c.is_empty()).map(str::to_owned);
+            let (page, next) = answer.entries(key, name)?;
+            entries.extend(page);
+            cursor = next;
             match &cursor {
                 Some(next) if !seen.insert(next.clone()) => {
                     return Err(RequestError::Broken(format!("its list never ends: nextCursor {next:?} came twice")));
@@ -182,17 +207,20 @@ impl Connection {
     }
 
     /// Runs a tool.
-    pub(super) async fn call(&self, tool: &str, arguments: Map<String, Value>) -> Result<Value, RequestError> {
+    pub(super) async fn call(
+        &self,
+        tool: &str,
+        arguments: Map<String, Value>,
+    ) -> Result<(Value, Answer<'_>), RequestError> {
         let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
         let _permit = self.permits.acquire().await;
-        self.request(CallToolRequest::new(params).into(), self.limits.call).await
+        self.ask(&params).await
     }
 
     /// Reads a resource.
-    pub(super) async fn read(&self, uri: &str) -> Result<Value, RequestError> {
-        let params = ReadResourceRequestParams::new(uri);
+    pub(super) async fn read(&self, uri: &str) -> Result<(Value, Answer<'_>), RequestError> {
         let _permit = self.permits.acquire().await;
-        self.request(ReadResourceRequest::new(params).into(), self.limits.call).await
+        self.ask(&ReadResourceRequestParams::new(uri)).await
     }
 
     /// Waits until no further request can be answered.
@@ -236,12 +264,4 @@ impl Connection {
             let _ = running.close_with_timeout(CLOSE).await;
         }
     }
-}
-
-/// The entries of a list that a server can do without; a failure becomes a note.
-fn optional(method: &str, entries: Result<Vec<Value>, RequestError>, notes: &mut Vec<String>) -> Vec<Value> {
-    entries.unwrap_or_else(|error| {
-        notes.push(format!("{method}: {error}"));
-        Vec::new()
-    })
 }

@@ -5,6 +5,8 @@
 
 use serde_json::Value;
 
+use super::answer::Answer;
+use super::elicit::is_question;
 use crate::outcome::{Outcome, Status};
 
 /// Kind of the interface event that carries a result's `_meta`: data of the
@@ -12,18 +14,32 @@ use crate::outcome::{Outcome, Status};
 /// (modelcontextprotocol.io/specification/2025-11-25/basic, "_meta").
 pub const META_EVENT: &str = "mcp_meta";
 
-/// The answer of `tools/call`.
-pub(super) fn tool_outcome(result: &Value) -> Outcome {
-    if result.get("resultType").and_then(Value::as_str) == Some("input_required") {
-        return Outcome::error("the tool asks for input from a person (elicitation), which is not supported");
+/// What is said of a call that asks back, where nobody is there to ask.
+pub(super) const ASKS: &str = "it asks for input from a person (elicitation), which is not supported";
+
+/// Characters that are shown of an answer that is none.
+const SHOWN: usize = 2000;
+
+/// The answer of `tools/call`. One that says nothing in the words of MCP is never an
+/// empty success: what it says is shown, or it is an error.
+pub(super) fn tool_outcome(result: &Value, answer: &Answer<'_>) -> Outcome {
+    if is_question(result) {
+        return Outcome::error(ASKS);
+    }
+    if let Some(text) = bare(result) {
+        return Outcome::result(text);
     }
     let failed = result.get("isError").and_then(Value::as_bool).unwrap_or(false);
     let structured = result.get("structuredContent").filter(|v| !v.is_null()).cloned();
-    let content = result.get("content").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let mut text = joined(content.iter().map(block));
+    let Some(mut text) = result.get("content").map_or(Some(String::new()), blocks) else {
+        return no_result("tools/call", "content", answer);
+    };
+    if result.get("content").is_none() && structured.is_none() && !failed {
+        return no_result("tools/call", "content", answer);
+    }
     if text.is_empty() {
         text = match &structured {
-            Some(value) => value.to_string(),
+            Some(value) => answer.shown_member("structuredContent").unwrap_or_else(|| value.to_string()),
             None if failed => "the tool reported an error and said nothing about it".to_owned(),
             None => String::new(),
         };
@@ -37,11 +53,41 @@ pub(super) fn tool_outcome(result: &Value) -> Outcome {
 }
 
 /// The answer of `resources/read`.
-pub(super) fn resource_outcome(result: &Value) -> Outcome {
-    match result.get("contents").and_then(Value::as_array) {
-        Some(contents) => Outcome::result(joined(contents.iter().map(contents_text))),
-        None => Outcome::error("the server's answer to resources/read has no \"contents\""),
+pub(super) fn resource_outcome(result: &Value, answer: &Answer<'_>) -> Outcome {
+    if is_question(result) {
+        return Outcome::error(ASKS);
     }
+    let contents = bare(result).or_else(|| match result.get("contents")? {
+        Value::Array(contents) => Some(joined(contents.iter().map(contents_text))),
+        contents @ Value::Object(_) => Some(contents_text(contents)),
+        contents => bare(contents),
+    });
+    match contents {
+        Some(text) => Outcome::result(text),
+        None => no_result("resources/read", "contents", answer),
+    }
+}
+
+/// Text where MCP wants more.
+fn bare(value: &Value) -> Option<String> {
+    value.as_str().filter(|text| !text.trim().is_empty()).map(str::to_owned)
+}
+
+/// Content blocks, or what stands for one; `None` for what says nothing.
+fn blocks(content: &Value) -> Option<String> {
+    match content {
+        Value::Array(blocks) => Some(joined(blocks.iter().map(block))),
+        one @ Value::Object(_) => Some(block(one)),
+        other => bare(other),
+    }
+}
+
+/// An answer that is none; it is shown.
+fn no_result(method: &str, member: &str, answer: &Answer<'_>) -> Outcome {
+    let shown = answer.shown();
+    let end = shown.char_indices().nth(SHOWN).map_or(shown.len(), |(at, _)| at);
+    let more = if end < shown.len() { "…" } else { "" };
+    Outcome::error(format!("the server's answer to {method} has no array {member:?}: {}{more}", &shown[..end]))
 }
 
 fn joined(parts: impl Iterator<Item = String>) -> String {
@@ -50,9 +96,16 @@ fn joined(parts: impl Iterator<Item = String>) -> String {
 
 /// One content block.
 pub(super) fn block(block: &Value) -> String {
+    if let Value::String(text) = block {
+        return text.clone();
+    }
     let field = |name: &str| block.get(name).and_then(Value::as_str);
     match field("type") {
-        Some("text") => field("text").unwrap_or_default().to_owned(),
+        Some("text") => match block.get("text") {
+            Some(Value::String(text)) => text.clone(),
+            None | Some(Value::Null) => "[text that is not there]".to_owned(),
+            Some(other) => other.to_string(),
+        },
         Some(kind @ ("image" | "audio")) => note(kind, field("mimeType"), field("data").map(decoded_length), None),
         Some("resource") => block.get("resource").map_or_else(|| note("resource", None, None, None), contents_text),
         Some("resource_link") => {
@@ -68,6 +121,9 @@ pub(super) fn block(block: &Value) -> String {
 
 /// One entry of `contents`, or an embedded resource.
 fn contents_text(contents: &Value) -> String {
+    if let Value::String(text) = contents {
+        return text.clone();
+    }
     let field = |name: &str| contents.get(name).and_then(Value::as_str);
     match (field("text"), field("blob")) {
         (Some(text), _) => text.to_owned(),
@@ -109,9 +165,25 @@ fn grouped(number: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use rmcp::model::{CustomResult, ServerResult};
     use serde_json::json;
 
     use super::*;
+    use crate::secrets::Secrets;
+
+    fn answered<T>(text: &str, outcome: impl Fn(&Value, &Answer<'_>) -> T) -> T {
+        let (none, text) = (Secrets::default(), Value::from(text));
+        let answer = Answer::new(ServerResult::CustomResult(CustomResult(text)), &none);
+        outcome(&answer.value().unwrap(), &answer)
+    }
+
+    fn tool_outcome(result: &Value) -> Outcome {
+        answered(&result.to_string(), super::tool_outcome)
+    }
+
+    fn resource_outcome(result: &Value) -> Outcome {
+        answered(&result.to_string(), super::resource_outcome)
+    }
 
     #[test]
     fn every_kind_of_content_is_rendered() {
@@ -168,5 +240,51 @@ mod tests {
         ] }));
         assert_eq!(outcome.text, "hello\n[resource image/png, a:2, 3 bytes]");
         assert_eq!(resource_outcome(&json!({})).status, Status::ToolError);
+    }
+
+    #[test]
+    fn what_is_no_result_is_shown_or_an_error_and_never_an_empty_success() {
+        for (result, text) in [
+            (json!("all done"), "all done"),
+            (json!({ "content": "all done" }), "all done"),
+            (json!({ "content": ["one", "two"] }), "one\ntwo"),
+            (json!({ "content": { "type": "text", "text": "one" } }), "one"),
+            (json!({ "content": [{ "type": "text", "text": 5 }] }), "5"),
+            (json!({ "content": [{ "type": "text" }] }), "[text that is not there]"),
+        ] {
+            assert_eq!(tool_outcome(&result), Outcome::result(text), "{result}");
+        }
+        for result in [
+            json!(null),
+            json!(""),
+            json!(17),
+            json!([{ "type": "text", "text": "x" }]),
+            json!({}),
+            json!({ "content": null }),
+            json!({ "content": "" }),
+            json!({ "content": 5 }),
+            json!({ "toolResult": "old" }),
+        ] {
+            let outcome = tool_outcome(&result);
+            assert_eq!(outcome.status, Status::ToolError, "{result}");
+            assert!(outcome.text.contains(&format!("\"content\": {result}")), "{outcome:?}");
+        }
+        assert_eq!(tool_outcome(&json!({ "content": [] })), Outcome::result(""), "a tool may have nothing to say");
+        assert_eq!(resource_outcome(&json!({ "contents": "hello" })), Outcome::result("hello"));
+        assert_eq!(resource_outcome(&json!({ "contents": ["a", { "text": "b" }] })), Outcome::result("a\nb"));
+        for result in [json!(null), json!({ "contents": null }), json!({ "contents": "" }), json!({ "content": [] })] {
+            assert_eq!(resource_outcome(&result).status, Status::ToolError, "{result}");
+        }
+    }
+
+    #[test]
+    fn numbers_keep_their_digits() {
+        let numbers = "[0.1000000000000000055,12345678901234567890123,1E2,1.0,1e400]";
+        let text = format!(r#"{{"content":[], "structuredContent" : {{ "n" : {numbers} }} }}"#);
+        let outcome = answered(&text, super::tool_outcome);
+        assert_eq!(outcome.text, format!(r#"{{"n":{numbers}}}"#));
+        assert_eq!(outcome.structured.unwrap()["n"][4], "1e400", "no value holds it as a number");
+        let shown = answered(&format!(r#"{{"sum": {numbers}}}"#), super::tool_outcome);
+        assert!(shown.text.ends_with(&format!(r#"{{"sum":{numbers}}}"#)), "{shown:?}");
     }
 }

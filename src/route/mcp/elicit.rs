@@ -1,7 +1,22 @@
 //! What a server is told that asks back for input while a tool runs (elicitation).
+//!
+//! Until 2025-11-25 it asks with a request of its own; since 2026-07-28 the answer to the
+//! call is what it wants to know (`input_required`), and the call is sent again with that
+//! (modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr).
 
-use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction};
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, ClientRequest, ElicitRequestParams, ElicitResult, ElicitationAction,
+    GetPromptRequest, GetPromptRequestParams, InputResponses, ReadResourceRequest, ReadResourceRequestParams,
+};
 use serde_json::{Map, Value};
+use tokio::time::Instant;
+
+use super::answer::Answer;
+use super::connection::Connection;
+use super::request::RequestError;
+
+/// Times that one call may ask back.
+const MAX_ROUNDS: usize = 10;
 
 /// What a server is told that asks back for input while a tool runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -17,15 +32,92 @@ pub enum Elicitation {
 
 /// The answer to a request for input.
 pub(super) fn answer(elicitation: Elicitation, request: &ElicitRequestParams) -> ElicitResult {
-    let filled = match (elicitation, request) {
-        (Elicitation::Defaults, ElicitRequestParams::FormElicitationParams { requested_schema, .. }) => {
-            serde_json::to_value(requested_schema).ok().and_then(|schema| defaults(&schema))
-        }
-        _ => None,
-    };
+    let request = serde_json::to_value(request).unwrap_or_default();
+    let filled = (elicitation == Elicitation::Defaults).then(|| filled(&request)).flatten();
     match filled {
         Some(filled) => ElicitResult::new(ElicitationAction::Accept).with_content(Value::Object(filled)),
         None => ElicitResult::new(ElicitationAction::Decline),
+    }
+}
+
+/// What a form is filled with.
+fn filled(request: &Value) -> Option<Map<String, Value>> {
+    let is_form = request.get("mode").is_none_or(|mode| mode == "form");
+    request.get("requestedSchema").filter(|_| is_form).and_then(defaults)
+}
+
+/// Whether a result is a question.
+pub(super) fn is_question(result: &Value) -> bool {
+    result.get("resultType").and_then(Value::as_str) == Some("input_required")
+}
+
+/// The answers to what a result asks for; an `Err` says what nobody here can answer.
+fn responses(question: &Value) -> Result<InputResponses, String> {
+    let requests = match question.get("inputRequests") {
+        None | Some(Value::Null) => return Ok(InputResponses::new()),
+        Some(Value::Object(requests)) => requests,
+        Some(_) => return Err("its \"inputRequests\" are no object".to_owned()),
+    };
+    let response = |(key, request): (&String, &Value)| {
+        let method = request.get("method").and_then(Value::as_str).unwrap_or_default();
+        if method != "elicitation/create" {
+            return Err(format!("it asks for {method:?} in between, which is not supported"));
+        }
+        let response = match request.get("params").and_then(filled) {
+            Some(filled) => serde_json::json!({ "action": "accept", "content": filled }),
+            None => serde_json::json!({ "action": "decline" }),
+        };
+        Ok((key.clone(), response))
+    };
+    requests.iter().map(response).collect()
+}
+
+/// A request that may be answered by a question.
+pub(super) trait Askable {
+    /// The request with the answers to what was asked, and with what the server wants to
+    /// be told again.
+    fn with(&self, responses: Option<InputResponses>, state: Option<String>) -> ClientRequest;
+}
+
+macro_rules! askable {
+    ($($params:ty => $request:ident),*) => {
+        $(impl Askable for $params {
+            fn with(&self, responses: Option<InputResponses>, state: Option<String>) -> ClientRequest {
+                let mut params = self.clone();
+                (params.input_responses, params.request_state) = (responses, state);
+                $request::new(params).into()
+            }
+        })*
+    };
+}
+
+askable!(
+    CallToolRequestParams => CallToolRequest,
+    ReadResourceRequestParams => ReadResourceRequest,
+    GetPromptRequestParams => GetPromptRequest
+);
+
+impl Connection {
+    /// Sends a request and answers what the server wants to know in between, where that
+    /// is wanted, until there is a result.
+    pub(super) async fn ask(&self, params: &impl Askable) -> Result<(Value, Answer<'_>), RequestError> {
+        let begun = Instant::now();
+        let mut request = params.with(None, None);
+        for _ in 0..MAX_ROUNDS {
+            let left = self.limits.most.max(self.limits.call).saturating_sub(begun.elapsed());
+            let answer = self.request(request, self.limits.call.min(left)).await?;
+            let result = answer.value()?;
+            if self.elicitation != Elicitation::Defaults || !is_question(&result) {
+                return Ok((result, answer));
+            }
+            let state = result.get("requestState").and_then(Value::as_str).map(str::to_owned);
+            let responses = responses(&result).map_err(RequestError::Broken)?;
+            if responses.is_empty() && state.is_none() {
+                return Err(RequestError::Broken("it asks for input and does not say for which".to_owned()));
+            }
+            request = params.with((!responses.is_empty()).then_some(responses), state);
+        }
+        Err(RequestError::Broken(format!("it asked for input {MAX_ROUNDS} times")))
     }
 }
 
@@ -44,6 +136,27 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn what_a_result_asks_for_is_answered_with_defaults() {
+        let form = |properties: Value| {
+            let schema = json!({ "type": "object", "required": ["a"], "properties": properties });
+            json!({ "method": "elicitation/create", "params": { "message": "?", "requestedSchema": schema } })
+        };
+        let question = json!({ "resultType": "input_required", "inputRequests": {
+            "one": form(json!({ "a": { "type": "number", "default": 1.5 } })),
+            "two": form(json!({ "a": { "type": "string" } })),
+            "url": { "method": "elicitation/create", "params": { "mode": "url", "url": "https://x", "requestedSchema":
+                { "properties": {} } } },
+        } });
+        let responses = Value::from_iter(responses(&question).unwrap());
+        let expected = json!({ "one": { "action": "accept", "content": { "a": 1.5 } },
+            "two": { "action": "decline" }, "url": { "action": "decline" } });
+        assert_eq!(responses, expected);
+        let other = json!({ "inputRequests": { "x": { "method": "sampling/createMessage" } } });
+        assert!(super::responses(&other).unwrap_err().contains("sampling/createMessage"));
+        assert_eq!(super::responses(&json!({ "requestState": "s" })), Ok(InputResponses::new()));
+    }
 
     fn asked(schema: &Value) -> ElicitRequestParams {
         serde_json::from_value(json!({ "mode": "form", "message": "?", "requestedSchema": schema })).unwrap()

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use rmcp::model::{ClientConfig, ServerPeerInfo};
+use rmcp::model::{ClientConfig, ProtocolVersion, ServerPeerInfo};
 use rmcp::service::{RunningService, serve_directly};
 use rmcp::transport::{DynamicTransportError, Transport};
 use rmcp::{ClientHandler, RoleClient};
@@ -110,10 +110,10 @@ impl Maker {
     ) -> Result<Connection, ConnectError> {
         if *era != Some(Era::Initialize) {
             let (mut transport, child) = stdio::spawn(program, environment)?;
-            let mut shaken = shake(&mut transport, self.me(), Ways::Both, self.part(2, 3)).await;
+            let mut shaken = self.shaken(&mut transport, Ways::Both, self.part(2, 3)).await;
             let late = matches!(shaken, Err(Trouble::Silence)) && transport.is_unread();
             if late {
-                shaken = shake(&mut transport, self.me(), Ways::Asked, self.by).await;
+                shaken = self.shaken(&mut transport, Ways::Asked, self.by).await;
             }
             match shaken {
                 Ok(info) => {
@@ -127,7 +127,7 @@ impl Maker {
                         gone,
                     ));
                 }
-                Err(trouble @ Trouble::Unsent(_)) => return Err(self.explain(&trouble)),
+                Err(trouble @ (Trouble::Unsent(_) | Trouble::Version { .. })) => return Err(self.explain(&trouble)),
                 Err(trouble @ Trouble::Silence) if late => return Err(self.unanswered(&trouble, &child).await),
                 Err(_) => {
                     // Its end is waited for, since the second one may want what it holds.
@@ -138,9 +138,9 @@ impl Maker {
             }
         }
         let (mut transport, child) = stdio::spawn(program, environment)?;
-        match shake(&mut transport, self.me(), Ways::Initialize, self.by).await {
+        match self.shaken(&mut transport, Ways::Initialize, self.by).await {
             Ok(info) => {
-                *era = Some(Era::Initialize);
+                *era = Some(Era::of(&info));
                 let gone = child.gone.clone();
                 Ok(Connection::new(serve(self.client(), transport, info), self.into_parts(), None, Some(child), gone))
             }
@@ -164,27 +164,38 @@ impl Maker {
             *era = Some(Era::Sse);
             return self.sse(place).await;
         }
-        if *era != Some(Era::Initialize) {
+        let earlier = ProtocolVersion::LATEST_WITH_INITIALIZE;
+        let mut version = if *era == Some(Era::Initialize) { earlier.clone() } else { ProtocolVersion::V_2026_07_28 };
+        let mut tried = Vec::new();
+        let trouble = loop {
+            tried.push(version.clone());
+            let (ways, by) = match version.has_initialize() {
+                true => (Ways::Initialize, self.by),
+                false => (Ways::Discover, self.part(1, 3)),
+            };
             let mut transport = http::transport(place.url, place.headers)?;
-            match shake(&mut transport, self.me(), Ways::Discover, self.part(1, 3)).await {
+            let trouble = match shake(&mut transport, self.me_at(version), ways, by).await {
                 Ok(info) => {
-                    *era = Some(Era::Discover);
+                    *era = Some(Era::of(&info));
                     return Ok(self.over_http(place, transport, info));
                 }
-                Err(trouble) if trouble.is_final() => return Err(self.explain(&trouble)),
-                Err(_) => drop(timeout_at(self.by, transport.close()).await),
+                Err(trouble) => trouble,
+            };
+            let untried = (ways == Ways::Discover && !tried.contains(&earlier)).then(|| earlier.clone());
+            version = match trouble.next_version(&tried).or(untried) {
+                Some(version) if !trouble.is_final() => version,
+                _ => break trouble,
+            };
+            // After a refused `initialize` rmcp waits for what follows it, and closes only when dropped.
+            if ways == Ways::Discover {
+                drop(timeout_at(self.by, transport.close()).await);
             }
-        }
-        let mut transport = http::transport(place.url, place.headers)?;
-        let trouble = match shake(&mut transport, self.me(), Ways::Initialize, self.by).await {
-            Ok(info) => {
-                *era = Some(Era::Initialize);
-                return Ok(self.over_http(place, transport, info));
-            }
-            Err(trouble) => trouble,
         };
         let error = self.explain(&trouble);
-        if allowed == HttpTransport::Streamable || trouble.is_final() || matches!(trouble, Trouble::Silence) {
+        if allowed == HttpTransport::Streamable
+            || trouble.is_final()
+            || matches!(trouble, Trouble::Silence | Trouble::Version { .. })
+        {
             return Err(error);
         }
         match self.sse(place).await {
@@ -207,7 +218,7 @@ impl Maker {
                 return Err(format!("no event stream with an `endpoint` within {limit}").into());
             }
         };
-        match shake(&mut transport, self.me(), Ways::Initialize, self.by).await {
+        match self.shaken(&mut transport, Ways::Initialize, self.by).await {
             Ok(info) => {
                 let gone = transport.gone();
                 let shown = Some(http::shown_url(place.url));
@@ -236,6 +247,27 @@ impl Maker {
         self.client().get_info()
     }
 
+    fn me_at(&self, version: ProtocolVersion) -> ClientConfig {
+        self.me().with_protocol_version(version)
+    }
+
+    /// Shakes hands over one transport, in the versions that the server names where it
+    /// refuses ours.
+    async fn shaken<T>(&self, transport: &mut T, ways: Ways, by: Instant) -> Result<ServerPeerInfo, Trouble>
+    where
+        T: Transport<RoleClient> + 'static,
+    {
+        let mut shaken = shake(transport, self.me(), ways, by).await;
+        let mut tried = Vec::new();
+        while let Err(trouble @ Trouble::Version { asked, .. }) = &shaken {
+            tried.push(asked.clone());
+            let Some(version) = trouble.next_version(&tried) else { break };
+            let ways = if version.has_initialize() { Ways::Initialize } else { Ways::Discover };
+            shaken = shake(transport, self.me_at(version), ways, by).await;
+        }
+        shaken
+    }
+
     fn into_parts(self) -> (Limits, Hidden) {
         (self.limits, self.hidden)
     }
@@ -253,6 +285,13 @@ impl Maker {
             }
             Trouble::Closed => "it closed the connection before the handshake was done".to_owned().into(),
             Trouble::Refused(why) => ConnectError { refused: true, ..why.clone().into() },
+            Trouble::Version { asked, supported } => {
+                let supported: Vec<_> = supported.iter().map(ProtocolVersion::as_str).collect();
+                let supported = supported.join(", ");
+                let why =
+                    format!("it speaks versions of MCP that we do not, {supported}; it was last asked for {asked}");
+                ConnectError { refused: true, ..why.into() }
+            }
             Trouble::Unsent(error) => unsent(error),
         }
     }

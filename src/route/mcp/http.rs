@@ -12,6 +12,7 @@ use rmcp::transport::streamable_http_client::{StreamableHttpClientTransportConfi
 use rmcp::transport::{DynamicTransportError, StreamableHttpClientTransport};
 
 use super::sse::SseError;
+use super::streamable::StreamableClient;
 
 /// Limit of a TCP and TLS connection attempt.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -23,9 +24,6 @@ const KEEPALIVE: Duration = Duration::from_secs(30);
 /// first; each wait is twice the one before. rmcp would try for ever.
 const RECONNECTS: usize = 4;
 const RECONNECT: Duration = Duration::from_millis(250);
-
-/// Longest event of a stream; rmcp takes a body of 16 MiB at most.
-const MAX_MESSAGE: usize = 64 * 1024 * 1024;
 
 /// Redirects that are followed, all on one origin.
 const MAX_REDIRECTS: usize = 5;
@@ -70,13 +68,12 @@ pub(super) fn header_map(headers: &BTreeMap<String, String>) -> Result<HeaderMap
 pub(super) fn transport(
     url: &str,
     headers: &BTreeMap<String, String>,
-) -> Result<StreamableHttpClientTransport<reqwest::Client>, String> {
-    let client = client(headers)?;
+) -> Result<StreamableHttpClientTransport<StreamableClient>, String> {
+    let client = StreamableClient(client(headers)?);
     let mut config = StreamableHttpClientTransportConfig::with_uri(url);
     let mut retry = ExponentialBackoff::default();
     (retry.max_times, retry.base_duration) = (Some(RECONNECTS), RECONNECT);
     config.retry_config = Arc::new(retry);
-    config.max_sse_event_size = MAX_MESSAGE;
     Ok(StreamableHttpClientTransport::with_client(client, config))
 }
 

@@ -254,7 +254,7 @@ impl Hub {
             Err(absent) => return Outcome::error(absent),
         };
         match connection.call(&found.name, invocation.arguments).await {
-            Ok(result) => content::tool_outcome(&result),
+            Ok((result, answer)) => content::tool_outcome(&result, &answer),
             Err(error) => failure(name, &format!("tool {:?}", found.name), &error),
         }
     }
@@ -272,7 +272,7 @@ impl Hub {
             Err(absent) => return Outcome::error(absent),
         };
         match connection.read(uri).await {
-            Ok(result) => content::resource_outcome(&result),
+            Ok((result, answer)) => content::resource_outcome(&result, &answer),
             Err(error) if error.is_unknown_method() => Outcome::error(format!("server {name:?} has no resources")),
             Err(error) => failure(&name, &format!("resource {uri:?}"), &error),
         }

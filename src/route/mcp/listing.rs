@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::answer::{Entry, Unread};
 use super::config::ServerConfig;
 use crate::catalog::Server;
 use crate::policy::matches;
@@ -27,9 +28,9 @@ pub(super) fn keep(config: &ServerConfig, server: &mut Server, notes: &mut Vec<S
 }
 
 /// Tools; of two with one name the first is kept.
-pub(super) fn tools(entries: Vec<Value>, notes: &mut Vec<String>) -> Vec<Tool> {
+pub(super) fn tools(entries: Vec<Entry>, notes: &mut Vec<String>) -> Vec<Tool> {
     let mut seen = HashSet::new();
-    let entries = entries.into_iter().map(without_broken_annotations).collect();
+    let entries = entries.into_iter().map(|entry| entry.map(without_broken_annotations)).collect();
     let mut tools: Vec<Tool> = items("tool", "name", entries, notes);
     // What runs nothing is the program's to say.
     tools.iter_mut().for_each(|tool| tool.display_only = false);
@@ -65,15 +66,17 @@ fn without_broken_annotations(mut entry: Value) -> Value {
 pub(super) fn items<T: DeserializeOwned>(
     kind: &str,
     key: &str,
-    entries: Vec<Value>,
+    entries: Vec<Entry>,
     notes: &mut Vec<String>,
 ) -> Vec<T> {
     let read = entries.into_iter().enumerate().filter_map(|(i, entry)| {
-        let name = entry.get(key).and_then(Value::as_str).map(|n| format!("{n:?}"));
-        let read = serde_json::from_value(entry);
-        read.map_err(|e| {
-            let name = name.unwrap_or_else(|| format!("number {}", i + 1));
-            notes.push(format!("the {kind} {name} is left out: {e}"));
+        let read = entry.and_then(|entry| {
+            let name = entry.get(key).and_then(Value::as_str).map(str::to_owned);
+            serde_json::from_value(entry).map_err(|error| Unread { name, why: error.to_string() })
+        });
+        read.map_err(|Unread { name, why }| {
+            let name = name.map_or_else(|| format!("number {}", i + 1), |name| format!("{name:?}"));
+            notes.push(format!("the {kind} {name} is left out: {why}"));
         })
         .ok()
     });
@@ -98,7 +101,7 @@ mod tests {
             json!({ "name": "odd", "inputSchema": "string" }),
             json!({ "name": "good" }),
         ];
-        let tools = tools(entries, &mut notes);
+        let tools = tools(entries.into_iter().map(Ok).collect(), &mut notes);
         let names: Vec<_> = tools.iter().map(|t| t.name.as_str()).collect();
         assert_eq!(names, ["good", "schemaless"]);
         assert_eq!(tools[0].input_schema.as_ref().unwrap().to_string(), r#"{"z":1,"a":2}"#);
@@ -136,7 +139,7 @@ mod tests {
     fn resources_without_a_uri_are_left_out() {
         let mut notes = Vec::new();
         let resources: Vec<Resource> =
-            items("resource", "uri", vec![json!({ "name": "x" }), json!({ "uri": "a:b" })], &mut notes);
+            items("resource", "uri", vec![Ok(json!({ "name": "x" })), Ok(json!({ "uri": "a:b" }))], &mut notes);
         assert_eq!((resources.len(), notes.len()), (1, 1));
     }
 }

@@ -30,11 +30,13 @@
 //! # }
 //! ```
 
+mod answer;
 mod config;
 mod connection;
 mod content;
 mod deadlines;
 mod elicit;
+mod events;
 mod handshake;
 mod http;
 mod hub;
@@ -43,11 +45,13 @@ mod listing;
 mod message;
 mod prompts;
 mod request;
+mod scan;
 mod server;
 mod shake;
 mod sse;
 mod status;
 mod stdio;
+mod streamable;
 
 pub use config::{Config, ConfigError, Environment, HttpTransport, ServerConfig, TransportConfig};
 pub use connection::{MAX_CALL, MAX_CALLS};

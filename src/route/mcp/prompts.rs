@@ -1,12 +1,13 @@
 //! Prompts of servers: texts that a person chooses and sends to the model.
 
-use rmcp::model::{GetPromptRequest, GetPromptRequestParams, ListPromptsRequest};
+use rmcp::model::{GetPromptRequestParams, ListPromptsRequest};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::answer::Entry;
 use super::connection::Connection;
 use super::request::RequestError;
-use super::{content, listing};
+use super::{content, elicit, listing};
 use crate::message::Role;
 
 /// A prompt that a server offers to people.
@@ -54,24 +55,13 @@ fn list_or_null<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec
 }
 
 impl Connection {
-    /// The server's prompts; none where it cannot list them, which becomes a note.
-    pub(super) async fn prompts(&self, server: &str, notes: &mut Vec<String>) -> Vec<McpPrompt> {
-        if !self.has_prompts() {
-            return Vec::new();
-        }
-        let request = |params| ListPromptsRequest { params, ..Default::default() }.into();
-        let listed = tokio::time::timeout(self.limits.connect, self.pages("prompts", request)).await;
-        let entries = match listed {
-            Ok(Ok(entries)) => entries,
-            Ok(Err(error)) => {
-                notes.push(format!("prompts/list: {error}"));
-                return Vec::new();
-            }
-            Err(_) => {
-                notes.push("prompts/list: it did not end in time".to_owned());
-                return Vec::new();
-            }
-        };
+    /// The entries of the server's list of prompts.
+    pub(super) async fn prompt_entries(&self) -> Result<Vec<Entry>, RequestError> {
+        self.pages(("prompts", "name"), |params| ListPromptsRequest { params, ..Default::default() }.into()).await
+    }
+
+    /// The prompts in a list.
+    pub(super) fn prompts(&self, server: &str, entries: Vec<Entry>, notes: &mut Vec<String>) -> Vec<McpPrompt> {
         let mut prompts: Vec<McpPrompt> = listing::items("prompt", "name", entries, notes);
         prompts.retain(|prompt| !prompt.name.is_empty());
         prompts.iter_mut().for_each(|prompt| server.clone_into(&mut prompt.server));
@@ -86,7 +76,10 @@ impl Connection {
     ) -> Result<Vec<PromptMessage>, RequestError> {
         let mut params = GetPromptRequestParams::new(name);
         params.arguments = Some(arguments);
-        let result = self.request(GetPromptRequest::new(params).into(), self.limits.call).await?;
+        let (result, _) = self.ask(&params).await?;
+        if elicit::is_question(&result) {
+            return Err(RequestError::Broken(content::ASKS.to_owned()));
+        }
         messages(&result).ok_or_else(|| RequestError::Broken("the answer has no array \"messages\"".to_owned()))
     }
 }

@@ -10,10 +10,10 @@ use rmcp::model::{
 };
 use rmcp::service::{NotificationContext, PeerRequestOptions, RequestContext, RequestHandle};
 use rmcp::{ClientHandler, Peer, RoleClient, ServiceError};
-use serde_json::Value;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
+use super::answer::Answer;
 use super::connection::Connection;
 use super::deadlines::Deadlines;
 use super::elicit::{self, Elicitation};
@@ -72,17 +72,14 @@ impl Connection {
     /// cancelled at the server.
     ///
     /// The server's secrets are in neither the result nor the error.
-    pub(super) async fn request(&self, request: ClientRequest, limit: Duration) -> Result<Value, RequestError> {
+    pub(super) async fn request(&self, request: ClientRequest, limit: Duration) -> Result<Answer<'_>, RequestError> {
         match self.answer(request, limit).await {
-            Ok(mut result) => {
-                self.hidden.in_answers.hide_in(&mut result);
-                Ok(result)
-            }
+            Ok(result) => Ok(Answer::new(result, &self.hidden.in_answers)),
             Err(error) => Err(error.map(|text| self.hidden.in_errors.hide(&text).into_owned())),
         }
     }
 
-    async fn answer(&self, request: ClientRequest, limit: Duration) -> Result<Value, RequestError> {
+    async fn answer(&self, request: ClientRequest, limit: Duration) -> Result<ServerResult, RequestError> {
         if self.is_gone() {
             return Err(self.broken("the connection is closed").await);
         }
@@ -113,7 +110,7 @@ impl Connection {
         };
         pending.answered = true;
         match answer {
-            Ok(result) => raw(result).map_err(|e| RequestError::Broken(format!("its answer cannot be read: {e}"))),
+            Ok(result) => Ok(result),
             Err(error) => Err(self.service_error(error).await),
         }
     }
@@ -141,15 +138,6 @@ impl Connection {
             (None, None) => String::new(),
         };
         RequestError::Broken(self.hidden.in_errors.hide(&format!("{what}{more}")).into_owned())
-    }
-}
-
-/// A result as the JSON it was: over most transports it is kept so
-/// ([`message`](super::message::message)), and rmcp keeps what it does not recognise.
-fn raw(result: ServerResult) -> serde_json::Result<Value> {
-    match result {
-        ServerResult::CustomResult(custom) => Ok(custom.0),
-        known => serde_json::to_value(known),
     }
 }
 

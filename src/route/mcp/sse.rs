@@ -4,24 +4,22 @@
 //! The server's first event, `endpoint`, says where messages go: to the same
 //! origin, or nowhere. When the stream ends, the session is over.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use futures::stream::{BoxStream, StreamExt, unfold};
+use futures::stream::{BoxStream, StreamExt};
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use reqwest::{Client, Response, StatusCode, Url};
 use rmcp::RoleClient;
 use rmcp::model::{ErrorData, JsonRpcMessage};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
-use sse_stream::{Sse, SseByteStream};
+use sse_stream::Sse;
 use tokio_util::sync::CancellationToken;
 
+use super::events::{Event, events, is_of};
 use super::http;
-use super::message::{Heard, message};
-
-/// Longest event.
-const MAX_EVENT: usize = 64 * 1024 * 1024;
+use super::message::{Heard, read_whole, unreadable};
 
 /// Limit of one POST. The answer comes over the stream, so none takes long.
 const POST: Duration = Duration::from_secs(60);
@@ -46,6 +44,8 @@ pub(super) struct SseTransport {
     client: Client,
     endpoint: Url,
     events: BoxStream<'static, Sse>,
+    /// What was read of the last event and not yet asked for.
+    heard: VecDeque<Heard>,
     gone: CancellationToken,
 }
 
@@ -57,15 +57,21 @@ impl SseTransport {
         let request = client.get(url.clone()).header(ACCEPT, "text/event-stream");
         let response = request.send().await.map_err(|e| http::request_error(&e))?;
         refused(&response)?;
-        let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or("none");
-        if !kind.starts_with("text/event-stream") {
+        if !is_of(response.headers(), "text/event-stream") {
+            let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or("none");
             return Err(format!("the answer is no event stream (content type {})", http::line(kind)).into());
         }
         let mut events = events(response);
         while let Some(event) = events.next().await {
             if event.event.as_deref() == Some("endpoint") {
                 let endpoint = endpoint(&url, event.data.as_deref().unwrap_or_default())?;
-                return Ok(SseTransport { client, endpoint, events, gone: CancellationToken::new() });
+                return Ok(SseTransport {
+                    client,
+                    endpoint,
+                    events,
+                    heard: VecDeque::new(),
+                    gone: CancellationToken::new(),
+                });
             }
         }
         Err("its event stream ended before it named an endpoint".to_owned().into())
@@ -78,22 +84,24 @@ impl SseTransport {
 
     async fn next(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
         loop {
-            let event = tokio::select! {
-                event = self.events.next() => event?,
-                () = self.gone.cancelled() => return None,
-            };
-            if !matches!(event.event.as_deref(), None | Some("" | "message")) {
-                continue;
-            }
-            match message(event.data.as_deref().unwrap_or_default().trim()) {
-                Ok(Heard::Message(message)) => return Some(*message),
-                Ok(Heard::Complaint(message, _)) => return Some(*message),
-                Ok(Heard::Senseless(id)) => {
+            match self.heard.pop_front() {
+                Some(Heard::Message(message) | Heard::Complaint(message, _)) => return Some(*message),
+                Some(Heard::Senseless(id)) => {
                     let refusal = ErrorData::invalid_params("this request makes no sense", None);
                     tokio::spawn(self.send(JsonRpcMessage::error(refusal, Some(id))));
                 }
-                // An empty event keeps the connection awake.
-                Ok(Heard::Noise(_)) | Err(_) => {}
+                Some(Heard::Noise(_)) => {}
+                None => {
+                    let event = tokio::select! {
+                        event = self.events.next() => event?,
+                        () = self.gone.cancelled() => return None,
+                    };
+                    match Event::of(&event) {
+                        Event::Message(text) => read_whole(text, &mut self.heard),
+                        Event::Dropped(id) => self.heard.extend(id.map(|id| unreadable(id, Event::too_long()))),
+                        Event::Nothing => {}
+                    }
+                }
             }
         }
     }
@@ -155,55 +163,6 @@ fn endpoint(url: &Url, named: &str) -> Result<Url, SseError> {
     Ok(endpoint)
 }
 
-/// The events of a body, until it ends or breaks.
-fn events(response: Response) -> BoxStream<'static, Sse> {
-    let lines = unfold(Some((response, Body::default())), |state| async move {
-        let (mut response, mut body) = state?;
-        match response.chunk().await {
-            Ok(Some(chunk)) => {
-                let text = body.push(&chunk)?;
-                Some((Ok::<_, std::io::Error>(std::io::Cursor::new(text)), Some((response, body))))
-            }
-            // An event without a blank line behind it counts.
-            Ok(None) | Err(_) => Some((Ok(std::io::Cursor::new(body.last())), None)),
-        }
-    });
-    SseByteStream::new(lines.boxed()).filter_map(|event| async move { event.ok() }).boxed()
-}
-
-/// Bytes to text: whole lines, U+FFFD for what is no UTF-8, and an end to events
-/// that are too long.
-#[derive(Default)]
-struct Body {
-    line: Vec<u8>,
-    event: usize,
-}
-
-impl Body {
-    /// The lines that are complete; `None` where an event is too long.
-    fn push(&mut self, bytes: &[u8]) -> Option<String> {
-        let mut text = String::new();
-        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
-            self.line.extend_from_slice(piece);
-            self.event += piece.len();
-            if self.event > MAX_EVENT {
-                return None;
-            }
-            if piece.ends_with(b"\n") {
-                let blank = self.line.iter().all(u8::is_ascii_whitespace);
-                text.push_str(&String::from_utf8_lossy(&self.line));
-                self.line.clear();
-                self.event = if blank { 0 } else { self.event };
-            }
-        }
-        Some(text)
-    }
-
-    fn last(&mut self) -> String {
-        format!("{}\n\n", String::from_utf8_lossy(&std::mem::take(&mut self.line)))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -223,15 +182,5 @@ mod tests {
             let error = endpoint(&url, named).unwrap_err().to_string();
             assert!(error.contains("another origin"), "{named}: {error}");
         }
-    }
-
-    #[test]
-    fn lines_are_whole_and_their_bytes_are_text() {
-        let mut body = Body::default();
-        assert_eq!(body.push(b"data: caf").unwrap(), "");
-        assert_eq!(body.push(b"\xe9\n\ndata: \xc3").unwrap(), "data: caf\u{fffd}\n\n");
-        assert_eq!(body.push(b"\xa9\n").unwrap(), "data: \u{e9}\n");
-        assert_eq!(body.push(b"id: 1").unwrap(), "");
-        assert_eq!(body.last(), "id: 1\n\n");
     }
 }

@@ -197,9 +197,8 @@ impl Actor {
     }
 
     async fn offered(&self, connection: &Connection) -> Result<(Offer, Vec<String>), String> {
-        let (mut server, mut notes) = connection.list(&self.config.name).await?;
+        let (mut server, prompts, mut notes) = connection.list(&self.config.name).await?;
         listing::keep(&self.config, &mut server, &mut notes);
-        let prompts = connection.prompts(&self.config.name, &mut notes).await;
         notes.extend(connection.noise());
         Ok((Offer { server, prompts }, notes))
     }

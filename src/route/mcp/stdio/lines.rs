@@ -5,10 +5,14 @@
 //! no UTF-8, and answer without saying what. What can be read is read; what cannot
 //! is kept for messages, and ends the request that it answers, if it says which.
 
-use rmcp::model::RequestId;
-use serde_json::Value;
+use std::collections::VecDeque;
 
-use crate::route::mcp::message::{Heard, message, noise, unreadable};
+use serde::de::IgnoredAny;
+
+use crate::route::mcp::message::{
+    Heard, Unfinished, broken_off, failed, id_at_the_edge, noise, read, read_whole, unreadable,
+};
+use crate::route::mcp::scan::parts;
 
 /// Longest message. A longer one is dropped, and the request that it answers fails.
 pub(super) const MAX_MESSAGE: usize = 64 * 1024 * 1024;
@@ -25,6 +29,8 @@ pub(super) struct Lines {
     open: Option<Open>,
     /// The beginning and the end of a message that is too long.
     dropped: Option<(Vec<u8>, Vec<u8>)>,
+    /// What was read and not yet asked for: a line may hold several messages.
+    heard: VecDeque<Heard>,
     limit: usize,
 }
 
@@ -36,7 +42,7 @@ struct Open {
 
 impl Lines {
     pub(super) fn new(limit: usize) -> Self {
-        Lines { buffer: Vec::new(), scanned: 0, open: None, dropped: None, limit }
+        Lines { buffer: Vec::new(), scanned: 0, open: None, dropped: None, heard: VecDeque::new(), limit }
     }
 
     /// Where bytes are to be added at the end.
@@ -47,6 +53,9 @@ impl Lines {
     /// The next thing in the bytes so far; `None` where more are needed.
     pub(super) fn next(&mut self) -> Option<Heard> {
         loop {
+            if let Some(heard) = self.heard.pop_front() {
+                return Some(heard);
+            }
             let Some(end) = memchr::memchr(b'\n', &self.buffer[self.scanned..]).map(|at| self.scanned + at) else {
                 self.scanned = self.buffer.len();
                 self.drop_excess();
@@ -65,9 +74,7 @@ impl Lines {
             if line.len() > self.limit {
                 return Some(self.too_long(&line[..EDGE.min(self.limit)], &line[line.len() - EDGE.min(self.limit)..]));
             }
-            if let Some(heard) = self.line(&line) {
-                return Some(heard);
-            }
+            self.line(&line);
         }
     }
 
@@ -75,10 +82,13 @@ impl Lines {
     pub(super) fn last(&mut self) -> Option<Heard> {
         let rest = std::mem::take(&mut self.buffer);
         self.scanned = 0;
-        if self.dropped.is_some() {
-            return None;
+        if self.dropped.is_none() {
+            self.line(&rest);
+            if let Some(open) = self.open.take() {
+                read_whole(&open.text, &mut self.heard);
+            }
         }
-        self.line(&rest).or_else(|| self.open.take().map(|open| noise(&open.text)))
+        self.heard.pop_front()
     }
 
     fn drop_excess(&mut self) {
@@ -99,61 +109,53 @@ impl Lines {
     fn too_long(&self, head: &[u8], tail: &[u8]) -> Heard {
         let what = format!("an answer of more than {} MiB, which was dropped", self.limit / 1024 / 1024);
         match id_at_the_edge(head, tail) {
-            Some(id) => unreadable(RequestId::Number(id), what),
+            Some(id) => unreadable(id, what),
             None => Heard::Noise(what),
         }
     }
 
-    fn line(&mut self, line: &[u8]) -> Option<Heard> {
+    fn line(&mut self, line: &[u8]) {
         let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
         let text = String::from_utf8_lossy(line);
         let text = text.trim_matches([' ', '\t', '\r', '\n', '\0']);
         if text.is_empty() {
-            return None;
+            return;
         }
         let Some(mut open) = self.open.take() else { return self.begins(text) };
-        if text.starts_with("{\"jsonrpc\"") && serde_json::from_str::<Value>(text).is_ok() {
+        let is_next = open.text.starts_with('[') && open.text.ends_with(',') && open.depth.open == 1;
+        let is_whole = || parts(text).is_some_and(|parts| parts.closed && parts.rest.is_empty());
+        if !is_next && text.starts_with("{\"jsonrpc\"") && is_whole() {
             // Whatever was open before, this is a message of its own.
+            broken_off(&open.text, &mut self.heard);
             return self.begins(text);
         }
         open.text.push('\n');
         open.text.push_str(text);
         open.depth.walk(text);
         if open.depth.is_closed() {
-            return Some(message(&open.text).unwrap_or_else(|_| noise(&open.text)));
-        }
-        if open.text.len() > self.limit {
-            return Some(Heard::Noise(format!("an answer of more than {} MiB", self.limit / 1024 / 1024)));
-        }
-        self.open = Some(open);
-        None
-    }
-
-    fn begins(&mut self, text: &str) -> Option<Heard> {
-        match message(text) {
-            Ok(heard) => Some(heard),
-            Err(error) if error.is_eof() && text.starts_with('{') => {
-                let mut depth = Depth::default();
-                depth.walk(text);
-                self.open = Some(Open { text: text.to_owned(), depth });
-                None
-            }
-            Err(_) => Some(noise(text)),
+            read_whole(&open.text, &mut self.heard);
+        } else if open.text.len() > self.limit {
+            let what = || format!("an answer of more than {} MiB, which was dropped", self.limit / 1024 / 1024);
+            self.heard.push_back(failed(&open.text, what).unwrap_or_else(|| Heard::Noise(what())));
+        } else {
+            self.open = Some(open);
         }
     }
-}
 
-/// The `id` of an answer of which only the edges are there: where servers write
-/// it, right after `jsonrpc` or at the very end.
-fn id_at_the_edge(head: &[u8], tail: &[u8]) -> Option<i64> {
-    let compact = |bytes: &[u8]| String::from_utf8_lossy(bytes).split_whitespace().collect::<String>();
-    let (head, tail) = (compact(head), compact(tail));
-    let first = head.strip_prefix("{\"jsonrpc\":\"2.0\",\"id\":").or_else(|| head.strip_prefix("{\"id\":"));
-    let digits = match first {
-        Some(rest) => rest.split(',').next()?,
-        None => tail.strip_suffix('}')?.trim_end_matches(",\"jsonrpc\":\"2.0\"").rsplit_once("\"id\":")?.1,
-    };
-    digits.trim_matches('"').parse().ok()
+    fn begins(&mut self, text: &str) {
+        if read(text, &mut self.heard) != Err(Unfinished) {
+            return;
+        }
+        // A log may end in the middle of what looks like JSON, and must swallow nothing.
+        let is_begun = |error: serde_json::Error| error.is_eof() || text.contains("\"jsonrpc\"");
+        if serde_json::from_str::<IgnoredAny>(text).is_err_and(is_begun) {
+            let mut depth = Depth::default();
+            depth.walk(text);
+            self.open = Some(Open { text: text.to_owned(), depth });
+        } else {
+            self.heard.push_back(noise(text));
+        }
+    }
 }
 
 /// How many brackets are open.
@@ -185,6 +187,9 @@ impl Depth {
 
 #[cfg(test)]
 mod tests {
+    use rmcp::model::{CustomResult, JsonRpcMessage, ServerResult};
+    use serde_json::Value;
+
     use super::*;
 
     /// What is heard in a text, however it is cut.
@@ -208,7 +213,16 @@ mod tests {
 
     fn told(heard: Heard) -> String {
         match heard {
-            Heard::Message(message) => serde_json::to_string(&message).unwrap(),
+            Heard::Message(message) => match *message {
+                JsonRpcMessage::Response(answer) => {
+                    let ServerResult::CustomResult(CustomResult(Value::String(result))) = answer.result else {
+                        panic!()
+                    };
+                    let result = result.replace(['\n', ' '], "");
+                    format!(r#"{{"jsonrpc":"2.0","id":{},"result":{result}}}"#, answer.id)
+                }
+                other => serde_json::to_string(&other).unwrap(),
+            },
             Heard::Senseless(id) => format!("refuse {id}"),
             Heard::Noise(what) | Heard::Complaint(_, what) => format!("noise {what}"),
         }
@@ -232,6 +246,27 @@ mod tests {
         // One that is never closed does not swallow what follows.
         assert_eq!(heard(format!("{{\n\"half\":\n{ANSWER}\n").as_bytes()), [ANSWER]);
         assert_eq!(heard(b"{\n \"half\": 1"), ["noise \"{ \\\"half\\\": 1\""]);
+    }
+
+    #[test]
+    fn a_message_that_is_no_json_is_one_message_over_several_lines_too() {
+        let nan = "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"x\":NaN,\n\"y\":1}}\n";
+        let expected = r#"{"jsonrpc":"2.0","id":1,"result":{"x":NaN,"y":1}}"#;
+        assert_eq!(heard(format!("{nan}{ANSWER}\n").as_bytes()), [expected, ANSWER]);
+        for first in [ANSWER.to_owned(), ANSWER.replace(',', ",\n")] {
+            let batch = format!("[\n{first},\n{expected}\n]\n{ANSWER}");
+            assert_eq!(heard(batch.as_bytes()), [ANSWER, expected, ANSWER]);
+        }
+        assert_eq!(heard(format!("[{ANSWER},{expected}]\n").as_bytes()), [ANSWER, expected]);
+        assert_eq!(heard(format!("{{\n\"half\":\n{expected}\n").as_bytes()), [expected]);
+        let stray = format!("[\n{ANSWER},\n{expected}\n{ANSWER}\n");
+        assert_eq!(heard(stray.as_bytes()), [ANSWER, expected, ANSWER], "a batch that is never closed");
+        // One that breaks off ends its request when the next message comes.
+        let half = heard(format!("{{\"jsonrpc\":\"2.0\",\"id\":9,\"result\":{{\n{ANSWER}\n").as_bytes());
+        assert!(half.len() == 2 && half[0].contains("\"id\":9") && half[0].contains("breaks off"), "{half:?}");
+        // A log that looks like JSON swallows nothing.
+        let log = heard(format!("[info: listening\n{{ ready\n{ANSWER}\n").as_bytes());
+        assert!(log.len() == 3 && log[2] == ANSWER, "{log:?}");
     }
 
     #[test]
