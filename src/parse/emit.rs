@@ -32,7 +32,17 @@ pub(super) struct Emitter {
     pub(super) reported: u64,
     pub(super) region: Region,
     policy: ReasoningCalls,
+    /// Most calls in a message.
+    limit: usize,
     index: u32,
+    /// Calls past the limit that are not reported.
+    unlisted: u64,
+    /// A call past the limit was reported as such: no further one is.
+    limit_said: bool,
+    /// That was taken back once, when it turned out to be a draft.
+    unsaid: bool,
+    /// A call that is not reported stands outside the reasoning, and is no example.
+    unlisted_outside: bool,
     log: Vec<Logged>,
     /// Calls up to here were turned into drafts.
     reclassified: usize,
@@ -64,12 +74,18 @@ struct Logged {
 }
 
 impl Emitter {
-    pub(super) fn new(policy: ReasoningCalls, region: Region) -> Self {
+    /// `limit`: most calls in a message.
+    pub(super) fn new(policy: ReasoningCalls, region: Region, limit: usize) -> Self {
         Emitter {
             reported: 0,
             region,
             policy,
+            limit,
             index: 0,
+            unlisted: 0,
+            limit_said: false,
+            unsaid: false,
+            unlisted_outside: false,
             log: Vec::new(),
             reclassified: 0,
             run: 0,
@@ -86,6 +102,27 @@ impl Emitter {
     /// Index of the call that is open or comes next.
     pub(super) fn index(&self) -> u32 {
         self.index + self.pending.as_ref().map_or(0, |p| p.ended)
+    }
+
+    /// Whether the limit on calls was passed before the call that is open or comes
+    /// next: it is only reported if it is the first that would have run.
+    pub(super) fn is_past_limit(&self) -> bool {
+        self.index() as usize > self.limit
+    }
+
+    /// Counts calls that are not reported, if a fence is undecided with it.
+    pub(super) fn leave_out_held(&mut self, calls: u64, quoted: bool) {
+        match &mut self.pending {
+            Some(pending) => pending.unlisted += calls,
+            None => self.leave_out(calls, quoted),
+        }
+    }
+
+    /// Counts calls that are not reported.
+    pub(super) fn leave_out(&mut self, calls: u64, quoted: bool) {
+        self.unlisted += calls;
+        self.unlisted_outside |= calls > 0 && !quoted && !self.drafts();
+        self.region_has_calls |= calls > 0;
     }
 
     /// Whether text before said all that more text would say.
@@ -200,12 +237,19 @@ impl Emitter {
             call.in_reasoning = drafts;
         }
         self.reclassified = self.log.len();
+        if drafts && !std::mem::replace(&mut self.unsaid, true) {
+            self.limit_said = false;
+        }
+        self.unlisted_outside &= !drafts;
         self.visible = false;
         sink(Event::Reclassified { to: Region::Reasoning, drafts, span: self.reported..self.reported });
     }
 
     /// The open call's name is known at `at`.
     pub(super) fn call_start(&mut self, at: u64, server: Option<&str>, tool: &str, sink: &mut Sink<'_>) {
+        if self.is_past_limit() {
+            return;
+        }
         if let Some(call) = self.held_call() {
             call.start = Some((at, server.map(str::to_owned), tool.to_owned()));
             return;
@@ -218,6 +262,9 @@ impl Emitter {
 
     /// More of the open call's arguments, up to `at`.
     pub(super) fn delta(&mut self, at: u64, text: &str, sink: &mut Sink<'_>) {
+        if self.is_past_limit() {
+            return;
+        }
         if let Some(call) = self.held_call() {
             call.deltas.push_str(text);
             call.deltas_end = call.deltas_end.max(at);
@@ -234,11 +281,20 @@ impl Emitter {
             ended.verdict = quoted(ended.verdict);
         }
         let end = ended.span.end;
+        if self.is_past_limit()
+            && let Some(pending) = &mut self.pending
+            && (self.limit_said || pending.is_past_limit)
+        {
+            pending.unlisted += 1;
+            return self.marker(MarkerKind::Wrapper, is_quoted, window, end, sink);
+        }
+        let is_past_limit = self.is_past_limit();
         if let Some(call) = self.held_call() {
             call.ended = Some(ended);
             self.reported = end;
             if let Some(pending) = &mut self.pending {
                 pending.ended += 1;
+                pending.is_past_limit |= is_past_limit;
             }
             return;
         }
@@ -252,6 +308,11 @@ impl Emitter {
         let Ended { mut verdict, restated, span, head } = ended;
         self.region_has_calls = true;
         let in_reasoning = self.drafts();
+        if self.is_past_limit() && (self.limit_said || in_reasoning || is_quoted) {
+            self.leave_out(1, is_quoted);
+            return self.marker(MarkerKind::Wrapper, is_quoted, window, span.end, sink);
+        }
+        self.limit_said |= self.index() as usize >= self.limit && !in_reasoning && !is_quoted;
         let complete = verdict_call(&verdict).is_some();
         if in_reasoning {
             verdict = draft(verdict);
@@ -288,7 +349,10 @@ impl Emitter {
         if normal && only_reasoning {
             sink(Event::Reclassified { to: Region::Content, drafts: false, span: at.clone() });
         }
-        let outside = self.log.iter().any(|c| !c.in_reasoning && !c.quoted);
+        if self.unlisted > 0 {
+            sink(Event::Unlisted { index: self.index - 1, count: self.unlisted, span: at.clone() });
+        }
+        let outside = self.unlisted_outside || self.log.iter().any(|c| !c.in_reasoning && !c.quoted);
         let last_resort = self.policy == ReasoningCalls::LastResort && !self.visible && !outside;
         if !normal || !(only_reasoning || last_resort) {
             return;

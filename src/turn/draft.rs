@@ -222,8 +222,11 @@ impl Body {
                 }
                 self.pieces.push(Piece::Entry(*index, region));
             }
-            Event::CallStart { .. } | Event::ArgsDelta { .. } | Event::Reclassified { .. } | Event::Promoted { .. } => {
-            }
+            Event::CallStart { .. }
+            | Event::ArgsDelta { .. }
+            | Event::Reclassified { .. }
+            | Event::Promoted { .. }
+            | Event::Unlisted { .. } => {}
         }
     }
 
@@ -309,6 +312,6 @@ fn shown(event: &Event<'_>) -> Option<AgentEvent> {
         },
         Event::Reclassified { to, .. } => AgentEvent::Reclassified { to: *to },
         Event::Promoted { index, .. } => AgentEvent::Promoted { index: *index },
-        Event::Marker { .. } => return None,
+        Event::Marker { .. } | Event::Unlisted { .. } => return None,
     })
 }

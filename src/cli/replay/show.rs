@@ -116,7 +116,7 @@ impl<W: Write> View for Show<W> {
                 self.line(DIM, "[what looked like reasoning was the answer: no </think> came]")
             }
             // A promoted call is shown once its arguments were checked, at the answer's end.
-            OwnedEvent::Promoted { .. } => Ok(()),
+            OwnedEvent::Promoted { .. } | OwnedEvent::Unlisted { .. } => Ok(()),
             OwnedEvent::CallStart { .. } | OwnedEvent::ArgsDelta { .. } => Ok(()),
             OwnedEvent::CallEnd { .. } | OwnedEvent::Marker { .. } => Ok(()),
         }

@@ -83,7 +83,7 @@ impl Scanner {
         let mode = tables.config.reasoning;
         let region = if mode == ReasoningMode::Open { Region::Reasoning } else { Region::Content };
         Scanner {
-            emitter: Emitter::new(tables.config.reasoning_calls, region),
+            emitter: Emitter::new(tables.config.reasoning_calls, region, tables.config.limits.calls),
             tables,
             call: None,
             at: 0,
