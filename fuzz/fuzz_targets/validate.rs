@@ -18,7 +18,8 @@ fuzz_target!(|data: &[u8]| {
     let mut bytes = data.iter().copied();
     let bytes = &mut bytes;
     let mut whole = schema(bytes, 4);
-    whole.insert("$defs".to_owned(), PARTS.map(|part| (part.to_owned(), schema(bytes, 3).into())).into_iter().collect());
+    let parts: Map<String, Value> = PARTS.iter().map(|part| ((*part).to_owned(), schema(bytes, 3).into())).collect();
+    whole.insert("$defs".to_owned(), parts.into());
     let Ok(schema) = OutputSchema::new(Value::Object(whole)) else { return };
     let levels = usize::from(choose(bytes, 120));
     let value = value(bytes, levels);
@@ -44,7 +45,7 @@ fn schema(bytes: &mut impl Iterator<Item = u8>, depth: usize) -> Map<String, Val
         let (keyword, said) = match choose(bytes, if depth == 0 { 5 } else { 20 }) {
             0 => ("type", json!(["integer", "string", "object", "array", "boolean"][usize::from(choose(bytes, 5))])),
             1 | 2 => ("$ref", json!(format!("#/$defs/{}", PARTS[usize::from(choose(bytes, 3))]))),
-            3 => ("required", json!([["x", "y"][usize::from(choose(bytes, 2))]])),
+            3 => ("required", json!([if choose(bytes, 2) == 0 { "x" } else { "y" }])),
             4 => ("enum", json!([1, "s", true, null, {"x": 1}])),
             5..=7 => (["anyOf", "oneOf", "allOf"][usize::from(choose(bytes, 3))], json!([part(bytes), part(bytes)])),
             8..=11 => ("properties", json!({"x": part(bytes), "yY": part(bytes)})),

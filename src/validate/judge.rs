@@ -64,7 +64,7 @@ pub(super) struct Judge<'s, 'w> {
     /// What referenced subschemas said of places; `None` while one is being asked.
     said: HashMap<(*const Value, *const Value), Option<bool>>,
     /// Keys as values; kept while their addresses count.
-    names: Vec<Box<Value>>,
+    names: Vec<Box<[Value]>>,
     levels: usize,
 }
 
@@ -231,15 +231,20 @@ impl<'s, 'w> Judge<'s, 'w> {
         let part = keywords.get("propertyNames").filter(|_| self.rules.knows_contains());
         if let (Some(part), Value::Object(members)) = (part, value) {
             for key in members.keys() {
-                let name = Box::new(Value::from(key.as_str()));
-                let valid = self.valid(part, &name);
-                self.names.push(name);
+                let name = [Value::from(key.as_str())].into();
+                let valid = self.valid_name(part, name);
                 if !valid? {
                     return Some(Some(key));
                 }
             }
         }
         Some(None)
+    }
+
+    fn valid_name(&mut self, schema: &'s Value, name: Box<[Value]>) -> Option<bool> {
+        let valid = self.valid(schema, name.first()?);
+        self.names.push(name);
+        valid
     }
 
     /// What is wrong with the number of items that `contains` names.
@@ -406,9 +411,9 @@ impl<'s, 'w> Judge<'s, 'w> {
             self.refuse(part, value, place, &below(at, keyword, Some(Step::Key(name))), nesting, found)?;
         }
         if let (Some(key), Some(part)) = (self.wrong_name(keywords, value)?, keywords.get("propertyNames")) {
-            let name = Box::new(Value::from(key));
+            let name: Box<[Value]> = [Value::from(key)].into();
             let mut inner = Found::up_to(1);
-            self.refuse(part, &name, place, &format!("{at}/propertyNames"), 0, &mut inner)?;
+            self.refuse(part, name.first()?, place, &format!("{at}/propertyNames"), 0, &mut inner)?;
             let inner = inner.refusals.into_iter().next().map(Refusal::into_owned);
             self.names.push(name);
             found.refusals.extend(inner.map(|inner| said("propertyNames", Why::Name(Box::new(inner)))));
