@@ -116,7 +116,10 @@ impl<W: Write> View for Show<W> {
                 self.line(DIM, "[what looked like reasoning was the answer: no </think> came]")
             }
             // A promoted call is shown once its arguments were checked, at the answer's end.
-            OwnedEvent::Promoted { .. } | OwnedEvent::Unlisted { .. } => Ok(()),
+            OwnedEvent::Promoted { .. } => Ok(()),
+            OwnedEvent::Unlisted { count, .. } => {
+                self.line(DRAFT, &format!("[calls past the limit that are not listed: {count}]"))
+            }
             OwnedEvent::CallStart { .. } | OwnedEvent::ArgsDelta { .. } => Ok(()),
             OwnedEvent::CallEnd { .. } | OwnedEvent::Marker { .. } => Ok(()),
         }

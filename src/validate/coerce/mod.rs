@@ -11,6 +11,7 @@
 //!
 //! Where the validator would do too much work, `judge` says what it would say.
 
+mod ask;
 mod fault;
 mod keys;
 mod reading;
@@ -18,7 +19,7 @@ mod whole;
 
 use std::collections::{HashMap, HashSet};
 
-use jsonschema::{JsonType, Validator};
+use jsonschema::JsonType;
 use serde_json::Value;
 
 use self::fault::{Fault, Need};
@@ -26,8 +27,6 @@ use self::keys::Declared;
 use self::reading::Reading;
 use super::compile::{Compiled, nodes};
 use super::judge::Judge;
-use super::parts::visits;
-use super::refusal::Refusal;
 use super::work::Work;
 use super::{explain, literal};
 use crate::call::Repair;
@@ -38,13 +37,6 @@ const MAX_ROUNDS: usize = 8;
 /// Nesting of branches that are tried inside branches: some in each level of
 /// the deepest arguments.
 const MAX_BRANCHING: usize = 2 * MAX_DEPTH;
-
-/// Subschemas that the validator may hold against values when it is asked
-/// once; its errors take some hundred bytes for each.
-const MAX_VISITS: usize = 20_000;
-
-/// The same, for each value that it is asked about.
-const VISITS_PER_VALUE: usize = 8;
 
 /// Errors that one round acts on.
 const MAX_FAULTS: usize = 100_000;
@@ -154,56 +146,6 @@ impl<'a> Run<'a> {
     fn new(compiled: &'a Compiled, schema: &'a Value, raw: &'a str, work: &'a Work) -> Self {
         let judge = Judge::new(compiled.rules(schema), work);
         Run { compiled, schema, raw, work, judge, judged: false, tried: HashMap::new() }
-    }
-
-    /// The validator of the subschema at a pointer, if it can be asked about a value.
-    fn validator(&mut self, at: &str, value: &Value) -> Option<&'a Validator> {
-        if self.judged {
-            return None;
-        }
-        let compiled = self.compiled;
-        let validator = if at.is_empty() { Some(&compiled.validator) } else { compiled.branch(self.schema, at) };
-        let limit = MAX_VISITS.saturating_add(VISITS_PER_VALUE.saturating_mul(nodes(value)));
-        let subschema = self.schema.pointer(at);
-        match subschema.and_then(|subschema| visits(&self.judge.rules, subschema, value, limit)) {
-            Some(visits) if validator.is_some() => {
-                self.work.spend(visits);
-                validator
-            }
-            _ => {
-                self.work.spend(limit);
-                self.judged = true;
-                None
-            }
-        }
-    }
-
-    /// Whether the subschema at a pointer takes a value; `None` where that is
-    /// too much work.
-    fn takes(&mut self, at: &str, value: &Value) -> Option<bool> {
-        if let Some(validator) = self.validator(at, value) {
-            return Some(validator.is_valid(value));
-        }
-        self.judge.takes(self.schema.pointer(at)?, value)
-    }
-
-    /// What the subschema at a spot has against a value; `None` where that is
-    /// too much work.
-    fn faults(&mut self, spot: Spot<'_>, value: &Value) -> Option<Vec<Fault>> {
-        if let Some(validator) = self.validator(spot.at, value) {
-            return Some(validator.iter_errors(value).take(MAX_FAULTS).map(|e| Fault::of(&e, spot.at)).collect());
-        }
-        let refusals = self.judge.refusals(spot.at, value, 0, MAX_FAULTS)?;
-        Some(refusals.into_iter().map(Fault::of_refusal).collect())
-    }
-
-    /// What the whole schema has against a value, for an explanation.
-    fn refusals<'v>(&mut self, value: &'v Value) -> Option<Vec<Refusal<'v>>> {
-        if let Some(validator) = self.validator("", value) {
-            let errors = validator.iter_errors(value).take(explain::MAX_READ);
-            return Some(errors.map(|error| Refusal::of(error, value, "", "")).collect());
-        }
-        self.judge.refusals("", value, explain::MAX_NESTING, explain::MAX_READ)
     }
 
     /// Gives other readings to what is refused in `value`; whether it is
