@@ -139,7 +139,7 @@ bench-limits:
 # Fuzzing: a free walk that goes on from the last one, SECONDS in all, shared by the targets
 # in TARGET. On nightly where there is one, else on stable with its flags allowed.
 SECONDS    ?= 600
-TARGET     ?= config grammar json laws recording repair
+TARGET     ?= config grammar json laws recording repair validate
 TOOLS      := $(CURDIR)/target/tools
 CARGO_FUZZ := $(TOOLS)/bin/cargo-fuzz
 FUZZ_CARGO := $(shell rustup toolchain list 2>/dev/null | grep -q nightly && echo 'cargo +nightly' || echo 'env RUSTC_BOOTSTRAP=1 cargo')
@@ -147,7 +147,7 @@ FUZZ_CARGO := $(shell rustup toolchain list 2>/dev/null | grep -q nightly && ech
 # `config` alone needs the MCP client, which takes minutes to build: it is no part of the
 # smoke walks.
 FUZZ_RUN   := PATH="$(TOOLS)/bin:$$PATH" $(FUZZ_CARGO) fuzz run --sanitizer none
-FUZZ_WITH  := $$([ $$target != config ] || echo --features mcp)
+FUZZ_WITH  := $$([ $$target != config ] || echo --features mcp; [ $$target != validate ] || echo --features validate)
 FUZZ_DICT  := $$([ ! -f fuzz/$$target.dict ] || echo -dict=fuzz/$$target.dict)
 
 $(CARGO_FUZZ):
@@ -164,7 +164,7 @@ fuzz: $(CARGO_FUZZ)
 # walk found is no part of it, nothing is read again while it runs, and compared values,
 # addresses among them, do not steer it: the dictionaries stand in for them.
 SMOKE      := $(CURDIR)/target/fuzz-smoke
-SMOKE_RUNS := grammar=6000 json=40000 laws=40000 recording=50000 repair=30000
+SMOKE_RUNS := grammar=6000 json=40000 laws=40000 recording=50000 repair=30000 validate=20000
 
 fuzz-smoke: $(CARGO_FUZZ)
 	rm -rf $(SMOKE)
@@ -173,7 +173,7 @@ fuzz-smoke: $(CARGO_FUZZ)
 		mkdir -p $(SMOKE)/$$target/walk; \
 		fuzz/seed.sh $$target $(SMOKE)/$$target/seeds; \
 		find $(SMOKE)/$$target/seeds -type f | LC_ALL=C sort | paste -s -d , - | tr -d '\n' > $(SMOKE)/$$target/list; \
-		$(FUZZ_RUN) $$target $(SMOKE)/$$target/walk -- -seed=1 -runs=$${walk#*=} -max_total_time=600 -reload=0 -use_cmp=0 \
+		$(FUZZ_RUN) $(FUZZ_WITH) $$target $(SMOKE)/$$target/walk -- -seed=1 -runs=$${walk#*=} -max_total_time=600 -reload=0 -use_cmp=0 \
 			$(FUZZ_DICT) -seed_inputs=@$(SMOKE)/$$target/list; \
 	done
 

@@ -54,7 +54,7 @@ json)
 "天气"
 END
     ;;
-repair)
+repair | validate)
     # Each byte is a choice.
     fixtures parse '*.txt' | while IFS=$tab read -r file name; do
         head -c 96 "$file" > "$seeds/$name"

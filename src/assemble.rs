@@ -11,22 +11,36 @@ use crate::event::{Event, MarkerKind, Region};
 /// Collects events; [`finish`](Collector::finish) joins them.
 #[derive(Debug, Clone, Default)]
 pub struct Collector {
+    /// All text that is not a call's, joined: a message may be of many small pieces.
+    text: String,
     pieces: Vec<Piece>,
     /// Pieces up to here were counted as reasoning before; a stream of many
     /// orphan closers does not walk them again.
     settled: usize,
     entries: Vec<Entry>,
+    /// Entries whose call is over.
+    ended: usize,
     answer_in_reasoning: bool,
 }
 
-#[derive(Debug, Clone)]
-enum Piece {
-    Text(Region, String),
-    Marker(MarkerKind, Region, String),
+/// Some text of the message, or a call.
+#[derive(Debug, Clone, Copy)]
+struct Piece {
+    what: What,
+    /// Region that it stands in.
+    region: Region,
+    /// Bytes of the joined text; none for a call.
+    length: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum What {
+    Text,
+    Marker(MarkerKind),
     /// Syntax around a draft: text while it stands in the reasoning.
-    Syntax(Region, String),
-    /// Place of the entry, and the region that its bytes stand in.
-    Call(usize, Region),
+    Syntax,
+    /// The next entry.
+    Call,
 }
 
 /// What a message says.
@@ -83,12 +97,13 @@ impl Collector {
     /// Takes the next event.
     pub fn push(&mut self, event: Event<'_>) {
         match event {
-            Event::Text { text, .. } => self.text(Region::Content, text),
-            Event::Reasoning { text, syntax: None, .. } => self.text(Region::Reasoning, text),
-            Event::Reasoning { text, .. } => self.pieces.push(Piece::Syntax(Region::Reasoning, text.to_owned())),
+            Event::Text { text, .. } => self.text(What::Text, Region::Content, text),
+            Event::Reasoning { text, syntax: None, .. } => self.text(What::Text, Region::Reasoning, text),
+            Event::Reasoning { text, .. } => self.text(What::Syntax, Region::Reasoning, text),
             Event::Marker { kind, text, .. } => {
-                let region = self.region();
-                self.pieces.push(Piece::Marker(kind, region, text.to_owned()));
+                // Markers have no region of their own.
+                let region = self.pieces.last().map_or(Region::Content, |piece| piece.region);
+                self.text(What::Marker(kind), region, text);
             }
             Event::CallStart { index, .. } => {
                 self.entry(index);
@@ -99,12 +114,12 @@ impl Collector {
                     Err(rejected) if rejected.kind == RejectedKind::InReasoning => Region::Reasoning,
                     _ => Region::Content,
                 };
-                let place = self.entries.len() - usize::from(self.entries.last().is_some_and(|e| e.index == index));
                 let entry = self.entry(index);
                 entry.result = *result;
                 entry.raw = raw.to_owned();
                 entry.restated = restated;
-                self.pieces.push(Piece::Call(place, region));
+                self.ended = self.entries.len();
+                self.pieces.push(Piece { what: What::Call, region, length: 0 });
             }
             Event::Reclassified { to, drafts, .. } => self.reclassify(to, drafts),
             Event::Restored { index, reason, .. } => {
@@ -115,25 +130,34 @@ impl Collector {
                     entry.promoted = true;
                 }
             }
+            Event::Unlisted { index, count, .. } => {
+                let entry = self.entries.iter_mut().rfind(|e| e.index == index);
+                if let Some(Err(rejected)) = entry.map(|e| &mut e.result) {
+                    rejected.count = count;
+                }
+            }
         }
     }
 
     /// Joins what was collected.
     pub fn finish(self) -> Assembled {
         let mut assembled = Assembled { answer_in_reasoning: self.answer_in_reasoning, ..Assembled::default() };
-        for piece in &self.pieces {
-            let (region, text) = match piece {
-                Piece::Text(region, text) | Piece::Syntax(region @ Region::Reasoning, text) => (*region, text),
-                Piece::Marker(..) | Piece::Syntax(Region::Content, _) => continue,
-                Piece::Call(place, region) => {
-                    let entry = &self.entries[*place];
-                    match &entry.result {
-                        Err(r) if matches!(r.kind, RejectedKind::Quoted | RejectedKind::InReasoning) => {
-                            (*region, &entry.raw)
-                        }
-                        _ => continue,
+        let mut rest = self.text.as_str();
+        let mut entries = self.entries.iter();
+        for Piece { what, region, length } in self.pieces {
+            let (text, behind) = rest.split_at(length as usize);
+            rest = behind;
+            let text = match (what, region) {
+                (What::Text, _) | (What::Syntax, Region::Reasoning) => text,
+                (What::Marker(_), _) | (What::Syntax, Region::Content) => continue,
+                (What::Call, _) => match entries.next() {
+                    Some(Entry { result: Err(r), raw, .. })
+                        if matches!(r.kind, RejectedKind::Quoted | RejectedKind::InReasoning) =>
+                    {
+                        raw
                     }
-                }
+                    _ => continue,
+                },
             };
             match region {
                 Region::Content => assembled.content.push_str(text),
@@ -144,23 +168,19 @@ impl Collector {
         assembled
     }
 
-    fn text(&mut self, region: Region, text: &str) {
-        match self.pieces.last_mut() {
-            Some(Piece::Text(last, joined)) if *last == region => joined.push_str(text),
-            _ => self.pieces.push(Piece::Text(region, text.to_owned())),
+    fn text(&mut self, what: What, region: Region, text: &str) {
+        self.text.push_str(text);
+        let mut left = text.len();
+        let may_join = self.pieces.len() > self.settled;
+        if let Some(last) = self.pieces.last_mut().filter(|p| may_join && p.what == what && p.region == region) {
+            let joined = left.min((u32::MAX - last.length) as usize);
+            last.length += u32::try_from(joined).unwrap_or(0);
+            left -= joined;
         }
-    }
-
-    /// Region of the last text; markers have none of their own.
-    fn region(&self) -> Region {
-        match self.pieces.last() {
-            Some(
-                Piece::Text(region, _)
-                | Piece::Marker(_, region, _)
-                | Piece::Syntax(region, _)
-                | Piece::Call(_, region),
-            ) => *region,
-            None => Region::Content,
+        while left > 0 {
+            let length = u32::try_from(left).unwrap_or(u32::MAX);
+            self.pieces.push(Piece { what, region, length });
+            left -= length as usize;
         }
     }
 
@@ -173,20 +193,23 @@ impl Collector {
 
     fn reclassify(&mut self, to: Region, drafts: bool) {
         let from = if to == Region::Reasoning { std::mem::replace(&mut self.settled, self.pieces.len()) } else { 0 };
+        let calls = self.pieces[from..].iter().filter(|piece| piece.what == What::Call).count();
+        let mut entries = self.entries[self.ended - calls..].iter_mut();
         for piece in &mut self.pieces[from..] {
-            match piece {
-                Piece::Text(region, _) | Piece::Syntax(region, _) => *region = to,
-                Piece::Call(place, region) => {
-                    *region = to;
-                    if drafts {
-                        self.entries[*place].demote();
+            match piece.what {
+                What::Text | What::Syntax => piece.region = to,
+                What::Call => {
+                    piece.region = to;
+                    if let Some(entry) = entries.next().filter(|_| drafts) {
+                        entry.demote();
                     }
                 }
                 // Syntax of calls is part of what the model thought.
-                Piece::Marker(kind, _, text) if drafts && kind.is_call_syntax() => {
-                    *piece = Piece::Text(to, std::mem::take(text))
+                What::Marker(kind) if drafts && kind.is_call_syntax() => {
+                    piece.what = What::Text;
+                    piece.region = to;
                 }
-                Piece::Marker(..) => {}
+                What::Marker(_) => {}
             }
         }
         self.answer_in_reasoning |= to == Region::Content;
@@ -217,6 +240,7 @@ impl Entry {
             nearest: Vec::new(),
             dialect: crate::dialect::Dialect::UseMcpTool,
             call: None,
+            count: 0,
         };
         Entry {
             index,

@@ -47,6 +47,15 @@ pub struct Rejected {
     /// arguments that its schema refuses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<Box<Call>>,
+    /// How many calls more came past the limit on calls; they are not listed.
+    /// Known at the message's end.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub count: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Why a call was rejected, in order of precedence.
@@ -288,6 +297,7 @@ impl Rejected {
             nearest: Vec::new(),
             dialect: call.dialect,
             call: Some(Box::new(call)),
+            count: 0,
         }
     }
 

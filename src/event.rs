@@ -110,6 +110,17 @@ pub enum Event<'a> {
         /// Empty, at the stream's end.
         span: Span,
     },
+    /// So many calls more came past the limit on calls than were reported; their
+    /// bytes are in markers, or in the reasoning or text that they stood in. Only
+    /// at the stream's end, and only if there are any; empty span.
+    Unlisted {
+        /// The last call that was reported.
+        index: u32,
+        /// How many.
+        count: u64,
+        /// Empty, at the stream's end.
+        span: Span,
+    },
 }
 
 /// Part of a message that text belongs to.
@@ -137,7 +148,7 @@ pub enum MarkerKind {
     CallLine,
     /// A `TYPE: ANSWER` line.
     AnswerLine,
-    /// Brackets, commas and tags around several calls.
+    /// Brackets, commas and tags around several calls; calls past the limit on calls.
     Wrapper,
     /// A leaked token of the model's chat template.
     Token,
@@ -163,7 +174,8 @@ impl Event<'_> {
             | Event::Marker { span, .. }
             | Event::Reclassified { span, .. }
             | Event::Restored { span, .. }
-            | Event::Promoted { span, .. } => span.clone(),
+            | Event::Promoted { span, .. }
+            | Event::Unlisted { span, .. } => span.clone(),
         }
     }
 
@@ -187,6 +199,7 @@ impl Event<'_> {
             Event::Reclassified { to, drafts, span } => OwnedEvent::Reclassified { to, drafts, span },
             Event::Restored { index, reason, span } => OwnedEvent::Restored { index, reason, span },
             Event::Promoted { index, span } => OwnedEvent::Promoted { index, span },
+            Event::Unlisted { index, count, span } => OwnedEvent::Unlisted { index, count, span },
         }
     }
 }
@@ -233,4 +246,6 @@ pub enum OwnedEvent {
     },
     /// See [`Event::Promoted`].
     Promoted { index: u32, span: Span },
+    /// See [`Event::Unlisted`].
+    Unlisted { index: u32, count: u64, span: Span },
 }

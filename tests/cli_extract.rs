@@ -443,3 +443,14 @@ fn long_records_pass() {
     assert_eq!(lines[0]["content"].as_str().unwrap().len(), long.len());
     assert_eq!(lines[1]["calls"][0]["tool"], "now");
 }
+
+#[test]
+fn past_the_limit_on_calls_the_last_rejection_says_how_many_more() {
+    let answer = one(&[], &json!({"id": 1, "text": CALL.repeat(100)}));
+    assert_eq!(answer["calls"].as_array().unwrap().len(), 64);
+    let message = "a message holds at most 64 calls; this is call 65";
+    assert_eq!(answer["rejected"], json!([{"kind": "limit", "raw": CALL, "message": message, "count": 35}]));
+    assert_eq!(answer["content"], "");
+    let answer = one(&[], &json!({"id": 1, "text": CALL.repeat(65)}));
+    assert_eq!(answer["rejected"], json!([{"kind": "limit", "raw": CALL, "message": message}]));
+}

@@ -90,6 +90,9 @@ struct ExpectedRejection {
     kind: RejectedKind,
     raw: String,
     message_contains: Option<String>,
+    /// How many calls more are not listed.
+    #[serde(default)]
+    count: u64,
 }
 
 impl Settings {
@@ -149,9 +152,9 @@ fn differences(expected: &Expectation, got: &Assembled) -> Vec<String> {
         })
         .collect();
     compare("calls", &format!("{:#?}", expected.calls), &format!("{calls:#?}"));
-    let rejected = |kind: RejectedKind, raw: &str| format!("{kind} {raw:?}");
-    let wanted: Vec<_> = expected.rejected.iter().map(|r| rejected(r.kind, &r.raw)).collect();
-    let given: Vec<_> = got.rejected().map(|r| rejected(r.kind, &r.raw)).collect();
+    let rejected = |kind: RejectedKind, raw: &str, count: u64| format!("{kind} {raw:?} and {count} more");
+    let wanted: Vec<_> = expected.rejected.iter().map(|r| rejected(r.kind, &r.raw, r.count)).collect();
+    let given: Vec<_> = got.rejected().map(|r| rejected(r.kind, &r.raw, r.count)).collect();
     compare("rejected", &format!("{wanted:#?}"), &format!("{given:#?}"));
     for (wanted, given) in expected.rejected.iter().zip(got.rejected()) {
         if let Some(part) = &wanted.message_contains

@@ -284,6 +284,7 @@ fn rejected_calls(dialect: Dialect) -> Vec<Rejected> {
         nearest: if kind == RejectedKind::UnknownTool { vec!["convert_time".to_owned()] } else { Vec::new() },
         dialect,
         call: None,
+        count: 0,
     };
     let raw = "<use_mcp_tool><tool_name>x</tool_name>";
     vec![

@@ -124,6 +124,7 @@ fn recorded_call() -> impl Strategy<Value = RecordedCall> {
                 nearest: vec!["u".into()],
                 dialect: Dialect::UseMcpTool,
                 call: Some(Box::new(call)),
+                count: 0,
             })
         };
         RecordedCall { index, id, result }

@@ -40,6 +40,7 @@ fn rejected(kind: RejectedKind, raw: &str, feedback: bool) -> Part {
         nearest: Vec::new(),
         dialect: Dialect::UseMcpTool,
         call: None,
+        count: 0,
     };
     Part::Rejected { rejected: Box::new(rejected), feedback, native: None }
 }

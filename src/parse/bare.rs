@@ -20,7 +20,7 @@ use super::head::unit;
 use super::line::{Fence, fence_end};
 use super::names::Names;
 use super::tables::Tables;
-use super::tentative::{Cut, Go, HeldCall, Tentative, cut_behind, ends_message};
+use super::tentative::{Cut, Go, HeldCall, HeldCalls, Tentative, cut_behind, ends_message};
 use super::verdict::Parts;
 use super::window::{Match, Window, leading_space};
 use crate::call::RejectedKind;
@@ -38,7 +38,7 @@ pub(super) struct BareJson {
     fence: Option<Fence>,
     /// `</think>` ends it.
     think_ends: bool,
-    calls: Vec<HeldCall>,
+    calls: HeldCalls,
     /// Behind the last object, or the last bracket around it.
     end: u64,
     max_depth: usize,
@@ -96,7 +96,7 @@ impl BareJson {
             closers: "",
             fence,
             think_ends,
-            calls: Vec::new(),
+            calls: HeldCalls::default(),
             end: at,
             max_depth,
         }
@@ -186,7 +186,7 @@ impl BareJson {
             JsonStep::Fault if object.tool.is_none() => return Go::Text(self.cursor, NoCall::Damaged),
             JsonStep::Fault => {}
             JsonStep::Closed(at) | JsonStep::Passed(at) => return Go::Text(at, NoCall::Unclosed),
-            JsonStep::End(at) => return self.object_ended(at, window),
+            JsonStep::End(at) => return self.object_ended(at, tables.config.limits.calls, window),
         }
         Go::On
     }
@@ -202,7 +202,7 @@ impl BareJson {
         Go::On
     }
 
-    fn object_ended(&mut self, end: u64, window: &Window<'_>) -> Go {
+    fn object_ended(&mut self, end: u64, limit: usize, window: &Window<'_>) -> Go {
         let State::Object(object) = std::mem::replace(&mut self.state, State::Between) else { return Go::On };
         let start = object.json.start;
         let mut parts = Parts::default();
@@ -214,7 +214,7 @@ impl BareJson {
         if let Some(range) = object.arguments {
             window.slice(range).clone_into(&mut parts.raw_arguments);
         }
-        self.calls.push(HeldCall { span: start..end, parts });
+        self.calls.push(HeldCall { span: start..end, parts }, limit);
         self.end = end;
         Go::On
     }
@@ -270,7 +270,7 @@ impl Tentative for BareJson {
         }
     }
 
-    fn calls(&mut self) -> &mut Vec<HeldCall> {
+    fn calls(&mut self) -> &mut HeldCalls {
         &mut self.calls
     }
 }

@@ -37,7 +37,17 @@ pub(super) struct Emitter {
     undecided: bool,
     /// A call came before any text.
     begins_with_call: bool,
+    /// Most calls in a message.
+    limit: usize,
     index: u32,
+    /// Calls past the limit that are not reported.
+    unlisted: u64,
+    /// A call past the limit was reported as such: no further one is.
+    limit_said: bool,
+    /// That was taken back once, when it turned out to be a draft.
+    unsaid: bool,
+    /// A call that is not reported stands outside the reasoning, and is no example.
+    unlisted_outside: bool,
     log: Vec<Logged>,
     /// Calls up to here were turned into drafts.
     reclassified: usize,
@@ -71,15 +81,21 @@ struct Logged {
 }
 
 impl Emitter {
-    /// `open`: the stream is taken to start in the reasoning.
-    pub(super) fn new(policy: ReasoningCalls, open: bool) -> Self {
+    /// `open`: the stream is taken to start in the reasoning; `limit`: most calls in a
+    /// message.
+    pub(super) fn new(policy: ReasoningCalls, open: bool, limit: usize) -> Self {
         Emitter {
             reported: 0,
             region: if open { Region::Reasoning } else { Region::Content },
             policy,
             undecided: open,
             begins_with_call: false,
+            limit,
             index: 0,
+            unlisted: 0,
+            limit_said: false,
+            unsaid: false,
+            unlisted_outside: false,
             log: Vec::new(),
             reclassified: 0,
             run: 0,
@@ -96,6 +112,27 @@ impl Emitter {
     /// Index of the call that is open or comes next.
     pub(super) fn index(&self) -> u32 {
         self.index + self.pending.as_ref().map_or(0, |p| p.ended)
+    }
+
+    /// Whether the limit on calls was passed before the call that is open or comes
+    /// next: it is only reported if it is the first that would have run.
+    pub(super) fn is_past_limit(&self) -> bool {
+        self.index() as usize > self.limit
+    }
+
+    /// Counts calls that are not reported, if a fence is undecided with it.
+    pub(super) fn leave_out_held(&mut self, calls: u64, quoted: bool) {
+        match &mut self.pending {
+            Some(pending) => pending.unlisted += calls,
+            None => self.leave_out(calls, quoted),
+        }
+    }
+
+    /// Counts calls that are not reported.
+    pub(super) fn leave_out(&mut self, calls: u64, quoted: bool) {
+        self.unlisted += calls;
+        self.unlisted_outside |= calls > 0 && !quoted && !self.only_drafts();
+        self.region_has_calls |= calls > 0;
     }
 
     /// Whether text before said all that more text would say.
@@ -125,6 +162,9 @@ impl Emitter {
         if std::mem::take(&mut self.undecided) {
             self.visible = false;
             self.log.iter_mut().for_each(|call| call.reason = None);
+            if self.policy != ReasoningCalls::Allow {
+                self.unsay_limit();
+            }
         }
     }
 
@@ -230,12 +270,26 @@ impl Emitter {
             call.in_reasoning = drafts;
         }
         self.reclassified = self.log.len();
+        if drafts {
+            self.unsay_limit();
+        }
         self.visible = false;
         sink(Event::Reclassified { to: Region::Reasoning, drafts, span: self.reported..self.reported });
     }
 
+    /// The call that was reported as past the limit is a draft, and so are those behind it.
+    fn unsay_limit(&mut self) {
+        if !std::mem::replace(&mut self.unsaid, true) {
+            self.limit_said = false;
+        }
+        self.unlisted_outside = false;
+    }
+
     /// The open call's name is known at `at`.
     pub(super) fn call_start(&mut self, at: u64, server: Option<&str>, tool: &str, sink: &mut Sink<'_>) {
+        if self.is_past_limit() {
+            return;
+        }
         if let Some(call) = self.held_call() {
             call.start = Some((at, server.map(str::to_owned), tool.to_owned()));
             return;
@@ -248,6 +302,9 @@ impl Emitter {
 
     /// More of the open call's arguments, up to `at`.
     pub(super) fn delta(&mut self, at: u64, text: &str, sink: &mut Sink<'_>) {
+        if self.is_past_limit() {
+            return;
+        }
         if let Some(call) = self.held_call() {
             call.deltas.push_str(text);
             call.deltas_end = call.deltas_end.max(at);
@@ -264,11 +321,20 @@ impl Emitter {
             ended.verdict = quoted(ended.verdict);
         }
         let end = ended.span.end;
+        if self.is_past_limit()
+            && let Some(pending) = &mut self.pending
+            && (self.limit_said || pending.is_past_limit)
+        {
+            pending.unlisted += 1;
+            return self.marker(MarkerKind::Wrapper, is_quoted, window, end, sink);
+        }
+        let is_past_limit = self.is_past_limit();
         if let Some(call) = self.held_call() {
             call.ended = Some(ended);
             self.reported = end;
             if let Some(pending) = &mut self.pending {
                 pending.ended += 1;
+                pending.is_past_limit |= is_past_limit;
             }
             return;
         }
@@ -283,6 +349,13 @@ impl Emitter {
         self.region_has_calls = true;
         self.begins_with_call |= self.log.is_empty() && !self.region_has_text && !is_quoted;
         let in_reasoning = self.drafts();
+        // While it is undecided whether this is an answer, it is counted as one.
+        let would_run = !self.only_drafts() && !is_quoted;
+        if self.is_past_limit() && (self.limit_said || !would_run) {
+            self.leave_out(1, is_quoted);
+            return self.marker(MarkerKind::Wrapper, is_quoted, window, span.end, sink);
+        }
+        self.limit_said |= self.index() as usize >= self.limit && would_run;
         let complete = verdict_call(&verdict).is_some();
         let reason = verdict.as_ref().err().filter(|_| self.undecided).map(|rejected| Box::new(rejected.reason()));
         if in_reasoning {
@@ -321,7 +394,8 @@ impl Emitter {
         }
         self.decide();
         let at = self.reported..self.reported;
-        let outside = self.log.iter().any(|c| !c.in_reasoning && !c.quoted);
+        self.tell_unlisted(sink);
+        let outside = self.unlisted_outside || self.log.iter().any(|c| !c.in_reasoning && !c.quoted);
         if !normal || self.policy != ReasoningCalls::LastResort || self.visible || outside {
             return;
         }
@@ -343,6 +417,15 @@ impl Emitter {
                 None if !self.begins_with_call => sink(Event::Promoted { index, span }),
                 reason => sink(Event::Restored { index, reason, span }),
             }
+        }
+        self.tell_unlisted(sink);
+    }
+
+    /// How many calls past the limit were not reported.
+    fn tell_unlisted(&self, sink: &mut Sink<'_>) {
+        if self.unlisted > 0 {
+            let span = self.reported..self.reported;
+            sink(Event::Unlisted { index: self.index - 1, count: self.unlisted, span });
         }
     }
 

@@ -16,7 +16,7 @@ use super::envelope::Envelope;
 use super::given_back::NoCall;
 use super::named::NamedJson;
 use super::tables::Tables;
-use super::tentative::{Cut, HeldCall, Tentative};
+use super::tentative::{Cut, HeldCall, HeldCalls, Tentative};
 use super::tool_tag::ToolTag;
 use super::verdict::{Fault, Parts, verdict};
 use super::window::Window;
@@ -193,11 +193,22 @@ impl OpenCall {
                 Body::Tentative(body) => body.advance(tables, readable, &mut self.no_call),
             };
             match (step, &self.body) {
-                (Step::More, _) if readable.end() == window.end() => return Step::More,
+                (Step::More, _) if readable.end() == window.end() => {
+                    self.let_pass(window, emitter, sink);
+                    return Step::More;
+                }
                 (Step::More, Body::Tentative(_)) => return Step::Text(self.wall(window)),
                 (Step::More, _) => self.head = Some(readable.slice(self.start..readable.end()).to_owned()),
                 (step, _) => return step,
             }
+        }
+    }
+
+    /// Hands on what a call that is past both limits no longer needs: of other
+    /// calls only the end is reported then, but its bytes are a marker.
+    fn let_pass(&self, window: &Window<'_>, emitter: &mut Emitter, sink: &mut Sink<'_>) {
+        if self.head.is_some() && emitter.is_past_limit() && !emitter.is_pending() {
+            emitter.marker(MarkerKind::Wrapper, self.quoted, window, self.keep_from().min(window.end()), sink);
         }
     }
 
@@ -279,14 +290,15 @@ impl TentativeCall {
             Cut::Over(end) => (end, std::mem::take(body.calls())),
             Cut::Truncated(server, tool) => {
                 let parts = Parts { server, tool: Some(tool), fault: Some(Fault::truncated(CUT)), ..Parts::default() };
-                (window.end(), vec![HeldCall { span: self.start..window.end(), parts }])
+                (window.end(), HeldCalls::of(HeldCall { span: self.start..window.end(), parts }))
             }
             Cut::Text => {
                 emitter.text(window, window.end(), sink);
                 return window.end();
             }
         };
-        for HeldCall { span, parts } in calls {
+        let unlisted = calls.unlisted;
+        for HeldCall { span, parts } in calls.listed {
             emitter.marker(MarkerKind::Wrapper, self.quoted, window, span.start, sink);
             let verdict = verdict(tables, self.dialect, emitter.index(), parts, window.slice(span.clone()));
             if let Ok(call) = &verdict {
@@ -295,6 +307,7 @@ impl TentativeCall {
             }
             emitter.call_end(Ended { verdict, restated: false, span, head: None }, self.quoted, window, sink);
         }
+        emitter.leave_out_held(unlisted, self.quoted);
         emitter.marker(MarkerKind::Wrapper, self.quoted, window, end, sink);
         end
     }

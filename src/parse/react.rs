@@ -9,7 +9,7 @@ use super::given_back::NoCall;
 use super::head::unit;
 use super::line::{fence_chars, fence_run};
 use super::tables::Tables;
-use super::tentative::{Cut, Go, HeldCall, Tentative};
+use super::tentative::{Cut, Go, HeldCall, HeldCalls, Tentative};
 use super::verdict::Parts;
 use super::window::{Match, Window, begins, leading_space};
 use crate::call::{RejectedKind, Repair};
@@ -28,7 +28,7 @@ pub(super) struct React {
     json_end: Option<u64>,
     max_depth: usize,
     think_ends: bool,
-    calls: Vec<HeldCall>,
+    calls: HeldCalls,
 }
 
 impl React {
@@ -52,7 +52,7 @@ impl React {
             json_end: None,
             max_depth,
             think_ends,
-            calls: Vec::new(),
+            calls: HeldCalls::default(),
         }
     }
 
@@ -106,7 +106,7 @@ impl React {
         if parts.fault.as_ref().is_some_and(|fault| fault.kind != RejectedKind::Limit) {
             return Go::Text(end, NoCall::Damaged);
         }
-        self.calls.push(HeldCall { span: self.start..end, parts });
+        self.calls = HeldCalls::of(HeldCall { span: self.start..end, parts });
         Go::End(end)
     }
 }
@@ -136,7 +136,7 @@ impl Tentative for React {
         }
     }
 
-    fn calls(&mut self) -> &mut Vec<HeldCall> {
+    fn calls(&mut self) -> &mut HeldCalls {
         &mut self.calls
     }
 }

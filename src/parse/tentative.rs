@@ -37,7 +37,7 @@ pub(super) trait Tentative: fmt::Debug + Send + Sync {
     fn cut(&self, tables: &Tables) -> Cut;
 
     /// The calls in it, in order.
-    fn calls(&mut self) -> &mut Vec<HeldCall>;
+    fn calls(&mut self) -> &mut HeldCalls;
 
     /// Reads on. The bytes from its start to an [`End`](Step::End) hold its
     /// [calls](Tentative::calls); those to a [`Text`](Step::Text) are text, and
@@ -74,9 +74,37 @@ pub(super) struct HeldCall {
     pub(super) parts: Parts,
 }
 
+/// The calls in a tentative text, in order.
+#[derive(Debug, Default)]
+pub(super) struct HeldCalls {
+    pub(super) listed: Vec<HeldCall>,
+    /// Calls behind them that will not be reported: one past the limit on calls is there.
+    pub(super) unlisted: u64,
+}
+
+impl HeldCalls {
+    /// One call.
+    pub(super) fn of(call: HeldCall) -> Self {
+        HeldCalls { listed: vec![call], unlisted: 0 }
+    }
+
+    /// Adds a call to a message that may hold `limit`.
+    pub(super) fn push(&mut self, call: HeldCall, limit: usize) {
+        if self.listed.len() > limit {
+            self.unlisted += 1;
+        } else {
+            self.listed.push(call);
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.listed.is_empty()
+    }
+}
+
 /// A text that was cut off behind calls: it is named by its first one.
-pub(super) fn cut_behind(calls: &[HeldCall]) -> Option<Cut> {
-    let Parts { server, tool, .. } = &calls.first()?.parts;
+pub(super) fn cut_behind(calls: &HeldCalls) -> Option<Cut> {
+    let Parts { server, tool, .. } = &calls.listed.first()?.parts;
     Some(Cut::Truncated(server.clone(), tool.clone()?))
 }
 

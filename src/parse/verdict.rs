@@ -60,7 +60,7 @@ pub(super) fn verdict(tables: &Tables, dialect: Dialect, index: u32, parts: Part
     let Parts { server, tool, arguments, raw_arguments, repairs, .. } = parts;
     let reject = |server, tool, fault: Fault, nearest| {
         let Fault { kind, message } = fault;
-        Rejected { kind, raw: raw.to_owned(), message, server, tool, nearest, dialect, call: None }
+        Rejected { kind, raw: raw.to_owned(), message, server, tool, nearest, dialect, call: None, count: 0 }
     };
     let tool = match (fault, tool) {
         (None, Some(tool)) => tool,

@@ -160,6 +160,7 @@ mod tests {
             nearest: vec!["search".into(), "gone".into()],
             dialect: Dialect::UseMcpTool,
             call: None,
+            count: 0,
         };
         let said = |lang| {
             let item = Item::Rejected(&rejected);

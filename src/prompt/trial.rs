@@ -120,6 +120,7 @@ fn sample_round() -> SampleRound {
         nearest: Vec::new(),
         dialect: crate::dialect::Dialect::UseMcpTool,
         call: None,
+        count: 0,
     };
     SampleRound {
         arguments: Map::from_iter([("place".to_owned(), "here".into())]),

@@ -241,8 +241,12 @@ impl Body {
                 }
                 self.pieces.push(Piece::Entry(*index, region));
             }
-            Event::CallStart { .. } | Event::ArgsDelta { .. } => {}
-            Event::Reclassified { .. } | Event::Restored { .. } | Event::Promoted { .. } => {}
+            Event::CallStart { .. }
+            | Event::ArgsDelta { .. }
+            | Event::Reclassified { .. }
+            | Event::Restored { .. }
+            | Event::Promoted { .. }
+            | Event::Unlisted { .. } => {}
         }
     }
 
@@ -337,7 +341,7 @@ fn shown(event: &Event<'_>) -> Option<AgentEvent> {
         },
         Event::Reclassified { to, .. } => AgentEvent::Reclassified { to: *to },
         Event::Promoted { index, .. } => AgentEvent::Promoted { index: *index },
-        // Told anew once the answer is read.
-        Event::Marker { .. } | Event::Restored { .. } => return None,
+        // A restored call is told anew once the answer is read.
+        Event::Marker { .. } | Event::Restored { .. } | Event::Unlisted { .. } => return None,
     })
 }

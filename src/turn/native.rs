@@ -164,6 +164,7 @@ fn with_rest(call: Call, raw: &str) -> Rejected {
         nearest: Vec::new(),
         dialect: READ_AS,
         call: None,
+        count: 0,
     }
 }
 
@@ -178,6 +179,7 @@ fn unreadable(tool: &str, text: &str) -> Rejected {
         nearest: Vec::new(),
         dialect: READ_AS,
         call: None,
+        count: 0,
     }
 }
 

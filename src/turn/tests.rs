@@ -122,6 +122,7 @@ fn entry(index: u32, result: Result<(), RejectedKind>) -> Entry {
             nearest: Vec::new(),
             dialect: Dialect::UseMcpTool,
             call: None,
+            count: 0,
         }),
     };
     Entry { index, result, raw: "raw".into(), deltas: String::new(), restated: false, promoted: false }

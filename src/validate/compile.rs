@@ -5,10 +5,12 @@ use std::sync::OnceLock;
 use jsonschema::{Draft, ValidationOptions, Validator, ValidatorMap};
 use serde_json::Value;
 
-/// Schemas with more nodes than this have no validators for their branches, so
-/// values below `anyOf` and `oneOf` are not coerced: compiling every subschema
-/// would cost more than it gives.
-const MAX_BRANCH_NODES: usize = 20_000;
+use super::parts::{Rules, is_plain};
+
+/// Schemas with more nodes than this have no validators for their branches,
+/// which are then judged part by part: compiling every subschema takes time in
+/// the square of their number.
+const MAX_BRANCH_NODES: usize = 2_000;
 
 /// Error messages of the schema compiler are cut after this many characters:
 /// some hold the whole schema.
@@ -19,6 +21,8 @@ const MAX_PROBLEM: usize = 300;
 pub(super) struct Compiled {
     pub(super) validator: Validator,
     draft: Draft,
+    /// No reference of the schema is more than a pointer from its root.
+    plain: bool,
     /// Validators of all subschemas by pointer; built when a branch is first tried.
     branches: OnceLock<Option<ValidatorMap>>,
 }
@@ -38,7 +42,9 @@ impl Compiled {
             built => built.map(|v| (v, draft)),
         };
         match built {
-            Ok((validator, draft)) => Ok(Compiled { validator, draft, branches: OnceLock::new() }),
+            Ok((validator, draft)) => {
+                Ok(Compiled { validator, draft, plain: is_plain(schema), branches: OnceLock::new() })
+            }
             Err(error) => {
                 let place = error.instance_path().as_str();
                 let place = if place.is_empty() { "" } else { &format!("{place}: ") };
@@ -47,7 +53,12 @@ impl Compiled {
         }
     }
 
-    /// The validator of the subschema at a JSON Pointer.
+    /// The schema as its draft reads it; `schema` is the one that was compiled.
+    pub(super) fn rules<'s>(&self, schema: &'s Value) -> Rules<'s> {
+        Rules::new(schema, self.draft, self.plain)
+    }
+
+    /// The validator of the subschema at a JSON Pointer, if it has one of its own.
     pub(super) fn branch(&self, schema: &Value, pointer: &str) -> Option<&Validator> {
         let map = self.branches.get_or_init(|| {
             (nodes(schema) <= MAX_BRANCH_NODES).then(|| options(self.draft).build_map(schema).ok()).flatten()
@@ -65,7 +76,7 @@ pub(super) fn nodes(value: &Value) -> usize {
     }
 }
 
-fn options(draft: Draft) -> ValidationOptions<'static> {
+pub(super) fn options(draft: Draft) -> ValidationOptions<'static> {
     jsonschema::options().with_draft(draft).offline().should_validate_formats(false)
 }
 

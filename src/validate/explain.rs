@@ -1,17 +1,17 @@
-//! Validation errors to a text that a model can act on: where, what was
+//! Refusals to a text that a model can act on: where, what was
 //! expected, what was found.
 
-use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
 use serde_json::Value;
 
 use super::describe::{self, cut, list, quoted};
+use super::refusal::{Refusal, Why};
 
 /// Errors that a message lists.
 const MAX_ERRORS: usize = 5;
 
-/// Errors that are looked at for a message.
-const MAX_READ: usize = 100;
+/// Refusals that are looked at for a message.
+pub(super) const MAX_READ: usize = 100;
 
 /// Forms of an `anyOf` or `oneOf` that a message lists.
 const MAX_FORMS: usize = 3;
@@ -23,17 +23,16 @@ const MAX_PLACE: usize = 120;
 const NEAREST: f64 = 0.75;
 
 /// `anyOf` inside `anyOf` is digested this deep.
-const MAX_NESTING: usize = 4;
+pub(super) const MAX_NESTING: usize = 4;
 
 /// The message for arguments that are no object.
 pub(super) fn not_an_object(found: &Value) -> String {
     format!("expected a JSON object with the arguments, found {}", describe::value(found))
 }
 
-/// The message for a schema's errors, most useful first, bounded.
-pub(super) fn explain<'e>(schema: &Value, errors: impl Iterator<Item = ValidationError<'e>>) -> String {
-    let errors: Vec<ValidationError<'e>> = errors.take(MAX_READ).collect();
-    let findings = findings(schema, &errors, MAX_NESTING);
+/// The message for what a schema refuses, at most [`MAX_READ`] places, bounded.
+pub(super) fn explain(schema: &Value, refusals: &[Refusal<'_>]) -> String {
+    let findings = findings(schema, refusals, MAX_NESTING);
     let mut lines: Vec<String> = Vec::new();
     for finding in &findings {
         let line = finding.line();
@@ -44,7 +43,7 @@ pub(super) fn explain<'e>(schema: &Value, errors: impl Iterator<Item = Validatio
     let more = lines.len().saturating_sub(MAX_ERRORS);
     lines.truncate(MAX_ERRORS);
     if more > 0 {
-        let many = if errors.len() == MAX_READ { " or more" } else { "" };
+        let many = if refusals.len() == MAX_READ { " or more" } else { "" };
         lines.push(format!("and {more}{many} further errors"));
     }
     lines.join("; ")
@@ -68,24 +67,44 @@ impl Finding {
     }
 }
 
-fn findings(schema: &Value, errors: &[ValidationError<'_>], nesting: usize) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = errors.iter().flat_map(|e| finding(schema, e, nesting)).collect();
+fn findings(schema: &Value, refusals: &[Refusal<'_>], nesting: usize) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = refusals.iter().flat_map(|r| finding(schema, r, nesting)).collect();
     // An `enum` beside a `type` says all that the type says.
-    let enums: Vec<String> = errors.iter().filter(|e| names_values(e)).map(|e| e.instance_path().to_string()).collect();
-    findings.retain(|f| !(f.type_only && enums.contains(&f.place)));
+    let enums: Vec<&str> = refusals.iter().filter(|r| names_values(r)).map(|r| r.place.as_str()).collect();
+    findings.retain(|f| !(f.type_only && enums.contains(&f.place.as_str())));
     findings
 }
 
-fn names_values(error: &ValidationError<'_>) -> bool {
-    matches!(error.kind(), Kind::Enum { .. } | Kind::Constant { .. })
+fn names_values(refusal: &Refusal<'_>) -> bool {
+    matches!(refusal.kind(), Some(Kind::Enum { .. } | Kind::Constant { .. }))
 }
 
-/// What one error says; several findings where it stands for those of a branch.
-fn finding(schema: &Value, error: &ValidationError<'_>, nesting: usize) -> Vec<Finding> {
-    let found = || describe::value(error.instance());
-    let parent = || schema.pointer(error.schema_path().as_str().rsplit_once('/').map_or("", |(parent, _)| parent));
-    let text = match error.kind() {
-        Kind::AnyOf { context } | Kind::OneOfNotValid { context } => return branches(schema, error, context, nesting),
+/// What one refusal says; several findings where it stands for those of a branch.
+fn finding(schema: &Value, refusal: &Refusal<'_>, nesting: usize) -> Vec<Finding> {
+    let found = || describe::value(&refusal.found);
+    let text = match &refusal.why {
+        Why::NoBranch(count, context) => return branches(schema, refusal, *count, context, nesting),
+        Why::Keyword(kind) => keyword(schema, refusal, kind),
+        Why::Words(words) => cut(words, 200),
+        Why::Name(inner) => {
+            let inner = finding(schema, inner, nesting.saturating_sub(1));
+            format!("a property's name is wrong: {}", inner.iter().map(Finding::line).collect::<Vec<_>>().join("; "))
+        }
+        Why::Several => format!("expected exactly one of several forms, found {}, which fits more than one", found()),
+        Why::Excluded => format!("{} is excluded by the schema", found()),
+        Why::NoItem => "no item is of the expected kind".to_owned(),
+        Why::ManyItems(most) => format!("expected at most {most} items of one kind"),
+        Why::Never => "no value is allowed here".to_owned(),
+    };
+    let type_only = matches!(refusal.kind(), Some(Kind::Type { .. }));
+    vec![Finding { place: refusal.place.clone(), text, type_only }]
+}
+
+/// What a keyword says that looks at one value alone.
+fn keyword(schema: &Value, refusal: &Refusal<'_>, kind: &Kind) -> String {
+    let found = || describe::value(&refusal.found);
+    let parent = || schema.pointer(refusal.keyword.rsplit_once('/').map_or("", |(parent, _)| parent));
+    match kind {
         Kind::Type { kind } => format!("expected {}, found {}", types(kind), found()),
         Kind::Enum { options } if options.as_array().is_none_or(Vec::is_empty) => "no value is allowed here".to_owned(),
         Kind::Enum { options } => {
@@ -95,23 +114,12 @@ fn finding(schema: &Value, error: &ValidationError<'_>, nesting: usize) -> Vec<F
         Kind::Constant { expected_value } => {
             format!("expected {}, found {}", describe::literal(expected_value), found())
         }
-        Kind::Required { property } => missing(property.as_str().unwrap_or_default(), error, parent(), schema),
+        Kind::Required { property } => missing(property.as_str().unwrap_or_default(), &refusal.found, parent(), schema),
         Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
             unknown(unexpected, parent())
         }
-        Kind::FalseSchema => "no value is allowed here".to_owned(),
-        Kind::OneOfMultipleValid { .. } => {
-            format!("expected exactly one of several forms, found {}, which fits more than one", found())
-        }
-        Kind::PropertyNames { error } => format!("a property's name is wrong: {}", inner(schema, error, nesting)),
-        kind => bound(kind, error.instance()).unwrap_or_else(|| cut(&error.masked().to_string(), 200)),
-    };
-    let type_only = matches!(error.kind(), Kind::Type { .. });
-    vec![Finding { place: error.instance_path().to_string(), text, type_only }]
-}
-
-fn inner(schema: &Value, error: &ValidationError<'_>, nesting: usize) -> String {
-    finding(schema, error, nesting.saturating_sub(1)).iter().map(Finding::line).collect::<Vec<_>>().join("; ")
+        kind => bound(kind, &refusal.found).unwrap_or_else(|| format!("{} is refused by the schema", found())),
+    }
 }
 
 /// The errors about sizes, numbers and text.
@@ -132,10 +140,8 @@ fn bound(kind: &Kind, instance: &Value) -> Option<String> {
         Kind::MaxItems { limit } => format!("expected at most {limit} items, found {}", items()),
         Kind::AdditionalItems { limit } => format!("expected at most {limit} items, found {}", items()),
         Kind::UniqueItems => "expected items that differ, found equal ones".to_owned(),
-        Kind::Contains => "no item is of the expected kind".to_owned(),
         Kind::MinProperties { limit } => format!("expected at least {limit} properties, found {found}"),
         Kind::MaxProperties { limit } => format!("expected at most {limit} properties, found {found}"),
-        Kind::Not { .. } => format!("{found} is excluded by the schema"),
         _ => return None,
     })
 }
@@ -149,11 +155,11 @@ fn types(kind: &TypeKind) -> String {
 
 /// A required property that is not there, with the name that was perhaps
 /// written instead.
-fn missing(property: &str, error: &ValidationError<'_>, parent: Option<&Value>, root: &Value) -> String {
+fn missing(property: &str, found: &Value, parent: Option<&Value>, root: &Value) -> String {
     let properties = parent.and_then(|p| p.get("properties")).and_then(Value::as_object);
     let wanted = properties.and_then(|p| p.get(property)).map(|s| describe::schema(s, root));
     let wanted = wanted.map_or(String::new(), |w| format!(" ({w})"));
-    let written = error.instance().as_object().into_iter().flatten().map(|(key, _)| key.as_str());
+    let written = found.as_object().into_iter().flatten().map(|(key, _)| key.as_str());
     let unknown = written.filter(|key| properties.is_none_or(|p| !p.contains_key(*key)));
     let instead = match nearest(property, unknown) {
         Some(key) => format!("; {} is there, is {} meant?", quoted(key), quoted(property)),
@@ -192,58 +198,58 @@ fn nearest<'n>(wanted: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n
 /// of the one branch that was meant, if that can be told; else what each wants.
 fn branches(
     schema: &Value,
-    error: &ValidationError<'_>,
-    context: &[Vec<ValidationError<'static>>],
+    refusal: &Refusal<'_>,
+    count: usize,
+    context: &[Vec<Refusal<'_>>],
     nesting: usize,
 ) -> Vec<Finding> {
-    let place = error.instance_path();
-    let here = |e: &&ValidationError<'_>| e.instance_path() == place;
+    let place = &refusal.place;
+    let here = |r: &Refusal<'_>| r.place == *place;
     let of_type =
-        |branch: &&Vec<ValidationError<'_>>| !branch.iter().any(|e| here(&e) && matches!(e.kind(), Kind::Type { .. }));
-    let mut meant: Vec<&Vec<ValidationError<'static>>> = context.iter().filter(of_type).collect();
+        |branch: &&Vec<Refusal<'_>>| !branch.iter().any(|r| here(r) && matches!(r.kind(), Some(Kind::Type { .. })));
+    let mut meant: Vec<&Vec<Refusal<'_>>> = context.iter().filter(of_type).collect();
     // A member with a fixed value (`"kind": "circle"`) tells which branch was meant.
-    let fixed = |branch: &&Vec<ValidationError<'_>>| !branch.iter().any(|e| !here(&e) && names_values(e));
+    let fixed = |branch: &&Vec<Refusal<'_>>| !branch.iter().any(|r| !here(r) && names_values(r));
     if meant.iter().any(fixed) {
         meant.retain(fixed);
     }
     match (meant.as_slice(), nesting.checked_sub(1)) {
         ([only], Some(nesting)) => findings(schema, only, nesting),
-        (_, None) => vec![whole(
-            error,
-            format!("fits none of {} forms, found {}", context.len(), describe::value(error.instance())),
-        )],
-        ([], Some(_)) => vec![whole(error, wanted_types(context, error))],
-        (several, Some(nesting)) => vec![whole(error, forms(schema, several, nesting, place.as_str()))],
+        (_, None) => {
+            vec![whole(refusal, format!("fits none of {count} forms, found {}", describe::value(&refusal.found)))]
+        }
+        ([], Some(_)) => vec![whole(refusal, wanted_types(context, refusal))],
+        (several, Some(nesting)) => vec![whole(refusal, forms(schema, several, nesting, place))],
     }
 }
 
-fn whole(error: &ValidationError<'_>, text: String) -> Finding {
-    Finding { place: error.instance_path().to_string(), text, type_only: false }
+fn whole(refusal: &Refusal<'_>, text: String) -> Finding {
+    Finding { place: refusal.place.clone(), text, type_only: false }
 }
 
 /// The types of branches that all refuse the value's type.
-fn wanted_types(context: &[Vec<ValidationError<'static>>], error: &ValidationError<'_>) -> String {
+fn wanted_types(context: &[Vec<Refusal<'_>>], refusal: &Refusal<'_>) -> String {
     let mut wanted: Vec<String> = Vec::new();
     for branch in context {
-        let at_place = branch.iter().filter(|e| e.instance_path() == error.instance_path());
-        let form = at_place.clone().find_map(|e| match e.kind() {
+        let at_place = branch.iter().filter(|r| r.place == refusal.place);
+        let form = at_place.clone().find_map(|r| match r.kind()? {
             Kind::Enum { options } => options.as_array().map(|o| list(o.iter().map(describe::literal))),
             Kind::Constant { expected_value } => Some(describe::literal(expected_value)),
             _ => None,
         });
         let form = form.or_else(|| {
-            at_place.clone().find_map(|e| match e.kind() {
+            at_place.clone().find_map(|r| match r.kind()? {
                 Kind::Type { kind } => Some(types(kind)),
                 _ => None,
             })
         });
         wanted.extend(form.filter(|form| !wanted.contains(form)));
     }
-    format!("expected {}, found {}", join_or(wanted), describe::value(error.instance()))
+    format!("expected {}, found {}", join_or(wanted), describe::value(&refusal.found))
 }
 
 /// What several branches want, each by its first error.
-fn forms(schema: &Value, several: &[&Vec<ValidationError<'static>>], nesting: usize, place: &str) -> String {
+fn forms(schema: &Value, several: &[&Vec<Refusal<'_>>], nesting: usize, place: &str) -> String {
     let mut forms: Vec<String> = Vec::new();
     for branch in several {
         let Some(first) = findings(schema, branch, nesting).into_iter().next() else { continue };

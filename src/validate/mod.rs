@@ -53,6 +53,16 @@
 //! or `oneOf` read differently with equally light repairs. (A renamed key and a
 //! bracket put on or taken off weigh two, everything else one.)
 //!
+//! # Work
+//! A small schema whose references share a subschema can ask for work without
+//! end: each level of a recursive `anyOf` doubles it. So the work is counted
+//! before it is done. Where it is much more than the value is long, each
+//! subschema is held against each place once and the answer kept; a check that
+//! takes more than [`max_steps`] even so is given up, and the message says that.
+//! Such schemas with `unevaluatedProperties`, `unevaluatedItems`,
+//! `$dynamicRef` or `$recursiveRef`, or with names for their parts, are given
+//! up at once. [`Validator::check_counted`] tells the steps.
+//!
 //! ```
 //! use std::sync::Arc;
 //! use serde_json::json;
@@ -78,8 +88,12 @@ mod coerce;
 mod compile;
 mod describe;
 mod explain;
+mod judge;
 mod literal;
 mod output;
+mod parts;
+mod refusal;
+mod work;
 
 use std::sync::{Arc, OnceLock};
 
@@ -91,8 +105,10 @@ use crate::catalog::Catalog;
 use crate::dialect::{Dialect, write_call, write_tool_call};
 use crate::tool::{ACCESS_RESOURCE, Tool};
 use compile::Compiled;
+use work::Work;
 
 pub use output::{OutputSchema, OutputSchemaError};
+pub use work::max_steps;
 
 /// Longest text, in bytes, that [`Validator::correct_call`] gives.
 pub const MAX_CORRECT_CALL: usize = 4096;
@@ -161,24 +177,31 @@ impl Validator {
     /// # Errors
     /// [`RejectedKind::InvalidArguments`] with the call as it was; the message
     /// names each place, what was expected and what was found.
-    pub fn check(&self, mut call: Call, raw: &str) -> Result<Call, Box<Rejected>> {
+    pub fn check(&self, call: Call, raw: &str) -> Result<Call, Box<Rejected>> {
+        self.check_counted(call, raw).0
+    }
+
+    /// [`check`](Self::check), and the steps that it took: at most [`max_steps`]
+    /// of the arguments.
+    pub fn check_counted(&self, mut call: Call, raw: &str) -> (Result<Call, Box<Rejected>>, usize) {
+        let work = Work::on(&call.arguments);
         let message = match self.schema_of(&call) {
             Some((schema, compiled)) => {
-                let settled = coerce::coerce(compiled, schema, &call.arguments, &call.raw_arguments);
+                let settled = coerce::coerce(compiled, schema, &call.arguments, &call.raw_arguments, &work);
                 match settled {
-                    Ok(None) => return Ok(call),
+                    Ok(None) => return (Ok(call), work.done()),
                     Ok(Some((arguments, repairs))) => {
                         call.arguments = arguments;
                         add_repairs(&mut call.repairs, repairs);
-                        return Ok(call);
+                        return (Ok(call), work.done());
                     }
                     Err(message) => message,
                 }
             }
-            None if call.arguments.is_object() => return Ok(call),
+            None if call.arguments.is_object() => return (Ok(call), 0),
             None => explain::not_an_object(&call.arguments),
         };
-        Err(Box::new(reject(call, raw, message)))
+        (Err(Box::new(reject(call, raw, message))), work.done())
     }
 
     /// Checks every call of a message in place: one that is refused becomes a

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::coerce;
 use super::compile::Compiled;
+use super::work::Work;
 use crate::call::Repair;
 use crate::tool::example_value;
 
@@ -61,7 +62,7 @@ impl OutputSchema {
 
     /// A value that the schema accepts, as far as one can be made up from it.
     pub fn example(&self) -> Option<Value> {
-        Some(example_value(&self.schema)).filter(|value| self.compiled.validator.is_valid(value))
+        Some(example_value(&self.schema)).filter(|value| coerce::takes(&self.compiled, &self.schema, value))
     }
 
     /// The value as the schema wants it, and what was coerced.
@@ -71,8 +72,16 @@ impl OutputSchema {
     /// # Errors
     /// What was expected where, for the model.
     pub fn check(&self, value: &Value, raw: &str) -> Result<(Value, Vec<Repair>), String> {
-        let coerced = coerce::coerce_value(&self.compiled, &self.schema, value, raw)?;
-        Ok(coerced.unwrap_or_else(|| (value.clone(), Vec::new())))
+        self.check_counted(value, raw).0
+    }
+
+    /// [`check`](Self::check), and the steps that it took: at most
+    /// [`max_steps`](super::max_steps) of the value.
+    pub fn check_counted(&self, value: &Value, raw: &str) -> (Result<(Value, Vec<Repair>), String>, usize) {
+        let work = Work::on(value);
+        let coerced = coerce::coerce_value(&self.compiled, &self.schema, value, raw, &work);
+        let checked = coerced.map(|coerced| coerced.unwrap_or_else(|| (value.clone(), Vec::new())));
+        (checked, work.done())
     }
 }
 

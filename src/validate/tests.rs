@@ -5,6 +5,7 @@ mod messages;
 mod schemas;
 mod structure;
 mod types;
+mod work;
 
 use serde_json::json;
 

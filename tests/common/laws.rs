@@ -173,6 +173,8 @@ struct Watch<'a> {
     known: Vec<String>,
     call_bytes: usize,
     calls: usize,
+    /// The last event was a marker, or syntax in the reasoning.
+    marked_last: bool,
     /// Where calls stand, rejected ones included.
     calls_at: Vec<Span>,
     collector: Collector,
@@ -215,6 +217,7 @@ impl<'a> Watch<'a> {
             call_bytes: config.limits.call_bytes,
             calls: config.limits.calls,
             calls_at: Vec::new(),
+            marked_last: false,
             collector: Collector::new(),
             broken: None,
         }
@@ -237,6 +240,7 @@ impl<'a> Watch<'a> {
             return Err(format!("spans do not tile: at {}, pushed {}, span {span:?}", self.at, self.pushed));
         }
         self.at = end;
+        self.marked_last = matches!(event, Event::Marker { .. } | Event::Reasoning { syntax: Some(_), .. });
         let under = &self.stream[start..end];
         match event {
             Event::Text { text, .. } | Event::Reasoning { text, .. } | Event::Marker { text, .. } => {
@@ -276,7 +280,17 @@ impl<'a> Watch<'a> {
                 expect(start == end && self.finished, || "promoted before the end".to_owned())?;
                 expect(self.drafts.contains(index), || "no complete draft has this index".to_owned())
             }
+            Event::Unlisted { index, count, .. } => {
+                self.between_calls()?;
+                expect(start == end && self.finished && *count > 0, || "calls are counted at the end".to_owned())?;
+                expect(index + 1 == self.next && self.is_past_limit(), || "fewer calls than may be listed".to_owned())
+            }
         }
+    }
+
+    /// Whether so many calls were reported that a further one may be a marker.
+    fn is_past_limit(&self) -> bool {
+        self.next as usize > self.calls
     }
 
     fn between_calls(&self) -> Result<(), Broken> {
@@ -335,6 +349,11 @@ impl<'a> Watch<'a> {
             return Err(broken);
         }
         let held = &self.stream[self.at..self.pushed];
+        // Of a call past both limits a part was handed on as a marker; that one is
+        // open nothing says.
+        if self.is_past_limit() && self.marked_last {
+            return Ok(());
+        }
         if self.open.is_some() || held.len() <= self.hold || self.may_be_call(held) {
             return Ok(());
         }

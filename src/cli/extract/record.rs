@@ -66,6 +66,9 @@ struct RejectedOut<'a> {
     kind: RejectedKind,
     raw: &'a str,
     message: Cow<'a, str>,
+    /// How many calls more are not listed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    count: Option<u64>,
 }
 
 /// The answer to a line that is no record.
@@ -202,7 +205,8 @@ fn rejected<'a>(rejected: &'a Rejected, validator: &Validator) -> RejectedOut<'a
         Some(correct) => Cow::Owned(format!("{}. A correct call: {correct}", rejected.message)),
         None => Cow::Borrowed(rejected.message.as_str()),
     };
-    RejectedOut { kind: rejected.kind, raw: &rejected.raw, message }
+    let count = (rejected.count > 0).then_some(rejected.count);
+    RejectedOut { kind: rejected.kind, raw: &rejected.raw, message, count }
 }
 
 /// Reads a JSON object; a derived reader would take an array for one too.

@@ -124,6 +124,9 @@ impl<W: Write> View for Show<W> {
             }
             // A promoted call is shown once its arguments were checked, at the answer's end.
             OwnedEvent::Promoted { .. } => Ok(()),
+            OwnedEvent::Unlisted { count, .. } => {
+                self.line(DRAFT, &format!("[calls past the limit that are not listed: {count}]"))
+            }
             OwnedEvent::CallStart { .. } | OwnedEvent::ArgsDelta { .. } => Ok(()),
             OwnedEvent::CallEnd { .. } | OwnedEvent::Marker { .. } => Ok(()),
         }

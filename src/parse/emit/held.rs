@@ -16,6 +16,10 @@ pub(super) struct Pending {
     pub(super) held: Vec<Held>,
     /// Calls among them that are over.
     pub(super) ended: u32,
+    /// One of them is further past the limit on calls than the first.
+    pub(super) is_past_limit: bool,
+    /// Calls that are not reported.
+    pub(super) unlisted: u64,
 }
 
 #[derive(Debug)]
@@ -38,7 +42,14 @@ impl Emitter {
     /// Starts to hold everything from here, a fence that opens, or goes on holding.
     pub(in crate::parse) fn hold_fence(&mut self) {
         let start = self.reported;
-        let pending = self.pending.get_or_insert_with(|| Pending { start, in_fence: true, held: Vec::new(), ended: 0 });
+        let pending = self.pending.get_or_insert_with(|| Pending {
+            start,
+            in_fence: true,
+            held: Vec::new(),
+            ended: 0,
+            is_past_limit: false,
+            unlisted: 0,
+        });
         pending.in_fence = true;
     }
 
@@ -61,6 +72,7 @@ impl Emitter {
         let after = self.reported;
         self.reported = pending.start;
         let mut open = None;
+        self.leave_out(pending.unlisted, as_quoted);
         for held in pending.held {
             match held {
                 Held::Space(range, true) if !as_quoted => {

@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 use super::given_back::NoCall;
 use super::names::Names;
 use super::tables::Tables;
-use super::tentative::{Cut, Go, HeldCall, Tentative, cut_behind, ends_message};
+use super::tentative::{Cut, Go, HeldCall, HeldCalls, Tentative, cut_behind, ends_message};
 use super::verdict::Parts;
 use super::window::{Match, Window, begins, leading_space};
 use crate::call::Repair;
@@ -66,7 +66,7 @@ pub(super) struct Python {
     cursor: u64,
     /// Name of the open call.
     name: String,
-    calls: Vec<HeldCall>,
+    calls: HeldCalls,
     max_depth: usize,
     think_ends: bool,
 }
@@ -80,7 +80,7 @@ impl Python {
             Form::List => (State::Name { may_end: false }, at + 1),
             Form::QuotedList => (State::Quote { may_end: false }, at + 1),
         };
-        Python { form, state, cursor, name: String::new(), calls: Vec::new(), max_depth, think_ends }
+        Python { form, state, cursor, name: String::new(), calls: HeldCalls::default(), max_depth, think_ends }
     }
 
     /// Outside calls, at something that is not white space.
@@ -140,7 +140,7 @@ impl Python {
         let Some(parts) = parts(&self.name, reader.into_arguments(), raw, tables) else {
             return Go::Text(end, NoCall::NoKeyword);
         };
-        self.calls.push(HeldCall { span: start..end, parts });
+        self.calls.push(HeldCall { span: start..end, parts }, tables.config.limits.calls);
         if self.form == Form::Line {
             self.state = State::Rest(end);
         }
@@ -160,7 +160,7 @@ impl Python {
             Ok(parts) => parts,
             Err(why) => return Go::Text(self.cursor, why),
         };
-        self.calls.push(HeldCall { span: start..self.cursor, parts });
+        self.calls.push(HeldCall { span: start..self.cursor, parts }, tables.config.limits.calls);
         self.state = State::Between;
         Go::On
     }
@@ -235,7 +235,7 @@ impl Tentative for Python {
         }
     }
 
-    fn calls(&mut self) -> &mut Vec<HeldCall> {
+    fn calls(&mut self) -> &mut HeldCalls {
         &mut self.calls
     }
 }

@@ -80,7 +80,11 @@ impl Scanner {
     pub(super) fn new(tables: Arc<Tables>) -> Self {
         let mode = tables.config.reasoning;
         Scanner {
-            emitter: Emitter::new(tables.config.reasoning_calls, mode == ReasoningMode::Open),
+            emitter: Emitter::new(
+                tables.config.reasoning_calls,
+                mode == ReasoningMode::Open,
+                tables.config.limits.calls,
+            ),
             tables,
             call: None,
             at: 0,

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use jsonschema::error::{TypeKind, ValidationErrorKind};
+use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
 use jsonschema::paths::Location;
 use jsonschema::{JsonTypeSet, ValidationError};
 use serde_json::Value;
+
+use crate::validate::refusal::{Refusal, Why};
 
 /// What a schema wanted where it refused a value.
 pub(super) enum Need {
@@ -20,6 +22,8 @@ pub(super) enum Need {
     OtherKeys,
     /// To fit one of this many branches, whose array stands at this pointer.
     Branch(String, usize),
+    /// What no other reading of the value answers.
+    Other,
 }
 
 /// A place where a schema refused a value, and what it wanted there.
@@ -29,22 +33,40 @@ pub(super) struct Fault {
 }
 
 impl Fault {
-    /// What an error asks for, if another reading of the value may answer it.
-    pub(super) fn of(error: &ValidationError<'_>, at: &str) -> Option<Self> {
-        use ValidationErrorKind as Kind;
+    /// What an error asks for, of the validator of the subschema at `at`.
+    pub(super) fn of(error: &ValidationError<'_>, at: &str) -> Self {
         let need = match error.kind() {
+            Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
+                Need::Branch(absolute(at, error.schema_path(), error.evaluation_path()), context.len())
+            }
+            kind => Need::of(kind),
+        };
+        Fault { path: error.instance_path().as_str().to_owned(), need }
+    }
+
+    /// What a refusal asks for.
+    pub(super) fn of_refusal(refusal: Refusal<'_>) -> Self {
+        let need = match refusal.why {
+            Why::Keyword(kind) => Need::of(&kind),
+            Why::NoBranch(count, _) => Need::Branch(refusal.keyword, count),
+            _ => Need::Other,
+        };
+        Fault { path: refusal.place, need }
+    }
+}
+
+impl Need {
+    /// What a keyword asks for that looks at one value alone.
+    fn of(kind: &Kind) -> Self {
+        match kind {
             Kind::Type { kind: TypeKind::Single(one) } => Need::Types(JsonTypeSet::empty().insert(*one)),
             Kind::Type { kind: TypeKind::Multiple(types) } => Need::Types(*types),
             Kind::Enum { options } => Need::Options(Arc::clone(options)),
             Kind::Constant { expected_value } => Need::Only(Arc::clone(expected_value)),
-            Kind::Required { property } => Need::Property(property.as_str()?.to_owned()),
+            Kind::Required { property } => Need::Property(property.as_str().unwrap_or_default().to_owned()),
             Kind::AdditionalProperties { .. } | Kind::UnevaluatedProperties { .. } => Need::OtherKeys,
-            Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
-                Need::Branch(absolute(at, error.schema_path(), error.evaluation_path()), context.len())
-            }
-            _ => return None,
-        };
-        Some(Fault { path: error.instance_path().as_str().to_owned(), need })
+            _ => Need::Other,
+        }
     }
 }
 

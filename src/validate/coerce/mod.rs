@@ -5,34 +5,38 @@
 //! the names of properties are looked up by hand (`keys`). Each round reads the
 //! errors, gives the refused values another reading, and asks again: text that
 //! held an object has members that need a round of their own. `anyOf` and
-//! `oneOf` are settled by trying their branches on copies of the value.
+//! `oneOf` are settled by trying their branches on copies of the value; what
+//! became of a value in a branch is kept, as an outer `anyOf` asks it once for
+//! each of its own branches.
+//!
+//! Where the validator would do too much work, `judge` says what it would say.
 
+mod ask;
 mod fault;
 mod keys;
 mod reading;
 mod whole;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use jsonschema::{JsonType, Validator};
+use jsonschema::JsonType;
 use serde_json::Value;
 
 use self::fault::{Fault, Need};
 use self::keys::Declared;
 use self::reading::Reading;
 use super::compile::{Compiled, nodes};
+use super::judge::Judge;
+use super::work::Work;
 use super::{explain, literal};
 use crate::call::Repair;
 
 /// Rounds for one value: text inside text inside text is followed this far.
 const MAX_ROUNDS: usize = 8;
 
-/// Nesting of branches that are tried inside branches.
-const MAX_BRANCHING: usize = 8;
-
-/// Values looked at for one call, over all rounds and branches. Arguments that
-/// need more are refused as they are.
-const MAX_WORK: usize = 2_000_000;
+/// Nesting of branches that are tried inside branches: some in each level of
+/// the deepest arguments.
+const MAX_BRANCHING: usize = 2 * MAX_DEPTH;
 
 /// Errors that one round acts on.
 const MAX_FAULTS: usize = 100_000;
@@ -51,40 +55,53 @@ pub(super) type Coerced = Option<(Value, Vec<Repair>)>;
 ///
 /// # Errors
 /// What is wrong, for the model.
-pub(super) fn coerce(compiled: &Compiled, schema: &Value, arguments: &Value, raw: &str) -> Result<Coerced, String> {
+pub(super) fn coerce(
+    compiled: &Compiled,
+    schema: &Value,
+    arguments: &Value,
+    raw: &str,
+    work: &Work,
+) -> Result<Coerced, String> {
     if arguments.is_object() {
-        return coerce_value(compiled, schema, arguments, raw);
+        return coerce_value(compiled, schema, arguments, raw, work);
     }
     let (value, readings) = Reading::arguments(arguments).ok_or_else(|| explain::not_an_object(arguments))?;
     let mut repairs = Vec::new();
     for reading in readings {
         reading.note("", &mut repairs);
     }
-    settle(compiled, schema, value, raw, repairs)
+    settle(Run::new(compiled, schema, raw, work), value, repairs)
 }
 
 /// Coerces any value to one that the schema accepts.
 ///
 /// # Errors
 /// What is wrong, for the model.
-pub(super) fn coerce_value(compiled: &Compiled, schema: &Value, value: &Value, raw: &str) -> Result<Coerced, String> {
-    if compiled.validator.is_valid(value) && !whole::any(value) {
-        return Ok(None);
-    }
-    settle(compiled, schema, value.clone(), raw, Vec::new())
-}
-
-fn settle(
+pub(super) fn coerce_value(
     compiled: &Compiled,
     schema: &Value,
-    mut value: Value,
+    value: &Value,
     raw: &str,
-    mut repairs: Vec<Repair>,
+    work: &Work,
 ) -> Result<Coerced, String> {
-    let mut run = Run { compiled, schema, raw, work: MAX_WORK };
-    let spot = Spot { validator: &compiled.validator, at: "", base: "", item: false, branching: MAX_BRANCHING };
+    let mut run = Run::new(compiled, schema, raw, work);
+    match run.takes("", value) {
+        Some(true) if !whole::any(value) => Ok(None),
+        Some(_) => settle(run, value.clone(), Vec::new()),
+        None => Err(work.message()),
+    }
+}
+
+/// Whether a schema takes a value as it is.
+pub(super) fn takes(compiled: &Compiled, schema: &Value, value: &Value) -> bool {
+    Run::new(compiled, schema, "", &Work::on(value)).takes("", value) == Some(true)
+}
+
+fn settle(mut run: Run<'_>, mut value: Value, mut repairs: Vec<Repair>) -> Result<Coerced, String> {
+    let spot = Spot { at: "", base: "", item: false, branching: MAX_BRANCHING };
     if !run.settle(spot, &mut value, &mut repairs) {
-        return Err(explain::explain(schema, compiled.validator.iter_errors(&value)));
+        let refusals = run.refusals(&value).filter(|_| !run.work.is_stopped());
+        return Err(refusals.map_or_else(|| run.work.message(), |refusals| explain::explain(run.schema, &refusals)));
     }
     run.write_whole_floats_as_integers(&mut value, &mut repairs);
     let mut seen = HashSet::new();
@@ -95,8 +112,7 @@ fn settle(
 /// A value that is settled, as its surroundings see it.
 #[derive(Clone, Copy)]
 struct Spot<'a> {
-    validator: &'a Validator,
-    /// Place of the validator's schema in the whole schema.
+    /// Place in the whole schema of the subschema that it has to fit.
     at: &'a str,
     /// Place of the value in the arguments.
     base: &'a str,
@@ -111,28 +127,43 @@ struct Run<'a> {
     compiled: &'a Compiled,
     schema: &'a Value,
     raw: &'a str,
-    /// What is left of [`MAX_WORK`].
-    work: usize,
+    work: &'a Work,
+    judge: Judge<'a, 'a>,
+    /// The validator would have done too much work: it is asked no more.
+    judged: bool,
+    /// What became of values in branches.
+    tried: HashMap<Question, Vec<Tried>>,
 }
 
-impl Run<'_> {
+/// The array of branches that a value was tried in, the value's place, and
+/// whether it is an item of an array.
+type Question = (String, String, bool);
+
+/// A value, and what became of it; nothing while that is being asked.
+type Tried = (Value, Option<(Value, Vec<Repair>)>);
+
+impl<'a> Run<'a> {
+    fn new(compiled: &'a Compiled, schema: &'a Value, raw: &'a str, work: &'a Work) -> Self {
+        let judge = Judge::new(compiled.rules(schema), work);
+        Run { compiled, schema, raw, work, judge, judged: false, tried: HashMap::new() }
+    }
+
     /// Gives other readings to what is refused in `value`; whether it is
     /// accepted in the end.
     fn settle(&mut self, spot: Spot<'_>, value: &mut Value, repairs: &mut Vec<Repair>) -> bool {
         for _ in 0..MAX_ROUNDS {
-            if !self.spend(nodes(value)) {
-                break;
+            if !self.work.spend(nodes(value)) {
+                return false;
             }
-            let mut errors = spot.validator.iter_errors(value).peekable();
-            if errors.peek().is_none() {
+            let Some(faults) = self.faults(spot, value) else { return false };
+            if faults.is_empty() {
                 return true;
             }
-            let faults: Vec<Fault> = errors.take(MAX_FAULTS).filter_map(|e| Fault::of(&e, spot.at)).collect();
             if !self.round(spot, value, faults, repairs) {
                 return false;
             }
         }
-        spot.validator.is_valid(value)
+        self.takes(spot.at, value) == Some(true)
     }
 
     /// Acts on the faults of one round; whether anything changed.
@@ -159,6 +190,7 @@ impl Run<'_> {
                     repairs.extend(done);
                     changed.insert(path);
                 }
+                Need::Other => {}
                 need => {
                     let Some(reading) = self.reading(&need, spot, value, &path) else { continue };
                     if place.matches('/').count() + depth(&reading.value) > MAX_DEPTH {
@@ -173,22 +205,45 @@ impl Run<'_> {
         renamed || !changed.is_empty()
     }
 
+    /// What becomes of a value in branches; it is tried in them once.
+    fn branch(&mut self, pointer: &str, count: usize, value: &Value, spot: Spot<'_>) -> Option<(Value, Vec<Repair>)> {
+        if !self.work.spend(nodes(value)) {
+            return None;
+        }
+        let question = (pointer.to_owned(), spot.base.to_owned(), spot.item);
+        let tried = self.tried.entry(question.clone()).or_default();
+        if let Some((_, became)) = tried.iter().find(|(tried, _)| tried == value) {
+            return became.clone();
+        }
+        let index = tried.len();
+        tried.push((value.clone(), None));
+        let became = self.try_branches(pointer, count, value, spot);
+        if let Some(tried) = self.tried.get_mut(&question).and_then(|tried| tried.get_mut(index)) {
+            tried.1.clone_from(&became);
+        }
+        became
+    }
+
     /// Tries the branches of `anyOf` or `oneOf`: the value in the branch that
     /// takes the lightest repairs. Where two take equally light ones to
     /// different values, nobody knows which was meant, and there is none.
-    fn branch(&mut self, pointer: &str, count: usize, value: &Value, spot: Spot<'_>) -> Option<(Value, Vec<Repair>)> {
+    fn try_branches(
+        &mut self,
+        pointer: &str,
+        count: usize,
+        value: &Value,
+        spot: Spot<'_>,
+    ) -> Option<(Value, Vec<Repair>)> {
         let branching = spot.branching.checked_sub(1)?;
-        let compiled = self.compiled;
         let mut best: Option<(usize, Value, Vec<Repair>)> = None;
         let mut ambiguous = false;
         for index in 0..count {
             let at = format!("{pointer}/{index}");
-            let Some(validator) = compiled.branch(self.schema, &at) else { continue };
-            if !self.spend(nodes(value)) {
+            if !self.work.spend(nodes(value)) {
                 return None;
             }
             let (mut candidate, mut done) = (value.clone(), Vec::new());
-            let spot = Spot { validator, at: &at, branching, ..spot };
+            let spot = Spot { at: &at, branching, ..spot };
             if !self.settle(spot, &mut candidate, &mut done) || done.is_empty() {
                 continue;
             }
@@ -217,7 +272,7 @@ impl Run<'_> {
                 Reading::as_option(found, options.as_array().map(Vec::as_slice).unwrap_or_default(), self.raw)
             }
             Need::Only(only) => Reading::as_option(found, std::slice::from_ref(&**only), self.raw),
-            Need::Property(_) | Need::OtherKeys | Need::Branch(..) => None,
+            Need::Property(_) | Need::OtherKeys | Need::Branch(..) | Need::Other => None,
         }
     }
 
@@ -231,12 +286,12 @@ impl Run<'_> {
         let reading = Reading::as_item(found)?;
         let fits = match found {
             // `false` for a list of texts may mean that there is none.
-            Value::Bool(_) => self.takes(spot, value, path, &reading.value),
+            Value::Bool(_) => self.takes_at(spot, value, path, &reading.value),
             Value::String(text) => match literal::compound(text) {
                 // An item that is text, or one that text holds?
                 Some((inner, _)) => {
-                    !(self.takes(spot, value, path, &Value::from(vec![inner]))
-                        && self.takes(spot, value, path, &reading.value))
+                    !(self.takes_at(spot, value, path, &Value::from(vec![inner]))
+                        && self.takes_at(spot, value, path, &reading.value))
                 }
                 None => true,
             },
@@ -246,16 +301,15 @@ impl Run<'_> {
     }
 
     /// Whether the schema has nothing against another value at a path.
-    fn takes(&mut self, spot: Spot<'_>, value: &mut Value, path: &str, other: &Value) -> bool {
-        if !self.spend(nodes(value) + nodes(other)) {
+    fn takes_at(&mut self, spot: Spot<'_>, value: &mut Value, path: &str, other: &Value) -> bool {
+        if !self.work.spend(nodes(value) + nodes(other)) {
             return false;
         }
         let Some(slot) = value.pointer_mut(path) else { return false };
         let old = std::mem::replace(slot, other.clone());
-        let taken = !spot.validator.iter_errors(value).any(|error| {
-            let at = error.instance_path().as_str();
-            at.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        });
+        let within =
+            |fault: &Fault| fault.path.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        let taken = self.faults(spot, value).is_some_and(|faults| !faults.iter().any(within));
         if let Some(slot) = value.pointer_mut(path) {
             *slot = old;
         }
@@ -274,7 +328,7 @@ impl Run<'_> {
     ) -> bool {
         let Some(Value::Object(members)) = value.pointer_mut(path) else { return false };
         let Some((mut declared, work)) = Declared::at(self.schema, place) else { return false };
-        if !self.spend(work + members.len()) {
+        if !self.work.spend(work + members.len()) {
             return false;
         }
         wanted.into_iter().for_each(|name| declared.add(name));
@@ -285,12 +339,6 @@ impl Run<'_> {
         keys::rename(members, &renames);
         repairs.extend(renames.iter().map(|(old, _)| Repair::KeyRenamed(member(place, old))));
         true
-    }
-
-    fn spend(&mut self, work: usize) -> bool {
-        let left = self.work.checked_sub(work);
-        self.work = left.unwrap_or(0);
-        left.is_some()
     }
 }
 

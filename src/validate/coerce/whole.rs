@@ -10,6 +10,17 @@ use crate::validate::compile::nodes;
 const MAX_WHOLE: usize = 64;
 
 impl Run<'_> {
+    /// Whether the schema refuses another number at a place.
+    fn refuses(&mut self, other: Option<Number>, place: &str, value: &mut Value) -> bool {
+        let Some(slot) = value.pointer_mut(place) else { return false };
+        let old = std::mem::replace(slot, other.map_or(Value::Null, Value::Number));
+        let taken = self.takes("", value);
+        if let Some(slot) = value.pointer_mut(place) {
+            *slot = old;
+        }
+        taken == Some(false)
+    }
+
     /// Writes `5.0` as `5` where only an integer fits: JSON Schema takes it for
     /// one, but many servers do not. Only an integer fits where the schema
     /// refuses the number when half is added, and also when half is taken away.
@@ -17,20 +28,11 @@ impl Run<'_> {
         let mut places = Vec::new();
         find(value, "", &mut places);
         for (place, float) in places {
-            if !self.spend(2 * nodes(value)) {
+            if !self.work.spend(2 * nodes(value)) {
                 return;
             }
-            let mut refused = |changed: Option<Number>| {
-                let Some(slot) = value.pointer_mut(&place) else { return false };
-                let old = std::mem::replace(slot, changed.map_or(Value::Null, Value::Number));
-                let refused = !self.compiled.validator.is_valid(value);
-                if let Some(slot) = value.pointer_mut(&place) {
-                    *slot = old;
-                }
-                refused
-            };
-            if refused(Number::from_f64(float + 0.5))
-                && refused(Number::from_f64(float - 0.5))
+            if self.refuses(Number::from_f64(float + 0.5), &place, value)
+                && self.refuses(Number::from_f64(float - 0.5), &place, value)
                 && let Some(slot) = value.pointer_mut(&place)
                 && let Some(integer) = Number::from_f64(float).and_then(|n| integer(&n))
             {

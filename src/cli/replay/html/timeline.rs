@@ -193,7 +193,10 @@ fn parts(events: &[OwnedEvent]) -> Vec<(Kind, std::ops::Range<u64>)> {
             OwnedEvent::Text { span, .. } => (Kind::Answer, span.clone()),
             OwnedEvent::Reasoning { span, .. } => (Kind::Reasoning, span.clone()),
             OwnedEvent::Marker { .. } => continue,
-            OwnedEvent::Reclassified { .. } | OwnedEvent::Restored { .. } | OwnedEvent::Promoted { .. } => continue,
+            OwnedEvent::Reclassified { .. }
+            | OwnedEvent::Restored { .. }
+            | OwnedEvent::Promoted { .. }
+            | OwnedEvent::Unlisted { .. } => continue,
         };
         match parts.last_mut() {
             Some((last, part)) if *last == kind => part.end = span.end,
