@@ -11,7 +11,7 @@ VENV     := $(SERVERS)/venv
 VENV_SET := $(VENV)/.set-up
 VENV1    := $(SERVERS)/venv-v1
 VENV1_SET := $(VENV1)/.set-up
-FEATURES := prompt validate agent client mcp cli
+FEATURES := prompt validate agent client mcp
 
 .PHONY: all test needs browser servers pictures conformance soak check check-windows lint fmt-check docs bench bench-extract bench-hub bench-peers bench-smoke bench-limits fuzz fuzz-smoke clean-servers
 
@@ -53,13 +53,14 @@ $(VENV1_SET): $(SERVERS)/requirements-v1.txt
 # The pictures of the READMEs, from the real thing: the demo on a terminal, and a page of its
 # recording in a browser, which wants CJK fonts (Debian: fonts-noto-cjk).
 pictures: browser
-	$(CARGO) test --quiet --test pictures draw_the_pictures -- --ignored
+	$(CARGO) test --quiet --test command draw_the_pictures -- --ignored
 
 # Ten MCP servers, killed and started anew at random; SOAK seconds.
 SOAK ?= 600
 soak:
+	$(CARGO) build --quiet
 	$(CARGO) test --quiet --test mcp_faults -- --list > /dev/null
-	dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
+	export TOOLGRAFT="$(CURDIR)/target/debug/toolgraft" && dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
 		$$(ls -t target/debug/deps/mcp_faults-* | grep -v '\.d$$' | head -1) soak $(SOAK) "$$dir"
 
 # The client scenarios of the public conformance suite of MCP, at both versions of the protocol.
@@ -74,13 +75,13 @@ $(CONFORMANCE)/node_modules/.set-up: $(CONFORMANCE)/package.json
 
 # Each feature alone; and no tokio in what must work without it.
 check:
-	$(CARGO) check --no-default-features
+	$(CARGO) check -p toolgraft
 	@for feature in $(FEATURES); do \
 		echo "check $$feature"; \
-		$(CARGO) check --quiet --no-default-features --features $$feature || exit 1; \
+		$(CARGO) check -p toolgraft --quiet --features $$feature || exit 1; \
 	done
 	@for features in "" prompt validate prompt,validate; do \
-		tree=$$($(CARGO) tree -e normal --no-default-features --features "$$features" --prefix none) || exit 1; \
+		tree=$$($(CARGO) tree -p toolgraft -e normal --features "$$features" --prefix none) || exit 1; \
 		if echo "$$tree" | grep -q '^tokio '; then echo "tokio came in with the features '$$features'"; exit 1; fi; \
 	done
 

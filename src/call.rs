@@ -276,12 +276,12 @@ pub struct Reason {
 
 impl Rejected {
     /// Why it must not run.
-    pub(crate) fn reason(&self) -> Reason {
+    pub fn reason(&self) -> Reason {
         Reason { kind: self.kind, message: self.message.clone(), nearest: self.nearest.clone() }
     }
 
     /// The same call, rejected for another reason.
-    pub(crate) fn set_reason(&mut self, reason: Reason) {
+    pub fn set_reason(&mut self, reason: Reason) {
         let Reason { kind, message, nearest } = reason;
         (self.kind, self.message, self.nearest) = (kind, message, nearest);
     }
@@ -302,14 +302,14 @@ impl Rejected {
     }
 
     /// A call that was only drafted in the reasoning.
-    pub(crate) fn draft(call: Call, raw: impl Into<String>) -> Self {
+    pub fn draft(call: Call, raw: impl Into<String>) -> Self {
         Rejected::of(call, RejectedKind::InReasoning, raw, RejectedKind::in_reasoning_message())
     }
 }
 
 impl RejectedKind {
     /// The message of every `in_reasoning` rejection.
-    pub(crate) fn in_reasoning_message() -> &'static str {
+    pub fn in_reasoning_message() -> &'static str {
         "the call stands in the reasoning; only the answer's calls are run"
     }
 }

@@ -34,7 +34,8 @@
 //! | `agent` | turn, agent, in-process functions (tokio); brings the two above |
 //! | `client` | models behind OpenAI-compatible endpoints (reqwest); brings `agent` |
 //! | `mcp` | MCP over stdio and streamable HTTP (rmcp, reqwest); brings `agent` |
-//! | `cli` (default) | the `toolgraft` program; brings everything |
+//!
+//! No feature is on by default. The program `toolgraft` is the package `toolgraft-cli`.
 //!
 //! # Three kinds of failure
 //!
@@ -47,8 +48,6 @@ pub mod agent;
 pub mod assemble;
 pub mod call;
 pub mod catalog;
-#[cfg(feature = "cli")]
-pub mod cli;
 pub mod conversation;
 pub mod dialect;
 pub mod error;

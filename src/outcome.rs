@@ -10,9 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use bounded::{Cut, RESULT_BYTES, bounded, cut};
-#[cfg(feature = "cli")]
-pub(crate) use neutralise::is_invisible;
-pub use neutralise::{Neutraliser, strip_invisible};
+pub use neutralise::{Neutraliser, is_invisible, strip_invisible};
 
 use crate::reasoning::keyword_enum;
 

@@ -125,7 +125,7 @@ impl Policy {
 
 /// Whether the model itself wants a call approved, as prompts of Cline's style have
 /// it say. It may only tighten: its word that none is needed counts for nothing.
-pub(crate) fn wants_approval(arguments: &Map<String, Value>) -> bool {
+pub fn wants_approval(arguments: &Map<String, Value>) -> bool {
     match arguments.get("requires_approval") {
         Some(Value::Bool(wants)) => *wants,
         Some(Value::String(wants)) => wants.trim().eq_ignore_ascii_case("true"),
@@ -134,7 +134,7 @@ pub(crate) fn wants_approval(arguments: &Map<String, Value>) -> bool {
 }
 
 /// Whether a pattern matches a tool.
-pub(crate) fn matches(pattern: &str, server: Option<&str>, tool: &str) -> bool {
+pub fn matches(pattern: &str, server: Option<&str>, tool: &str) -> bool {
     match (pattern.contains('/'), server) {
         (true, Some(server)) => glob(pattern, &format!("{server}/{tool}")),
         (false, Some(server)) if pattern.contains('.') => {

@@ -101,7 +101,6 @@ mod tests {
     }
 
     /// The estimate's documentation gives this bound.
-    #[cfg(feature = "cli")]
     #[test]
     fn the_estimate_is_near_a_real_count() {
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots");

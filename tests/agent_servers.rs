@@ -2,7 +2,7 @@
 //!
 //! `make servers` installs the servers; `make test` runs these tests.
 
-#![cfg(feature = "cli")]
+#![cfg(all(feature = "client", feature = "mcp"))]
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 #[path = "common/endpoint.rs"]

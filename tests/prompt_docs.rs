@@ -1,5 +1,5 @@
 //! The tables of `docs/prompt.md` say what the code does.
-#![cfg(feature = "cli")]
+#![cfg(all(feature = "client", feature = "mcp"))]
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use std::fs;

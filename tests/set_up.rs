@@ -29,8 +29,9 @@ impl Machine {
     fn new() -> Self {
         let machine = Machine { folder: tempfile::tempdir().unwrap() };
         fs::create_dir_all(machine.path("tests/browser")).unwrap();
+        fs::create_dir_all(machine.path("cli/tests/command")).unwrap();
         fs::create_dir(machine.path("bin")).unwrap();
-        for file in ["tests/browser/set-up", "tests/needs", "tests/replay_page.rs"] {
+        for file in ["tests/browser/set-up", "tests/needs", "cli/tests/command/replay_page.rs"] {
             fs::copy(root().join(file), machine.path(file)).unwrap();
         }
         for tool in ["sh", "dirname", "sed", "rm", "mkdir", "touch", "chmod", "cp"] {
@@ -167,8 +168,8 @@ fn who_wants_no_browser_installed_says_so() {
 fn every_test_that_asks_for_the_browser_is_named_so() {
     let asks = regex::Regex::new(r#"browser::wanted\((?:"([^"]*)")?"#).unwrap();
     let mut found = Vec::new();
-    for file in fs::read_dir(root().join("tests")).unwrap().map(|entry| entry.unwrap().path()) {
-        if file.extension().is_none_or(|extension| extension != "rs") || file.ends_with("set_up.rs") {
+    for file in fs::read_dir(root().join("cli/tests/command")).unwrap().map(|entry| entry.unwrap().path()) {
+        if file.extension().is_none_or(|extension| extension != "rs") {
             continue;
         }
         let text = fs::read_to_string(&file).unwrap();

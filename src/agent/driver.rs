@@ -4,18 +4,16 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use futures::future::BoxFuture;
-use futures::stream::{BoxStream, FuturesUnordered, StreamExt};
+use futures::stream::{FuturesUnordered, StreamExt};
 use tokio_util::sync::CancellationToken;
 
 use super::asking::{Asking, ask};
-use super::record::TurnRecord;
+use super::record::{Events, TurnRecord};
 use super::{AgentEvent, Inner};
 use crate::model::{ModelError, ModelEvent, Request};
 use crate::outcome::{Outcome, Status};
 use crate::route::Invocation;
 use crate::turn::{Action, Input, Turn};
-
-pub(super) type Events = BoxStream<'static, Result<ModelEvent, ModelError>>;
 
 /// What runs for one turn.
 pub(super) struct Driver {

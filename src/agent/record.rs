@@ -2,16 +2,19 @@
 
 use std::collections::HashSet;
 
+use futures::stream::BoxStream;
 use serde_json::{Map, Value};
 
 use super::AgentEvent;
-use super::driver::Events;
 use crate::call::{Call, Rejected};
 use crate::catalog::Catalog;
 use crate::event::Region;
-use crate::model::Request;
+use crate::model::{ModelError, ModelEvent, Request};
 use crate::outcome::Outcome;
 use crate::transcript::Recorder;
+
+/// What a model sends in a round.
+pub(super) type Events = BoxStream<'static, Result<ModelEvent, ModelError>>;
 
 /// Writes what a turn makes of its answers.
 ///

@@ -22,12 +22,10 @@ use crate::tool::ToolChoice;
 use crate::wire::ToolDefinition;
 
 pub use crate::message::Usage;
-#[cfg(feature = "cli")]
-pub(crate) use openai::shown_url;
 #[cfg(feature = "client")]
 pub use openai::{
     BACKOFF, CONNECT_TIMEOUT, ClientError, IDLE_TIMEOUT, LIST_TIMEOUT, MAX_EVENT, MAX_RETRY_AFTER, ModelInfo, OpenAi,
-    OpenAiBuilder, PROBE_TIMEOUT, RETRIES, Tracer,
+    OpenAiBuilder, PROBE_TIMEOUT, RETRIES, Tracer, shown_url,
 };
 pub use recorded::{Recorded, Round, Step};
 

@@ -290,7 +290,9 @@ pub fn strip_invisible(text: &str) -> Cow<'_, str> {
     if text.contains(is_invisible) { Cow::Owned(text.replace(is_invisible, "")) } else { Cow::Borrowed(text) }
 }
 
-pub(crate) fn is_invisible(c: char) -> bool {
+/// Whether a character is not seen and may hide something: a control character other than
+/// line break and tab, a formatting or a filling character.
+pub fn is_invisible(c: char) -> bool {
     (c.is_control() && !matches!(c, '\n' | '\t' | '\r'))
         || matches!(c,
             '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'

@@ -132,8 +132,7 @@ async fn havoc(hub: &Hub, case: &Case, end: Instant) -> (u64, u64) {
 /// Starts the program with servers of its own, again and again, and sends it a signal:
 /// it has to end, and so have all that it started. The number of signals.
 async fn signals(case: &Case, end: Instant) -> Result<u64, String> {
-    // Without the command there is no program.
-    let Some(program) = option_env!("CARGO_BIN_EXE_toolgraft") else { return Ok(0) };
+    let program = std::env::var_os("TOOLGRAFT").ok_or("TOOLGRAFT names no program: run it by `make soak`")?;
     // A folder of its own tells its servers from those of the hub.
     let dir = Path::new(case.path()).join("signals");
     std::fs::create_dir(&dir).unwrap();
@@ -146,7 +145,7 @@ async fn signals(case: &Case, end: Instant) -> Result<u64, String> {
     let mut random = Random(0x516);
     let mut sent = 0;
     while Instant::now() < end {
-        let mut command = tokio::process::Command::new(program);
+        let mut command = tokio::process::Command::new(&program);
         command.args(["mcp", "check", "--mcp-config"]).arg(&config).kill_on_drop(true);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let mut running = command.spawn().unwrap();

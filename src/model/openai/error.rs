@@ -1,7 +1,12 @@
 //! What went wrong with an endpoint, in words that help, without secrets.
 
+use std::time::Duration;
+
 use reqwest::{StatusCode, Url};
 use serde_json::Value;
+
+use crate::model::ModelError;
+use crate::model::overflow::{overflow, remedy as longer_context};
 
 /// Most characters of an endpoint's words in an error.
 const MAX_WORDS: usize = 500;
@@ -55,8 +60,9 @@ pub(super) fn shown(url: &Url) -> String {
     if hidden { format!("{url}?…") } else { url.to_string() }
 }
 
-/// The same for a text that may be none.
-pub(crate) fn shown_text(text: &str) -> String {
+/// A URL as messages may show it: without a password, query or fragment, which may hold
+/// a key. A text that is no URL is cut in the same places.
+pub fn shown_url(text: &str) -> String {
     match Url::parse(text) {
         Ok(url) if url.has_host() => shown(&url),
         // Before the `@` may stand a password, behind the `?` a key.
@@ -65,6 +71,20 @@ pub(crate) fn shown_text(text: &str) -> String {
             text.rsplit_once('@').map_or(text, |(_, host)| host).to_owned()
         }
     }
+}
+
+/// The error if the endpoint says that the prompt is too long, in `words` or elsewhere in
+/// its answer: what stands between may repeat the words of the server behind it.
+pub(super) fn context_exceeded(url: &str, words: &str, body: &str) -> Option<ModelError> {
+    let json = serde_json::from_str(body.trim()).ok();
+    let sizes = overflow(words, json.as_ref()).or_else(|| overflow(body, None))?;
+    let message = format!("{words}: {}", longer_context(body, url));
+    Some(ModelError::ContextExceeded { url: url.to_owned(), prompt: sizes.prompt, context: sizes.context, message })
+}
+
+/// What is said of an endpoint that sent nothing for so long.
+pub(super) fn silence(idle: Duration) -> String {
+    format!("no byte came for {} seconds", idle.as_secs_f64())
 }
 
 /// An error and its sources in one line.
@@ -192,6 +212,6 @@ mod tests {
 
     #[test]
     fn a_text_that_is_no_url_is_shown_without_secrets() {
-        assert_eq!(shown_text("user:pw@host/v1?key=1"), "host/v1");
+        assert_eq!(shown_url("user:pw@host/v1?key=1"), "host/v1");
     }
 }

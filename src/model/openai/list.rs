@@ -5,8 +5,8 @@ use std::time::Duration;
 use reqwest::StatusCode;
 use serde_json::Value;
 
+use super::error::silence;
 use super::error::{body_words, is_page, remedy, shown};
-use super::open::silence;
 use super::read::Source;
 use super::{Inner, MAX_EVENT};
 use crate::model::ModelError;

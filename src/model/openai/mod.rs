@@ -23,9 +23,7 @@ use serde_json::{Map, Value};
 use super::{Model, ModelError, ModelEvent, Request};
 use crate::secrets::Secrets;
 
-pub use error::ClientError;
-#[cfg(feature = "cli")]
-pub(crate) use error::shown_text as shown_url;
+pub use error::{ClientError, shown_url};
 pub use guard::MAX_EVENT;
 pub use list::{LIST_TIMEOUT, ModelInfo};
 pub use probe::PROBE_TIMEOUT;
@@ -303,7 +301,7 @@ fn sensitive(mut value: HeaderValue) -> HeaderValue {
 
 /// The endpoint's URL without a slash at its end; that of `/chat/completions` is taken too.
 fn base(text: &str) -> Result<Url, ClientError> {
-    let bad = |message: String| ClientError::Url { url: error::shown_text(text), message };
+    let bad = |message: String| ClientError::Url { url: error::shown_url(text), message };
     let mut url = Url::parse(text.trim()).map_err(|e| bad(e.to_string()))?;
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
         return Err(bad(format!("{:?} is not a scheme for it", url.scheme())));
@@ -330,7 +328,7 @@ impl std::fmt::Debug for OpenAi {
 
 impl std::fmt::Debug for OpenAiBuilder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let url = error::shown_text(&self.base_url);
+        let url = error::shown_url(&self.base_url);
         f.debug_struct("OpenAiBuilder").field("url", &url).field("model", &self.model).finish_non_exhaustive()
     }
 }

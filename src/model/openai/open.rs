@@ -6,13 +6,12 @@ use futures::stream::{self, BoxStream, StreamExt};
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use reqwest::{RequestBuilder, StatusCode, Url};
 
-use super::error::{body_words, cause, line, remedy, shown, title};
+use super::error::{body_words, cause, context_exceeded, line, remedy, shown, silence, title};
 use super::list::ModelInfo;
 use super::read::{Source, events, whole};
 use super::retry::{jittered, random, retry_after};
 use super::trace::Response;
 use super::{Inner, MAX_EVENT, MAX_RETRY_AFTER};
-use crate::model::overflow::{overflow, remedy as longer_context};
 use crate::model::{ModelError, ModelEvent, Request};
 use crate::secrets::Secrets;
 
@@ -191,15 +190,6 @@ impl Inner {
     }
 }
 
-/// The error if the endpoint says that the prompt is too long, in `words` or elsewhere in
-/// its answer: what stands between may repeat the words of the server behind it.
-pub(super) fn context_exceeded(url: &str, words: &str, body: &str) -> Option<ModelError> {
-    let json = serde_json::from_str(body.trim()).ok();
-    let sizes = overflow(words, json.as_ref()).or_else(|| overflow(body, None))?;
-    let message = format!("{words}: {}", longer_context(body, url));
-    Some(ModelError::ContextExceeded { url: url.to_owned(), prompt: sizes.prompt, context: sizes.context, message })
-}
-
 /// Whether the endpoint misses the reasoning before calls that it is reminded of.
 /// DeepSeek's does in thinking mode: "Missing `reasoning_content` field in the
 /// assistant message"; others refuse that field.
@@ -223,10 +213,6 @@ fn known(models: &[ModelInfo]) -> String {
 /// Whether the URL is this machine's own.
 pub(super) fn is_local(url: &Url) -> bool {
     matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]" | "0.0.0.0"))
-}
-
-pub(super) fn silence(idle: Duration) -> String {
-    format!("no byte came for {} seconds", idle.as_secs_f64())
 }
 
 fn hide_in(secrets: &Secrets, error: ModelError) -> ModelError {

@@ -9,8 +9,8 @@ use serde_json::Value;
 use sse_stream::{Sse, SseByteStream};
 
 use super::error::{cause, line, message};
+use super::error::{context_exceeded, silence};
 use super::guard::Guard;
-use super::open::{context_exceeded, silence};
 use super::trace::Response;
 use crate::message::FinishReason;
 use crate::message::chunk::{Calls, Choice, Chunk};

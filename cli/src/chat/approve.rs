@@ -1,0 +1,265 @@
+//! Whether a call may run: flags first, then the person.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio_util::sync::CancellationToken;
+
+use super::args::CallArgs;
+use crate::ask::Asker;
+use crate::output;
+use crate::screen::{boxes, full_name};
+use toolgraft::agent::{Approval, ApprovalRequest, AskReason};
+use toolgraft::catalog::Catalog;
+use toolgraft::policy::{Decision, Otherwise, Policy, wants_approval};
+use toolgraft::route::Toolbox;
+use toolgraft::route::mcp::{Hub, ServerConfig};
+use toolgraft::tool::Definition;
+
+/// Most columns of the arguments in a question; the box above has all of them.
+const ARGUMENTS: usize = 60;
+
+type Name = (Option<String>, String);
+
+/// Answers for the calls of a conversation.
+pub(super) struct Approvals {
+    asker: Option<Asker>,
+    yes: bool,
+    /// Tools that were approved for all of the conversation, as they were then.
+    always: Mutex<BTreeMap<Name, Definition>>,
+    hub: Arc<Hub>,
+    /// Cancels the turn that runs.
+    cancel: Mutex<CancellationToken>,
+    /// What was said of calls that nobody could be asked about.
+    told: Mutex<BTreeSet<String>>,
+}
+
+/// What somebody answered.
+#[derive(Debug, PartialEq, Eq)]
+enum Answer {
+    Once,
+    Always,
+    No(Option<String>),
+}
+
+/// The policy of the flags and of the servers' entries (`autoApprove`).
+pub(super) fn policy(args: &CallArgs, servers: &[ServerConfig]) -> Policy {
+    let policy = Policy::new(if args.yes { Otherwise::Allow } else { Otherwise::Ask });
+    let policy = servers.iter().flat_map(ServerConfig::approved).fold(policy, Policy::allow);
+    let policy = args.allow.iter().fold(policy, |policy, glob| policy.allow(glob));
+    args.deny.iter().fold(policy, |policy, glob| policy.deny(glob))
+}
+
+/// Warns of each glob that fits none of the tools.
+pub(super) fn check_globs(args: &CallArgs, catalog: &Catalog) {
+    for (flag, glob) in args.allow.iter().map(|g| ("--allow", g)).chain(args.deny.iter().map(|g| ("--deny", g))) {
+        let policy = Policy::new(Otherwise::Deny).allow(glob);
+        let fits = |server: Option<&str>, tool: &str| policy.decide(server, tool, None) != Decision::Deny;
+        if !catalog.tools().any(|tool| fits(tool.server.as_deref(), &tool.name)) {
+            output::warn(&format!("{flag} {glob}: no tool has such a name; /tools lists them"));
+        }
+    }
+}
+
+impl Approvals {
+    pub(super) fn new(args: &CallArgs, asker: Option<Asker>, hub: Arc<Hub>) -> Arc<Self> {
+        Arc::new(Approvals {
+            hub,
+            asker,
+            yes: args.yes,
+            always: Mutex::default(),
+            cancel: Mutex::default(),
+            told: Mutex::default(),
+        })
+    }
+
+    /// A turn begins; Ctrl-C at a question cancels it.
+    pub(super) fn begin(&self, cancel: CancellationToken) {
+        *lock(&self.cancel) = cancel;
+    }
+
+    /// Answers a question of the agent.
+    pub(super) async fn decide(self: Arc<Self>, request: ApprovalRequest) -> Approval {
+        let promoted = is_promoted(request.reason);
+        let name = (request.server.clone(), request.tool.clone());
+        let now = self.definition(&name);
+        let before = lock(&self.always).get(&name).cloned();
+        let changes = before.as_ref().map(|before| before.changes(&now));
+        let same = changes.as_ref().is_some_and(Vec::is_empty);
+        if self.yes || (!promoted && same && !wants_approval(&request.arguments)) {
+            return Approval::Approved;
+        }
+        if let Some(changes) = changes.filter(|changes| !changes.is_empty()) {
+            let name = full_name(name.0.as_deref(), &name.1);
+            let changes = format!("{name} has changed since you approved it: {}", changes.join("; "));
+            output::warn(&boxes::clean(&changes).replace('\n', " "));
+        }
+        let Some(asker) = &self.asker else {
+            let why = nobody(&request);
+            if lock(&self.told).insert(why.clone()) {
+                output::warn(&why);
+            }
+            return Approval::Denied { reason: Some(for_the_model(request.reason).to_owned()) };
+        };
+        let question = question(&request);
+        loop {
+            let Some(line) = asker.ask(&question).await else {
+                lock(&self.cancel).cancel();
+                // The turn ends, and with it this question.
+                return std::future::pending().await;
+            };
+            match answer(&line, promoted) {
+                None => output::warn(&help(promoted)),
+                Some(Answer::Once) => return Approval::Approved,
+                Some(Answer::Always) => {
+                    lock(&self.always).insert(name, now);
+                    return Approval::Approved;
+                }
+                Some(Answer::No(None)) => return Approval::Denied { reason: None },
+                Some(Answer::No(Some(reason))) => {
+                    return Approval::Denied { reason: Some(format!("the user declined the call: {reason}")) };
+                }
+            }
+        }
+    }
+
+    fn definition(&self, (server, tool): &Name) -> Definition {
+        let catalog = self.hub.catalog();
+        catalog.find(server.as_deref(), tool).map(|found| Definition::of(found.tool)).unwrap_or_default()
+    }
+}
+
+/// Whether the call may only be a draft: each is asked about, whatever is allowed.
+fn is_promoted(reason: AskReason) -> bool {
+    matches!(reason, AskReason::Promoted | AskReason::NoReasoningTag)
+}
+
+/// Why a call was not run that nobody could be asked about, and what runs it.
+fn nobody(request: &ApprovalRequest) -> String {
+    let name = boxes::clean(&full_name(request.server.as_deref(), &request.tool));
+    let why = match request.reason {
+        AskReason::Promoted => {
+            "the model only drafted the call in its reasoning, and there is no terminal to ask on; --yes runs such calls"
+                .to_owned()
+        }
+        AskReason::NoReasoningTag => format!(
+            "the answer should have begun with reasoning and no reasoning tag came, so the call may only be a draft, and \
+             there is no terminal to ask on; where the model writes no reasoning, say --reasoning auto (with \
+             --allow '{name}'); --yes runs the call as it is"
+        ),
+        _ if wants_approval(&request.arguments) => {
+            "the model itself wants the call approved, and there is no terminal to ask on; --yes runs such calls"
+                .to_owned()
+        }
+        _ => format!("there is no terminal to ask on; allow it with --allow '{name}', or all with --yes"),
+    };
+    format!("{name} was not run: {why}")
+}
+
+/// The same for the model: what it can do itself.
+fn for_the_model(reason: AskReason) -> &'static str {
+    match reason {
+        AskReason::NoReasoningTag => {
+            "nobody is there to approve the call, and it may only be a draft: it stands behind other text where reasoning \
+             was expected; a message that begins with the call is taken as meant"
+        }
+        _ => "nobody is there to approve the call",
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing is done under these locks that could panic half-way.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn question(request: &ApprovalRequest) -> String {
+    let name = full_name(request.server.as_deref(), &request.tool);
+    let arguments = serde_json::Value::Object(request.arguments.clone()).to_string();
+    let call = boxes::clean(&format!("{name} {}", boxes::fit(&arguments, ARGUMENTS))).replace('\n', " ");
+    match request.reason {
+        AskReason::Promoted => format!("The model only drafted this call in its reasoning. Run {call}? [y/n] "),
+        AskReason::NoReasoningTag => {
+            format!("No reasoning tag came, so the model may only have drafted this call. Run {call}? [y/n] ")
+        }
+        _ => format!("Run {call}? [y/a/n] "),
+    }
+}
+
+fn help(promoted: bool) -> String {
+    let always = if promoted { "" } else { "a (yes, and every later call of this tool), " };
+    format!("answer y (yes, once), {always}n (no), or n REASON (no, and the model is told why)")
+}
+
+/// Reads an answer; only one that cannot be meant for something else counts.
+fn answer(line: &str, promoted: bool) -> Option<Answer> {
+    let line = line.trim();
+    let (word, rest) = line.split_once([' ', ',', ':']).unwrap_or((line, ""));
+    let rest = rest.trim_start_matches([' ', ',', ':']);
+    match word.to_lowercase().as_str() {
+        "y" | "yes" if rest.is_empty() => Some(Answer::Once),
+        "a" | "always" if rest.is_empty() && !promoted => Some(Answer::Always),
+        "n" | "no" => Some(Answer::No(Some(rest.to_owned()).filter(|reason| !reason.is_empty()))),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_is_taken_only_where_it_is_one() {
+        for (line, expected) in [
+            ("y", Some(Answer::Once)),
+            (" YES ", Some(Answer::Once)),
+            ("a", Some(Answer::Always)),
+            ("n", Some(Answer::No(None))),
+            ("no, ask me first", Some(Answer::No(Some("ask me first".to_owned())))),
+            ("n: too far", Some(Answer::No(Some("too far".to_owned())))),
+            ("", None),
+            ("yes please", None),
+            ("and what about Oslo?", None),
+        ] {
+            assert_eq!(answer(line, false), expected, "{line}");
+        }
+        assert_eq!(answer("a", true), None, "a draft is approved one by one");
+    }
+
+    #[test]
+    fn a_question_says_why_a_call_may_only_be_a_draft() {
+        for (reason, why) in [
+            (AskReason::Promoted, "The model only drafted this call in its reasoning. Run demo.f {}? [y/n] "),
+            (
+                AskReason::NoReasoningTag,
+                "No reasoning tag came, so the model may only have drafted this call. Run demo.f {}? [y/n] ",
+            ),
+            (AskReason::Policy, "Run demo.f {}? [y/a/n] "),
+        ] {
+            let request = ApprovalRequest {
+                id: "call_1".into(),
+                server: Some("demo".into()),
+                tool: "f".into(),
+                arguments: serde_json::Map::new(),
+                reason,
+                changes: Vec::new(),
+            };
+            assert_eq!(question(&request), why);
+            assert_eq!(nobody(&request).contains("--allow"), reason != AskReason::Promoted, "{}", nobody(&request));
+        }
+    }
+
+    #[test]
+    fn deny_wins_and_what_no_glob_names_is_asked_about() {
+        let args = CallArgs { allow: vec!["files.*".into()], deny: vec!["*.delete_*".into()], yes: false };
+        let approving = ServerConfig { auto_approve: vec!["get_*".into()], ..ServerConfig::stdio("web", "x", [""; 0]) };
+        let policy = policy(&args, std::slice::from_ref(&approving));
+        assert_eq!(policy.decide(Some("files"), "read", None), Decision::Allow);
+        assert_eq!(policy.decide(Some("files"), "delete_all", None), Decision::Deny);
+        assert_eq!(policy.decide(Some("web"), "search", None), Decision::Ask);
+        assert_eq!(policy.decide(Some("web"), "get_page", None), Decision::Allow, "autoApprove");
+        assert_eq!(policy.decide(Some("other"), "get_page", None), Decision::Ask, "of that server alone");
+        let yes = super::policy(&CallArgs { yes: true, ..args }, &[approving]);
+        assert_eq!(yes.decide(Some("web"), "search", None), Decision::Allow);
+        assert_eq!(yes.decide(Some("files"), "delete_all", None), Decision::Deny);
+    }
+}

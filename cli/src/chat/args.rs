@@ -1,0 +1,255 @@
+//! The flags of `toolgraft chat`.
+
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::path::PathBuf;
+
+use super::super::prompt_args::PromptArgs;
+use super::super::servers::{ListedArgs, ServerArgs};
+use super::super::{input, prompt};
+use crate::profiles::known_profile;
+use toolgraft::dialect::Dialect;
+use toolgraft::profile::{Lang, Profile};
+use toolgraft::reasoning::{CarryReasoning, ReasoningMode};
+use toolgraft::tool::ToolsMode;
+
+const ABOUT: &str = "\
+Examples:
+  toolgraft chat                                  a conversation with what runs on this machine
+  toolgraft chat \"What time is it in Tokyo?\"      one question, then the end
+  git diff | toolgraft chat \"Review this\"         a pipe is appended to the question
+  toolgraft chat --base-url https://api.deepseek.com/v1 --model deepseek-reasoner
+  toolgraft chat --mcp-config my.json --allow 'files.read_*' --deny '*.delete_*'
+
+Tools come from the MCP servers of the configuration; without one, the model just
+answers. A tool's first call is asked about, unless --allow, --yes or the server's
+autoApprove lets it run: y runs it once, a runs it and every later call of that
+tool, until its server changes it; n does not run it, and n REASON tells the model
+why.
+
+In a conversation /help lists the commands, a line that ends in \\ goes on in the
+next, Ctrl-C cancels the answer, and Ctrl-C again leaves, as Ctrl-D does.
+
+On a pipe, standard output has the answer and nothing else.
+
+Exit codes: 0 answered, 1 no answer (the model failed, a limit, cancelled), 2 wrong
+usage or configuration, no endpoint.";
+
+/// Options of `toolgraft chat`.
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = ABOUT)]
+pub(crate) struct Args {
+    /// One question; without it, a conversation
+    pub(super) question: Option<String>,
+
+    #[command(flatten)]
+    pub(super) endpoint: EndpointArgs,
+
+    #[command(flatten)]
+    pub(super) servers: ServerArgs,
+
+    #[command(flatten)]
+    pub(super) listed: ListedArgs,
+
+    #[command(flatten)]
+    pub(super) calls: CallArgs,
+
+    #[command(flatten)]
+    pub(super) model: ModelArgs,
+
+    #[command(flatten)]
+    pub(super) listing: PromptArgs,
+
+    #[command(flatten)]
+    pub(super) limits: LimitArgs,
+
+    #[command(flatten)]
+    pub(super) output: OutputArgs,
+
+    #[command(flatten)]
+    pub(super) conversation: ConversationArgs,
+
+    #[command(flatten)]
+    pub(super) files: FileArgs,
+}
+
+/// Where the model is.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Endpoint")]
+pub(super) struct EndpointArgs {
+    /// OpenAI-compatible endpoint, such as http://localhost:11434/v1
+    ///
+    /// Without it: OPENAI_BASE_URL, else LM Studio (port 1234), Ollama (11434)
+    /// and llama.cpp (8080) on this machine.
+    #[arg(long, value_name = "URL")]
+    pub(super) base_url: Option<String>,
+
+    /// Model to ask; without it, the endpoint's only one, or a choice of all
+    #[arg(long, value_name = "NAME")]
+    pub(super) model: Option<String>,
+
+    /// API key; better in OPENAI_API_KEY, since other users can see a command line
+    ///
+    /// The variable's key goes only to an endpoint that was named.
+    #[arg(long, value_name = "KEY", hide_default_value = true)]
+    pub(super) api_key: Option<String>,
+}
+
+/// Which calls run.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Calls")]
+pub(super) struct CallArgs {
+    /// Run calls of these tools without asking; a glob over SERVER.TOOL
+    ///
+    /// May be given several times, as --deny may. A tool that calls itself
+    /// destructive is asked about all the same, unless it is named in full.
+    #[arg(long, value_name = "GLOB")]
+    pub(super) allow: Vec<String>,
+
+    /// Never run calls of these tools, whatever else allows them
+    #[arg(long, value_name = "GLOB")]
+    pub(super) deny: Vec<String>,
+
+    /// Run all calls without asking, those promoted from the reasoning too
+    #[arg(long)]
+    pub(super) yes: bool,
+}
+
+/// What the model's profile decides, unless it is said here.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Model (defaults by its profile)")]
+pub(super) struct ModelArgs {
+    /// Profile to take instead of the one for the model's name
+    #[arg(long, value_name = "NAME", value_parser = known_profile)]
+    pub(super) profile: Option<&'static Profile>,
+
+    /// How tools are offered: auto, native, prompt
+    ///
+    /// auto: in the request where profile or endpoint say that it works, else in
+    /// the prompt. With --dialect it is the prompt.
+    #[arg(long, value_name = "MODE")]
+    pub(super) tools_mode: Option<ToolsMode>,
+
+    /// Call syntax to teach: use_mcp_tool, tool_tag, type_marker
+    #[arg(long, value_name = "DIALECT", value_parser = prompt::dialect)]
+    pub(super) dialect: Option<Dialect>,
+
+    /// Language of the prompt: en, zh
+    #[arg(long)]
+    pub(super) lang: Option<Lang>,
+
+    /// Where reasoning starts: auto (tags decide), open (at once), off
+    #[arg(long, value_name = "MODE")]
+    pub(super) reasoning: Option<ReasoningMode>,
+
+    /// How much of its reasoning the model reads again: none, last (message), turn
+    #[arg(long, value_name = "HOW_MUCH")]
+    pub(super) carry_reasoning: Option<CarryReasoning>,
+
+    /// Another model of the endpoint from a question's second request on
+    #[arg(long, value_name = "NAME")]
+    pub(super) round_model: Option<String>,
+
+    /// Sampling temperature, from 0 to 2
+    #[arg(long, value_name = "T", value_parser = temperature)]
+    pub(super) temperature: Option<f64>,
+
+    /// Your own system text, which comes first; @FILE reads it from a file
+    #[arg(long, value_name = "TEXT|@FILE")]
+    pub(super) system: Option<String>,
+}
+
+/// How much.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Limits")]
+pub(super) struct LimitArgs {
+    /// Most requests for one question [default: 12]
+    #[arg(long, value_name = "N", value_parser = above_zero)]
+    pub(super) max_rounds: Option<NonZeroU32>,
+
+    /// Most tokens of one message of the model, reasoning included
+    #[arg(long, value_name = "N", value_parser = above_zero)]
+    pub(super) max_tokens: Option<NonZeroU32>,
+
+    /// Tokens that the model's context has; older rounds are left out where they do not fit
+    ///
+    /// Without it, what the endpoint's list of models says, if it says so. Ollama
+    /// says nothing and cuts prompts silently at its num_ctx.
+    #[arg(long, value_name = "TOKENS", value_parser = input::above_zero)]
+    pub(super) context: Option<NonZeroUsize>,
+}
+
+/// What is written down, to see why.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Seeing why")]
+pub(super) struct FileArgs {
+    /// Record the conversation; `toolgraft replay FILE` shows it
+    #[arg(long, value_name = "FILE")]
+    pub(super) record: Option<PathBuf>,
+
+    /// Write down requests and the bytes of the answers, without keys
+    #[arg(long, value_name = "FILE")]
+    pub(super) trace: Option<PathBuf>,
+}
+
+/// What is shown.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Output")]
+pub(super) struct OutputArgs {
+    /// How reasoning is shown: folded (to one line when it ends), full, hidden
+    #[arg(long, value_name = "HOW", default_value = "folded", hide_default_value = true)]
+    pub(super) reasoning_display: Reasoning,
+
+    /// Show the answer, questions and warnings only
+    #[arg(long, short)]
+    pub(super) quiet: bool,
+
+    /// Have the answer match a JSON Schema; on a pipe, standard output is the JSON value
+    ///
+    /// The model is taught the schema and corrected with what does not match.
+    #[arg(long, value_name = "FILE")]
+    pub(super) schema: Option<PathBuf>,
+
+    /// Print one JSON object per event instead, for scripts; takes one question
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// What is kept.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Conversation")]
+pub(super) struct ConversationArgs {
+    /// Go on with a saved conversation
+    #[arg(long, value_name = "FILE")]
+    pub(super) resume: Option<PathBuf>,
+
+    /// Save the conversation after every answer
+    #[arg(long, value_name = "FILE")]
+    pub(super) save: Option<PathBuf>,
+
+    /// Neither read nor write the history of your lines
+    ///
+    /// It is kept in toolgraft/history below $XDG_STATE_HOME or ~/.local/state,
+    /// the last 1000 lines. Lines that begin with a space are not kept.
+    #[arg(long)]
+    pub(super) no_history: bool,
+}
+
+/// How reasoning is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Reasoning {
+    /// Its last lines while it comes, then one line.
+    Folded,
+    /// All of it, and it stays.
+    Full,
+    /// Not at all.
+    Hidden,
+}
+
+fn above_zero(text: &str) -> Result<NonZeroU32, String> {
+    text.parse().map_err(|_| "expected a whole number above 0".to_owned())
+}
+
+fn temperature(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|t| (0.0..=2.0).contains(t));
+    number.ok_or_else(|| "expected a number from 0 to 2".to_owned())
+}

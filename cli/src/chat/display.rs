@@ -1,0 +1,385 @@
+//! The events of a turn as somebody at a terminal, or on a pipe, sees them.
+
+mod thoughts;
+
+use std::io::{self, IsTerminal, Write, stderr, stdout};
+
+use anstyle::Style;
+use serde_json::Value;
+
+use super::args::{OutputArgs, Reasoning};
+use super::live::{Live, Place};
+use super::summary::{Summary, time};
+use crate::screen::{BAD, CALL, DIM, DRAFT, Frame, RESULT, Screen, excerpt, full_name, pretty};
+use crate::terminal::{self, counted};
+use crate::tokens;
+use thoughts::Thoughts;
+use toolgraft::agent::{AgentEvent, Finished, StopReason};
+use toolgraft::call::{Call, Rejected, RejectedKind};
+use toolgraft::event::Region;
+use toolgraft::outcome::{Outcome, Status};
+
+/// Most characters of a call's arguments that are shown. They are what is
+/// approved, so much more is shown than of a result.
+const ARGUMENTS: usize = 20_000;
+
+/// Shows turns.
+pub(super) struct Display {
+    screen: Screen<Box<dyn Write + Send>>,
+    live: Live,
+    /// Standard output is a pipe and gets the answer alone.
+    piped: bool,
+    quiet: bool,
+    reasoning: Reasoning,
+    /// Where somebody can ask for it later.
+    in_conversation: bool,
+    thoughts: Thoughts,
+    /// Text of this round that may be the answer.
+    held: String,
+    /// What seemed to be reasoning in this round was the answer.
+    untagged: bool,
+    /// Calls that run: id and name.
+    running: Vec<(String, String)>,
+    /// The call that is asked about, id and name; what happens meanwhile is shown later.
+    asked: Option<(String, String)>,
+    later: Vec<AgentEvent>,
+    summary: Summary,
+}
+
+impl Display {
+    pub(super) fn new(args: &OutputArgs, in_conversation: bool) -> Self {
+        let piped = !stdout().is_terminal();
+        let columns = terminal::columns();
+        let (out, frame, place): (Box<dyn Write + Send>, _, _) = match piped {
+            false => (Box::new(anstream::stdout()), Frame::Drawn, Place::Stdout),
+            true if stderr().is_terminal() => (Box::new(anstream::stderr()), Frame::Drawn, Place::Stderr),
+            true => (Box::new(anstream::stderr()), Frame::Plain, Place::Nowhere),
+        };
+        let choice = match place {
+            Place::Stdout => anstream::AutoStream::choice(&stdout()),
+            _ => anstream::AutoStream::choice(&stderr()),
+        };
+        Display {
+            screen: Screen::new(out, frame, columns),
+            live: Live::new(place, columns, choice != anstream::ColorChoice::Never),
+            piped,
+            quiet: args.quiet,
+            reasoning: if args.quiet { Reasoning::Hidden } else { args.reasoning_display },
+            in_conversation,
+            thoughts: Thoughts::default(),
+            held: String::new(),
+            untagged: false,
+            running: Vec::new(),
+            asked: None,
+            later: Vec::new(),
+            summary: Summary::new(),
+        }
+    }
+
+    /// A turn begins.
+    pub(super) fn begin(&mut self) {
+        self.summary = Summary::new();
+        self.thoughts.begin_turn();
+        self.screen.begin();
+        let columns = terminal::columns();
+        self.screen.resize(columns);
+        self.live.resize(columns);
+    }
+
+    /// The reasoning of the last turn.
+    pub(super) fn thoughts(&self) -> &str {
+        self.thoughts.of_turn()
+    }
+
+    /// A line of our own.
+    pub(super) fn note(&mut self, style: Style, text: &str) -> io::Result<()> {
+        self.live.clear();
+        self.screen.line(style, text)
+    }
+
+    /// Anything but the turn's end.
+    pub(super) fn event(&mut self, event: AgentEvent) -> io::Result<()> {
+        self.summary.take(&event);
+        if let Some((id, _)) = &self.asked {
+            let answered = match &event {
+                AgentEvent::CallRunning { id: other, .. } | AgentEvent::Outcome { id: other, .. } => other == id,
+                _ => false,
+            };
+            self.later.push(event);
+            return if answered { self.answered() } else { Ok(()) };
+        }
+        self.show(event)
+    }
+
+    /// Shows what happened while a question was open.
+    fn answered(&mut self) -> io::Result<()> {
+        // Whether it runs or is denied, what comes next names it.
+        self.running.extend(self.asked.take());
+        std::mem::take(&mut self.later).into_iter().try_for_each(|event| self.show(event))
+    }
+
+    fn show(&mut self, event: AgentEvent) -> io::Result<()> {
+        match event {
+            AgentEvent::RoundStarted { .. } => {
+                self.screen.begin();
+                self.held.clear();
+                self.untagged = false;
+                self.thoughts.begin_round();
+                self.wait("waiting for the model")
+            }
+            AgentEvent::Text { text } => self.text(&text),
+            AgentEvent::Reasoning { text } => self.think(&text),
+            AgentEvent::Reclassified { to } => self.reclassify(to),
+            AgentEvent::CallStarted { server, tool, .. } => {
+                // Reasoning is folded when it turns out that this is no draft within it.
+                self.thoughts.pause();
+                self.release()?;
+                self.wait(&format!("the model writes a call of {}", full_name(server.as_deref(), &tool)))
+            }
+            AgentEvent::CallEnded { call, .. } => self.call(&call),
+            AgentEvent::CallRejected { rejected, .. } => self.rejected(&rejected),
+            AgentEvent::Display(call) => {
+                self.fold()?;
+                self.release()?;
+                let name = full_name(call.server.as_deref(), &call.tool);
+                self.boxed(RESULT, &format!("shown by {name}"), &shortened(&pretty(&Value::Object(call.arguments))))
+            }
+            AgentEvent::Promoted { .. } if self.untagged => {
+                self.line(DRAFT, "(no reasoning tag came: the call may only be a draft)")
+            }
+            AgentEvent::Promoted { .. } => self.line(DRAFT, "(a call that was drafted in the reasoning)"),
+            AgentEvent::RoundFinished { .. } => {
+                self.fold()?;
+                self.live.clear();
+                Ok(())
+            }
+            AgentEvent::Correcting { message, .. } => self.line(DRAFT, &format!("the model is told: {message}")),
+            AgentEvent::ApprovalAsked(request) => {
+                self.live.clear();
+                if self.quiet {
+                    // The question is about these arguments, which were not shown yet.
+                    let body = shortened(&pretty(&Value::Object(request.arguments)));
+                    self.screen.boxed(CALL, "call", &body)?;
+                }
+                self.asked = Some((request.id, full_name(request.server.as_deref(), &request.tool)));
+                Ok(())
+            }
+            AgentEvent::CallRunning { id, server, tool, .. } => {
+                if !self.running.iter().any(|(other, _)| *other == id) {
+                    self.running.push((id, full_name(server.as_deref(), &tool)));
+                }
+                self.spin()
+            }
+            AgentEvent::Outcome { id, outcome } => self.outcome(&id, &outcome),
+            AgentEvent::Notice { notice } => self.note(DRAFT, &format!("note: {notice}")),
+            _ => Ok(()),
+        }
+    }
+
+    /// The turn is over; its answer goes to a pipe now.
+    pub(super) fn finished(&mut self, finished: &Finished) -> io::Result<()> {
+        self.live.clear();
+        self.answered()?;
+        self.live.clear();
+        self.running.clear();
+        self.screen.end_line()?;
+        let answer = finished.output.as_ref().map_or_else(|| finished.answer.clone(), Value::to_string);
+        if self.piped && !answer.is_empty() {
+            let mut out = stdout().lock();
+            writeln!(out, "{answer}")?;
+            out.flush()?;
+        }
+        let stopped = match &finished.reason {
+            StopReason::Answered => None,
+            reason => Some((if *reason == StopReason::Cancelled { DRAFT } else { BAD }, stopped(reason))),
+        };
+        if let Some((style, text)) = stopped.filter(|_| self.in_conversation) {
+            self.screen.line(style, &text)?;
+        }
+        let summary = self.summary.text(finished);
+        if !summary.is_empty() {
+            self.line(DIM, &summary)?;
+        }
+        // The next prompt stands apart.
+        if self.in_conversation { self.screen.empty_line() } else { Ok(()) }
+    }
+
+    fn text(&mut self, text: &str) -> io::Result<()> {
+        if self.piped {
+            self.held.push_str(text);
+        }
+        if text.trim().is_empty() && self.thoughts.is_open() {
+            return Ok(());
+        }
+        self.fold()?;
+        if self.piped {
+            return self.wait("the model answers");
+        }
+        self.live.clear();
+        self.screen.text(Region::Content, text)
+    }
+
+    /// Shows held text, which is not the answer after all: a call follows it.
+    fn release(&mut self) -> io::Result<()> {
+        let held = std::mem::take(&mut self.held);
+        if held.trim().is_empty() || self.quiet {
+            return Ok(());
+        }
+        self.live.clear();
+        self.screen.text(Region::Content, &held)
+    }
+
+    fn think(&mut self, text: &str) -> io::Result<()> {
+        self.thoughts.add(text);
+        if self.reasoning == Reasoning::Full {
+            self.live.clear();
+            return self.screen.text(Region::Reasoning, text);
+        }
+        if !text.trim().is_empty() && self.thoughts.measure() {
+            self.live.clear();
+            self.wait("thinking")?;
+        }
+        if self.reasoning == Reasoning::Folded {
+            self.live.tail(self.thoughts.of_round());
+        }
+        Ok(())
+    }
+
+    /// Reasoning has ended: one line is left of it.
+    fn fold(&mut self) -> io::Result<()> {
+        let Some(took) = self.thoughts.fold() else { return Ok(()) };
+        self.live.clear();
+        if self.reasoning == Reasoning::Hidden {
+            return Ok(());
+        }
+        let how = if self.in_conversation { "/think" } else { "--reasoning-display full" };
+        let size = counted(tokens::count(self.thoughts.of_round()), "token");
+        self.line(DIM, &format!("thought for {}, {size} · {how} shows it", time(took)))
+    }
+
+    /// What was shown so far was something else.
+    fn reclassify(&mut self, to: Region) -> io::Result<()> {
+        match to {
+            Region::Reasoning if self.piped => {
+                self.thoughts.was_said(std::mem::take(&mut self.held));
+                Ok(())
+            }
+            Region::Reasoning => self.line(DIM, "(all of this was reasoning: </think> came without an opening tag)"),
+            Region::Content => {
+                self.untagged = true;
+                let thought = self.thoughts.was_answer();
+                self.live.clear();
+                match thought {
+                    None => self.line(DIM, "(this was the answer: no </think> came)"),
+                    Some(thought) => self.text(&thought),
+                }
+            }
+        }
+    }
+
+    fn call(&mut self, call: &Call) -> io::Result<()> {
+        self.fold()?;
+        self.release()?;
+        let mut body = shortened(&pretty(&call.arguments));
+        if !call.repairs.is_empty() {
+            let repairs: Vec<_> = call.repairs.iter().map(ToString::to_string).collect();
+            body.push_str(&format!("\n(mended: {})", repairs.join(", ")));
+        }
+        let name = full_name(call.server.as_deref(), &call.tool);
+        self.boxed(CALL, &format!("call {name}"), &body)
+    }
+
+    fn rejected(&mut self, rejected: &Rejected) -> io::Result<()> {
+        let name = rejected.tool.as_deref().map(|tool| full_name(rejected.server.as_deref(), tool));
+        let name = name.unwrap_or_else(|| "a tool".to_owned());
+        match rejected.kind {
+            RejectedKind::InReasoning => {
+                // Its bytes are part of the reasoning, which goes on.
+                self.thoughts.resume();
+                self.think(&rejected.raw)?;
+                self.thoughts.was_draft(&rejected.raw);
+                if self.thoughts.is_open() {
+                    self.wait("thinking")?;
+                }
+                match self.reasoning {
+                    Reasoning::Full => self.line(DRAFT, &format!("(drafted, not run: {name})")),
+                    _ => Ok(()),
+                }
+            }
+            // These bytes are part of the answer.
+            RejectedKind::Quoted => {
+                self.text(&rejected.raw)?;
+                self.line(DRAFT, &format!("(an example, not run: {name})"))
+            }
+            kind => {
+                self.fold()?;
+                self.release()?;
+                let body = format!("{}\n\n{}", rejected.message, excerpt(&rejected.raw));
+                self.boxed(BAD, &format!("rejected call of {name} ({kind})"), &body)
+            }
+        }
+    }
+
+    fn outcome(&mut self, id: &str, outcome: &Outcome) -> io::Result<()> {
+        let at = self.running.iter().position(|(other, _)| other == id);
+        // A call that was never asked about and never ran has no name here.
+        let name = at.map_or_else(|| id.to_owned(), |at| self.running.remove(at).1);
+        let took = outcome.took.map(|took| format!(", {}", time(took))).unwrap_or_default();
+        let (style, what) = match outcome.status {
+            Status::Result => (RESULT, "result of"),
+            Status::Displayed => (RESULT, "shown:"),
+            Status::Denied => (DRAFT, "denied:"),
+            Status::Cancelled => (DRAFT, "cancelled:"),
+            Status::ToolError => (BAD, "error of"),
+            Status::TimedOut => (BAD, "no answer of"),
+        };
+        self.boxed(style, &format!("{what} {name}{took}"), &excerpt(&outcome.text))?;
+        self.spin()
+    }
+
+    /// Turns while calls run.
+    fn spin(&mut self) -> io::Result<()> {
+        let names: Vec<&str> = self.running.iter().map(|(_, name)| name.as_str()).collect();
+        if names.is_empty() { Ok(()) } else { self.wait(&format!("running {}", names.join(", "))) }
+    }
+
+    /// Turns until something is shown.
+    fn wait(&mut self, what: &str) -> io::Result<()> {
+        // A spinner has the line for itself.
+        self.screen.end_line()?;
+        self.live.show(what);
+        Ok(())
+    }
+
+    fn line(&mut self, style: Style, text: &str) -> io::Result<()> {
+        if self.quiet {
+            return Ok(());
+        }
+        self.note(style, text)
+    }
+
+    fn boxed(&mut self, style: Style, title: &str, body: &str) -> io::Result<()> {
+        if self.quiet {
+            return Ok(());
+        }
+        self.live.clear();
+        self.screen.boxed(style, title, body)
+    }
+}
+
+/// Why there is no answer, and what may help.
+pub(super) fn stopped(reason: &StopReason) -> String {
+    match reason {
+        StopReason::OutputLimit => format!("{reason}: raise --max-tokens"),
+        StopReason::MaxRounds { .. } => format!("{reason}: raise --max-rounds, or ask for less at once"),
+        reason => reason.to_string(),
+    }
+}
+
+fn shortened(text: &str) -> String {
+    let short: String = text.chars().take(ARGUMENTS).collect();
+    if short.len() == text.len() {
+        return short;
+    }
+    format!("{short}\n… {} characters more", text.chars().count() - ARGUMENTS)
+}

@@ -1,0 +1,97 @@
+//! What is written down beside the conversation: a recording, a trace.
+
+use std::fs::{File, OpenOptions};
+use std::path::Path;
+
+use super::args::Args;
+use super::endpoint::Endpoint;
+use crate::{Failure, output};
+use toolgraft::model::Tracer;
+use toolgraft::secrets::Secrets;
+use toolgraft::transcript::{self, Recorder};
+
+/// The recording and the trace, as far as they were asked for.
+#[derive(Clone)]
+pub(super) struct Files {
+    pub(super) recorder: Option<Recorder>,
+    pub(super) tracer: Option<Tracer>,
+    /// What was said to be incomplete.
+    said: Vec<String>,
+}
+
+impl Files {
+    /// Begins the files. None is cut: [`check`] comes first.
+    pub(super) fn begin(args: &Args, endpoint: &Endpoint, servers: &Secrets) -> Result<Self, Failure> {
+        let profile = endpoint.profile(&args.model);
+        let described = transcript::Session {
+            model: Some(endpoint.model.clone()),
+            profile: Some(profile.name.to_owned()),
+            reasoning: Some(args.model.reasoning.unwrap_or(profile.reasoning)),
+            reasoning_calls: Some(profile.reasoning_calls),
+            ..transcript::Session::default()
+        };
+        let record = args.files.record.as_deref().map(opened).transpose()?;
+        let trace = args.files.trace.as_deref().map(opened).transpose()?;
+        let secrets = endpoint.secrets().and(servers);
+        Ok(Files {
+            recorder: record.map(|file| Recorder::with_secrets(file, &described, secrets.clone())),
+            tracer: trace.map(|file| Tracer::new(file).with_secrets(secrets)),
+            said: Vec::new(),
+        })
+    }
+
+    /// What cannot be written and was not said before, as the lines of a warning.
+    pub(super) fn news(&mut self) -> Vec<String> {
+        let news: Vec<String> = self.problems().filter(|problem| !self.said.contains(problem)).collect();
+        self.said.extend_from_slice(&news);
+        news
+    }
+
+    /// What became of the command, given what became of the files.
+    pub(super) fn end(&self, done: Result<(), Failure>) -> Result<(), Failure> {
+        let problems: Vec<String> = self.problems().collect();
+        match done {
+            Ok(()) if problems.is_empty() => Ok(()),
+            Ok(()) => Err(Failure::job(problems.join("\n"))),
+            Err(failure) => {
+                problems.iter().for_each(|problem| output::warn(problem));
+                Err(failure)
+            }
+        }
+    }
+
+    fn problems(&self) -> impl Iterator<Item = String> {
+        let recording = self.recorder.as_ref().and_then(Recorder::error);
+        let trace = self.tracer.as_ref().and_then(Tracer::error);
+        let problem = |what, error: Option<String>| error.map(|error| format!("the {what} is incomplete: {error}"));
+        [problem("recording", recording), problem("trace", trace)].into_iter().flatten()
+    }
+}
+
+/// Refuses places that would cost somebody a file.
+pub(super) fn check(args: &Args) -> Result<(), Failure> {
+    let (record, trace) = (args.files.record.as_deref(), args.files.trace.as_deref());
+    for (flag, file) in [("--record", record), ("--trace", trace)] {
+        let Some(file) = file else { continue };
+        // Devices and pipes have no size.
+        if file.metadata().is_ok_and(|found| found.is_file() && found.len() > 0) {
+            return Err(Failure::usage(format!(
+                "{flag}: {} is there already and is not written over: give another name, or delete it",
+                file.display()
+            )));
+        }
+    }
+    let named = [("--record", record), ("--trace", trace), ("--save", args.conversation.save.as_deref())];
+    for (n, (flag, file)) in named.iter().enumerate() {
+        if let Some((other, _)) = named[..n].iter().find(|(_, earlier)| earlier.is_some() && earlier == file) {
+            return Err(Failure::usage(format!("{other} and {flag} name the same file: give each its own")));
+        }
+    }
+    Ok(())
+}
+
+/// A file to write to, behind whatever may have come into it since it was looked at.
+fn opened(file: &Path) -> Result<File, Failure> {
+    let opened = OpenOptions::new().append(true).create(true).open(file);
+    opened.map_err(|e| Failure::usage(format!("cannot write {}: {e}", file.display())))
+}

@@ -1,0 +1,145 @@
+//! The prompt of a conversation: lines from the terminal.
+
+use std::path::PathBuf;
+
+use rustyline::completion::Completer;
+use rustyline::error::ReadlineError;
+use rustyline::highlight::Highlighter;
+use rustyline::hint::Hinter;
+use rustyline::history::FileHistory;
+use rustyline::validate::{ValidationContext, ValidationResult, Validator};
+use rustyline::{Cmd, CompletionType, Context, Editor, Helper, KeyEvent};
+use tokio::sync::oneshot;
+
+use crate::{Failure, ask, output, state};
+
+/// Lines that the history keeps.
+const HISTORY: usize = 1000;
+
+/// What somebody did at the prompt.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Typed {
+    Line(String),
+    /// Ctrl-C; whether something stood in the line.
+    Interrupted,
+    /// Ctrl-D, or the terminal has gone.
+    Ended,
+}
+
+/// The prompt of a conversation: editing, history, completion of commands.
+pub(super) struct Prompt {
+    editor: Option<Editor<Words, FileHistory>>,
+    history: Option<PathBuf>,
+}
+
+impl Prompt {
+    /// A prompt that completes these words.
+    pub(super) fn new(words: Vec<String>, with_history: bool) -> Result<Self, Failure> {
+        let failed = |e: ReadlineError| Failure::job(format!("cannot read from the terminal: {e}"));
+        let config = ask::config()
+            .max_history_size(HISTORY)
+            .map_err(failed)?
+            .history_ignore_space(true)
+            .completion_type(CompletionType::List)
+            .build();
+        let mut editor = Editor::with_config(config).map_err(failed)?;
+        editor.set_helper(Some(Words(words)));
+        editor.bind_sequence(KeyEvent::alt('\r'), Cmd::Newline);
+        let history = if with_history { state::file("history") } else { None };
+        if let Some(file) = &history
+            && let Err(error) = editor.load_history(file)
+            && file.exists()
+        {
+            output::warn(&format!("the history {} cannot be read: {error}", file.display()));
+        }
+        Ok(Prompt { editor: Some(editor), history })
+    }
+
+    /// Reads one line, which may hold line breaks.
+    pub(super) async fn read(&mut self) -> Typed {
+        let Some(mut editor) = self.editor.take() else { return Typed::Ended };
+        let (tell, typed) = oneshot::channel();
+        std::thread::spawn(move || {
+            let line = editor.readline("> ");
+            let _ = tell.send((editor, line));
+        });
+        let Ok((editor, line)) = typed.await else { return Typed::Ended };
+        self.editor = Some(editor);
+        match line {
+            Ok(line) => {
+                self.remember(&line);
+                Typed::Line(joined(&line))
+            }
+            Err(ReadlineError::Interrupted) => Typed::Interrupted,
+            Err(_) => Typed::Ended,
+        }
+    }
+
+    fn remember(&mut self, line: &str) {
+        let Some(editor) = &mut self.editor else { return };
+        let Ok(true) = editor.add_history_entry(line) else { return };
+        let Some(file) = &self.history else { return };
+        let folder = file.parent().map_or(Ok(()), std::fs::create_dir_all);
+        let kept = folder.map_err(ReadlineError::Io).and_then(|()| editor.append_history(file));
+        if let Err(error) = kept {
+            output::warn(&format!("the history {} cannot be written: {error}", file.display()));
+            self.history = None;
+        }
+    }
+}
+
+/// The line without the backslashes that carried it on.
+fn joined(line: &str) -> String {
+    line.replace("\\\n", "\n").trim().to_owned()
+}
+
+/// The words that can be completed; also what makes a line go on.
+struct Words(Vec<String>);
+
+impl Completer for Words {
+    type Candidate = String;
+
+    fn complete(&self, line: &str, at: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<String>)> {
+        let begun = &line[..at];
+        if !begun.starts_with('/') || begun.contains(' ') {
+            return Ok((at, Vec::new()));
+        }
+        Ok((0, self.0.iter().filter(|word| word.starts_with(begun)).map(|word| format!("{word} ")).collect()))
+    }
+}
+
+impl Validator for Words {
+    fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
+        let goes_on = context.input().ends_with('\\');
+        Ok(if goes_on { ValidationResult::Incomplete } else { ValidationResult::Valid(None) })
+    }
+}
+
+impl Hinter for Words {
+    type Hint = String;
+}
+
+impl Highlighter for Words {}
+
+impl Helper for Words {}
+
+#[cfg(test)]
+mod tests {
+    use rustyline::history::DefaultHistory;
+
+    use super::*;
+
+    #[test]
+    fn a_line_that_was_carried_on_keeps_its_breaks_alone() {
+        assert_eq!(joined("one \\\ntwo\nthree \n"), "one \ntwo\nthree");
+    }
+
+    #[test]
+    fn only_commands_are_completed() {
+        let words = Words(vec!["/help".to_owned(), "/history".to_owned(), "/tools".to_owned()]);
+        let history = DefaultHistory::new();
+        let complete = |line: &str| words.complete(line, line.len(), &Context::new(&history)).unwrap().1;
+        assert_eq!(complete("/h"), ["/help ", "/history "]);
+        assert!(complete("h").is_empty() && complete("/help x").is_empty());
+    }
+}

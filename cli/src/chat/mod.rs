@@ -1,0 +1,120 @@
+//! `toolgraft chat`.
+
+mod approve;
+mod args;
+mod commands;
+mod display;
+mod endpoint;
+mod files;
+mod input;
+mod live;
+mod repl;
+mod saved;
+mod session;
+mod summary;
+
+use std::io::{IsTerminal, Read, stdin};
+use std::sync::Arc;
+
+use super::ask::Asker;
+use super::runner::Runner;
+use super::screen::DIM;
+use super::servers::ServerArgs;
+use super::terminal::counted;
+use super::tty::Tty;
+use super::{Failure, input as texts, servers};
+use approve::Approvals;
+use display::Display;
+use endpoint::Endpoint;
+use files::Files;
+use session::{Ended, Session};
+use toolgraft::route::Toolbox;
+use toolgraft::route::mcp::Hub;
+
+pub(super) use args::Args;
+
+/// Runs `toolgraft chat`.
+pub(super) fn run(args: Args) -> Result<(), Failure> {
+    let question = question(&args)?;
+    let in_conversation = question.is_none();
+    if in_conversation && args.output.json {
+        return Err(Failure::usage("--json takes one question: give it as an argument or on a pipe"));
+    }
+    files::check(&args)?;
+    let listed_tools = args.listed.tools.clone();
+    let configured = ServerArgs { listed_tools, ..args.servers.clone() }.load_if_any()?;
+    let has_config = configured.is_some();
+    let config = configured.unwrap_or_default();
+    servers::refuse_problems(&config)?;
+
+    // Dropped last: it puts the terminal back as it was.
+    let tty = Tty::open().map(Arc::new);
+    let asker = Asker::new(tty.as_ref());
+    let runner = Runner::start()?;
+    let endpoint = runner.wait(Endpoint::choose(&args.endpoint, asker.as_ref()))?;
+    let files = Files::begin(&args, &endpoint, &config.secrets())?;
+    let endpoint = endpoint.traced(files.tracer.clone());
+    let in_session = files.clone();
+    let display = Display::new(&args.output, in_conversation);
+    let signals = runner.signals();
+    let done = runner.with_hub(&config, |hub| async move {
+        servers::report_failed(&hub.servers());
+        let approvals = Approvals::new(&args.calls, Asker::new(tty.as_ref()), hub.clone());
+        let mut session = Session::new(args, (hub, endpoint), display, approvals, (tty, signals), in_session)?;
+        match question {
+            Some(question) => one(&mut session, &question).await,
+            None => {
+                repl::greet(&mut session, has_config)?;
+                repl::run(&mut session, asker.as_ref()).await
+            }
+        }
+    });
+    files.end(done)
+}
+
+/// One question and its answer.
+async fn one(session: &mut Session, question: &str) -> Result<(), Failure> {
+    if !session.args.output.quiet && !session.args.output.json {
+        let about = format!("{} · {}", session.about(), tools_line(&session.hub));
+        session.note(DIM, &about)?;
+    }
+    match session.ask(question).await? {
+        Ended::Left => Err(Failure::job("stopped by Ctrl-C")),
+        Ended::Finished(finished) if finished.reason.is_answer() => Ok(()),
+        Ended::Finished(finished) => Err(Failure::job(display::stopped(&finished.reason))),
+    }
+}
+
+/// `3 tools of demo`.
+fn tools_line(hub: &Hub) -> String {
+    let catalog = hub.catalog();
+    let names: Vec<&str> = catalog.servers().iter().filter_map(|server| server.name.as_deref()).collect();
+    match catalog.tools().count() {
+        0 => "no tools".to_owned(),
+        n => format!("{} of {}", counted(n, "tool"), names.join(", ")),
+    }
+}
+
+/// The question of the argument, of the pipe, or of both; none for a conversation.
+fn question(args: &Args) -> Result<Option<String>, Failure> {
+    let piped = if stdin().is_terminal() { None } else { Some(piped()?) };
+    let material = piped.as_deref().map(str::trim_end).filter(|text| !text.trim().is_empty());
+    match (args.question.as_deref().map(str::trim), material) {
+        (Some(""), _) => Err(Failure::usage("the question is empty")),
+        (Some(question), Some(material)) => Ok(Some(format!("{question}\n\n{material}"))),
+        (Some(question), None) => Ok(Some(question.to_owned())),
+        (None, Some(material)) => Ok(Some(material.to_owned())),
+        (None, None) if piped.is_some() => {
+            Err(Failure::usage("standard input is empty: give a question as an argument, or start it on a terminal"))
+        }
+        (None, None) => Ok(None),
+    }
+}
+
+/// All of standard input.
+fn piped() -> Result<String, Failure> {
+    let mut bytes = Vec::new();
+    let read = stdin().read_to_end(&mut bytes);
+    read.map_err(|e| Failure::usage(format!("cannot read standard input: {e}")))?;
+    texts::decode(bytes, "standard input")
+}

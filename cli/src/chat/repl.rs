@@ -1,0 +1,178 @@
+//! A conversation at a terminal: prompt, answer, prompt.
+
+use serde_json::{Map, Value};
+
+use super::commands::{self, Command};
+use super::input::{Prompt, Typed};
+use super::session::{Ended, Session};
+use crate::Failure;
+use crate::ask::Asker;
+use crate::screen::{BAD, DIM};
+use crate::terminal::counted;
+use toolgraft::agent::StopReason;
+use toolgraft::conversation::{Assistant, Conversation, Entry};
+use toolgraft::message::Role;
+use toolgraft::route::mcp::McpPrompt;
+
+/// Talks until somebody leaves.
+pub(super) async fn run(session: &mut Session, asker: Option<&Asker>) -> Result<(), Failure> {
+    let words = commands::words(&session.hub.prompts());
+    let mut prompt = Prompt::new(words, !session.args.conversation.no_history)?;
+    // Ctrl-C pressed in a row, without a line between.
+    let mut interrupts = 0;
+    loop {
+        let line = match prompt.read().await {
+            Typed::Ended => return Ok(()),
+            Typed::Interrupted if interrupts > 0 => return Ok(()),
+            Typed::Interrupted => {
+                interrupts += 1;
+                session.note(DIM, "(Ctrl-C again leaves, as Ctrl-D does)")?;
+                continue;
+            }
+            Typed::Line(line) => line,
+        };
+        interrupts = 0;
+        if line.is_empty() {
+            continue;
+        }
+        match answer(session, &line, asker).await {
+            Ok(Next::Prompt) => {}
+            Ok(Next::Cancelled) => interrupts = 1,
+            Ok(Next::Leave) => return Ok(()),
+            // What is wrong with a line does not end the conversation.
+            Err(Failure::Usage(message) | Failure::Job(message)) => session.note(BAD, &message)?,
+            Err(Failure::Reported) => return Err(Failure::Reported),
+        }
+    }
+}
+
+/// What follows a line.
+enum Next {
+    Prompt,
+    /// A turn was cancelled by Ctrl-C, the first of two that leave.
+    Cancelled,
+    Leave,
+}
+
+async fn answer(session: &mut Session, line: &str, asker: Option<&Asker>) -> Result<Next, Failure> {
+    if !line.starts_with('/') {
+        return session.ask(line).await.map(next);
+    }
+    match commands::read(line, &session.hub.prompts()).map_err(Failure::usage)? {
+        Command::Quit => Ok(Next::Leave),
+        Command::McpPrompt(at, words) => {
+            let prompt = session.hub.prompts()[at].clone();
+            server_prompt(session, &prompt, &words, asker).await
+        }
+        command => {
+            let interrupts = session.signals.take_interrupts();
+            tokio::select! {
+                biased;
+                () = interrupts.next() => Ok(Next::Cancelled),
+                done = session.command(command) => done.map(|()| Next::Prompt),
+            }
+        }
+    }
+}
+
+fn next(ended: Ended) -> Next {
+    match ended {
+        Ended::Left => Next::Leave,
+        Ended::Finished(finished) if finished.reason == StopReason::Cancelled => Next::Cancelled,
+        Ended::Finished(_) => Next::Prompt,
+    }
+}
+
+/// Sends a server's prompt to the model.
+async fn server_prompt(
+    session: &mut Session,
+    prompt: &McpPrompt,
+    words: &[String],
+    asker: Option<&Asker>,
+) -> Result<Next, Failure> {
+    let mut arguments = arguments(prompt, words).map_err(Failure::usage)?;
+    for missing in prompt.arguments.iter().filter(|a| a.required) {
+        if arguments.contains_key(&missing.name) {
+            continue;
+        }
+        let what = missing.description.as_ref().map(|d| format!(" ({d})")).unwrap_or_default();
+        let asked = match asker {
+            Some(asker) => asker.ask(&super::endpoint::clean(&format!("{}{what}: ", missing.name))).await,
+            None => None,
+        };
+        let Some(value) = asked else { return Ok(Next::Prompt) };
+        arguments.insert(missing.name.clone(), Value::String(value.trim().to_owned()));
+    }
+    let messages = session.hub.prompt(&prompt.server, &prompt.name, arguments).await.map_err(Failure::job)?;
+    let before = session.conversation.clone();
+    for message in messages {
+        let said = &mut session.conversation;
+        match message.role {
+            Role::Assistant => said.push_assistant(Assistant::text(message.text)),
+            _ => said.push_user(&message.text),
+        }
+        .map_err(|e| Failure::job(format!("the messages of the prompt do not fit a conversation: {e}")))?;
+    }
+    show(session, &before)?;
+    if !session.conversation.awaits_model() {
+        return Ok(Next::Prompt);
+    }
+    session.turn(before).await.map(next)
+}
+
+/// Shows what a prompt says.
+fn show(session: &mut Session, before: &Conversation) -> Result<(), Failure> {
+    let said: Vec<String> = session.conversation.entries()[before.entries().len()..]
+        .iter()
+        .filter_map(|entry| match entry {
+            Entry::User { text } => Some(text.clone()),
+            Entry::Assistant(message) => Some(format!("(the model:) {}", message.content())),
+            _ => None,
+        })
+        .collect();
+    session.note(DIM, &said.join("\n"))
+}
+
+/// `NAME=VALUE` words; a prompt with one argument takes the words as they are.
+fn arguments(prompt: &McpPrompt, words: &[String]) -> Result<Map<String, Value>, String> {
+    let known = |name: &str| prompt.arguments.iter().any(|a| a.name == name);
+    let names = || prompt.arguments.iter().map(|a| a.name.as_str()).collect::<Vec<_>>().join(", ");
+    let mut arguments = Map::new();
+    if let [only] = prompt.arguments.as_slice()
+        && !words.is_empty()
+        && !words[0].starts_with(&format!("{}=", only.name))
+    {
+        arguments.insert(only.name.clone(), Value::String(words.join(" ")));
+        return Ok(arguments);
+    }
+    for word in words {
+        match word.split_once('=') {
+            Some((name, value)) if known(name) => {
+                arguments.insert(name.to_owned(), Value::String(value.to_owned()));
+            }
+            _ if prompt.arguments.is_empty() => return Err("this prompt takes no arguments".to_owned()),
+            _ => return Err(format!("{word}: expected NAME=VALUE with a name of: {}", names())),
+        }
+    }
+    Ok(arguments)
+}
+
+/// Says what takes part.
+pub(super) fn greet(session: &mut Session, has_config: bool) -> Result<(), Failure> {
+    let about = session.about();
+    let tools = super::tools_line(&session.hub);
+    session.note(DIM, &about)?;
+    session.note(DIM, &tools)?;
+    if !has_config {
+        session.note(
+            DIM,
+            "no MCP servers are configured: name a file with --mcp-config FILE (see `toolgraft tools --help`)",
+        )?;
+    }
+    let entries = session.conversation.entries().len();
+    if entries > 0 {
+        session.note(DIM, &format!("going on with a conversation of {}", counted(entries, "message")))?;
+    }
+    session.note(DIM, "/help lists the commands, Ctrl-D leaves\n")?;
+    Ok(())
+}

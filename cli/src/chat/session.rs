@@ -1,0 +1,259 @@
+//! A conversation with a model: turn after turn.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use anstyle::Style;
+use futures::StreamExt;
+
+use super::approve::{self, Approvals};
+use super::args::Args;
+use super::display::Display;
+use super::endpoint::Endpoint;
+use super::files::Files;
+use super::saved::Saved;
+use crate::screen::BAD;
+use crate::signals::Signals;
+use crate::tty::Tty;
+use crate::{Failure, input, output, prompt_args, tokens};
+use toolgraft::agent::{Agent, AgentEvent, Finished};
+use toolgraft::conversation::Conversation;
+use toolgraft::profile::Profile;
+use toolgraft::prompt::{Options, Prompt, System};
+use toolgraft::route::Toolbox;
+use toolgraft::route::mcp::Hub;
+use toolgraft::tokens::TokenCounter;
+use toolgraft::tool::ToolsMode;
+use toolgraft::turn::{ModelChoice, TurnConfig};
+use toolgraft::validate::OutputSchema;
+
+/// How a turn came to its end.
+pub(super) enum Ended {
+    Finished(Box<Finished>),
+    /// Ctrl-C twice: leave at once.
+    Left,
+}
+
+/// A conversation with a model.
+pub(super) struct Session {
+    pub(super) args: Args,
+    pub(super) hub: Arc<Hub>,
+    pub(super) endpoint: Endpoint,
+    pub(super) conversation: Conversation,
+    pub(super) display: Display,
+    pub(super) signals: Signals,
+    approvals: Arc<Approvals>,
+    agent: Agent,
+    options: Options,
+    files: Files,
+    tty: Option<Arc<Tty>>,
+}
+
+impl Session {
+    /// A conversation that is new, or goes on as the flags say.
+    pub(super) fn new(
+        args: Args,
+        (hub, endpoint): (Arc<Hub>, Endpoint),
+        display: Display,
+        approvals: Arc<Approvals>,
+        (tty, signals): (Option<Arc<Tty>>, Signals),
+        files: Files,
+    ) -> Result<Self, Failure> {
+        let conversation = match &args.conversation.resume {
+            Some(file) => Saved::read(file)?.conversation,
+            None => Conversation::new(),
+        };
+        if let Some(file) = &args.conversation.save {
+            Saved::check_place(file)?;
+        }
+        approve::check_globs(&args.calls, &hub.catalog());
+        let (agent, options) = agent(&args, &hub, &endpoint, &approvals)?;
+        warn_over_budget(&options, &hub)?;
+        Ok(Session { args, hub, endpoint, conversation, display, signals, approvals, agent, options, files, tty })
+    }
+
+    /// The profile in force.
+    pub(super) fn profile(&self) -> &'static Profile {
+        self.endpoint.profile(&self.args.model)
+    }
+
+    /// Talks to another model of the endpoint from now on.
+    pub(super) fn change_model(&mut self, model: &str) -> Result<(), Failure> {
+        let endpoint = self.endpoint.with_model(model);
+        (self.agent, self.options) = agent(&self.args, &self.hub, &endpoint, &self.approvals)?;
+        self.endpoint = endpoint;
+        Ok(())
+    }
+
+    /// The system prompt as it is sent.
+    pub(super) fn system(&self) -> Result<System, Failure> {
+        system(&self.options, &self.hub)
+    }
+
+    /// Says something to the model and shows what follows.
+    pub(super) async fn ask(&mut self, question: &str) -> Result<Ended, Failure> {
+        let before = self.conversation.clone();
+        self.conversation.push_user(question).map_err(Failure::job)?;
+        self.turn(before).await
+    }
+
+    /// One turn. Where the model said nothing at all, the conversation stays as
+    /// it was `before`.
+    pub(super) async fn turn(&mut self, before: Conversation) -> Result<Ended, Failure> {
+        let conversation = self.conversation.clone();
+        let run = match &self.files.recorder {
+            Some(recorder) => self.agent.run_recorded(conversation, recorder),
+            None => self.agent.run(conversation),
+        };
+        let mut run = run.map_err(Failure::job)?;
+        let interrupts = self.signals.take_interrupts();
+        let cancel = run.cancellation();
+        self.approvals.begin(cancel.clone());
+        self.display.begin();
+        if let Some(tty) = &self.tty {
+            tty.echo(false);
+        }
+        let _echo = Echo(self.tty.clone());
+        loop {
+            let event = tokio::select! {
+                biased;
+                () = interrupts.next() => {
+                    if cancel.is_cancelled() {
+                        return Ok(Ended::Left);
+                    }
+                    cancel.cancel();
+                    continue;
+                }
+                event = run.next() => event,
+            };
+            self.report_files()?;
+            match event {
+                None => return Err(Failure::job("the turn ended without a last event")),
+                Some(event) if self.args.output.json => {
+                    output::emit_json(&event)?;
+                    if let AgentEvent::Finished(finished) = event {
+                        return self.end(finished, before);
+                    }
+                }
+                Some(AgentEvent::Finished(finished)) => {
+                    written(self.display.finished(&finished))?;
+                    return self.end(finished, before);
+                }
+                Some(event) => written(self.display.event(event))?,
+            }
+        }
+    }
+
+    fn end(&mut self, finished: Box<Finished>, before: Conversation) -> Result<Ended, Failure> {
+        let said = finished.conversation.messages().count() > before.messages().count();
+        self.conversation = if said { finished.conversation.clone() } else { before };
+        if let Some(file) = self.args.conversation.save.clone() {
+            self.save(&file)?;
+        }
+        Ok(Ended::Finished(finished))
+    }
+
+    /// Says once what cannot be written down.
+    fn report_files(&mut self) -> Result<(), Failure> {
+        for problem in self.files.news() {
+            match self.args.output.json {
+                true => output::warn(&problem),
+                false => self.note(BAD, &format!("warning: {problem}"))?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the conversation to a file.
+    pub(super) fn save(&self, file: &Path) -> Result<(), Failure> {
+        Saved::new(&self.endpoint.model, &self.conversation).write(file)
+    }
+
+    /// A line of our own.
+    pub(super) fn note(&mut self, style: Style, text: &str) -> Result<(), Failure> {
+        written(self.display.note(style, text))
+    }
+}
+
+/// Shows what is typed again, however the turn ends.
+struct Echo(Option<Arc<Tty>>);
+
+impl Drop for Echo {
+    fn drop(&mut self) {
+        if let Some(tty) = &self.0 {
+            tty.echo(true);
+        }
+    }
+}
+
+fn system(options: &Options, hub: &Hub) -> Result<System, Failure> {
+    let catalog = options.callable(hub.catalog());
+    let prompt = Prompt::new(options.clone()).map_err(Failure::usage)?;
+    prompt.compose(&catalog).map_err(Failure::usage)
+}
+
+/// Says where the tools do not fit their budget. Templates that are wrong end the
+/// command here, before anything is asked.
+fn warn_over_budget(options: &Options, hub: &Hub) -> Result<(), Failure> {
+    if (options.tool_budget.is_some() || !options.templates.is_empty())
+        && let Some(warning) = prompt_args::over_budget(&system(options, hub)?.listed)
+    {
+        output::warn(&warning);
+    }
+    Ok(())
+}
+
+/// The agent for a model, and what its prompt is written with.
+fn agent(
+    args: &Args,
+    hub: &Arc<Hub>,
+    endpoint: &Endpoint,
+    approvals: &Arc<Approvals>,
+) -> Result<(Agent, Options), Failure> {
+    let profile = endpoint.profile(&args.model);
+    let mut config = TurnConfig::for_profile(profile).with_policy(approve::policy(&args.calls, hub.config().servers()));
+    config.reasoning = args.model.reasoning.unwrap_or(config.reasoning);
+    config.temperature = args.model.temperature.or(config.temperature);
+    config.max_tokens = args.limits.max_tokens.map(Into::into);
+    config.round_model = args.model.round_model.as_deref().map(ModelChoice::from);
+    config.tokens = Some(TokenCounter::new(tokens::count));
+    config.carry_reasoning = args.model.carry_reasoning.unwrap_or(config.carry_reasoning);
+    // Whoever names a syntax wants it to be taught.
+    let usual = if args.model.dialect.is_some() { ToolsMode::Prompt } else { ToolsMode::Auto };
+    config.tools_mode = args.model.tools_mode.unwrap_or(usual);
+    config.context = args.limits.context.map(Into::into).or(endpoint.context());
+    config.max_rounds = args.limits.max_rounds.map_or(config.max_rounds, Into::into);
+    let defaults = Options::for_profile(profile);
+    let options = Options {
+        dialect: args.model.dialect.unwrap_or(defaults.dialect),
+        lang: args.model.lang.unwrap_or(defaults.lang),
+        system: args.model.system.as_deref().map(input::text_or_file).transpose()?,
+        ..args.listing.apply(defaults)?
+    };
+    let approvals = approvals.clone();
+    let mut agent = Agent::builder(endpoint.client()?, hub.clone())
+        .config(config)
+        .prompt(options.clone())
+        .approver(move |request| approvals.clone().decide(request));
+    if let Some(file) = &args.output.schema {
+        agent = agent.output(schema(file)?);
+    }
+    Ok((agent.build(), options))
+}
+
+/// The schema of a file.
+fn schema(file: &Path) -> Result<OutputSchema, Failure> {
+    let (text, name) = (input::read_text(file)?, input::shown(file));
+    let schema = serde_json::from_str(input::without_bom(&text))
+        .map_err(|e| Failure::usage(format!("{name}:{}:{}: not JSON: {e}", e.line(), e.column())))?;
+    OutputSchema::new(schema).map_err(|e| Failure::usage(format!("{name}: {e}")))
+}
+
+/// What became of writing to the screen. A reader that has gone ends the program quietly.
+fn written(result: io::Result<()>) -> Result<(), Failure> {
+    result.map_err(|e| match e.kind() {
+        io::ErrorKind::BrokenPipe => Failure::Reported,
+        _ => Failure::job(format!("cannot write the output: {e}")),
+    })
+}

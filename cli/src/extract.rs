@@ -1,0 +1,111 @@
+//! `toolgraft extract`: records with model output in, records with its calls out.
+//!
+//! A reader cuts the input into blocks of whole lines, workers turn blocks into
+//! output, and the caller's thread writes it in the input's order. What is in
+//! flight is bounded in blocks and in bytes.
+
+mod blocks;
+mod chunk;
+mod pipeline;
+mod record;
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::thread;
+
+use super::{Failure, input, output};
+use chunk::Chunk;
+use record::{Extractor, Problems};
+use toolgraft::dialect::DialectSet;
+use toolgraft::parse::Config;
+use toolgraft::reasoning::{ReasoningCalls, ReasoningMode};
+
+/// Options of `toolgraft extract`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+One JSON object a line:
+  in   {\"id\": any, \"text\": string, \"reasoning\"?: string,
+        \"finish_reason\"?: \"stop\"|\"length\",
+        \"tools\"?: [{\"server\"?: string, \"name\": string,
+                    \"description\"?: string, \"inputSchema\"?: object}]}
+  out  {\"id\", \"content\", \"reasoning\",
+        \"calls\": [{\"server\", \"tool\", \"arguments\", \"dialect\", \"repairs\"}],
+        \"rejected\": [{\"kind\", \"raw\", \"message\"}]}
+A line that is no such record becomes {\"id\": null, \"error\": \"line N: …\"}, and the exit code is 1.
+
+Example:
+  printf '%s\\n' '{\"text\": \"TYPE: MCP\\n{\\\"tool_name\\\": \\\"now\\\", \\\"parameters\\\": {}}\"}' | toolgraft extract
+")]
+pub(super) struct Args {
+    /// File with one record a line; `-` is standard input
+    #[arg(value_name = "FILE", default_value = "-")]
+    file: PathBuf,
+
+    /// Call syntaxes to read: `auto` for all, or names joined by commas
+    #[arg(long, value_name = "auto|NAME[,NAME]", default_value = "auto")]
+    dialect: DialectSet,
+
+    /// How the text reaches the parser: in one piece, in pieces of N characters, or in random pieces
+    #[arg(long, value_name = "whole|N|random:SEED", default_value = "whole")]
+    chunk: Chunk,
+
+    /// Where reasoning starts: think tags decide, the text starts inside it, or there is none
+    #[arg(long, value_name = "auto|open|off", default_value = "auto")]
+    reasoning: ReasoningMode,
+
+    /// What becomes of calls in the reasoning
+    #[arg(long, value_name = "ignore|last_resort|allow", default_value = "ignore")]
+    reasoning_calls: ReasoningCalls,
+
+    /// Records read side by side; all cores by default
+    #[arg(long, value_name = "N", value_parser = input::above_zero)]
+    jobs: Option<NonZeroUsize>,
+}
+
+/// Runs `toolgraft extract`.
+pub(super) fn run(args: Args) -> Result<(), Failure> {
+    let (input, name) = open(&args.file)?;
+    let jobs = args.jobs.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);
+    let problems = Problems::default();
+    let config = Config {
+        dialects: args.dialect,
+        reasoning: args.reasoning,
+        reasoning_calls: args.reasoning_calls,
+        ..Config::default()
+    };
+    let worker = move || {
+        let mut extractor = Extractor::new(config.clone(), args.chunk, problems.clone());
+        move |line: &[u8], number: u64, out: &mut Vec<u8>| extractor.line(line, number, out)
+    };
+    let mut output = output::json_lines();
+    match pipeline::run(input, &mut output, jobs, worker) {
+        Ok(counts) if counts.bad == 0 => Ok(()),
+        Ok(counts) => Err(Failure::job(format!(
+            "{} of {} lines of {name} are no valid records: the `error` of their output lines says why",
+            counts.bad, counts.lines
+        ))),
+        Err(pipeline::Error::Read(e)) => Err(Failure::job(format!("cannot read {name}: {e}"))),
+        // Whoever read the output has seen enough.
+        Err(pipeline::Error::Write(e)) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        Err(pipeline::Error::Write(e)) => Err(Failure::job(format!("cannot write the output: {e}"))),
+    }
+}
+
+/// Opens the input; the name is for messages.
+fn open(path: &Path) -> Result<(Box<dyn Read + Send>, String), Failure> {
+    if path == Path::new("-") {
+        return Ok((Box::new(io::stdin()), "standard input".to_owned()));
+    }
+    let shown = path.display();
+    let file = File::open(path).map_err(|e| Failure::usage(format!("cannot read {shown}: {e}")))?;
+    let about = file.metadata().map_err(|e| Failure::usage(format!("cannot read {shown}: {e}")))?;
+    if about.is_dir() {
+        return Err(Failure::usage(format!("{shown} is a directory: name a file in it")));
+    }
+    if about.is_file() && about.len() == 0 {
+        return Err(Failure::usage(format!("{shown} is empty: expected one JSON object a line")));
+    }
+    Ok((Box::new(file), shown.to_string()))
+}

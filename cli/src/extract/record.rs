@@ -1,0 +1,272 @@
+//! One line in, one line out.
+
+use std::borrow::Cow;
+use std::collections::{HashSet, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use super::chunk::Chunk;
+use crate::output;
+use toolgraft::assemble::{Assembled, Collector};
+use toolgraft::call::{Call, Rejected, RejectedKind, Repair};
+use toolgraft::catalog::Catalog;
+use toolgraft::message::FinishReason;
+use toolgraft::parse::{Config, Parser};
+use toolgraft::tool::Tool;
+use toolgraft::validate::Validator;
+
+/// Tool lists that one worker keeps ready, most recent first.
+const MAX_KEPT: usize = 8;
+
+/// Tool lists longer than this (bytes of JSON) are not kept.
+const MAX_KEPT_BYTES: usize = 4 << 20;
+
+/// Schema problems that are printed in one run.
+const MAX_PROBLEMS: usize = 50;
+
+/// A record, as it stands in a line. Other fields are ignored.
+#[derive(Deserialize)]
+struct Record<'a> {
+    #[serde(borrow, default)]
+    id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    text: Cow<'a, str>,
+    #[serde(borrow, default)]
+    reasoning: Option<Cow<'a, str>>,
+    #[serde(default)]
+    finish_reason: Option<FinishReason>,
+    #[serde(borrow, default)]
+    tools: Option<&'a RawValue>,
+}
+
+/// The answer to a record.
+#[derive(Serialize)]
+struct Extracted<'a> {
+    id: Option<&'a RawValue>,
+    content: &'a str,
+    reasoning: &'a str,
+    calls: Vec<CallOut<'a>>,
+    rejected: Vec<RejectedOut<'a>>,
+}
+
+#[derive(Serialize)]
+struct CallOut<'a> {
+    server: Option<&'a str>,
+    tool: &'a str,
+    arguments: &'a Map<String, Value>,
+    dialect: &'static str,
+    repairs: &'a [Repair],
+}
+
+#[derive(Serialize)]
+struct RejectedOut<'a> {
+    kind: RejectedKind,
+    raw: &'a str,
+    message: Cow<'a, str>,
+    /// How many calls more are not listed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    count: Option<u64>,
+}
+
+/// The answer to a line that is no record.
+#[derive(Serialize)]
+struct Bad {
+    id: (),
+    error: String,
+}
+
+/// Turns lines into lines, on one thread.
+pub(super) struct Extractor {
+    config: Config,
+    chunk: Chunk,
+    /// For records without tools.
+    bare: Reader,
+    /// Tool lists as they stood in recent records, each with its reader.
+    kept: VecDeque<(Box<str>, Reader)>,
+    problems: Problems,
+}
+
+/// A parser and a validator for one list of tools.
+struct Reader {
+    parser: Parser,
+    validator: Validator,
+}
+
+impl Reader {
+    fn new(config: &Config, tools: Vec<Tool>) -> Self {
+        let catalog = Arc::new(Catalog::from_tools(tools));
+        let known = (!catalog.is_empty()).then(|| Arc::clone(&catalog));
+        let parser = Parser::new(Config { catalog: known, ..config.clone() });
+        Reader { parser, validator: Validator::new(catalog) }
+    }
+}
+
+impl Extractor {
+    pub(super) fn new(config: Config, chunk: Chunk, problems: Problems) -> Self {
+        let bare = Reader::new(&config, Vec::new());
+        Extractor { config, chunk, bare, kept: VecDeque::new(), problems }
+    }
+
+    /// Appends the answer to a line; whether the line was a record.
+    pub(super) fn line(&mut self, line: &[u8], number: u64, out: &mut Vec<u8>) -> bool {
+        match self.record(line, number, out) {
+            Ok(()) => true,
+            Err(error) => {
+                write_error(&error, number, out);
+                false
+            }
+        }
+    }
+
+    fn record(&mut self, line: &[u8], number: u64, out: &mut Vec<u8>) -> Result<(), String> {
+        let text = std::str::from_utf8(line).map_err(|e| {
+            let at = e.valid_up_to();
+            format!("byte 0x{:02x} at column {} is not valid UTF-8", line[at], at + 1)
+        })?;
+        let record: Record<'_> = object(text)?;
+        let chunk = self.chunk;
+        let problems = self.problems.clone();
+        let reader = self.reader(record.tools)?;
+        let assembled = reader.read(&record, chunk, number);
+        problems.report(&reader.validator, &assembled);
+        write_line(&answer(record.id, &reader.validator, &assembled), out);
+        Ok(())
+    }
+
+    /// The reader for a record's tools. Records of one run mostly share theirs.
+    fn reader(&mut self, tools: Option<&RawValue>) -> Result<&mut Reader, String> {
+        let Some(tools) = tools.map(RawValue::get) else { return Ok(&mut self.bare) };
+        let place = self.kept.iter().position(|(kept, _)| **kept == *tools);
+        let entry = match place.and_then(|place| self.kept.remove(place)) {
+            Some(entry) => entry,
+            None => {
+                let list: Vec<Tool> =
+                    serde_json::from_str(tools).map_err(|e| format!("`tools`: {}", json_error(&e)))?;
+                let key = if tools.len() <= MAX_KEPT_BYTES { tools } else { "" };
+                (key.into(), Reader::new(&self.config, list))
+            }
+        };
+        // An entry without its key is never found, and goes with the next one.
+        self.kept.retain(|(key, _)| !key.is_empty());
+        self.kept.truncate(MAX_KEPT - 1);
+        self.kept.push_front(entry);
+        Ok(&mut self.kept[0].1)
+    }
+}
+
+impl Reader {
+    /// Parses and validates; reasoning of a field of its own comes first.
+    fn read(&mut self, record: &Record<'_>, chunk: Chunk, salt: u64) -> Assembled {
+        let mut collector = Collector::new();
+        let sink = &mut |event: toolgraft::event::Event<'_>| collector.push(event);
+        for piece in chunk.pieces(record.reasoning.as_deref().unwrap_or_default(), !salt) {
+            self.parser.push_reasoning(piece, sink);
+        }
+        for piece in chunk.pieces(&record.text, salt) {
+            self.parser.push(piece, sink);
+        }
+        self.parser.finish(record.finish_reason.as_ref().unwrap_or(&FinishReason::Stop), sink);
+        self.parser.reset();
+        let mut assembled = collector.finish();
+        self.validator.check_all(&mut assembled);
+        assembled
+    }
+}
+
+fn answer<'a>(id: Option<&'a RawValue>, validator: &Validator, assembled: &'a Assembled) -> Extracted<'a> {
+    Extracted {
+        id,
+        content: &assembled.content,
+        reasoning: &assembled.reasoning,
+        calls: assembled.calls().filter_map(call).collect(),
+        rejected: assembled.rejected().map(|rejected| self::rejected(rejected, validator)).collect(),
+    }
+}
+
+/// A call for output; its arguments are an object once they are validated.
+fn call(call: &Call) -> Option<CallOut<'_>> {
+    Some(CallOut {
+        server: call.server.as_deref(),
+        tool: &call.tool,
+        arguments: call.arguments.as_object()?,
+        dialect: call.dialect.name(),
+        repairs: &call.repairs,
+    })
+}
+
+fn rejected<'a>(rejected: &'a Rejected, validator: &Validator) -> RejectedOut<'a> {
+    let correct = (rejected.kind == RejectedKind::InvalidArguments)
+        .then(|| validator.correct_call(rejected.dialect, rejected.server.as_deref(), rejected.tool.as_deref()?))
+        .flatten();
+    let message = match correct {
+        Some(correct) => Cow::Owned(format!("{}. A correct call: {correct}", rejected.message)),
+        None => Cow::Borrowed(rejected.message.as_str()),
+    };
+    let count = (rejected.count > 0).then_some(rejected.count);
+    RejectedOut { kind: rejected.kind, raw: &rejected.raw, message, count }
+}
+
+/// Reads a JSON object; a derived reader would take an array for one too.
+fn object<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, String> {
+    if text.trim_start().starts_with('{') {
+        return serde_json::from_str(text).map_err(|e| json_error(&e));
+    }
+    let found = match serde_json::from_str::<Value>(text) {
+        Err(_) => "text that is no JSON",
+        Ok(Value::Array(_)) => "an array",
+        Ok(Value::String(_)) => "a string",
+        Ok(Value::Number(_)) => "a number",
+        Ok(Value::Bool(_)) => "a boolean",
+        Ok(_) => "null",
+    };
+    Err(format!("expected a JSON object, found {found}"))
+}
+
+/// The error with its column; the line is that of the input.
+fn json_error(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    match text.rfind(" at line ") {
+        Some(end) if error.column() > 0 => format!("{} (column {})", &text[..end], error.column()),
+        Some(end) => text[..end].to_owned(),
+        None => text,
+    }
+}
+
+/// Appends the answer to a line that is no record.
+pub(super) fn write_error(error: &str, number: u64, out: &mut Vec<u8>) {
+    write_line(&Bad { id: (), error: format!("line {number}: {error}") }, out);
+}
+
+fn write_line(value: &impl Serialize, out: &mut Vec<u8>) {
+    serde_json::to_writer(&mut *out, value).expect("strings, numbers and JSON always serialise into memory");
+    out.push(b'\n');
+}
+
+/// Schema problems that were printed, shared by all workers.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Problems(Arc<Mutex<HashSet<String>>>);
+
+impl Problems {
+    /// Prints the problems of the tools that a message calls, each once.
+    fn report(&self, validator: &Validator, assembled: &Assembled) {
+        for entry in &assembled.entries {
+            let (server, tool) = match &entry.result {
+                Ok(call) => (call.server.as_deref(), Some(call.tool.as_str())),
+                Err(rejected) if rejected.kind == RejectedKind::InvalidArguments => {
+                    (rejected.server.as_deref(), rejected.tool.as_deref())
+                }
+                Err(_) => continue,
+            };
+            let Some(problem) = tool.and_then(|tool| validator.problem(server, tool)) else { continue };
+            let mut printed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let text = problem.to_string();
+            if printed.len() < MAX_PROBLEMS && !printed.contains(&text) {
+                output::warn(&text);
+                printed.insert(text);
+            }
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! `toolgraft prompt`.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde_json::json;
+
+use super::prompt_args::{self, PromptArgs};
+use super::servers::ServerArgs;
+use super::{Failure, input, output, terminal, tokens, tool_file};
+use toolgraft::catalog::{Catalog, Server};
+use toolgraft::dialect::Dialect;
+use toolgraft::profile::{Lang, Profile, SystemPlacement};
+use toolgraft::prompt::{Options, Prompt, PromptError, System};
+use toolgraft::route::Toolbox;
+use toolgraft::tool::ToolChoice;
+
+const EXAMPLES: &str = "\
+Examples:
+  toolgraft prompt --tools tools.json
+  toolgraft prompt --mcp-config my.json --tool-budget 2000
+  toolgraft prompt --mcp-config my.json --model deepseek-r1:14b --system @persona.txt
+  toolgraft tools --json | toolgraft prompt --tools - --dialect tool_tag --lang zh --json
+
+The prompt goes to stdout, its size to stderr.
+
+Exit codes: 0 done, 1 a server failed and its tools are missing, 2 wrong usage or
+configuration.";
+
+/// Options of `toolgraft prompt`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// Take the tools from a JSON file, or from - for standard input, instead of from servers
+    ///
+    /// A `tools/list` answer, a list of tools, a server with `tools`, or the
+    /// output of `toolgraft tools --json`. May be given several times, and
+    /// together with --mcp-config.
+    #[arg(long, value_name = "FILE")]
+    tools: Vec<PathBuf>,
+
+    /// Model that the prompt is for: its profile decides dialect and language
+    #[arg(long, value_name = "NAME")]
+    model: Option<String>,
+
+    /// Call syntax to teach: use_mcp_tool, tool_tag or type_marker [default: the model's]
+    #[arg(long, value_name = "DIALECT", value_parser = dialect)]
+    dialect: Option<Dialect>,
+
+    /// Language of the instructions: en or zh [default: the model's]
+    #[arg(long)]
+    lang: Option<Lang>,
+
+    /// Your own system text, which comes first; @FILE reads it from a file
+    #[arg(long, value_name = "TEXT|@FILE")]
+    system: Option<String>,
+
+    /// Whether tools may be called: auto, none, required, or the one tool to call
+    #[arg(long, value_name = "CHOICE", default_value_t)]
+    tool_choice: ToolChoice,
+
+    /// Most calls in one message
+    #[arg(long, value_name = "N", value_parser = input::above_zero)]
+    max_calls: Option<NonZeroUsize>,
+
+    /// Print one JSON object: prompt, tokens, tools (their number), profile, dialect, lang, listing, listed, placement
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    listing: PromptArgs,
+
+    #[command(flatten)]
+    servers: ServerArgs,
+}
+
+/// A dialect that can be taught.
+pub(super) fn dialect(text: &str) -> Result<Dialect, String> {
+    Dialect::taught().find(|d| d.name() == text).ok_or_else(|| {
+        let names: Vec<_> = Dialect::taught().map(Dialect::name).collect();
+        format!("expected one of {}", names.join(", "))
+    })
+}
+
+/// Runs `toolgraft prompt`.
+pub(super) fn run(args: Args) -> Result<(), Failure> {
+    if args.servers.server_timeout.is_some() && !args.tools.is_empty() && !args.servers.is_given() {
+        let remedy = "with --tools no server is started: leave it out, or name servers with --mcp-config FILE";
+        return Err(Failure::usage(format!("--server-timeout has no effect: {remedy}")));
+    }
+    let profile = args.model.as_deref().map_or_else(Default::default, Profile::for_model);
+    let defaults = Options::for_profile(profile);
+    let options = Options {
+        dialect: args.dialect.unwrap_or(defaults.dialect),
+        lang: args.lang.unwrap_or(defaults.lang),
+        system: args.system.as_deref().map(input::text_or_file).transpose()?,
+        tool_choice: args.tool_choice.clone(),
+        max_calls: args.max_calls.map(NonZeroUsize::get),
+        ..args.listing.apply(defaults)?
+    };
+    let prompt = Prompt::new(options).map_err(failure)?;
+    let (listed, complete) = listed_servers(&args)?;
+    let catalog = prompt.options().callable(Arc::new(Catalog::new(listed)));
+    let System { text, listed, .. } = prompt.compose(&catalog).map_err(failure)?;
+    let (tokens, tools) = (tokens::count(&text), catalog.offered().count());
+    if args.json {
+        let options = prompt.options();
+        let object = json!({
+            "prompt": text, "tokens": tokens, "tools": tools, "profile": profile.name,
+            "dialect": options.dialect.name(), "lang": options.lang, "listing": options.listing.as_str(),
+            "listed": prompt_args::as_json(&listed), "placement": profile.system,
+        });
+        output::emit_json(&object)?;
+    } else {
+        output::emit(&format!("{text}\n"))?;
+        anstream::eprintln!("{tokens} tokens (o200k), {}, {}", terminal::counted(tools, "tool"), placement(profile));
+        if let Some(fitted) = prompt_args::fitted(&listed) {
+            anstream::eprintln!("{fitted}");
+        }
+    }
+    if let Some(warning) = prompt_args::over_budget(&listed) {
+        output::warn(&warning);
+    }
+    if complete { Ok(()) } else { Err(Failure::Reported) }
+}
+
+fn placement(profile: &Profile) -> String {
+    let place = match profile.system {
+        SystemPlacement::System => "goes into the system message",
+        SystemPlacement::User => "goes in front of the first user message",
+    };
+    format!("{place} (profile {})", profile.name)
+}
+
+/// What the files list, then what the configured servers do, and whether each
+/// of these could be asked. Without files the usual configuration is looked for.
+fn listed_servers(args: &Args) -> Result<(Vec<Server>, bool), Failure> {
+    let mut listed = Vec::new();
+    for file in &args.tools {
+        listed.extend(tool_file::read(file)?);
+    }
+    if !args.tools.is_empty() && !args.servers.is_given() {
+        return Ok((listed, true));
+    }
+    let (connected, complete) = args.servers.with_hub(|hub| async move {
+        let complete = hub.servers().iter().all(|server| !server.has_failed());
+        Ok((hub.catalog().servers().to_vec(), complete))
+    })?;
+    listed.extend(connected);
+    Ok((listed, complete))
+}
+
+fn failure(error: PromptError) -> Failure {
+    match error {
+        PromptError::UnknownTool { .. } => {
+            Failure::usage(format!("--tool-choice: {error}; or say auto, none or required"))
+        }
+        PromptError::NothingToCall => Failure::usage(format!("--tool-choice: {error}")),
+        PromptError::Template(_) => Failure::usage(error),
+        _ => Failure::job(error),
+    }
+}

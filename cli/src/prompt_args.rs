@@ -1,0 +1,102 @@
+//! How a prompt lists its tools: flags that commands with a prompt share.
+
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+
+use super::{Failure, input, tokens};
+use toolgraft::prompt::{Listed, Listing, Options, Template};
+use toolgraft::tokens::TokenCounter;
+
+/// How the tools are listed.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Tools in the prompt")]
+pub(crate) struct PromptArgs {
+    /// How tools are listed: schema, signature, brief or index
+    ///
+    /// schema: the whole JSON Schema. signature: one line like TypeScript,
+    /// description and notes. brief: the same with the first sentence of the
+    /// description. index: name and first sentence; the model asks for the rest
+    /// with a built-in tool.
+    #[arg(long, value_name = "STYLE", default_value_t)]
+    pub(crate) listing: Listing,
+
+    /// Tokens that the list of tools may take: tools are listed shorter until it fits
+    ///
+    /// First all tools with a schema become signatures, those that save most
+    /// first, then brief, then index. No tool is left out. Counted in o200k;
+    /// instructions and resources of the servers count too, the rules of the
+    /// prompt do not.
+    #[arg(long, value_name = "TOKENS", value_parser = input::above_zero)]
+    pub(crate) tool_budget: Option<NonZeroUsize>,
+
+    /// A template that replaces the system text, or a folder of templates
+    ///
+    /// Jinja's syntax. In a folder, system.j2, results.j2, describe.j2,
+    /// frame.j2, listing.j2, tool.j2, lookup.j2 and rules.j2 replace the built-in
+    /// ones; others can be included. docs/prompt.md lists the variables.
+    #[arg(long, value_name = "FILE|FOLDER")]
+    pub(crate) prompt: Option<PathBuf>,
+}
+
+impl PromptArgs {
+    /// The options with what the flags say. Reads the templates; what is wrong in
+    /// them shows when a prompt is made of the options.
+    pub(crate) fn apply(&self, options: Options) -> Result<Options, Failure> {
+        Ok(Options {
+            listing: self.listing,
+            tool_budget: self.tool_budget.map(NonZeroUsize::get),
+            tokens: TokenCounter::new(tokens::count),
+            templates: self.prompt.as_deref().map(templates).transpose()?.unwrap_or_default(),
+            ..options
+        })
+    }
+}
+
+fn templates(path: &Path) -> Result<Vec<Template>, Failure> {
+    if !path.is_dir() {
+        return Ok(vec![Template::system(input::read_text(path)?).from_file(input::shown(path))]);
+    }
+    let unreadable = |e: std::io::Error| Failure::usage(format!("cannot read the folder {}: {e}", path.display()));
+    let entries = std::fs::read_dir(path).map_err(unreadable)?.collect::<Result<Vec<_>, _>>().map_err(unreadable)?;
+    let mut files: Vec<PathBuf> = entries.iter().map(std::fs::DirEntry::path).collect();
+    files.retain(|file| file.extension().is_some_and(|e| e == "j2"));
+    files.sort();
+    let name = |file: &Path| file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    if !files.iter().any(|file| Template::NAMES.contains(&name(file).as_str())) {
+        return Err(Failure::usage(format!(
+            "{}: no template in it: expected at least one of {}.j2",
+            path.display(),
+            Template::NAMES.join(".j2, ")
+        )));
+    }
+    let read = |file: PathBuf| Ok(Template::new(name(&file), input::read_text(&file)?).from_file(input::shown(&file)));
+    files.into_iter().map(read).collect()
+}
+
+/// What a budget did to the tools, for people; `None` where nothing was asked.
+pub(crate) fn fitted(listed: &Listed) -> Option<String> {
+    let budget = listed.budget?;
+    let asks = if listed.count(Listing::Index) > 0 { " (describe_tool gives the rest)" } else { "" };
+    Some(format!("tools: {} of {budget} tokens; {listed}{asks}", listed.tokens))
+}
+
+/// What to do about a listing that does not fit its budget.
+pub(crate) fn over_budget(listed: &Listed) -> Option<String> {
+    let budget = listed.budget.filter(|_| listed.is_over_budget())?;
+    Some(format!(
+        "the tools take {} tokens, listed as short as they can be, and --tool-budget is {budget}; all of them are in \
+         the prompt: raise the budget, or connect fewer servers",
+        listed.tokens
+    ))
+}
+
+/// The same as JSON: `tokens`, `budget`, and the number of tools in each style.
+pub(crate) fn as_json(listed: &Listed) -> Value {
+    let mut object = Map::new();
+    object.insert("tokens".to_owned(), listed.tokens.into());
+    object.insert("budget".to_owned(), listed.budget.into());
+    object.extend(Listing::ALL.iter().map(|style| (style.to_string(), listed.count(*style).into())));
+    Value::Object(object)
+}

@@ -1,0 +1,143 @@
+//! What was found against what was expected.
+
+use serde_json::{Value, json};
+
+use toolgraft::assemble::Assembled;
+
+/// What a message says, in the form that `extract` writes.
+pub(super) fn result(assembled: &Assembled) -> Value {
+    let calls: Vec<Value> = assembled
+        .calls()
+        .map(|call| {
+            json!({
+                "server": call.server, "tool": call.tool, "arguments": call.arguments,
+                "dialect": call.dialect.name(), "repairs": call.repairs,
+            })
+        })
+        .collect();
+    let rejected: Vec<Value> = assembled
+        .rejected()
+        .map(|rejected| {
+            let mut said = json!({ "kind": rejected.kind, "raw": rejected.raw, "message": rejected.message });
+            if rejected.count > 0 {
+                said["count"] = rejected.count.into();
+            }
+            said
+        })
+        .collect();
+    json!({
+        "content": assembled.content, "reasoning": assembled.reasoning, "calls": calls, "rejected": rejected,
+    })
+}
+
+/// A [`result`] with what an expectation may name beside it.
+pub(super) fn found(assembled: &Assembled) -> Value {
+    let mut found = result(assembled);
+    let promoted = assembled.entries.iter().filter(|e| e.promoted).map(|e| e.index);
+    found["promoted"] = promoted.collect();
+    found["deltas"] = assembled.entries.iter().map(|e| e.deltas.as_str()).collect();
+    found["answer_in_reasoning"] = json!(assembled.answer_in_reasoning);
+    found
+}
+
+/// Where the rounds differ from what is expected: one object for each, of which
+/// only the fields that it names count.
+pub(super) fn differences(expected: &[Value], found: &[Value]) -> Vec<String> {
+    let mut differences = Vec::new();
+    if expected.len() != found.len() {
+        differences.push(format!("expected {} rounds, found {}", expected.len(), found.len()));
+    }
+    for (n, (wanted, found)) in expected.iter().zip(found).enumerate() {
+        let place = if expected.len() == 1 { String::new() } else { format!("round {}: ", n + 1) };
+        for field in ["content", "reasoning", "calls", "rejected", "promoted", "deltas", "answer_in_reasoning"] {
+            if let Some(wanted) = wanted.get(field).filter(|value| !value.is_null()) {
+                compare(&format!("{place}{field}"), wanted, &found[field], &mut differences);
+            }
+        }
+    }
+    differences
+}
+
+/// Adds a line for each place where `found` does not hold what is expected.
+/// Of objects only the expected fields count, except within `arguments`.
+fn compare(place: &str, expected: &Value, found: &Value, differences: &mut Vec<String>) {
+    match (expected, found) {
+        (Value::Object(fields), Value::Object(_)) if !place.ends_with(".arguments") => {
+            for (key, value) in fields {
+                if let ("message_contains", Some(part)) = (key.as_str(), value.as_str()) {
+                    let message = found["message"].as_str().unwrap_or_default();
+                    if !message.contains(part) {
+                        differences
+                            .push(format!("{place}.message: expected some text with {part:?}, found {message:?}"));
+                    }
+                    continue;
+                }
+                compare(&format!("{place}.{key}"), value, &found[key], differences);
+            }
+        }
+        (Value::Array(expected), Value::Array(found)) => {
+            if expected.len() != found.len() {
+                differences.push(format!("{place}: expected {}, found {}", expected.len(), found.len()));
+            }
+            for (n, pair) in expected.iter().zip(found).enumerate() {
+                compare(&format!("{place}[{n}]"), pair.0, pair.1, differences);
+            }
+            for (n, extra) in found.iter().enumerate().skip(expected.len()) {
+                differences.push(format!("{place}[{n}] is not expected: {extra}"));
+            }
+            for (n, missing) in expected.iter().enumerate().skip(found.len()) {
+                differences.push(format!("{place}[{n}] is missing: {missing}"));
+            }
+        }
+        (Value::String(e), Value::String(f)) if e != f => differences.push(text_difference(place, e, f)),
+        _ if expected != found => {
+            differences.push(format!("{place}:\n  expected {expected}\n  found    {found}"));
+        }
+        _ => {}
+    }
+}
+
+/// Two texts from where they part, with a little before it.
+fn text_difference(place: &str, expected: &str, found: &str) -> String {
+    let same = expected.chars().zip(found.chars()).take_while(|(a, b)| a == b).count();
+    let from = same.saturating_sub(20);
+    let part = |text: &str| {
+        let shown: String = text.chars().skip(from).take(100).collect();
+        let before = if from > 0 { "…" } else { "" };
+        let after = if text.chars().count() > from + 100 { "…" } else { "" };
+        format!("{before}{}{after}", Value::String(shown))
+    };
+    format!("{place}: different from character {same} on\n  expected {}\n  found    {}", part(expected), part(found))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn differences(expected: Value, found: Value) -> Vec<String> {
+        super::differences(&[expected], &[found])
+    }
+
+    #[test]
+    fn only_named_fields_count_but_arguments_count_whole() {
+        let found =
+            json!({ "content": "a", "calls": [{ "tool": "f", "arguments": { "x": 1, "y": 2 }, "repairs": [] }] });
+        assert!(differences(json!({ "calls": [{ "tool": "f" }] }), found.clone()).is_empty());
+        let list = differences(json!({ "calls": [{ "arguments": { "x": 1 } }] }), found);
+        assert_eq!(list, ["calls[0].arguments:\n  expected {\"x\":1}\n  found    {\"x\":1,\"y\":2}"]);
+    }
+
+    #[test]
+    fn missing_and_extra_entries_are_named() {
+        let list = differences(json!({ "calls": [{ "tool": "f" }] }), json!({ "calls": [] }));
+        assert_eq!(list, ["calls: expected 1, found 0", "calls[0] is missing: {\"tool\":\"f\"}"]);
+        let list = differences(json!({ "rejected": [] }), json!({ "rejected": [{ "kind": "limit" }] }));
+        assert_eq!(list, ["rejected: expected 0, found 1", "rejected[0] is not expected: {\"kind\":\"limit\"}"]);
+    }
+
+    #[test]
+    fn texts_are_shown_from_where_they_part() {
+        let list = differences(json!({ "content": "武汉下雨" }), json!({ "content": "武汉晴" }));
+        assert_eq!(list, ["content: different from character 2 on\n  expected \"武汉下雨\"\n  found    \"武汉晴\""]);
+    }
+}

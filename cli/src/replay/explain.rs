@@ -1,0 +1,151 @@
+//! Why something that looks like a call was given back as text.
+//!
+//! What the parser held as calls without a marker and gave back, it names with
+//! its reason. All else is a pass of its own over the stream's text and the
+//! events' spans, which knows the dialects' data and the parser's rules as they
+//! are documented, not the parser; so what it says of a rule is a reading of the
+//! text, and where none fits it says so.
+
+mod bare;
+mod candidates;
+mod rules;
+
+use std::ops::Range;
+
+use serde::Serialize;
+
+use super::play::Played;
+use toolgraft::event::{OwnedEvent, Region};
+use toolgraft::parse::Config;
+
+pub(super) use rules::Rule;
+
+/// Something that looked like a call and was given back as text.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(super) struct GivenBack {
+    /// The opener or name, as it stands.
+    pub(super) found: String,
+    /// Byte offset in the round's stream.
+    pub(super) offset: usize,
+    /// Line in the stream, from 1.
+    pub(super) line: usize,
+    /// Column in bytes, from 1.
+    pub(super) column: usize,
+    /// Where its bytes are shown.
+    pub(super) region: Region,
+    /// What decided.
+    pub(super) rule: Rule,
+    /// What the rule saw here.
+    pub(super) why: String,
+    /// What to do about it.
+    pub(super) remedy: String,
+}
+
+/// What stands at a place of the stream.
+pub(super) struct Context<'a> {
+    /// The round's stream.
+    pub(super) text: &'a str,
+    /// How it was read.
+    pub(super) config: &'a Config,
+    /// Whether the answer ended normally.
+    pub(super) ended: bool,
+}
+
+/// Lists what was given back in a round, by offset.
+pub(super) fn explain(played: &Played, config: &Config, ended: bool) -> Vec<GivenBack> {
+    let context = Context { text: &played.stream, config, ended };
+    let regions = regions(&played.events, played.assembled.answer_in_reasoning);
+    let mut list: Vec<GivenBack> = candidates::find(&context, &played.given_back)
+        .into_iter()
+        .filter_map(|candidate| {
+            let region = region_at(&regions, candidate.span.start)?;
+            let verdict = rules::judge(&context, &candidate, region);
+            let (line, column) = place(context.text, candidate.span.start);
+            Some(GivenBack {
+                found: candidate.found(context.text),
+                offset: candidate.span.start,
+                line,
+                column,
+                region,
+                rule: verdict.rule,
+                why: verdict.why,
+                remedy: verdict.remedy,
+            })
+        })
+        .collect();
+    list.extend(rejected(played, &context));
+    list.sort_by_key(|entry| entry.offset);
+    list
+}
+
+/// The calls that were recognised and rejected.
+fn rejected(played: &Played, context: &Context<'_>) -> Vec<GivenBack> {
+    let mut start = None;
+    let mut list = Vec::new();
+    for event in &played.events {
+        match event {
+            OwnedEvent::CallStart { span, .. } => start = Some(span.start),
+            OwnedEvent::CallEnd { rejected, span, index, .. } => {
+                let offset = usize::try_from(start.take().unwrap_or(span.start)).unwrap_or(usize::MAX);
+                let entry = played.assembled.entries.iter().find(|e| e.index == *index);
+                // What seemed to be a draft may be a call after all, or wrong in itself.
+                let (Some(_), Some(Err(rejected))) = (rejected, entry.map(|e| &e.result)) else { continue };
+                let (line, column) = place(context.text, offset);
+                let (rule, remedy) = rules::of_kind(rejected.kind, context.config.reasoning_calls);
+                let region = if rule == Rule::InReasoning { Region::Reasoning } else { Region::Content };
+                list.push(GivenBack {
+                    found: opener(&rejected.raw),
+                    offset,
+                    line,
+                    column,
+                    region,
+                    rule,
+                    why: rejected.message.clone(),
+                    remedy: remedy.to_owned(),
+                });
+            }
+            _ => {}
+        }
+    }
+    list
+}
+
+/// The beginning of a call's text: its tag or its first line.
+fn opener(raw: &str) -> String {
+    let end = raw.find(['>', '\n']).map_or(raw.len(), |at| at + usize::from(raw[at..].starts_with('>')));
+    raw[..end].chars().take(40).collect()
+}
+
+/// Spans that are shown as text, in order, with their final region.
+fn regions(events: &[OwnedEvent], answer_in_reasoning: bool) -> Vec<(Range<usize>, Region)> {
+    let mut list: Vec<(Range<usize>, Region)> = Vec::new();
+    for event in events {
+        let (span, region) = match event {
+            OwnedEvent::Text { span, .. } => (span, Region::Content),
+            OwnedEvent::Reasoning { span, .. } => (span, Region::Reasoning),
+            OwnedEvent::Reclassified { to, .. } => {
+                list.iter_mut().for_each(|(_, region)| *region = *to);
+                continue;
+            }
+            _ => continue,
+        };
+        let region = if answer_in_reasoning { Region::Content } else { region };
+        let clamp = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
+        list.push((clamp(span.start)..clamp(span.end), region));
+    }
+    list
+}
+
+fn region_at(regions: &[(Range<usize>, Region)], at: usize) -> Option<Region> {
+    let next = regions.partition_point(|(span, _)| span.end <= at);
+    regions.get(next).filter(|(span, _)| span.contains(&at)).map(|(_, region)| *region)
+}
+
+fn place(text: &str, offset: usize) -> (usize, usize) {
+    let before = &text.as_bytes()[..offset.min(text.len())];
+    let line = memchr::memchr_iter(b'\n', before).count() + 1;
+    (line, before.len() - memchr::memrchr(b'\n', before).map_or(0, |n| n + 1) + 1)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,290 @@
+//! When what came, as bars: in milliseconds where they were recorded, else in bytes.
+
+use serde::Serialize;
+
+use super::words::Words;
+use crate::terminal::grouped;
+use toolgraft::call::RejectedKind;
+use toolgraft::event::OwnedEvent;
+use toolgraft::outcome::{Outcome, Status};
+use toolgraft::transcript::{Recording, Round};
+
+/// What a bar stands for; also its class on the page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Kind {
+    Wait,
+    Reasoning,
+    Answer,
+    Call,
+    Rejected,
+    Failed,
+}
+
+/// Rows for the page.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Timeline {
+    rows: Vec<Row>,
+    kinds: Vec<Kind>,
+    total: String,
+    note: &'static str,
+}
+
+#[derive(Debug, Serialize)]
+struct Row {
+    label: String,
+    anchor: Option<String>,
+    bars: Vec<Bar>,
+    size: String,
+}
+
+#[derive(Debug, Serialize)]
+struct Bar {
+    kind: Kind,
+    /// Percent of the whole.
+    left: String,
+    width: String,
+    size: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Unit {
+    Ms,
+    Bytes,
+}
+
+/// Collects rows, round by round.
+#[derive(Debug)]
+pub(super) struct Rows {
+    unit: Unit,
+    /// When the first request was sent: servers start and people type before.
+    began: u64,
+    rows: Vec<(String, Option<String>, Vec<Piece>)>,
+    /// Where the last round and its calls ended.
+    cursor: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Piece {
+    kind: Kind,
+    start: u64,
+    end: u64,
+}
+
+impl Rows {
+    pub(super) fn new(recording: &Recording) -> Self {
+        let timed = |round: &Round| round.deltas.iter().all(|d| d.ms.is_some());
+        let any =
+            recording.rounds.iter().any(|r| !r.deltas.is_empty() || r.finish.as_ref().is_some_and(|f| f.ms.is_some()));
+        let unit = if any && recording.rounds.iter().all(timed) { Unit::Ms } else { Unit::Bytes };
+        let began = recording.rounds.first().and_then(|r| r.sent.as_ref()?.at).unwrap_or(0);
+        Rows { unit, began, rows: Vec::new(), cursor: 0 }
+    }
+
+    /// A round's answer; the events are as they turned out.
+    pub(super) fn round(&mut self, label: String, anchor: String, round: &Round, events: &[OwnedEvent]) {
+        let start = self.since(round.sent.as_ref().and_then(|s| s.at)).unwrap_or(self.cursor);
+        let clock = Clock::new(round);
+        let mut pieces: Vec<Piece> = Vec::new();
+        if self.unit == Unit::Ms && clock.first > 0 {
+            pieces.push(Piece { kind: Kind::Wait, start, end: start + clock.first });
+        }
+        for (kind, span) in parts(events) {
+            let (from, to) = match self.unit {
+                Unit::Ms => (clock.time(span.start), clock.time(span.end)),
+                Unit::Bytes => (span.start, span.end),
+            };
+            // What came all at once took no time of its own.
+            if from < to {
+                pieces.push(Piece { kind, start: start + from, end: start + to });
+            }
+        }
+        let end = pieces.last().map_or(start, |p| p.end);
+        self.cursor = end.max(start + clock.last.filter(|_| self.unit == Unit::Ms).unwrap_or(0));
+        self.rows.push((label, Some(anchor), pieces));
+    }
+
+    /// What became of a call, `at` some time if that was recorded. Calls that say
+    /// only how long they took are set one after the other.
+    pub(super) fn outcome(&mut self, label: String, outcome: &Outcome, at: Option<u64>) {
+        let length = match self.unit {
+            Unit::Ms => outcome.took.and_then(|t| u64::try_from(t.as_millis()).ok()).unwrap_or(0),
+            Unit::Bytes => outcome.text.len() as u64,
+        };
+        let end = self.since(at).unwrap_or(self.cursor + length);
+        let good = matches!(outcome.status, Status::Result | Status::Displayed);
+        let kind = if good { Kind::Call } else { Kind::Failed };
+        self.cursor = self.cursor.max(end);
+        self.rows.push((label, None, vec![Piece { kind, start: end.saturating_sub(length), end }]));
+    }
+
+    /// A recorded time on the page's clock, where that counts time.
+    fn since(&self, at: Option<u64>) -> Option<u64> {
+        at.filter(|_| self.unit == Unit::Ms).map(|at| at.saturating_sub(self.began))
+    }
+
+    /// The whole length so far, in words.
+    pub(super) fn total(&self) -> Option<String> {
+        let end = self.rows.iter().flat_map(|(_, _, pieces)| pieces).map(|p| p.end).max()?;
+        (self.unit == Unit::Ms).then(|| self.words(end.max(self.cursor)))
+    }
+
+    pub(super) fn finish(self, words: &Words) -> Timeline {
+        let all = || self.rows.iter().flat_map(|(_, _, pieces)| pieces);
+        let total = all().map(|p| p.end).max().unwrap_or(0);
+        if total == 0 {
+            return Timeline::default();
+        }
+        let mut kinds: Vec<Kind> = all().map(|p| p.kind).collect();
+        kinds.sort_unstable();
+        kinds.dedup();
+        let rows = self.rows.iter().map(|(label, anchor, pieces)| {
+            let bars = pieces.iter().map(|piece| Bar {
+                kind: piece.kind,
+                left: percent(piece.start, total),
+                width: percent(piece.end - piece.start, total),
+                size: self.words(piece.end - piece.start),
+            });
+            let (start, end) = (pieces.first().map_or(0, |p| p.start), pieces.last().map_or(0, |p| p.end));
+            Row { label: label.clone(), anchor: anchor.clone(), bars: bars.collect(), size: self.words(end - start) }
+        });
+        let note = if self.unit == Unit::Bytes { words.by_bytes } else { "" };
+        Timeline { rows: rows.collect(), kinds, total: self.words(total), note }
+    }
+
+    fn words(&self, length: u64) -> String {
+        match (self.unit, length) {
+            (Unit::Bytes, _) => format!("{} B", grouped(length)),
+            (Unit::Ms, 0..1000) => format!("{length} ms"),
+            (Unit::Ms, 1000..60_000) => format!("{}.{} s", length / 1000, length % 1000 / 100),
+            (Unit::Ms, _) => format!("{} min {} s", length / 60_000, length % 60_000 / 1000),
+        }
+    }
+}
+
+/// Hundredths of a percent are finer than any screen.
+fn percent(part: u64, whole: u64) -> String {
+    let hundredths = u128::from(part) * 10_000 / u128::from(whole.max(1));
+    format!("{}.{:02}", hundredths / 100, hundredths % 100)
+}
+
+/// Parts of an answer with their bytes; neighbours of one kind are one part.
+fn parts(events: &[OwnedEvent]) -> Vec<(Kind, std::ops::Range<u64>)> {
+    let mut parts: Vec<(Kind, std::ops::Range<u64>)> = Vec::new();
+    // A call's kind is known at its end; its part begins with it.
+    let mut open: Option<u64> = None;
+    for event in events {
+        let (kind, span) = match event {
+            OwnedEvent::CallStart { span, .. } | OwnedEvent::ArgsDelta { span, .. } => {
+                open.get_or_insert(span.start);
+                continue;
+            }
+            OwnedEvent::CallEnd { rejected, span, .. } => {
+                let kind = match rejected.as_ref().map(|r| r.kind) {
+                    None => Kind::Call,
+                    Some(RejectedKind::InReasoning) => Kind::Reasoning,
+                    Some(RejectedKind::Quoted) => Kind::Answer,
+                    Some(_) => Kind::Rejected,
+                };
+                (kind, open.take().unwrap_or(span.start)..span.end)
+            }
+            // Between other parts white space and markers are nobody's.
+            OwnedEvent::Text { text, .. } | OwnedEvent::Reasoning { text, .. } if text.trim().is_empty() => continue,
+            OwnedEvent::Text { span, .. } => (Kind::Answer, span.clone()),
+            OwnedEvent::Reasoning { span, .. } => (Kind::Reasoning, span.clone()),
+            OwnedEvent::Marker { .. } => continue,
+            OwnedEvent::Reclassified { .. }
+            | OwnedEvent::Restored { .. }
+            | OwnedEvent::Promoted { .. }
+            | OwnedEvent::Unlisted { .. } => continue,
+        };
+        match parts.last_mut() {
+            Some((last, part)) if *last == kind => part.end = span.end,
+            _ => parts.push((kind, span)),
+        }
+    }
+    parts
+}
+
+/// When a byte of an answer came, in milliseconds since the request.
+struct Clock {
+    /// Bytes up to a delta's end, and when it came.
+    deltas: Vec<(u64, u64)>,
+    first: u64,
+    last: Option<u64>,
+}
+
+impl Clock {
+    fn new(round: &Round) -> Self {
+        let mut bytes = 0;
+        let mut latest = 0;
+        let deltas = round.deltas.iter().map(|delta| {
+            bytes += delta.text.len() as u64;
+            latest = latest.max(delta.ms.unwrap_or(latest));
+            (bytes, latest)
+        });
+        let deltas: Vec<(u64, u64)> = deltas.collect();
+        let last = round.finish.as_ref().and_then(|f| f.ms).max(deltas.last().map(|d| d.1));
+        Clock { first: deltas.first().map_or(last.unwrap_or(0), |d| d.1), deltas, last }
+    }
+
+    /// Within a delta in proportion: what came at once was written since the one before.
+    fn time(&self, byte: u64) -> u64 {
+        let at = self.deltas.partition_point(|(end, _)| *end < byte);
+        let Some((end, ms)) = self.deltas.get(at) else { return self.last.unwrap_or(0) };
+        let (start, since) = if at == 0 { (0, self.first) } else { self.deltas[at - 1] };
+        let (part, whole) = (byte.saturating_sub(start), (end - start).max(1));
+        since + (ms - since) * part / whole
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use toolgraft::message::DeltaKind;
+    use toolgraft::transcript::TimedDelta;
+
+    fn round(deltas: &[(&str, Option<u64>)]) -> Round {
+        let delta = |(text, ms): &(&str, Option<u64>)| TimedDelta {
+            kind: DeltaKind::Content,
+            text: (*text).to_owned(),
+            ms: *ms,
+        };
+        Round { deltas: deltas.iter().map(delta).collect(), ..Round::default() }
+    }
+
+    #[test]
+    fn a_byte_has_its_time_in_proportion() {
+        let clock = Clock::new(&round(&[("abcd", Some(100)), ("efgh", Some(300))]));
+        let times: Vec<u64> = [0, 4, 6, 8].into_iter().map(|byte| clock.time(byte)).collect();
+        assert_eq!(times, [100, 100, 200, 300]);
+    }
+
+    #[test]
+    fn lengths_are_bytes_where_a_time_is_missing() {
+        let timed = Recording { rounds: vec![round(&[("a", Some(1))])], ..Recording::default() };
+        assert_eq!(Rows::new(&timed).unit, Unit::Ms);
+        let mixed = Recording { rounds: vec![round(&[("a", Some(1)), ("b", None)])], ..Recording::default() };
+        assert_eq!(Rows::new(&mixed).unit, Unit::Bytes);
+    }
+
+    #[test]
+    fn the_clock_starts_with_the_first_request() {
+        let sent = |at| Some(toolgraft::transcript::Sent { at: Some(at), ..Default::default() });
+        let rounds = [3_000, 3_500].map(|at| Round { sent: sent(at), ..round(&[("a", Some(40))]) });
+        let recording = Recording { rounds: rounds.to_vec(), ..Recording::default() };
+        let mut rows = Rows::new(&recording);
+        recording.rounds.iter().for_each(|r| rows.round(String::new(), String::new(), r, &[]));
+        let waits: Vec<(u64, u64)> = rows.rows.iter().map(|(_, _, pieces)| (pieces[0].start, pieces[0].end)).collect();
+        assert_eq!(waits, [(0, 40), (500, 540)]);
+    }
+
+    #[test]
+    fn lengths_are_said_in_words() {
+        let rows = Rows { unit: Unit::Ms, began: 0, rows: Vec::new(), cursor: 0 };
+        assert_eq!([640, 12_340, 125_000].map(|ms| rows.words(ms)), ["640 ms", "12.3 s", "2 min 5 s"]);
+        let rows = Rows { unit: Unit::Bytes, ..rows };
+        assert_eq!(rows.words(12_345), "12,345 B");
+        assert_eq!([percent(1, 3), percent(3, 3), percent(0, 0)], ["33.33", "100.00", "0.00"]);
+    }
+}

@@ -1,0 +1,134 @@
+//! A replay as lines of JSON.
+
+use std::io::{self, Write};
+
+use serde_json::{Map, Value, json};
+
+use super::check::result;
+use super::explain::GivenBack;
+use super::play::Played;
+use super::settings::Settings;
+use super::view::{Answered, At, Totals, View};
+use toolgraft::event::OwnedEvent;
+use toolgraft::transcript::import::Format;
+use toolgraft::transcript::{Recording, Round};
+
+/// Writes one object a line; each has `type`, and all but the last `file`.
+pub(super) struct JsonLines<W> {
+    pub(super) out: W,
+}
+
+impl<W: Write> JsonLines<W> {
+    fn line(&mut self, place: Value, fields: Value) -> io::Result<()> {
+        let mut object = Map::new();
+        // `type` first, then the place.
+        let Value::Object(mut fields) = fields else { return Ok(()) };
+        object.extend(fields.shift_remove_entry("type"));
+        if let Value::Object(place) = place {
+            object.extend(place);
+        }
+        object.extend(fields);
+        serde_json::to_writer(&mut self.out, &object)?;
+        self.out.write_all(b"\n")?;
+        self.out.flush()
+    }
+}
+
+fn whole(at: At<'_>) -> Value {
+    json!({ "file": at.file, "recording": at.recording })
+}
+
+fn within(at: At<'_>) -> Value {
+    json!({ "file": at.file, "recording": at.recording, "round": at.round })
+}
+
+fn tagged(kind: &str, value: &impl serde::Serialize) -> io::Result<Value> {
+    let mut value = serde_json::to_value(value)?;
+    if let Value::Object(object) = &mut value {
+        object.insert("type".to_owned(), json!(kind));
+    }
+    Ok(value)
+}
+
+impl<W: Write> View for JsonLines<W> {
+    fn recording(&mut self, at: At<'_>, _: usize, format: Format, recording: &Recording) -> io::Result<()> {
+        let mut fields = tagged("recording", &recording.session)?;
+        fields["format"] = json!(format);
+        fields["rounds"] = json!(recording.rounds.len());
+        self.line(whole(at), fields)?;
+        recording
+            .notes
+            .iter()
+            .try_for_each(|note| self.line(whole(at), json!({ "type": "note", "line": note.line, "text": note.text })))
+    }
+
+    fn round(&mut self, at: At<'_>, round: &Round, settings: &Settings) -> io::Result<()> {
+        let config = &settings.config;
+        let fields = json!({
+            "type": "round", "profile": settings.profile, "dialect": config.dialects.to_string(),
+            "reasoning": config.reasoning, "reasoning_calls": config.reasoning_calls,
+            "tools": config.catalog.as_ref().map(|c| c.tools().count()), "deltas": round.deltas.len(),
+        });
+        self.line(within(at), fields)?;
+        round.messages.iter().try_for_each(|message| {
+            let fields = tagged("message", message)?;
+            self.line(within(at), fields)
+        })
+    }
+
+    fn event(&mut self, at: At<'_>, event: &OwnedEvent) -> io::Result<()> {
+        self.line(within(at), serde_json::to_value(event)?)
+    }
+
+    fn events(&mut self, at: At<'_>, events: &[OwnedEvent]) -> io::Result<()> {
+        events.iter().try_for_each(|event| self.event(at, event))
+    }
+
+    fn answered(&mut self, at: At<'_>, round: &Round, played: &Played) -> io::Result<()> {
+        round.native_calls.iter().try_for_each(|call| {
+            let fields = tagged("native_call", call)?;
+            self.line(within(at), fields)
+        })?;
+        let finish = json!({
+            "type": "finish", "reason": round.finish.as_ref().map(|f| f.reason.as_str()),
+            "bytes": played.stream.len(), "ms": round.finish.as_ref().and_then(|f| f.ms),
+        });
+        self.line(within(at), finish)?;
+        let mut fields = result(&played.assembled);
+        fields["type"] = json!("result");
+        self.line(within(at), fields)
+    }
+
+    fn given_back(&mut self, at: At<'_>, list: &[GivenBack]) -> io::Result<()> {
+        list.iter().try_for_each(|entry| {
+            let fields = tagged("given_back", entry)?;
+            self.line(within(at), fields)
+        })
+    }
+
+    fn outcome(&mut self, at: At<'_>, answered: &Answered<'_>) -> io::Result<()> {
+        let fields = json!({
+            "type": "outcome", "id": answered.id, "name": answered.name, "now": answered.now,
+            "outcome": answered.outcome,
+        });
+        self.line(within(at), fields)
+    }
+
+    fn recording_end(&mut self, at: At<'_>, recording: &Recording) -> io::Result<()> {
+        match recording.cut {
+            Some(cut) => self.line(whole(at), json!({ "type": "cut", "line": cut.line, "message": cut.to_string() })),
+            None => Ok(()),
+        }
+    }
+
+    fn checked(&mut self, file: &str, against: &str, differences: &[String]) -> io::Result<()> {
+        let fields =
+            json!({ "type": "check", "against": against, "ok": differences.is_empty(), "differences": differences });
+        self.line(json!({ "file": file }), fields)
+    }
+
+    fn summary(&mut self, totals: &Totals) -> io::Result<()> {
+        let fields = tagged("summary", totals)?;
+        self.line(json!({}), fields)
+    }
+}

@@ -1,0 +1,209 @@
+//! A recorded round through the parser, cut as the user wants it.
+
+use std::fmt;
+use std::str::FromStr;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::settings::Settings;
+use toolgraft::assemble::{Assembled, Collector, Entry};
+use toolgraft::event::OwnedEvent;
+use toolgraft::message::{DeltaKind, FinishReason};
+use toolgraft::parse::{GivenBack, Parser};
+use toolgraft::transcript::{Round, TimedDelta};
+
+/// How the text is cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Chunk {
+    /// As it was streamed.
+    Recorded,
+    /// Not at all.
+    Whole,
+    /// Every so many characters.
+    Every(usize),
+}
+
+impl FromStr for Chunk {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "recorded" => Ok(Chunk::Recorded),
+            "whole" => Ok(Chunk::Whole),
+            _ => match text.parse() {
+                Ok(n) if n > 0 => Ok(Chunk::Every(n)),
+                _ => Err(format!("expected `recorded`, `whole` or a number of characters above 0, found {text:?}")),
+            },
+        }
+    }
+}
+
+/// How fast deltas follow each other.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Speed {
+    /// At once.
+    Max,
+    /// So many times as fast as recorded.
+    Times(f64),
+}
+
+impl FromStr for Speed {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "max" => Ok(Speed::Max),
+            _ => match text.trim_end_matches('x').parse::<f64>() {
+                Ok(times) if times.is_finite() && times > 0.0 => Ok(Speed::Times(times)),
+                _ => Err(format!("expected `max` or a factor above 0, found {text:?}")),
+            },
+        }
+    }
+}
+
+impl fmt::Display for Chunk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Chunk::Recorded => f.write_str("recorded"),
+            Chunk::Whole => f.write_str("whole"),
+            Chunk::Every(n) => write!(f, "{n}"),
+        }
+    }
+}
+
+/// What the parser made of a round.
+#[derive(Debug)]
+pub(super) struct Played {
+    /// All text in the order in which it came; spans refer to it.
+    pub(super) stream: String,
+    /// Events with their final verdict on calls.
+    pub(super) events: Vec<OwnedEvent>,
+    /// The events, joined.
+    pub(super) assembled: Assembled,
+    /// What was held as calls without a marker and is text.
+    pub(super) given_back: Vec<GivenBack>,
+}
+
+/// Parses a round; hands each event to `live` as soon as it is known.
+pub(super) fn play(
+    round: &Round,
+    settings: &Settings,
+    chunk: Chunk,
+    speed: Speed,
+    mut live: impl FnMut(&OwnedEvent),
+) -> Played {
+    let mut parser = Parser::new(settings.config.clone());
+    parser.keep_given_back();
+    let mut collector = Collector::new();
+    let mut stream = String::new();
+    let mut events = Vec::new();
+    let started = Instant::now();
+    {
+        let mut sink = |event: toolgraft::event::Event<'_>| {
+            collector.push(event.clone());
+            let mut event = event.into_owned();
+            settings.settle(&mut event);
+            live(&event);
+            events.push(event);
+        };
+        for TimedDelta { kind, text, ms } in cut(&round.deltas, chunk) {
+            if let (Speed::Times(times), Some(ms)) = (speed, ms) {
+                let due = Duration::from_millis(ms).div_f64(times);
+                thread::sleep(due.saturating_sub(started.elapsed()));
+            }
+            stream.push_str(&text);
+            match kind {
+                DeltaKind::Content => parser.push(&text, &mut sink),
+                DeltaKind::Reasoning => parser.push_reasoning(&text, &mut sink),
+            }
+        }
+        parser.finish(&finish_reason(round), &mut sink);
+    }
+    let mut assembled = collector.finish();
+    settings.settle_all(&mut assembled);
+    let restored = events.iter().filter_map(|event| match event {
+        OwnedEvent::Restored { index, reason: None, .. } => Some(*index),
+        _ => None,
+    });
+    for index in restored.collect::<Vec<_>>() {
+        if let Some(entry) = assembled.entries.iter().find(|entry| entry.index == index) {
+            events.iter_mut().for_each(|event| settle_restored(event, index, entry));
+        }
+    }
+    Played { stream, events, assembled, given_back: parser.given_back().to_vec() }
+}
+
+/// The verdict on a restored call's arguments, in the events of that call.
+fn settle_restored(event: &mut OwnedEvent, restored: u32, entry: &Entry) {
+    match (event, &entry.result) {
+        (OwnedEvent::CallEnd { index, rejected: Some(draft), .. }, Ok(call)) if *index == restored => {
+            draft.call = Some(Box::new(call.clone()));
+        }
+        (OwnedEvent::Restored { index, reason, .. }, Err(rejected)) if *index == restored => {
+            *reason = Some(Box::new(rejected.reason()));
+        }
+        _ => {}
+    }
+}
+
+/// Why the answer ended. An answer without a `finish` was cut off, so that an
+/// open call in it is truncated.
+pub(super) fn finish_reason(round: &Round) -> FinishReason {
+    round.finish.as_ref().map_or_else(|| FinishReason::Other("cut off".to_owned()), |f| f.reason.clone())
+}
+
+/// The deltas cut anew.
+fn cut(deltas: &[TimedDelta], chunk: Chunk) -> Vec<TimedDelta> {
+    if chunk == Chunk::Recorded {
+        return deltas.to_vec();
+    }
+    let mut joined: Vec<TimedDelta> = Vec::new();
+    for delta in deltas {
+        match joined.last_mut() {
+            Some(last) if last.kind == delta.kind => last.text.push_str(&delta.text),
+            _ => joined.push(TimedDelta { ms: None, ..delta.clone() }),
+        }
+    }
+    let Chunk::Every(size) = chunk else { return joined };
+    let mut pieces = Vec::new();
+    for TimedDelta { kind, text, .. } in joined {
+        let mut rest = text.as_str();
+        while !rest.is_empty() {
+            let end = rest.char_indices().nth(size).map_or(rest.len(), |(at, _)| at);
+            pieces.push(TimedDelta { kind, text: rest[..end].to_owned(), ms: None });
+            rest = &rest[end..];
+        }
+    }
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn delta(kind: DeltaKind, text: &str, ms: u64) -> TimedDelta {
+        TimedDelta { kind, text: text.to_owned(), ms: Some(ms) }
+    }
+
+    #[test]
+    fn text_is_cut_by_characters_within_a_channel() {
+        let deltas = [
+            delta(DeltaKind::Reasoning, "武", 1),
+            delta(DeltaKind::Reasoning, "汉a", 2),
+            delta(DeltaKind::Content, "bc", 3),
+        ];
+        let texts = |chunk| cut(&deltas, chunk).into_iter().map(|d| d.text).collect::<Vec<_>>();
+        assert_eq!(texts(Chunk::Recorded), ["武", "汉a", "bc"]);
+        assert_eq!(texts(Chunk::Whole), ["武汉a", "bc"]);
+        assert_eq!(texts(Chunk::Every(2)), ["武汉", "a", "bc"]);
+        assert!(cut(&deltas, Chunk::Whole).iter().all(|d| d.ms.is_none()));
+    }
+
+    #[test]
+    fn chunk_and_speed_are_read() {
+        assert_eq!("7".parse(), Ok(Chunk::Every(7)));
+        assert!("0".parse::<Chunk>().is_err() && "x".parse::<Chunk>().is_err());
+        assert_eq!("2.5".parse(), Ok(Speed::Times(2.5)));
+        assert!("0".parse::<Speed>().is_err() && "-1".parse::<Speed>().is_err() && "inf".parse::<Speed>().is_err());
+    }
+}

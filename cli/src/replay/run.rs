@@ -1,0 +1,335 @@
+//! File after file, round after round; calls for real where asked for.
+
+use std::collections::HashSet;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tokio::runtime::Handle;
+
+use super::Args;
+use super::check::{differences, found};
+use super::expectation::Expectation;
+use super::explain::explain;
+use super::play::{Played, Speed, finish_reason, play};
+use super::settings::Settings;
+use super::source;
+use super::view::{Answered, At, Totals, View};
+use crate::screen::full_name;
+use crate::{Failure, input, output};
+use toolgraft::call::{Rejected, RejectedKind};
+use toolgraft::catalog::Catalog;
+use toolgraft::outcome::{Outcome, Status};
+use toolgraft::parse::Limits;
+use toolgraft::route::mcp::Hub;
+use toolgraft::route::{Invocation, Toolbox};
+use toolgraft::transcript::import::{Format, Imported};
+use toolgraft::transcript::{Recording, Round};
+
+/// Runs calls from a thread of its own, so that a signal can end the program meanwhile.
+#[derive(Clone)]
+pub(super) struct Caller {
+    hub: Arc<Hub>,
+    runtime: Handle,
+}
+
+/// Runs `job` on a thread with a caller for the hub's tools.
+pub(super) async fn with_tools<F>(job: F, hub: Arc<Hub>) -> Result<(), Failure>
+where
+    F: FnOnce(Caller) -> Result<(), Failure> + Send + 'static,
+{
+    let caller = Caller { hub, runtime: Handle::current() };
+    let (done, ended) = tokio::sync::oneshot::channel();
+    std::thread::spawn(move || done.send(job(caller)));
+    ended.await.unwrap_or_else(|_| Err(Failure::job("the replay ended early")))
+}
+
+/// A replay of several files.
+pub(super) struct Replay<'a, V> {
+    args: &'a Args,
+    tools: Option<&'a Arc<Catalog>>,
+    caller: Option<Caller>,
+    view: V,
+    totals: Totals,
+    /// Limits of the parser for the current file.
+    limits: Limits,
+    /// Whether the current file is compared with an expectation beside it.
+    beside: bool,
+    /// Schemas that were reported.
+    schemas_reported: HashSet<String>,
+    /// Whether a call that was run for real failed.
+    call_failed: bool,
+}
+
+/// Why a file's replay stopped.
+enum Stop {
+    /// Nobody reads the output any more, or it cannot be written.
+    Output(io::Error),
+    /// The file or its expectation is bad; the others go on.
+    File(Failure),
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Self {
+        Stop::Output(error)
+    }
+}
+
+impl From<Failure> for Stop {
+    fn from(failure: Failure) -> Self {
+        Stop::File(failure)
+    }
+}
+
+impl<'a, V: View> Replay<'a, V> {
+    pub(super) fn new(args: &'a Args, tools: Option<&'a Arc<Catalog>>, caller: Option<Caller>, view: V) -> Self {
+        let totals =
+            Totals { given_back: args.explain.then_some(0), different: args.check.then_some(0), ..Totals::default() };
+        Replay {
+            args,
+            tools,
+            caller,
+            view,
+            totals,
+            limits: Limits::default(),
+            beside: false,
+            schemas_reported: HashSet::new(),
+            call_failed: false,
+        }
+    }
+
+    pub(super) fn files(mut self) -> Result<(), Failure> {
+        let args = self.args;
+        for path in &args.files {
+            match self.file(path) {
+                Ok(()) => self.totals.files += 1,
+                Err(Stop::Output(error)) => return output(error),
+                // A single bad file is the command's failure.
+                Err(Stop::File(failure)) if args.files.len() == 1 => return Err(failure),
+                Err(Stop::File(failure)) => {
+                    failure.report();
+                    self.totals.unreadable += 1;
+                }
+            }
+        }
+        if let Err(error) = self.view.summary(&self.totals) {
+            return output(error);
+        }
+        match self.totals.unreadable {
+            0 if self.totals.different.is_some_and(|n| n > 0) || self.call_failed => Err(Failure::Reported),
+            0 => Ok(()),
+            n => Err(Failure::usage(format!("{n} of {} files could not be replayed", args.files.len()))),
+        }
+    }
+
+    fn file(&mut self, path: &Path) -> Result<(), Stop> {
+        let Imported { format, mut recordings } = source::load(path, self.args.format)?;
+        let mut expectation = Expectation::beside(path)?;
+        self.limits = expectation.as_ref().map(Expectation::limits).unwrap_or_default();
+        if let (Some(expectation), [recording]) = (&expectation, recordings.as_mut_slice()) {
+            expectation.prepare(path, recording)?;
+        }
+        self.beside = self.args.check && expectation.is_some();
+        if self.args.check && expectation.is_none() {
+            expectation = Some(Expectation::recorded(path, &recordings)?);
+        }
+        let name = input::shown(path);
+        let mut results = Vec::new();
+        let mut deltas = recordings.iter().flat_map(|r| &r.rounds).flat_map(|r| &r.deltas);
+        if self.args.speed != Speed::Max && deltas.all(|d| d.ms.is_none()) {
+            output::warn(&format!("{name}: no times were recorded: --speed has no effect"));
+        }
+        for (n, recording) in recordings.iter().enumerate() {
+            let at = At { file: &name, recording: n + 1, round: 0 };
+            self.view.recording(at, recordings.len(), format, recording)?;
+            self.recording(at, format, recording, &mut results)?;
+            self.view.recording_end(at, recording)?;
+            self.totals.recordings += 1;
+            self.totals.cut_off += usize::from(recording.cut.is_some());
+        }
+        if let Some(expectation) = expectation.filter(|_| self.args.check) {
+            let differences = differences(&expectation.rounds, &results);
+            self.view.checked(&name, &expectation.source, &differences)?;
+            if !differences.is_empty() {
+                *self.totals.different.get_or_insert_default() += 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn recording(
+        &mut self,
+        at: At<'_>,
+        format: Format,
+        recording: &Recording,
+        results: &mut Vec<Value>,
+    ) -> Result<(), Stop> {
+        let mut ids = 0;
+        for (n, round) in recording.rounds.iter().enumerate() {
+            let at = At { round: n + 1, ..at };
+            let catalog = self.catalog(recording, n);
+            let mut settings = Settings::new(&self.args.overrides, &recording.session, format, catalog);
+            settings.config.limits = self.limits;
+            // Expectations beside a file are of what the parser finds: arguments as they
+            // are written. Recorded calls are those that were checked and run.
+            if self.beside {
+                settings.validator = None;
+            }
+            self.view.round(at, round, &settings)?;
+            let played = self.play(at, round, &settings)?;
+            self.view.answered(at, round, &played)?;
+            self.report_schemas(&settings, &played);
+            if self.args.explain {
+                let list = explain(&played, &settings.config, finish_reason(round).is_normal());
+                self.view.given_back(at, &list)?;
+                *self.totals.given_back.get_or_insert_default() += list.len();
+            }
+            match self.caller.clone() {
+                Some(caller) => self.call(at, &caller, round, &played, &mut ids)?,
+                None => self.recorded_outcomes(at, round, &played)?,
+            }
+            self.totals.count(round, &played);
+            results.push(found(&played.assembled));
+        }
+        Ok(())
+    }
+
+    /// Says of each called tool once that its schema cannot be used.
+    fn report_schemas(&mut self, settings: &Settings, played: &Played) {
+        let Some(validator) = &settings.validator else { return };
+        for call in played.assembled.calls() {
+            if let Some(problem) = validator.problem(call.server.as_deref(), &call.tool)
+                && self.schemas_reported.insert(problem.to_string())
+            {
+                output::warn(&problem.to_string());
+            }
+        }
+    }
+
+    /// The tools that are known in a round: those of the command line, of the
+    /// servers, or of the recording.
+    fn catalog(&self, recording: &Recording, round: usize) -> Option<Arc<Catalog>> {
+        let of_servers = || self.caller.as_ref().map(|caller| caller.hub.catalog());
+        self.tools.cloned().or_else(of_servers).or_else(|| recording.catalog(round).map(Arc::new))
+    }
+
+    fn play(&mut self, at: At<'_>, round: &Round, settings: &Settings) -> io::Result<Played> {
+        let live = self.args.speed != Speed::Max;
+        let mut shown = Ok(());
+        let view = &mut self.view;
+        let played = play(round, settings, self.args.chunk, self.args.speed, |event| {
+            if live && shown.is_ok() {
+                shown = view.event(at, event);
+            }
+        });
+        shown?;
+        if !live {
+            self.view.events(at, &played.events)?;
+        }
+        Ok(played)
+    }
+
+    fn recorded_outcomes(&mut self, at: At<'_>, round: &Round, played: &Played) -> io::Result<()> {
+        let mut unnamed = played.assembled.calls();
+        round.outcomes.iter().try_for_each(|outcome| {
+            let recorded = round.calls.iter().find(|c| c.id.as_deref() == Some(&outcome.id));
+            let native = round.native_calls.iter().find(|c| c.id.as_deref() == Some(&outcome.id));
+            let name = match (recorded.and_then(|c| c.result.as_ref().ok()), native) {
+                (Some(call), _) => Some(full_name(call.server.as_deref(), &call.tool)),
+                (None, Some(call)) => Some(call.name.clone()),
+                // Without `call` lines the outcomes follow the calls' order.
+                (None, None) if round.calls.is_empty() => {
+                    unnamed.next().map(|call| full_name(call.server.as_deref(), &call.tool))
+                }
+                (None, None) => None,
+            };
+            self.view.outcome(at, &Answered { id: &outcome.id, name, outcome: &outcome.outcome, now: false })
+        })
+    }
+
+    /// Runs a round's calls side by side and shows the outcomes in order. Native
+    /// calls come last. A call of a tool that no server has is a failure.
+    fn call(&mut self, at: At<'_>, caller: &Caller, round: &Round, played: &Played, ids: &mut usize) -> io::Result<()> {
+        let found = played.assembled.entries.iter().filter_map(|entry| {
+            let call = entry.result.as_ref().ok()?;
+            let invocation = Invocation { server: call.server.clone(), ..Invocation::new(&call.tool) };
+            Some(Pending { invocation, arguments: Ok(call.arguments.clone()), promoted: entry.promoted })
+        });
+        let unknown = |rejected: &Rejected| rejected.kind == RejectedKind::UnknownTool;
+        self.call_failed |= played.assembled.rejected().any(unknown);
+        let catalog = caller.hub.catalog();
+        let native = round.native_calls.iter().map(|call| match catalog.find(None, &call.name) {
+            Ok(found) => {
+                let invocation = Invocation { server: found.tool.server.clone(), ..Invocation::new(&found.tool.name) };
+                Pending { invocation, arguments: Ok(native_arguments(&call.arguments)), promoted: false }
+            }
+            Err(error) => {
+                let invocation = Invocation::new(&call.name);
+                Pending { invocation, arguments: Err(error.to_string()), promoted: false }
+            }
+        });
+        let mut pending: Vec<Pending> = found.chain(native).collect();
+        for call in &mut pending {
+            *ids += 1;
+            call.invocation.id = format!("call_{ids}");
+        }
+        let running = pending.iter().map(|call| call.run(&caller.hub));
+        let outcomes = caller.runtime.block_on(futures::future::join_all(running));
+        for (Pending { invocation, .. }, outcome) in pending.iter().zip(&outcomes) {
+            self.call_failed |= !matches!(outcome.status, Status::Result | Status::Denied);
+            let name = Some(full_name(invocation.server.as_deref(), &invocation.tool));
+            self.view.outcome(at, &Answered { id: &invocation.id, name, outcome, now: true })?;
+        }
+        Ok(())
+    }
+}
+
+/// Arguments of a native call; endpoints send nothing at all for none.
+fn native_arguments(text: &str) -> Value {
+    if text.trim().is_empty() { json!({}) } else { serde_json::from_str(text).unwrap_or_default() }
+}
+
+/// A call that is about to be run.
+struct Pending {
+    invocation: Invocation,
+    /// The arguments, or why there is no such tool.
+    arguments: Result<Value, String>,
+    promoted: bool,
+}
+
+impl Pending {
+    async fn run(&self, hub: &Hub) -> Outcome {
+        match &self.arguments {
+            _ if self.promoted => Outcome::new(
+                Status::Denied,
+                "the call may only be a draft of the reasoning and needs approval, which a replay cannot ask for",
+            ),
+            Err(unknown) => Outcome::error(format!("not run: {unknown}")),
+            Ok(Value::Object(arguments)) => {
+                hub.call(Invocation { arguments: arguments.clone(), ..self.invocation.clone() }).await
+            }
+            Ok(_) => Outcome::error("the arguments are not a JSON object"),
+        }
+    }
+}
+
+/// A reader that has gone, as `head` does, is no failure.
+fn output(error: io::Error) -> Result<(), Failure> {
+    match error.kind() {
+        io::ErrorKind::BrokenPipe => Ok(()),
+        _ => Err(Failure::job(format!("cannot write the output: {error}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_native_call_without_arguments_gets_an_empty_object() {
+        assert_eq!(native_arguments(" "), json!({}));
+        assert_eq!(native_arguments("{\"a\":1}"), json!({"a": 1}));
+        assert_eq!(native_arguments("{\"a\":"), Value::Null);
+    }
+}

@@ -1,0 +1,103 @@
+//! How a recording is read: the command line, then the recording, then the
+//! model's profile.
+
+use std::sync::Arc;
+
+use crate::profiles::known_profile;
+use toolgraft::assemble::Assembled;
+use toolgraft::catalog::Catalog;
+use toolgraft::dialect::DialectSet;
+use toolgraft::event::OwnedEvent;
+use toolgraft::parse::Config;
+use toolgraft::profile::Profile;
+use toolgraft::reasoning::{ReasoningCalls, ReasoningMode};
+use toolgraft::transcript::Session;
+use toolgraft::transcript::import::Format;
+use toolgraft::validate::Validator;
+
+/// What the command line asks for; it wins over the recording.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Reading")]
+pub(super) struct Overrides {
+    /// Call syntaxes to read: auto, or names joined by commas
+    #[arg(long, value_name = "NAMES")]
+    pub(super) dialect: Option<DialectSet>,
+
+    /// Where reasoning starts: auto (tags decide), open (at once), off
+    #[arg(long, value_name = "MODE")]
+    pub(super) reasoning: Option<ReasoningMode>,
+
+    /// Calls in the reasoning: ignore, last_resort, allow
+    #[arg(long, value_name = "POLICY")]
+    pub(super) reasoning_calls: Option<ReasoningCalls>,
+
+    /// Read it as this model's, whatever the recording says
+    #[arg(long, value_name = "NAME", conflicts_with = "profile")]
+    pub(super) model: Option<String>,
+
+    /// Read it with this model profile
+    #[arg(long, value_name = "NAME", value_parser = known_profile)]
+    pub(super) profile: Option<&'static Profile>,
+}
+
+/// How one round is read.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Settings {
+    /// Configuration of the parser.
+    pub(super) config: Config,
+    /// Name of the profile in force.
+    pub(super) profile: Option<&'static str>,
+    /// Checks arguments against the tools' schemas; `None` leaves them as written.
+    pub(super) validator: Option<Arc<Validator>>,
+}
+
+impl Settings {
+    /// Settings for a round with these tools.
+    pub(super) fn new(over: &Overrides, session: &Session, format: Format, catalog: Option<Arc<Catalog>>) -> Self {
+        // A model or a profile on the command line also wins over recorded settings.
+        let asked = over.model.is_some() || over.profile.is_some();
+        let (profile, mut reasoning, mut reasoning_calls) = if asked {
+            (over.profile.or_else(|| over.model.as_deref().map(Profile::for_model)), None, None)
+        } else {
+            let recorded = session.profile.as_deref().and_then(Profile::named);
+            let profile = recorded.or_else(|| session.model.as_deref().map(Profile::for_model));
+            (profile, session.reasoning, session.reasoning_calls)
+        };
+        if let Some(profile) = profile {
+            // Whether the chat template wrote the opening tag is not known of a
+            // foreign file: there, the tags decide.
+            let foreign = format != Format::Recording && !asked;
+            let mode = if foreign { ReasoningMode::Auto } else { profile.reasoning };
+            reasoning = reasoning.or(Some(mode));
+            reasoning_calls = reasoning_calls.or(Some(profile.reasoning_calls));
+        }
+        let validator = Arc::new(Validator::new(catalog.clone().unwrap_or_default()));
+        let config = Config {
+            dialects: over.dialect.or(session.dialect).unwrap_or_default(),
+            catalog,
+            reasoning: over.reasoning.or(reasoning).unwrap_or_default(),
+            reasoning_calls: over.reasoning_calls.or(reasoning_calls).unwrap_or_default(),
+            ..Config::default()
+        };
+        Settings { config, profile: profile.map(|p| p.name), validator: Some(validator) }
+    }
+
+    /// Gives an event its final verdict: a call whose arguments are refused is rejected.
+    pub(super) fn settle(&self, event: &mut OwnedEvent) {
+        let (OwnedEvent::CallEnd { call, rejected, raw, .. }, Some(validator)) = (event, &self.validator) else {
+            return;
+        };
+        let Some(found) = call.take() else { return };
+        match validator.check(*found, raw) {
+            Ok(checked) => *call = Some(Box::new(checked)),
+            Err(refused) => *rejected = Some(refused),
+        }
+    }
+
+    /// As [`settle`](Self::settle), for the assembled form, where promoted calls are calls.
+    pub(super) fn settle_all(&self, assembled: &mut Assembled) {
+        if let Some(validator) = &self.validator {
+            validator.check_all(assembled);
+        }
+    }
+}

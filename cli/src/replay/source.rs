@@ -1,0 +1,51 @@
+//! Files to recordings, with errors in the form `file:line:column: what`.
+
+use std::path::Path;
+
+use crate::{Failure, input};
+use toolgraft::transcript::ReadError;
+use toolgraft::transcript::import::{Format, ImportError, Imported, import};
+
+/// Reads a file of any known kind; `format` is what the user said it is.
+pub(super) fn load(path: &Path, format: Option<Format>) -> Result<Imported, Failure> {
+    let name = input::shown(path);
+    let bytes = input::read_bytes(path)?;
+    let text = match whole_characters(&bytes) {
+        Some(prefix) => prefix.to_owned(),
+        None => input::decode(bytes, &name)?,
+    };
+    let format = match format {
+        Some(format) => Ok(format),
+        None => Format::detect(&text, &name),
+    };
+    format.and_then(|format| import(&text, format)).map_err(|error| Failure::usage(describe(&name, &error)))
+}
+
+/// The text up to a last character that breaks off, as in a file that was cut
+/// in the middle of a write; its reader says so. `None` where all else fails.
+fn whole_characters(bytes: &[u8]) -> Option<&str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Some(text),
+        Err(error) if error.error_len().is_none() && bytes.first() == Some(&b'{') => {
+            std::str::from_utf8(&bytes[..error.valid_up_to()]).ok()
+        }
+        Err(_) => None,
+    }
+}
+
+fn describe(name: &str, error: &ImportError) -> String {
+    match error {
+        ImportError::Json { line, column, message }
+        | ImportError::Recording(ReadError::Json { line, column, message }) => {
+            format!("{name}:{line}:{column}: {message}: mend the JSON there")
+        }
+        ImportError::Empty | ImportError::Recording(ReadError::Empty) => format!("{name} is empty"),
+        ImportError::Unknown { .. } => {
+            format!("{name}: {error}; if it is a model's text, say so with `--format text`")
+        }
+        ImportError::Recording(ReadError::Version { .. }) => {
+            format!("{name}: {error}; use the toolgraft that wrote it, or a newer one")
+        }
+        other => format!("{name}: {other}"),
+    }
+}

@@ -1,0 +1,100 @@
+//! What a replay tells whoever shows it.
+
+use std::io;
+
+use super::explain::GivenBack;
+use super::play::Played;
+use super::settings::Settings;
+use toolgraft::event::OwnedEvent;
+use toolgraft::outcome::Outcome;
+use toolgraft::transcript::import::Format;
+use toolgraft::transcript::{Recording, Round};
+
+/// Where a replay stands.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct At<'a> {
+    /// File, as named on the command line.
+    pub(super) file: &'a str,
+    /// Which recording of the file, from 1.
+    pub(super) recording: usize,
+    /// Which round of the recording, from 1.
+    pub(super) round: usize,
+}
+
+/// An outcome and its call.
+#[derive(Debug)]
+pub(super) struct Answered<'a> {
+    /// The call's identifier.
+    pub(super) id: &'a str,
+    /// Server and tool, where they are known.
+    pub(super) name: Option<String>,
+    /// What became of it.
+    pub(super) outcome: &'a Outcome,
+    /// Whether the call was run now; else it was recorded.
+    pub(super) now: bool,
+}
+
+/// Shows a replay, in this order of calls.
+pub(super) trait View {
+    /// A recording begins; of how many in its file.
+    fn recording(&mut self, at: At<'_>, of: usize, format: Format, recording: &Recording) -> io::Result<()>;
+    /// A round begins.
+    fn round(&mut self, at: At<'_>, round: &Round, settings: &Settings) -> io::Result<()>;
+    /// An event, as the parser gives it, while it happens. Only for views that are live.
+    fn event(&mut self, at: At<'_>, event: &OwnedEvent) -> io::Result<()>;
+    /// All events of a round, where they were not shown live.
+    fn events(&mut self, at: At<'_>, events: &[OwnedEvent]) -> io::Result<()>;
+    /// The answer is over.
+    fn answered(&mut self, at: At<'_>, round: &Round, played: &Played) -> io::Result<()>;
+    /// What was given back as text.
+    fn given_back(&mut self, at: At<'_>, list: &[GivenBack]) -> io::Result<()>;
+    /// What became of a call.
+    fn outcome(&mut self, at: At<'_>, answered: &Answered<'_>) -> io::Result<()>;
+    /// The recording is over; where it was cut off it says so.
+    fn recording_end(&mut self, at: At<'_>, recording: &Recording) -> io::Result<()>;
+    /// The file's comparison with its expectation: the differences.
+    fn checked(&mut self, file: &str, against: &str, differences: &[String]) -> io::Result<()>;
+    /// All is over.
+    fn summary(&mut self, totals: &Totals) -> io::Result<()>;
+}
+
+/// Sums over all files.
+#[derive(Debug, Clone, Default, serde::Serialize)]
+pub(super) struct Totals {
+    /// Files that were replayed.
+    pub(super) files: usize,
+    /// Files that could not be read.
+    pub(super) unreadable: usize,
+    /// Recordings.
+    pub(super) recordings: usize,
+    /// Recordings that were cut off.
+    pub(super) cut_off: usize,
+    /// Rounds.
+    pub(super) rounds: usize,
+    /// Calls that may run.
+    pub(super) calls: usize,
+    /// Native calls.
+    pub(super) native_calls: usize,
+    /// Rejected calls by kind.
+    pub(super) rejected: std::collections::BTreeMap<&'static str, usize>,
+    /// Places that were given back as text; counted with `--explain` only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) given_back: Option<usize>,
+    /// Files that differ from their expectation; counted with `--check` only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) different: Option<usize>,
+}
+
+impl Totals {
+    /// Counts a round's calls.
+    pub(super) fn count(&mut self, round: &Round, played: &Played) {
+        self.rounds += 1;
+        self.native_calls += round.native_calls.len();
+        for entry in &played.assembled.entries {
+            match &entry.result {
+                Ok(_) => self.calls += 1,
+                Err(rejected) => *self.rejected.entry(rejected.kind.as_str()).or_default() += 1,
+            }
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! What a command with servers runs on: a runtime, the signals that end it, the
+//! servers' start and their end.
+//!
+//! ```text
+//! start ─▶ wait (before the servers) ─▶ connect ─▶ job ─▶ shutdown
+//! └───────────────────── signals are heard ────────────────────┘
+//! ```
+
+use std::pin::pin;
+use std::sync::Arc;
+
+use super::Failure;
+use super::output::warn;
+use super::signals::Signals;
+use toolgraft::policy::matches;
+use toolgraft::route::Toolbox;
+use toolgraft::route::mcp::{Config, Elicitation, Hub, Options};
+
+/// A runtime, and the signals that this process has been sent since it was started.
+pub(crate) struct Runner {
+    runtime: tokio::runtime::Runtime,
+    signals: Signals,
+}
+
+/// A runtime for one command.
+pub(super) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|e| Failure::job(format!("cannot start the asynchronous runtime: {e}")))
+}
+
+fn stopped(by: &str) -> Failure {
+    Failure::job(format!("stopped by {by}"))
+}
+
+impl Runner {
+    /// Starts the runtime and listens to the signals.
+    pub(crate) fn start() -> Result<Self, Failure> {
+        let runtime = runtime()?;
+        let signals = runtime.block_on(async { Signals::listen() })?;
+        Ok(Runner { runtime, signals })
+    }
+
+    /// What was heard, for a job that deals with INT itself.
+    pub(crate) fn signals(&self) -> Signals {
+        self.signals.clone()
+    }
+
+    /// Waits for a job without servers; a signal ends it.
+    pub(crate) fn wait<T>(&self, job: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+        self.runtime.block_on(async {
+            tokio::select! {
+                biased;
+                name = self.signals.stopped() => Err(stopped(name)),
+                done = job => done,
+            }
+        })
+    }
+
+    /// Connects to the servers, runs `job`, and shuts the servers down. A signal ends
+    /// each of these, and then the command has failed, whatever the job says.
+    pub(crate) fn with_hub<T, Fut>(&self, config: &Config, job: impl FnOnce(Arc<Hub>) -> Fut) -> Result<T, Failure>
+    where
+        Fut: Future<Output = Result<T, Failure>>,
+    {
+        self.with_answering_hub(config, Elicitation::Decline, job)
+    }
+
+    /// As [`with_hub`](Self::with_hub), with servers that ask back for input getting
+    /// this answer.
+    pub(crate) fn with_answering_hub<T, Fut>(
+        &self,
+        config: &Config,
+        elicitation: Elicitation,
+        job: impl FnOnce(Arc<Hub>) -> Fut,
+    ) -> Result<T, Failure>
+    where
+        Fut: Future<Output = Result<T, Failure>>,
+    {
+        let options = Options { environment: std::env::vars_os().collect(), elicitation, ..Options::default() };
+        let signals = &self.signals;
+        self.runtime.block_on(async {
+            let hub = tokio::select! {
+                biased;
+                // Dropping the attempt kills what it has started.
+                name = signals.stopped() => return Err(stopped(name)),
+                hub = Hub::connect(config, options) => Arc::new(hub),
+            };
+            warn_unlisted(&hub);
+            let (done, first) = tokio::select! {
+                biased;
+                name = signals.stopped() => (None, Some(name)),
+                done = job(hub.clone()) => (Some(done), None),
+            };
+            let stop = self.shut_down(&hub, first).await;
+            match (done, stop) {
+                (Some(done), None) => done,
+                // What the job found out is of no use to somebody who has stopped it,
+                // but for what went wrong.
+                (Some(Err(failure)), _) => Err(failure),
+                (_, name) => Err(stopped(name.unwrap_or("a signal"))),
+            }
+        })
+    }
+
+    /// Waits until the servers have ended. `stop` is the signal that ended the job; the
+    /// second one ends the waiting: what is left is killed when the runtime is dropped.
+    /// Returns the signal that came, if one did.
+    async fn shut_down(&self, hub: &Hub, mut stop: Option<&'static str>) -> Option<&'static str> {
+        let mut shutdown = pin!(hub.shutdown());
+        loop {
+            if stop.is_some() {
+                self.signals.forget();
+            }
+            tokio::select! {
+                biased;
+                () = &mut shutdown => return stop.or(self.signals.stop()),
+                name = self.signals.stopped() => {
+                    if stop.replace(name).is_some() {
+                        return stop;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Warns of each glob of `--tools` that fits none of the tools.
+fn warn_unlisted(hub: &Hub) {
+    let catalog = hub.catalog();
+    let globs = hub.config().servers().first().map(|server| server.listed_tools.as_slice()).unwrap_or_default();
+    for glob in globs {
+        if !catalog.tools().any(|tool| matches(glob, tool.server.as_deref(), &tool.name)) {
+            warn(&format!("--tools {glob}: no tool has such a name"));
+        }
+    }
+}

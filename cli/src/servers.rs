@@ -1,0 +1,201 @@
+//! The MCP servers of a command: flags, configuration files, and what is said of them.
+
+use std::future::Future;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::runner::Runner;
+use super::{Failure, input, output, trust};
+use toolgraft::route::mcp::{Config, Hub, ServerConfig, ServerStatus};
+
+/// Looked for in the working directory when no file is named.
+pub(super) const LOCAL: &str = "./.mcp.json";
+
+/// Looked for in the home directory when there is no local file.
+const GLOBAL: &str = ".config/toolgraft/mcp.json";
+
+/// Which MCP servers to use.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "MCP servers")]
+pub(crate) struct ServerArgs {
+    /// Configuration of MCP servers: JSON with `mcpServers` or `servers`
+    ///
+    /// May be given several times; of two servers of one name the later counts.
+    /// Without it: ./.mcp.json, which is asked about before it starts anything
+    /// (see `toolgraft mcp trust --help`), else ~/.config/toolgraft/mcp.json.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) mcp_config: Vec<PathBuf>,
+
+    /// Limit of a server's start and of each call, whatever the configuration says
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) server_timeout: Option<Duration>,
+
+    /// Tools that are listed, for commands with [`ListedArgs`].
+    #[arg(skip)]
+    pub(crate) listed_tools: Vec<String>,
+}
+
+/// Which tools are listed at all. Apart from [`ServerArgs`], since `--tools` names
+/// a file where a command can do without servers.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "MCP servers")]
+pub(crate) struct ListedArgs {
+    /// List only these tools: a glob over SERVER.TOOL, or TOOL alone
+    ///
+    /// May be given several times. The others are in no prompt and cannot be called.
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) tools: Vec<String>,
+}
+
+/// A configuration's text, and the name of its file.
+type Source = (String, String);
+
+fn named(file: &Path) -> Result<Source, Failure> {
+    Ok((input::read_text(file)?, input::shown(file)))
+}
+
+/// The configuration that is used where none is named: the project's own, if somebody
+/// trusts it, else the user's.
+fn usual() -> Result<Option<Source>, Failure> {
+    let local = Path::new(LOCAL);
+    if local.exists() {
+        if let Some(text) = trust::demand(local)? {
+            return Ok(Some((text, LOCAL.to_owned())));
+        }
+        output::warn(&format!("{LOCAL} is left out"));
+    }
+    let home = std::env::home_dir().map(|home| home.join(GLOBAL)).filter(|file| file.exists());
+    home.map(|file| named(&file)).transpose()
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let number = text.parse::<f64>().ok().filter(|s| *s > 0.0);
+    let time = number.and_then(|s| Duration::try_from_secs_f64(s).ok()).filter(|t| *t <= Duration::from_secs(86_400));
+    time.ok_or_else(|| "expected a number of seconds above 0, at most 86400".to_owned())
+}
+
+impl ServerArgs {
+    /// Whether a configuration was named on the command line.
+    pub(crate) fn is_given(&self) -> bool {
+        !self.mcp_config.is_empty()
+    }
+
+    /// Reads the configuration, and prints its notes to stderr.
+    ///
+    /// Fails where no file is there or one cannot be read. What is wrong with a
+    /// single server stays in its entry; see [`refuse_problems`].
+    pub(crate) fn load(&self) -> Result<Config, Failure> {
+        self.load_if_any()?.ok_or_else(|| {
+            Failure::usage(format!(
+                "no configuration of MCP servers: neither {LOCAL} nor ~/{GLOBAL} is there; \
+                 write one of them, or name a file with --mcp-config FILE"
+            ))
+        })
+    }
+
+    /// As [`load`](Self::load), for commands that can do without servers: `None`
+    /// where no configuration was named and none is there.
+    pub(crate) fn load_if_any(&self) -> Result<Option<Config>, Failure> {
+        let sources: Vec<Source> = match self.is_given() {
+            true => self.mcp_config.iter().map(|file| named(file)).collect::<Result<_, _>>()?,
+            false => usual()?.into_iter().collect(),
+        };
+        if sources.is_empty() {
+            return Ok(None);
+        }
+        let mut config = Config::default();
+        for (text, source) in sources {
+            let parsed = Config::parse(&text, &source, &|name| std::env::var(name).ok());
+            config.merge(parsed.map_err(Failure::usage)?);
+        }
+        for note in config.notes() {
+            output::warn(note);
+        }
+        let limit = self.server_timeout;
+        let servers = config.servers().iter().cloned().map(|server| ServerConfig {
+            call_timeout: limit.or(server.call_timeout),
+            connect_timeout: limit.or(server.connect_timeout),
+            listed_tools: self.listed_tools.clone(),
+            ..server
+        });
+        Ok(Some(servers.collect()))
+    }
+
+    /// Loads the configuration, connects, runs `job`, and shuts the servers down.
+    ///
+    /// An entry that is wrong ends it before anything is started. A server that
+    /// fails is reported on stderr, and the job runs with the rest; it can look
+    /// at [`Hub::servers`].
+    pub(crate) fn with_hub<T, F, Fut>(&self, job: F) -> Result<T, Failure>
+    where
+        F: FnOnce(Arc<Hub>) -> Fut,
+        Fut: Future<Output = Result<T, Failure>>,
+    {
+        let config = self.load()?;
+        refuse_problems(&config)?;
+        Runner::start()?.with_hub(&config, |hub| async {
+            report_failed(&hub.servers());
+            job(hub).await
+        })
+    }
+}
+
+/// Fails if a server's entry is wrong, and names every one.
+pub(crate) fn refuse_problems(config: &Config) -> Result<(), Failure> {
+    let problems: Vec<_> = config.servers().iter().filter_map(ServerConfig::problem).collect();
+    match problems.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::usage(format!("{}\n(or set \"disabled\": true)", problems.join("\n")))),
+    }
+}
+
+/// Prints the servers that failed to stderr; returns their number.
+pub(crate) fn report_failed(servers: &[ServerStatus]) -> usize {
+    let failed: Vec<_> = servers.iter().filter(|s| s.has_failed()).collect();
+    for server in &failed {
+        output::warn(&failed_line(server));
+    }
+    failed.len()
+}
+
+/// `server "x" failed: why`.
+pub(crate) fn failed_line(server: &ServerStatus) -> String {
+    let why = server.error.as_deref().unwrap_or("for no known reason");
+    match server.misconfigured {
+        // The text names file and server itself.
+        true => why.to_owned(),
+        false => format!("server {:?} failed: {why}", server.name),
+    }
+}
+
+/// The one server that a command names, and nothing else.
+pub(super) fn only(mut config: Config, name: &str) -> Result<Config, Failure> {
+    let names: Vec<String> = config.servers().iter().map(|s| s.name.clone()).collect();
+    config.retain(|server| server.name == name);
+    match config.servers() {
+        [] if names.is_empty() => Err(Failure::usage(format!("no server {name:?}: the configuration has none"))),
+        [] => Err(Failure::usage(format!("no server {name:?} in the configuration; there are: {}", names.join(", ")))),
+        [server, ..] if server.disabled => {
+            Err(Failure::usage(format!("the server {name:?} is disabled: take \"disabled\" out at {}", server.place)))
+        }
+        _ => refuse_problems(&config).map(|()| config),
+    }
+}
+
+/// Fails if a server could not be reached.
+pub(super) fn demand_ready(hub: &Hub) -> Result<(), Failure> {
+    match hub.servers().iter().find(|s| s.has_failed()) {
+        Some(server) => Err(Failure::job(failed_line(server))),
+        None => Ok(()),
+    }
+}
+
+/// Text of an argument: itself, `@FILE`, or `-` for standard input.
+pub(super) fn argument_text(argument: &str) -> Result<(String, String), Failure> {
+    match argument.strip_prefix('@') {
+        Some(path) => Ok((input::read_text(Path::new(path))?, path.to_owned())),
+        None if argument == "-" => Ok((input::read_text(Path::new("-"))?, "standard input".to_owned())),
+        None => Ok((argument.to_owned(), "the arguments".to_owned())),
+    }
+}

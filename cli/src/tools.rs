@@ -1,0 +1,273 @@
+//! `toolgraft tools`.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use anstyle::{AnsiColor, Style};
+use serde_json::{Value, json};
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use super::runner::Runner;
+use super::screen::boxes::turns_text;
+use super::servers::{self, ListedArgs, ServerArgs};
+use super::{Failure, output};
+use toolgraft::catalog::{Catalog, Server};
+use toolgraft::route::Toolbox;
+use toolgraft::route::mcp::{Hub, McpPrompt, ServerState, ServerStatus};
+use toolgraft::tool::Tool;
+
+const EXAMPLES: &str = "\
+Examples:
+  toolgraft tools
+  toolgraft tools --mcp-config my.json --schema
+  toolgraft tools --tools 'files.*' --tools 'git_*'
+  toolgraft tools --json | jq '.servers[].tools[].name'
+
+A configuration file:
+  { \"mcpServers\": {
+      \"time\": { \"command\": \"uvx\", \"args\": [\"mcp-server-time\"] },
+      \"docs\": { \"url\": \"https://example.com/mcp\",
+                \"headers\": { \"Authorization\": \"Bearer ${TOKEN}\" } }
+  } }
+
+Exit codes: 0 all enabled servers are ready, 1 one failed, 2 wrong usage or
+configuration.";
+
+/// Widest description, in columns.
+const DESCRIPTION: usize = 100;
+
+/// Widest name that descriptions are aligned to, in columns.
+const NAME: usize = 32;
+
+/// Options of `toolgraft tools`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// Print one JSON object: per server its state, error, tools with schemas, resources, prompts
+    #[arg(long)]
+    json: bool,
+
+    /// Show each tool's JSON Schema
+    #[arg(long, conflicts_with = "json")]
+    schema: bool,
+
+    #[command(flatten)]
+    servers: ServerArgs,
+
+    #[command(flatten)]
+    listed: ListedArgs,
+}
+
+/// Runs `toolgraft tools`.
+pub(super) fn run(args: Args) -> Result<(), Failure> {
+    let servers = ServerArgs { listed_tools: args.listed.tools, ..args.servers };
+    let config = servers.load()?;
+    let (statuses, catalog, prompts) =
+        Runner::start()?.with_hub(&config, |hub| async move { Ok((hub.servers(), hub.catalog(), hub.prompts())) })?;
+    if args.json {
+        output::emit_json(&as_json(&statuses, &catalog, &prompts))?;
+    } else {
+        output::emit_styled(&styled(as_text(&statuses, (&catalog, &prompts), args.schema)))?;
+    }
+    verdict(&statuses)
+}
+
+/// The servers and what they offer, as stdout wants it.
+pub(super) fn listing(hub: &Hub) -> String {
+    styled(as_text(&hub.servers(), (&hub.catalog(), &hub.prompts()), false))
+}
+
+/// The text as stdout wants it: without colours unless it is a terminal that has them.
+pub(super) fn styled(text: String) -> String {
+    match anstream::AutoStream::choice(&std::io::stdout()) {
+        anstream::ColorChoice::Never => anstream::adapter::strip_str(&text).to_string(),
+        _ => text,
+    }
+}
+
+/// Fails if an enabled server did.
+pub(super) fn verdict(statuses: &[ServerStatus]) -> Result<(), Failure> {
+    let failed: Vec<_> = statuses.iter().filter(|s| s.has_failed()).collect();
+    let lines: Vec<_> = failed.iter().map(|s| servers::failed_line(s)).collect();
+    match failed.as_slice() {
+        [] => Ok(()),
+        failed if failed.iter().any(|s| s.misconfigured) => Err(Failure::usage(lines.join("\n"))),
+        _ => Err(Failure::job(lines.join("\n"))),
+    }
+}
+
+fn as_json(statuses: &[ServerStatus], catalog: &Catalog, prompts: &[McpPrompt]) -> Value {
+    let servers: Vec<Value> = statuses
+        .iter()
+        .map(|status| {
+            let mut object = json!(status);
+            let server = catalog.server(&status.name).map(|s| json!(s));
+            if let (Some(object), Some(Value::Object(server))) = (object.as_object_mut(), server) {
+                object.extend(server);
+            }
+            let prompts: Vec<_> = prompts.iter().filter(|prompt| prompt.server == status.name).collect();
+            if let (Some(object), false) = (object.as_object_mut(), prompts.is_empty()) {
+                object.insert("prompts".to_owned(), json!(prompts));
+            }
+            object
+        })
+        .collect();
+    json!({ "servers": servers })
+}
+
+fn as_text(statuses: &[ServerStatus], (catalog, prompts): (&Catalog, &[McpPrompt]), schema: bool) -> String {
+    if statuses.is_empty() {
+        return "the configuration has no servers\n".to_owned();
+    }
+    let blocks = statuses.iter().map(|status| {
+        let mut text = head(status);
+        if let Some(server) = catalog.server(&status.name) {
+            let prompts = prompts.iter().filter(|prompt| prompt.server == status.name).collect::<Vec<_>>();
+            body(&mut text, server, &prompts, schema);
+        }
+        for note in &status.notes {
+            push(&mut text, &format!("  note: {}", plain(note)));
+        }
+        text
+    });
+    blocks.collect::<Vec<_>>().join("\n")
+}
+
+/// `time  ready in 0.4 s  mcp-time 1.2.0  MCP 2025-11-25`.
+fn head(status: &ServerStatus) -> String {
+    let (color, mut words) = state_in_color(status);
+    let took = format!("{:.1} s", Duration::as_secs_f64(&status.connect_time));
+    match status.state {
+        ServerState::Ready => words.push_str(&format!(" in {took}")),
+        ServerState::Failed if !status.misconfigured => words.push_str(&format!(" after {took}")),
+        ServerState::Backoff => words.push_str(": the next call starts it anew"),
+        _ => {}
+    }
+    let (bold, color) = (Style::new().bold(), color.on_default());
+    let mut line = format!("{bold}{}{bold:#}  {color}{words}{color:#}", plain(&status.name));
+    let server = [&status.server_name, &status.server_version].into_iter().flatten().map(|s| plain(s));
+    let server = server.collect::<Vec<_>>().join(" ");
+    if !server.is_empty() {
+        let _ = write!(line, "  {server}");
+    }
+    if let Some(version) = &status.protocol_version {
+        let _ = write!(line, "  MCP {}", plain(version));
+    }
+    line.push('\n');
+    line
+}
+
+/// How a server is, in a word or two.
+pub(super) fn state(status: &ServerStatus) -> String {
+    state_in_color(status).1
+}
+
+fn state_in_color(status: &ServerStatus) -> (AnsiColor, String) {
+    let (color, words) = match status.state {
+        ServerState::Ready => (AnsiColor::Green, "ready"),
+        ServerState::Failed if status.misconfigured => (AnsiColor::Red, "misconfigured"),
+        ServerState::NeedsAuth => (AnsiColor::Red, "needs authorization"),
+        ServerState::Failed => (AnsiColor::Red, "failed"),
+        ServerState::Backoff => (AnsiColor::Red, "gone"),
+        ServerState::Connecting => (AnsiColor::Yellow, "connecting"),
+        ServerState::Idle => (AnsiColor::Yellow, "not started"),
+        ServerState::Disabled => (AnsiColor::Yellow, "disabled"),
+        _ => (AnsiColor::Yellow, "in another state"),
+    };
+    (color, words.to_owned())
+}
+
+fn body(text: &mut String, server: &Server, prompts: &[&McpPrompt], schema: bool) {
+    let tools: Vec<_> = server.tools.iter().map(|t| (signature(t), t.description.as_deref(), Some(t))).collect();
+    let resources = server.resources.iter().map(|r| (r.uri.clone(), r.description.as_deref().or(Some(&r.name)), None));
+    let templates = server
+        .resource_templates
+        .iter()
+        .map(|r| (r.uri_template.clone(), r.description.as_deref().or(Some(&r.name)), None));
+    let prompts = prompts.iter().map(|prompt| (prompt_signature(prompt), prompt.description.as_deref(), None));
+    for (title, entries) in [
+        ("tools", tools),
+        ("resources", resources.collect()),
+        ("resource templates", templates.collect()),
+        ("prompts", prompts.collect()),
+    ] {
+        if entries.is_empty() && title != "tools" {
+            continue;
+        }
+        push(text, &format!("  {title} ({})", entries.len()));
+        let width = entries.iter().map(|(name, ..)| plain(name).width()).filter(|w| *w <= NAME).max().unwrap_or(0);
+        for (name, description, tool) in &entries {
+            let name = plain(name);
+            let pad = " ".repeat(width.saturating_sub(name.width()));
+            let description = shortened(&plain(description.unwrap_or_default()), DESCRIPTION);
+            push(text, format!("    {name}{pad}  {description}").trim_end());
+            let shown = tool.and_then(|t: &Tool| t.input_schema.as_ref()).filter(|_| schema);
+            if let Some(shown) = shown {
+                let pretty = serde_json::to_string_pretty(shown).unwrap_or_default();
+                pretty.lines().for_each(|line| push(text, &format!("      {}", plain_line(line))));
+            }
+        }
+    }
+}
+
+fn push(text: &mut String, line: &str) {
+    text.push_str(line);
+    text.push('\n');
+}
+
+/// `name(required, optional?)`.
+fn signature(tool: &Tool) -> String {
+    let parameters: Vec<_> =
+        tool.parameters().map(|p| format!("{}{}", p.name, if p.required { "" } else { "?" })).collect();
+    format!("{}({})", tool.name, parameters.join(", "))
+}
+
+fn prompt_signature(prompt: &McpPrompt) -> String {
+    let arguments = prompt.arguments.iter().map(|a| format!("{}{}", a.name, if a.required { "" } else { "?" }));
+    format!("{}({})", prompt.name, arguments.collect::<Vec<_>>().join(", "))
+}
+
+/// A server's text in one line, without anything that a terminal would obey.
+pub(super) fn plain(text: &str) -> String {
+    plain_line(&text.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+fn plain_line(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control() && !turns_text(*c)).collect()
+}
+
+/// A text of at most `width` columns.
+fn shortened(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_owned();
+    }
+    let mut used = 0;
+    let fits = text.chars().take_while(|c| {
+        used += c.width().unwrap_or(0);
+        used < width
+    });
+    let cut: String = fits.collect();
+    format!("{}…", cut.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signature_marks_what_may_be_left_out() {
+        let schema = json!({ "properties": { "city": {}, "date": {} }, "required": ["city"] });
+        assert_eq!(signature(&Tool::new("weather").with_schema(schema)), "weather(city, date?)");
+    }
+
+    #[test]
+    fn a_description_cannot_reach_the_terminal() {
+        assert_eq!(plain("a\u{1b}[31m red\nline\u{7}"), "a[31m red line");
+    }
+
+    #[test]
+    fn a_long_description_is_cut_in_display_width() {
+        assert_eq!(shortened("天气预报查询", 8), "天气预…");
+        assert_eq!(shortened("short", 8), "short");
+    }
+}

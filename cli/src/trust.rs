@@ -1,0 +1,96 @@
+//! Whether the servers of a project's own file may be started.
+//!
+//! Whoever unpacks or clones a project gets its `.mcp.json` too, and with it
+//! programs that somebody else has chosen. So a file that was not named on the
+//! command line starts nothing before the person has said yes. The answer holds
+//! for that place (its folder without links) and that content, by its SHA-256; a file that has
+//! changed is asked about again, with what has changed. The bytes that are hashed
+//! are the bytes that are run.
+//!
+//! ```text
+//! ./.mcp.json ─▶ Project (bytes, hash, what it starts) ─▶ Store: known? ─▶ question ─▶ servers
+//!                                                         no terminal ─▶ error with the remedy
+//! ```
+
+mod project;
+mod store;
+
+use std::path::Path;
+
+pub(super) use project::{Project, place};
+pub(super) use store::{Store, date};
+
+use super::ask::Asker;
+use super::tty::Tty;
+use super::{Failure, output};
+use crate::screen::boxes::clean;
+
+/// The text of a project's file, once somebody trusts it; `None` where they said no.
+pub(super) fn demand(file: &Path) -> Result<Option<String>, Failure> {
+    let project = Project::read(file)?;
+    let mut store = Store::open();
+    if project.starts_nothing() || store.trusts(&project) {
+        return Ok(Some(project.into_text()));
+    }
+    let tty = Tty::open().map(std::sync::Arc::new);
+    let Some(asker) = Asker::new(tty.as_ref()) else { return Err(refusal(file, &project, &store)) };
+    if !ask(&asker, file, &project, &store)? {
+        return Ok(None);
+    }
+    remember(&mut store, &project);
+    Ok(Some(project.into_text()))
+}
+
+/// Shows what the file starts and asks; Ctrl-C and Ctrl-D mean no.
+pub(super) fn ask(asker: &Asker, file: &Path, project: &Project, store: &Store) -> Result<bool, Failure> {
+    anstream::eprintln!("{}", question(file, project, store));
+    loop {
+        let Some(line) = asker.ask_blocking("Start them, now and as long as this file stays as it is? [y/n] ") else {
+            return Ok(false);
+        };
+        match line.trim().to_lowercase().as_str() {
+            "y" | "yes" => return Ok(true),
+            "n" | "no" => return Ok(false),
+            _ => output::warn("answer y (yes) or n (no)"),
+        }
+    }
+}
+
+/// Keeps the answer; where it cannot be kept it holds for this time alone.
+pub(super) fn remember(store: &mut Store, project: &Project) {
+    if let Err(error) = store.add(project) {
+        output::warn(&format!("{error}: you will be asked again"));
+    }
+}
+
+/// What a person should know before saying yes.
+pub(super) fn question(file: &Path, project: &Project, store: &Store) -> String {
+    let mut text = format!(
+        "{} belongs to this project, not to you, and starts these servers with your rights:\n",
+        clean(&file.display().to_string())
+    );
+    for line in project.starts() {
+        text += &format!("  {}\n", clean(line));
+    }
+    if project.has_programs_inside() {
+        text += "Programs in the project's folder can change later without a new question.\n";
+    }
+    if let Some(changes) = store.changes(project) {
+        text += &format!("It has changed since you said yes on {}:\n", changes.since);
+        if changes.lines.is_empty() {
+            text += "  in what is not shown here, such as time limits and hidden values\n";
+        }
+        for line in changes.lines {
+            text += &format!("  {}\n", clean(&line));
+        }
+    }
+    text
+}
+
+fn refusal(file: &Path, project: &Project, store: &Store) -> Failure {
+    let shown = file.display();
+    Failure::usage(format!(
+        "{}nobody is at a terminal to say yes: name the file with --mcp-config {shown}, or run `toolgraft mcp trust` once",
+        question(file, project, store)
+    ))
+}

@@ -1,0 +1,380 @@
+//! `toolgraft chat` on a terminal: the built program on a pty, a scripted endpoint, a real MCP server.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use crate::endpoint::{End, Endpoint, Reply, mcp_call, says, stops, thinks};
+use crate::process::{Place, TOOLGRAFT, demo_server};
+use rexpect::reader::Options;
+use rexpect::session::{PtySession, spawn_with_options};
+use rustix::termios::{LocalModes, tcgetattr};
+use serde_json::{Value, json};
+
+/// After this time something that should have come has failed.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A conversation on a terminal.
+struct Chat {
+    terminal: PtySession,
+    pid: i32,
+    place: Place,
+    endpoint: Endpoint,
+}
+
+impl Chat {
+    /// Starts one with the bundled server, up to its prompt.
+    fn start(endpoint: Endpoint) -> Self {
+        Chat::start_with(endpoint, demo_server(), &["--model", "small-model"])
+    }
+
+    fn start_with(endpoint: Endpoint, server: Value, args: &[&str]) -> Self {
+        let mut chat = Chat::open(endpoint, server, args);
+        chat.sees("/help lists the commands");
+        chat.sees("> ");
+        chat
+    }
+
+    /// Starts the program and waits for nothing.
+    fn open(endpoint: Endpoint, server: Value, args: &[&str]) -> Self {
+        let place = Place::new();
+        place.servers(json!({ "demo": server }));
+        // The shell says the number of the process that it becomes.
+        let mut command = Command::new("sh");
+        command.args(["-c", "echo \"pid=$$.\"; exec \"$0\" \"$@\"", TOOLGRAFT, "chat"]);
+        command.args(["--base-url", &endpoint.url(), "--mcp-config", "mcp.json"]);
+        command.args(["--tools-mode", "prompt"]).args(args);
+        command.current_dir(place.dir.path()).env("HOME", place.dir.path()).env("TERM", "xterm").env("COLUMNS", "100");
+        for name in ["OPENAI_API_KEY", "OPENAI_BASE_URL", "XDG_STATE_HOME", "NO_COLOR"] {
+            command.env_remove(name);
+        }
+        let patience = u64::try_from(PATIENCE.as_millis()).unwrap();
+        let options = Options::new().timeout_ms(Some(patience)).strip_ansi_escape_codes(true);
+        let mut terminal = spawn_with_options(command, options).unwrap();
+        let pid = terminal.exp_regex("pid=[0-9]+[.]").unwrap().1;
+        let pid = pid.trim_matches(|c: char| !c.is_ascii_digit()).parse().unwrap();
+        Chat { terminal, pid, place, endpoint }
+    }
+
+    /// Waits for a text; what came before it.
+    #[track_caller]
+    fn sees(&mut self, text: &str) -> String {
+        // The reader makes a character of each byte.
+        let bytes: String = text.bytes().map(char::from).collect();
+        self.terminal.exp_string(&bytes).unwrap_or_else(|e| panic!("{text:?} did not come: {e}"))
+    }
+
+    /// Types without Enter.
+    fn types(&mut self, text: &str) {
+        self.terminal.send(text).unwrap();
+        self.terminal.flush().unwrap();
+    }
+
+    fn says(&mut self, line: &str) {
+        self.types(&format!("{line}\r"));
+    }
+
+    fn presses_ctrl(&mut self, key: char) {
+        self.terminal.send_control(key).unwrap();
+    }
+
+    /// The program ends with this code after `last`, and no process that it started is left.
+    #[track_caller]
+    fn ends(mut self, code: i32, last: impl FnOnce(&mut Self)) -> String {
+        let children = children(self.pid);
+        assert!(!children.is_empty(), "the server is a child");
+        last(&mut self);
+        let rest = self.terminal.exp_eof().unwrap();
+        let status = format!("{:?}", self.terminal.process().wait().unwrap());
+        assert!(status.starts_with("Exited(") && status.ends_with(&format!(", {code})")), "{status}: {rest}");
+        gone(&children);
+        rest
+    }
+
+    /// Leaves by Ctrl-D.
+    #[track_caller]
+    fn leave(self) {
+        self.ends(0, |chat| {
+            chat.comes_to_a_prompt();
+            chat.presses_ctrl('d');
+        });
+    }
+
+    /// Waits until keys are read one by one. Before that the terminal itself takes
+    /// Ctrl-D, for the end of a line, and the prompt never sees it.
+    #[track_caller]
+    fn comes_to_a_prompt(&self) {
+        let (terminal, start) = (self.terminal.process().get_file_handle().unwrap(), Instant::now());
+        while tcgetattr(&terminal).unwrap().local_modes.contains(LocalModes::ICANON) {
+            assert!(start.elapsed() < PATIENCE, "the prompt did not come");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+/// Processes whose parent this one is.
+fn children(pid: i32) -> Vec<i32> {
+    let numbers = fs::read_dir("/proc").unwrap().filter_map(|e| e.ok()?.file_name().to_str()?.parse().ok());
+    numbers.filter(|child: &i32| parent(*child) == Some(pid)).collect()
+}
+
+fn parent(pid: i32) -> Option<i32> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name in parentheses may hold anything.
+    stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
+}
+
+#[track_caller]
+fn gone(pids: &[i32]) {
+    let start = Instant::now();
+    while pids.iter().any(|pid| Path::new(&format!("/proc/{pid}")).exists()) {
+        assert!(start.elapsed() < PATIENCE, "processes are left behind: {pids:?}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn kill(signal: &str, pid: i32) {
+    assert!(Command::new("kill").args(["-s", signal, &pid.to_string()]).status().unwrap().success());
+}
+
+fn weather(city: &str) -> Reply {
+    Reply::text(&mcp_call("demo", "weather_query", &json!({ "city": city })))
+}
+
+/// A model that asks for these cities one by one and then says what it was told last.
+fn cities(names: &'static [&'static str]) -> Endpoint {
+    Endpoint::answer(move |request, number| match names.get(number) {
+        Some(city) => weather(city),
+        None => Reply::text(if request.question().contains("too far away") { "So be it." } else { "All done." }),
+    })
+}
+
+#[test]
+fn yes_is_for_once_and_always_for_the_conversation() {
+    let mut chat = Chat::start(cities(&["Oslo", "Rome", "Lima"]));
+    chat.says("Weather?");
+    chat.sees("\"city\":\"Oslo\"");
+    chat.sees("Run demo.weather_query {\"city\":\"Oslo\"}? [y/a/n]");
+    chat.says("y");
+    chat.sees("result of demo.weather_query");
+    chat.sees("Run demo.weather_query {\"city\":\"Rome\"}?");
+    chat.says("a");
+    chat.sees("result of demo.weather_query");
+    let between = chat.sees("result of demo.weather_query");
+    assert!(between.contains("Lima") && !between.contains("Run "), "{between}");
+    chat.sees("All done.");
+    chat.sees("4 rounds, 3 calls");
+    chat.sees("> ");
+    chat.leave();
+}
+
+#[test]
+fn no_with_a_reason_reaches_the_model_and_nonsense_is_asked_again() {
+    let endpoint = cities(&["Oslo"]);
+    let mut chat = Chat::start(endpoint);
+    chat.says("Weather?");
+    chat.sees("[y/a/n]");
+    chat.says("yes please, if you must");
+    chat.sees("answer y (yes, once)");
+    chat.sees("[y/a/n]");
+    chat.says("n too far away");
+    let before = chat.sees("So be it.");
+    assert!(before.contains("denied: demo.weather_query") && !before.contains("result of"), "{before}");
+    chat.leave();
+}
+
+#[test]
+fn what_was_typed_ahead_answers_no_question() {
+    let call = weather("Oslo").delay(Duration::from_millis(100));
+    let mut chat = Chat::start(Endpoint::start([call, Reply::text("So be it.")]));
+    chat.says("Weather?");
+    chat.sees("waiting for the model");
+    chat.says("y");
+    chat.sees("[y/a/n]");
+    chat.says("n");
+    let before = chat.sees("So be it.");
+    assert!(!before.contains("result of"), "{before}");
+    chat.leave();
+}
+
+#[test]
+fn ctrl_c_cancels_the_answer_and_the_endpoint_sees_it() {
+    let half = Reply::events(&[says("Half an ")]).end(End::Stall);
+    let endpoint = Endpoint::start([half, Reply::text("Hello again.")]);
+    let mut chat = Chat::start(endpoint);
+    chat.says("Hi");
+    chat.sees("Half an ");
+    chat.presses_ctrl('c');
+    chat.endpoint.gone_blocking();
+    chat.sees("the turn was cancelled");
+    chat.sees("> ");
+    chat.says("And now?");
+    chat.sees("Hello again.");
+    assert!(chat.endpoint.seen()[1].messages().contains("Half an"), "what came is remembered");
+    chat.leave();
+}
+
+#[test]
+fn ctrl_c_twice_leaves_from_a_turn_and_from_the_prompt() {
+    let stalled = || Endpoint::start([Reply::events(&[says("Half an ")]).end(End::Stall)]);
+    let mut chat = Chat::start(stalled());
+    chat.says("Hi");
+    chat.sees("Half an ");
+    chat.presses_ctrl('c');
+    chat.sees("the turn was cancelled");
+    chat.sees("> ");
+    chat.ends(0, |chat| chat.presses_ctrl('c'));
+
+    let mut chat = Chat::start(stalled());
+    chat.types("half a line");
+    chat.presses_ctrl('c');
+    chat.sees("Ctrl-C again leaves");
+    chat.sees("> ");
+    chat.ends(0, |chat| chat.presses_ctrl('c'));
+}
+
+#[test]
+fn ctrl_c_at_a_question_cancels_the_turn() {
+    let mut chat = Chat::start(cities(&["Oslo"]));
+    chat.says("Weather?");
+    chat.sees("[y/a/n]");
+    chat.presses_ctrl('c');
+    let before = chat.sees("the turn was cancelled");
+    assert!(!before.contains("result of"), "{before}");
+    chat.sees("> ");
+    chat.leave();
+}
+
+#[test]
+fn a_server_that_dies_in_a_call_is_an_error_that_the_model_reads() {
+    let endpoint = Endpoint::answer(|request, number| match number {
+        0 => weather("Oslo"),
+        _ => Reply::text(if request.question().contains("connection") { "It broke." } else { "?" }),
+    });
+    let slow = json!({ "command": TOOLGRAFT, "args": ["demo-server", "--delay", "600"] });
+    let mut chat = Chat::start_with(endpoint, slow, &["--model", "small-model", "--yes"]);
+    chat.says("Weather?");
+    chat.sees("running demo.weather_query");
+    children(chat.pid).into_iter().for_each(|pid| kill("KILL", pid));
+    chat.sees("error of demo.weather_query");
+    chat.sees("It broke.");
+    chat.sees("> ");
+    chat.presses_ctrl('d');
+    chat.terminal.exp_eof().unwrap();
+}
+
+#[test]
+fn ctrl_c_cancels_a_call_and_twice_leaves_no_child() {
+    let slow = json!({ "command": TOOLGRAFT, "args": ["demo-server", "--delay", "600"] });
+    let mut chat = Chat::start_with(cities(&["Oslo"]), slow, &["--model", "small-model", "--yes"]);
+    chat.says("Weather?");
+    chat.sees("running demo.weather_query");
+    chat.presses_ctrl('c');
+    chat.sees("cancelled: demo.weather_query");
+    chat.sees("> ");
+    chat.ends(0, |chat| chat.presses_ctrl('c'));
+}
+
+#[test]
+fn signals_end_a_turn_and_a_prompt_and_leave_no_child() {
+    for signal in ["TERM", "HUP"] {
+        let stalled = || Endpoint::start([Reply::events(&[says("Half an ")]).end(End::Stall)]);
+        let rest = Chat::start(stalled()).ends(1, |chat| kill(signal, chat.pid));
+        assert!(rest.contains(&format!("stopped by SIG{signal}")), "{rest}");
+
+        let mut chat = Chat::start(stalled());
+        chat.says("Hi");
+        chat.sees("Half an ");
+        chat.ends(1, |chat| kill(signal, chat.pid));
+    }
+}
+
+#[test]
+fn reasoning_is_folded_to_a_line_and_can_be_shown() {
+    let thought = Reply::events(&[thinks("Let me think of it."), says("It is so."), stops("stop")]).done();
+    let mut chat = Chat::start(Endpoint::start([thought]));
+    chat.says("Why?");
+    chat.sees("thought for ");
+    chat.sees("/think shows it");
+    chat.sees("It is so.");
+    chat.sees("> ");
+    chat.says("/think");
+    chat.sees("Let me think of it.");
+    chat.leave();
+}
+
+#[test]
+fn commands_show_the_tools_the_prompt_and_themselves() {
+    let mut chat = Chat::start(Endpoint::start([Reply::text("Hello.")]));
+    chat.says("/tools");
+    chat.sees("weather_query(city, date?)");
+    chat.says("/prompt");
+    chat.sees("<use_mcp_tool>");
+    chat.sees("tokens (o200k)");
+    chat.says("/help");
+    chat.sees("/demo:trip city=… [date=…]");
+    chat.says("/tolls");
+    chat.sees("no command /tolls; nearest: /tools");
+    chat.says("/model other-model");
+    chat.sees("other-model ·");
+    chat.says("Hi");
+    chat.sees("Hello.");
+    chat.sees("> ");
+    chat.says("/save c.json");
+    chat.sees("saved to c.json");
+    let saved: Value = serde_json::from_str(&fs::read_to_string(chat.place.path("c.json")).unwrap()).unwrap();
+    assert_eq!((&saved["model"], saved["conversation"].as_array().unwrap().len()), (&json!("other-model"), 2));
+    chat.ends(0, |chat| chat.says("/quit"));
+}
+
+#[test]
+fn a_prompt_of_a_server_is_filled_in_and_sent() {
+    let endpoint = Endpoint::answer(|request, _| Reply::text(&format!("<<{}>>", request.question())));
+    let mut chat = Chat::start(endpoint);
+    chat.says("/demo:trip date=2026-05-01");
+    chat.sees("city (Where to go): ");
+    chat.says("Rome");
+    chat.sees("<<I travel to Rome on 2026-05-01.");
+    chat.sees("> ");
+    chat.says("/demo:trip where=Rome");
+    chat.sees("where=Rome: expected NAME=VALUE with a name of: city, date");
+    chat.leave();
+}
+
+#[test]
+fn of_several_models_one_is_chosen() {
+    let endpoint = Endpoint::setup().models(&["one:7b", "two:14b"]).start([Reply::text("Hello.")]);
+    let mut chat = Chat::open(endpoint, demo_server(), &[]);
+    chat.sees("2  two:14b");
+    chat.sees("Which one? [1-2]");
+    chat.says("3");
+    chat.sees("a number from 1 to 2");
+    chat.sees("Which one? [1-2]");
+    chat.says("2");
+    chat.sees("two:14b ·");
+    chat.sees("> ");
+    chat.says("Hi");
+    chat.sees("Hello.");
+    assert_eq!(chat.endpoint.seen()[1].body["model"], "two:14b");
+    chat.leave();
+}
+
+#[test]
+fn a_line_may_go_on_and_lines_are_kept_for_the_next_time() {
+    let hello = || Endpoint::answer(|_, _| Reply::text("Hello."));
+    let mut chat = Chat::start(hello());
+    chat.says("first \\");
+    chat.says("second");
+    chat.sees("Hello.");
+    assert_eq!(chat.endpoint.seen()[0].question(), "first \nsecond");
+    let history = fs::read_to_string(chat.place.path(".local/state/toolgraft/history")).unwrap();
+    assert!(history.contains("second"), "{history}");
+    chat.leave();
+
+    let mut chat = Chat::start_with(hello(), demo_server(), &["--model", "m", "--no-history"]);
+    chat.says("secret");
+    chat.sees("Hello.");
+    assert!(!chat.place.path(".local/state/toolgraft/history").exists());
+    chat.leave();
+}

@@ -1,0 +1,35 @@
+//! The built program, driven as people and other programs drive it.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+mod browser;
+#[path = "../../../tests/common/endpoint.rs"]
+mod endpoint;
+#[path = "../../../tests/common/http_mcp.rs"]
+mod http_mcp;
+mod process;
+#[path = "../../../tests/common/real.rs"]
+mod real;
+
+mod chat;
+mod chat_endpoint;
+#[cfg(target_os = "linux")]
+mod chat_terminal;
+mod context_overflow;
+mod demo;
+mod embedding;
+mod examples;
+mod extract;
+mod mcp;
+mod models_docs;
+#[cfg(target_os = "linux")]
+mod pictures;
+mod prompt;
+mod readme;
+mod real_servers;
+mod replay;
+mod replay_page;
+#[cfg(unix)]
+mod safety;
+#[cfg(target_os = "linux")]
+mod signals;

@@ -1,0 +1,242 @@
+//! The pictures of the READMEs, drawn from the real thing by `make pictures`, and that they
+//! still show it.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+use crate::process::{Place, TOOLGRAFT};
+use regex::Regex;
+use rexpect::reader::Options as Reading;
+use rexpect::session::spawn_with_options;
+use toolgraft::agent::Agent;
+use toolgraft::dialect::Dialect;
+use toolgraft::model::{Recorded, Round};
+use toolgraft::policy::{Otherwise, Policy};
+use toolgraft::profile::{Lang, Profile};
+use toolgraft::prompt::Options as Prompt;
+use toolgraft::route::mcp::{Config, Hub, Options, ServerConfig};
+use toolgraft::transcript::{self, Recorder};
+use unicode_width::UnicodeWidthChar as _;
+
+/// Columns of the terminal: the widest box fits.
+const COLUMNS: usize = 100;
+
+/// A character's cell and the margin, in the picture's units.
+const CELL: (f64, f64) = (8.4, 17.0);
+const MARGIN: f64 = 16.0;
+
+/// Language of the demo, and what its pictures are called.
+const LANGUAGES: [(Lang, &str); 2] = [(Lang::En, ""), (Lang::Zh, ".zh-CN")];
+
+fn root() -> &'static Path {
+    Path::new(crate::process::ROOT)
+}
+
+fn picture(name: &str) -> PathBuf {
+    root().join("docs/pictures").join(name)
+}
+
+/// The command as one types it.
+fn typed(lang: Lang) -> Vec<String> {
+    let words = if lang == Lang::En { vec!["demo"] } else { vec!["demo", "--lang", "zh"] };
+    words.into_iter().map(str::to_owned).collect()
+}
+
+/// What the demo writes to a terminal, escapes included.
+fn on_a_terminal(lang: Lang) -> String {
+    let place = Place::new();
+    let mut command = Command::new(TOOLGRAFT);
+    command.args(typed(lang)).args(["--speed", "max"]).current_dir(place.dir.path());
+    command.env("HOME", place.dir.path()).env("TERM", "xterm-256color").env("COLUMNS", COLUMNS.to_string());
+    command.env_remove("NO_COLOR");
+    let reading = Reading::new().timeout_ms(Some(60_000)).strip_ansi_escape_codes(false);
+    let written = spawn_with_options(command, reading).unwrap().exp_eof().unwrap();
+    // The reader makes a character of each byte.
+    let bytes = written.chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect();
+    String::from_utf8(bytes).unwrap()
+}
+
+/// How text is shown.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+struct Style {
+    bold: bool,
+    dim: bool,
+    colour: Option<u8>,
+}
+
+/// Text of one style, and where it stands.
+struct Run {
+    style: Style,
+    text: String,
+    column: usize,
+    columns: usize,
+    /// Whether its characters take two columns each.
+    wide: bool,
+}
+
+/// What a terminal of this width shows of what was written to it: rows of runs.
+fn rows(written: &str, columns: usize) -> Vec<Vec<Run>> {
+    let escapes = Regex::new(r"\x1b\[([0-9;]*)m").unwrap();
+    let (mut style, mut rows, mut at) = (Style::default(), vec![Vec::<Run>::new()], 0);
+    let mut read = 0;
+    let ends = escapes.captures_iter(written).map(|c| (c.get(0).unwrap().range(), c[1].to_owned()));
+    for (escape, codes) in ends.chain([(written.len()..written.len(), String::new())]) {
+        for c in written[read..escape.start].chars() {
+            match c {
+                '\r' => at = 0,
+                '\n' => rows.push(Vec::new()),
+                c => {
+                    let width = c.width().unwrap_or_else(|| panic!("{c:?} on the terminal"));
+                    if at + width > columns {
+                        rows.push(Vec::new());
+                        at = 0;
+                    }
+                    let row = rows.last_mut().unwrap();
+                    match row.last_mut() {
+                        Some(run) if run.style == style && run.wide == (width == 2) => {
+                            run.text.push(c);
+                            run.columns += width;
+                        }
+                        _ => row.push(Run { style, text: c.into(), column: at, columns: width, wide: width == 2 }),
+                    }
+                    at += width;
+                }
+            }
+        }
+        for code in codes.split(';') {
+            match code {
+                "" | "0" => style = Style::default(),
+                "1" => style.bold = true,
+                "2" => style.dim = true,
+                code => style.colour = Some(code.parse().unwrap()),
+            }
+        }
+        read = escape.end;
+    }
+    while rows.last().is_some_and(Vec::is_empty) {
+        rows.pop();
+    }
+    rows
+}
+
+/// Rows as a picture that looks alike whatever font draws it: each run has its place and
+/// its width.
+fn draw(rows: &[Vec<Run>], title: &str) -> String {
+    let at = |column: usize| MARGIN + CELL.0 * column as f64;
+    let (width, height) = (2.0 * MARGIN + CELL.0 * COLUMNS as f64, 2.0 * MARGIN + CELL.1 * rows.len() as f64);
+    let mut svg = format!(
+        r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" aria-label="{title}">
+<style>
+text {{ font: 14px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; fill: #e6edf3; white-space: pre }}
+.b {{ font-weight: 700 }}
+.d {{ fill: #8b949e }}
+.c32 {{ fill: #56d364 }}
+.c33 {{ fill: #e3b341 }}
+.c36 {{ fill: #56d4dd }}
+</style>
+<rect width="100%" height="100%" rx="8" fill="#0d1117"/>
+"##
+    );
+    for (number, row) in rows.iter().enumerate() {
+        for run in row {
+            let classes = [
+                run.style.bold.then(|| "b".to_owned()),
+                run.style.dim.then(|| "d".to_owned()),
+                run.style.colour.map(|colour| format!("c{colour}")),
+            ];
+            let classes = classes.into_iter().flatten().collect::<Vec<_>>().join(" ");
+            let text = run.text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+            let (x, y) = (at(run.column), MARGIN + CELL.1 * (number as f64 + 0.8));
+            let length = CELL.0 * run.columns as f64;
+            writeln!(
+                svg,
+                r#"<text x="{x:.1}" y="{y:.1}" textLength="{length:.1}" lengthAdjust="spacingAndGlyphs" class="{classes}">{text}</text>"#
+            )
+            .unwrap();
+        }
+    }
+    svg + "</svg>\n"
+}
+
+/// The picture of the demo in this language, as it is now.
+fn demo(lang: Lang) -> String {
+    let command = format!("toolgraft {}", typed(lang).join(" "));
+    let written = format!("$ {command}\r\n{}", on_a_terminal(lang));
+    draw(&rows(&written, COLUMNS), &command)
+}
+
+/// The picture's words, with times made the same, and the boxes' sides as long.
+fn words(svg: &str) -> String {
+    let text = Regex::new("<[^>]*>").unwrap().replace_all(svg, "").replace('─', "");
+    Regex::new(r"\d+(\.\d+)? m?s\b").unwrap().replace_all(&text, "T").split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn the_pictures_of_the_demo_show_what_it_prints() {
+    for (lang, suffix) in LANGUAGES {
+        let name = format!("demo{suffix}.svg");
+        let drawn = fs::read_to_string(picture(&name)).unwrap();
+        assert_eq!(words(&drawn), words(&demo(lang)), "{name}: `make pictures` draws it anew");
+    }
+}
+
+#[test]
+fn a_picture_is_small_and_needs_nothing_from_elsewhere() {
+    for (_, suffix) in LANGUAGES {
+        let svg = fs::read_to_string(picture(&format!("demo{suffix}.svg"))).unwrap();
+        for word in ["<script", "<image", "url(", "@import", "href"] {
+            assert!(!svg.contains(word), "{word}");
+        }
+        let png = fs::read(picture(&format!("replay{suffix}.png"))).unwrap();
+        assert!(png.starts_with(b"\x89PNG") && png.len() < 300 * 1024, "{} bytes", png.len());
+        assert!(svg.len() < 100 * 1024, "{} bytes", svg.len());
+    }
+}
+
+#[test]
+fn a_terminal_s_rows_have_its_colours_and_its_wide_characters() {
+    let rows = rows("\x1b[2mab\x1b[0m武d\r\n\x1b[1;32mx\x1b[0m\r\n", 4);
+    let shown =
+        |row: &[Run]| row.iter().map(|r| (r.text.clone(), r.column, r.columns, r.style.dim)).collect::<Vec<_>>();
+    assert_eq!(shown(&rows[0]), [("ab".to_owned(), 0, 2, true), ("武".to_owned(), 2, 2, false)]);
+    assert_eq!(shown(&rows[1]), [("d".to_owned(), 0, 1, false)], "what does not fit goes on in the next row");
+    assert!(rows[2][0].style == Style { bold: true, dim: false, colour: Some(32) } && rows.len() == 3);
+}
+
+/// A recording of the demo's turn, at the model's own speed.
+async fn recording(lang: Lang, to: &Path) {
+    let file = root().join(format!("demo/{lang}/type_marker.jsonl"));
+    let demo = transcript::parse(&fs::read_to_string(file).unwrap()).unwrap();
+    let profile = Profile::for_model(demo.session.model.as_deref().unwrap());
+    let config: Config = [ServerConfig::stdio("demo", TOOLGRAFT, ["demo-server"])].into_iter().collect();
+    let hub = Arc::new(Hub::connect(&config, Options::default()).await);
+    let model = Recorded::new(demo.rounds.iter().map(Round::from)).with_placeholders().with_speed(1.0);
+    let prompt = Prompt { dialect: Dialect::TypeMarker, lang, ..Prompt::for_profile(profile) };
+    let policy = Policy::new(Otherwise::Deny).allow("demo/*");
+    let agent = Agent::builder(model, hub.clone()).profile(profile).prompt(prompt).policy(policy).build();
+    let recorder = Recorder::new(fs::File::create(to).unwrap(), &demo.session);
+    let question = demo.rounds[0].messages.last().unwrap().content.clone();
+    let finished = agent.run_recorded(question.as_str(), &recorder).unwrap().finish().await;
+    assert!(finished.reason.is_answer() && finished.calls == 2, "{finished:?}");
+    hub.shutdown().await;
+}
+
+#[tokio::test]
+#[ignore = "writes docs/pictures"]
+async fn draw_the_pictures() {
+    let browser = crate::browser::find().expect("`make browser` finds or installs one");
+    fs::create_dir_all(picture("")).unwrap();
+    for (lang, suffix) in LANGUAGES {
+        fs::write(picture(&format!("demo{suffix}.svg")), demo(lang)).unwrap();
+        let place = Place::new();
+        let session = place.dir.path().join("umbrella.jsonl");
+        recording(lang, &session).await;
+        place.run(&["replay", "--html", "umbrella.jsonl"]).ok();
+        let png = format!("--screenshot={}", picture(&format!("replay{suffix}.png")).display());
+        let url = format!("file://{}", session.with_extension("html").display());
+        crate::browser::browse(&browser, &[&png, "--window-size=900,932", "--force-device-scale-factor=1.5", &url]);
+    }
+}

@@ -1,7 +1,0 @@
-//! The `toolgraft` program.
-
-use std::process::ExitCode;
-
-fn main() -> ExitCode {
-    toolgraft::cli::main()
-}
