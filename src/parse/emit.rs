@@ -120,6 +120,12 @@ impl Emitter {
         self.index() as usize > self.limit
     }
 
+    /// Whether the call that is open or comes next is counted and not reported, if it ends
+    /// as it stands. While it is undecided whether this is an answer, it is counted as one.
+    pub(super) fn leaves_out(&self, quoted: bool) -> bool {
+        self.is_past_limit() && (self.limit_said || self.only_drafts() || quoted)
+    }
+
     /// Counts calls that are not reported, if a fence is undecided with it.
     pub(super) fn leave_out_held(&mut self, calls: u64, quoted: bool) {
         match &mut self.pending {
@@ -349,13 +355,11 @@ impl Emitter {
         self.region_has_calls = true;
         self.begins_with_call |= self.log.is_empty() && !self.region_has_text && !is_quoted;
         let in_reasoning = self.drafts();
-        // While it is undecided whether this is an answer, it is counted as one.
-        let would_run = !self.only_drafts() && !is_quoted;
-        if self.is_past_limit() && (self.limit_said || !would_run) {
+        if self.leaves_out(is_quoted) {
             self.leave_out(1, is_quoted);
             return self.marker(MarkerKind::Wrapper, is_quoted, window, span.end, sink);
         }
-        self.limit_said |= self.index() as usize >= self.limit && would_run;
+        self.limit_said |= self.index() as usize >= self.limit && !self.only_drafts() && !is_quoted;
         let complete = verdict_call(&verdict).is_some();
         let reason = verdict.as_ref().err().filter(|_| self.undecided).map(|rejected| Box::new(rejected.reason()));
         if in_reasoning {

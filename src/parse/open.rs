@@ -207,7 +207,7 @@ impl OpenCall {
     /// Hands on what a call that is past both limits no longer needs: of other
     /// calls only the end is reported then, but its bytes are a marker.
     fn let_pass(&self, window: &Window<'_>, emitter: &mut Emitter, sink: &mut Sink<'_>) {
-        if self.head.is_some() && emitter.is_past_limit() && !emitter.is_pending() {
+        if self.head.is_some() && emitter.leaves_out(self.quoted) && !emitter.is_pending() {
             emitter.marker(MarkerKind::Wrapper, self.quoted, window, self.keep_from().min(window.end()), sink);
         }
     }
