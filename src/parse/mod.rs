@@ -115,6 +115,28 @@ impl Parser {
         Parser { scanner: Scanner::new(tables), held: String::new(), base: 0, calm: None, scratch: String::new() }
     }
 
+    /// Parses a whole text that ended normally, through the same path as a stream and
+    /// whatever this parser is in the middle of. What the configuration knows is set up
+    /// already, which is most of the work where many tools are known.
+    ///
+    /// ```
+    /// use toolgraft::parse::{Config, Parser};
+    ///
+    /// let parser = Parser::new(Config::default());
+    /// let answer = parser.parse("Sure. <tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call>");
+    /// assert_eq!((answer.content.as_str(), answer.calls().count()), ("Sure. ", 1));
+    /// ```
+    pub fn parse(&self, text: &str) -> Assembled {
+        self.fork().whole(text)
+    }
+
+    fn whole(mut self, text: &str) -> Assembled {
+        let mut collector = Collector::new();
+        self.push(text, &mut |event| collector.push(event));
+        self.finish(&FinishReason::Stop, &mut |event| collector.push(event));
+        collector.finish()
+    }
+
     /// Takes the next piece of the answer's text.
     #[inline]
     pub fn push(&mut self, chunk: &str, sink: &mut impl FnMut(Event<'_>)) {
@@ -270,13 +292,10 @@ impl fmt::Debug for Parser {
     }
 }
 
-/// Parses a whole text, through the same path as a stream.
+/// Parses a whole text, through the same path as a stream. For many texts
+/// [`Parser::parse`] sets the configuration up once.
 pub fn parse(text: &str, config: Config) -> Assembled {
-    let mut collector = Collector::new();
-    let mut parser = Parser::new(config);
-    parser.push(text, &mut |event| collector.push(event));
-    parser.finish(&FinishReason::Stop, &mut |event| collector.push(event));
-    collector.finish()
+    Parser::new(config).whole(text)
 }
 
 #[cfg(test)]
