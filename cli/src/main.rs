@@ -42,7 +42,7 @@ to a model of your own with `toolgraft chat`, look at your MCP servers with
 
 /// Tool calling for language models that have none.
 #[derive(Debug, Parser)]
-#[command(version, about, propagate_version = true, arg_required_else_help = true, after_help = START)]
+#[command(name = "toolgraft", version, about, propagate_version = true, arg_required_else_help = true, after_help = START)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
