@@ -8,7 +8,8 @@
 //! A server that has gone is started anew by the next call that needs it; one
 //! whose lists have changed is asked again.
 //!
-//! Out of scope: OAuth, sampling, elicitation and roots.
+//! Out of scope: OAuth, sampling, roots; of elicitation only a form's defaults can be
+//! accepted ([`Elicitation`]).
 //!
 //! ```no_run
 //! # #[tokio::main(flavor = "current_thread")]
