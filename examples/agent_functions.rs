@@ -8,12 +8,9 @@ use std::io::{Write, stdout};
 
 use futures::StreamExt;
 use serde_json::{Map, Value, json};
-use toolgraft::agent::{Agent, AgentEvent};
-use toolgraft::model::OpenAi;
-use toolgraft::policy::{Otherwise, Policy};
-use toolgraft::profile::Profile;
-use toolgraft::route::Functions;
-use toolgraft::tool::Tool;
+use toolgraft::dialect::Profile;
+use toolgraft::tools::DefaultDecision;
+use toolgraft::{Agent, AgentEvent, Functions, OpenAi, Policy, Tool};
 
 /// An error is text for the model, which reads it and may call again.
 async fn get_weather(arguments: Map<String, Value>) -> Result<Value, String> {
@@ -39,7 +36,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     );
     let agent = Agent::builder(OpenAi::new(url, &name)?, tools)
         .profile(Profile::for_model(&name))
-        .policy(Policy::new(Otherwise::Deny).allow("weather/*"))
+        .policy(Policy::new(DefaultDecision::Deny).allow("weather/*"))
         .build();
 
     let mut out = stdout();

@@ -12,12 +12,12 @@ use std::sync::Arc;
 
 use futures::StreamExt;
 use serde_json::Value;
-use toolgraft::agent::{Agent, AgentEvent, ApprovalRequest};
-use toolgraft::model::OpenAi;
-use toolgraft::policy::{Otherwise, Policy};
-use toolgraft::profile::Profile;
+use toolgraft::agent::ApprovalRequest;
+use toolgraft::dialect::Profile;
 use toolgraft::route::Toolbox;
-use toolgraft::route::mcp::{Config, Hub, Options, ServerConfig, ServerState};
+use toolgraft::route::mcp::ServerConfig;
+use toolgraft::tools::DefaultDecision;
+use toolgraft::{Agent, AgentEvent, Hub, OpenAi, Policy};
 
 /// Asks at the terminal. Reading a line blocks, so it happens on a thread of its own.
 async fn ask(request: ApprovalRequest) -> bool {
@@ -37,17 +37,13 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         return Err("usage: agent_mcp BASE_URL MODEL QUESTION COMMAND [ARGUMENTS...]".into());
     };
 
-    let config = Config::from_iter([ServerConfig::stdio("server", program, rest)]);
-    let options = Options { environment: std::env::vars_os().collect(), ..Options::default() };
-    let hub = Arc::new(Hub::connect(&config, options).await);
-    if let Some(server) = hub.servers().iter().find(|server| server.state != ServerState::Ready) {
-        return Err(format!("{}: {}", server.name, server.error.as_deref().unwrap_or("not ready")).into());
-    }
+    let server = ServerConfig::stdio("server", program, rest);
+    let hub = Arc::new(Hub::builder().server(server).inherit_env().require_all().connect().await?);
     writeln!(stdout(), "{} tools", hub.catalog().tools().count())?;
 
     let agent = Agent::builder(OpenAi::new(url, name)?, hub.clone())
         .profile(Profile::for_model(name))
-        .policy(Policy::new(Otherwise::AskOnce))
+        .policy(Policy::new(DefaultDecision::AskOnce))
         .approver(ask)
         .build();
     let outcome = show(&agent, question).await;

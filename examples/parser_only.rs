@@ -11,12 +11,10 @@
 use std::io::{Read, Write, stderr, stdin, stdout};
 use std::sync::Arc;
 
-use toolgraft::assemble::Collector;
-use toolgraft::catalog::Catalog;
-use toolgraft::event::Event;
+use toolgraft::event::Collector;
 use toolgraft::message::FinishReason;
-use toolgraft::parse::{Config, Parser};
-use toolgraft::tool::Tool;
+use toolgraft::parse::Config;
+use toolgraft::{Catalog, Event, Parser, Tool};
 
 fn main() -> std::io::Result<()> {
     // Known names make `tool_tag` calls readable, and unknown tools are told with near names.

@@ -9,14 +9,11 @@ use std::io::{Write, stdout};
 
 use futures::StreamExt;
 use serde_json::{Map, Value, json};
-use toolgraft::agent::{Agent, AgentEvent};
-use toolgraft::message::{Delta, DeltaKind};
+use toolgraft::message::Delta;
 use toolgraft::model::{Recorded, Round};
-use toolgraft::outcome::Outcome;
-use toolgraft::policy::{Otherwise, Policy};
-use toolgraft::route::Functions;
-use toolgraft::tool::Tool;
+use toolgraft::tools::DefaultDecision;
 use toolgraft::turn::TurnConfig;
+use toolgraft::{Agent, AgentEvent, Functions, Outcome, Policy, Tool};
 
 /// What `show_chart` is called with.
 #[derive(serde::Deserialize)]
@@ -48,7 +45,7 @@ fn tools() -> Functions {
 /// An answer that comes in pieces, as from a live model.
 fn says(text: &str) -> Round {
     let pieces = text.split_inclusive(' ');
-    Round::new(pieces.map(|piece| Delta { kind: DeltaKind::Content, text: piece.to_owned() }))
+    Round::new(pieces.map(Delta::content))
 }
 
 fn model() -> Recorded {
@@ -69,7 +66,7 @@ fn model() -> Recorded {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     // The recorded model does not reason, so nothing has to be awaited before a chart is shown.
-    let mut config = TurnConfig::default().with_policy(Policy::new(Otherwise::Deny).allow("office/read_*"));
+    let mut config = TurnConfig::default().with_policy(Policy::new(DefaultDecision::Deny).allow("office/read_*"));
     config.reasons = Some(false);
     let agent = Agent::builder(model(), tools()).config(config).build();
 

@@ -10,12 +10,11 @@ use std::io::{Write, stdout};
 
 use futures::StreamExt;
 use serde_json::{Map, Value, json};
-use toolgraft::agent::{Agent, AgentEvent, RunOptions};
+use toolgraft::agent::RunOptions;
 use toolgraft::model::{Recorded, Round};
-use toolgraft::policy::{Otherwise, Policy};
-use toolgraft::route::Functions;
-use toolgraft::tool::Tool;
+use toolgraft::tools::DefaultDecision;
 use toolgraft::validate::OutputSchema;
+use toolgraft::{Agent, AgentEvent, Functions, Policy, Tool};
 
 #[derive(Debug, serde::Deserialize)]
 #[expect(dead_code, reason = "they are printed")]
@@ -42,7 +41,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         Round::text("Take an umbrella to Oslo: {\"city\": \"Oslo\", \"days\": \"three\"}"),
         Round::text("Sorry!\n```json\n{\"city\": \"Oslo\", \"days\": \"3\", \"pack\": [\"umbrella\", \"coat\"],}\n```"),
     ]);
-    let agent = Agent::builder(model, tools).policy(Policy::new(Otherwise::Deny).allow("weather/*")).build();
+    let agent = Agent::builder(model, tools).policy(Policy::new(DefaultDecision::Deny).allow("weather/*")).build();
 
     let schema = OutputSchema::new(json!({
         "type": "object",

@@ -7,9 +7,21 @@ pub enum Error {
     /// A name that is no dialect's.
     #[error(transparent)]
     Dialect(#[from] crate::dialect::UnknownDialect),
+    /// A word that stands for none of a type's values.
+    #[error(transparent)]
+    Keyword(#[from] crate::message::UnknownKeyword),
+    /// A name that is no tool's.
+    #[error(transparent)]
+    NotFound(#[from] crate::tools::NotFound),
     /// A conversation was used in a way that it does not allow.
     #[error(transparent)]
     Conversation(#[from] crate::conversation::ConversationError),
+    /// A call does not fit into another interface's shape.
+    #[error(transparent)]
+    Wire(#[from] crate::wire::WireError),
+    /// Arguments do not fit the program's type.
+    #[error(transparent)]
+    Decode(#[from] crate::event::DecodeError),
     /// A recording cannot be read.
     #[error(transparent)]
     Recording(#[from] crate::transcript::ReadError),
@@ -20,10 +32,38 @@ pub enum Error {
     #[cfg(feature = "prompt")]
     #[error(transparent)]
     Prompt(#[from] crate::prompt::PromptError),
+    /// A template does not compile, or cannot be filled.
+    #[cfg(feature = "prompt")]
+    #[error(transparent)]
+    Template(#[from] crate::prompt::TemplateError),
+    /// A schema that answers are to match cannot be used.
+    #[cfg(feature = "validate")]
+    #[error(transparent)]
+    OutputSchema(#[from] crate::validate::OutputSchemaError),
+    /// A value does not match the schema that was asked for.
+    #[cfg(feature = "validate")]
+    #[error(transparent)]
+    Mismatch(#[from] crate::validate::Mismatch),
+    /// A tool's schema cannot be used.
+    #[cfg(feature = "validate")]
+    #[error(transparent)]
+    Schema(#[from] crate::validate::SchemaProblem),
     /// A turn cannot be started.
     #[cfg(feature = "agent")]
     #[error(transparent)]
     Agent(#[from] crate::agent::AgentError),
+    /// A turn has no output of the wanted type.
+    #[cfg(feature = "agent")]
+    #[error(transparent)]
+    Output(#[from] crate::agent::OutputError),
+    /// A turn was driven in a way that it does not allow.
+    #[cfg(feature = "agent")]
+    #[error(transparent)]
+    Turn(#[from] crate::turn::TurnError),
+    /// What a turn has to say cannot be said.
+    #[cfg(feature = "agent")]
+    #[error(transparent)]
+    Wording(#[from] crate::turn::WordingError),
     /// A model failed.
     #[cfg(feature = "agent")]
     #[error(transparent)]
@@ -32,8 +72,24 @@ pub enum Error {
     #[cfg(feature = "client")]
     #[error(transparent)]
     Client(#[from] crate::model::ClientError),
+    /// A server cannot start.
+    #[cfg(feature = "serve")]
+    #[error(transparent)]
+    Serve(#[from] crate::serve::ServeError),
+    /// A server refuses a request.
+    #[cfg(feature = "serve")]
+    #[error(transparent)]
+    Refusal(#[from] crate::serve::Refusal),
     /// The configuration of MCP servers is wrong.
     #[cfg(feature = "mcp")]
     #[error(transparent)]
     Config(#[from] crate::route::mcp::ConfigError),
+    /// One MCP server's entry is wrong.
+    #[cfg(feature = "mcp")]
+    #[error(transparent)]
+    Entry(#[from] crate::route::mcp::EntryError),
+    /// An MCP server, or the hub of them, cannot do what is wanted.
+    #[cfg(feature = "mcp")]
+    #[error(transparent)]
+    Mcp(#[from] crate::route::mcp::McpError),
 }

@@ -1,28 +1,87 @@
-//! Tool calling for language models that have none.
+//! Tool calling for language models that have none: prompt, parser, agent, MCP.
 //!
-//! A template teaches the model a call syntax and lists the tools of its MCP
-//! servers; an incremental parser pulls the calls out of the streamed text,
-//! reasoning sections included; a router sends them to MCP servers or to
-//! functions; the results go back to the model, round after round, until it
-//! answers.
+//! A template teaches the model a call syntax and lists the tools; an incremental
+//! parser finds the calls in the streamed text, reasoning sections included; they
+//! run on MCP servers or in functions of the program; the results go back to the
+//! model, round after round, until it answers.
 //!
-//! ```text
-//! catalog → prompt → model stream → parse → validate → route → outcome → conversation → model …
+#![cfg_attr(feature = "client", doc = "```no_run")]
+#![cfg_attr(not(feature = "client"), doc = "```ignore")]
+//! use std::io::Write;
+//!
+//! use futures::StreamExt;
+//! use serde_json::{Map, Value};
+//! use toolgraft::{Agent, AgentEvent, Functions, OpenAi, Policy, Tool};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let model = OpenAi::new("http://localhost:11434/v1", "qwen3:4b")?;
+//! let clock = Functions::new("clock").with(
+//!     Tool::new("now").with_description("The seconds since 1970."),
+//!     |_: Map<String, Value>| async {
+//!         let since = std::time::SystemTime::UNIX_EPOCH.elapsed()?;
+//!         Ok::<_, std::time::SystemTimeError>(Value::from(since.as_secs()))
+//!     },
+//! );
+//! let agent = Agent::builder(model, clock).policy(Policy::default().allow("clock.*")).build();
+//!
+//! let mut run = agent.run("What time is it?")?;
+//! while let Some(event) = run.next().await {
+//!     if let AgentEvent::Text { text } = event {
+//!         print!("{text}");
+//!         std::io::stdout().flush()?;
+//!     }
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Where a program only has to find the calls in a model's text, no feature is needed:
+//!
+//! ```
+//! use toolgraft::event::Collector;
+//! use toolgraft::message::FinishReason;
+//! use toolgraft::{Event, Parser, parse};
+//!
+//! let mut parser = Parser::new(parse::Config::default());
+//! let mut message = Collector::new();
+//! for chunk in ["Let me look. <tool_", "call>{\"name\": \"search\", \"argu", "ments\": {\"query\": \"rust\"}}</tool_call>"] {
+//!     parser.push(chunk, &mut |event| {
+//!         if let Event::Text { text, .. } = &event {
+//!             print!("{text}");
+//!         }
+//!         message.push(event);
+//!     });
+//! }
+//! parser.finish(&FinishReason::Stop, &mut |event| message.push(event));
+//! let message = message.finish();
+//! assert_eq!(message.calls().next().unwrap().arguments["query"], "rust");
 //! ```
 //!
 //! # Where to start
 //!
 //! | to | use |
 //! |---|---|
-//! | find the calls in a model's text | [`parse::Parser`], [`assemble::Collector`] |
-//! | describe tools | [`tool::Tool`], [`catalog::Catalog`] |
+//! | find the calls in a model's text | [`Parser`], [`event::Collector`] |
+//! | describe tools | [`Tool`], [`Catalog`] |
+//! | run the whole loop | `Agent`, with a `Model` (`OpenAi`, `model::Recorded`) and a `route::Toolbox` (`Functions`, `Hub`) |
+//! | decide which calls may run | `Policy` |
+//! | keep and show a conversation | [`Conversation`] |
 //! | write the system prompt | `prompt::Prompt` |
 //! | check arguments | `validate::Validator` |
-//! | run the whole loop | `agent::Agent` |
-//! | talk to a model | `model::OpenAi`, or any other `model::Model` |
-//! | connect to MCP servers | `route::mcp::Hub` |
 //! | read and write calls as OpenAI, Anthropic and Gemini do | [`wire`] |
+//! | hold a model's answer to the form of a call | [`constrain`] |
+//! | give a model tool calling for any client | `serve::router` |
 //! | record and replay a model | [`transcript`] |
+//!
+//! The guides are in `guide`: the agent, embedding it, its events, the parser,
+//! MCP, models, the prompt, recordings.
+//!
+//! # How the data flows
+//!
+//! ```text
+//! catalog → prompt → model stream → parse → validate → route → outcome → conversation → model …
+//! ```
 //!
 //! # Features
 //!
@@ -32,42 +91,60 @@
 //! | `prompt` | system prompt and results message (minijinja) |
 //! | `validate` | arguments against JSON Schema (jsonschema) |
 //! | `agent` | turn, agent, in-process functions (tokio); brings the two above |
+//! | `typed` | functions whose arguments are a struct, JSON Schemas of the events (schemars); brings `agent` |
 //! | `client` | models behind OpenAI-compatible endpoints (reqwest); brings `agent` |
+//! | `serve` | a server for OpenAI, Anthropic and Gemini clients in front of any model (axum); brings `client` |
 //! | `mcp` | MCP over stdio and streamable HTTP (rmcp, reqwest); brings `agent` |
 //!
 //! No feature is on by default. The program `toolgraft` is the package `toolgraft-cli`.
+//!
+//! # What it changes in your program
+//!
+//! This crate turns on two features of `serde_json`, and Cargo turns them on for every
+//! crate of a program that has it:
+//!
+//! - `preserve_order`: a [`serde_json::Map`] keeps its keys in the order in which they came,
+//!   where it would sort them otherwise. Two maps are still equal in any order of keys; `remove`
+//!   moves the last key into the gap, `shift_remove` does not.
+//! - `float_roundtrip`: a number with a fraction is read as exactly the nearest `f64`,
+//!   at about half the speed.
+//!
+//! With `mcp` it is `raw_value`, too, which adds a type and changes none.
 //!
 //! # Three kinds of failure
 //!
 //! The caller's mistake is an `Err`. The model's mistake is data: an event,
 //! then text that helps the model to mend it. A tool's failure is an
-//! [`Outcome`](outcome::Outcome) that the model reads.
+//! [`Outcome`] that the model reads. [`Error`] takes every error of this crate.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(feature = "agent")]
 pub mod agent;
-pub mod assemble;
-pub mod call;
-pub mod catalog;
+mod cause;
+pub mod constrain;
 pub mod conversation;
 pub mod dialect;
-pub mod error;
+mod error;
 pub mod event;
+#[cfg(doc)]
+pub mod guide;
+#[cfg(any(feature = "client", feature = "mcp"))]
+pub mod http;
+mod json;
 pub mod message;
 #[cfg(feature = "agent")]
 pub mod model;
 pub mod outcome;
 pub mod parse;
-#[cfg(feature = "agent")]
-pub mod policy;
-pub mod profile;
 #[cfg(feature = "prompt")]
 pub mod prompt;
-pub mod reasoning;
 #[cfg(feature = "agent")]
 pub mod route;
 pub mod secrets;
-pub mod tokens;
-pub mod tool;
+#[cfg(feature = "serve")]
+pub mod serve;
+pub mod tools;
 pub mod transcript;
 #[cfg(feature = "agent")]
 pub mod turn;
@@ -75,7 +152,33 @@ pub mod turn;
 pub mod validate;
 pub mod wire;
 
+pub use cause::Cause;
+
+// What a first program names. Each has this one path; the rooms have the rest.
+#[cfg(feature = "agent")]
+pub use agent::handle::Agent;
+pub use conversation::history::Conversation;
+pub use dialect::known::Dialect;
 pub use error::Error;
+pub use event::call::Call;
+pub use event::stream::Event;
+pub use message::chat::Message;
+#[cfg(feature = "agent")]
+pub use model::interface::Model;
+#[cfg(feature = "client")]
+pub use model::openai::OpenAi;
+pub use outcome::answer::Outcome;
+pub use parse::parser::Parser;
+#[cfg(feature = "agent")]
+pub use route::functions::Functions;
+#[cfg(feature = "mcp")]
+pub use route::mcp::hub::Hub;
+pub use tools::catalog::Catalog;
+#[cfg(feature = "agent")]
+pub use tools::policy::Policy;
+pub use tools::tool::Tool;
+#[cfg(feature = "agent")]
+pub use turn::event::AgentEvent;
 
 /// The READMEs' programs, compiled and run as documentation tests.
 #[cfg(all(doctest, feature = "agent"))]

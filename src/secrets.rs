@@ -19,6 +19,28 @@ pub fn names_secret(name: &str) -> bool {
     SECRET_NAMES.iter().any(|part| name.contains(part))
 }
 
+/// A URL as messages may show it: without user and password, and without its query and
+/// fragment, which may hold a key; `?…` says that there was a query. A text that is no URL
+/// is cut in the same places.
+pub fn shown_url(url: &str) -> String {
+    let url = url.split('#').next().unwrap_or_default();
+    let (url, query) = match url.split_once('?') {
+        Some((url, _)) => (url, "?…"),
+        None => (url, ""),
+    };
+    let (scheme, rest) = url.find("://").map_or(("", url), |at| url.split_at(at + "://".len()));
+    let (authority, path) = rest.find(['/', '\\']).map_or((rest, ""), |at| rest.split_at(at));
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    // A host's `:` is followed by a port: else it may be the one of a password that holds a `/`.
+    let is_host = host.starts_with('[')
+        || host.split_once(':').is_none_or(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()));
+    match rest.rsplit_once('@') {
+        _ if is_host => format!("{scheme}{host}{path}{query}"),
+        Some((_, behind)) => format!("{scheme}{behind}{query}"),
+        None => format!("{scheme}…"),
+    }
+}
+
 /// Values that must not be written down, such as an API key. Its `Debug` form
 /// shows none of them.
 #[derive(Clone, Default, PartialEq, Eq)]
@@ -196,6 +218,21 @@ mod tests {
     use super::*;
 
     const KEY: &str = "sk-12/34\"56";
+
+    #[test]
+    fn a_shown_url_has_no_secret() {
+        for (url, shown) in [
+            ("https://user:pw@host:8/mcp?key=1#x", "https://host:8/mcp?…"),
+            ("http://host/@scope/mcp", "http://host/@scope/mcp"),
+            ("http://[::1]:80/v1", "http://[::1]:80/v1"),
+            ("http://user:p@w@host/v1", "http://host/v1"),
+            ("http://user:p/w@host/v1", "http://host/v1"),
+            ("http://user:p?w@host/v1", "http://…"),
+            ("user:pw@host/v1?key=1", "host/v1?…"),
+        ] {
+            assert_eq!(shown_url(url), shown);
+        }
+    }
 
     #[test]
     fn secrets_are_found_as_they_are_in_json_and_in_queries() {

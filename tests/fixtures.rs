@@ -9,14 +9,11 @@ use std::path::Path;
 use common::laws::{self, Input};
 use serde::Deserialize;
 use serde_json::Value;
-use toolgraft::assemble::Assembled;
-use toolgraft::call::RejectedKind;
-use toolgraft::catalog::Catalog;
 use toolgraft::dialect::DialectSet;
-use toolgraft::message::FinishReason;
+use toolgraft::event::{Assembled, Provenance, RejectedKind};
+use toolgraft::message::{FencedCalls, FinishReason, ReasoningCalls, ReasoningMode};
 use toolgraft::parse::{Config, Limits};
-use toolgraft::reasoning::{ReasoningCalls, ReasoningMode};
-use toolgraft::tool::Tool;
+use toolgraft::{Catalog, Tool};
 
 /// Texts up to this size are cut at every character; longer ones at some
 /// hundreds of places.
@@ -35,8 +32,6 @@ struct Expectation {
     rejected: Vec<ExpectedRejection>,
     deltas: Option<Vec<String>>,
     #[serde(default)]
-    promoted: Vec<u32>,
-    #[serde(default)]
     answer_in_reasoning: bool,
 }
 
@@ -46,6 +41,8 @@ struct Settings {
     dialect: Option<Names>,
     reasoning: ReasoningMode,
     reasoning_calls: ReasoningCalls,
+    fenced_calls: FencedCalls,
+    stop: Vec<String>,
     finish_reason: FinishReason,
     tools: Option<Tools>,
     limits: SmallLimits,
@@ -82,6 +79,9 @@ struct ExpectedCall {
     arguments: Value,
     dialect: String,
     repairs: Vec<String>,
+    /// How it was found; plain if absent.
+    #[serde(default)]
+    provenance: Provenance,
 }
 
 #[derive(Debug, Deserialize)]
@@ -116,6 +116,8 @@ impl Settings {
             catalog: tools.map(|tools| Catalog::from_tools(tools).into()),
             reasoning: self.reasoning,
             reasoning_calls: self.reasoning_calls,
+            fenced_calls: self.fenced_calls,
+            stop: self.stop,
             limits: Limits {
                 call_bytes: self.limits.call_bytes.unwrap_or(defaults.call_bytes),
                 depth: self.limits.depth.unwrap_or(defaults.depth),
@@ -149,6 +151,7 @@ fn differences(expected: &Expectation, got: &Assembled) -> Vec<String> {
             arguments: call.arguments.clone(),
             dialect: call.dialect.name().to_owned(),
             repairs: call.repairs.iter().map(ToString::to_string).collect(),
+            provenance: call.provenance,
         })
         .collect();
     compare("calls", &format!("{:#?}", expected.calls), &format!("{calls:#?}"));
@@ -167,8 +170,6 @@ fn differences(expected: &Expectation, got: &Assembled) -> Vec<String> {
         let given: Vec<_> = got.entries.iter().map(|e| &e.deltas).collect();
         compare("deltas", &format!("{deltas:?}"), &format!("{given:?}"));
     }
-    let promoted: Vec<_> = got.entries.iter().filter(|e| e.promoted).map(|e| e.index).collect();
-    compare("promoted", &format!("{:?}", expected.promoted), &format!("{promoted:?}"));
     let flags = (expected.answer_in_reasoning, got.answer_in_reasoning);
     compare("answer_in_reasoning", &flags.0.to_string(), &flags.1.to_string());
     found
@@ -181,14 +182,13 @@ fn fixture(path: &Path, text: String) -> datatest_stable::Result<()> {
     let splits = two_way_splits(&text);
     let input = std::mem::take(&mut expectation.config).input(text)?;
     // What it says comes first: a wrong answer is told before a broken law.
-    let whole = laws::run(&mut toolgraft::parse::Parser::new(input.config.clone()), &input, &[])?;
+    let whole = laws::run(&mut toolgraft::Parser::new(input.config.clone()), &input, &[])?;
     let differences = differences(&expectation, &whole);
     if !differences.is_empty() {
         return Err(format!("{}\n{}", expectation.about, differences.join("\n")).into());
     }
     laws::check(&input, &splits)?;
-    let has_tag = input.text.to_ascii_lowercase().contains("think");
-    if !has_tag && input.reasoning_field.is_empty() && input.reason.is_normal() {
+    if !laws::may_tell_reasoning(&input.text) && input.reasoning_field.is_empty() && input.reason.is_normal() {
         laws::is_answer_in_open(&input)?;
     }
     Ok(())

@@ -1,9 +1,10 @@
 //! What is measured: a text, how it is cut, and how the parser is set up.
 
-use toolgraft::assemble::Collector;
-use toolgraft::dialect::{Dialect, DialectSet};
+use toolgraft::dialect::DialectSet;
+use toolgraft::event::Collector;
 use toolgraft::message::FinishReason;
-use toolgraft::parse::{Config, Limits, Parser};
+use toolgraft::parse::{Config, Limits};
+use toolgraft::{Dialect, Parser};
 
 use crate::corpus;
 use crate::pass::{cut, parsed, parsed_and_collected};

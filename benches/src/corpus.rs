@@ -7,9 +7,8 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use toolgraft::catalog::Catalog;
-use toolgraft::dialect::{Dialect, write_call};
-use toolgraft::tool::Tool;
+use toolgraft::dialect::write_call;
+use toolgraft::{Catalog, Dialect, Tool};
 
 /// Prose before each call of [`mix`], in bytes.
 const PROSE_PER_CALL: usize = 2 << 10;

@@ -1,6 +1,7 @@
-//! What the benches measure: texts, cuts, cases, and the two passes over them.
+//! What the benches measure: texts, cuts, cases, repetitions, and the two passes over them.
 
 pub mod case;
 pub mod corpus;
 pub mod measure;
 pub mod pass;
+pub mod repetition;

@@ -7,15 +7,26 @@ use std::process::Command;
 
 use crate::case::{Case, chunk_name};
 use crate::pass::cut;
+use crate::repetition::Repetition;
 
 /// The option that makes a program run one pass for callgrind; see [`run_child`].
 const CHILD: &str = "--pass";
 
+/// The same for a repetition and its length.
+const CHILD_OF_REPETITION: &str = "--repetition";
+
 /// Runs one pass of the case that the command line names, if it names one by
-/// `--pass NAME CHUNK`. Programs that call [`instructions`] begin with this.
+/// `--pass NAME CHUNK`, or of a repetition by `--repetition NAME BYTES`. Programs that call [`instructions`] begin with this.
 pub fn run_child() -> bool {
     let mut args = env::args().skip(1);
-    if args.next().as_deref() != Some(CHILD) {
+    let child = args.next();
+    if child.as_deref() == Some(CHILD_OF_REPETITION) {
+        let name = args.next().expect("the parent names a repetition");
+        let bytes = args.next().expect("the parent names a length").parse().expect("a length is a number");
+        Repetition::named(&name).expect("the parent names a repetition").run(bytes);
+        return true;
+    }
+    if child.as_deref() != Some(CHILD) {
         return false;
     }
     let case = args.next().and_then(|name| Case::named(&name)).expect("the parent names a case");
@@ -31,6 +42,14 @@ pub fn run_child() -> bool {
 /// As [`callgrind`].
 pub fn instructions(case: &Case, bytes: Option<usize>) -> Result<u64, String> {
     callgrind("*pass*parsed*", &[CHILD, case.name, &chunk_name(bytes)])
+}
+
+/// Instructions of one pass over a repetition of this length.
+///
+/// # Errors
+/// As [`callgrind`].
+pub fn instructions_of(repetition: &Repetition, bytes: usize) -> Result<u64, String> {
+    callgrind("*pass*parsed*", &[CHILD_OF_REPETITION, repetition.name, &bytes.to_string()])
 }
 
 /// Instructions of a function of this program and of all that it calls, as

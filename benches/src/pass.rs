@@ -2,10 +2,9 @@
 
 use std::hint::black_box;
 
-use toolgraft::assemble::Collector;
-use toolgraft::event::Event;
+use toolgraft::event::Collector;
 use toolgraft::message::FinishReason;
-use toolgraft::parse::Parser;
+use toolgraft::{Event, Parser};
 
 /// Cuts a text into pieces of `bytes`, each going on to the next boundary of a
 /// character; `None` leaves it whole.

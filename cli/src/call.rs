@@ -1,19 +1,27 @@
 //! `toolgraft call`.
 
+use std::path::{Path, PathBuf};
+
 use serde_json::{Map, Value, json};
 
 use super::runner::Runner;
 use super::servers::{self, ServerArgs};
-use super::{Failure, output};
-use toolgraft::outcome::Outcome;
-use toolgraft::route::mcp::Elicitation;
+use super::{Failure, media, output, words};
+use toolgraft::route::mcp::{Elicitation, MEDIA_EVENT};
 use toolgraft::route::{Invocation, Toolbox};
+use toolgraft::{Hub, Outcome};
 
 const EXAMPLES: &str = "\
 Examples:
+  toolgraft call time get_current_time timezone=Asia/Tokyo
   toolgraft call time get_current_time '{\"timezone\": \"Asia/Tokyo\"}'
   toolgraft call files read_file @arguments.json --json
+  toolgraft call browser screenshot url=https://example.org --output shot.png
   echo '{\"city\": \"Oslo\"}' | toolgraft call --mcp-config my.json weather weather_query -
+
+A word becomes what the tool's schema wants: `days=3` is a number where it wants one and a
+text where it wants a text. `NAME:=JSON` is JSON always, and a NAME that is given several
+times is a list.
 
 Exit codes: 0 the tool answered, 1 it failed, 2 wrong usage or configuration.";
 
@@ -27,13 +35,19 @@ pub(super) struct Args {
     /// Tool of that server; `toolgraft tools` lists them
     tool: String,
 
-    /// Arguments: a JSON object, @FILE, or - for standard input
-    #[arg(value_name = "JSON", default_value = "{}")]
-    arguments: String,
+    /// Arguments: NAME=VALUE words; or one JSON object, @FILE, or - for standard input
+    #[arg(value_name = "NAME=VALUE|JSON")]
+    arguments: Vec<String>,
 
     /// Print one JSON object: server, tool, status, text, structured, took (ms)
     #[arg(long)]
     json: bool,
+
+    /// Write the images, audio and blobs of the result to this file; its text, if it has none
+    ///
+    /// The second of several becomes NAME-2, and so on. No file is written over.
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
 
     /// Where the tool asks back for input, accept the defaults that it proposes
     ///
@@ -47,33 +61,73 @@ pub(super) struct Args {
 
 /// Runs `toolgraft call`.
 pub(super) fn run(args: Args) -> Result<(), Failure> {
-    let arguments = arguments(&args.arguments)?;
+    let given = Given::read(&args.arguments)?;
+    args.output.as_deref().map_or(Ok(()), media::check_place)?;
     let config = servers::only(args.servers.load()?, &args.server)?;
     let (server, tool) = (args.server.as_str(), args.tool.as_str());
     let elicitation = if args.accept_defaults { Elicitation::Defaults } else { Elicitation::Decline };
-    let outcome = Runner::start()?.with_answering_hub(&config, elicitation, |hub| async move {
+    let hub = Hub::builder().config(config).elicitation(elicitation).keep_media(args.output.is_some());
+    let outcome = Runner::start()?.with_hub_of(hub, |hub| async move {
         servers::demand_ready(&hub)?;
-        hub.catalog().find(Some(server), tool).map_err(|not_found| {
+        let catalog = hub.catalog();
+        let found = catalog.find(Some(server), tool).map_err(|not_found| {
             let known = "`toolgraft tools` lists what there is";
             Failure::usage(format!("{not_found}; {known}"))
         })?;
+        let arguments = match given {
+            Given::Object(arguments) => arguments,
+            Given::Words(words) => words::of_tool(&words, found.tool.input_schema.as_ref())
+                .map_err(|problem| Failure::usage(format!("{tool}: {problem}")))?,
+        };
         let invocation = Invocation { arguments, ..Invocation::new(tool).with_server(server) };
         Ok(hub.call(invocation).await)
     })?;
-    show(&outcome, args.json, &[("server", server), ("tool", tool)])
+    show(outcome, (args.json, args.output.as_deref()), &[("server", server), ("tool", tool)])
 }
 
-/// Prints an outcome; one that is no result is a failure.
-pub(super) fn show(outcome: &Outcome, as_json: bool, names: &[(&str, &str)]) -> Result<(), Failure> {
+/// Arguments as they were given.
+enum Given {
+    Object(Map<String, Value>),
+    Words(Vec<String>),
+}
+
+impl Given {
+    fn read(arguments: &[String]) -> Result<Self, Failure> {
+        match arguments {
+            [] => Ok(Given::Object(Map::new())),
+            [one]
+                if one == "-"
+                    || one.trim_start().starts_with(['{', '[', '"', '@', '\u{feff}'])
+                    || !one.contains('=') =>
+            {
+                object(one).map(Given::Object)
+            }
+            words => Ok(Given::Words(words.to_vec())),
+        }
+    }
+}
+
+/// Prints an outcome, and writes what came with it where a file is named; one that is no
+/// result is a failure.
+pub(super) fn show(
+    mut outcome: Outcome,
+    (as_json, file): (bool, Option<&Path>),
+    names: &[(&str, &str)],
+) -> Result<(), Failure> {
+    let is_text = outcome.events.iter().all(|event| event.kind != MEDIA_EVENT);
+    let files = file.filter(|_| outcome.is_result()).map(|file| media::write(&mut outcome, file)).transpose()?;
     if as_json {
         let mut object: Map<String, Value> = names.iter().map(|(k, v)| ((*k).to_owned(), json!(v))).collect();
-        if let Ok(Value::Object(fields)) = serde_json::to_value(outcome) {
+        if let Ok(Value::Object(fields)) = serde_json::to_value(&outcome) {
             object.extend(fields);
         }
+        object.extend(files.map(|files| ("files".to_owned(), json!(files))));
         output::emit_json(&object)?;
         return if outcome.is_result() { Ok(()) } else { Err(Failure::Reported) };
     }
     match outcome.is_result() {
+        // It is in the file.
+        true if files.is_some() && is_text => Ok(()),
         true if outcome.text.ends_with('\n') => output::emit(&outcome.text),
         true => output::emit(&format!("{}\n", outcome.text)),
         false => Err(Failure::job(outcome.text.trim_end())),
@@ -81,10 +135,10 @@ pub(super) fn show(outcome: &Outcome, as_json: bool, names: &[(&str, &str)]) -> 
 }
 
 /// The arguments as an object; errors name line and column.
-fn arguments(argument: &str) -> Result<Map<String, Value>, Failure> {
+fn object(argument: &str) -> Result<Map<String, Value>, Failure> {
     let (text, source) = servers::argument_text(argument)?;
     let text = text.trim_start_matches('\u{feff}');
-    let example = "write an object such as '{\"city\": \"Oslo\"}'";
+    let example = "write city=Oslo, or an object such as '{\"city\": \"Oslo\"}'";
     match serde_json::from_str(text) {
         Ok(Value::Object(object)) => Ok(object),
         Ok(other) => {

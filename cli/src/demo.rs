@@ -12,16 +12,16 @@ use super::runner::Runner;
 use super::screen::Frame;
 use super::{Failure, prompt, servers, terminal};
 use show::Show;
-use toolgraft::agent::{Agent, AgentEvent, Finished};
-use toolgraft::dialect::Dialect;
+use toolgraft::agent::Finished;
+use toolgraft::dialect::{Lang, Profile};
 use toolgraft::message::Role;
 use toolgraft::model::{Recorded, Round};
-use toolgraft::policy::{Otherwise, Policy};
-use toolgraft::profile::{Lang, Profile};
 use toolgraft::prompt::Options;
 use toolgraft::route::Toolbox;
-use toolgraft::route::mcp::{Config, Hub, ServerConfig};
+use toolgraft::route::mcp::{Config, ServerConfig};
+use toolgraft::tools::DefaultDecision;
 use toolgraft::transcript::{self, Recording};
+use toolgraft::{Agent, AgentEvent, Dialect, Hub, Policy};
 
 /// Name of the bundled server in the configuration, and so in the prompt.
 const SERVER: &str = "demo";
@@ -123,7 +123,7 @@ async fn show(args: &Args, recording: &Recording, hub: Arc<Hub>) -> Result<(), F
 
 fn agent(args: &Args, profile: &Profile, model: Arc<Recorded>, hub: Arc<Hub>) -> Agent {
     let prompt = Options { dialect: args.dialect, lang: args.lang, ..Options::for_profile(profile) };
-    let policy = Policy::new(Otherwise::Deny).allow(format!("{SERVER}/*"));
+    let policy = Policy::new(DefaultDecision::Deny).allow(format!("{SERVER}/*"));
     Agent::builder(model, hub).profile(profile).prompt(prompt).policy(policy).build()
 }
 
@@ -156,14 +156,12 @@ fn written(result: io::Result<()>) -> Result<(), Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use toolgraft::policy::Policy;
-    use toolgraft::route::Functions;
-    use toolgraft::tool::Tool;
+    use toolgraft::{Functions, Policy, Tool};
 
     async fn verdict_on(rounds: Vec<Round>) -> String {
         let tools = Functions::new(SERVER)
             .with(Tool::new("weather_query"), |_| async { Err::<String, _>("the sensor is wet") });
-        let policy = Policy::new(Otherwise::Allow);
+        let policy = Policy::new(DefaultDecision::Allow);
         let agent = Agent::builder(Recorded::new(rounds), tools).policy(policy).build();
         match verdict(&agent.run("Rain?").unwrap().finish().await) {
             Err(Failure::Job(message)) => message,

@@ -1,8 +1,17 @@
 //! `toolgraft extract`: records with model output in, records with its calls out.
 //!
-//! A reader cuts the input into blocks of whole lines, workers turn blocks into
-//! output, and the caller's thread writes it in the input's order. What is in
-//! flight is bounded in blocks and in bytes.
+//! In: NDJSON from a file or a pipe. Out: one line of NDJSON for each line, in the same order;
+//! one that is no record becomes a line with an `error`. No server is started and no tool is
+//! called.
+//!
+//! ```text
+//! bytes ─▶ blocks: whole lines ─▶ worker ─▶ record: one line in, one out ─┐
+//!                              ├▶ worker ─▶ … (chunk feeds the parser)    ├▶ in the input's order ─▶ stdout
+//!                              └▶ worker ─▶ …                             ┘
+//! ```
+//!
+//! The reader and the workers are threads of `pipeline`, the caller's thread writes. What is
+//! in flight is bounded in blocks and in bytes.
 
 mod blocks;
 mod chunk;
@@ -19,19 +28,20 @@ use super::{Failure, input, output};
 use chunk::Chunk;
 use record::{Extractor, Problems};
 use toolgraft::dialect::DialectSet;
+use toolgraft::message::{FencedCalls, ReasoningCalls, ReasoningMode};
 use toolgraft::parse::Config;
-use toolgraft::reasoning::{ReasoningCalls, ReasoningMode};
 
 /// Options of `toolgraft extract`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 One JSON object a line:
   in   {\"id\": any, \"text\": string, \"reasoning\"?: string,
-        \"finish_reason\"?: \"stop\"|\"length\",
+        \"finish_reason\"?: \"stop\"|\"length\", \"stop\"?: [string],
         \"tools\"?: [{\"server\"?: string, \"name\": string,
                     \"description\"?: string, \"inputSchema\"?: object}]}
   out  {\"id\", \"content\", \"reasoning\",
-        \"calls\": [{\"server\", \"tool\", \"arguments\", \"dialect\", \"repairs\"}],
+        \"calls\": [{\"server\", \"tool\", \"arguments\", \"dialect\",
+                   \"provenance\", \"repairs\"}],
         \"rejected\": [{\"kind\", \"raw\", \"message\"}]}
 A line that is no such record becomes {\"id\": null, \"error\": \"line N: …\"}, and the exit code is 1.
 
@@ -59,6 +69,10 @@ pub(super) struct Args {
     #[arg(long, value_name = "ignore|last_resort|allow", default_value = "ignore")]
     reasoning_calls: ReasoningCalls,
 
+    /// What becomes of a call in the code fence that a text begins with, with prose behind it
+    #[arg(long, value_name = "ignore|last_resort", default_value = "ignore")]
+    fenced_calls: FencedCalls,
+
     /// Records read side by side; all cores by default
     #[arg(long, value_name = "N", value_parser = input::above_zero)]
     jobs: Option<NonZeroUsize>,
@@ -73,6 +87,7 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
         dialects: args.dialect,
         reasoning: args.reasoning,
         reasoning_calls: args.reasoning_calls,
+        fenced_calls: args.fenced_calls,
         ..Config::default()
     };
     let worker = move || {

@@ -7,18 +7,28 @@ mod demo;
 mod demo_server;
 mod extract;
 mod failure;
+mod get;
 mod input;
-mod mcp_check;
-mod mcp_trust;
+mod mcp;
+mod media;
 mod output;
+mod page_file;
+mod page_text;
+mod probe;
 mod profiles;
 mod prompt;
 mod prompt_args;
 mod read;
 mod replay;
 mod runner;
+mod saved;
+mod saved_profiles;
 mod screen;
+mod serve;
 pub(crate) mod servers;
+mod sessions;
+mod settings;
+mod shell;
 mod signals;
 mod state;
 mod terminal;
@@ -27,10 +37,13 @@ mod tool_file;
 mod tools;
 mod trust;
 mod tty;
+mod version;
+mod whole_file;
+mod words;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 pub(crate) use failure::Failure;
 
@@ -42,7 +55,7 @@ to a model of your own with `toolgraft chat`, look at your MCP servers with
 
 /// Tool calling for language models that have none.
 #[derive(Debug, Parser)]
-#[command(name = "toolgraft", version, about, propagate_version = true, arg_required_else_help = true, after_help = START)]
+#[command(name = "toolgraft", version, long_version = version::LONG, about, propagate_version = true, arg_required_else_help = true, after_help = START)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -54,6 +67,10 @@ enum Command {
     Demo(demo::Args),
     /// Talk to a live model, with the tools of your MCP servers
     Chat(Box<chat::Args>),
+    /// Serve a model to OpenAI clients, with tool calling that it does not have
+    Serve(Box<serve::Args>),
+    /// Find out which way to offer tools helps a model most
+    Probe(Box<probe::Args>),
     /// Put recordings through the parser as they were streamed
     Replay(replay::Args),
     /// Read records with model output (NDJSON), write records with their calls
@@ -62,12 +79,22 @@ enum Command {
     Prompt(prompt::Args),
     /// Connect to MCP servers and list their tools, resources and prompts
     Tools(tools::Args),
-    /// Check the MCP servers; trust a project's configuration
-    Mcp(mcp_check::Args),
+    /// Add, list, remove, import and check MCP servers; trust a project's configuration
+    Mcp(mcp::Args),
     /// Call one tool of an MCP server
     Call(call::Args),
     /// Read one resource of an MCP server
     Read(read::Args),
+    /// Fill in a prompt of an MCP server, and print it
+    Get(get::Args),
+    /// List, search and remove the conversations that were kept
+    Sessions(sessions::Args),
+    /// Show and set the defaults of `toolgraft chat`
+    Config(settings::Args),
+    /// Print the completions of this command for a shell
+    Completions(shell::CompletionArgs),
+    /// Write the manual pages of this command
+    Man(shell::ManArgs),
     /// Serve MCP over stdio: made-up weather, for the demo and for tests
     #[command(hide = true)]
     DemoServer(demo_server::Args),
@@ -78,13 +105,20 @@ fn main() -> ExitCode {
     let done = match cli.command {
         Command::Demo(args) => demo::run(args),
         Command::Chat(args) => chat::run(*args),
+        Command::Serve(args) => serve::run(*args),
+        Command::Probe(args) => probe::run(*args),
         Command::Replay(args) => replay::run(args),
         Command::Extract(args) => extract::run(args),
         Command::Prompt(args) => prompt::run(args),
         Command::Tools(args) => tools::run(args),
-        Command::Mcp(args) => mcp_check::run(args),
+        Command::Mcp(args) => mcp::run(args),
         Command::Call(args) => call::run(args),
         Command::Read(args) => read::run(args),
+        Command::Get(args) => get::run(args),
+        Command::Sessions(args) => sessions::run(&args),
+        Command::Config(args) => settings::run(&args),
+        Command::Completions(args) => shell::completions(&args, Cli::command()),
+        Command::Man(args) => shell::man(&args, Cli::command()),
         Command::DemoServer(args) => demo_server::run(args),
     };
     match done {

@@ -31,6 +31,11 @@ pub(crate) fn emit_json(value: &impl Serialize) -> Result<(), Failure> {
     write(&line)
 }
 
+/// A remark on stderr.
+pub(crate) fn note(message: &str) {
+    anstream::eprintln!("{}", clean(message));
+}
+
 /// A warning on stderr.
 pub(crate) fn warn(message: &str) {
     // Servers and files have a part in what is said.

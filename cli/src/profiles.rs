@@ -1,6 +1,6 @@
 //! Model profiles on the command line.
 
-use toolgraft::profile::Profile;
+use toolgraft::dialect::Profile;
 
 /// Reads a profile's name, for clap.
 pub(crate) fn known_profile(name: &str) -> Result<&'static Profile, String> {

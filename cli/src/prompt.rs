@@ -8,13 +8,12 @@ use serde_json::json;
 
 use super::prompt_args::{self, PromptArgs};
 use super::servers::ServerArgs;
-use super::{Failure, input, output, terminal, tokens, tool_file};
-use toolgraft::catalog::{Catalog, Server};
-use toolgraft::dialect::Dialect;
-use toolgraft::profile::{Lang, Profile, SystemPlacement};
+use super::{Failure, input, output, saved_profiles, terminal, tokens, tool_file};
+use toolgraft::dialect::{Lang, Profile, SystemPlacement};
 use toolgraft::prompt::{Options, Prompt, PromptError, System};
 use toolgraft::route::Toolbox;
-use toolgraft::tool::ToolChoice;
+use toolgraft::tools::{Server, ToolChoice};
+use toolgraft::{Catalog, Dialect};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -64,7 +63,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", value_parser = input::above_zero)]
     max_calls: Option<NonZeroUsize>,
 
-    /// Print one JSON object: prompt, tokens, tools (their number), profile, dialect, lang, listing, listed, placement
+    /// Print one JSON object: prompt, tokens, tools (their number), profile, dialect, lang, style, listing, listed, placement
     #[arg(long)]
     json: bool,
 
@@ -90,7 +89,9 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
         return Err(Failure::usage(format!("--server-timeout has no effect: {remedy}")));
     }
     let profile = args.model.as_deref().map_or_else(Default::default, Profile::for_model);
-    let defaults = Options::for_profile(profile);
+    let style = profile.style_for(args.model.as_deref().unwrap_or_default(), None);
+    let saved = args.model.as_deref().map(|model| saved_profiles::find(None, model)).transpose()?.flatten();
+    let defaults = saved.unwrap_or_default().apply(Options { style, ..Options::for_profile(profile) });
     let options = Options {
         dialect: args.dialect.unwrap_or(defaults.dialect),
         lang: args.lang.unwrap_or(defaults.lang),
@@ -108,13 +109,18 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
         let options = prompt.options();
         let object = json!({
             "prompt": text, "tokens": tokens, "tools": tools, "profile": profile.name,
-            "dialect": options.dialect.name(), "lang": options.lang, "listing": options.listing.as_str(),
+            "dialect": options.dialect.name(), "lang": options.lang, "style": options.style, "listing": options.listing.as_str(),
             "listed": prompt_args::as_json(&listed), "placement": profile.system,
         });
         output::emit_json(&object)?;
     } else {
         output::emit(&format!("{text}\n"))?;
-        anstream::eprintln!("{tokens} tokens (o200k), {}, {}", terminal::counted(tools, "tool"), placement(profile));
+        anstream::eprintln!(
+            "{tokens} tokens (o200k), {}, style {}, {}",
+            terminal::counted(tools, "tool"),
+            prompt.options().style,
+            placement(profile)
+        );
         if let Some(fitted) = prompt_args::fitted(&listed) {
             anstream::eprintln!("{fitted}");
         }
@@ -127,8 +133,8 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
 
 fn placement(profile: &Profile) -> String {
     let place = match profile.system {
-        SystemPlacement::System => "goes into the system message",
         SystemPlacement::User => "goes in front of the first user message",
+        _ => "goes into the system message",
     };
     format!("{place} (profile {})", profile.name)
 }

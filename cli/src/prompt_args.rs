@@ -6,21 +6,30 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use super::{Failure, input, tokens};
+use toolgraft::dialect::PromptStyle;
+use toolgraft::message::TokenCounter;
 use toolgraft::prompt::{Listed, Listing, Options, Template};
-use toolgraft::tokens::TokenCounter;
 
 /// How the tools are listed.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Tools in the prompt")]
 pub(crate) struct PromptArgs {
-    /// How tools are listed: schema, signature, brief or index
+    /// How tools are listed: schema, signature, brief or index [default: signature]
     ///
     /// schema: the whole JSON Schema. signature: one line like TypeScript,
     /// description and notes. brief: the same with the first sentence of the
     /// description. index: name and first sentence; the model asks for the rest
     /// with a built-in tool.
-    #[arg(long, value_name = "STYLE", default_value_t)]
-    pub(crate) listing: Listing,
+    #[arg(long, value_name = "STYLE")]
+    pub(crate) listing: Option<Listing>,
+
+    /// How much the prompt says: full or compact [default: the model's, by its size]
+    ///
+    /// full: the tools, how to call them, rules. compact, for models below three
+    /// billion parameters: the tools, a question with its call for each, no
+    /// rules, and short results.
+    #[arg(long, value_name = "STYLE")]
+    pub(crate) prompt_style: Option<PromptStyle>,
 
     /// Tokens that the list of tools may take: tools are listed shorter until it fits
     ///
@@ -45,7 +54,8 @@ impl PromptArgs {
     /// them shows when a prompt is made of the options.
     pub(crate) fn apply(&self, options: Options) -> Result<Options, Failure> {
         Ok(Options {
-            listing: self.listing,
+            style: self.prompt_style.unwrap_or(options.style),
+            listing: self.listing.unwrap_or(options.listing),
             tool_budget: self.tool_budget.map(NonZeroUsize::get),
             tokens: TokenCounter::new(tokens::count),
             templates: self.prompt.as_deref().map(templates).transpose()?.unwrap_or_default(),

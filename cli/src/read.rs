@@ -1,17 +1,21 @@
 //! `toolgraft read`.
 
+use std::path::PathBuf;
+
 use serde_json::json;
 
 use super::runner::Runner;
 use super::servers::{self, ServerArgs};
-use super::{Failure, call};
+use super::{Failure, call, media};
+use toolgraft::Hub;
 use toolgraft::route::{Invocation, Toolbox};
-use toolgraft::tool::ACCESS_RESOURCE;
+use toolgraft::tools::ACCESS_RESOURCE;
 
 const EXAMPLES: &str = "\
 Examples:
   toolgraft read memory memory://knowledge-graph
   toolgraft read --mcp-config my.json notes 'note://today' --json
+  toolgraft read files file:///plan.pdf --output plan.pdf
 
 Exit codes: 0 the resource was read, 1 it was not, 2 wrong usage or configuration.";
 
@@ -29,18 +33,24 @@ pub(super) struct Args {
     #[arg(long)]
     json: bool,
 
+    /// Write the resource to this file, a blob as its bytes; no file is written over
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+
     #[command(flatten)]
     servers: ServerArgs,
 }
 
 /// Runs `toolgraft read`.
 pub(super) fn run(args: Args) -> Result<(), Failure> {
+    args.output.as_deref().map_or(Ok(()), media::check_place)?;
     let config = servers::only(args.servers.load()?, &args.server)?;
     let (server, uri) = (args.server.as_str(), args.uri.as_str());
-    let outcome = Runner::start()?.with_hub(&config, |hub| async move {
+    let hub = Hub::builder().config(config).keep_media(args.output.is_some());
+    let outcome = Runner::start()?.with_hub_of(hub, |hub| async move {
         servers::demand_ready(&hub)?;
         let invocation = Invocation::new(ACCESS_RESOURCE).with_server(server).with_arguments(json!({ "uri": uri }));
         Ok(hub.call(invocation).await)
     })?;
-    call::show(&outcome, args.json, &[("server", server), ("uri", uri)])
+    call::show(outcome, (args.json, args.output.as_deref()), &[("server", server), ("uri", uri)])
 }

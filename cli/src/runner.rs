@@ -12,9 +12,10 @@ use std::sync::Arc;
 use super::Failure;
 use super::output::warn;
 use super::signals::Signals;
-use toolgraft::policy::matches;
+use toolgraft::Hub;
 use toolgraft::route::Toolbox;
-use toolgraft::route::mcp::{Config, Elicitation, Hub, Options};
+use toolgraft::route::mcp::{Config, HubBuilder};
+use toolgraft::tools::matches;
 
 /// A runtime, and the signals that this process has been sent since it was started.
 pub(crate) struct Runner {
@@ -59,34 +60,33 @@ impl Runner {
         })
     }
 
+    /// Waits for a job that deals with all signals itself.
+    pub(crate) fn wait_out<T>(&self, job: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+        self.runtime.block_on(job)
+    }
+
     /// Connects to the servers, runs `job`, and shuts the servers down. A signal ends
     /// each of these, and then the command has failed, whatever the job says.
     pub(crate) fn with_hub<T, Fut>(&self, config: &Config, job: impl FnOnce(Arc<Hub>) -> Fut) -> Result<T, Failure>
     where
         Fut: Future<Output = Result<T, Failure>>,
     {
-        self.with_answering_hub(config, Elicitation::Decline, job)
+        self.with_hub_of(Hub::builder().config(config.clone()), job)
     }
 
-    /// As [`with_hub`](Self::with_hub), with servers that ask back for input getting
-    /// this answer.
-    pub(crate) fn with_answering_hub<T, Fut>(
-        &self,
-        config: &Config,
-        elicitation: Elicitation,
-        job: impl FnOnce(Arc<Hub>) -> Fut,
-    ) -> Result<T, Failure>
+    /// As [`with_hub`](Self::with_hub), with a hub that is set up in its own way.
+    pub(crate) fn with_hub_of<T, Fut>(&self, hub: HubBuilder, job: impl FnOnce(Arc<Hub>) -> Fut) -> Result<T, Failure>
     where
         Fut: Future<Output = Result<T, Failure>>,
     {
-        let options = Options { environment: std::env::vars_os().collect(), elicitation, ..Options::default() };
+        let connecting = hub.inherit_env().connect();
         let signals = &self.signals;
         self.runtime.block_on(async {
             let hub = tokio::select! {
                 biased;
                 // Dropping the attempt kills what it has started.
                 name = signals.stopped() => return Err(stopped(name)),
-                hub = Hub::connect(config, options) => Arc::new(hub),
+                hub = connecting => Arc::new(hub.map_err(Failure::job)?),
             };
             warn_unlisted(&hub);
             let (done, first) = tokio::select! {

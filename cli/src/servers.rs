@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use super::runner::Runner;
 use super::{Failure, input, output, trust};
-use toolgraft::route::mcp::{Config, Hub, ServerConfig, ServerStatus};
+use toolgraft::Hub;
+use toolgraft::route::mcp::{Config, ServerConfig, ServerStatus};
 
 /// Looked for in the working directory when no file is named.
 pub(super) const LOCAL: &str = "./.mcp.json";
@@ -65,8 +66,19 @@ fn usual() -> Result<Option<Source>, Failure> {
         }
         output::warn(&format!("{LOCAL} is left out"));
     }
-    let home = std::env::home_dir().map(|home| home.join(GLOBAL)).filter(|file| file.exists());
-    home.map(|file| named(&file)).transpose()
+    own_file().filter(|file| file.exists()).map(|file| named(&file)).transpose()
+}
+
+/// The user's own configuration; `None` where there is no home directory.
+pub(super) fn own_file() -> Option<PathBuf> {
+    Some(std::env::home_dir()?.join(GLOBAL))
+}
+
+/// Says where a folder's own file is read instead of the user's, which was written to.
+pub(super) fn note_shadowed(written: &Path) {
+    if own_file().is_some_and(|own| own == written) && Path::new(LOCAL).exists() {
+        output::note(&format!("in this folder {LOCAL} is read instead of {}", written.display()));
+    }
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {
@@ -107,17 +119,23 @@ impl ServerArgs {
         let mut config = Config::default();
         for (text, source) in sources {
             let parsed = Config::parse(&text, &source, &|name| std::env::var(name).ok());
-            config.merge(parsed.map_err(Failure::usage)?);
+            let parsed = parsed.map_err(Failure::usage)?;
+            if parsed.servers().is_empty() {
+                output::warn(&format!(
+                    "{source} has no servers: `toolgraft mcp add` and `toolgraft mcp import` fill it"
+                ));
+            }
+            config.merge(parsed);
         }
         for note in config.notes() {
             output::warn(note);
         }
         let limit = self.server_timeout;
-        let servers = config.servers().iter().cloned().map(|server| ServerConfig {
-            call_timeout: limit.or(server.call_timeout),
-            connect_timeout: limit.or(server.connect_timeout),
-            listed_tools: self.listed_tools.clone(),
-            ..server
+        let servers = config.servers().iter().cloned().map(|mut server| {
+            server.call_timeout = limit.or(server.call_timeout);
+            server.connect_timeout = limit.or(server.connect_timeout);
+            server.listed_tools.clone_from(&self.listed_tools);
+            server
         });
         Ok(Some(servers.collect()))
     }

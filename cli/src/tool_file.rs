@@ -7,8 +7,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{Failure, input};
-use toolgraft::catalog::{Catalog, Server};
-use toolgraft::tool::Tool;
+use toolgraft::tools::Server;
+use toolgraft::{Catalog, Tool};
 
 /// What a file may hold, for help and errors.
 pub(crate) const SHAPES: &str =

@@ -11,10 +11,10 @@ use super::runner::Runner;
 use super::screen::boxes::turns_text;
 use super::servers::{self, ListedArgs, ServerArgs};
 use super::{Failure, output};
-use toolgraft::catalog::{Catalog, Server};
 use toolgraft::route::Toolbox;
-use toolgraft::route::mcp::{Hub, McpPrompt, ServerState, ServerStatus};
-use toolgraft::tool::Tool;
+use toolgraft::route::mcp::{McpPrompt, ServerState, ServerStatus};
+use toolgraft::tools::Server;
+use toolgraft::{Catalog, Hub, Tool};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -7,6 +7,9 @@
 //! changed is asked about again, with what has changed. The bytes that are hashed
 //! are the bytes that are run.
 //!
+//! In: the path of a project's file. Out: its text, once somebody trusts it. [`project`] reads
+//! the file and says what it starts, [`store`] keeps the answers.
+//!
 //! ```text
 //! ./.mcp.json ─▶ Project (bytes, hash, what it starts) ─▶ Store: known? ─▶ question ─▶ servers
 //!                                                         no terminal ─▶ error with the remedy
@@ -27,13 +30,26 @@ use crate::screen::boxes::clean;
 
 /// The text of a project's file, once somebody trusts it; `None` where they said no.
 pub(super) fn demand(file: &Path) -> Result<Option<String>, Failure> {
-    let project = Project::read(file)?;
+    let shown = file.display();
+    demand_of(
+        file,
+        Project::read(file)?,
+        &format!("name the file with --mcp-config {shown}, or run `toolgraft mcp trust` once"),
+    )
+}
+
+/// As [`demand`], for a project that was read already. `remedy` is for a place where nobody
+/// can be asked.
+pub(super) fn demand_of(file: &Path, project: Project, remedy: &str) -> Result<Option<String>, Failure> {
     let mut store = Store::open();
     if project.starts_nothing() || store.trusts(&project) {
         return Ok(Some(project.into_text()));
     }
     let tty = Tty::open().map(std::sync::Arc::new);
-    let Some(asker) = Asker::new(tty.as_ref()) else { return Err(refusal(file, &project, &store)) };
+    let Some(asker) = Asker::new(tty.as_ref()) else {
+        let question = question(file, &project, &store);
+        return Err(Failure::usage(format!("{question}nobody is at a terminal to say yes: {remedy}")));
+    };
     if !ask(&asker, file, &project, &store)? {
         return Ok(None);
     }
@@ -85,12 +101,4 @@ pub(super) fn question(file: &Path, project: &Project, store: &Store) -> String 
         }
     }
     text
-}
-
-fn refusal(file: &Path, project: &Project, store: &Store) -> Failure {
-    let shown = file.display();
-    Failure::usage(format!(
-        "{}nobody is at a terminal to say yes: name the file with --mcp-config {shown}, or run `toolgraft mcp trust` once",
-        question(file, project, store)
-    ))
 }

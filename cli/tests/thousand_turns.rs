@@ -16,11 +16,11 @@ use endpoint::{End, Endpoint, Reply, Seen, mcp_call, says, stops, thinks};
 use futures::StreamExt;
 use http_mcp::HttpMcp;
 use serde_json::json;
-use toolgraft::agent::{Agent, AgentEvent, StopReason};
-use toolgraft::model::OpenAi;
+use toolgraft::agent::StopReason;
 use toolgraft::outcome::Status;
-use toolgraft::policy::{Otherwise, Policy};
-use toolgraft::route::mcp::{Config, Hub, Options, ServerConfig};
+use toolgraft::route::mcp::{Config, ServerConfig};
+use toolgraft::tools::DefaultDecision;
+use toolgraft::{Agent, AgentEvent, Hub, OpenAi, Policy};
 
 const TURNS: usize = 1000;
 
@@ -171,10 +171,9 @@ async fn a_thousand_turns_leave_nothing_behind() {
         ServerConfig::stdio("demo", env!("CARGO_BIN_EXE_toolgraft"), ["demo-server"]),
         ServerConfig::http("http", http.url()),
     ];
-    let options = Options { environment: std::env::vars_os().collect(), ..Options::default() };
-    let hub = Arc::new(Hub::connect(&Config::from_iter(servers), options).await);
+    let hub = Arc::new(Hub::builder().config(Config::from_iter(servers)).inherit_env().connect().await.unwrap());
     let model = OpenAi::builder(endpoint.url(), "m").backoff(Duration::from_millis(1)).build().unwrap();
-    let agent = Agent::builder(model, hub.clone()).policy(Policy::new(Otherwise::Allow)).build();
+    let agent = Agent::builder(model, hub.clone()).policy(Policy::new(DefaultDecision::Allow)).build();
 
     let mut samples = Vec::new();
     for number in 1..=TURNS {

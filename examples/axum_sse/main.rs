@@ -33,12 +33,11 @@ use futures::StreamExt;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
-use toolgraft::agent::{Agent, AgentEvent, Approval, ApprovalRequest};
-use toolgraft::conversation::Conversation;
-use toolgraft::model::OpenAi;
-use toolgraft::policy::{Otherwise, Policy};
-use toolgraft::profile::Profile;
-use toolgraft::route::mcp::{Config, Hub, Options, ServerConfig};
+use toolgraft::agent::{Approval, ApprovalRequest};
+use toolgraft::dialect::Profile;
+use toolgraft::route::mcp::{Config, ServerConfig};
+use toolgraft::tools::DefaultDecision;
+use toolgraft::{Agent, AgentEvent, Conversation, Hub, OpenAi, Policy};
 
 const USAGE: &str = "usage: axum_sse BASE_URL MODEL ADDRESS [COMMAND [ARGUMENTS...]]";
 
@@ -137,11 +136,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let config =
         Config::from_iter(server.split_first().map(|(program, rest)| ServerConfig::stdio("server", program, rest)));
-    let options = Options { environment: std::env::vars_os().collect(), ..Options::default() };
-    let hub = Arc::new(Hub::connect(&config, options).await);
+    let hub = Arc::new(Hub::builder().config(config).inherit_env().connect().await?);
     let agent = Agent::builder(OpenAi::new(url, name)?, hub.clone())
         .profile(Profile::for_model(name))
-        .policy(Policy::new(Otherwise::AskOnce))
+        .policy(Policy::new(DefaultDecision::AskOnce))
         .build();
 
     let router = Router::new()

@@ -11,11 +11,11 @@ mod steady;
 
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
-use toolgraft::assemble::{Assembled, Collector};
-use toolgraft::call::{RejectedKind, Repair};
-use toolgraft::dialect::{Dialect, DialectSet};
+use toolgraft::dialect::DialectSet;
+use toolgraft::event::{Assembled, Collector, RejectedKind, Repair};
 use toolgraft::message::FinishReason;
-use toolgraft::parse::{Config, MAX_DEPTH, Parser};
+use toolgraft::parse::{Config, MAX_DEPTH};
+use toolgraft::{Dialect, Parser};
 
 /// Longer inputs teach the fuzzer nothing and cost it time.
 const LONGEST: usize = 4 << 10;

@@ -18,11 +18,10 @@ use std::sync::{Arc, LazyLock};
 use common::laws::{self, Input};
 use cuts::Cuts;
 use libfuzzer_sys::fuzz_target;
-use toolgraft::catalog::Catalog;
-use toolgraft::dialect::{Dialect, DialectSet};
-use toolgraft::message::FinishReason;
+use toolgraft::dialect::DialectSet;
+use toolgraft::message::{FencedCalls, FinishReason, ReasoningCalls, ReasoningMode};
 use toolgraft::parse::{Config, Limits};
-use toolgraft::reasoning::{ReasoningCalls, ReasoningMode};
+use toolgraft::{Catalog, Dialect};
 
 /// Longer inputs teach the fuzzer nothing and cost it time.
 const LONGEST: usize = 8 << 10;
@@ -52,8 +51,7 @@ fuzz_target!(|data: &[u8]| {
     if let Err(broken) = laws::check(&input, &cuts) {
         panic!("{broken}\n{input:?}");
     }
-    let has_tag = input.text.to_ascii_lowercase().contains("think");
-    if !has_tag && input.reasoning_field.is_empty() && input.reason.is_normal() {
+    if !laws::may_tell_reasoning(&input.text) && input.reasoning_field.is_empty() && input.reason.is_normal() {
         laws::is_answer_in_open(&input).unwrap_or_else(|broken| panic!("{broken}\n{input:?}"));
     }
 });
@@ -89,7 +87,11 @@ fn config(what: u8, how: u8, small: u8) -> Config {
             calls: 1 + usize::from(small & 3),
         },
     };
-    Config { dialects, catalog, reasoning, reasoning_calls, limits }
+    let fenced_calls = if how & 16 == 0 { FencedCalls::Ignore } else { FencedCalls::LastResort };
+    let stop: &[&str] =
+        if how & 32 == 0 { &[] } else { &["</use_mcp_tool>", "</tool_call>", "</function>", "</inv", "</f"] };
+    let stop = stop.iter().map(|text| (*text).to_owned()).collect();
+    Config { dialects, catalog, reasoning, reasoning_calls, fenced_calls, stop, limits }
 }
 
 /// Three sets of cuts: coarse, middling, fine.

@@ -14,7 +14,8 @@ mod steady;
 use common::laws::{self, Input};
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Map, Value};
-use toolgraft::call::{Call, Repair};
+use toolgraft::Call;
+use toolgraft::event::Repair;
 use toolgraft::message::FinishReason;
 use toolgraft::parse::{Config, parse};
 

@@ -8,13 +8,27 @@
 
 mod steady;
 
+use std::panic;
+use std::sync::Once;
+
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Map, Value, json};
 use toolgraft::validate::{OutputSchema, max_steps};
 
 const PARTS: [&str; 3] = ["a", "b", "c"];
 
+/// A panic ends the walk, but for those of the validator's crate, which are caught.
+static ONLY_OUR_PANICS: Once = Once::new();
+
 fuzz_target!(|data: &[u8]| {
+    ONLY_OUR_PANICS.call_once(|| {
+        let end = panic::take_hook();
+        panic::set_hook(Box::new(move |panic| {
+            if !panic.location().is_some_and(|place| place.file().contains("/jsonschema-")) {
+                end(panic);
+            }
+        }));
+    });
     let mut bytes = data.iter().copied();
     let bytes = &mut bytes;
     let mut whole = schema(bytes, 4);
@@ -30,7 +44,7 @@ fuzz_target!(|data: &[u8]| {
             let again = schema.check(&value, &value.to_string());
             assert_eq!(again, Ok((value, Vec::new())), "for {}", schema.schema());
         }
-        Err(message) => assert!(!message.is_empty()),
+        Err(mismatch) => assert!(!mismatch.message.is_empty()),
     }
 });
 

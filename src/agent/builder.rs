@@ -3,26 +3,45 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use super::asking::Asking;
-use super::{Agent, Approver, CALL_TIMEOUT, Inner};
-use crate::catalog::Catalog;
+use super::approver::{Approver, Asking};
+use super::handle::Agent;
+use super::inner::Inner;
+use crate::dialect::Profile;
 use crate::model::Model;
-use crate::policy::Policy;
-use crate::profile::Profile;
 use crate::prompt::Options;
 use crate::route::Toolbox;
-use crate::tool::ToolsMode;
-use crate::turn::{ModelChoice, TurnConfig, Voice};
+use crate::tools::{Catalog, Policy, ToolsMode};
+use crate::turn::{ModelChoice, TurnConfig, Wording};
 use crate::validate::OutputSchema;
 
-/// Options of an [`Agent`].
+/// Time that a call may take, unless configured otherwise. MCP servers have
+/// shorter limits of their own.
+pub const CALL_TIMEOUT: Duration = Duration::from_secs(600);
+
+impl Agent {
+    /// Options of an agent with this model and these tools.
+    pub fn builder(model: impl Model + 'static, toolbox: impl Toolbox + 'static) -> AgentBuilder {
+        AgentBuilder::new(Arc::new(model), Arc::new(toolbox))
+    }
+}
+
+/// Options of an [`Agent`], in any order. What says more wins over what says less: the
+/// policy, the mode and the model of a round over a [`config`](Self::config), that and a
+/// [`prompt`](Self::prompt) over the [`profile`](Self::profile).
 pub struct AgentBuilder {
     pub(super) inner: Inner,
     approver: Option<Arc<dyn Approver>>,
+    profile: Option<Profile>,
+    /// `inner.config` and `inner.prompt` are what the program gave.
+    has_config: bool,
+    has_prompt: bool,
+    tools_mode: Option<ToolsMode>,
+    policy: Option<Policy>,
+    round_model: Option<ModelChoice>,
 }
 
 impl AgentBuilder {
-    pub(super) fn new(model: Arc<dyn Model>, toolbox: Arc<dyn Toolbox>) -> Self {
+    fn new(model: Arc<dyn Model>, toolbox: Arc<dyn Toolbox>) -> Self {
         let inner = Inner {
             model,
             toolbox,
@@ -31,33 +50,44 @@ impl AgentBuilder {
             prompt: Options::default(),
             display_only: Vec::new(),
             output: None,
-            voice: None,
+            wording: None,
             setup: Mutex::default(),
         };
-        AgentBuilder { inner, approver: None }
+        AgentBuilder {
+            inner,
+            approver: None,
+            profile: None,
+            has_config: false,
+            has_prompt: false,
+            tools_mode: None,
+            policy: None,
+            round_model: None,
+        }
     }
 
     /// Sets everything that depends on the model: how its text is read, where
     /// the system text goes, the temperature, dialect and language of the prompt.
+    /// Where [`config`](Self::config) or [`prompt`](Self::prompt) is set, that counts
+    /// instead: begin it with `for_profile`.
     #[must_use]
     pub fn profile(mut self, profile: &Profile) -> Self {
-        self.inner.config = std::mem::take(&mut self.inner.config).with_profile(profile);
-        self.inner.prompt.dialect = profile.dialect;
-        self.inner.prompt.lang = profile.lang;
+        self.profile = Some(profile.clone());
         self
     }
 
-    /// Sets how turns go, the policy included.
+    /// Sets how turns go, whatever the profile says; the policy included, unless
+    /// [`policy`](Self::policy) sets another.
     #[must_use]
     pub fn config(mut self, config: TurnConfig) -> Self {
         self.inner.config = config;
+        self.has_config = true;
         self
     }
 
     /// Sets how tools are offered to the model. Default in the prompt.
     #[must_use]
     pub fn tools_mode(mut self, mode: ToolsMode) -> Self {
-        self.inner.config.tools_mode = mode;
+        self.tools_mode = Some(mode);
         self
     }
 
@@ -65,7 +95,7 @@ impl AgentBuilder {
     /// one, all are denied.
     #[must_use]
     pub fn policy(mut self, policy: Policy) -> Self {
-        self.inner.config.policy = policy;
+        self.policy = Some(policy);
         self
     }
 
@@ -75,15 +105,16 @@ impl AgentBuilder {
     /// with the request.
     #[must_use]
     pub fn round_model(mut self, choice: impl Into<ModelChoice>) -> Self {
-        self.inner.config.round_model = Some(choice.into());
+        self.round_model = Some(choice.into());
         self
     }
 
-    /// Sets what the prompt teaches and how. Tool choice and the number of calls
+    /// Sets what the prompt teaches and how, whatever the profile says. Tool choice and the number of calls
     /// in a message are those of the [`TurnConfig`].
     #[must_use]
     pub fn prompt(mut self, options: Options) -> Self {
         self.inner.prompt = options;
+        self.has_prompt = true;
         self
     }
 
@@ -95,7 +126,7 @@ impl AgentBuilder {
         self
     }
 
-    /// Makes the tools that match the pattern [display-only](crate::tool::Tool::display_only):
+    /// Makes the tools that match the pattern [display-only](crate::tools::Tool::display_only):
     /// for tools of MCP servers, which cannot mark themselves. Patterns are those
     /// of a [`Policy`].
     #[must_use]
@@ -120,19 +151,83 @@ impl AgentBuilder {
 
     /// Replaces the prompt's words; they are made once per catalog.
     #[must_use]
-    pub fn voice(mut self, make: impl Fn(&Arc<Catalog>) -> Arc<dyn Voice> + Send + Sync + 'static) -> Self {
-        self.inner.voice = Some(Box::new(make));
+    pub fn wording(mut self, make: impl Fn(&Arc<Catalog>) -> Arc<dyn Wording> + Send + Sync + 'static) -> Self {
+        self.inner.wording = Some(Box::new(make));
         self
     }
 
     /// The agent.
     pub fn build(self) -> Agent {
-        Agent { inner: Arc::new(self.inner), asking: Arc::new(Asking::new(self.approver)) }
+        let AgentBuilder { mut inner, profile, tools_mode, policy, round_model, .. } = self;
+        if let Some(profile) = profile {
+            if !self.has_config {
+                inner.config = inner.config.with_profile(&profile);
+            }
+            if !self.has_prompt {
+                (inner.prompt.dialect, inner.prompt.lang) = (profile.dialect, profile.lang);
+            }
+        }
+        inner.config.tools_mode = tools_mode.unwrap_or(inner.config.tools_mode);
+        inner.config.round_model = round_model.or(inner.config.round_model);
+        if let Some(policy) = policy {
+            inner.config.policy = policy;
+        }
+        Agent { inner: Arc::new(inner), asking: Arc::new(Asking::new(self.approver)) }
     }
 }
 
 impl std::fmt::Debug for AgentBuilder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("AgentBuilder").field("config", &self.inner.config).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Recorded, Round};
+    use crate::route::Functions;
+    use crate::tools::DefaultDecision;
+
+    type Set = fn(AgentBuilder) -> AgentBuilder;
+
+    fn config() -> TurnConfig {
+        TurnConfig { max_rounds: 3, policy: Policy::new(DefaultDecision::Deny), ..TurnConfig::default() }
+    }
+
+    #[test]
+    fn the_order_of_a_builders_options_changes_nothing() {
+        let sets: [Set; 6] = [
+            |b| b.profile(Profile::for_model("deepseek-reasoner")),
+            |b| b.config(config()),
+            |b| b.prompt(Options { system: Some("Be brief.".into()), ..Options::default() }),
+            |b| b.policy(Policy::new(DefaultDecision::Allow)),
+            |b| b.tools_mode(ToolsMode::Native),
+            |b| b.round_model("small"),
+        ];
+        let built = |order: &mut dyn Iterator<Item = &Set>| {
+            let begun = Agent::builder(Recorded::new([Round::text("Hi")]), Functions::unnamed());
+            let agent = order.fold(begun, |builder, set| set(builder)).build();
+            (agent.inner.config.clone(), format!("{:?}", agent.inner.prompt))
+        };
+        let (config, prompt) = built(&mut sets.iter());
+        assert_eq!((config.max_rounds, config.tools_mode), (3, ToolsMode::Native));
+        assert!(config.policy == Policy::new(DefaultDecision::Allow) && config.round_model.is_some());
+        assert!(prompt.contains("Be brief."));
+        for first in 0..sets.len() {
+            let turned = || sets[first..].iter().chain(&sets[..first]);
+            for other in [built(&mut turned()), built(&mut turned().rev())] {
+                assert_eq!(format!("{:?}", other.0), format!("{config:?}"));
+                assert_eq!(other.1, prompt);
+            }
+        }
+    }
+
+    #[test]
+    fn a_profile_counts_where_nothing_else_is_said() {
+        let profile = Profile::for_model("deepseek-reasoner");
+        let agent = Agent::builder(Recorded::new([Round::text("Hi")]), Functions::unnamed()).profile(profile).build();
+        assert_eq!(agent.inner.config.placement, profile.system);
+        assert_eq!(agent.inner.prompt.dialect, profile.dialect);
     }
 }

@@ -4,16 +4,16 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use futures::future::BoxFuture;
-use futures::stream::{FuturesUnordered, StreamExt};
+use futures::stream::{self, FuturesUnordered, StreamExt};
 use tokio_util::sync::CancellationToken;
 
-use super::asking::{Asking, ask};
+use super::approver::{Asking, ask};
+use super::inner::Inner;
 use super::record::{Events, TurnRecord};
-use super::{AgentEvent, Inner};
 use crate::model::{ModelError, ModelEvent, Request};
 use crate::outcome::{Outcome, Status};
 use crate::route::Invocation;
-use crate::turn::{Action, Input, Turn};
+use crate::turn::{Action, AgentEvent, Input, Turn};
 
 /// What runs for one turn.
 pub(super) struct Driver {
@@ -29,6 +29,8 @@ pub(super) struct Driver {
     probe: Option<BoxFuture<'static, Input>>,
     over: bool,
     record: Option<TurnRecord>,
+    /// Headers of the requests.
+    headers: Vec<(String, String)>,
 }
 
 impl Driver {
@@ -39,6 +41,7 @@ impl Driver {
         cancel: CancellationToken,
         suspend: CancellationToken,
         record: Option<TurnRecord>,
+        headers: Vec<(String, String)>,
     ) -> Self {
         Driver {
             agent,
@@ -52,6 +55,7 @@ impl Driver {
             probe: None,
             over: false,
             record,
+            headers,
         }
     }
 
@@ -80,6 +84,10 @@ impl Driver {
                 let said = self.agent.model.native_tools(model.as_deref());
                 self.probe = Some(Box::pin(async move { Input::Probed(said.await) }));
             }
+            Action::AskContext(model) => {
+                let said = self.agent.model.context_window(model.as_deref());
+                self.probe = Some(Box::pin(async move { Input::ContextWindow(said.await) }));
+            }
             Action::Send(request) => self.message = Some(self.send(request)),
             Action::CancelStream => self.message = None,
             Action::Withdraw { .. } => self.question = None,
@@ -99,7 +107,12 @@ impl Driver {
         None
     }
 
-    fn send(&mut self, request: Request) -> Events {
+    fn send(&mut self, mut request: Request) -> Events {
+        request.headers.extend(self.headers.iter().cloned());
+        if request.constraint.as_ref().is_some_and(|c| c.required) && !self.agent.model.constrains() {
+            let message = "this model holds its answers to none".to_owned();
+            return stream::iter([Err(ModelError::Unconstrained { url: "the model".to_owned(), message })]).boxed();
+        }
         let Some(record) = &mut self.record else { return self.agent.model.stream(request) };
         let answer = self.agent.model.stream(request.clone());
         record.stream(self.turn.setup().catalog(), &request, answer)
@@ -113,7 +126,14 @@ impl Driver {
             () = cancel.cancelled() => Input::Cancel,
             () = suspended(suspend) => Input::Suspend,
             event = next_event(message) => {
-                if !matches!(event, Input::Delta(_) | Input::Call(_) | Input::Usage(_)) {
+                if !matches!(
+                    event,
+                    Input::Delta(_)
+                        | Input::Call(_)
+                        | Input::Usage(_)
+                        | Input::Progress(_)
+                        | Input::ConstraintRefused(_)
+                ) {
                     *message = None;
                 }
                 event
@@ -140,20 +160,24 @@ async fn suspended(suspend: &mut Option<CancellationToken>) {
 }
 
 async fn next_event(message: &mut Option<Events>) -> Input {
-    match message {
-        None => std::future::pending().await,
-        Some(events) => match events.next().await {
+    let Some(events) = message else { return std::future::pending().await };
+    loop {
+        return match events.next().await {
+            // They say nothing to a turn.
+            Some(Ok(ModelEvent::Fields(_))) => continue,
             Some(Ok(ModelEvent::Delta(delta))) => Input::Delta(delta),
+            Some(Ok(ModelEvent::ConstraintRefused(message))) => Input::ConstraintRefused(message),
             Some(Ok(ModelEvent::Call(call))) => Input::Call(call),
             Some(Ok(ModelEvent::Usage(usage))) => Input::Usage(usage),
+            Some(Ok(ModelEvent::Progress(progress))) => Input::Progress(progress),
             Some(Ok(ModelEvent::Finish(reason))) => Input::ModelFinished(reason),
             Some(Err(error @ ModelError::ContextExceeded { prompt, context, .. })) => {
                 Input::ContextExceeded { prompt, context, message: error.to_string() }
             }
-            Some(Err(error)) if error.refuses_tools() => Input::ToolsRefused(error.to_string()),
-            Some(Err(error)) => Input::ModelFailed(error.to_string()),
-            None => Input::ModelFailed(ModelError::BrokeOff.to_string()),
-        },
+            Some(Err(error)) if error.refuses_tools() => Input::ToolsRefused(error),
+            Some(Err(error)) => Input::ModelFailed(error),
+            None => Input::ModelFailed(ModelError::BrokeOff),
+        };
     }
 }
 

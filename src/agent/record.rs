@@ -5,13 +5,12 @@ use std::collections::HashSet;
 use futures::stream::BoxStream;
 use serde_json::{Map, Value};
 
-use super::AgentEvent;
-use crate::call::{Call, Rejected};
-use crate::catalog::Catalog;
-use crate::event::Region;
+use crate::event::{Call, Region, Rejected};
 use crate::model::{ModelError, ModelEvent, Request};
 use crate::outcome::Outcome;
+use crate::tools::Catalog;
 use crate::transcript::Recorder;
+use crate::turn::AgentEvent;
 
 /// What a model sends in a round.
 pub(super) type Events = BoxStream<'static, Result<ModelEvent, ModelError>>;
@@ -55,7 +54,7 @@ impl TurnRecord {
             AgentEvent::Reclassified { to: Region::Reasoning } => {
                 self.waiting.iter_mut().for_each(|call| call.doubtful = true);
             }
-            AgentEvent::Promoted { index } => self.promote(*index),
+            AgentEvent::Promoted { index, .. } => self.promote(*index),
             AgentEvent::ApprovalAsked(request) => self.name(&request.id, &request.tool, &request.arguments),
             AgentEvent::CallRunning { id, tool, arguments, .. } => self.name(id, tool, arguments),
             AgentEvent::Outcome { id, outcome } if self.known.contains(id) => self.recorder.outcome(id, outcome),

@@ -7,8 +7,8 @@ use std::task::{Context, Poll};
 use futures::stream::{BoxStream, Stream, StreamExt};
 use tokio_util::sync::CancellationToken;
 
-use super::{AgentEvent, Finished};
 use crate::transcript::Recorder;
+use crate::turn::{AgentEvent, Finished};
 use crate::validate::OutputSchema;
 
 /// Options of one turn.
@@ -19,6 +19,8 @@ pub struct RunOptions {
     pub output: Option<Arc<OutputSchema>>,
     /// Where the turn is recorded.
     pub recorder: Option<Recorder>,
+    /// Headers of the turn's requests, for a model that sends any.
+    pub headers: Vec<(String, String)>,
 }
 
 impl RunOptions {
@@ -33,6 +35,14 @@ impl RunOptions {
     #[must_use]
     pub fn recorder(mut self, recorder: &Recorder) -> Self {
         self.recorder = Some(recorder.clone());
+        self
+    }
+
+    /// Adds a header to the turn's requests, such as an identifier for the endpoint's log.
+    /// Its value is shown in no message.
+    #[must_use]
+    pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.headers.push((name.into(), value.into()));
         self
     }
 }
@@ -63,7 +73,7 @@ impl Run {
     /// is read to its end, calls that run are waited for, the open question is
     /// withdrawn. Unless the message was an answer, the turn then ends with
     /// [`StopReason::Suspended`](super::StopReason::Suspended); its conversation is
-    /// stored like any other, and [`Agent::run`](super::Agent::run) goes on with it:
+    /// stored like any other, and [`Agent::run`](crate::Agent::run) goes on with it:
     /// calls that have not begun are decided about and asked about again, under the
     /// same ids.
     pub fn suspend(&self) {

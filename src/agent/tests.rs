@@ -5,22 +5,25 @@ mod native;
 mod output;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
-use futures::stream::BoxStream;
+use futures::future::BoxFuture;
+use futures::stream::{self, BoxStream, StreamExt};
 use serde_json::{Map, Value, json};
 
 use super::*;
-use crate::message::{FinishReason, Message};
-use crate::model::{ModelError, ModelEvent, Request};
+use crate::conversation::Conversation;
+use crate::dialect::Profile;
+use crate::message::{FinishReason, Message, ReasoningCalls, ReasoningMode};
+use crate::model::{Model, ModelError, ModelEvent, ModelFailure, Request};
 use crate::model::{Recorded, Round};
 use crate::outcome::Status;
-use crate::policy::{Otherwise, Policy};
-use crate::profile::Profile;
-use crate::reasoning::{ReasoningCalls, ReasoningMode};
-use crate::route::Functions;
-use crate::tool::{Tool, ToolChoice};
-use crate::turn::AfterCall;
+use crate::route::{Functions, Toolbox};
+use crate::tools::{DefaultDecision, Policy, Tool, ToolChoice};
+use crate::turn::AgentEvent;
 use crate::turn::tests::{Plain, call};
+use crate::turn::{AfterCall, TurnConfig};
 
 /// `weather(city)`, `wait(ms)` and `fail()` of the server `demo`, and how often they ran.
 fn tools() -> (Functions, Arc<AtomicUsize>) {
@@ -64,8 +67,8 @@ impl Scene {
         let model = Arc::new(Recorded::new(rounds.into_iter().map(|round| round.into().0)));
         let (tools, ran) = tools();
         let config =
-            TurnConfig { policy: Policy::new(Otherwise::Allow), reasons: Some(false), ..TurnConfig::default() };
-        let builder = Agent::builder(model.clone(), tools).config(config).voice(|_| Arc::new(Plain));
+            TurnConfig { policy: Policy::new(DefaultDecision::Allow), reasons: Some(false), ..TurnConfig::default() };
+        let builder = Agent::builder(model.clone(), tools).config(config).wording(|_| Arc::new(Plain));
         Scene { builder, model, ran }
     }
 
@@ -274,7 +277,9 @@ async fn only_so_many_calls_of_a_message_run() {
 async fn a_model_that_breaks_off_in_a_call_runs_nothing() {
     let half = Round::text(format!("Look. {}{}", weather("Paris"), &weather("Rome")[..60])).with_finish(None);
     let played = Scene::new([half]).play().await;
-    let StopReason::ModelFailed { message } = &played.finished.reason else { panic!("{:?}", played.finished.reason) };
+    let StopReason::ModelFailed(ModelFailure { message, .. }) = &played.finished.reason else {
+        panic!("{:?}", played.finished.reason)
+    };
     assert!(message.contains("broke off"), "{message}");
     assert_eq!((played.ran, played.finished.answer.as_str()), (0, "Look."));
     let conversation = &played.finished.conversation;
@@ -372,7 +377,7 @@ async fn the_models_stream_is_dropped_when_it_writes_on_after_a_call() {
     });
     let model = Endless { text, dropped: dropped.clone() };
     let config = TurnConfig { reasons: Some(false), ..TurnConfig::default() };
-    let agent = Agent::builder(model, tools).config(config).policy(Policy::new(Otherwise::Allow)).build();
+    let agent = Agent::builder(model, tools).config(config).policy(Policy::new(DefaultDecision::Allow)).build();
     let mut run = agent.run("Hi").unwrap();
     while !matches!(run.next().await, Some(AgentEvent::CallRunning { .. })) {}
     assert_eq!(dropped.load(Ordering::Relaxed), 1, "the stream was dropped before the call ran");
@@ -399,7 +404,7 @@ async fn a_profile_sets_the_reading_and_the_words_and_keeps_the_policy() {
         "It is sunny.</think>TYPE: ANSWER\nSunny.",
     ];
     let model = Arc::new(Recorded::new(rounds.map(Round::text)));
-    let policy = Policy::new(Otherwise::Allow);
+    let policy = Policy::new(DefaultDecision::Allow);
     let agent = Agent::builder(model.clone(), tools().0).policy(policy).profile(profile).build();
     let finished = agent.run("Weather?").unwrap().finish().await;
     assert_eq!((finished.answer.as_str(), finished.calls), ("Sunny.", 1));

@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::call::{Call, Rejected, RejectedKind};
-use crate::event::MarkerKind;
+use crate::event::{Call, MarkerKind, Rejected, RejectedKind};
 use crate::message::NativeCall;
 
 /// Most bytes of a rejected call that go back to the model as it wrote them.
@@ -11,7 +10,9 @@ pub const MAX_REJECTED_BYTES: usize = 16 << 10;
 
 /// A message of the model.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[serde(default)]
+#[non_exhaustive]
 pub struct Assistant {
     /// Text and calls, in the order in which they were written.
     pub parts: Vec<Part>,
@@ -26,6 +27,7 @@ pub struct Assistant {
 
 /// A piece of a model's message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Part {
@@ -42,7 +44,7 @@ pub enum Part {
         text: String,
     },
     /// A call that may run, and must be answered.
-    Call(Placed),
+    Call(HistoryCall),
     /// A call that must not run.
     Rejected {
         /// The call and the reason.
@@ -57,20 +59,26 @@ pub enum Part {
 
 /// A call in its message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Placed {
+#[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct HistoryCall {
     /// Identifier, unique in the conversation.
     pub id: String,
     /// The call, with its arguments as the tool's schema wants them.
     pub call: Box<Call>,
     /// The call's text as the model wrote it.
     pub raw: String,
-    /// The call was promoted out of the reasoning, or out of what may be reasoning.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub promoted: bool,
-    /// It was promoted because nothing says whether its message is reasoning: the model's
+    /// The call was promoted because nothing says whether its message is reasoning: the model's
     /// reasoning should have come first, and no tag of it came.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub untagged: bool,
+}
+
+impl HistoryCall {
+    /// A call under its id, with its text as the model wrote it.
+    pub fn new(id: impl Into<String>, call: Call, raw: impl Into<String>) -> Self {
+        HistoryCall { id: id.into(), call: Box::new(call), raw: raw.into(), untagged: false }
+    }
 }
 
 impl Assistant {
@@ -89,7 +97,7 @@ impl Assistant {
     }
 
     /// The message's calls, in its order.
-    pub fn calls(&self) -> impl Iterator<Item = &Placed> {
+    pub fn calls(&self) -> impl Iterator<Item = &HistoryCall> {
         self.parts.iter().filter_map(|part| match part {
             Part::Call(call) => Some(call),
             _ => None,
@@ -108,7 +116,9 @@ impl Assistant {
     pub fn content(&self) -> String {
         let seen = self.parts.iter().filter_map(|part| match part {
             Part::Text { text } => Some(text.as_str()),
-            Part::Rejected { rejected, .. } if rejected.kind == RejectedKind::Quoted => Some(rejected.raw.as_str()),
+            Part::Rejected { rejected, .. } if rejected.kind == RejectedKind::Quoted || rejected.in_text => {
+                Some(rejected.raw.as_str())
+            }
             _ => None,
         });
         seen.collect()

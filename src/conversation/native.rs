@@ -3,29 +3,15 @@
 use std::collections::HashSet;
 
 use super::render::{Joined, Layout, Replies, Shown};
-use super::{Answered, Assistant, Conversation, Part, push_bounded};
-use crate::call::{Rejected, RejectedKind};
+use super::{Assistant, Conversation, Part, push_bounded};
+use crate::event::{Rejected, RejectedKind};
 use crate::message::{Message, NativeCall, Role};
-
-/// Something that a model is told about one of its calls.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Reply<'a> {
-    /// What became of it.
-    Answered {
-        /// The call and its outcome.
-        answered: Answered<'a>,
-        /// Bytes of the result at most, to save space; `None` for the usual limit.
-        result_bytes: Option<usize>,
-    },
-    /// Why it did not run.
-    Rejected(&'a Rejected),
-}
 
 impl Conversation {
     /// The messages of a request that carries tools: the model's messages hold
     /// their calls under their [`wire_name`](crate::wire::wire_name)s, and a
     /// message of the role `tool` answers each, whatever syntax the calls were
-    /// once written in. `words` writes what such a message says.
+    /// once written in. `words` writes what such a message says, and is told of one call.
     ///
     /// A rejected call that came natively is one of these calls too, answered by
     /// its correction; arguments that are no JSON object are left out of it, since
@@ -39,7 +25,7 @@ impl Conversation {
     pub fn render_native<E>(
         &self,
         layout: &Layout,
-        mut words: impl FnMut(Reply<'_>) -> Result<String, E>,
+        mut words: impl FnMut(&Replies<'_>) -> Result<String, E>,
     ) -> Result<Vec<Message>, E> {
         let mut messages = Joined::begin(layout);
         let shown = self.shown(&layout.trim);
@@ -85,22 +71,23 @@ impl Round<'_> {
         &mut self,
         message: &Assistant,
         told: &Replies<'_>,
-        words: &mut impl FnMut(Reply<'_>) -> Result<String, E>,
+        words: &mut impl FnMut(&Replies<'_>) -> Result<String, E>,
     ) -> Result<String, E> {
         let mut beside = Vec::new();
         for part in &message.parts {
             match part {
-                Part::Call(placed) => {
-                    let Some(answered) = told.answered.iter().find(|a| a.id == placed.id) else { continue };
-                    let reply = Reply::Answered { answered: *answered, result_bytes: told.result_bytes };
-                    self.push(NativeCall::from(placed), words(reply)?);
+                Part::Call(call) => {
+                    let Some(answered) = told.answered.iter().find(|a| a.id == call.id) else { continue };
+                    let result_bytes = told.result_bytes;
+                    let reply = Replies { answered: vec![*answered], result_bytes, ..Replies::default() };
+                    self.push(NativeCall::from(call), words(&reply)?);
                 }
                 Part::Rejected { rejected, feedback: true, native: Some(native) } => {
                     let call = self.repeatable(native);
-                    self.push(call, words(Reply::Rejected(rejected))?);
+                    self.push(call, words(&correction(rejected))?);
                 }
                 Part::Rejected { rejected, feedback: true, native: None } => {
-                    beside.push(words(Reply::Rejected(rejected))?);
+                    beside.push(words(&correction(rejected))?);
                 }
                 Part::Rejected { .. } | Part::Text { .. } | Part::Marker { .. } => {}
             }
@@ -124,6 +111,11 @@ impl Round<'_> {
         let arguments = native.object().unwrap_or_default();
         NativeCall::new(id, repeatable_name(&native.name), &arguments)
     }
+}
+
+/// What the model is told about a call that did not run.
+fn correction(rejected: &Rejected) -> Replies<'_> {
+    Replies { rejected: vec![rejected], ..Replies::default() }
 }
 
 /// A name that endpoints take: OpenAI refuses a history with one that is not

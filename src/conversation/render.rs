@@ -2,9 +2,9 @@
 
 use super::trim::Trim;
 use super::{Answered, Assistant, Conversation, Entry, answered};
-use crate::call::Rejected;
+use crate::dialect::SystemPlacement;
+use crate::event::Rejected;
 use crate::message::{Message, Role};
-use crate::profile::SystemPlacement;
 
 /// Everything that the model is told after one of its messages.
 #[derive(Debug, Clone, PartialEq, Default)]

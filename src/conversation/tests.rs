@@ -1,11 +1,10 @@
 use serde_json::json;
 
 use super::*;
-use crate::call::{Rejected, RejectedKind};
-use crate::dialect::Dialect;
-use crate::event::MarkerKind;
+use crate::dialect::{Dialect, SystemPlacement};
+use crate::event::{Call, MarkerKind, Rejected, RejectedKind};
 use crate::message::Message;
-use crate::profile::SystemPlacement;
+use crate::outcome::Outcome;
 
 mod trim;
 
@@ -17,15 +16,15 @@ fn call(tool: &str) -> Call {
         raw_arguments: "{}".into(),
         dialect: Dialect::UseMcpTool,
         repairs: Vec::new(),
+        provenance: crate::event::Provenance::Plain,
     }
 }
 
 fn placed(id: &str, tool: &str) -> Part {
-    Part::Call(Placed {
+    Part::Call(HistoryCall {
         id: id.into(),
         call: Box::new(call(tool)),
         raw: format!("<call {tool}/>"),
-        promoted: false,
         untagged: false,
     })
 }
@@ -41,6 +40,8 @@ fn rejected(kind: RejectedKind, raw: &str, feedback: bool) -> Part {
         dialect: Dialect::UseMcpTool,
         call: None,
         count: 0,
+        quoted_in: None,
+        in_text: false,
     };
     Part::Rejected { rejected: Box::new(rejected), feedback, native: None }
 }

@@ -1,8 +1,8 @@
 //! The dialects that the prompt can teach.
 
 use super::spec::PARAMETERS_FIRST;
-use super::{Block, Child, ChildRole, Lead, LineMarker, MarkedJson, Shape, Spec};
-use crate::tool::ACCESS_RESOURCE;
+use super::{Announcer, Block, Child, ChildRole, LineMarker, MarkedJson, Shape, Spec};
+use crate::tools::ACCESS_RESOURCE;
 
 const SERVER_NAME: Child = Child { tag: "server_name", role: ChildRole::Server };
 
@@ -36,7 +36,7 @@ pub(super) const TYPE_MARKER: Spec = Spec {
     name: "type_marker",
     template: Some("type_marker"),
     shape: Shape::MarkedJson(MarkedJson {
-        lead: Lead::Line {
+        announcer: Announcer::Line {
             call: LineMarker {
                 text: "TYPE: MCP",
                 lead: "type",

@@ -2,9 +2,9 @@
 
 use super::spec::{ARGUMENTS_FIRST, PARAMETERS_FIRST};
 use super::{
-    Group, Lead, MarkedJson, Named, NamedArguments, NamedCall, ObjectKeys, Piece, React, Shape, Spec, Wrapper,
+    Announcer, Group, MarkedJson, Named, NamedArguments, NamedCall, ObjectKeys, Piece, React, Shape, Spec, Wrapper,
 };
-use Piece::{Any, Attributes, Id, Name, OneOf, Quote, Space, Text};
+use Piece::{Any, Attributes, Id, Index, Maybe, Name, OneOf, Quote, Space, Text};
 
 /// Names that objects of any family have for the tool.
 const TOOL_KEYS: &[&str] = &["name", "tool_name", "tool"];
@@ -12,7 +12,7 @@ const TOOL_KEYS: &[&str] = &["name", "tool_name", "tool"];
 const SERVER_KEYS: &[&str] = &["server_name", "server"];
 
 /// What chat templates put beside name and arguments.
-const IDLE_KEYS: &[&str] = &["id", "type"];
+const IDLE_KEYS: &[&str] = &["id", "type", "tool_call_id"];
 
 const fn tag(open: &'static str, close: &'static str) -> Wrapper {
     Wrapper { open, close: Some(close), must_close: true }
@@ -24,7 +24,7 @@ const fn spec(name: &'static str, shape: MarkedJson) -> Spec {
 
 const fn json(wrappers: &'static [Wrapper]) -> MarkedJson {
     MarkedJson {
-        lead: Lead::Marker(wrappers),
+        announcer: Announcer::Marker(wrappers),
         separators: b",;",
         tool_keys: TOOL_KEYS,
         argument_keys: ARGUMENTS_FIRST,
@@ -34,8 +34,14 @@ const fn json(wrappers: &'static [Wrapper]) -> MarkedJson {
     }
 }
 
+/// A token that nothing need close.
+const fn open_token(open: &'static str, close: &'static str) -> Wrapper {
+    Wrapper { open, close: Some(close), must_close: false }
+}
+
 /// NousResearch's Hermes, Qwen 2.5 and 3, Granite 4; with other tags Jamba,
-/// Apriel and Nemotron.
+/// Apriel, Nemotron and LongCat; with tokens Phi-4-mini, Granite 3 (which closes none) and
+/// InternLM.
 pub(super) const HERMES: Spec = spec(
     "hermes",
     json(&[
@@ -43,6 +49,9 @@ pub(super) const HERMES: Spec = spec(
         tag("<tool_calls>", "</tool_calls>"),
         tag("<TOOLCALL>", "</TOOLCALL>"),
         tag("<function_call>", "</function_call>"),
+        tag("<longcat_tool_call>", "</longcat_tool_call>"),
+        open_token("<|tool_call|>", "<|/tool_call|>"),
+        tag("<|action_start|><|plugin|>", "<|action_end|>"),
     ]),
 );
 
@@ -62,6 +71,16 @@ macro_rules! mistral {
 /// What LM Studio's default prompt asks for.
 pub(super) const TOOL_REQUEST: Spec = spec("tool_request", json(&[tag("[TOOL_REQUEST]", "[END_TOOL_REQUEST]")]));
 
+/// Cohere's Command R7B, A and 4.
+pub(super) const COMMAND: Spec = spec(
+    "command",
+    MarkedJson {
+        tool_keys: &["tool_name", "name", "tool"],
+        argument_keys: PARAMETERS_FIRST,
+        ..json(&[tag("<|START_ACTION|>", "<|END_ACTION|>")])
+    },
+);
+
 /// Llama 3.1 and later; a token of the chat template ends the run.
 pub(super) const PYTHON_TAG: Spec = spec(
     "python_tag",
@@ -79,6 +98,7 @@ pub(super) const TOOL_CALLS: Spec = spec(
         named: Some(&Named {
             calls: &[mistral!(Text("[ARGS]")), mistral!(Text("[CALL_ID]"), Id, Text("[ARGS]")), mistral!()],
             groups: &[Group { open: MISTRAL, close: "[/TOOL_CALLS]", gated: true }],
+            name_line: false,
             types: &[],
         }),
         ..json(&[Wrapper { open: MISTRAL, close: Some("[/TOOL_CALLS]"), must_close: false }])
@@ -125,13 +145,14 @@ pub(super) const FUNCTION_TAG: Spec = Spec {
             },
         ],
         groups: &[group!("tool_call"), group!("seed:tool_call")],
+        name_line: false,
         types: &[],
     }),
 };
 
 /// Anthropic's `<function_calls><invoke name="…">`, with and without a
-/// namespace; MiniMax, Step-3 and DeepSeek from V3.2 on have tags of their own,
-/// MiniCPM has other words.
+/// namespace; MiniMax, Step-3, Muse, GigaChat 3.5, dots and DeepSeek from V3.2 on have
+/// tags of their own, MiniCPM has other words.
 pub(super) const INVOKE: Spec = Spec {
     name: "invoke",
     template: None,
@@ -142,6 +163,10 @@ pub(super) const INVOKE: Spec = Spec {
             attributes!("steptml:invoke", "steptml:parameter"),
             attributes!("｜DSML｜invoke", "｜DSML｜parameter"),
             attributes!("function", "param"),
+            attributes!("atem:invoke", "atem:parameter"),
+            attributes!("｜GCML｜invoke", "｜GCML｜parameter"),
+            // V4.1 means the space.
+            attributes!("｜DSML｜ invoke", "｜DSML｜ parameter"),
         ],
         groups: &[
             group!("function_calls"),
@@ -149,7 +174,12 @@ pub(super) const INVOKE: Spec = Spec {
             group!("minimax:tool_call"),
             group!("｜DSML｜function_calls"),
             group!("｜DSML｜tool_calls"),
+            group!("atem:function_calls"),
+            group!("dots_function_call"),
+            group!("｜GCML｜tool_calls"),
+            group!("｜DSML｜ calls"),
         ],
+        name_line: false,
         types: &[],
     }),
 };
@@ -180,7 +210,152 @@ pub(super) const DEEPSEEK: Spec = Spec {
             Group { open: "<｜tool▁calls▁begin｜>", close: "<｜tool▁calls▁end｜>", gated: false },
             Group { open: "<｜tool▁calls｜>", close: "<｜tool▁calls▁end｜>", gated: false },
         ],
+        name_line: false,
         types: &["function"],
+    }),
+};
+
+const ARGUMENTS_BEGIN: Piece = Text("<｜tool▁call▁argument▁begin｜>");
+
+/// Moonshot's Kimi K2: tokens like DeepSeek's, and the call's number behind the name.
+/// A call without arguments lacks the token before them: `kimi/no_arguments`.
+pub(super) const KIMI: Spec = Spec {
+    name: "kimi",
+    template: None,
+    shape: Shape::Named(&Named {
+        calls: &[
+            deepseek!(false, CALL_BEGIN, Space, Text("functions."), Name, Index, Space, ARGUMENTS_BEGIN),
+            deepseek!(false, CALL_BEGIN, Space, Name, Index, Space, ARGUMENTS_BEGIN),
+            deepseek!(false, CALL_BEGIN, Space, Text("functions."), Name, Index),
+        ],
+        groups: &[Group {
+            open: "<｜tool▁calls▁section▁begin｜>",
+            close: "<｜tool▁calls▁section▁end｜>",
+            gated: false,
+        }],
+        name_line: false,
+        types: &[],
+    }),
+};
+
+/// A call of Harmony's in a channel, with what stands around its recipient.
+macro_rules! harmony {
+    ($($before:expr),+; $($after:expr),*) => {
+        NamedCall {
+            head: &[
+                $($before),+, Name, Space, $($after,)* Maybe("<|constrain|>"), Space, Maybe("json"), Maybe("code"), Space,
+                Text("<|message|>")
+            ],
+            arguments: NamedArguments::Json { fenced: false },
+            close: "<|call|>",
+        }
+    };
+}
+
+const CHANNEL: Piece = Text("<|channel|>");
+const START: Piece = Text("<|start|>assistant");
+const TO: Piece = Text(" to=functions.");
+
+/// OpenAI's gpt-oss: a message in a channel, addressed to a function, whose name may stand
+/// before the channel or behind it. Built-in tools are addressed in `analysis`.
+pub(super) const HARMONY: Spec = Spec {
+    name: "harmony",
+    template: None,
+    shape: Shape::Named(&Named {
+        calls: &[
+            harmony!(CHANNEL, Text("commentary"), TO;),
+            harmony!(CHANNEL, Text("analysis"), TO;),
+            harmony!(START, CHANNEL, Text("commentary"), TO;),
+            harmony!(START, CHANNEL, Text("analysis"), TO;),
+            harmony!(START, TO; CHANNEL, Text("commentary"), Space),
+            harmony!(START, TO; CHANNEL, Text("analysis"), Space),
+        ],
+        groups: &[],
+        name_line: false,
+        types: &[],
+    }),
+};
+
+/// What an id is made of.
+const ID: &str = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-:.";
+
+/// Upstage's Solar Open: tokens around an id, the name and JSON.
+pub(super) const SOLAR: Spec = Spec {
+    name: "solar",
+    template: None,
+    shape: Shape::Named(&Named {
+        calls: &[NamedCall {
+            head: &[
+                Text("<|tool_call:begin|>"),
+                Space,
+                Any(ID),
+                Space,
+                Text("<|tool_call:name|>"),
+                Space,
+                Name,
+                Space,
+                Text("<|tool_call:args|>"),
+            ],
+            arguments: NamedArguments::Json { fenced: false },
+            close: "<|tool_call:end|>",
+        }],
+        groups: &[Group { open: "<|tool_calls|>", close: "<|calls|>", gated: true }],
+        name_line: false,
+        types: &[],
+    }),
+};
+
+/// Moonshot's Kimi K3: elements whose tags are tokens.
+pub(super) const KIMI_K3: Spec = Spec {
+    name: "kimi_k3",
+    template: None,
+    shape: Shape::Named(&Named {
+        calls: &[NamedCall {
+            head: &[
+                Text("<|open|>call tool="),
+                Quote,
+                Name,
+                Quote,
+                Any("abcdefghijklmnopqrstuvwxyz=\"0123456789 "),
+                Text("<|sep|>"),
+            ],
+            arguments: NamedArguments::Tags {
+                open: &[
+                    Text("<|open|>argument key="),
+                    Quote,
+                    Name,
+                    Quote,
+                    Any("abcdefghijklmnopqrstuvwxyz=\" "),
+                    Text("<|sep|>"),
+                ],
+                close: "<|close|>argument<|sep|>",
+            },
+            close: "<|close|>call<|sep|>",
+        }],
+        groups: &[Group { open: "<|open|>tools<|sep|>", close: "<|close|>tools<|sep|>", gated: true }],
+        name_line: false,
+        types: &[],
+    }),
+};
+
+/// Zhipu's GLM-4.5 and later, Ling 3 and others; Hunyuan's Hy3 with a token behind the name
+/// and a group.
+/// GLM-4 writes the name on a line and the arguments as JSON on the next.
+pub(super) const GLM: Spec = Spec {
+    name: "glm",
+    template: None,
+    shape: Shape::Named(&Named {
+        calls: &[NamedCall {
+            head: &[Text("<tool_call>"), Space, Name, Maybe("<tool_sep>")],
+            arguments: NamedArguments::Tags {
+                open: &[Text("<arg_key>"), Space, Name, Space, Text("</arg_key>"), Space, Text("<arg_value>")],
+                close: "</arg_value>",
+            },
+            close: "</tool_call>",
+        }],
+        groups: &[group!("tool_calls")],
+        name_line: true,
+        types: &[],
     }),
 };
 

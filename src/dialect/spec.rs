@@ -74,7 +74,7 @@ pub(super) const PARAMETERS_FIRST: &[&str] = &["parameters", "arguments", "args"
 #[derive(Debug)]
 pub struct MarkedJson {
     /// What announces the objects.
-    pub lead: Lead,
+    pub announcer: Announcer,
     /// Bytes, one of which may part two objects; white space may, too.
     pub separators: &'static [u8],
     /// Keys for the tool's name, the dialect's own first.
@@ -116,7 +116,7 @@ impl ObjectKeys {
 
 /// What announces JSON objects as calls.
 #[derive(Debug)]
-pub enum Lead {
+pub enum Announcer {
     /// A line of its own.
     Line {
         /// The line that announces calls.
@@ -146,6 +146,9 @@ pub struct Named {
     pub calls: &'static [NamedCall],
     /// What may stand around one or several calls.
     pub groups: &'static [Group],
+    /// Whether a call may also be its tool's name on a line and one JSON object behind it, with
+    /// nothing else in the message.
+    pub name_line: bool,
     /// Words for a call's type, which may stand where the name does. They name a
     /// tool only if a tool is called so.
     pub types: &'static [&'static str],
@@ -196,10 +199,14 @@ pub struct React {
 pub enum Piece {
     /// This very text.
     Text(&'static str),
+    /// This very text, if it is there.
+    Maybe(&'static str),
     /// White space, if any.
     Space,
     /// A name: of the tool, or of the parameter.
     Name,
+    /// The `:` and the number behind a name, if they are there.
+    Index,
     /// A word that says nothing that a call needs.
     Id,
     /// A single or double quotation mark, the second the same as the first.

@@ -3,16 +3,15 @@
 use quick_xml::escape::{partial_escape, unescape};
 use serde_json::{Map, Value};
 
-use super::{Block, ChildRole, Dialect, Lead, MarkedJson, NamedArguments, NamedCall, Piece, Shape, Wrapper};
-use crate::catalog::Catalog;
-use crate::tool::Tool;
+use super::{Announcer, Block, ChildRole, Dialect, MarkedJson, NamedArguments, NamedCall, Piece, Shape, Wrapper};
+use crate::tools::{Catalog, Tool};
 
 /// Writes one call in a dialect's syntax, without a line break at the end.
 ///
 /// `server` is written wherever the dialect has a place for it (in `tool_tag`
 /// as `server.tool`); pass `None` where the tool's name is enough, or use
 /// [`write_tool_call`], which decides. `tool` may be
-/// [`ACCESS_RESOURCE`](crate::tool::ACCESS_RESOURCE) with a `uri`.
+/// [`ACCESS_RESOURCE`](crate::tools::ACCESS_RESOURCE) with a `uri`.
 ///
 /// A parser of the dialect reads the same call back, save for what `tool_tag`
 /// cannot say: a string that holds tags of its own parameter or tool unbalanced,
@@ -21,7 +20,8 @@ use crate::tool::Tool;
 /// dialect reads ([`DialectSet::AUTO`](super::DialectSet::AUTO) does).
 ///
 /// ```
-/// use toolgraft::dialect::{Dialect, write_call};
+/// use toolgraft::Dialect;
+/// use toolgraft::dialect::write_call;
 ///
 /// let arguments = serde_json::json!({"city": "Berlin"});
 /// let call = write_call(Dialect::TypeMarker, None, "get_weather", arguments.as_object().unwrap());
@@ -112,9 +112,11 @@ fn write_named(call: &NamedCall, server: Option<&str>, tool: &str, arguments: &M
 fn write_head(pieces: &[Piece], name: &str) -> String {
     let written = |piece: &Piece| match piece {
         Piece::Text(text) => text,
+        Piece::Maybe(_) => "",
         Piece::Space | Piece::Id | Piece::Any(_) => "",
         Piece::OneOf(set) => &set[..1],
         Piece::Name => name,
+        Piece::Index => ":0",
         Piece::Quote => "\"",
         Piece::Attributes => ">",
     };
@@ -142,9 +144,9 @@ fn write_values(arguments: &Map<String, Value>, tags: impl Fn(&str) -> (String, 
 fn write_marked(shape: &MarkedJson, server: Option<&str>, tool: &str, arguments: &Map<String, Value>) -> String {
     let keys = [shape.server_keys[0], shape.tool_keys[0], shape.argument_keys[0]];
     let object = write_object(keys, server, tool, arguments);
-    match &shape.lead {
-        Lead::Line { call, .. } => format!("{}\n{object}", call.text),
-        Lead::Marker(wrappers) => {
+    match &shape.announcer {
+        Announcer::Line { call, .. } => format!("{}\n{object}", call.text),
+        Announcer::Marker(wrappers) => {
             let Wrapper { open, close, .. } = &wrappers[0];
             close.map_or_else(|| format!("{open}{object}"), |close| format!("{open}\n{object}\n{close}"))
         }
@@ -215,7 +217,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::tool::ACCESS_RESOURCE;
+    use crate::tools::ACCESS_RESOURCE;
 
     fn write(dialect: Dialect, server: Option<&str>, tool: &str, arguments: &Value) -> String {
         write_call(dialect, server, tool, arguments.as_object().unwrap())
@@ -266,7 +268,9 @@ mod tests {
     #[test]
     fn marker_lines_are_written_as_they_are_read() {
         for dialect in Dialect::ALL {
-            if let Shape::MarkedJson(MarkedJson { lead: Lead::Line { call, answer }, .. }) = &dialect.spec().shape {
+            if let Shape::MarkedJson(MarkedJson { announcer: Announcer::Line { call, answer }, .. }) =
+                &dialect.spec().shape
+            {
                 for line in [call, answer] {
                     assert!(Regex::new(&format!("^{}$", line.pieces.concat())).unwrap().is_match(line.text));
                 }

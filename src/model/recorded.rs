@@ -11,6 +11,7 @@ use minijinja::value::{Enumerator, Object, Serde, Value};
 use minijinja::{Environment, UndefinedBehavior, context};
 
 use super::{CallResult, Model, ModelError, ModelEvent, Request};
+use crate::cause::Cause;
 use crate::message::{Delta, DeltaKind, FinishReason};
 
 /// A model that says what was recorded, round by round, whatever it is asked.
@@ -143,8 +144,11 @@ fn filled(round: &Round, number: usize, results: &[CallResult]) -> Result<Round,
     for run in round.steps.chunk_by(|a, b| a.delta.kind == b.delta.kind) {
         let text: String = run.iter().map(|s| s.delta.text.as_str()).collect();
         if text.contains("{{") || text.contains("{%") {
-            let rendered = render(&text, results)
-                .map_err(|e| ModelError::Placeholder { round: number, message: format!("{e:#}") })?;
+            let rendered = render(&text, results).map_err(|e| ModelError::Placeholder {
+                round: number,
+                message: format!("{e:#}"),
+                source: Cause::new(e),
+            })?;
             recut(run, &rendered, &mut steps);
         } else {
             steps.extend_from_slice(run);
@@ -274,6 +278,7 @@ mod tests {
         let model = Recorded::new([Round::text("{{ results.time_query.text }}")]).with_placeholders();
         let error = said(&model, weather()).await.unwrap_err();
         assert!(matches!(error, ModelError::Placeholder { round: 1, .. }), "{error}");
+        assert!(std::error::Error::source(&error).is_some());
     }
 
     #[tokio::test(start_paused = true)]

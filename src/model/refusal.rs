@@ -82,7 +82,7 @@ mod tests {
     use crate::model::ModelError;
 
     fn refused(status: u16, message: &str) -> bool {
-        ModelError::Refused { url: String::new(), status, message: message.to_owned() }.refuses_tools()
+        ModelError::refused("", status, message).refuses_tools()
     }
 
     #[test]
@@ -109,7 +109,7 @@ mod tests {
             assert!(refused(status, message), "{status} {message}");
         }
         let message = "the endpoint reported an error: tools are not supported".to_owned();
-        assert!(ModelError::BadAnswer { url: String::new(), message }.refuses_tools());
+        assert!(ModelError::bad_answer("", message).refuses_tools());
     }
 
     #[test]
@@ -138,7 +138,7 @@ mod tests {
         ] {
             assert!(!refused(status, message), "{status} {message}");
         }
-        assert!(!ModelError::CutOff { message: "does not support tools".to_owned() }.refuses_tools());
+        assert!(!ModelError::cut_off("does not support tools").refuses_tools());
         assert!(!ModelError::other("does not support tools").refuses_tools());
     }
 }

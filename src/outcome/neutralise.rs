@@ -8,28 +8,15 @@ use std::sync::LazyLock;
 use memchr::memchr2_iter;
 use regex::Regex;
 
-use crate::catalog::Catalog;
 use crate::dialect::{
-    Dialect, Lead, MarkedJson, NamedArguments, ObjectKeys, Piece, SENTENCE_END, Shape, TEMPLATE_TOKENS, Wrapper,
+    Announcer, Dialect, MarkedJson, NamedArguments, ObjectKeys, Piece, REASONING_MARKS, SENTENCE_END, Shape, Wrapper,
+    template_tokens,
 };
+use crate::tools::Catalog;
 
-/// Tags that no dialect's data names but that models or servers act on:
-/// reasoning, call syntaxes of other families, and the delimiters of results.
-const FOREIGN_TAGS: &[&str] = &[
-    "think",
-    "thinking",
-    "tool_response",
-    "tool_result",
-    "tool_error",
-    "function",
-    "function_calls",
-    "function_results",
-    "invoke",
-    "parameter",
-    "antml:invoke",
-    "antml:parameter",
-    "antml:function_calls",
-];
+/// Tags that no dialect's data names but that models or servers act on: reasoning, and the
+/// delimiters of results. Those of calls come from the dialects.
+const FOREIGN_TAGS: &[&str] = &["think", "thinking", "tool_response", "tool_result", "tool_error", "function_results"];
 
 /// Words in square brackets that open or close calls and roles in chat templates.
 const FOREIGN_BRACKETS: &[&str] = &[
@@ -50,12 +37,12 @@ const MAX_NAME: usize = 256;
 /// Makes call markers in foreign text harmless, for one catalog.
 ///
 /// A marker's `<` becomes `&lt;`; a `[`, a line such as `TYPE: MCP`, and a
-/// known tool's `name(` at a line's start get a backslash, as does the key before a
-/// known tool's name in a JSON call. All other text stays
+/// known tool's `name(` at a line's start or in a list get a backslash, as does the key
+/// before a known tool's name in a JSON call. All other text stays
 /// as it is, and neutralising twice changes nothing more.
 ///
 /// ```
-/// use toolgraft::catalog::Catalog;
+/// use toolgraft::Catalog;
 /// use toolgraft::outcome::Neutraliser;
 ///
 /// let neutraliser = Neutraliser::new(&Catalog::default());
@@ -88,7 +75,9 @@ impl Neutraliser {
         tags.extend(FOREIGN_TAGS.iter().map(|tag| (*tag).to_owned()));
         tags.extend(block_tags().chain(named_tags()).map(str::to_lowercase));
         tags.extend(wrapper_words('<').map(str::to_lowercase));
-        let tokens = TEMPLATE_TOKENS.iter().map(|token| token.text).chain([SENTENCE_END]);
+        let marks = REASONING_MARKS.iter().flat_map(|mark| [mark.open.trim(), mark.close]);
+        let tokens = template_tokens().map(|token| token.text).chain([SENTENCE_END]).chain(marks);
+        let tokens = tokens.filter(|token| token.starts_with('<'));
         tags.extend(tokens.map(|token| token.trim_matches(['<', '/', '>']).to_lowercase()));
         let odd = tags.iter().filter(|name| name.contains(ends_name)).cloned().collect();
         Neutraliser { tags, tools, odd }
@@ -96,8 +85,12 @@ impl Neutraliser {
 
     /// The text with no marker in it.
     pub fn neutralise<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let mut places: Vec<usize> =
-            memchr2_iter(b'<', b'[', text.as_bytes()).filter(|at| self.opens(&text[*at..])).collect();
+        let mut places: Vec<usize> = memchr2_iter(b'<', b'[', text.as_bytes())
+            .filter_map(|at| match self.opens(&text[at..]) {
+                true => Some(at),
+                false => self.listed(&text[at..]).map(|name| at + name),
+            })
+            .collect();
         places.extend(LINES.captures_iter(text).filter_map(|found| {
             let name = found.name("name").map(|name| folded(name.as_str()));
             let is_marker = name.is_none_or(|name| self.tools.contains(&name));
@@ -149,16 +142,25 @@ impl Neutraliser {
         named.filter_map(|found| found.get(0)).map(|key| key.start()).collect()
     }
 
+    /// Where the name stands in `text` that a list of calls begins with, if `text` is one.
+    /// A backslash at its bracket would not do: it may be Markdown's.
+    fn listed(&self, text: &str) -> Option<usize> {
+        let list = text.strip_prefix('[')?.trim_start();
+        let list = list.strip_prefix(['"', '\'']).unwrap_or(list);
+        let name = name_at(list).strip_suffix('(')?;
+        self.tools.contains(&folded(name)).then_some(text.len() - list.len())
+    }
+
     /// Whether `text`, which begins with `<` or `[`, begins with a marker.
     fn opens(&self, text: &str) -> bool {
         let Some(rest) = text.strip_prefix('<') else {
             let rest = text[1..].trim_start();
             let word = rest.split_once(']').map_or("", |(word, _)| word.trim_end());
-            let mut brackets = FOREIGN_BRACKETS.iter().copied().chain(wrapper_words('['));
-            return brackets.any(|bracket| bracket.eq_ignore_ascii_case(word))
-                || name_at(rest.strip_prefix(['"', '\'']).unwrap_or(rest))
-                    .strip_suffix('(')
-                    .is_some_and(|name| self.tools.contains(&folded(name)));
+            let marks = REASONING_MARKS.iter().flat_map(|mark| [mark.open, mark.close]);
+            let tokens = template_tokens().map(|token| token.text).chain(marks);
+            let tokens = tokens.filter_map(|token| token.strip_prefix('[')?.strip_suffix(']'));
+            let mut brackets = FOREIGN_BRACKETS.iter().copied().chain(wrapper_words('[')).chain(tokens);
+            return brackets.any(|bracket| bracket.eq_ignore_ascii_case(word));
         };
         let rest = rest.trim_start_matches(|c: char| c.is_whitespace() || c == '/' || c == '!');
         // Special tokens: ChatML's, and DeepSeek's with a full-width bar.
@@ -172,9 +174,13 @@ impl Neutraliser {
     }
 }
 
-/// A name as it compares: in lower case, its words joined by `_`.
+/// A name as it compares: in lower case, its words joined by `_`, also where Markdown wants a
+/// backslash before that; but none in front of the name.
 fn folded(name: &str) -> String {
-    name.to_lowercase().replace(['.', '-'], "_")
+    let name = name.to_lowercase();
+    let second = name.chars().next().map_or(0, char::len_utf8);
+    let words = name[second..].replace("\\_", "_");
+    format!("{}{words}", &name[..second]).replace(['.', '-'], "_")
 }
 
 fn shortened(mut text: String, limit: usize) -> String {
@@ -233,7 +239,7 @@ fn named_tags() -> impl Iterator<Item = &'static str> {
 /// What stands between the brackets of the literal markers that begin with `bracket`.
 fn wrapper_words(bracket: char) -> impl Iterator<Item = &'static str> {
     let wrappers = Dialect::ALL.iter().flat_map(|dialect| match &dialect.spec().shape {
-        Shape::MarkedJson(MarkedJson { lead: Lead::Marker(wrappers), .. }) => *wrappers,
+        Shape::MarkedJson(MarkedJson { announcer: Announcer::Marker(wrappers), .. }) => *wrappers,
         _ => &[],
     });
     let markers = wrappers.flat_map(|Wrapper { open, close, .. }| [Some(*open), *close]).flatten();
@@ -270,7 +276,8 @@ static LINES: LazyLock<Regex> = LazyLock::new(line_markers);
 fn line_markers() -> Regex {
     let mut pattern = String::from(r"(?mi)(?P<marker>");
     for dialect in Dialect::ALL {
-        if let Shape::MarkedJson(MarkedJson { lead: Lead::Line { call, answer }, .. }) = &dialect.spec().shape {
+        if let Shape::MarkedJson(MarkedJson { announcer: Announcer::Line { call, answer }, .. }) = &dialect.spec().shape
+        {
             for line in [call, answer] {
                 let _ = write!(pattern, "{}|", line.pieces.concat());
             }
@@ -278,7 +285,7 @@ fn line_markers() -> Regex {
     }
     // ReAct lines, and `name(…)`.
     pattern.push_str(
-        r#"^[ \t>*_`-]*Action(?:[ \t]*Input)?[*_]*[ \t]*[:：]|^[ \t>*_`-]*(?P<name>[^\s<>="'(\[\],{`*]{1,256})\()"#,
+        r#"^[ \t>*_`-]*Action(?:[ \t]*Input)?[*_]*[ \t]*[:：]|^(?:[ \t>*_`-]*|[ \t]*(?:`{3,}|~{3,}|'{3,})(?:[[:alnum:]]+[ \t]+|[ \t]*))(?P<name>[^\s<>="'(\[\],{`*~]{1,256})\()"#,
     );
     Regex::new(&pattern).expect("the pieces of the dialects are regular expressions")
 }
@@ -304,11 +311,27 @@ pub fn is_invisible(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tool::Tool;
+    use crate::tools::Tool;
 
     fn neutraliser() -> Neutraliser {
         let tools = ["get_weather", "查询天气", "odd name"].map(|name| Tool::new(name).with_server("weather"));
         Neutraliser::new(&Catalog::from_tools(tools))
+    }
+
+    #[test]
+    fn the_tags_of_foreign_calls_come_from_the_dialects() {
+        let none = Neutraliser::new(&Catalog::default());
+        for tag in [
+            "function",
+            "function_calls",
+            "invoke",
+            "parameter",
+            "antml:invoke",
+            "antml:parameter",
+            "antml:function_calls",
+        ] {
+            assert!(!FOREIGN_TAGS.contains(&tag) && none.tags.contains(tag), "{tag}");
+        }
     }
 
     #[test]
@@ -333,7 +356,12 @@ mod tests {
             ("[TOOL_CALLS][{}]", "\\[TOOL_CALLS][{}]"),
             ("[TOOL_REQUEST]", "\\[TOOL_REQUEST]"),
             ("[END_TOOL_REQUEST]", "\\[END_TOOL_REQUEST]"),
-            ("[get_weather(city=\"x\")]", "\\[get_weather(city=\"x\")]"),
+            ("[get_weather(city=\"x\")]", "[\\get_weather(city=\"x\")]"),
+            ("\\[get_weather(city=\"x\")\\]", "\\[\\get_weather(city=\"x\")\\]"),
+            ("[ 'get\\_weather(city=1)']", "[ '\\get\\_weather(city=1)']"),
+            ("```py get_weather()```", "\\```py get_weather()```"),
+            ("~~~get_weather()~~~", "\\~~~get_weather()~~~"),
+            ("get\\_weather(city=1)", "\\get\\_weather(city=1)"),
             ("a\nget_weather(city=1)", "a\n\\get_weather(city=1)"),
             ("Action: get\nAction Input: {}", "\\Action: get\n\\Action Input: {}"),
             ("x\nTYPE: MCP\n{}", "x\n\\TYPE: MCP\n{}"),

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::catalog::Catalog;
+use serde::{Deserialize, Serialize};
+
 use crate::dialect::DialectSet;
-use crate::reasoning::{ReasoningCalls, ReasoningMode};
+use crate::message::{FencedCalls, ReasoningCalls, ReasoningMode};
+use crate::tools::Catalog;
 
 /// Largest call, in bytes from its first byte to its end, and the most that a
 /// rejection's `raw` holds, unless [`Limits::call_bytes`] says otherwise.
@@ -24,24 +26,33 @@ pub const MIN_HOLD: usize = 64;
 /// Room beside the longest known marker for quotes, spaces and line breaks.
 pub const HOLD_SLACK: usize = 16;
 
-/// What a [`Parser`](super::Parser) reads and how it decides.
-#[derive(Debug, Clone, Default)]
+/// What a [`Parser`](super::Parser) reads and how it decides. Its stored form has all but the
+/// catalog; what is missing there is the default.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Config {
     /// Dialects to read, all at once.
     pub dialects: DialectSet,
     /// Known tools. Without them any name is accepted, and the dialects that read
     /// known names only are off: `tool_tag`, `python`, `json` and `react`.
+    #[serde(skip)]
     pub catalog: Option<Arc<Catalog>>,
     /// Where reasoning starts.
     pub reasoning: ReasoningMode,
     /// What becomes of calls in the reasoning.
     pub reasoning_calls: ReasoningCalls,
+    /// What becomes of calls in a code fence that the message begins with and that prose follows.
+    pub fenced_calls: FencedCalls,
+    /// Stop strings that were sent to the endpoint. If the message ended by `stop` and one of
+    /// them equals or begins the one closing tag that is due, it took that tag.
+    pub stop: Vec<String>,
     /// Limits on one message.
     pub limits: Limits,
 }
 
 /// Limits on one message. A call past a limit is rejected as `limit`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Limits {
     /// Bytes of one call, and of a rejection's `raw`; default [`MAX_CALL_BYTES`].
     pub call_bytes: usize,

@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::MAX_DEPTH;
-use super::json::{Closer, Lexed, Lexer, LooseStep, read};
-use super::line::{Fence, fence_close, fence_open};
-use super::window::{Match, Window};
-use crate::call::Repair;
+use crate::event::Repair;
+use crate::json::window::{Match, Window};
+use crate::json::{Closer, LexStep, Lexer, LooseStep, read};
+use crate::parse::MAX_DEPTH;
+use crate::parse::marks::fence::{Fence, fence_close, fence_open};
 
 /// Bytes that are read tolerantly, per byte of text: prose may be full of
 /// brackets that begin no JSON.
@@ -55,7 +55,7 @@ pub struct FoundValues {
 ///
 /// What is mended is what is mended in a call's arguments, and each repair is
 /// named; a missing bracket is never supplied. Time is linear in the text, with
-/// a factor of up to [`MAX_DEPTH`](super::MAX_DEPTH) for hostile ones.
+/// a factor of up to [`MAX_DEPTH`](crate::parse::MAX_DEPTH) for hostile ones.
 ///
 /// ```
 /// use toolgraft::parse::find_values;
@@ -69,6 +69,7 @@ pub fn find_values(text: &str) -> FoundValues {
         text,
         tolerance: (text.len() * TOLERANCE).max(MIN_TOLERANCE),
         fence: None,
+        is_json: false,
         found: FoundValues::default(),
     };
     finder.scalar(0..text.len(), false);
@@ -76,11 +77,60 @@ pub fn find_values(text: &str) -> FoundValues {
     finder.found
 }
 
+/// Reads a text that is to be one JSON value: the arguments of a call that came in a field
+/// of its own. Mended as the arguments of a call in text; a code fence may stand around it.
+///
+/// # Errors
+/// What is wrong, and where; also if anything stands beside the value.
+///
+/// ```
+/// use toolgraft::parse::read_value;
+///
+/// assert_eq!(read_value("{\"days\": 3,}").unwrap().value, serde_json::json!({"days": 3}));
+/// assert!(read_value("{\"days\": 3").unwrap_err().unfinished);
+/// ```
+pub fn read_value(text: &str) -> Result<FoundValue, NoValue> {
+    let tolerance = (text.len() * TOLERANCE).max(MIN_TOLERANCE);
+    let mut finder = Finder { text, tolerance, fence: None, is_json: true, found: FoundValues::default() };
+    finder.scalar(0..text.len(), false);
+    finder.run();
+    let FoundValues { values, broken } = finder.found;
+    let beside = |value: &FoundValue| {
+        let (mut before, mut after) = (text[..value.range.start].trim_end(), text[value.range.end..].trim_start());
+        if value.fenced {
+            before = before.rsplit_once('\n').map_or("", |(before, _)| before);
+            after = after.split_once('\n').map_or("", |(_, after)| after);
+        }
+        !before.trim().is_empty() || !after.trim().is_empty()
+    };
+    match values.into_iter().next() {
+        Some(mut value) if !beside(&value) => {
+            if value.fenced {
+                value.repairs.insert(0, Repair::Fence);
+            }
+            Ok(value)
+        }
+        // Of a text that begins with a broken value, what was found stands inside that.
+        found => Err(match (found, broken) {
+            (Some(value), broken) if broken.as_ref().is_none_or(|b| value.range.start < b.range.start) => {
+                let message = format!("something stands beside the JSON value, which ends at byte {}", value.range.end);
+                NoValue { range: 0..text.len(), message, unfinished: false }
+            }
+            (_, Some(broken)) => broken,
+            (_, None) => {
+                NoValue { range: 0..text.len(), message: "there is no JSON value".to_owned(), unfinished: false }
+            }
+        }),
+    }
+}
+
 struct Finder<'t> {
     text: &'t str,
     /// Bytes that may still be read tolerantly.
     tolerance: usize,
     fence: Option<Fence>,
+    /// All of the text is meant to be JSON, so that the mending of last resort is asked too.
+    is_json: bool,
     found: FoundValues,
 }
 
@@ -136,7 +186,7 @@ impl Finder<'_> {
     /// Takes the value that begins with the bracket at `start`; yields where to go on.
     fn compound(&mut self, start: usize) -> usize {
         match self.end_of(start) {
-            Ok(end) => match read(&self.text[start..end], false) {
+            Ok(end) => match read(&self.text[start..end], self.is_json) {
                 Ok(found) => {
                     let (value, repairs) = (found.value, found.repairs);
                     self.found.values.push(FoundValue {
@@ -163,13 +213,13 @@ impl Finder<'_> {
         let mut cursor = start as u64;
         loop {
             match lexer.next(&self.text.as_bytes()[place(cursor)..], &mut cursor) {
-                Lexed::Key(_) | Lexed::ValueStart(_) | Lexed::ValueEnd(_) => {}
-                Lexed::End(end) => return Ok(place(end)),
-                Lexed::More => return Err(unfinished()),
-                Lexed::Fault(_) if lexer.too_deep() => {
+                LexStep::Key(_) | LexStep::ValueStart(_) | LexStep::ValueEnd(_) => {}
+                LexStep::End(end) => return Ok(place(end)),
+                LexStep::More => return Err(unfinished()),
+                LexStep::Fault(_) if lexer.too_deep() => {
                     return Err(Some((format!("it is nested deeper than {MAX_DEPTH} levels"), false)));
                 }
-                Lexed::Fault(_) => break,
+                LexStep::Fault(_) => break,
             }
         }
         if !self.may_be_json(start) {
@@ -233,7 +283,7 @@ fn until_close(body: &str, fence: Fence) -> usize {
 
 /// The head of a text, cut at a character.
 fn floor(text: &str, at: usize) -> &str {
-    &text[..super::window::floor_boundary(text, at.min(text.len()))]
+    &text[..crate::json::window::floor_boundary(text, at.min(text.len()))]
 }
 
 fn place(cursor: u64) -> usize {

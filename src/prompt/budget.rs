@@ -6,7 +6,8 @@
 use std::cmp::Reverse;
 use std::fmt;
 
-use super::{Listing, PromptError};
+use super::error::PromptError;
+use super::options::Listing;
 
 /// How the tools of a prompt are listed, and what that takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -96,7 +97,7 @@ pub(super) fn fit(
 }
 
 /// One tool gets a shorter style.
-struct Step {
+struct Shortening {
     place: usize,
     style: Listing,
     saves: usize,
@@ -107,7 +108,7 @@ fn steps(
     start: &[Listing],
     pinned: &[bool],
     shortest: Listing,
-) -> Result<Vec<Step>, PromptError> {
+) -> Result<Vec<Shortening>, PromptError> {
     let mut sizes = Vec::with_capacity(start.len());
     for (place, style) in start.iter().enumerate() {
         sizes.push(if pinned[place] { 0 } else { measure.tool(place, *style)? });
@@ -119,7 +120,7 @@ fn steps(
             let size = measure.tool(place, *style)?;
             // A tool without parameters may be no shorter as a signature than as brief.
             if size < sizes[place] {
-                level.push(Step { place, style: *style, saves: sizes[place] - size });
+                level.push(Shortening { place, style: *style, saves: sizes[place] - size });
             }
         }
         level.sort_by_key(|step| (Reverse(step.saves), Reverse(step.place)));

@@ -4,14 +4,12 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::example::{display_name, map_strings};
-use super::options::NAME_CHARS;
+use super::options::{DESCRIPTION_CHARS, Listing, NAME_CHARS, NOTE_CHARS, SENTENCE_CHARS, TEXT_CHARS};
 use super::sentence::first_sentence;
 use super::signature::{self, parameters};
-use super::{DESCRIPTION_CHARS, Listing, NOTE_CHARS, SENTENCE_CHARS, TEXT_CHARS};
-use crate::catalog::{Catalog, Server};
 use crate::dialect::Dialect;
 use crate::outcome::{Neutraliser, strip_invisible};
-use crate::tool::{Resource, ResourceTemplate, Tool};
+use crate::tools::{Catalog, Resource, ResourceTemplate, Server, Tool};
 
 /// A server with all that it offers.
 #[derive(Debug, Serialize)]

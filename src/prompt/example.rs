@@ -2,12 +2,11 @@
 
 use serde_json::{Map, Value};
 
-use super::TEXT_CHARS;
-use super::options::NAME_CHARS;
-use crate::catalog::Catalog;
-use crate::dialect::{Dialect, Shape, write_call, write_tool_call};
+use super::options::{NAME_CHARS, SENTENCE_CHARS, TEXT_CHARS};
+use super::sentence::first_sentence;
+use crate::dialect::{Dialect, Lang, Shape, write_call, write_tool_call};
 use crate::outcome::Neutraliser;
-use crate::tool::{ACCESS_RESOURCE, Tool};
+use crate::tools::{ACCESS_RESOURCE, Catalog, Tool};
 
 /// Characters of a string in an example at most.
 const EXAMPLE_CHARS: usize = 120;
@@ -77,10 +76,26 @@ pub(super) fn describe_call(
     Some((built_in.name.clone(), write_tool_call(dialect, catalog, built_in, &arguments)))
 }
 
-/// The call with its marker line and its keys gone: what `type_marker` warns of.
-pub(super) fn wrong_call(neutraliser: &Neutraliser, tool: &Tool) -> String {
-    let arguments = Value::Object(example_arguments(neutraliser, tool));
-    format!("{{\"{}\": {arguments}}}", clean_tool(neutraliser, tool).name)
+/// The question that [`example_call`] answers: what the tool does, and each value of
+/// the call. A model copies an example's values unless it sees where they come from.
+pub(super) fn example_question(lang: Lang, neutraliser: &Neutraliser, tool: &Tool) -> String {
+    let description = tool.description.as_deref().or(tool.title.as_deref()).unwrap_or_default();
+    let does = neutraliser.describe(first_sentence(description), SENTENCE_CHARS);
+    let does = match does.trim_end_matches(['.', '。', ' ', ':', '：', '!', '！']) {
+        "" => neutraliser.describe(&tool.name, NAME_CHARS).replace(['_', '-'], " "),
+        does => does.to_owned(),
+    };
+    let arguments = example_arguments(neutraliser, tool);
+    let (colon, comma) = match lang {
+        Lang::En => (": ", ", "),
+        Lang::Zh => ("：", "，"),
+    };
+    let value = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let values: Vec<String> = arguments.iter().map(|(name, given)| format!("{name} {}", value(given))).collect();
+    if values.is_empty() { does } else { format!("{does}{colon}{}", values.join(comma)) }
 }
 
 fn clean_tool(neutraliser: &Neutraliser, tool: &Tool) -> Tool {

@@ -3,19 +3,18 @@
 use serde::Serialize;
 
 use super::entry::{Lister, ServerView, ToolView};
-use super::example::{describe_call, display_name, example_call, example_tool, read_call, wrong_call};
-use super::options::NAME_CHARS;
-use super::{Listing, NOTE_CHARS, Options, PromptError, TEXT_CHARS};
-use crate::catalog::{Catalog, Server};
+use super::error::PromptError;
+use super::example::{describe_call, display_name, example_call, example_question, example_tool, read_call};
+use super::options::{Listing, NAME_CHARS, NOTE_CHARS, Options, TEXT_CHARS};
 use crate::outcome::Neutraliser;
-use crate::tool::{Tool, ToolChoice};
+use crate::tools::{Catalog, Server, Tool, ToolChoice};
 
 /// Names that are listed where none is near the one that was written.
 pub(super) const NAMES: usize = 40;
 
 /// What the templates of the system text see.
 #[derive(Debug, Serialize)]
-pub(super) struct View {
+pub(super) struct SystemVariables {
     own: String,
     servers: Vec<ServerView>,
     has_tools: bool,
@@ -30,10 +29,20 @@ pub(super) struct View {
     schemas: bool,
     named: String,
     max_calls: Option<usize>,
+    /// A call, and the question that it answers.
     example: Option<String>,
-    wrong: Option<String>,
+    question: Option<String>,
+    /// The same for each tool that is listed with its parameters.
+    examples: Vec<ExampleView>,
     read: Option<String>,
     describe: Option<DescribeView>,
+}
+
+/// A question and the call that answers it.
+#[derive(Debug, Serialize)]
+struct ExampleView {
+    question: String,
+    call: String,
 }
 
 /// How to get at what an index leaves out.
@@ -45,13 +54,13 @@ struct DescribeView {
 
 /// What the template of one tool sees.
 #[derive(Debug, Serialize)]
-pub(super) struct Single {
+pub(super) struct ToolVariables {
     pub(super) tool: ToolView,
 }
 
 /// What the template of a description sees.
 #[derive(Debug, Serialize)]
-pub(super) struct Description {
+pub(super) struct DescribeVariables {
     pub(super) tools: Vec<ToolView>,
     name: String,
     nearest: Vec<String>,
@@ -64,7 +73,7 @@ pub(super) fn view(
     options: &Options,
     neutraliser: &Neutraliser,
     styles: &[Listing],
-) -> Result<View, PromptError> {
+) -> Result<SystemVariables, PromptError> {
     let named = named(catalog, &options.tool_choice)?;
     let silent = options.tool_choice == ToolChoice::None;
     let listed = if silent { &[] } else { catalog.servers() };
@@ -78,7 +87,7 @@ pub(super) fn view(
     let full = options.listing.full();
     let shows = |style| styles.iter().any(|s| *s == style || (*s == Listing::Index && full == style));
     let short = catalog.offered().zip(styles).find(|(_, style)| **style == Listing::Index).map(|(tool, _)| tool);
-    Ok(View {
+    Ok(SystemVariables {
         own: options.system.clone().unwrap_or_default(),
         servers: if silent { Vec::new() } else { servers(catalog, options, neutraliser, styles) },
         has_tools: catalog.offered().next().is_some(),
@@ -94,7 +103,8 @@ pub(super) fn view(
         schemas: shows(Listing::Schema),
         max_calls: options.max_calls,
         example: example.map(|tool| example_call(catalog, dialect, neutraliser, tool)),
-        wrong: example.map(|tool| wrong_call(neutraliser, tool)),
+        question: example.map(|tool| example_question(options.lang, neutraliser, tool)),
+        examples: if silent { Vec::new() } else { examples(catalog, options, neutraliser, (styles, named)) },
         read: resource.map(|(server, uri)| read_call(dialect, neutraliser, server, uri)),
         // Where one tool is demanded, that one stands there in full.
         describe: short.filter(|_| !silent && named.is_none()).and_then(|tool| {
@@ -102,6 +112,23 @@ pub(super) fn view(
             Some(DescribeView { name, example })
         }),
     })
+}
+
+/// An example of each tool that is listed with its parameters; of the one that the
+/// choice names alone.
+fn examples(
+    catalog: &Catalog,
+    options: &Options,
+    neutraliser: &Neutraliser,
+    (styles, named): (&[Listing], Option<&Tool>),
+) -> Vec<ExampleView> {
+    let shown = catalog.offered().zip(styles).filter(|(_, style)| **style != Listing::Index).map(|(tool, _)| tool);
+    let shown = shown.filter(|tool| named.is_none_or(|named| std::ptr::eq(named, *tool)));
+    let example = |tool: &Tool| ExampleView {
+        question: example_question(options.lang, neutraliser, tool),
+        call: example_call(catalog, options.dialect, neutraliser, tool),
+    };
+    shown.map(example).collect()
 }
 
 /// The servers that offer something, with the offered tools in these styles.
@@ -126,7 +153,7 @@ pub(super) fn servers(
 }
 
 /// Values for the description of the tools that a name stands for.
-pub(super) fn describe(catalog: &Catalog, options: &Options, name: &str) -> Description {
+pub(super) fn describe(catalog: &Catalog, options: &Options, name: &str) -> DescribeVariables {
     let neutraliser = Neutraliser::new(catalog);
     let lister = Lister { catalog, dialect: options.dialect, neutraliser: &neutraliser };
     let word = |word: &str| neutraliser.describe(word, NOTE_CHARS);
@@ -136,7 +163,7 @@ pub(super) fn describe(catalog: &Catalog, options: &Options, name: &str) -> Desc
         Err(error) => (Vec::new(), error.nearest),
     };
     let all = catalog.offered().map(|tool| word(&display_name(catalog, options.dialect, tool)));
-    Description {
+    DescribeVariables {
         names: if tools.is_empty() && nearest.is_empty() { all.take(NAMES).collect() } else { Vec::new() },
         tools: tools.iter().map(|tool| lister.tool_within(tool, options.listing.full(), TEXT_CHARS)).collect(),
         name: word(name),

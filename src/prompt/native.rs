@@ -3,16 +3,18 @@
 use serde::Serialize;
 
 use super::entry::ServerView;
+use super::error::PromptError;
 use super::listing::{choice_word, named, servers};
-use super::{Item, Listing, Prompt, PromptError, Round};
-use crate::catalog::Catalog;
+use super::options::Listing;
+use super::round::{Item, Round};
+use super::writer::Prompt;
 use crate::outcome::Neutraliser;
-use crate::tool::{ACCESS_RESOURCE, ToolChoice};
+use crate::tools::{ACCESS_RESOURCE, Catalog, ToolChoice};
 use crate::wire::wire_name;
 
 /// What the template of the system text sees.
 #[derive(Debug, Serialize)]
-struct View {
+struct NativeVariables {
     own: String,
     choice: &'static str,
     named: String,
@@ -36,7 +38,7 @@ impl Prompt {
         let styles = vec![Listing::Index; catalog.offered().count()];
         let silent = options.tool_choice == ToolChoice::None;
         let all = if silent { Vec::new() } else { servers(catalog, options, &neutraliser, &styles) };
-        let view = View {
+        let view = NativeVariables {
             own: options.system.clone().unwrap_or_default(),
             choice: choice_word(catalog, &options.tool_choice),
             named: named.map(|tool| wire_name(tool.server.as_deref(), &tool.name)).unwrap_or_default(),
@@ -87,13 +89,11 @@ fn on_the_wire(catalog: &Catalog, name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::call::{Rejected, RejectedKind};
-    use crate::catalog::Server;
-    use crate::dialect::Dialect;
+    use crate::dialect::{Dialect, Lang};
+    use crate::event::{Rejected, RejectedKind};
     use crate::outcome::{Outcome, Status};
-    use crate::profile::Lang;
     use crate::prompt::Options;
-    use crate::tool::{Resource, Tool};
+    use crate::tools::{Resource, Server, Tool};
 
     fn catalog() -> Catalog {
         let resource = Resource { uri: "docs://start".into(), name: "Start".into(), ..Resource::default() };
@@ -161,6 +161,8 @@ mod tests {
             dialect: Dialect::UseMcpTool,
             call: None,
             count: 0,
+            quoted_in: None,
+            in_text: false,
         };
         let said = |lang| {
             let item = Item::Rejected(&rejected);

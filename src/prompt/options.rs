@@ -2,17 +2,18 @@
 
 use std::sync::Arc;
 
-use super::Template;
-use crate::catalog::Catalog;
-use crate::dialect::Dialect;
+use serde::{Deserialize, Serialize};
+
+use super::template::Template;
+use crate::dialect::{Dialect, Lang, Profile, PromptStyle};
+use crate::message::{TokenCounter, keyword_enum};
 use crate::outcome::RESULT_BYTES;
-use crate::profile::{Lang, Profile};
-use crate::reasoning::keyword_enum;
-use crate::tokens::TokenCounter;
-use crate::tool::ToolChoice;
+use crate::tools::{Catalog, ToolChoice};
 
 /// How tools are listed, from the longest style to the shortest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Listing {
     /// The whole JSON Schema, minified, and the description up to [`TEXT_CHARS`].
     Schema,
@@ -56,18 +57,27 @@ pub const NOTE_CHARS: usize = 300;
 /// descriptions of the `schema` listing and of a tool that is asked about, each.
 pub const TEXT_CHARS: usize = 2_000;
 
-/// What a prompt teaches and how.
-#[derive(Debug, Clone, PartialEq)]
+/// Bytes of one result that the compact style shows at most: a small model loses
+/// the question behind more.
+pub const COMPACT_RESULT_BYTES: usize = 4_096;
+
+/// What a prompt teaches and how. Its stored form has all but the counter of tokens; what
+/// is missing there is the default.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Options {
     /// Call syntax.
     pub dialect: Dialect,
     /// Language of the instructions.
     pub lang: Lang,
+    /// How much it says beside the tools.
+    pub style: PromptStyle,
     /// How tools are listed, where they fit.
     pub listing: Listing,
     /// Tokens that the listing may take; see [`Prompt::compose`](super::Prompt::compose).
     pub tool_budget: Option<usize>,
     /// Counts them.
+    #[serde(skip)]
     pub tokens: TokenCounter,
     /// Templates that replace built-in ones.
     pub templates: Vec<Template>,
@@ -77,7 +87,8 @@ pub struct Options {
     pub tool_choice: ToolChoice,
     /// Calls in one message at most; `None` says nothing about it.
     pub max_calls: Option<usize>,
-    /// Bytes of one result that the model sees at most.
+    /// Bytes of one result that the model sees at most; in the compact style also at
+    /// most [`COMPACT_RESULT_BYTES`].
     pub result_bytes: usize,
 }
 
@@ -88,11 +99,14 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Dialect and language of a model's profile, defaults for the rest.
+    /// Dialect, language and style of a model's profile, defaults for the rest. Where the
+    /// style is a matter of the model's size, set it to what
+    /// [`Profile::style_for`] gives.
     pub fn for_profile(profile: &Profile) -> Self {
         Options {
             dialect: profile.dialect,
             lang: profile.lang,
+            style: profile.style.unwrap_or_default(),
             listing: Listing::default(),
             tool_budget: None,
             tokens: TokenCounter::default(),

@@ -3,13 +3,13 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::example::{display_name, example_call, example_tool, read_call};
+use super::example::{display_name, example_call, example_question, example_tool, read_call};
 use super::listing::{NAMES, named};
-use super::{Earlier, Item, Options, Round};
-use crate::call::{Rejected, RejectedKind};
-use crate::catalog::Catalog;
+use super::options::{NOTE_CHARS, Options};
+use super::round::{Earlier, Item, Round};
+use crate::event::{Rejected, RejectedKind};
 use crate::outcome::{Neutraliser, Status, cut};
-use crate::tool::{ACCESS_RESOURCE, Tool};
+use crate::tools::{ACCESS_RESOURCE, Catalog, Tool};
 
 /// Characters of the arguments of an answered call at most.
 const ARGUMENTS_CHARS: usize = 400;
@@ -31,7 +31,7 @@ const PROBLEM_CHARS: usize = 1_500;
 
 /// What the results template sees.
 #[derive(Debug, Serialize)]
-pub(super) struct View {
+pub(super) struct ResultVariables {
     earlier: Vec<EarlierView>,
     forgotten: usize,
     request: Option<String>,
@@ -42,6 +42,8 @@ pub(super) struct View {
     dialect: &'static str,
     named: Option<String>,
     example: Option<String>,
+    /// What the example answers.
+    question: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -77,6 +79,8 @@ struct RejectedView {
     nearest: Vec<String>,
     names: Vec<String>,
     correct: Option<String>,
+    /// What the correct call answers.
+    question: Option<String>,
 }
 
 /// A text, or its head and tail with the number of bytes missing between.
@@ -88,11 +92,11 @@ struct Bounded {
 }
 
 /// Values for the results message.
-pub(super) fn view(catalog: &Catalog, options: &Options, round: &Round<'_>) -> View {
-    let writer = Writer { catalog, options, neutraliser: Neutraliser::new(catalog) };
+pub(super) fn view(catalog: &Catalog, options: &Options, round: &Round<'_>) -> ResultVariables {
+    let writer = RoundWriter { catalog, options, neutraliser: Neutraliser::new(catalog) };
     let forgotten = round.earlier.len().saturating_sub(RECALLED);
     let items = round.items.iter();
-    View {
+    ResultVariables {
         earlier: round.earlier.iter().skip(forgotten).map(|earlier| writer.earlier(earlier)).collect(),
         forgotten,
         request: round.request.map(|request| writer.request(request)).filter(|request| !request.is_empty()),
@@ -108,17 +112,18 @@ pub(super) fn view(catalog: &Catalog, options: &Options, round: &Round<'_>) -> V
         unmet: items.clone().any(|item| matches!(item, Item::UnmetChoice)),
         dialect: options.dialect.name(),
         named: writer.named().map(|tool| writer.name(tool)),
-        example: writer.example(),
+        example: writer.example_tool().map(|tool| writer.call(tool)),
+        question: writer.example_tool().map(|tool| writer.question(tool)),
     }
 }
 
-struct Writer<'a> {
+struct RoundWriter<'a> {
     catalog: &'a Catalog,
     options: &'a Options,
     neutraliser: Neutraliser,
 }
 
-impl Writer<'_> {
+impl RoundWriter<'_> {
     /// What the person asked for, on one line. Whoever asks for something about a
     /// long text does so at its beginning or at its end.
     fn request(&self, text: &str) -> String {
@@ -165,8 +170,12 @@ impl Writer<'_> {
     }
 
     fn rejected(&self, rejected: &Rejected) -> RejectedView {
-        let tool = self.meant(rejected);
         let unknown = rejected.kind == RejectedKind::UnknownTool;
+        let is_reading = rejected.tool.as_deref() == Some(ACCESS_RESOURCE);
+        // The form at least, where it is what was wrong, or where nothing is like the name.
+        let form =
+            matches!(rejected.kind, RejectedKind::Malformed | RejectedKind::Truncated | RejectedKind::UnknownTool);
+        let tool = self.meant(rejected).or_else(|| self.example_tool().filter(|_| form && !is_reading));
         let all = self.catalog.offered().map(|tool| self.name(tool));
         RejectedView {
             kind: rejected.kind.as_str(),
@@ -177,11 +186,10 @@ impl Writer<'_> {
             names: if unknown && rejected.nearest.is_empty() { all.take(NAMES).collect() } else { Vec::new() },
             correct: match tool {
                 Some(tool) => Some(self.call(tool)),
-                None if rejected.tool.as_deref() == Some(ACCESS_RESOURCE) => self.reading(rejected.server.as_deref()),
-                // The form at least, where it is what was wrong.
-                None if matches!(rejected.kind, RejectedKind::Malformed | RejectedKind::Truncated) => self.example(),
+                None if is_reading => self.reading(rejected.server.as_deref()),
                 None => None,
             },
+            question: tool.map(|tool| self.question(tool)),
         }
     }
 
@@ -208,8 +216,12 @@ impl Writer<'_> {
         named(self.catalog, &self.options.tool_choice).ok().flatten()
     }
 
-    fn example(&self) -> Option<String> {
-        self.named().or_else(|| example_tool(self.catalog, &self.neutraliser)).map(|tool| self.call(tool))
+    fn example_tool(&self) -> Option<&Tool> {
+        self.named().or_else(|| example_tool(self.catalog, &self.neutraliser))
+    }
+
+    fn question(&self, tool: &Tool) -> String {
+        example_question(self.options.lang, &self.neutraliser, tool)
     }
 
     fn call(&self, tool: &Tool) -> String {
@@ -221,7 +233,7 @@ impl Writer<'_> {
     }
 
     fn word(&self, word: &str) -> String {
-        self.neutraliser.describe(word, super::NOTE_CHARS)
+        self.neutraliser.describe(word, NOTE_CHARS)
     }
 
     fn arguments(&self, arguments: &Map<String, Value>, limit: usize) -> String {

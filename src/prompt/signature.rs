@@ -1,8 +1,9 @@
 //! JSON Schemas as TypeScript-like signatures: `get(city: string, days?: integer = 3)`.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use crate::tool::{Tool, resolve};
+use crate::tools::Tool;
+use crate::tools::schema::{Walk, list, properties, reference, required, tuple, types};
 
 /// Deepest nesting of types that is spelled out; below it stands `object` or `any[]`.
 const MAX_DEPTH: usize = 4;
@@ -43,89 +44,95 @@ struct Types<'a> {
 impl Types<'_> {
     /// The type, as deep as it fits into [`MAX_TYPE`].
     fn fitting(&self, schema: &Value) -> String {
-        let deep = (1..=MAX_DEPTH).rev().map(|depth| self.of(schema, depth, &mut Vec::new()));
-        deep.into_iter().find(|text| text.len() <= MAX_TYPE).unwrap_or_else(|| self.of(schema, 0, &mut Vec::new()))
-    }
-
-    fn of(&self, schema: &Value, depth: usize, seen: &mut Vec<String>) -> String {
-        let Some(map) = schema.as_object() else { return "any".to_owned() };
-        if let Some(reference) = map.get("$ref").and_then(Value::as_str) {
-            return self.referred(reference, depth, seen);
+        let mut depth = MAX_DEPTH;
+        loop {
+            let mut spelling = Spelling { walk: Walk::new(self.root), seen: Vec::new() };
+            let text = spelling.of(schema, depth);
+            if depth == 0 || (text.len() <= MAX_TYPE && !spelling.walk.is_over()) {
+                return text;
+            }
+            depth -= 1;
         }
-        if let Some(value) = map.get("const") {
+    }
+}
+
+/// One type that is spelled out.
+struct Spelling<'a> {
+    walk: Walk<'a>,
+    /// References that are being followed.
+    seen: Vec<String>,
+}
+
+impl Spelling<'_> {
+    fn of(&mut self, schema: &Value, depth: usize) -> String {
+        if !schema.is_object() || !self.walk.enter() {
+            return "any".to_owned();
+        }
+        if let Some(reference) = reference(schema) {
+            return self.referred(schema, reference, depth);
+        }
+        if let Some(value) = schema.get("const") {
             return value.to_string();
         }
-        if let Some(values) = map.get("enum").and_then(Value::as_array) {
+        if let Some(values) = schema.get("enum").and_then(Value::as_array) {
             return literals(values);
         }
-        for union in ["anyOf", "oneOf"] {
-            if let Some(branches) = map.get(union).and_then(Value::as_array)
-                && !map.contains_key("properties")
-            {
-                return join(branches.iter().map(|branch| self.of(branch, depth, seen)), " | ");
+        for (union, between) in [("anyOf", " | "), ("oneOf", " | "), ("allOf", " & ")] {
+            if schema.get(union).is_some_and(Value::is_array) && schema.get("properties").is_none() {
+                return join(list(schema, union).map(|branch| self.of(branch, depth)), between);
             }
         }
-        if let Some(parts) = map.get("allOf").and_then(Value::as_array)
-            && !map.contains_key("properties")
-        {
-            return join(parts.iter().map(|part| self.of(part, depth, seen)), " & ");
+        if matches!(schema.get("type"), Some(Value::String(_) | Value::Array(_))) {
+            return join(types(schema).map(|kind| self.plain(kind, schema, depth)), " | ");
         }
-        match map.get("type") {
-            Some(Value::String(kind)) => self.plain(kind, map, depth, seen),
-            Some(Value::Array(kinds)) => {
-                let kinds = kinds.iter().filter_map(Value::as_str);
-                join(kinds.map(|kind| self.plain(kind, map, depth, seen)), " | ")
-            }
-            _ if map.contains_key("properties") => self.plain("object", map, depth, seen),
-            _ if map.contains_key("items") => self.plain("array", map, depth, seen),
+        match ["properties", "items"].map(|key| schema.get(key).is_some()) {
+            [true, _] => self.plain("object", schema, depth),
+            [_, true] => self.plain("array", schema, depth),
             _ => "any".to_owned(),
         }
     }
 
-    fn referred(&self, reference: &str, depth: usize, seen: &mut Vec<String>) -> String {
-        let target = resolve(self.root, reference).filter(|_| !seen.iter().any(|s| s == reference));
+    fn referred(&mut self, schema: &Value, reference: &str, depth: usize) -> String {
+        let target = self.walk.target(schema).filter(|_| !self.seen.iter().any(|s| s == reference));
         let Some(target) = target else { return "any".to_owned() };
-        seen.push(reference.to_owned());
-        let text = self.of(target, depth, seen);
-        seen.pop();
+        self.seen.push(reference.to_owned());
+        let text = self.of(target, depth);
+        self.seen.pop();
         text
     }
 
-    fn plain(&self, kind: &str, map: &Map<String, Value>, depth: usize, seen: &mut Vec<String>) -> String {
+    fn plain(&mut self, kind: &str, schema: &Value, depth: usize) -> String {
         match kind {
-            "array" => self.array(map, depth, seen),
-            "object" => self.object(map, depth, seen),
+            "array" => self.array(schema, depth),
+            "object" => self.object(schema, depth),
             other => other.to_owned(),
         }
     }
 
-    fn array(&self, map: &Map<String, Value>, depth: usize, seen: &mut Vec<String>) -> String {
+    fn array(&mut self, schema: &Value, depth: usize) -> String {
         if depth == 0 {
             return "any[]".to_owned();
         }
-        let tuple = map.get("prefixItems").or(map.get("items")).and_then(Value::as_array);
-        if let Some(tuple) = tuple {
-            let items: Vec<_> = tuple.iter().map(|item| self.of(item, depth - 1, seen)).collect();
+        if let Some(tuple) = tuple(schema) {
+            let items: Vec<_> = tuple.iter().map(|item| self.of(item, depth - 1)).collect();
             return format!("[{}]", items.join(", "));
         }
-        let item = map.get("items").map_or_else(|| "any".to_owned(), |items| self.of(items, depth - 1, seen));
+        let item = schema.get("items").map_or_else(|| "any".to_owned(), |items| self.of(items, depth - 1));
         if item.contains([' ']) && !item.starts_with('{') { format!("({item})[]") } else { format!("{item}[]") }
     }
 
-    fn object(&self, map: &Map<String, Value>, depth: usize, seen: &mut Vec<String>) -> String {
-        let properties = map.get("properties").and_then(Value::as_object).filter(|p| !p.is_empty());
-        let Some(properties) = properties.filter(|_| depth > 0) else {
-            return match map.get("additionalProperties").filter(|v| v.is_object() && depth > 0) {
-                Some(values) if properties.is_none() => format!("{{[key]: {}}}", self.of(values, depth - 1, seen)),
-                _ => "object".to_owned(),
+    fn object(&mut self, schema: &Value, depth: usize) -> String {
+        let has_properties = properties(schema).next().is_some();
+        if !has_properties || depth == 0 {
+            return match schema.get("additionalProperties").filter(|v| v.is_object() && depth > 0) {
+                Some(values) => format!("{{[key]: {}}}", self.of(values, depth - 1)),
+                None => "object".to_owned(),
             };
-        };
-        let required = map.get("required").and_then(Value::as_array);
-        let fields: Vec<String> = properties
-            .iter()
-            .map(|(name, schema)| {
-                let mark = if required.is_some_and(|r| r.iter().any(|n| n == name)) { "" } else { "?" };
-                format!("{}{mark}: {}", key(name), self.of(schema, depth - 1, seen))
+        }
+        let fields: Vec<String> = properties(schema)
+            .map(|(name, property)| {
+                let mark = if required(schema).any(|required| required == name) { "" } else { "?" };
+                format!("{}{mark}: {}", key(name), self.of(property, depth - 1))
             })
             .collect();
         format!("{{{}}}", fields.join(", "))
@@ -170,37 +177,48 @@ pub(super) struct Note {
 /// more than name and type do.
 pub(super) fn notes(tool: &Tool) -> Vec<Note> {
     let Some(root) = &tool.input_schema else { return Vec::new() };
-    let mut notes = Vec::new();
+    let mut notes = Notes { walk: Walk::new(root), context: &tool.name, found: Vec::new() };
     for parameter in tool.parameters() {
-        collect(root, parameter.name.to_owned(), parameter.schema, &tool.name, 0, &mut notes);
+        notes.collect(parameter.name.to_owned(), parameter.schema, 0);
     }
-    notes
+    notes.found
 }
 
-fn collect(root: &Value, path: String, schema: &Value, context: &str, depth: usize, notes: &mut Vec<Note>) {
-    let target = schema.get("$ref").and_then(Value::as_str).and_then(|reference| resolve(root, reference));
-    let text = |key: &str| schema.get(key).or_else(|| target?.get(key)).and_then(Value::as_str);
-    let description = text("description").unwrap_or_default();
-    let obvious = is_obvious(description, &format!("{path} {context}"));
-    let schema = target.unwrap_or(schema);
-    let note = Note {
-        description: if obvious { String::new() } else { description.to_owned() },
-        limits: Some(limits(schema)).filter(|limits| !is_said(description, limits)).unwrap_or_default(),
-        path: path.clone(),
-    };
-    if !(note.description.is_empty() && note.limits.is_empty()) {
-        notes.push(note);
-    }
-    if depth >= 2 {
-        return;
-    }
-    let (inner, path) = match schema.get("items") {
-        Some(items) => (items, format!("{path}[]")),
-        None => (schema, path),
-    };
-    let target = inner.get("$ref").and_then(Value::as_str).and_then(|reference| resolve(root, reference));
-    for (name, property) in target.unwrap_or(inner).get("properties").and_then(Value::as_object).into_iter().flatten() {
-        collect(root, format!("{path}.{name}"), property, context, depth + 1, notes);
+struct Notes<'a> {
+    walk: Walk<'a>,
+    /// The tool's name.
+    context: &'a str,
+    found: Vec<Note>,
+}
+
+impl Notes<'_> {
+    fn collect(&mut self, path: String, schema: &Value, depth: usize) {
+        if !self.walk.enter() {
+            return;
+        }
+        let target = self.walk.target(schema);
+        let text = |key: &str| schema.get(key).or_else(|| target?.get(key)).and_then(Value::as_str);
+        let description = text("description").unwrap_or_default();
+        let obvious = is_obvious(description, &format!("{path} {}", self.context));
+        let schema = target.unwrap_or(schema);
+        let note = Note {
+            description: if obvious { String::new() } else { description.to_owned() },
+            limits: Some(limits(schema)).filter(|limits| !is_said(description, limits)).unwrap_or_default(),
+            path: path.clone(),
+        };
+        if !(note.description.is_empty() && note.limits.is_empty()) {
+            self.found.push(note);
+        }
+        if depth >= 2 {
+            return;
+        }
+        let (inner, path) = match schema.get("items") {
+            Some(items) => (items, format!("{path}[]")),
+            None => (schema, path),
+        };
+        for (name, property) in properties(self.walk.target(inner).unwrap_or(inner)) {
+            self.collect(format!("{path}.{name}"), property, depth + 1);
+        }
     }
 }
 
@@ -258,7 +276,7 @@ fn range(low: Option<String>, high: Option<String>, unit: &str) -> Option<String
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Map, json};
 
     use super::*;
 
@@ -299,6 +317,19 @@ mod tests {
         });
         let text = parameters(&Tool::new("f").with_schema(schema));
         assert_eq!(text, "node?: {next?: any, v?: string}, lost?: any");
+    }
+
+    #[test]
+    fn a_schema_that_unfolds_to_millions_is_spelled_out_as_far_as_it_is_looked_at() {
+        // Each level names the next one twice, under two names.
+        let level = |n: usize| {
+            let next = json!({"$ref": format!("#/$defs/{}", n + 1)});
+            json!({"oneOf": [next, {"allOf": [next]}]})
+        };
+        let mut defs: Map<String, Value> = (0..40).map(|n| (n.to_string(), level(n))).collect();
+        defs.insert("40".to_owned(), json!({"type": "integer"}));
+        let schema = json!({"$defs": defs, "properties": {"a": {"$ref": "#/$defs/0"}}});
+        assert!(parameters(&Tool::new("f").with_schema(schema)).contains("any"));
     }
 
     #[test]

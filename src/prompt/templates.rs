@@ -1,12 +1,14 @@
-//! The templates: those compiled in, and those that the caller brings.
+//! All templates compiled: those of this crate, and those that the caller brings.
 
 use std::error::Error as _;
 
 use minijinja::syntax::SyntaxConfig;
-use minijinja::{Environment, ErrorKind, UndefinedBehavior};
+use minijinja::{Environment, ErrorKind, UndefinedBehavior, Value};
 
-use super::Options;
-use crate::profile::Lang;
+use super::options::Options;
+use super::template::{Template, TemplateError};
+use crate::cause::Cause;
+use crate::dialect::{Introductions, Lang};
 
 macro_rules! templates {
     ($($lang:ident $folder:literal: $($stem:literal),+;)+) => {
@@ -20,72 +22,12 @@ macro_rules! templates {
 }
 
 templates! {
-    En "en": "use_mcp_tool", "tool_tag", "type_marker", "frame", "listing", "tool", "lookup", "rules", "results", "bounded", "native", "native_reply", "thought", "describe", "output";
-    Zh "zh": "use_mcp_tool", "tool_tag", "type_marker", "frame", "listing", "tool", "lookup", "rules", "results", "bounded", "native", "native_reply", "thought", "describe", "output";
+    En "en": "compact", "examples", "compact_results", "use_mcp_tool", "tool_tag", "type_marker", "frame", "listing", "tool", "lookup", "rules", "results", "bounded", "native", "native_reply", "thought", "describe", "output";
+    Zh "zh": "compact", "examples", "compact_results", "use_mcp_tool", "tool_tag", "type_marker", "frame", "listing", "tool", "lookup", "rules", "results", "bounded", "native", "native_reply", "thought", "describe", "output";
 }
-
-/// Name of the template that stands for the whole system text.
-const SYSTEM: &str = "system";
 
 /// Built-in templates that others include, and that may be replaced in them.
 const PARTIALS: &[&str] = &["frame", "listing", "tool", "lookup", "rules"];
-
-/// A template of the caller, in minijinja's syntax (that of Jinja).
-///
-/// Its name says what it replaces: `system` the whole system text; `results` and
-/// `describe` the messages about calls; `frame`, `listing`, `tool`, `lookup` and
-/// `rules` a part of the built-in text. Any other name is a part of the caller's
-/// own, for `{% include "NAME.j2" %}`. The built-in ones can be included and
-/// extended as `en/listing.j2` and so on, and without the folder in the prompt's
-/// language. `docs/prompt.md` lists the variables.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Template {
-    name: String,
-    source: String,
-    origin: String,
-}
-
-impl Template {
-    /// Names that replace something.
-    pub const NAMES: &'static [&'static str] =
-        &[SYSTEM, "results", "describe", "frame", "listing", "tool", "lookup", "rules"];
-
-    /// A template of this name, without `.j2`.
-    pub fn new(name: impl Into<String>, source: impl Into<String>) -> Self {
-        let name = name.into();
-        Template { origin: format!("{name}.j2"), source: source.into(), name }
-    }
-
-    /// The whole system text.
-    pub fn system(source: impl Into<String>) -> Self {
-        Template::new(SYSTEM, source)
-    }
-
-    /// Says what errors call it: the file that it was read from.
-    #[must_use]
-    pub fn from_file(mut self, origin: impl Into<String>) -> Self {
-        self.origin = origin.into();
-        self
-    }
-
-    /// What it replaces, or is included as.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-}
-
-/// A template that does not compile, or cannot be filled.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{origin}{}: {message}", line.map(|line| format!(":{line}")).unwrap_or_default())]
-#[non_exhaustive]
-pub struct TemplateError {
-    /// File or name of the template.
-    pub origin: String,
-    /// Line, from 1.
-    pub line: Option<usize>,
-    /// What is wrong, and the remedy.
-    pub message: String,
-}
 
 /// All templates, compiled. A value that a template names and the program does
 /// not give is an error.
@@ -99,10 +41,10 @@ pub(super) struct Templates {
 impl Templates {
     pub(super) fn new(options: &Options) -> Result<Self, TemplateError> {
         let mut templates = Templates { environment: Environment::new(), lang: options.lang, custom: Vec::new() };
-        templates.compile(options).map_err(|error| templates.problem(&error, &[]))?;
+        templates.compile(options).map_err(|error| templates.problem(error, &[]))?;
         for template in &options.templates {
             templates.custom.push(template.clone());
-            templates.replace(template).map_err(|error| templates.problem(&error, &[]))?;
+            templates.replace(template).map_err(|error| templates.problem(error, &[]))?;
         }
         Ok(templates)
     }
@@ -114,6 +56,7 @@ impl Templates {
         environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
         environment.add_global("lang", options.lang.as_str());
         environment.add_global("dialect", options.dialect.name());
+        environment.add_global("introductions", Value::from_pairs(Introductions::of(options.lang).named()));
         for (lang, stem, source) in TEMPLATES {
             environment.add_template_owned(format!("{lang}/{stem}.j2"), *source)?;
             if *lang == options.lang && !options.templates.is_empty() {
@@ -139,9 +82,9 @@ impl Templates {
         &self.custom
     }
 
-    /// The template of the system text, of which the built-in one has this stem.
-    pub(super) fn system_stem<'a>(&self, stem: &'a str) -> &'a str {
-        if self.custom.iter().any(|template| template.name == SYSTEM) { SYSTEM } else { stem }
+    /// The template of this name if it is the caller's, else the built-in one.
+    pub(super) fn own_or<'a>(&self, own: &'a str, built_in: &'a str) -> &'a str {
+        if self.custom.iter().any(|template| template.name == own) { own } else { built_in }
     }
 
     pub(super) fn render(&self, stem: &str, view: minijinja::Value) -> Result<String, TemplateError> {
@@ -149,7 +92,7 @@ impl Templates {
         let variables: Vec<String> = view.try_iter().into_iter().flatten().map(|key| key.to_string()).collect();
         let template = self.environment.get_template(&format!("{folder}{stem}.j2"));
         let text = template.and_then(|template| template.render(view));
-        text.map(|text| text.trim().to_owned()).map_err(|error| self.problem(&error, &variables))
+        text.map(|text| text.trim().to_owned()).map_err(|error| self.problem(error, &variables))
     }
 
     /// A variable that a template of the caller names and that is not among these.
@@ -169,6 +112,7 @@ impl Templates {
             origin: template.origin.clone(),
             line: line.map(|line| line + 1),
             message: format!("there is no variable `{name}`; there are {}", self.listed(variables)),
+            source: None,
         })
     }
 
@@ -181,8 +125,8 @@ impl Templates {
 
     /// What is wrong, in words for the template's author. The innermost error
     /// says it, where one template includes another.
-    fn problem(&self, error: &minijinja::Error, variables: &[String]) -> TemplateError {
-        let mut inner = error;
+    fn problem(&self, error: minijinja::Error, variables: &[String]) -> TemplateError {
+        let mut inner = &error;
         while let Some(source) = inner.source().and_then(|source| source.downcast_ref::<minijinja::Error>()) {
             inner = source;
         }
@@ -208,7 +152,8 @@ impl Templates {
             (ErrorKind::SyntaxError, _) => detail.to_owned(),
             (kind, _) => format!("{kind}: {detail}"),
         };
-        TemplateError { origin: self.origin(inner.name().unwrap_or_default()), line: inner.line(), message }
+        let (origin, line) = (self.origin(inner.name().unwrap_or_default()), inner.line());
+        TemplateError { origin, line, message, source: Some(Cause::new(error)) }
     }
 
     /// The file of a template by its name in the environment.

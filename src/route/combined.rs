@@ -6,9 +6,8 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 
 use super::{Invocation, Toolbox};
-use crate::catalog::Catalog;
 use crate::outcome::Outcome;
-use crate::tool::ACCESS_RESOURCE;
+use crate::tools::{ACCESS_RESOURCE, Catalog};
 
 /// Several toolboxes as one: their catalogs in order, each call to the toolbox
 /// that has its server and tool.
@@ -124,7 +123,7 @@ mod tests {
     use super::*;
     use crate::outcome::Status;
     use crate::route::Functions;
-    use crate::tool::Tool;
+    use crate::tools::Tool;
 
     fn says(server: &str, tool: &str) -> Functions {
         let answer = format!("{server} ran {tool}");

@@ -10,9 +10,10 @@ use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 
 use super::{Invocation, Toolbox};
-use crate::catalog::{Catalog, Server};
+#[cfg(feature = "typed")]
+use crate::event::decode_arguments;
 use crate::outcome::{Outcome, Status};
-use crate::tool::Tool;
+use crate::tools::{Catalog, Server, Tool};
 
 /// Tools that are functions of this program.
 ///
@@ -20,8 +21,8 @@ use crate::tool::Tool;
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
 /// use serde_json::{Map, Value, json};
-/// use toolgraft::route::{Functions, Invocation, Toolbox};
-/// use toolgraft::tool::Tool;
+/// use toolgraft::{Functions, Tool};
+/// use toolgraft::route::{Invocation, Toolbox};
 ///
 /// let tools = Functions::new("math").with(
 ///     Tool::new("add").with_schema(json!({
@@ -95,6 +96,9 @@ impl Functions {
     /// JSON text and as the structured result, an [`Outcome`] (which may carry
     /// events for the interface) as it is. An error becomes
     /// [`Status::ToolError`](crate::outcome::Status::ToolError), and so does a panic.
+    ///
+    /// The function runs where the turn is polled, so it must not block: see
+    /// [`blocking`](Functions::blocking).
     #[must_use]
     pub fn with<F, Fut, T, E>(mut self, tool: Tool, function: F) -> Self
     where
@@ -110,6 +114,105 @@ impl Functions {
         self.functions.insert(tool.name.clone(), Box::new(run));
         self.offer(tool);
         self
+    }
+
+    /// Adds a tool and a function behind it that blocks: one that reads files, computes for
+    /// long, or calls a library without `async`. It runs on one of tokio's threads for such
+    /// work, so neither the turn's stream nor other calls wait for it; outside of a runtime it
+    /// runs where it is called. DefaultDecision as [`with`](Functions::with).
+    ///
+    /// Such a function cannot be stopped: a call that is cancelled or takes too long is
+    /// over for the turn, and the function runs to its end, its result dropped.
+    #[must_use]
+    pub fn blocking<F, T, E>(self, tool: Tool, function: F) -> Self
+    where
+        F: Fn(Map<String, Value>) -> Result<T, E> + Send + Sync + 'static,
+        T: IntoOutcome,
+        E: std::fmt::Display,
+    {
+        let function = Arc::new(function);
+        self.with(tool, move |arguments| {
+            let function = function.clone();
+            let run = move || match function(arguments) {
+                Ok(answer) => answer.into_outcome(),
+                Err(error) => Outcome::error(error.to_string()),
+            };
+            async move {
+                let outcome = match tokio::runtime::Handle::try_current() {
+                    Ok(runtime) => match runtime.spawn_blocking(run).await {
+                        Ok(outcome) => outcome,
+                        // As in a function that does not block: `run` names the tool.
+                        Err(failed) => match failed.try_into_panic() {
+                            Ok(panic) => std::panic::resume_unwind(panic),
+                            Err(stopped) => Outcome::error(stopped.to_string()),
+                        },
+                    },
+                    Err(_) => run(),
+                };
+                Ok::<_, std::convert::Infallible>(outcome)
+            }
+        })
+    }
+
+    /// Adds a tool whose arguments are a type of the program: it gives the tool's schema, and
+    /// the function gets a value of it. What the function returns is serialised, and becomes
+    /// the outcome as for [`with`](Functions::with).
+    ///
+    /// A doc comment on the type describes the tool, one on a field the parameter, unless the
+    /// tool has a description or a schema already. Arguments that the schema accepts and the
+    /// type does not are an error that the model reads and that names the field.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// use schemars::JsonSchema;
+    /// use serde::{Deserialize, Serialize};
+    /// use serde_json::json;
+    /// use toolgraft::{Functions, Tool};
+    /// use toolgraft::route::{Invocation, Toolbox};
+    ///
+    /// /// Weather of the next days.
+    /// #[derive(Deserialize, JsonSchema)]
+    /// struct Forecast {
+    ///     /// City, in English.
+    ///     city: String,
+    ///     days: Option<u8>,
+    /// }
+    ///
+    /// #[derive(Serialize)]
+    /// struct Day { celsius: i32 }
+    ///
+    /// let tools = Functions::new("weather").typed(Tool::new("forecast"), |asked: Forecast| async move {
+    ///     if asked.city.is_empty() { Err("which city?") } else { Ok(vec![Day { celsius: 21 }]) }
+    /// });
+    /// let catalog = tools.catalog();
+    /// let tool = catalog.tools().next().unwrap();
+    /// assert_eq!(tool.description.as_deref(), Some("Weather of the next days."));
+    /// assert_eq!(tool.parameters().next().unwrap().name, "city");
+    /// let call = Invocation::new("forecast").with_arguments(json!({ "city": "Oslo" }));
+    /// assert_eq!(tools.call(call).await.text, r#"[{"celsius":21}]"#);
+    /// # }
+    /// ```
+    #[cfg(feature = "typed")]
+    #[must_use]
+    pub fn typed<A, F, Fut, T, E>(self, tool: Tool, function: F) -> Self
+    where
+        A: serde::de::DeserializeOwned + schemars::JsonSchema,
+        F: Fn(A) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<T, E>> + Send + 'static,
+        T: serde::Serialize,
+        E: std::fmt::Display,
+    {
+        let tool = tool.with_arguments_of::<A>();
+        let name = tool.name.clone();
+        let function = Arc::new(function);
+        self.with(tool, move |arguments: Map<String, Value>| {
+            let running = decode_arguments::<A>(&name, &arguments).map(|arguments| function(arguments));
+            async move {
+                let answer = running.map_err(|error| error.to_string())?.await.map_err(|error| error.to_string())?;
+                serde_json::to_value(answer).map_err(|error| format!("the result cannot be written as JSON: {error}"))
+            }
+        })
     }
 
     /// Adds a display-only tool: nothing runs, and the arguments that its schema
@@ -220,6 +323,85 @@ mod tests {
         let outcome = tools.call(Invocation::new("draw")).await;
         assert_eq!((outcome.text.as_str(), outcome.structured.as_ref()), ("drawn", None));
         assert_eq!(outcome.events[0].data, json!({ "points": [1, 2] }));
+    }
+
+    #[tokio::test]
+    async fn a_function_that_blocks_holds_no_other_call_back() {
+        let (send, receive) = std::sync::mpsc::channel::<u32>();
+        let receive = std::sync::Mutex::new(receive);
+        let tools = Functions::new("local")
+            .blocking(Tool::new("wait"), move |_| {
+                receive.lock().unwrap().recv_timeout(std::time::Duration::from_secs(60))
+            })
+            .with(Tool::new("send"), move |_| std::future::ready(send.send(7).map(|()| "sent")));
+        // One thread: were the first call to block it, the second could never begin.
+        let (waited, sent) = tokio::join!(tools.call(Invocation::new("wait")), tools.call(Invocation::new("send")));
+        assert_eq!((waited.text.as_str(), sent.text.as_str()), ("7", "sent"));
+    }
+
+    #[tokio::test]
+    async fn a_blocking_function_fails_as_others_do() {
+        let tools = Functions::new("local").blocking(Tool::new("fail"), |_| Err::<String, _>("no luck")).blocking(
+            Tool::new("crash"),
+            |arguments| {
+                assert!(arguments.contains_key("never"), "boom");
+                Ok::<_, String>("unreachable")
+            },
+        );
+        assert_eq!(tools.call(Invocation::new("fail")).await.text, "no luck");
+        let crashed = tools.call(Invocation::new("crash")).await;
+        assert_eq!(crashed.text, "the tool \"crash\" failed inside: boom");
+    }
+
+    #[test]
+    fn a_blocking_function_needs_no_runtime() {
+        let tools = Functions::unnamed().blocking(Tool::new("f"), |_| Ok::<_, String>("done"));
+        let outcome = tools.call(Invocation::new("f")).now_or_never().unwrap();
+        assert_eq!(outcome.text, "done");
+    }
+
+    #[cfg(feature = "typed")]
+    #[tokio::test]
+    async fn a_typed_functions_schema_and_arguments_are_its_types() {
+        /// Plans a trip.
+        #[derive(serde::Deserialize, schemars::JsonSchema)]
+        struct Plan {
+            /// Where to.
+            stops: Vec<Stop>,
+            note: Option<String>,
+        }
+        #[derive(serde::Deserialize, schemars::JsonSchema)]
+        struct Stop {
+            city: String,
+            days: u8,
+        }
+        let plan = |plan: Plan| async move {
+            let days: u32 = plan.stops.iter().map(|stop| u32::from(stop.days)).sum();
+            let first = plan.stops.first().map(|stop| stop.city.clone());
+            first.map(|first| (first, days, plan.note)).ok_or("no stops")
+        };
+        let tools = Functions::new("trips").typed(Tool::new("plan"), plan);
+        let catalog = tools.catalog();
+        let tool = catalog.find(None, "plan").unwrap().tool;
+        assert_eq!(tool.description.as_deref(), Some("Plans a trip."));
+        let parameters: Vec<_> = tool.parameters().map(|p| (p.name, p.required)).collect();
+        assert_eq!(parameters, [("stops", true), ("note", false)]);
+        let schema = tool.input_schema.as_ref().unwrap();
+        assert_eq!((schema.get("$schema"), schema.get("title")), (None, None));
+        assert_eq!(schema["properties"]["stops"]["description"], "Where to.");
+
+        let call = |arguments| tools.call(Invocation::new("plan").with_arguments(arguments));
+        let outcome = call(json!({ "stops": [{ "city": "Oslo", "days": 2 }] })).await;
+        assert_eq!(outcome.structured, Some(json!(["Oslo", 2, null])));
+        assert_eq!(call(json!({ "stops": [] })).await.text, "no stops");
+        let wrong = call(json!({ "stops": [{ "city": "Oslo", "days": 300 }] })).await;
+        assert_eq!(wrong.status, Status::ToolError);
+        assert!(wrong.text.contains("`stops[0].days`") && wrong.text.contains("plan"), "{}", wrong.text);
+
+        let own = Functions::unnamed().typed(Tool::new("plan").with_description("Mine.").with_schema(json!({})), plan);
+        let catalog = own.catalog();
+        let tool = catalog.tools().next().unwrap();
+        assert_eq!((tool.description.as_deref(), &tool.input_schema), (Some("Mine."), &Some(json!({}))));
     }
 
     #[tokio::test]

@@ -1,20 +1,24 @@
 //! Calls to outcomes: toolboxes of in-process functions and of MCP servers.
 
 mod combined;
-mod functions;
+pub(crate) mod functions;
 #[cfg(feature = "mcp")]
 pub mod mcp;
 
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::catalog::Catalog;
+use crate::event::{DecodeError, decode_arguments};
 use crate::outcome::Outcome;
+use crate::tools::Catalog;
 
 pub use combined::Toolboxes;
-pub use functions::{Functions, IntoOutcome};
+#[cfg(test)]
+pub(crate) use functions::Functions;
+pub use functions::IntoOutcome;
 
 /// One validated call on its way to a tool.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -23,7 +27,7 @@ pub struct Invocation {
     pub id: String,
     /// Server, as the catalog names it.
     pub server: Option<String>,
-    /// Tool; [`ACCESS_RESOURCE`](crate::tool::ACCESS_RESOURCE) for a resource.
+    /// Tool; [`ACCESS_RESOURCE`](crate::tools::ACCESS_RESOURCE) for a resource.
     pub tool: String,
     /// Arguments, as the tool's schema wants them.
     pub arguments: Map<String, Value>,
@@ -50,6 +54,14 @@ impl Invocation {
             _ => Map::new(),
         };
         self
+    }
+
+    /// The arguments as a type of the program.
+    ///
+    /// # Errors
+    /// [`DecodeError`] names the field that does not fit.
+    pub fn decode<T: DeserializeOwned>(&self) -> Result<T, DecodeError> {
+        decode_arguments(&self.tool, &self.arguments)
     }
 }
 

@@ -4,13 +4,14 @@ use std::io::{self, BufRead};
 
 use serde::Deserialize;
 
-use super::{
-    Cut, CutReason, Finish, NativeCall, Note, READABLE, RecordedCall, RecordedNotice, RecordedOutcome, Recording,
-    Round, Sent, Session, TimedDelta, Usage, json,
+use super::json;
+use super::recording::{
+    Cut, CutReason, Finish, Note, READABLE, RecordedCall, RecordedNotice, RecordedOutcome, Recording, Round, Sent,
+    Session, TimedDelta,
 };
-use crate::call::{Call, Rejected};
-use crate::catalog::Server;
-use crate::message::Message;
+use crate::event::{Call, Rejected};
+use crate::message::{Message, NativeCall, Usage};
+use crate::tools::Server;
 
 /// Why a text cannot be read as a recording. Lines and columns count from 1,
 /// columns in bytes.
@@ -52,6 +53,8 @@ pub enum ReadError {
         line: usize,
         /// Column of the first bad byte.
         column: usize,
+        /// The error behind it; it counts within the line.
+        source: std::str::Utf8Error,
     },
     /// A line is not the JSON that its type wants.
     #[error("line {line}, column {column}: {message}")]
@@ -62,6 +65,8 @@ pub enum ReadError {
         column: usize,
         /// What is wrong.
         message: String,
+        /// The error behind it; it counts within the line.
+        source: serde_json::Error,
     },
 }
 
@@ -107,7 +112,7 @@ struct Reader {
 /// Fields of each line type, `type` aside.
 const FIELDS: &[(&str, &[&str])] = &[
     ("session", &["toolgraft", "title", "model", "profile", "dialect", "reasoning", "reasoning_calls"]),
-    ("request", &["at", "model", "kept", "dropped", "temperature", "max_tokens", "native"]),
+    ("request", &["at", "model", "kept", "dropped", "temperature", "max_tokens", "stop", "native"]),
     ("tools", &["servers"]),
     ("message", &["role", "content", "calls", "call_id", "reasoning"]),
     ("delta", &["kind", "text", "ms"]),
@@ -147,7 +152,11 @@ impl Reader {
 
     fn line(&mut self, bytes: &[u8]) -> Result<(), ReadError> {
         let line = self.line;
-        let text = std::str::from_utf8(bytes).map_err(|e| ReadError::Utf8 { line, column: e.valid_up_to() + 1 })?;
+        let text = std::str::from_utf8(bytes).map_err(|source| ReadError::Utf8 {
+            line,
+            column: source.valid_up_to() + 1,
+            source,
+        })?;
         let text = if line == 1 { text.strip_prefix('\u{feff}').unwrap_or(text) } else { text };
         let text = text.trim_end_matches(['\n', '\r']);
         if text.trim().is_empty() {
@@ -164,7 +173,7 @@ impl Reader {
         let head: json::Head = match json::parse(text) {
             Ok(head) => head,
             Err(_) if !self.started => return Err(self.no_session("something else than a JSON object")),
-            Err(error) => return Err(self.json(&error)),
+            Err(error) => return Err(self.json(error)),
         };
         let Some(kind) = head.kind.as_deref() else {
             if !self.started {
@@ -214,7 +223,7 @@ impl Reader {
                 self.request().sent = Some(sent);
             }
             "tools" => {
-                let Tools { servers } = self.parse(text)?;
+                let ToolsLine { servers } = self.parse(text)?;
                 self.request().tools = Some(servers);
             }
             "message" => {
@@ -238,11 +247,11 @@ impl Reader {
                 self.answer().finish = Some(finish);
             }
             "call" => {
-                let Found { id, index, call } = self.parse(text)?;
+                let CallLine { id, index, call } = self.parse(text)?;
                 self.last().calls.push(RecordedCall { index, id, result: Ok(call) });
             }
             "rejected" => {
-                let Refused { id, index, rejected } = self.parse(text)?;
+                let RejectedLine { id, index, rejected } = self.parse(text)?;
                 self.last().calls.push(RecordedCall { index, id, result: Err(rejected) });
             }
             "outcome" => {
@@ -312,21 +321,21 @@ impl Reader {
     }
 
     fn parse<T: serde::de::DeserializeOwned>(&self, text: &str) -> Result<T, ReadError> {
-        json::parse(text).map_err(|e| self.json(&e))
+        json::parse(text).map_err(|e| self.json(e))
     }
 
-    fn json(&self, error: &serde_json::Error) -> ReadError {
-        ReadError::Json { line: self.line, column: error.column().max(1), message: json::words(error) }
+    fn json(&self, source: serde_json::Error) -> ReadError {
+        ReadError::Json { line: self.line, column: source.column().max(1), message: json::words(&source), source }
     }
 }
 
 #[derive(Deserialize)]
-struct Tools {
+struct ToolsLine {
     servers: Vec<Server>,
 }
 
 #[derive(Deserialize)]
-struct Found {
+struct CallLine {
     #[serde(default)]
     id: Option<String>,
     index: u32,
@@ -334,7 +343,7 @@ struct Found {
 }
 
 #[derive(Deserialize)]
-struct Refused {
+struct RejectedLine {
     #[serde(default)]
     id: Option<String>,
     index: u32,

@@ -10,12 +10,12 @@ use futures::future::BoxFuture;
 use futures::stream::{BoxStream, Stream, StreamExt};
 
 use super::{NativeCall, RecordedNotice, RecordedOutcome, Sent, Session, Writer};
-use crate::call::{Call, Rejected};
-use crate::catalog::Catalog;
+use crate::event::{Call, Rejected};
 use crate::message::{Delta, DeltaKind, FinishReason, Message, Usage};
-use crate::model::{Model, ModelError, ModelEvent, Request};
+use crate::model::{ContextWindow, Model, ModelError, ModelEvent, Request};
 use crate::outcome::Outcome;
 use crate::secrets::{Hider, Secrets};
+use crate::tools::Catalog;
 
 type Answer = BoxStream<'static, Result<ModelEvent, ModelError>>;
 
@@ -30,10 +30,10 @@ type Answer = BoxStream<'static, Result<ModelEvent, ModelError>>;
 /// pieces cut them.
 #[derive(Clone)]
 pub struct Recorder {
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<RecorderState>>,
 }
 
-struct State {
+struct RecorderState {
     writer: Writer<Box<dyn io::Write + Send>>,
     secrets: Secrets,
     began: Instant,
@@ -42,19 +42,19 @@ struct State {
     catalog: Option<Catalog>,
     /// Number of the answer that is written; pieces of an older one are left out.
     answer: u64,
-    open: Option<Open>,
+    open: Option<OpenRound>,
     /// Lines about the answer that must stand behind its end.
-    behind: Vec<Behind>,
-    failed: Option<String>,
+    behind: Vec<AfterAnswer>,
+    failed: Option<Arc<io::Error>>,
 }
 
 /// An answer that is not over.
-struct Open {
+struct OpenRound {
     sent: Instant,
     hiders: [(DeltaKind, Hider<u64>); 2],
 }
 
-enum Behind {
+enum AfterAnswer {
     Call(u32, Option<String>, Box<Result<Call, Rejected>>),
     Outcome(Box<RecordedOutcome>),
     Notice(RecordedNotice),
@@ -71,7 +71,7 @@ impl Recorder {
     pub fn with_secrets(to: impl io::Write + Send + 'static, session: &Session, secrets: Secrets) -> Self {
         let to: Box<dyn io::Write + Send> = Box::new(to);
         let (writer, failed) = Writer::begin(to, session, secrets.clone());
-        let state = State {
+        let state = RecorderState {
             writer,
             secrets,
             began: Instant::now(),
@@ -80,7 +80,7 @@ impl Recorder {
             answer: 0,
             open: None,
             behind: Vec::new(),
-            failed: failed.err().map(|error| error.to_string()),
+            failed: failed.err().map(Arc::new),
         };
         Recorder { state: Arc::new(Mutex::new(state)) }
     }
@@ -103,19 +103,19 @@ impl Recorder {
 
     /// A call that was found in the answer; `index` counts from 0.
     pub fn call(&self, index: u32, id: Option<&str>, call: &Call) {
-        self.state().behind(Behind::Call(index, id.map(str::to_owned), Box::new(Ok(call.clone()))));
+        self.state().behind(AfterAnswer::Call(index, id.map(str::to_owned), Box::new(Ok(call.clone()))));
     }
 
     /// A call in the answer that must not run.
     pub fn rejected(&self, index: u32, id: Option<&str>, rejected: &Rejected) {
-        self.state().behind(Behind::Call(index, id.map(str::to_owned), Box::new(Err(rejected.clone()))));
+        self.state().behind(AfterAnswer::Call(index, id.map(str::to_owned), Box::new(Err(rejected.clone()))));
     }
 
     /// What became of a call.
     pub fn outcome(&self, id: &str, outcome: &Outcome) {
         let mut state = self.state();
         let outcome = RecordedOutcome { id: id.to_owned(), outcome: outcome.clone(), at: Some(state.now()) };
-        state.behind(Behind::Outcome(Box::new(outcome)));
+        state.behind(AfterAnswer::Outcome(Box::new(outcome)));
     }
 
     /// Something that was said beside the answer and the outcomes; `kind` is a
@@ -123,15 +123,15 @@ impl Recorder {
     pub fn notice(&self, kind: &str, text: &str) {
         let mut state = self.state();
         let notice = RecordedNotice { kind: kind.to_owned(), text: text.to_owned(), at: Some(state.now()) };
-        state.behind(Behind::Notice(notice));
+        state.behind(AfterAnswer::Notice(notice));
     }
 
     /// Why the recording is incomplete: the first line that could not be written.
-    pub fn error(&self) -> Option<String> {
+    pub fn error(&self) -> Option<Arc<io::Error>> {
         self.state().failed.clone()
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, RecorderState> {
         // A panic elsewhere cannot leave half a line: each is one write.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -143,7 +143,7 @@ impl std::fmt::Debug for Recorder {
     }
 }
 
-impl State {
+impl RecorderState {
     fn now(&self) -> u64 {
         millis(self.began)
     }
@@ -152,7 +152,7 @@ impl State {
         if self.failed.is_none()
             && let Err(error) = line(&mut self.writer)
         {
-            self.failed = Some(error.to_string());
+            self.failed = Some(Arc::new(error));
         }
     }
 
@@ -176,6 +176,7 @@ impl State {
             dropped: if all { None } else { dropped },
             temperature: request.temperature,
             max_tokens: request.max_tokens,
+            stop: request.stop.clone(),
             native: !request.tools.is_empty(),
         };
         self.write(|to| to.request(&sent));
@@ -185,7 +186,7 @@ impl State {
         self.messages.clone_from(&request.messages);
         let hider = |kind| (kind, Hider::new(self.secrets.clone()));
         let hiders = [hider(DeltaKind::Content), hider(DeltaKind::Reasoning)];
-        self.open = Some(Open { sent: Instant::now(), hiders });
+        self.open = Some(OpenRound { sent: Instant::now(), hiders });
         self.answer += 1;
         self.answer
     }
@@ -239,18 +240,18 @@ impl State {
         }
     }
 
-    fn behind(&mut self, line: Behind) {
+    fn behind(&mut self, line: AfterAnswer) {
         if self.open.is_some() { self.behind.push(line) } else { self.line(&line) }
     }
 
-    fn line(&mut self, line: &Behind) {
+    fn line(&mut self, line: &AfterAnswer) {
         self.write(|to| match line {
-            Behind::Call(index, id, result) => match &**result {
+            AfterAnswer::Call(index, id, result) => match &**result {
                 Ok(call) => to.call(*index, id.as_deref(), call),
                 Err(rejected) => to.rejected(*index, id.as_deref(), rejected),
             },
-            Behind::Outcome(outcome) => to.outcome(outcome),
-            Behind::Notice(notice) => to.notice(notice),
+            AfterAnswer::Outcome(outcome) => to.outcome(outcome),
+            AfterAnswer::Notice(notice) => to.notice(notice),
         });
     }
 }
@@ -283,6 +284,10 @@ impl<M: Model> Model for RecordedModel<M> {
     fn native_tools(&self, model: Option<&str>) -> BoxFuture<'static, Option<bool>> {
         self.model.native_tools(model)
     }
+
+    fn context_window(&self, model: Option<&str>) -> BoxFuture<'static, Option<ContextWindow>> {
+        self.model.context_window(model)
+    }
 }
 
 /// An answer that is handed on and written.
@@ -303,7 +308,10 @@ impl Watched {
         match event {
             Some(Ok(ModelEvent::Delta(delta))) => state.delta(delta),
             Some(Ok(ModelEvent::Call(call))) => state.native_call(call),
+            Some(Ok(ModelEvent::ConstraintRefused(_))) => {}
             Some(Ok(ModelEvent::Usage(usage))) => state.usage(*usage),
+            // Nothing that a replay could use.
+            Some(Ok(ModelEvent::Fields(_) | ModelEvent::Progress(_))) => {}
             Some(Ok(ModelEvent::Finish(reason))) => {
                 state.finish(reason);
                 self.over = true;
@@ -311,7 +319,7 @@ impl Watched {
             Some(Err(error)) => {
                 let notice =
                     RecordedNotice { kind: "error".to_owned(), text: error.to_string(), at: Some(state.now()) };
-                state.behind(Behind::Notice(notice));
+                state.behind(AfterAnswer::Notice(notice));
                 state.finish(&broken());
                 self.over = true;
             }

@@ -4,13 +4,13 @@ use std::io;
 
 use serde::Serialize;
 
-use super::{
-    Finish, NativeCall, RecordedCall, RecordedNotice, RecordedOutcome, Round, Sent, Session, TimedDelta, Usage, VERSION,
+use super::recording::{
+    Finish, RecordedCall, RecordedNotice, RecordedOutcome, Recording, Round, Sent, Session, TimedDelta, VERSION,
 };
-use crate::call::{Call, Rejected};
-use crate::catalog::Server;
-use crate::message::{DeltaKind, FinishReason, Message};
+use crate::event::{Call, Rejected};
+use crate::message::{DeltaKind, FinishReason, Message, NativeCall, Usage};
 use crate::secrets::Secrets;
+use crate::tools::Server;
 
 /// Writes a recording, one line per method, each flushed.
 #[derive(Debug)]
@@ -18,6 +18,17 @@ pub struct Writer<W> {
     to: W,
     line: Vec<u8>,
     secrets: Secrets,
+}
+
+impl Recording {
+    /// Writes all of it, the notes and the cut aside.
+    ///
+    /// # Errors
+    /// Those of the writer below.
+    pub fn write(&self, to: impl std::io::Write) -> std::io::Result<()> {
+        let mut writer = Writer::new(to, &self.session)?;
+        self.rounds.iter().try_for_each(|round| writer.round(round))
+    }
 }
 
 /// A line: its type, then its fields.
@@ -42,13 +53,13 @@ impl<W: io::Write> Writer<W> {
     /// what became of the `session` line.
     pub(super) fn begin(to: W, session: &Session, secrets: Secrets) -> (Self, io::Result<()>) {
         #[derive(Serialize)]
-        struct Body<'a> {
+        struct SessionLine<'a> {
             toolgraft: u64,
             #[serde(flatten)]
             session: &'a Session,
         }
         let mut writer = Writer { to, line: Vec::new(), secrets };
-        let begun = writer.write("session", &Body { toolgraft: VERSION, session });
+        let begun = writer.write("session", &SessionLine { toolgraft: VERSION, session });
         (writer, begun)
     }
 
@@ -62,10 +73,10 @@ impl<W: io::Write> Writer<W> {
     #[expect(clippy::missing_errors_doc, reason = "see `new`")]
     pub fn tools(&mut self, servers: &[Server]) -> io::Result<()> {
         #[derive(Serialize)]
-        struct Body<'a> {
+        struct ToolsLine<'a> {
             servers: &'a [Server],
         }
-        self.write("tools", &Body { servers })
+        self.write("tools", &ToolsLine { servers })
     }
 
     /// A message that was sent and was not part of the request before.
@@ -102,26 +113,26 @@ impl<W: io::Write> Writer<W> {
     #[expect(clippy::missing_errors_doc, reason = "see `new`")]
     pub fn call(&mut self, index: u32, id: Option<&str>, call: &Call) -> io::Result<()> {
         #[derive(Serialize)]
-        struct Body<'a> {
+        struct CallLine<'a> {
             #[serde(skip_serializing_if = "Option::is_none")]
             id: Option<&'a str>,
             index: u32,
             call: &'a Call,
         }
-        self.write("call", &Body { id, index, call })
+        self.write("call", &CallLine { id, index, call })
     }
 
     /// A call that must not run.
     #[expect(clippy::missing_errors_doc, reason = "see `new`")]
     pub fn rejected(&mut self, index: u32, id: Option<&str>, rejected: &Rejected) -> io::Result<()> {
         #[derive(Serialize)]
-        struct Body<'a> {
+        struct RejectedLine<'a> {
             #[serde(skip_serializing_if = "Option::is_none")]
             id: Option<&'a str>,
             index: u32,
             rejected: &'a Rejected,
         }
-        self.write("rejected", &Body { id, index, rejected })
+        self.write("rejected", &RejectedLine { id, index, rejected })
     }
 
     /// What became of a call.

@@ -1,15 +1,15 @@
-//! How a turn goes, as data.
+//! How a turn goes, as data, and which model answers in which round.
+
+use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::round_model::ModelChoice;
-use crate::dialect::DialectSet;
+use crate::constrain::Constrain;
+use crate::dialect::{DialectSet, Profile, SystemPlacement};
+use crate::message::{CarryReasoning, FencedCalls, ReasoningCalls, ReasoningMode, TokenCounter};
 use crate::parse::Limits;
-use crate::policy::Policy;
-use crate::profile::{Profile, SystemPlacement};
-use crate::reasoning::{CarryReasoning, ReasoningCalls, ReasoningMode};
-use crate::tokens::TokenCounter;
-use crate::tool::{ToolChoice, ToolsMode};
+use crate::tools::{Policy, ToolChoice, ToolsMode};
 
 /// Requests in one turn, unless configured otherwise.
 pub const MAX_ROUNDS: u32 = 12;
@@ -17,12 +17,16 @@ pub const MAX_ROUNDS: u32 = 12;
 /// Corrections in a row, unless configured otherwise.
 pub const MAX_CORRECTIONS: u32 = 2;
 
+/// Times in a row that a passage may stand in a message, unless configured otherwise.
+pub const MAX_REPEATS: u32 = 10;
+
 /// Tokens of reasoning that go back to the model, unless configured otherwise.
 pub const CARRY_TOKENS: usize = 1_000;
 
 /// What happens to text after a complete call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum AfterCall {
     /// The first text that is neither blank nor a call ends the message and
     /// cancels the stream; calls behind it wait for the next round. So a result
@@ -33,8 +37,10 @@ pub enum AfterCall {
     Drain,
 }
 
-/// How a turn goes.
-#[derive(Debug, Clone, PartialEq)]
+/// How a turn goes. Its stored form has all but the counter of tokens and the choice of a
+/// model, which are functions; what is missing there is the default.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 #[non_exhaustive]
 pub struct TurnConfig {
     /// Dialects that are read; default all.
@@ -43,6 +49,12 @@ pub struct TurnConfig {
     pub reasoning: ReasoningMode,
     /// What becomes of calls in the reasoning.
     pub reasoning_calls: ReasoningCalls,
+    /// What becomes of calls in a code fence that a message begins with and that prose follows.
+    pub fenced_calls: FencedCalls,
+    /// Stop strings that go with each request. One that takes a call's closing tag leaves the
+    /// call whole: the parser knows them. Where a model reasons, one that its reasoning mentions
+    /// ends the message there.
+    pub stop: Vec<String>,
     /// Whether the model is known to reason; `None` where nothing is known.
     pub reasons: Option<bool>,
     /// Limits on one message.
@@ -60,6 +72,9 @@ pub struct TurnConfig {
     /// Whether calls may, must or must not be made. A required call is due once
     /// in a turn.
     pub tool_choice: ToolChoice,
+    /// Whether answers are held to a structure where one is due: for a required or named
+    /// tool, an answer after a schema, the round that corrects a rejected call.
+    pub constrain: Constrain,
     /// Most calls of one message that run; `None` leaves it to the parser's limit.
     pub max_calls: Option<usize>,
     /// What happens to text after a complete call.
@@ -69,21 +84,31 @@ pub struct TurnConfig {
     pub max_rounds: u32,
     /// Rounds in a row that only correct a mistake; default [`MAX_CORRECTIONS`].
     pub max_corrections: u32,
+    /// Times in a row that the same passage may stand in a message; default
+    /// [`MAX_REPEATS`], 0 for any number. One that stands there as often, in 300 bytes or
+    /// more, ends the message, and what came before counts. A passage of fewer than eight
+    /// bytes, such as a ruled line, has 2,000 bytes; one of more than 4,000 is not seen.
+    pub max_repeats: u32,
     /// Counts tokens, in the model's tokeniser or near it. With one, numbers that
     /// the endpoint does not report are counted, and a prompt that it cuts is
     /// noticed.
+    #[serde(skip)]
     pub tokens: Option<TokenCounter>,
     /// Tokens that the model's context has, prompt and reply together; `None` cuts
     /// nothing. A history that does not fit is cut in the request, the oldest
     /// rounds first ([`Trim`](crate::conversation::Trim)). Counted by `tokens`, or
     /// by an estimate.
     pub context: Option<usize>,
+    /// How the context gets longer, for messages, such as "start llama-server with a longer
+    /// context (-c)"; `None` where the model says it ([`Model::context_window`](crate::Model::context_window)).
+    pub context_remedy: Option<String>,
     /// Whether the model is told again what it thought.
     pub carry_reasoning: CarryReasoning,
     /// Most tokens of that in a request; default [`CARRY_TOKENS`]. Counted as for
     /// `context`. A longer thought keeps its end and a little of its beginning.
     pub carry_tokens: usize,
     /// Which model answers in which round; `None` for the client's own in all.
+    #[serde(skip)]
     pub round_model: Option<ModelChoice>,
     /// Which calls run, which are asked about, which are denied.
     pub policy: Policy,
@@ -95,6 +120,8 @@ impl Default for TurnConfig {
             dialects: DialectSet::AUTO,
             reasoning: ReasoningMode::Auto,
             reasoning_calls: ReasoningCalls::Ignore,
+            fenced_calls: FencedCalls::Ignore,
+            stop: Vec::new(),
             reasons: None,
             limits: Limits::default(),
             placement: SystemPlacement::System,
@@ -103,12 +130,15 @@ impl Default for TurnConfig {
             tools_mode: ToolsMode::default(),
             native_tools: None,
             tool_choice: ToolChoice::Auto,
+            constrain: Constrain::Auto,
             max_calls: None,
             after_call: AfterCall::Cancel,
             max_rounds: MAX_ROUNDS,
             max_corrections: MAX_CORRECTIONS,
+            max_repeats: MAX_REPEATS,
             tokens: None,
             context: None,
+            context_remedy: None,
             carry_reasoning: CarryReasoning::None,
             carry_tokens: CARRY_TOKENS,
             round_model: None,
@@ -142,5 +172,128 @@ impl TurnConfig {
     pub fn with_policy(mut self, policy: Policy) -> Self {
         self.policy = policy;
         self
+    }
+}
+
+/// A model as one round talks to it. Dialect and language of the prompt are the
+/// turn's: a history in two call syntaxes would teach neither.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct RoundModel {
+    /// Its name, as the endpoint spells it; `None` for the client's own model.
+    pub name: Option<String>,
+    /// Where its reasoning starts.
+    pub reasoning: ReasoningMode,
+    /// What becomes of calls in its reasoning.
+    pub reasoning_calls: ReasoningCalls,
+    /// Whether it is known to reason; `None` where nothing is known.
+    pub reasons: Option<bool>,
+    /// Where the system text goes.
+    pub placement: SystemPlacement,
+    /// Sampling temperature; `None` leaves it to the endpoint.
+    pub temperature: Option<f64>,
+    /// Whether its native calls are known to work.
+    pub native_tools: Option<bool>,
+}
+
+impl RoundModel {
+    /// The model of this name, talked to as the profile for its name says.
+    pub fn named(name: impl Into<String>) -> Self {
+        let name = name.into();
+        let profile = Profile::for_model(&name);
+        RoundModel::with_profile(name, profile)
+    }
+
+    /// The model of this name, talked to as this profile says.
+    pub fn with_profile(name: impl Into<String>, profile: &Profile) -> Self {
+        RoundModel { name: Some(name.into()), ..RoundModel::own(&TurnConfig::for_profile(profile)) }
+    }
+
+    /// The client's own model, as this configuration talks to it.
+    pub fn own(config: &TurnConfig) -> Self {
+        RoundModel {
+            name: None,
+            reasoning: config.reasoning,
+            reasoning_calls: config.reasoning_calls,
+            reasons: config.reasons,
+            placement: config.placement,
+            temperature: config.temperature,
+            native_tools: config.native_tools,
+        }
+    }
+
+    /// Whether the text of both is read alike.
+    pub(super) fn reads_like(&self, other: &RoundModel) -> bool {
+        (self.reasoning, self.reasoning_calls) == (other.reasoning, other.reasoning_calls)
+    }
+}
+
+/// What the model of a round is chosen by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RoundInfo {
+    /// Round of this turn, from 1.
+    pub round: u32,
+    /// Calls of this turn that ran.
+    pub calls: u32,
+    /// Rounds in a row, up to this one, that were asked for only to correct a mistake.
+    pub corrections: u32,
+}
+
+type Choose = dyn Fn(RoundInfo) -> Option<RoundModel> + Send + Sync;
+
+/// Chooses the model of each round. Cheap to clone; two are equal if they are
+/// clones of one.
+///
+/// A name stands for that model from the second round on: one model plans, a
+/// smaller one reads the results.
+///
+/// ```
+/// use toolgraft::turn::{ModelChoice, RoundModel};
+///
+/// let small_later = ModelChoice::from("qwen3:8b");
+/// let large_after_a_mistake = ModelChoice::new(|round| {
+///     (round.corrections > 0).then(|| RoundModel::named("deepseek-r1:70b"))
+/// });
+/// assert_ne!(small_later, large_after_a_mistake);
+/// ```
+#[derive(Clone)]
+pub struct ModelChoice(Arc<Choose>);
+
+impl ModelChoice {
+    /// Asks this function before each round; `None` is the client's own model.
+    pub fn new(choose: impl Fn(RoundInfo) -> Option<RoundModel> + Send + Sync + 'static) -> Self {
+        ModelChoice(Arc::new(choose))
+    }
+
+    /// The model of a round; `None` for the client's own.
+    pub fn of(&self, round: RoundInfo) -> Option<RoundModel> {
+        (self.0)(round)
+    }
+}
+
+/// This model from the second round on.
+impl From<RoundModel> for ModelChoice {
+    fn from(model: RoundModel) -> Self {
+        ModelChoice::new(move |round| (round.round > 1).then(|| model.clone()))
+    }
+}
+
+/// The model of this name from the second round on.
+impl From<&str> for ModelChoice {
+    fn from(name: &str) -> Self {
+        RoundModel::named(name).into()
+    }
+}
+
+impl fmt::Debug for ModelChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ModelChoice(..)")
+    }
+}
+
+impl PartialEq for ModelChoice {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
     }
 }

@@ -4,14 +4,14 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::notice::Notice;
 use super::stop::StopReason;
+use super::warning::CallerWarning;
 
-use crate::call::{Call, Rejected, RejectedKind, Repair};
+use crate::cause::Cause;
 use crate::conversation::Conversation;
-use crate::event::Region;
-use crate::message::FinishReason;
-use crate::model::Usage;
+use crate::event::{Call, DecodeError, Provenance, Region, Rejected, RejectedKind, Repair, decode, decode_arguments};
+use crate::message::{FinishReason, Usage};
+use crate::model::Progress;
 use crate::outcome::Outcome;
 
 /// What happens in a turn, in order. Its JSON form has the variant under `type`.
@@ -23,6 +23,7 @@ use crate::outcome::Outcome;
 /// turn that was suspended leaves its open question without an outcome, and the
 /// turn that goes on with its conversation asks again, before the first `RoundStarted`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum AgentEvent {
@@ -33,6 +34,12 @@ pub enum AgentEvent {
         /// Model that was asked for by name; `None` for the client's own.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         model: Option<String>,
+    },
+    /// Something happened before the model's message began. Comes between
+    /// `RoundStarted` and the message, any number of times.
+    Progress {
+        /// What.
+        progress: Progress,
     },
     /// Text for the user.
     Text {
@@ -85,10 +92,14 @@ pub enum AgentEvent {
     /// beside the text. Nothing runs.
     Display(DisplayCall),
     /// A draft of the reasoning is a call after all; it needs approval. So does one behind
-    /// other text in what was [taken for reasoning](AgentEvent::Reclassified).
+    /// other text in what was [taken for reasoning](AgentEvent::Reclassified), and one in the
+    /// fence that the message begins with.
     Promoted {
         /// Which call.
         index: u32,
+        /// How it was found.
+        #[serde(default = "promoted")]
+        provenance: Provenance,
     },
     /// The model's message is over.
     RoundFinished {
@@ -132,7 +143,7 @@ pub enum AgentEvent {
     /// Something that the caller should know although the turn goes on as before.
     Notice {
         /// What.
-        notice: Notice,
+        notice: CallerWarning,
     },
     /// The answer matches the schema that was asked for.
     Output {
@@ -147,6 +158,8 @@ pub enum AgentEvent {
 
 /// A call of a display-only tool, with arguments that its schema accepts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct DisplayCall {
     /// The call's id.
     pub id: String,
@@ -166,28 +179,14 @@ impl DisplayCall {
     /// # Errors
     /// [`DecodeError`] where the type does not fit what the tool's schema accepts.
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, DecodeError> {
-        let what = || format!("the arguments of {}", self.tool);
-        serde_json::from_value(Value::Object(self.arguments.clone())).map_err(|e| DecodeError::new(what(), e))
-    }
-}
-
-/// A value that a schema accepted does not fit the program's type: one of the
-/// two is to be changed.
-#[derive(Debug, thiserror::Error)]
-#[error("{what} do not fit the program's type: {source}")]
-pub struct DecodeError {
-    what: String,
-    source: serde_json::Error,
-}
-
-impl DecodeError {
-    fn new(what: String, source: serde_json::Error) -> Self {
-        DecodeError { what, source }
+        decode_arguments(&self.tool, &self.arguments)
     }
 }
 
 /// A call that somebody must approve.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct ApprovalRequest {
     /// The call's id.
     pub id: String,
@@ -205,8 +204,29 @@ pub struct ApprovalRequest {
     pub changes: Vec<String>,
 }
 
+impl ApprovalRequest {
+    /// A question about a call of a tool without a server.
+    pub fn new(
+        id: impl Into<String>,
+        tool: impl Into<String>,
+        arguments: Map<String, Value>,
+        reason: AskReason,
+    ) -> Self {
+        ApprovalRequest { id: id.into(), server: None, tool: tool.into(), arguments, reason, changes: Vec::new() }
+    }
+
+    /// The arguments as a type of the program.
+    ///
+    /// # Errors
+    /// [`DecodeError`] where the type does not fit what the tool's schema accepts.
+    pub fn decode<T: DeserializeOwned>(&self) -> Result<T, DecodeError> {
+        decode_arguments(&self.tool, &self.arguments)
+    }
+}
+
 /// Why a call is asked about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum AskReason {
@@ -218,12 +238,31 @@ pub enum AskReason {
     Policy,
     /// The call was only drafted in the reasoning.
     Promoted,
+    /// It stood in a code fence with prose behind it, which may have been an example.
+    FencedFirst,
+    /// No marker announced it and prose stood before it: it may be a spoken example.
+    BehindProse,
     /// The answer should have begun with the model's reasoning and no reasoning tag came,
     /// so nothing says whether the call is meant or only drafted.
     NoReasoningTag,
 }
 
+/// What a promotion is where nothing else is said.
+fn promoted() -> Provenance {
+    Provenance::Promoted
+}
+
 impl AskReason {
+    /// Why a call that was found so is asked about, whatever the policy allows.
+    pub(crate) fn of(provenance: Provenance) -> Self {
+        match provenance {
+            Provenance::Plain => AskReason::Policy,
+            Provenance::FencedFirst => AskReason::FencedFirst,
+            Provenance::BehindProse => AskReason::BehindProse,
+            Provenance::Promoted => AskReason::Promoted,
+        }
+    }
+
     /// Whether a yes holds for later calls of the tool too.
     pub(crate) fn grants(self) -> bool {
         matches!(self, AskReason::FirstUse | AskReason::Changed)
@@ -232,7 +271,9 @@ impl AskReason {
 
 /// An answer to an [`ApprovalRequest`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[serde(tag = "answer", rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Approval {
     /// The call may run.
     Approved,
@@ -252,6 +293,8 @@ impl From<bool> for Approval {
 
 /// How a turn ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Finished {
     /// Why it ended.
     pub reason: StopReason,
@@ -275,13 +318,30 @@ pub struct Finished {
 }
 
 impl Finished {
+    /// A turn that ended so, without an answer, with the conversation as it is now.
+    pub fn new(reason: StopReason, conversation: Conversation) -> Self {
+        Finished {
+            reason,
+            answer: String::new(),
+            output: None,
+            repairs: Vec::new(),
+            rounds: 0,
+            calls: 0,
+            usage: None,
+            conversation,
+        }
+    }
+
     /// The output as a type of the program.
     ///
     /// # Errors
     /// [`OutputError`] where there is none, or the type does not fit what the schema accepts.
     pub fn output_as<T: DeserializeOwned>(&self) -> Result<T, OutputError> {
-        let value = self.output.clone().ok_or_else(|| OutputError::Missing { reason: self.reason.clone() })?;
-        serde_json::from_value(value).map_err(|e| DecodeError::new("the contents of the output".to_owned(), e).into())
+        let value = self
+            .output
+            .clone()
+            .ok_or_else(|| OutputError::Missing { reason: self.reason.clone(), source: self.reason.cause() })?;
+        Ok(decode(|| "the contents of the output".to_owned(), &value)?)
     }
 }
 
@@ -294,6 +354,8 @@ pub enum OutputError {
     Missing {
         /// How the turn ended.
         reason: StopReason,
+        /// The error that ended it, where one did.
+        source: Option<Cause>,
     },
     /// The schema accepts what the type does not.
     #[error(transparent)]

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use super::event::{AgentEvent, Approval, ApprovalRequest, Finished};
 use crate::conversation::ConversationError;
-use crate::message::{Delta, FinishReason, NativeCall};
-use crate::model::{Request, Usage};
+use crate::message::{Delta, FinishReason, NativeCall, Usage};
+use crate::model::{ContextWindow, ModelError, Progress, Request};
 use crate::outcome::Outcome;
 use crate::route::Invocation;
-use crate::tool::Definition;
+use crate::tools::Definition;
 
 /// Tools that were approved once, by server and name, as they were then.
 pub type Granted = BTreeMap<(Option<String>, String), Definition>;
@@ -20,8 +20,15 @@ pub enum Input {
     /// What an [`Action::Probe`] found: whether requests may carry tools, as far
     /// as the endpoint says.
     Probed(Option<bool>),
-    /// The endpoint refused a request because of its tools; in its words.
-    ToolsRefused(String),
+    /// What an [`Action::AskContext`] found.
+    ContextWindow(Option<ContextWindow>),
+    /// Something happened before the message began.
+    Progress(Progress),
+    /// The endpoint refused a request because of its tools.
+    ToolsRefused(ModelError),
+    /// The endpoint refused a form of the structure that the request demanded, in these words,
+    /// and answers it without.
+    ConstraintRefused(String),
     /// A piece of the model's message came.
     Delta(Delta),
     /// A call came in a field of its own, behind all text.
@@ -31,7 +38,7 @@ pub enum Input {
     /// The message is over.
     ModelFinished(FinishReason),
     /// The stream broke off, or did not begin.
-    ModelFailed(String),
+    ModelFailed(ModelError),
     /// The endpoint says that the prompt does not fit the model's context.
     ContextExceeded {
         /// Tokens of the prompt, as far as it says it.
@@ -68,6 +75,8 @@ pub enum Action {
     /// Find out whether requests for this model may carry tools; `None` is the
     /// client's own model.
     Probe(Option<String>),
+    /// Find out how long the context of this model is; `None` is the client's own model.
+    AskContext(Option<String>),
     /// Send this to the model and report its stream.
     Send(Request),
     /// Cancel the stream; nothing of it is to be reported any more.

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::model::ContextWindow;
+
 /// Tokenisers differ, and templates add to a prompt; a count further from ours than this
 /// is of something else: what was not cached, or a prompt that was cut.
 const LEAST_SCALE: f64 = 0.65;
@@ -11,20 +13,26 @@ const MOST_SCALE: f64 = 4.0;
 /// What is known of the models of an endpoint. Turns share it, so that what one was refused
 /// the next does not ask for again.
 #[derive(Debug, Default)]
-pub(super) struct Measured(Mutex<HashMap<Option<String>, Measure>>);
+pub(super) struct Measured {
+    models: Mutex<HashMap<Option<String>, Measure>>,
+    /// How a context gets longer, in the words of whatever serves the models.
+    remedy: Mutex<Option<String>>,
+}
 
 /// What is known of one model.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Measure {
-    /// Tokens that its context has, if its endpoint has refused more.
+    /// Tokens that its context has, if its endpoint says so or has refused more.
     pub(super) context: Option<usize>,
+    /// The endpoint was asked for that.
+    asked: bool,
     /// The endpoint's tokens for one of ours.
     scale: f64,
 }
 
 impl Default for Measure {
     fn default() -> Self {
-        Measure { context: None, scale: 1.0 }
+        Measure { context: None, asked: false, scale: 1.0 }
     }
 }
 
@@ -36,8 +44,35 @@ impl Measure {
 }
 
 impl Measured {
+    pub(super) fn new(remedy: Option<String>) -> Self {
+        Measured { models: Mutex::default(), remedy: Mutex::new(remedy) }
+    }
+
     pub(super) fn of(&self, model: &Option<String>) -> Measure {
         self.known().get(model).copied().unwrap_or_default()
+    }
+
+    /// Whether the endpoint was asked for the model's context.
+    pub(super) fn was_asked(&self, model: &Option<String>) -> bool {
+        self.of(model).asked
+    }
+
+    /// Takes what the endpoint says of the model's context.
+    pub(super) fn said(&self, model: &Option<String>, window: Option<ContextWindow>) {
+        let mut known = self.known();
+        let measure = known.entry(model.clone()).or_default();
+        measure.asked = true;
+        if let Some(window) = window {
+            measure.context = Some(measure.context.unwrap_or(usize::MAX).min(window.tokens));
+            if window.remedy.is_some() {
+                *self.remedy.lock().unwrap_or_else(PoisonError::into_inner) = window.remedy;
+            }
+        }
+    }
+
+    /// How a context gets longer, where that is known.
+    pub(super) fn remedy(&self) -> Option<String> {
+        self.remedy.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The endpoint read `read` tokens where we counted `own`.
@@ -74,7 +109,7 @@ impl Measured {
 
     fn known(&self) -> MutexGuard<'_, HashMap<Option<String>, Measure>> {
         // Nothing is done under the lock that could panic half-way.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.models.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

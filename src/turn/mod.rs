@@ -22,111 +22,94 @@
 //!   think tag could still make reasoning of the call.
 //! - What a rejected call does to the turn is a table: [`TABLE`].
 //! - Text after the last call never enters the history.
+//! - A call that gave the same result twice is not run a third time, and a model that
+//!   makes nothing but such calls is asked for its answer, as it is in the last round.
+//! - A message that repeats itself is stopped; one that begins with a result that no
+//!   tool gave is corrected once.
 //! - Every call is answered once: by its outcome, or as denied or cancelled.
 //!   Only a suspended turn leaves calls for the next one.
 //!
+//! Inside, three stages own their part of the state and share the history:
+//!
+//! ```text
+//!            ┌────────┐  request   ┌────────┐  Next: run  ┌────────┐
+//!        ┌──▶│  ask   │──▶ model ─▶│  read  │────────────▶│  act   │──┐ all answered
+//!        │   └────────┘   stream   └────────┘             └────────┘  │
+//!        │        ▲        message, │ history, corrections            │
+//!        │        └─────────────────┘ Next: correct                   │
+//!        └────────────────────────────────────────────────────────────┘
+//! ```
+//!
+//! - `ask`: which model, which words, how much of the history fits.
+//! - `read`: the message while it streams, what follows from it, what is kept.
+//! - `act`: calls that run, questions that are open.
+//! - `shared`: the history, how far the turn is, what is to be done next.
+//!
+//! A turn that is suspended ends once nothing runs; calls that did not begin
+//! stay pending in the conversation, and the turn that is made of it deals with
+//! them first. Its stored form is the conversation's, nothing else.
+//!
 //! Out of scope: time. Time-outs belong to whoever runs a call.
 
-mod carry;
-mod close;
+mod act;
+mod ask;
 mod config;
-mod context;
-mod display;
-mod draft;
-mod event;
-mod ids;
+mod displays;
+pub(crate) mod event;
 mod io;
-mod judge;
 mod measured;
-mod mode;
 mod native;
-mod notice;
-mod output;
+mod read;
 mod rejected;
-mod round_model;
-mod send;
 mod setup;
-mod stop;
-mod suspend;
-mod usage;
-mod voice;
-mod words;
-mod work;
+mod shared;
+pub(crate) mod stop;
+pub(crate) mod warning;
+mod wording;
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
-use crate::conversation::{Conversation, Trim};
-use crate::message::{Delta, FinishReason};
-use crate::model::Usage;
+use crate::conversation::Conversation;
+use crate::message::FinishReason;
+use crate::model::ContextWindow;
 use crate::outcome::{Outcome, Status};
-use crate::tool::ToolChoice;
+use crate::tools::ToolChoice;
 use crate::validate::OutputSchema;
 
-pub use config::{AfterCall, CARRY_TOKENS, MAX_CORRECTIONS, MAX_ROUNDS, TurnConfig};
-pub use event::{AgentEvent, Approval, ApprovalRequest, AskReason, DecodeError, DisplayCall, Finished, OutputError};
+pub use ask::PromptWording;
+pub use config::{
+    AfterCall, CARRY_TOKENS, MAX_CORRECTIONS, MAX_REPEATS, MAX_ROUNDS, ModelChoice, RoundInfo, RoundModel, TurnConfig,
+};
+pub(crate) use event::{AgentEvent, Finished};
 pub use io::{Action, Granted, Input, TurnError};
-pub use notice::Notice;
 pub use rejected::{Reaction, Row, TABLE, display_row, row};
-pub use round_model::{ModelChoice, RoundInfo, RoundModel};
 pub use setup::Setup;
-pub use stop::StopReason;
-pub use voice::{Remark, Voice, VoiceError};
-pub use words::PromptVoice;
+pub(crate) use stop::StopReason;
+pub use wording::{ModelNote, Wording, WordingError};
 
-use display::Displays;
-use draft::{Draft, Reader};
-use judge::{Judge, Next};
-use mode::Modes;
-use output::Output;
-use usage::Sent;
-use words::met;
-use work::Work;
+use act::Act;
+use ask::Ask;
+use read::{Kept, Message, Next, Read};
+use shared::{Mending, Shared};
+use warning::CallerWarning;
 
 /// A turn; see the module.
 pub struct Turn {
-    setup: Arc<Setup>,
-    conversation: Conversation,
+    shared: Shared,
+    ask: Ask,
+    read: Read,
+    act: Act,
     state: State,
-    /// The model that speaks in this round.
-    model: RoundModel,
-    modes: Modes,
-    draft: Draft,
-    work: Work,
-    actions: VecDeque<Action>,
-    /// What is due: the configured choice until it is met.
-    choice: ToolChoice,
-    round: u32,
-    /// Rounds in a row that only correct a mistake.
-    corrections: u32,
-    quoted_told: bool,
-    calls: u32,
-    /// The last request, where tokens are counted.
-    sent: Option<Sent>,
-    /// Its tokens by our own count, and what was left out of it.
-    asked: (usize, Trim),
-    /// The round's request was sent once more, with less in it.
-    cut_again: bool,
-    /// The caller was told that the endpoint cuts prompts.
-    cut_told: bool,
-    /// What the caller was told is left out of the requests.
-    trim_told: Trim,
-    usage: Option<Usage>,
-    total: Option<Usage>,
-    answer: String,
     /// Nothing new begins any more.
     suspending: bool,
-    /// The answer that stands if the next message only mends what it was to show.
-    standing: String,
-    /// The schema that the answer has to match.
-    output: Option<Arc<OutputSchema>>,
-    found: Option<Output>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     /// The endpoint is asked whether requests may carry tools.
     Probing,
+    /// The endpoint is asked how long the model's context is.
+    Measuring,
     Streaming,
     Working,
     Over,
@@ -157,35 +140,17 @@ impl Turn {
         if !resumed && !conversation.awaits_model() {
             return Err(TurnError::NothingToAnswer);
         }
+        let ask = Ask::new(&setup.config);
         let mut turn = Turn {
-            model: RoundModel::own(&setup.config),
-            modes: Modes::default(),
-            draft: Draft::new(setup.parser.fork()),
-            choice: setup.config.tool_choice.clone(),
-            setup,
-            conversation,
+            read: Read::new(setup.parser_for(ask.model()), ask.model()),
+            ask,
+            act: Act::new(granted),
+            shared: Shared::new(setup, conversation, output),
             state: State::Streaming,
-            work: Work::new(granted),
-            actions: VecDeque::new(),
-            round: 0,
-            corrections: 0,
-            quoted_told: false,
-            calls: 0,
-            sent: None,
-            asked: Default::default(),
-            cut_again: false,
-            cut_told: false,
-            trim_told: Trim::default(),
-            usage: None,
-            total: None,
-            answer: String::new(),
             suspending: false,
-            standing: String::new(),
-            output,
-            found: None,
         };
-        if turn.has_called() {
-            turn.choice = met(&turn.choice);
+        if turn.shared.has_called() {
+            turn.shared.choice = turn.shared.choice.after_first_call();
         }
         if resumed {
             turn.resume()?
@@ -197,12 +162,12 @@ impl Turn {
 
     /// What the turn shares with others.
     pub fn setup(&self) -> Arc<Setup> {
-        self.setup.clone()
+        self.shared.setup.clone()
     }
 
     /// The next thing to do; `None` until further input.
     pub fn action(&mut self) -> Option<Action> {
-        self.actions.pop_front()
+        self.shared.actions.pop_front()
     }
 
     /// Takes what happened.
@@ -210,40 +175,70 @@ impl Turn {
     /// # Errors
     /// Input that does not fit what the turn asked for; the turn is unchanged.
     pub fn handle(&mut self, input: Input) -> Result<(), TurnError> {
+        let has_begun = self.read.has_begun();
         match (self.state, input) {
             (State::Over, _) => Err(TurnError::Over),
             (State::Streaming, Input::Cancel) => {
-                self.actions.push_back(Action::CancelStream);
+                self.shared.actions.push_back(Action::CancelStream);
                 self.break_off(StopReason::Cancelled)
             }
-            (State::Probing, Input::Cancel) => {
-                self.round -= 1;
+            (State::Probing | State::Measuring, Input::Cancel) => {
+                self.shared.round -= 1;
                 self.finish(StopReason::Cancelled)
             }
             (State::Working, Input::Cancel) => self.finish(StopReason::Cancelled),
             (_, Input::Suspend) => self.suspend(),
-            (State::Streaming, Input::Delta(delta)) => self.delta(&delta),
+            (State::Streaming, Input::ConstraintRefused(message)) => {
+                self.shared.emit(AgentEvent::Notice { notice: CallerWarning::ConstraintRefused { message } });
+                Ok(())
+            }
+            (State::Streaming, Input::Delta(delta)) => {
+                if self.read.delta(&delta, self.ask.model(), &mut self.shared) {
+                    self.shared.actions.push_back(Action::CancelStream);
+                    return self.message_over(None);
+                }
+                Ok(())
+            }
             (State::Streaming, Input::Call(call)) => {
-                self.draft.call(native::read(&self.setup, call));
+                self.read.call(call, &self.shared);
                 Ok(())
             }
             (State::Streaming, Input::Usage(usage)) => {
-                self.usage = Some(usage);
+                self.ask.reports(usage);
+                Ok(())
+            }
+            (State::Streaming, Input::Progress(progress)) => {
+                self.shared.emit(AgentEvent::Progress { progress });
                 Ok(())
             }
             (State::Streaming, Input::ModelFinished(reason)) => self.message_over(Some(reason)),
             (State::Probing, Input::Probed(said)) => self.probed(said),
-            (State::Streaming, Input::ToolsRefused(message)) => self.tools_refused(message),
-            (State::Streaming, Input::ContextExceeded { prompt, context, message }) => {
-                self.context_exceeded(prompt, context, message)
+            (State::Measuring, Input::ContextWindow(window)) => self.measured(window),
+            (State::Streaming, Input::ToolsRefused(error)) => {
+                let sent = self.ask.send_without_tools(error, has_begun, &mut self.shared);
+                sent.or_else(|reason| self.break_off(reason))
             }
-            (State::Streaming, Input::ModelFailed(message)) => self.break_off(StopReason::ModelFailed { message }),
-            (State::Working, Input::Outcome { id, outcome }) => self.outcome(&id, outcome),
-            (State::Working, Input::Approval { id, approval }) => self.approval(&id, approval),
+            (State::Streaming, Input::ContextExceeded { prompt, context, message }) => {
+                let sent = self.ask.send_less((prompt, context), message, has_begun, &mut self.shared);
+                sent.or_else(|reason| self.break_off(reason))
+            }
+            (State::Streaming, Input::ModelFailed(error)) => self.break_off(StopReason::ModelFailed(error.into())),
+            (State::Working, Input::Outcome { id, outcome }) => {
+                self.act.outcome(&id, outcome, &mut self.shared)?;
+                self.go_on()
+            }
+            (State::Working, Input::Approval { id, approval }) => {
+                self.act.approval(&id, approval, &mut self.shared)?;
+                self.go_on()
+            }
             (State::Probing, _) => {
                 Err(TurnError::OutOfOrder { input: "piece of a message", expected: "what the endpoint says of tools" })
             }
-            (State::Streaming, Input::Probed(_)) => {
+            (State::Measuring, _) => Err(TurnError::OutOfOrder {
+                input: "piece of a message",
+                expected: "what the endpoint says of its context",
+            }),
+            (State::Streaming, Input::Probed(_) | Input::ContextWindow(_)) => {
                 Err(TurnError::OutOfOrder { input: "answer to a probe", expected: "the model speaks" })
             }
             (State::Streaming, Input::Outcome { .. } | Input::Approval { .. }) => {
@@ -255,106 +250,199 @@ impl Turn {
         }
     }
 
-    fn emit(&mut self, event: AgentEvent) {
-        self.actions.push_back(Action::Emit(event));
+    /// Begins the next round.
+    fn send(&mut self) -> Result<(), TurnError> {
+        if self.suspending {
+            return self.finish(StopReason::Suspended);
+        }
+        self.shared.round += 1;
+        let parser = self.ask.choose_model(&self.shared);
+        self.read.begin(self.ask.model(), parser);
+        if self.ask.must_probe(&mut self.shared) {
+            self.state = State::Probing;
+            return Ok(());
+        }
+        self.dispatch()
     }
 
-    fn delta(&mut self, delta: &Delta) -> Result<(), TurnError> {
-        let (setup, correcting) = (self.setup.clone(), self.is_correcting());
-        let displays = Displays { setup: &setup, choice: &self.choice, conversation: &self.conversation };
-        let (config, validator) = (&setup.config, &setup.validator);
-        let reader = Reader { config, model: &self.model, validator, correcting, displays };
-        let actions = &mut self.actions;
-        if self.draft.push(delta, &reader, &mut |event| actions.push_back(Action::Emit(event))) {
-            self.actions.push_back(Action::CancelStream);
-            return self.message_over(None);
+    /// Takes whether requests may carry tools, as far as the endpoint says.
+    fn probed(&mut self, said: Option<bool>) -> Result<(), TurnError> {
+        self.ask.probed(said);
+        if self.suspending {
+            self.shared.round -= 1;
+            return self.finish(StopReason::Suspended);
+        }
+        self.dispatch()
+    }
+
+    /// Takes how long the context is, as far as the endpoint says.
+    fn measured(&mut self, window: Option<ContextWindow>) -> Result<(), TurnError> {
+        self.ask.measured(window, &self.shared);
+        if self.suspending {
+            self.shared.round -= 1;
+            return self.finish(StopReason::Suspended);
+        }
+        self.dispatch()
+    }
+
+    /// Sends the round's request, or asks first whether it may fit.
+    fn dispatch(&mut self) -> Result<(), TurnError> {
+        self.read.sent();
+        match self.ask.send(&mut self.shared) {
+            Ok(true) => self.state = State::Streaming,
+            Ok(false) => self.state = State::Measuring,
+            Err(reason) => return self.finish(reason),
         }
         Ok(())
     }
 
-    /// Whether a mistake in the message that streams will be corrected.
-    fn is_correcting(&self) -> bool {
-        self.choice != ToolChoice::None && self.judge(&FinishReason::Stop, false, &[]).may_correct()
-    }
-
-    fn judge<'a>(&'a self, finish: &'a FinishReason, blank: bool, shown: &'a [u32]) -> Judge<'a> {
-        Judge {
-            displays: self.displays(),
-            shown,
-            finish,
-            blank,
-            quoted_told: self.quoted_told,
-            round: self.round,
-            max_rounds: self.setup.config.max_rounds,
-            corrections: self.corrections,
-            max_corrections: self.setup.config.max_corrections,
-        }
-    }
-
-    fn displays(&self) -> Displays<'_> {
-        Displays { setup: &self.setup, choice: &self.choice, conversation: &self.conversation }
-    }
-
-    fn follow(&mut self, next: Next) -> Result<(), TurnError> {
-        let remark = match next {
-            Next::Run => return self.work(),
-            Next::Finish(reason) => return self.finish(reason),
-            Next::Correct => None,
-            Next::Empty => Some(Remark::EmptyAnswer),
-            Next::CallMissing => Some(match &self.choice {
-                ToolChoice::Named(tool) => Remark::ToolRequired(tool),
-                _ => Remark::CallRequired,
-            }),
-        };
-        if let Some(remark) = remark {
-            let note = self.remark(remark);
-            self.emit(AgentEvent::Correcting { kind: None, message: note.clone() });
-            self.conversation.push_note(note)?;
-        }
-        self.corrections += 1;
-        self.send()
+    /// The message is over: by itself, or (`None`) because its stream was
+    /// cancelled behind a call.
+    fn message_over(&mut self, finish: Option<FinishReason>) -> Result<(), TurnError> {
+        let reason = finish.clone().unwrap_or_default();
+        let message = self.close(finish, &reason, false);
+        let (next, kept) = self.read.judge_and_keep(message, &reason, &mut self.shared)?;
+        self.place(kept)?;
+        let next = self.read.check_output(next, &reason, &mut self.shared);
+        self.follow(next)
     }
 
     /// The message ended before the model was done. What was said is kept; its
     /// calls do not run.
     fn break_off(&mut self, reason: StopReason) -> Result<(), TurnError> {
         let message = self.close(None, &FinishReason::Other("broken off".to_owned()), true);
-        if !message.is_blank() || !message.entries.is_empty() {
-            self.keep(message, &[], true)?;
-        }
+        let kept = self.read.keep_broken_off(message, &mut self.shared)?;
+        self.place(kept)?;
         self.finish(reason)
     }
 
+    /// Ends the message that streams; what it cost is counted.
+    fn close(&mut self, finish: Option<FinishReason>, reason: &FinishReason, broke_off: bool) -> Message {
+        let message = self.read.end(reason, broke_off, self.ask.model(), &mut self.shared);
+        self.ask.finish_round(finish, || message.spoken(), &mut self.shared);
+        message
+    }
+
+    fn place(&mut self, Kept { calls, shown }: Kept) -> Result<(), TurnError> {
+        self.act.place(calls, &shown, &mut self.shared)
+    }
+
+    /// Goes on after a message.
+    fn follow(&mut self, next: Next) -> Result<(), TurnError> {
+        let mending = match &next {
+            Next::Correct if self.shared.calls_are_mended() => Some(Mending::Calls),
+            Next::OutputMismatch(_) => Some(Mending::Output),
+            _ => None,
+        };
+        let note = match &next {
+            Next::Run => return self.work(),
+            Next::Finish(reason) => return self.finish(reason.clone()),
+            Next::Correct => None,
+            Next::Empty => Some(ModelNote::EmptyAnswer),
+            Next::Forged => Some(ModelNote::ForgedResult),
+            Next::CallMissing => Some(match &self.shared.choice {
+                ToolChoice::Named(tool) => ModelNote::ToolRequired(tool),
+                _ => ModelNote::CallRequired,
+            }),
+            Next::OutputMismatch(problem) => Some(ModelNote::OutputMismatch(problem)),
+        };
+        if let Some(note) = note.map(|note| self.ask.wording(&self.shared).note(note)) {
+            let message = if let Next::OutputMismatch(problem) = next { problem } else { note.clone() };
+            self.shared.emit(AgentEvent::Correcting { kind: None, message });
+            self.shared.conversation.push_note(note)?;
+        }
+        self.shared.corrections += 1;
+        self.shared.mending = mending;
+        self.send()
+    }
+
+    /// Deals with the calls of the last message.
+    fn work(&mut self) -> Result<(), TurnError> {
+        self.state = State::Working;
+        if self.suspending {
+            return self.rest();
+        }
+        self.act.begin(&mut self.shared)?;
+        self.go_on()
+    }
+
+    /// Sends the results once all calls are answered. If nothing is to be told
+    /// but that calls were shown, the message was an answer.
+    fn go_on(&mut self) -> Result<(), TurnError> {
+        self.shared.mending = None;
+        let waits = self.shared.conversation.pending().next().is_some();
+        match waits {
+            false if self.shared.conversation.only_displayed() => self.finish(StopReason::Answered),
+            false => self.send(),
+            true if self.suspending => self.rest(),
+            true => Ok(()),
+        }
+    }
+
+    /// Nothing new begins: a message that streams is read to its end, calls that run are
+    /// waited for, an open question is withdrawn.
+    fn suspend(&mut self) -> Result<(), TurnError> {
+        self.suspending = true;
+        match self.state {
+            State::Working => {
+                self.act.withdraw(&mut self.shared);
+                self.rest()
+            }
+            State::Probing | State::Measuring | State::Streaming | State::Over => Ok(()),
+        }
+    }
+
+    /// Ends a suspended turn once nothing runs.
+    fn rest(&mut self) -> Result<(), TurnError> {
+        if self.act.runs() { Ok(()) } else { self.finish(StopReason::Suspended) }
+    }
+
+    /// Deals with the calls that a suspended turn left behind.
+    fn resume(&mut self) -> Result<(), TurnError> {
+        let setup = self.setup();
+        let calls: Vec<_> = self.shared.conversation.pending().cloned().collect();
+        for left in calls {
+            // The tools may have changed since the call was accepted.
+            if let Err(rejected) = setup.validator.check(*left.call, &left.raw) {
+                self.shared.answer(&left.id, Outcome::error(rejected.message))?;
+            }
+        }
+        self.work()
+    }
+
     fn finish(&mut self, reason: StopReason) -> Result<(), TurnError> {
-        let remark = match reason {
-            StopReason::MaxRounds { .. } | StopReason::CorrectionsUsedUp { .. } => Remark::NoRoundLeft,
-            _ => Remark::Cancelled,
+        let note = match reason {
+            StopReason::MaxRounds { .. } | StopReason::CorrectionsUsedUp { .. } | StopReason::SameCalls { .. } => {
+                ModelNote::NoRoundLeft
+            }
+            _ => ModelNote::Cancelled,
         };
         let suspended = reason == StopReason::Suspended;
-        let left: Vec<String> = self.conversation.pending().map(|call| call.id.clone()).collect();
+        let left: Vec<String> = self.shared.conversation.pending().map(|call| call.id.clone()).collect();
         for id in left.into_iter().filter(|_| !suspended) {
-            self.answer(&id, Outcome::new(Status::Cancelled, self.setup.voice.remark(remark)))?;
+            self.shared.answer_with(&id, Status::Cancelled, note)?;
         }
         self.state = State::Over;
-        let (output, repairs) = self.found.take().map_or((None, Vec::new()), |(value, found)| (Some(value), found));
+        let (answer, found) = self.read.take_answer();
+        let (output, repairs) = found.map_or((None, Vec::new()), |(value, found)| (Some(value), found));
         let finished = Finished {
             reason,
-            answer: std::mem::take(&mut self.answer),
+            answer,
             output,
             repairs,
-            rounds: self.round,
-            calls: self.calls,
-            usage: self.total,
-            conversation: std::mem::take(&mut self.conversation),
+            rounds: self.shared.round,
+            calls: self.shared.calls,
+            usage: self.ask.total(),
+            conversation: std::mem::take(&mut self.shared.conversation),
         };
-        self.actions.push_back(Action::Finish(Box::new(finished)));
+        self.shared.actions.push_back(Action::Finish(Box::new(finished)));
         Ok(())
     }
 }
 
 impl std::fmt::Debug for Turn {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Turn").field("state", &self.state).field("round", &self.round).finish_non_exhaustive()
+        f.debug_struct("Turn").field("state", &self.state).field("round", &self.shared.round).finish_non_exhaustive()
     }
 }
 

@@ -1,38 +1,35 @@
 //! Calls from an endpoint's own field (`tool_calls`), read as every other call.
 //!
-//! Each goes through a parser of its own, as an element whose arguments are the
-//! endpoint's text: so broken JSON is mended, a name is resolved and a limit
-//! holds as elsewhere, and nothing depends on the text around the call.
+//! In come a name and the text of the arguments; out goes a call or why it must
+//! not run. The name is looked up as it is on the wire or else as a model wrote
+//! it, the arguments are mended as those of a call in text, and the same limits
+//! hold. Nothing is written out to be read back.
 
 use std::sync::Arc;
 
-use crate::assemble::{Collector, Entry};
-use crate::call::{Call, Rejected, RejectedKind};
-use crate::catalog::Catalog;
-use crate::dialect::{Dialect, DialectSet, write_call, write_tool_call};
-use crate::message::{FinishReason, NativeCall};
-use crate::parse::{self, Limits, Parser};
-use crate::reasoning::ReasoningMode;
-use crate::tool::ACCESS_RESOURCE;
+use serde_json::{Map, Value};
+
+use crate::dialect::{Dialect, write_call, write_tool_call};
+use crate::event::{Call, Provenance, Rejected, RejectedKind, Repair};
+use crate::message::NativeCall;
+use crate::parse::{FoundValue, Limits, read_value};
+use crate::tools::{ACCESS_RESOURCE, Catalog};
 use crate::wire::{Names, ToolDefinition};
-
-use super::setup::Setup;
-
-/// The syntax in which a native call is read: JSON as it is, between tags.
-const READ_AS: Dialect = Dialect::UseMcpTool;
 
 /// What reads native calls, for the tools of one catalog.
 pub(super) struct Natives {
     /// The tools as a request offers them.
     pub(super) definitions: Vec<ToolDefinition>,
+    catalog: Arc<Catalog>,
     names: Names,
-    parser: Parser,
+    limits: Limits,
     /// The syntax that the prompt teaches.
     dialect: Dialect,
 }
 
 /// A native call that was read.
-pub(super) struct Read {
+#[derive(Debug)]
+pub(super) struct NativeRead {
     /// The call as it came.
     pub(super) native: NativeCall,
     /// The call, or why it must not run.
@@ -41,146 +38,174 @@ pub(super) struct Read {
     pub(super) raw: String,
 }
 
-impl Natives {
-    pub(super) fn new(dialect: Dialect, limits: Limits, catalog: &Arc<Catalog>) -> Self {
-        let parser = Parser::new(parse::Config {
-            dialects: DialectSet::NONE.with(READ_AS),
-            catalog: Some(catalog.clone()),
-            reasoning: ReasoningMode::Off,
-            limits,
-            ..parse::Config::default()
-        });
-        Natives { definitions: ToolDefinition::all(catalog), names: Names::new(catalog), parser, dialect }
+/// What a name means.
+struct Target {
+    server: Option<String>,
+    tool: String,
+    /// How it was found, where it is not the name on the wire.
+    repair: Option<Repair>,
+}
+
+/// Why a native call is none.
+struct Fault {
+    kind: RejectedKind,
+    message: String,
+    nearest: Vec<String>,
+}
+
+impl Fault {
+    fn new(kind: RejectedKind, message: impl Into<String>) -> Self {
+        Fault { kind, message: message.into(), nearest: Vec::new() }
     }
 }
 
-/// Reads a native call.
-pub(super) fn read(setup: &Setup, native: NativeCall) -> Read {
-    let Natives { names, parser, dialect, .. } = &setup.natives;
-    let catalog = &*setup.catalog;
-    let (server, tool) = target(catalog, names, &native.name);
-    let arguments = if native.arguments.trim().is_empty() { "{}" } else { native.arguments.trim() };
-    let text = written(READ_AS, catalog, server.as_deref(), &tool, arguments);
-    let result = match parsed(parser.fork(), &text) {
-        // In text a call ends with its JSON; here all of it is the call's.
-        Some(Entry { result: Ok(call), raw, .. }) if raw.len() < text.trim_end().len() => Err(with_rest(call, &raw)),
-        Some(entry) => entry.result,
-        None => Err(unreadable(&tool, &text)),
-    };
-    let (mut raw, mut result) = (text, result);
-    if *dialect != READ_AS {
-        raw = match &result {
-            Ok(call) => rewritten(*dialect, catalog, call, arguments),
-            Err(_) => written(*dialect, catalog, server.as_deref(), &tool, arguments),
-        };
+impl Natives {
+    pub(super) fn new(dialect: Dialect, limits: Limits, catalog: &Arc<Catalog>) -> Self {
+        let definitions = ToolDefinition::all(catalog);
+        Natives { definitions, catalog: catalog.clone(), names: Names::new(catalog), limits, dialect }
     }
-    match &mut result {
-        Ok(call) => {
-            call.dialect = *dialect;
-            arguments.clone_into(&mut call.raw_arguments);
+
+    /// Reads a native call.
+    pub(super) fn read(&self, native: NativeCall) -> NativeRead {
+        let arguments = match native.arguments.trim() {
+            // Endpoints send nothing at all for none.
+            "" => "{}",
+            text => text,
+        };
+        let name = native.name.trim();
+        let target = self.target(name);
+        let (server, tool) = match &target {
+            Ok(found) => (found.server.clone(), found.tool.clone()),
+            Err(_) => (None, name.to_owned()),
+        };
+        let found = self.arguments(arguments).and_then(|value| Ok((value, target?)));
+        let result = match found {
+            Ok((value, target)) => Ok(self.call(value, target, arguments)),
+            Err(fault) => Err(fault),
+        };
+        let raw = match &result {
+            Ok(call) => self.written(call.server.as_deref(), &call.tool, arguments, Some(&call.arguments)),
+            Err(_) => self.written(server.as_deref(), &tool, arguments, serde_json::from_str(arguments).ok().as_ref()),
+        };
+        let result = result.map_err(|Fault { kind, message, nearest }| Rejected {
+            kind,
+            raw: raw.clone(),
+            message,
+            server,
+            tool: Some(tool).filter(|tool| !tool.is_empty()),
+            nearest,
+            dialect: self.dialect,
+            call: None,
+            count: 0,
+            quoted_in: None,
+            in_text: false,
+        });
+        NativeRead { native, result, raw }
+    }
+
+    /// Server and tool that a name means: one of ours on the wire, else the name as the
+    /// model wrote it.
+    fn target(&self, name: &str) -> Result<Target, Fault> {
+        if let Some((server, tool)) = self.names.find(name) {
+            return Ok(Target { server: server.map(str::to_owned), tool: tool.to_owned(), repair: None });
         }
-        Err(rejected) => {
-            rejected.dialect = *dialect;
-            rejected.raw.clone_from(&raw);
-            // The endpoint closes what the model left open only in the text around it.
-            let open = serde_json::from_str::<serde::de::IgnoredAny>(arguments).is_err_and(|e| e.is_eof());
-            if rejected.kind == RejectedKind::Malformed && open {
-                rejected.kind = RejectedKind::Truncated;
+        if name.is_empty() {
+            return Err(Fault::new(RejectedKind::Malformed, "the call does not name a tool"));
+        }
+        match self.catalog.resolve(None, name) {
+            Ok(found) => Ok(Target {
+                server: found.tool.server.clone(),
+                tool: found.tool.name.clone(),
+                repair: found.name_matched.then(|| Repair::NameMatched(name.to_owned())),
+            }),
+            Err(error) => {
+                Err(Fault { kind: RejectedKind::UnknownTool, message: error.to_string(), nearest: error.nearest })
             }
         }
     }
-    Read { native, result, raw }
-}
 
-/// Server and tool that a name means: one of ours on the wire, else the name as
-/// it was written, with the server of the tool that it means.
-fn target(catalog: &Catalog, names: &Names, name: &str) -> (Option<String>, String) {
-    if let Some((server, tool)) = names.find(name) {
-        return (server.map(str::to_owned), tool.to_owned());
-    }
-    let server = catalog.resolve(None, name).ok().and_then(|found| found.tool.server.clone());
-    (server, name.to_owned())
-}
-
-/// The call as text of a dialect, its arguments verbatim where that has a place for JSON.
-fn written(dialect: Dialect, catalog: &Catalog, server: Option<&str>, tool: &str, arguments: &str) -> String {
-    if let Ok(object) = serde_json::from_str(arguments)
-        && (tool == ACCESS_RESOURCE || dialect != READ_AS)
-    {
-        return with_arguments(dialect, catalog, server, tool, object);
-    }
-    let empty = with_arguments(dialect, catalog, server, tool, serde_json::Map::new());
-    // A dialect without a place for JSON holds what cannot be read before its closing tag.
-    match (empty.rfind("{}"), empty.rfind("</")) {
-        (Some(at), _) => format!("{}{arguments}{}", &empty[..at], &empty[at + 2..]),
-        (None, Some(at)) => format!("{}{arguments}\n{}", &empty[..at], &empty[at..]),
-        (None, None) => empty,
-    }
-}
-
-fn with_arguments(
-    dialect: Dialect,
-    catalog: &Catalog,
-    server: Option<&str>,
-    tool: &str,
-    mut arguments: serde_json::Map<String, serde_json::Value>,
-) -> String {
-    // What is still to be read keeps its name, so that the parser reports what it matched.
-    let found = if dialect == READ_AS { catalog.find(server, tool) } else { catalog.resolve(server, tool) };
-    match found {
-        Ok(found) => write_tool_call(dialect, catalog, found.tool, &arguments),
-        Err(_) if tool == ACCESS_RESOURCE => {
-            let named = arguments.shift_remove("server_name").and_then(|name| name.as_str().map(str::to_owned));
-            write_call(dialect, named.as_deref().or(server), tool, &arguments)
+    fn arguments(&self, text: &str) -> Result<FoundValue, Fault> {
+        let Limits { call_bytes, depth, .. } = self.limits;
+        if text.len() > call_bytes {
+            let message = format!("a call may have {call_bytes} bytes; its arguments alone have {}", text.len());
+            return Err(Fault::new(RejectedKind::Limit, message));
         }
-        Err(_) => write_call(dialect, server, tool, &arguments),
+        if is_deeper(text, depth) {
+            let message = format!("JSON may be nested {depth} deep; this is deeper");
+            return Err(Fault::new(RejectedKind::Limit, message));
+        }
+        read_value(text).map_err(|error| {
+            // The model stopped in them, or the endpoint cut them off.
+            let kind = if error.unfinished { RejectedKind::Truncated } else { RejectedKind::Malformed };
+            Fault::new(kind, format!("the arguments are not valid JSON: {}", error.message))
+        })
+    }
+
+    fn call(&self, value: FoundValue, target: Target, arguments: &str) -> Call {
+        let Target { mut server, tool, repair } = target;
+        let mut arguments_value = value.value;
+        if tool == ACCESS_RESOURCE
+            && let Value::Object(object) = &mut arguments_value
+            && let Some(named) = object.shift_remove("server_name")
+        {
+            // The one function for the resources of all servers names the server in its arguments.
+            server = named.as_str().map(str::to_owned).or(server);
+        }
+        Call {
+            server,
+            tool,
+            arguments: arguments_value,
+            raw_arguments: arguments.to_owned(),
+            dialect: self.dialect,
+            repairs: value.repairs.into_iter().chain(repair).collect(),
+            provenance: Provenance::Plain,
+        }
+    }
+
+    /// A call of a message that was held to JSON, as the prompt's syntax has it: a history in
+    /// two syntaxes would teach neither.
+    pub(super) fn taught(&self, call: &Call) -> String {
+        self.written(call.server.as_deref(), &call.tool, &call.raw_arguments, Some(&call.arguments))
+    }
+
+    /// The call as text of the dialect: verbatim where that has a place for JSON, so that a
+    /// model reads what it wrote.
+    fn written(&self, server: Option<&str>, tool: &str, arguments: &str, read: Option<&Value>) -> String {
+        let is_verbatim = self.dialect == Dialect::UseMcpTool && tool != ACCESS_RESOURCE;
+        if !is_verbatim && let Some(object) = read.and_then(Value::as_object) {
+            return self.with_arguments(server, tool, object);
+        }
+        let empty = self.with_arguments(server, tool, &Map::new());
+        // A dialect without a place for JSON holds what cannot be read before its closing tag.
+        match (empty.rfind("{}"), empty.rfind("</")) {
+            (Some(at), _) => format!("{}{arguments}{}", &empty[..at], &empty[at + 2..]),
+            (None, Some(at)) => format!("{}{arguments}\n{}", &empty[..at], &empty[at..]),
+            (None, None) => empty,
+        }
+    }
+
+    fn with_arguments(&self, server: Option<&str>, tool: &str, arguments: &Map<String, Value>) -> String {
+        match self.catalog.resolve(server, tool) {
+            Ok(found) => write_tool_call(self.dialect, &self.catalog, found.tool, arguments),
+            Err(_) => write_call(self.dialect, server, tool, arguments),
+        }
     }
 }
 
-/// The call in another dialect, once it is known what it says.
-fn rewritten(dialect: Dialect, catalog: &Catalog, call: &Call, arguments: &str) -> String {
-    match call.arguments.as_object() {
-        Some(object) => with_arguments(dialect, catalog, call.server.as_deref(), &call.tool, object.clone()),
-        None => written(dialect, catalog, call.server.as_deref(), &call.tool, arguments),
-    }
-}
-
-fn parsed(mut parser: Parser, text: &str) -> Option<Entry> {
-    let mut message = Collector::new();
-    parser.push(text, &mut |event| message.push(event));
-    parser.finish(&FinishReason::ToolCalls, &mut |event| message.push(event));
-    message.finish().entries.into_iter().next()
-}
-
-/// For arguments behind whose JSON something follows.
-fn with_rest(call: Call, raw: &str) -> Rejected {
-    let read = call.raw_arguments.len();
-    Rejected {
-        kind: RejectedKind::Malformed,
-        raw: raw.to_owned(),
-        message: format!("something follows the arguments' JSON, which ends at byte {read}"),
-        server: call.server.clone(),
-        tool: Some(call.tool.clone()),
-        nearest: Vec::new(),
-        dialect: READ_AS,
-        call: None,
-        count: 0,
-    }
-}
-
-/// For a name that no element can hold.
-fn unreadable(tool: &str, text: &str) -> Rejected {
-    Rejected {
-        kind: RejectedKind::Malformed,
-        raw: text.to_owned(),
-        message: format!("the call of {tool:?} cannot be read: its name is none"),
-        server: None,
-        tool: Some(tool.to_owned()),
-        nearest: Vec::new(),
-        dialect: READ_AS,
-        call: None,
-        count: 0,
-    }
+/// Whether brackets nest deeper than `most`, outside of strings.
+fn is_deeper(text: &str, most: usize) -> bool {
+    let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
+    text.bytes().any(|byte| {
+        match byte {
+            _ if std::mem::take(&mut escaped) => {}
+            b'\\' => escaped = in_string,
+            b'"' => in_string = !in_string,
+            b'{' | b'[' if !in_string => depth += 1,
+            b'}' | b']' if !in_string => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth > most
+    })
 }
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
 //! What each kind of rejected call does to the turn.
 
-use crate::call::RejectedKind;
+use crate::event::RejectedKind;
 
 /// What a rejected call does to the turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Reaction {
     /// The model is told what was wrong and may try again.
     Correct,
@@ -26,7 +27,7 @@ pub struct Row {
     /// after a good call does, and goes into no history.
     pub meant: bool,
     /// Whether the reaction holds only for a call of a known tool that stands
-    /// alone in its message, and once in a turn; otherwise the call is ignored.
+    /// alone in its message, in a fence, and once in a turn; otherwise the call is ignored.
     pub only_alone: bool,
 }
 
@@ -38,19 +39,27 @@ pub struct Row {
 /// | kind | first | corrections used up | text after it |
 /// |---|---|---|---|
 /// | `in_reasoning` | ignore | ignore | stays |
-/// | `quoted` | correct once, if it stands alone and the tool is known | ignore | stays |
+/// | `invented` | correct once, if nothing stands before it and the tool is known | ignore | dropped, with what it was invented in |
+/// | `quoted` | correct once, if it stands in a fence, no call is beside it and the tool is known | ignore | stays |
 /// | `limit` | correct | finish | dropped |
 /// | `truncated` | correct | finish | there is none |
 /// | `malformed` | correct | finish | dropped |
 /// | `unknown_tool` | correct | finish | dropped |
 /// | `invalid_arguments` | correct | finish | dropped |
-pub const TABLE: [Row; 7] = [
+pub const TABLE: [Row; 8] = [
     Row {
         kind: RejectedKind::InReasoning,
         reaction: Reaction::Ignore,
         used_up: Reaction::Ignore,
         meant: false,
         only_alone: false,
+    },
+    Row {
+        kind: RejectedKind::Invented,
+        reaction: Reaction::Correct,
+        used_up: Reaction::Ignore,
+        meant: false,
+        only_alone: true,
     },
     Row {
         kind: RejectedKind::Quoted,

@@ -1,15 +1,14 @@
 //! What turns with the same tools share.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use super::config::TurnConfig;
+use super::config::{RoundModel, TurnConfig};
 use super::measured::Measured;
 use super::native::Natives;
-use super::round_model::RoundModel;
-use super::voice::Voice;
-use crate::catalog::Catalog;
+use super::wording::{Plain, Wording};
+use crate::constrain::{Constraint, MAX_CALLS, Thinking};
 use crate::parse::{self, Parser};
-use crate::tool::Definition;
+use crate::tools::{Catalog, Definition, ToolChoice};
 use crate::validate::Validator;
 
 /// What turns with the same tools share.
@@ -17,20 +16,62 @@ pub struct Setup {
     pub(super) config: TurnConfig,
     pub(super) catalog: Arc<Catalog>,
     pub(super) validator: Arc<Validator>,
-    pub(super) voice: Arc<dyn Voice>,
-    pub(super) parser: Parser,
+    wording: Arc<dyn Wording>,
+    /// The words for requests that carry the tools.
+    native_wording: Arc<dyn Wording>,
+    parser: Parser,
     pub(super) natives: Natives,
     /// What their requests have taught of the models' contexts.
     pub(super) measured: Measured,
+    /// What answers of calls are held to, as far as it was asked for.
+    constraints: Mutex<Vec<(ToolChoice, Thinking, Option<Constraint>)>>,
+    begun_calls: OnceLock<Option<Constraint>>,
 }
 
 impl Setup {
     /// What turns with these tools share.
-    pub fn new(config: TurnConfig, validator: Arc<Validator>, voice: Arc<dyn Voice>) -> Self {
+    pub fn new(config: TurnConfig, validator: Arc<Validator>, wording: Arc<dyn Wording>) -> Self {
         let catalog = validator.catalog().clone();
         let parser = parser(&config, &RoundModel::own(&config), &catalog);
-        let natives = Natives::new(voice.dialect(), config.limits, &catalog);
-        Setup { config, catalog, validator, voice, parser, natives, measured: Measured::default() }
+        let natives = Natives::new(wording.dialect(), config.limits, &catalog);
+        let native_wording = wording.native().unwrap_or_else(|| Arc::new(Plain(wording.clone())));
+        let measured = Measured::new(config.context_remedy.clone());
+        let (constraints, begun_calls) = (Mutex::default(), OnceLock::new());
+        Setup {
+            config,
+            catalog,
+            validator,
+            wording,
+            native_wording,
+            parser,
+            natives,
+            measured,
+            constraints,
+            begun_calls,
+        }
+    }
+
+    /// The structure of an answer that has to be calls, in the forms that are read.
+    pub(super) fn calls(&self, choice: &ToolChoice, thinking: Thinking) -> Option<Constraint> {
+        let mut known = self.constraints.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((.., found)) = known.iter().find(|(c, t, _)| (c, *t) == (choice, thinking)) {
+            return found.clone();
+        }
+        let (dialect, most) = (self.wording.dialect(), self.config.max_calls.unwrap_or(MAX_CALLS));
+        let found = Constraint::calls(dialect, &self.catalog, choice, thinking, most)
+            .and_then(|constraint| constraint.read_by(self.config.dialects, dialect));
+        known.push((choice.clone(), thinking, found.clone()));
+        found
+    }
+
+    /// The structure of calls that the model may begin.
+    pub(super) fn begun_calls(&self) -> Option<Constraint> {
+        let found = || {
+            let dialect = self.wording.dialect();
+            let constraint = Constraint::begun_calls(dialect, &self.catalog)?;
+            constraint.read_by(self.config.dialects, dialect)
+        };
+        self.begun_calls.get_or_init(found).clone()
     }
 
     /// A parser for what this model says.
@@ -42,9 +83,14 @@ impl Setup {
         }
     }
 
-    /// What the turns say to the model.
-    pub fn voice(&self) -> &dyn Voice {
-        &*self.voice
+    /// What the turns say to the model where the prompt describes the tools.
+    pub fn wording(&self) -> &dyn Wording {
+        &*self.wording
+    }
+
+    /// What they say where requests carry the tools.
+    pub fn native_wording(&self) -> &dyn Wording {
+        &*self.native_wording
     }
 
     /// The tools of the turns.
@@ -69,6 +115,8 @@ fn parser(config: &TurnConfig, model: &RoundModel, catalog: &Arc<Catalog>) -> Pa
         catalog: Some(catalog.clone()),
         reasoning: model.reasoning,
         reasoning_calls: model.reasoning_calls,
+        fenced_calls: config.fenced_calls,
+        stop: config.stop.clone(),
         limits: config.limits,
     })
 }

@@ -4,8 +4,12 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::cause::Cause;
+use crate::model::ModelFailure;
+
 /// Why a turn ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum StopReason {
@@ -17,6 +21,16 @@ pub enum StopReason {
     EmptyAnswer,
     /// The model did not make the call that was required.
     CallMissing,
+    /// The model repeated a passage until it was stopped. What came before is the answer.
+    Repetition {
+        /// Times in a row that the passage stands there.
+        times: u32,
+    },
+    /// The model made the same call again, which had given the same result twice.
+    SameCalls {
+        /// The tool.
+        tool: String,
+    },
     /// The last round allowed ended with a call or a mistake.
     MaxRounds {
         /// Rounds allowed.
@@ -38,14 +52,26 @@ pub enum StopReason {
         message: String,
     },
     /// The model failed.
-    ModelFailed {
-        /// How.
-        message: String,
-    },
+    ModelFailed(ModelFailure),
     /// What had to be said to the model cannot be said: the program's prompt is wrong.
     PromptFailed {
         /// How.
         message: String,
+        /// The error behind it, where there is one; none where this was read back.
+        #[serde(skip)]
+        source: Option<Cause>,
+    },
+    /// The answer was cut off since prompt and answer fill the context.
+    ContextFull {
+        /// Tokens that the context has.
+        context: usize,
+        /// Tokens of the prompt, as the endpoint counts.
+        prompt: u64,
+        /// Tokens of the answer.
+        answer: u64,
+        /// How the context gets longer, where it is known what serves the model.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        remedy: Option<String>,
     },
     /// What must be sent does not fit the context, even without the history.
     ContextTooSmall {
@@ -57,6 +83,9 @@ pub enum StopReason {
         system: usize,
         /// Tokens of the shortest request: system text, question, last results.
         request: usize,
+        /// How the context gets longer, where it is known what serves the model.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        remedy: Option<String>,
     },
     /// The endpoint says that the prompt does not fit the model's context, and nothing
     /// more can be left out of it.
@@ -80,6 +109,20 @@ impl StopReason {
     pub fn is_answer(&self) -> bool {
         matches!(self, StopReason::Answered)
     }
+
+    /// The error behind it, of the model or of the words that are sent.
+    pub(super) fn cause(&self) -> Option<Cause> {
+        match self {
+            StopReason::ModelFailed(failure) => failure.source.as_deref().cloned().map(Cause::new),
+            StopReason::PromptFailed { source, .. } => source.clone(),
+            _ => None,
+        }
+    }
+}
+
+/// How a context gets longer, in the words of the server, or of those that there are.
+pub(super) fn longer_context(remedy: &Option<String>) -> &str {
+    remedy.as_deref().unwrap_or("give the model a longer context (llama.cpp: -c; Ollama: num_ctx)")
 }
 
 impl fmt::Display for StopReason {
@@ -89,6 +132,12 @@ impl fmt::Display for StopReason {
             StopReason::OutputLimit => f.write_str("the output limit cut the answer off"),
             StopReason::EmptyAnswer => f.write_str("the model gave an empty answer"),
             StopReason::CallMissing => f.write_str("the model did not make the call that was required"),
+            StopReason::Repetition { times } => {
+                write!(f, "the model repeated itself, {times} times in a row, and was stopped")
+            }
+            StopReason::SameCalls { tool } => {
+                write!(f, "the model made the same call of {tool} again and again, with the same result")
+            }
             StopReason::MaxRounds { rounds } => {
                 write!(f, "no answer within the limit of {rounds} rounds")
             }
@@ -98,13 +147,20 @@ impl fmt::Display for StopReason {
             StopReason::OutputMismatch { corrections, message } => {
                 write!(f, "the answer still did not match the schema after {corrections} corrections: {message}")
             }
-            StopReason::ModelFailed { message } => write!(f, "the model failed: {message}"),
-            StopReason::PromptFailed { message } => write!(f, "the prompt cannot be written: {message}"),
-            StopReason::ContextTooSmall { context, reply, system, request } => write!(
+            StopReason::ModelFailed(failure) => write!(f, "the model failed: {}", failure.message),
+            StopReason::PromptFailed { message, .. } => write!(f, "the prompt cannot be written: {message}"),
+            StopReason::ContextFull { context, prompt, answer, remedy } => write!(
+                f,
+                "the context of {context} tokens is full: the prompt takes {prompt}, and the answer was cut off after \
+                 {answer}; {}, list the tools in fewer tokens, or begin a new conversation",
+                longer_context(remedy)
+            ),
+            StopReason::ContextTooSmall { context, reply, system, request, remedy } => write!(
                 f,
                 "the context of {context} tokens is too small: the request takes at least {request}, of which the system \
-                 text with its tools takes {system}, and {reply} are kept for the reply; give the model a longer context \
-                 (llama.cpp: -c; Ollama: num_ctx; then --context), list the tools in fewer tokens (--tool-budget), or allow a shorter reply (--max-tokens)"
+                 text with its tools takes {system}, and {reply} are kept for the reply; {}, list the tools in fewer \
+                 tokens, or allow a shorter reply",
+                longer_context(remedy)
             ),
             StopReason::ContextExceeded { prompt, context, message } => {
                 match (prompt, context) {
@@ -121,8 +177,8 @@ impl fmt::Display for StopReason {
                 }?;
                 write!(
                     f,
-                    ", and nothing more can be left out of it ({message}); or list the tools in fewer tokens \
-                     (--tool-budget), allow a shorter reply (--max-tokens), or ask in fewer words"
+                    ", and nothing more can be left out of it ({message}); or list the tools in fewer tokens, \
+                     allow a shorter reply, or ask in fewer words"
                 )
             }
             StopReason::Cancelled => f.write_str("the turn was cancelled"),

@@ -4,35 +4,41 @@ mod output;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use super::displays::Displays;
+use super::event::AskReason;
+use super::read::Judge;
+use super::warning::CallerWarning;
 use super::*;
-use crate::assemble::Entry;
-use crate::call::{Call, Rejected, RejectedKind};
-use crate::catalog::{Catalog, Server};
 use crate::conversation::Replies;
 use crate::dialect::Dialect;
-use crate::message::DeltaKind;
-use crate::policy::{Otherwise, Policy};
-use crate::reasoning::{ReasoningCalls, ReasoningMode};
+use crate::event::{Call, Entry, Provenance, Rejected, RejectedKind};
+use crate::message::{Delta, DeltaKind, ReasoningCalls, ReasoningMode};
+use crate::model::Usage;
 use crate::route::Invocation;
-use crate::tool::{Definition, Resource, Tool};
+use crate::tools::{Catalog, DefaultDecision, Definition, Policy, Resource, Server, Tool};
 use crate::validate::Validator;
 
 mod approval;
 mod carry;
+mod constrain;
 mod context;
+mod invented;
+mod loops;
 mod native;
+mod provenance;
 mod rounds;
+mod suspend;
 mod untagged;
 
-/// A voice that says what it is told to say and nothing else.
+/// A wording that says what it is told to say and nothing else.
 pub(crate) struct Plain;
 
-impl Voice for Plain {
+impl Wording for Plain {
     fn system(&self, choice: &ToolChoice) -> String {
         format!("tools: {choice}")
     }
 
-    fn replies(&self, replies: &Replies<'_>) -> Result<String, VoiceError> {
+    fn replies(&self, replies: &Replies<'_>) -> Result<String, WordingError> {
         let mut lines: Vec<String> = Vec::new();
         lines.extend(replies.answered.iter().map(|a| format!("{} {:?}: {}", a.id, a.outcome.status, a.outcome.text)));
         lines.extend(replies.rejected.iter().map(|r| format!("{}: {} {:?}", r.kind, r.message, r.nearest)));
@@ -40,8 +46,8 @@ impl Voice for Plain {
         Ok(lines.join("\n"))
     }
 
-    fn remark(&self, remark: Remark<'_>) -> String {
-        format!("{remark:?}")
+    fn note(&self, note: ModelNote<'_>) -> String {
+        format!("{note:?}")
     }
 }
 
@@ -59,7 +65,7 @@ pub(crate) fn setup(config: TurnConfig) -> Arc<Setup> {
 }
 
 pub(crate) fn allowing() -> TurnConfig {
-    TurnConfig { policy: Policy::new(Otherwise::Allow), reasons: Some(false), ..TurnConfig::default() }
+    TurnConfig { policy: Policy::new(DefaultDecision::Allow), reasons: Some(false), ..TurnConfig::default() }
 }
 
 /// A turn at the point where its first request was sent.
@@ -70,8 +76,16 @@ pub(crate) fn started(config: TurnConfig) -> Turn {
     turn
 }
 
+/// What is to be done, of an endpoint that says nothing of its context.
 pub(crate) fn actions(turn: &mut Turn) -> Vec<Action> {
-    std::iter::from_fn(|| turn.action()).collect()
+    let mut all = Vec::new();
+    while let Some(action) = turn.action() {
+        match action {
+            Action::AskContext(_) => turn.handle(Input::ContextWindow(None)).unwrap(),
+            action => all.push(action),
+        }
+    }
+    all
 }
 
 pub(crate) fn says(turn: &mut Turn, text: &str) -> Vec<Action> {
@@ -110,6 +124,7 @@ fn entry(index: u32, result: Result<(), RejectedKind>) -> Entry {
         raw_arguments: String::new(),
         dialect: Dialect::UseMcpTool,
         repairs: Vec::new(),
+        provenance: crate::event::Provenance::Plain,
     };
     let result = match result {
         Ok(()) => Ok(call),
@@ -123,9 +138,11 @@ fn entry(index: u32, result: Result<(), RejectedKind>) -> Entry {
             dialect: Dialect::UseMcpTool,
             call: None,
             count: 0,
+            quoted_in: None,
+            in_text: false,
         }),
     };
-    Entry { index, result, raw: "raw".into(), deltas: String::new(), restated: false, promoted: false }
+    Entry { index, result, raw: "raw".into(), deltas: String::new(), restated: false }
 }
 
 /// What follows from a message with one rejected call, `corrections` after the first mistake.
@@ -137,7 +154,11 @@ fn after_one(kind: RejectedKind, corrections: u32) -> Next {
         shown: &[],
         finish: &FinishReason::Stop,
         blank: false,
-        quoted_told: corrections > 0,
+        told_once: corrections > 0,
+        forged: None,
+        repeats: None,
+        full: None,
+        closing: false,
         round: 1,
         max_rounds: 12,
         corrections,
@@ -153,6 +174,7 @@ fn every_kind_has_its_row_and_each_row_holds() {
     let used_up = Next::Finish(StopReason::CorrectionsUsedUp { corrections: 2, message: "wrong".into() });
     let rows = [
         (InReasoning, answered.clone(), answered.clone()),
+        (Invented, Next::Correct, answered.clone()),
         (Quoted, Next::Correct, answered),
         (Limit, Next::Correct, used_up.clone()),
         (Truncated, Next::Correct, used_up.clone()),
@@ -177,7 +199,11 @@ fn a_quoted_call_is_corrected_only_alone_and_only_of_a_known_tool() {
         shown: &[],
         finish: &FinishReason::Stop,
         blank: false,
-        quoted_told: false,
+        told_once: false,
+        forged: None,
+        repeats: None,
+        full: None,
+        closing: false,
         round: 1,
         max_rounds: 12,
         corrections: 0,
@@ -231,7 +257,7 @@ fn drained_messages_run_all_their_calls() {
     let mut turn = started(TurnConfig { after_call: AfterCall::Drain, ..allowing() });
     assert!(!cancels(&says(&mut turn, &format!("{} and {} and so on.", paris(), paris()))));
     assert_eq!(calls(&ends(&mut turn)), ["call_1", "call_2"]);
-    assert!(!turn.conversation.messages().next().unwrap().written().contains("so on"));
+    assert!(!turn.shared.conversation.messages().next().unwrap().written().contains("so on"));
 }
 
 #[test]
@@ -349,17 +375,18 @@ fn events_survive_json() {
 #[test]
 fn notices_survive_json_and_end_with_a_remedy() {
     let notices = [
-        Notice::PromptCut { sent: 11_289, read: 4_096 },
-        Notice::HistoryLeftOut { rounds: 3, questions: 1, results: 0, context: 8_192 },
+        CallerWarning::PromptCut { sent: 11_289, read: 4_096 },
+        CallerWarning::HistoryLeftOut { rounds: 3, questions: 1, results: 0, context: 8_192, remedy: None },
     ];
     for notice in notices {
         let event = AgentEvent::Notice { notice: notice.clone() };
         let text = serde_json::to_string(&event).unwrap();
         assert!(text.starts_with(r#"{"type":"notice","notice":{"kind":""#), "{text}");
         assert_eq!(serde_json::from_str::<AgentEvent>(&text).unwrap(), event);
-        assert!(notice.to_string().contains("--tool-budget"), "{notice}");
+        assert!(notice.to_string().contains("in fewer tokens"), "{notice}");
     }
-    let left_out = Notice::HistoryLeftOut { rounds: 1, questions: 0, results: 2, context: 100 }.to_string();
+    let left_out =
+        CallerWarning::HistoryLeftOut { rounds: 1, questions: 0, results: 2, context: 100, remedy: None }.to_string();
     assert!(left_out.contains("1 message of the model, 2 results were left out"), "{left_out}");
 }
 
@@ -378,7 +405,7 @@ fn left(config: &TurnConfig, deltas: &[&str]) -> (String, Vec<Invocation>, Optio
     }
     let mut calls = Vec::new();
     let mut over = None;
-    let mut history = serde_json::to_string(&turn.conversation).unwrap();
+    let mut history = serde_json::to_string(&turn.shared.conversation).unwrap();
     for action in seen {
         match action {
             Action::Call(call) => calls.push(call),

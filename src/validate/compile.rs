@@ -1,11 +1,14 @@
 //! A schema, as an MCP server sent it, to validators.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 
 use jsonschema::{Draft, ValidationOptions, Validator, ValidatorMap};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::parts::{Rules, is_plain};
+use super::parts::{Rules, is_plain, visits};
+use super::work::nodes;
+use crate::cause::Cause;
 
 /// Schemas with more nodes than this have no validators for their branches,
 /// which are then judged part by part: compiling every subschema takes time in
@@ -15,6 +18,9 @@ const MAX_BRANCH_NODES: usize = 2_000;
 /// Error messages of the schema compiler are cut after this many characters:
 /// some hold the whole schema.
 const MAX_PROBLEM: usize = 300;
+
+/// Subschemas that are held against a value to see whether the validator works.
+const MAX_TRIED: usize = 2_000;
 
 /// A compiled schema.
 #[derive(Debug)]
@@ -27,12 +33,25 @@ pub(super) struct Compiled {
     branches: OnceLock<Option<ValidatorMap>>,
 }
 
+/// What is wrong with a schema, and where in it.
+#[derive(Debug)]
+pub(super) struct Unusable {
+    pub(super) message: String,
+    /// The error of the schema compiler, uncut.
+    pub(super) source: Cause,
+}
+
+/// The validator panics over a schema.
+#[derive(Debug, thiserror::Error)]
+#[error("the validator panics")]
+struct Broken;
+
 impl Compiled {
     /// Compiles a schema.
     ///
     /// # Errors
     /// What is wrong with the schema, and where.
-    pub(super) fn new(schema: &Value) -> Result<Self, String> {
+    pub(super) fn new(schema: &Value) -> Result<Self, Unusable> {
         let (draft, declared) = draft_of(schema);
         let built = match options(draft).build(schema) {
             // Servers that leave `$schema` out often mean draft 7 (tuples, for one).
@@ -43,14 +62,30 @@ impl Compiled {
         };
         match built {
             Ok((validator, draft)) => {
-                Ok(Compiled { validator, draft, plain: is_plain(schema), branches: OnceLock::new() })
+                let compiled = Compiled { validator, draft, plain: is_plain(schema), branches: OnceLock::new() };
+                if compiled.breaks(schema) {
+                    let message = "the validator itself fails over it".to_owned();
+                    return Err(Unusable { source: Cause::new(Broken), message });
+                }
+                Ok(compiled)
             }
             Err(error) => {
                 let place = error.instance_path().as_str();
                 let place = if place.is_empty() { "" } else { &format!("{place}: ") };
-                Err(super::describe::cut(&format!("{place}{error}"), MAX_PROBLEM))
+                let message = super::describe::cut(&format!("{place}{error}"), MAX_PROBLEM);
+                Err(Unusable { message, source: Cause::new(error) })
             }
         }
+    }
+
+    /// Whether the validator panics over one of the simplest values.
+    fn breaks(&self, schema: &Value) -> bool {
+        let rules = self.rules(schema);
+        let mut asked = [json!(null), json!("x"), json!([]), json!({})].into_iter();
+        asked.any(|value| {
+            let ask = || (self.validator.is_valid(&value), self.validator.iter_errors(&value).count());
+            visits(&rules, schema, &value, MAX_TRIED).is_some() && unbroken(ask).is_none()
+        })
     }
 
     /// The schema as its draft reads it; `schema` is the one that was compiled.
@@ -67,13 +102,12 @@ impl Compiled {
     }
 }
 
-/// Values in a value, itself included.
-pub(super) fn nodes(value: &Value) -> usize {
-    1 + match value {
-        Value::Array(items) => items.iter().map(nodes).sum(),
-        Value::Object(members) => members.values().map(nodes).sum(),
-        _ => 0,
-    }
+/// What the validator says; `None` where it panics. Version 0.60 does over some schemas
+/// that recur and say `unevaluatedProperties` (its "pending schema target dropped"), and
+/// a schema is whatever a server sends.
+pub(super) fn unbroken<T>(ask: impl FnOnce() -> T) -> Option<T> {
+    // It keeps nothing from one question to the next.
+    catch_unwind(AssertUnwindSafe(ask)).ok()
 }
 
 pub(super) fn options(draft: Draft) -> ValidationOptions<'static> {
@@ -97,8 +131,6 @@ fn draft_of(schema: &Value) -> (Draft, bool) {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]
@@ -123,9 +155,18 @@ mod tests {
     #[test]
     fn a_problem_names_the_place_and_is_bounded() {
         let schema = json!({"type": "object", "properties": {"x": {"type": "x".repeat(10_000)}}});
-        let problem = Compiled::new(&schema).unwrap_err();
+        let problem = Compiled::new(&schema).unwrap_err().message;
         assert!(problem.starts_with("/properties/x/type: "), "{problem}");
         assert!(problem.chars().count() <= MAX_PROBLEM + 1, "{problem}");
+    }
+
+    /// Version 0.60 panics over this one, whatever the value.
+    #[test]
+    fn a_schema_that_the_validator_panics_over_is_unusable() {
+        let again = json!({"patternProperties": {"^x": {"allOf": [{"$ref": "#/$defs/c"}, {"$ref": "#/$defs/a"}]}}});
+        let parts = json!({"a": {"$ref": "#/$defs/c"}, "c": {"patternProperties": {"^x": again}}});
+        let schema = json!({"unevaluatedProperties": false, "$defs": parts, "$ref": "#/$defs/a"});
+        assert_eq!(Compiled::new(&schema).unwrap_err().message, "the validator itself fails over it");
     }
 
     #[test]

@@ -2,13 +2,15 @@
 
 use serde_json::Value;
 
+use crate::tools::schema::{Walk, list as listed, reference, types};
+
 /// Characters of a value or name that a message shows.
 pub(super) const MAX_SHOWN: usize = 40;
 
 /// Values of an `enum`, or names, that a message lists.
 const MAX_LISTED: usize = 10;
 
-/// `$ref`s followed and schemas entered for one description.
+/// How deep one description goes: references and items.
 const MAX_DEPTH: usize = 6;
 
 /// A value's type, and the value itself where it is short.
@@ -58,14 +60,13 @@ pub(super) fn cut(text: &str, limit: usize) -> String {
 
 /// What a schema wants: `integer`, `array of string`, `one of "a", "b"`.
 pub(super) fn schema(schema: &Value, root: &Value) -> String {
-    wanted(schema, root, MAX_DEPTH).unwrap_or_else(|| "any value".to_owned())
+    wanted(schema, &Walk::new(root), MAX_DEPTH).unwrap_or_else(|| "any value".to_owned())
 }
 
-fn wanted(schema: &Value, root: &Value, depth: usize) -> Option<String> {
-    let depth = depth.checked_sub(1)?;
-    if let Some(pointer) = schema.get("$ref").and_then(Value::as_str) {
-        let target = root.pointer(pointer.strip_prefix('#')?)?;
-        return wanted(target, root, depth);
+fn wanted(schema: &Value, walk: &Walk<'_>, depth: usize) -> Option<String> {
+    let depth = depth.checked_sub(1).filter(|_| walk.enter())?;
+    if reference(schema).is_some() {
+        return wanted(walk.target(schema)?, walk, depth);
     }
     if let Some(options) = schema.get("enum").and_then(Value::as_array) {
         return Some(format!("one of {}", list(options.iter().map(literal))));
@@ -75,32 +76,27 @@ fn wanted(schema: &Value, root: &Value, depth: usize) -> Option<String> {
     }
     match schema.get("type") {
         Some(Value::String(name)) if name == "array" => {
-            let items = schema.get("items").and_then(|items| wanted(items, root, depth));
+            let items = schema.get("items").and_then(|items| wanted(items, walk, depth));
             Some(items.map_or("array".to_owned(), |items| format!("array of {items}")))
         }
-        Some(Value::String(name)) => Some(name.clone()),
-        Some(Value::Array(names)) => {
-            let names: Vec<&str> = names.iter().filter_map(Value::as_str).collect();
-            Some(names.join(" or "))
-        }
-        _ => branches(schema, root, depth),
+        Some(Value::String(_) | Value::Array(_)) => Some(types(schema).collect::<Vec<_>>().join(" or ")),
+        _ => branches(schema, walk, depth),
     }
 }
 
-fn branches(schema: &Value, root: &Value, depth: usize) -> Option<String> {
+fn branches(schema: &Value, walk: &Walk<'_>, depth: usize) -> Option<String> {
     let branches = schema.get("anyOf").or_else(|| schema.get("oneOf")).and_then(Value::as_array);
     if let Some(branches) = branches {
         let mut forms: Vec<String> = Vec::new();
         for branch in branches.iter().take(MAX_LISTED) {
-            let form = wanted(branch, root, depth)?;
+            let form = wanted(branch, walk, depth)?;
             if !forms.contains(&form) {
                 forms.push(form);
             }
         }
         return Some(forms.join(" or "));
     }
-    let all = schema.get("allOf").and_then(Value::as_array)?;
-    all.iter().take(MAX_LISTED).find_map(|part| wanted(part, root, depth))
+    listed(schema, "allOf").take(MAX_LISTED).find_map(|part| wanted(part, walk, depth))
 }
 
 #[cfg(test)]

@@ -7,6 +7,19 @@
 //! of the rest what was expected where. Without a schema it demands an object
 //! and does nothing else.
 //!
+//! ```text
+//! schema ─▶ compile ─▶ Compiled ──┐ once for each tool
+//!                                 ▼
+//! Call ─▶ coerce ─ asks the validator what it refuses ─▶ gives that another reading ─┐
+//!           ▲                                            (reading, keys, branches)  │
+//!           └────────────────── asks again ◀─────────────────────────────────────────┘
+//!           │ nothing is refused any more     ─▶ Call, its repairs named
+//!           └ nothing else can be read        ─▶ explain ─▶ Rejected, for the model
+//! ```
+//!
+//! `work` counts the steps of a check. Where the validator itself would take too many
+//! (`parts` counts them beforehand), `judge` answers in its place, each question once.
+//!
 //! # Schemas
 //! `$schema` decides the draft (4, 6, 7, 2019-09, 2020-12); absent or unknown
 //! means 2020-12. A schema without `$schema` that 2020-12 refuses is read as
@@ -66,19 +79,13 @@
 //! ```
 //! use std::sync::Arc;
 //! use serde_json::json;
-//! use toolgraft::{call::Call, catalog::Catalog, dialect::Dialect, tool::Tool, validate::Validator};
+//! use toolgraft::{Call, Catalog, Dialect, Tool};
+//! use toolgraft::validate::Validator;
 //!
 //! let schema = json!({"type": "object", "properties": {"days": {"type": "integer"}}});
 //! let tool = Tool::new("forecast").with_schema(schema);
 //! let validator = Validator::new(Arc::new(Catalog::from_tools([tool])));
-//! let call = Call {
-//!     server: None,
-//!     tool: "forecast".to_owned(),
-//!     arguments: json!({"days": "3"}),
-//!     raw_arguments: r#"{"days": "3"}"#.to_owned(),
-//!     dialect: Dialect::UseMcpTool,
-//!     repairs: Vec::new(),
-//! };
+//! let call = Call::new(Dialect::UseMcpTool, "forecast", json!({"days": "3"}));
 //! let call = validator.check(call, "").unwrap();
 //! assert_eq!(call.arguments, json!({"days": 3}));
 //! assert_eq!(call.repairs[0].to_string(), "coerced:/days");
@@ -89,7 +96,6 @@ mod compile;
 mod describe;
 mod explain;
 mod judge;
-mod literal;
 mod output;
 mod parts;
 mod refusal;
@@ -99,15 +105,14 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::{Map, Value, json};
 
-use crate::assemble::{Assembled, Entry};
-use crate::call::{Call, Rejected, RejectedKind, Repair};
-use crate::catalog::Catalog;
+use crate::cause::Cause;
 use crate::dialect::{Dialect, write_call, write_tool_call};
-use crate::tool::{ACCESS_RESOURCE, Tool};
-use compile::Compiled;
+use crate::event::{Assembled, Call, Collector, Entry, Event, Provenance, Rejected, RejectedKind, Repair};
+use crate::tools::{ACCESS_RESOURCE, Catalog, Tool};
+use compile::{Compiled, Unusable};
 use work::Work;
 
-pub use output::{OutputSchema, OutputSchemaError};
+pub use output::{Mismatch, OutputSchema, OutputSchemaError};
 pub use work::max_steps;
 
 /// Longest text, in bytes, that [`Validator::correct_call`] gives.
@@ -128,6 +133,7 @@ pub struct Validator {
 /// A schema that cannot be used; its tool takes any object.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the schema of {} cannot be used, so any object is accepted: {message}", qualified(server.as_deref(), tool))]
+#[non_exhaustive]
 pub struct SchemaProblem {
     /// Server of the tool.
     pub server: Option<String>,
@@ -135,6 +141,8 @@ pub struct SchemaProblem {
     pub tool: String,
     /// What is wrong with the schema, and where in it.
     pub message: String,
+    /// The error of the schema compiler.
+    pub source: Cause,
 }
 
 impl Validator {
@@ -218,6 +226,17 @@ impl Validator {
         }
     }
 
+    /// Whether an event may be carried out: calls that were examples are calls only if the
+    /// arguments of all of them are accepted. Asked before an event is
+    /// [collected](Collector::push); every event but [`Event::Unfenced`] may.
+    pub fn admits(&self, event: &Event<'_>, collected: &Collector) -> bool {
+        let Event::Unfenced { calls, .. } = event else { return true };
+        calls.clone().all(|index| {
+            let call = collected.entries().iter().find(|entry| entry.index == index).and_then(Entry::call);
+            call.is_some_and(|call| self.check(call.clone(), "").is_ok())
+        })
+    }
+
     /// A correct call of a tool in a dialect, for feedback beside a rejection's
     /// message; of a resource, the first that the catalog has. `None` where the
     /// catalog does not know the name, or the call would be longer than
@@ -271,10 +290,11 @@ fn compiled<'a>(
 ) -> Option<Result<&'a Compiled, &'a SchemaProblem>> {
     let schema = tool.input_schema.as_ref()?;
     let compiled = place.get_or_init(|| {
-        Compiled::new(schema).map_err(|message| SchemaProblem {
+        Compiled::new(schema).map_err(|Unusable { message, source }| SchemaProblem {
             server: tool.server.clone(),
             tool: tool.name.clone(),
             message,
+            source,
         })
     });
     Some(compiled.as_ref())
@@ -300,6 +320,7 @@ fn placeholder() -> Call {
         raw_arguments: String::new(),
         dialect: Dialect::UseMcpTool,
         repairs: Vec::new(),
+        provenance: Provenance::Plain,
     }
 }
 

@@ -3,10 +3,11 @@
 use serde_json::Value;
 
 use super::coerce;
-use super::compile::Compiled;
+use super::compile::{Compiled, Unusable};
 use super::work::Work;
-use crate::call::Repair;
-use crate::tool::example_value;
+use crate::cause::Cause;
+use crate::event::Repair;
+use crate::tools::example_value;
 
 /// A JSON Schema that an answer has to match, compiled.
 ///
@@ -22,7 +23,7 @@ use crate::tool::example_value;
 /// let (value, repairs) = schema.check(&json!({"days": "3"}), "").unwrap();
 /// assert_eq!((value, repairs[0].to_string()), (json!({"days": 3}), "coerced:/days".to_owned()));
 /// assert_eq!(
-///     schema.check(&json!({"days": "three"}), "").unwrap_err(),
+///     schema.check(&json!({"days": "three"}), "").unwrap_err().to_string(),
 ///     "/days: expected integer, found string \"three\""
 /// );
 /// # Ok::<(), toolgraft::validate::OutputSchemaError>(())
@@ -36,8 +37,20 @@ pub struct OutputSchema {
 /// A JSON value that is no usable JSON Schema.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("this is no usable JSON Schema: {message}")]
+#[non_exhaustive]
 pub struct OutputSchemaError {
     /// What is wrong with it, and where in it.
+    pub message: String,
+    /// The error of the schema compiler, where it found the fault.
+    pub source: Option<Cause>,
+}
+
+/// A value that the schema does not accept: what was expected where, for the model.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+#[non_exhaustive]
+pub struct Mismatch {
+    /// What was expected where.
     pub message: String,
 }
 
@@ -49,9 +62,10 @@ impl OutputSchema {
     pub fn new(schema: Value) -> Result<Self, OutputSchemaError> {
         if !schema.is_object() && !schema.is_boolean() {
             let message = format!("expected an object, found {}", super::describe::value(&schema));
-            return Err(OutputSchemaError { message });
+            return Err(OutputSchemaError { message, source: None });
         }
-        let compiled = Compiled::new(&schema).map_err(|message| OutputSchemaError { message })?;
+        let compiled = Compiled::new(&schema)
+            .map_err(|Unusable { message, source }| OutputSchemaError { message, source: Some(source) })?;
         Ok(OutputSchema { schema, compiled })
     }
 
@@ -71,16 +85,18 @@ impl OutputSchema {
     ///
     /// # Errors
     /// What was expected where, for the model.
-    pub fn check(&self, value: &Value, raw: &str) -> Result<(Value, Vec<Repair>), String> {
+    pub fn check(&self, value: &Value, raw: &str) -> Result<(Value, Vec<Repair>), Mismatch> {
         self.check_counted(value, raw).0
     }
 
     /// [`check`](Self::check), and the steps that it took: at most
     /// [`max_steps`](super::max_steps) of the value.
-    pub fn check_counted(&self, value: &Value, raw: &str) -> (Result<(Value, Vec<Repair>), String>, usize) {
+    pub fn check_counted(&self, value: &Value, raw: &str) -> (Result<(Value, Vec<Repair>), Mismatch>, usize) {
         let work = Work::on(value);
         let coerced = coerce::coerce_value(&self.compiled, &self.schema, value, raw, &work);
-        let checked = coerced.map(|coerced| coerced.unwrap_or_else(|| (value.clone(), Vec::new())));
+        let checked = coerced
+            .map(|coerced| coerced.unwrap_or_else(|| (value.clone(), Vec::new())))
+            .map_err(|message| Mismatch { message });
         (checked, work.done())
     }
 }
@@ -100,7 +116,9 @@ mod tests {
             (json!([1]), "expected an object, found array of 1 item"),
             (json!("object"), "expected an object, found string"),
         ] {
-            let error = OutputSchema::new(schema.clone()).unwrap_err().to_string();
+            let error = OutputSchema::new(schema.clone()).unwrap_err();
+            assert_eq!(std::error::Error::source(&error).is_some(), schema.is_object(), "{schema}");
+            let error = error.to_string();
             assert!(error.starts_with("this is no usable JSON Schema: ") && error.contains(words), "{schema}: {error}");
         }
     }

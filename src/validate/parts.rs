@@ -6,14 +6,14 @@
 //! counted before it is done ([`visits`]), and be done once where it is too
 //! much (`judge`).
 
-use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::ops::ControlFlow;
 
 use jsonschema::Draft;
 use serde_json::{Map, Value};
 
-use super::compile::nodes;
+use super::work::nodes;
+use crate::tools::schema::unescaped;
 
 /// Schemas inside schemas that are followed for one value, references included:
 /// as deep as the deepest JSON goes through several of them each level, and the
@@ -70,7 +70,7 @@ impl<'s> Rules<'s> {
     /// The subschema that a reference means, with its pointer; `None` where that
     /// takes more than following a pointer.
     pub(super) fn target(&self, reference: &str) -> Option<(String, &'s Value)> {
-        let pointer = decoded(reference.strip_prefix('#')?);
+        let pointer = unescaped(reference.strip_prefix('#')?);
         self.plain.then(|| Some((pointer.clone().into_owned(), self.root.pointer(&pointer)?)))?
     }
 
@@ -186,7 +186,7 @@ impl<'s> Rules<'s> {
     fn candidates(&self, reference: &str) -> Option<Vec<&'s Value>> {
         let (document, fragment) = reference.split_once('#').unwrap_or((reference, ""));
         if self.plain && document.is_empty() {
-            return Some(self.root.pointer(&decoded(fragment)).into_iter().collect());
+            return Some(self.root.pointer(&unescaped(fragment)).into_iter().collect());
         }
         let named = self.named.get_or_init(|| {
             let mut named = Vec::new();
@@ -197,7 +197,7 @@ impl<'s> Rules<'s> {
             }
             named
         });
-        let fragment = decoded(fragment);
+        let fragment = unescaped(fragment);
         let found: Vec<&Value> = match fragment.is_empty() || fragment.starts_with('/') {
             true => named.iter().filter_map(|base| base.pointer(&fragment)).collect(),
             false => {
@@ -250,7 +250,9 @@ impl<'s> Rules<'s> {
 }
 
 /// How often some subschema is held against some value where all are, or `None`
-/// where it is more often than `limit`, or deeper than [`MAX_LEVELS`].
+/// where it is more often than `limit`, deeper than [`MAX_LEVELS`], or where
+/// references lead from a subschema and a value back to both: the validator
+/// passes such a circle as often as it has ways into it, at each level again.
 pub(super) fn visits<'s>(rules: &Rules<'s>, schema: &'s Value, value: &Value, limit: usize) -> Option<usize> {
     let mut visits = Visits { rules, left: limit, chain: Vec::new(), levels: MAX_LEVELS };
     visits.count(schema, value).is_continue().then(|| limit - visits.left)
@@ -259,7 +261,7 @@ pub(super) fn visits<'s>(rules: &Rules<'s>, schema: &'s Value, value: &Value, li
 struct Visits<'r, 's> {
     rules: &'r Rules<'s>,
     left: usize,
-    /// References that are being followed, each with its value: a circle ends.
+    /// References that are being followed, each with its value.
     chain: Vec<(*const Value, *const Value)>,
     levels: usize,
 }
@@ -270,10 +272,7 @@ impl<'s> Visits<'_, 's> {
         let Value::Object(keywords) = schema else { return Flow::Continue(()) };
         let refers = ["$ref", "$dynamicRef", "$recursiveRef"].iter().any(|key| keywords.contains_key(*key));
         let at = (std::ptr::from_ref(schema), std::ptr::from_ref(value));
-        if refers && self.chain.contains(&at) {
-            return Flow::Continue(());
-        }
-        if self.levels == 0 {
+        if self.levels == 0 || (refers && self.chain.contains(&at)) {
             return Flow::Break(());
         }
         self.levels -= 1;
@@ -346,27 +345,4 @@ pub(super) fn array<'s>(schema: &'s Map<String, Value>, key: &str) -> impl Itera
 
 fn object<'s>(schema: &'s Map<String, Value>, key: &str) -> impl Iterator<Item = (&'s String, &'s Value)> {
     schema.get(key).and_then(Value::as_object).into_iter().flatten()
-}
-
-/// A pointer without the escapes of URLs.
-fn decoded(fragment: &str) -> Cow<'_, str> {
-    if !fragment.contains('%') {
-        return Cow::Borrowed(fragment);
-    }
-    let mut bytes = Vec::with_capacity(fragment.len());
-    let mut rest = fragment.as_bytes();
-    while let [first, tail @ ..] = rest {
-        let escaped = tail.get(..2).filter(|_| *first == b'%').and_then(|hex| std::str::from_utf8(hex).ok());
-        match escaped.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = &tail[2..];
-            }
-            None => {
-                bytes.push(*first);
-                rest = tail;
-            }
-        }
-    }
-    Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -20,6 +20,7 @@ fn call(tool: &str, arguments: Value) -> Call {
         arguments,
         dialect: Dialect::UseMcpTool,
         repairs: Vec::new(),
+        provenance: crate::event::Provenance::Plain,
     }
 }
 

@@ -4,8 +4,6 @@ use std::cell::Cell;
 
 use serde_json::Value;
 
-use super::compile::nodes;
-
 /// Steps that every check may take. A step is one subschema held against one
 /// value, or one value looked at while it is coerced.
 const STEPS: usize = 2_000_000;
@@ -19,6 +17,15 @@ const STEPS_PER_VALUE: usize = 32;
 /// is refused.
 pub fn max_steps(value: &Value) -> usize {
     STEPS.saturating_add(STEPS_PER_VALUE.saturating_mul(size(value)))
+}
+
+/// Values in a value, itself included.
+pub(super) fn nodes(value: &Value) -> usize {
+    1 + match value {
+        Value::Array(items) => items.iter().map(nodes).sum(),
+        Value::Object(members) => members.values().map(nodes).sum(),
+        _ => 0,
+    }
 }
 
 fn size(value: &Value) -> usize {
@@ -41,11 +48,13 @@ pub(super) struct Work {
     done: Cell<usize>,
     /// Something was left undone.
     stopped: Cell<bool>,
+    /// The validator has failed.
+    broken: Cell<bool>,
 }
 
 impl Work {
     pub(super) fn on(value: &Value) -> Self {
-        Work { limit: max_steps(value), done: Cell::new(0), stopped: Cell::new(false) }
+        Work { limit: max_steps(value), done: Cell::new(0), stopped: Cell::new(false), broken: Cell::new(false) }
     }
 
     /// Whether so many more steps may be taken; they then count as taken.
@@ -64,6 +73,11 @@ impl Work {
         self.stopped.set(true);
     }
 
+    /// The validator is asked no more: it has failed over this schema.
+    pub(super) fn broke(&self) {
+        self.broken.set(true);
+    }
+
     pub(super) fn is_stopped(&self) -> bool {
         self.stopped.get()
     }
@@ -74,6 +88,9 @@ impl Work {
 
     /// What the model reads where the work was not done.
     pub(super) fn message(&self) -> String {
+        if self.broken.get() {
+            return "this cannot be checked: the validator itself fails over the schema".to_owned();
+        }
         format!(
             "checking this against the schema takes more work than is allowed ({} steps); \
              write it with less nesting or fewer values",

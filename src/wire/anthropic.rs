@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{ToolDefinition, ToolResult, WireError, id};
+use super::plain::{ToolDefinition, ToolResult, WireError, id, text_of};
 use crate::message::NativeCall;
 
 /// A call: a block of an assistant message's content.
@@ -70,7 +70,7 @@ pub struct Tool {
 }
 
 fn text_of_blocks<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    super::text_of(&Value::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+    text_of(&Value::deserialize(deserializer)?).map_err(serde::de::Error::custom)
 }
 
 impl From<ToolUse> for NativeCall {

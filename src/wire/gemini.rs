@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{ToolDefinition, ToolResult, WireError};
+use super::plain::{ToolDefinition, ToolResult, WireError};
 use crate::message::NativeCall;
 
 /// A call: `functionCall` in a part of a model's content.
@@ -101,7 +101,7 @@ impl From<ToolResult> for FunctionResponse {
 impl From<FunctionDeclaration> for ToolDefinition {
     fn from(tool: FunctionDeclaration) -> Self {
         let FunctionDeclaration { name, description, parameters_json_schema } = tool;
-        let parameters = parameters_json_schema.unwrap_or_else(|| super::parameters(None));
+        let parameters = parameters_json_schema.unwrap_or_else(|| super::schema::parameters(None));
         ToolDefinition { name, description, parameters }
     }
 }

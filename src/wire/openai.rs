@@ -2,10 +2,14 @@
 //! (platform.openai.com/docs/api-reference/chat/create). Ollama, LM Studio,
 //! llama.cpp, vLLM, DeepSeek and others take the same.
 
+mod chunk;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{ToolDefinition, ToolResult, id};
+pub use chunk::{Chunk, ChunkChoice, ChunkDelta, FunctionDelta, ToolCallDelta};
+
+use super::plain::{ToolDefinition, ToolResult, id, text_of};
 use crate::message::NativeCall;
 
 /// The word `function`, the only kind of tool here.
@@ -96,7 +100,7 @@ fn text_of_arguments<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Resul
 }
 
 fn text_of_parts<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    super::text_of(&Value::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+    text_of(&Value::deserialize(deserializer)?).map_err(serde::de::Error::custom)
 }
 
 impl From<ToolCall> for NativeCall {
@@ -127,7 +131,7 @@ impl From<ToolResult> for ToolMessage {
 impl From<Tool> for ToolDefinition {
     fn from(tool: Tool) -> Self {
         let Function { name, description, parameters } = tool.function;
-        let parameters = parameters.unwrap_or_else(|| super::parameters(None));
+        let parameters = parameters.unwrap_or_else(|| super::schema::parameters(None));
         ToolDefinition { name, description: description.unwrap_or_default(), parameters }
     }
 }

@@ -2,15 +2,13 @@
 
 use serde_json::{Map, Value, json};
 
-use super::ToolDefinition;
+use super::plain::ToolDefinition;
 use crate::outcome::strip_invisible;
-use crate::tool::{ACCESS_RESOURCE, resolve};
+use crate::tools::ACCESS_RESOURCE;
+use crate::tools::schema::{Walk, merge, required};
 
 /// Most characters of a tool's description; OpenAI refuses more.
 pub const MAX_DESCRIPTION: usize = 1024;
-
-/// References followed one after another at most.
-const MAX_HOPS: usize = 8;
 
 /// A tool's schema as endpoints take it, otherwise verbatim.
 ///
@@ -26,16 +24,23 @@ const MAX_HOPS: usize = 8;
 pub fn parameters(schema: Option<&Value>) -> Value {
     let empty = Value::Null;
     let root = schema.unwrap_or(&empty);
+    let walk = Walk::new(root);
     let mut object = root.as_object().cloned().unwrap_or_default();
-    if let Some(Value::String(reference)) = object.shift_remove("$ref") {
-        add(&mut object, &target(root, &reference));
+    if object.shift_remove("$ref").is_some()
+        && let Some(target) = walk.follow(root).and_then(Value::as_object)
+    {
+        merge(&mut object, target);
+        object.shift_remove("$ref");
     }
     for key in ["$schema", "$id", "enum", "not"] {
         object.shift_remove(key);
     }
     for key in ["allOf", "anyOf", "oneOf"] {
         if let Some(Value::Array(branches)) = object.shift_remove(key) {
-            let branches: Vec<_> = branches.iter().filter_map(|b| branch(root, b)).collect();
+            // A branch that leads nowhere requires nothing.
+            let nothing = Value::Object(Map::new());
+            let followed = |branch| walk.follow(branch).filter(|found| found.is_object()).unwrap_or(&nothing);
+            let branches: Vec<_> = branches.iter().filter(|branch| branch.is_object()).map(followed).collect();
             take_in(&mut object, &branches, key == "allOf");
         }
     }
@@ -46,62 +51,23 @@ pub fn parameters(schema: Option<&Value>) -> Value {
     Value::Object(object)
 }
 
-/// A branch of a union as an object schema, its references followed.
-fn branch(root: &Value, schema: &Value) -> Option<Map<String, Value>> {
-    let schema = schema.as_object()?;
-    match schema.get("$ref") {
-        Some(Value::String(reference)) => Some(target(root, reference)),
-        _ => Some(schema.clone()),
-    }
-}
-
-/// The object schema that a reference leads to; empty for none.
-fn target(root: &Value, reference: &str) -> Map<String, Value> {
-    let mut found = resolve(root, reference);
-    for _ in 0..MAX_HOPS {
-        let next = found.and_then(|schema| schema.get("$ref")).and_then(Value::as_str);
-        let Some(next) = next else { break };
-        found = resolve(root, next);
-    }
-    found.and_then(Value::as_object).cloned().unwrap_or_default()
-}
-
 /// Gives `object` the properties of `branches` that it has not itself.
-fn take_in(object: &mut Map<String, Value>, branches: &[Map<String, Value>], all: bool) {
-    let required = |schema: &Map<String, Value>| -> Vec<String> {
-        let names = schema.get("required").and_then(Value::as_array).into_iter().flatten();
-        names.filter_map(|name| name.as_str().map(str::to_owned)).collect()
-    };
-    let mut needed = required(object);
-    for name in branches.iter().flat_map(required) {
-        let everywhere = all || branches.iter().all(|branch| required(branch).contains(&name));
-        if everywhere && !needed.contains(&name) {
-            needed.push(name);
+fn take_in(object: &mut Map<String, Value>, branches: &[&Value], all: bool) {
+    let own = object.shift_remove("required").unwrap_or_default();
+    let own = own.as_array().into_iter().flatten().filter_map(Value::as_str);
+    let mut needed: Vec<String> = own.map(str::to_owned).collect();
+    for name in branches.iter().flat_map(|branch| required(branch)) {
+        let everywhere = all || branches.iter().all(|branch| required(branch).any(|other| other == name));
+        if everywhere && !needed.iter().any(|other| other == name) {
+            needed.push(name.to_owned());
         }
     }
-    for branch in branches {
-        add(object, branch);
+    for branch in branches.iter().filter_map(|branch| branch.as_object()) {
+        merge(object, branch);
     }
     object.shift_remove("required");
     if !needed.is_empty() {
         object.insert("required".to_owned(), needed.into());
-    }
-}
-
-/// Adds what `object` lacks: properties one by one, other keys whole.
-fn add(object: &mut Map<String, Value>, more: &Map<String, Value>) {
-    for (key, value) in more {
-        match (object.get_mut(key), value) {
-            (Some(Value::Object(old)), Value::Object(new)) if key == "properties" => {
-                for (name, schema) in new {
-                    old.entry(name).or_insert_with(|| schema.clone());
-                }
-            }
-            (Some(_), _) => {}
-            // What closes a branch would close the root to the other branches.
-            (None, _) if key == "additionalProperties" || key == "title" => {}
-            (None, value) => drop(object.insert(key.clone(), value.clone())),
-        }
     }
 }
 

@@ -2,9 +2,14 @@ use proptest::prelude::*;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
+use serde::Serialize;
+
 use super::*;
-use crate::catalog::{Catalog, Server};
-use crate::tool::{ACCESS_RESOURCE, Resource, Tool};
+use crate::dialect::Dialect;
+use crate::event::Call;
+use crate::message::NativeCall;
+use crate::outcome::Outcome;
+use crate::tools::{ACCESS_RESOURCE, Catalog, Resource, Server, Tool};
 
 fn value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
@@ -180,7 +185,7 @@ fn arguments_that_are_no_object_fit_only_openais_shape() {
 
 #[test]
 fn names_are_readable_where_they_can_be_and_never_mean_two_tools() {
-    let long = "x".repeat(70);
+    let (long, own) = ("x".repeat(70), "x".repeat(64));
     for (server, tool, start) in [
         (Some("weather"), "get", "weather__get"),
         (Some("weather"), "_get", "weather___get"),
@@ -190,7 +195,8 @@ fn names_are_readable_where_they_can_be_and_never_mean_two_tools() {
         (Some("a__b"), "c", "a__b__c_"),
         (Some("a"), "b__c", "a__b__c"),
         (Some("a_"), "c", "a___c_"),
-        (None, "a__c", "a__c_"),
+        (None, "a__c", "a__c"),
+        (None, &own, &own),
         (Some("1st"), "get", "_1st__get_"),
         (None, &long, "xxxx"),
     ] {
@@ -201,6 +207,50 @@ fn names_are_readable_where_they_can_be_and_never_mean_two_tools() {
     assert_ne!(wire_name(Some("a__b"), "c"), wire_name(Some("a"), "b__c"));
     assert_ne!(wire_name(None, "读"), wire_name(None, "写"));
     assert_ne!(wire_name(None, &"x".repeat(70)), wire_name(None, &"x".repeat(71)));
+}
+
+#[test]
+fn a_name_that_fits_is_kept_and_a_servers_tool_gives_way() {
+    let catalog = Catalog::from_tools([Tool::new("c").with_server("a"), Tool::new("a__c"), Tool::new("a__d")]);
+    let definitions: Vec<String> = ToolDefinition::all(&catalog).into_iter().map(|tool| tool.name).collect();
+    let names = Names::new(&catalog);
+    assert_eq!((names.len(), definitions.len()), (3, 3));
+    assert_eq!(names.find("a__c"), Some((None, "a__c")));
+    assert_eq!(names.find("a__d"), Some((None, "a__d")));
+    let other = definitions.iter().find(|name| name.starts_with("a__c_")).unwrap();
+    assert_eq!(names.find(other), Some((Some("a"), "c")));
+}
+
+#[test]
+fn a_tool_goes_to_every_shape_and_comes_back_under_its_own_name() {
+    let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}});
+    let tool = Tool::new("my__own-name").with_description("Weather").with_schema(schema);
+    assert_eq!(Tool::from(again(&openai::Tool::from(&tool))), tool);
+    assert_eq!(Tool::from(again(&anthropic::Tool::from(&tool))), tool);
+    assert_eq!(Tool::from(again(&gemini::FunctionDeclaration::from(&tool))), tool);
+}
+
+#[test]
+fn a_call_goes_to_every_shape_and_comes_back() {
+    let call = Call::new(Dialect::UseMcpTool, "get", json!({"city": "Oslo"})).with_server("weather");
+    let catalog = Catalog::from_tools([Tool::new("get").with_server("weather")]);
+    let names = Names::new(&catalog);
+    let openai = again(&openai::ToolCall::from(&call));
+    assert_eq!(openai.function.name, "weather__get");
+    assert_eq!(names.read(&openai.clone().into()).unwrap(), call);
+    let plain = Call { server: None, tool: "weather__get".into(), ..call.clone() };
+    assert_eq!(Call::try_from(openai).unwrap(), plain);
+    assert_eq!(Call::try_from(again(&anthropic::ToolUse::try_from(&call).unwrap())).unwrap(), plain);
+    assert_eq!(Call::try_from(again(&gemini::FunctionCall::try_from(&call).unwrap())).unwrap(), plain);
+
+    let list = Call::new(Dialect::UseMcpTool, "get", json!([1]));
+    assert!(anthropic::ToolUse::try_from(&list).is_err() && gemini::FunctionCall::try_from(&list).is_err());
+    assert_eq!(Call::try_from(openai::ToolCall::from(&list)).unwrap(), list);
+    let broken = NativeCall { id: None, name: "get".into(), arguments: "{".into() };
+    let error = Call::try_from(broken).unwrap_err();
+    assert!(std::error::Error::source(&error).is_some(), "{error}");
+    let none = NativeCall { id: None, name: "get".into(), arguments: String::new() };
+    assert_eq!(Call::try_from(none).unwrap().arguments, json!({}));
 }
 
 #[test]

@@ -30,8 +30,8 @@
 //! endpoint.gone().await     // until a client has left before its answer was complete; `gone_blocking()` without a runtime
 //! ```
 //!
-//! With `models`, `GET …/models` is answered from that list and uses up no
-//! reply. A request for which no reply is left gets HTTP 500 `no reply is left`,
+//! `GET …/models` is answered from the list of `models` and uses up no reply; without one
+//! it is refused, and is not seen, unless `lists()` has the replies answer it, too. A request for which no reply is left gets HTTP 500 `no reply is left`,
 //! which no client should see in a test that passes.
 
 #![allow(dead_code, reason = "each test uses its part")]
@@ -268,7 +268,10 @@ type Answer = Box<dyn FnMut(&Seen, usize) -> Reply + Send>;
 pub(crate) struct EndpointSetup {
     port: u16,
     models: Option<Vec<String>>,
+    owner: Option<&'static str>,
+    lists: bool,
     tools: Option<bool>,
+    serves: Vec<(String, Value)>,
 }
 
 impl EndpointSetup {
@@ -284,9 +287,27 @@ impl EndpointSetup {
         self
     }
 
+    /// Names this as the owner of its models, as llama.cpp, vLLM and SGLang name themselves.
+    pub(crate) fn owner(mut self, owner: &'static str) -> Self {
+        self.owner = Some(owner);
+        self
+    }
+
+    /// Has the replies answer `GET …/models`.
+    pub(crate) fn lists(mut self) -> Self {
+        self.lists = true;
+        self
+    }
+
     /// Says at Ollama's `/api/show` whether requests may carry tools.
     pub(crate) fn tools(mut self, tools: bool) -> Self {
         self.tools = Some(tools);
+        self
+    }
+
+    /// Answers requests for paths that end so with this; that uses up no reply and is not seen.
+    pub(crate) fn serves(mut self, path: &str, answer: Value) -> Self {
+        self.serves.push((path.to_owned(), answer));
         self
     }
 
@@ -305,12 +326,19 @@ impl EndpointSetup {
         let (tell, gone) = mpsc::unbounded_channel();
         let (stop, stopped) = oneshot::channel::<()>();
         let seen = Arc::<Mutex<Vec<Seen>>>::default();
+        let probed = Arc::<Mutex<Vec<String>>>::default();
         let answer: Answer = Box::new(answer);
+        let list = |models: Vec<String>| {
+            Reply::new(200, &models_json(&models, self.owner)).header("content-type", "application/json")
+        };
         let desk = Desk {
-            models: self.models.map(|m| Reply::new(200, &models_json(&m)).header("content-type", "application/json")),
+            models: self.models.map(list),
+            lists: self.lists,
             tools: self.tools,
+            serves: Arc::new(self.serves),
             answer: Arc::new(Mutex::new((answer, 0))),
             seen: seen.clone(),
+            probed: probed.clone(),
             tell,
         };
         let thread = std::thread::spawn(move || {
@@ -323,12 +351,16 @@ impl EndpointSetup {
                 }
             });
         });
-        Endpoint { address, seen, gone, stop: Some(stop), thread: Some(thread) }
+        Endpoint { address, seen, probed, gone, stop: Some(stop), thread: Some(thread) }
     }
 }
 
-fn models_json(models: &[String]) -> String {
-    let data: Vec<Value> = models.iter().map(|id| json!({"id": id, "object": "model"})).collect();
+fn models_json(models: &[String], owner: Option<&str>) -> String {
+    let model = |id: &String| match owner {
+        Some(owner) => json!({"id": id, "object": "model", "owned_by": owner}),
+        None => json!({"id": id, "object": "model"}),
+    };
+    let data: Vec<Value> = models.iter().map(model).collect();
     json!({"object": "list", "data": data}).to_string()
 }
 
@@ -336,6 +368,7 @@ fn models_json(models: &[String]) -> String {
 pub(crate) struct Endpoint {
     address: SocketAddr,
     seen: Arc<Mutex<Vec<Seen>>>,
+    probed: Arc<Mutex<Vec<String>>>,
     gone: mpsc::UnboundedReceiver<()>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
@@ -370,6 +403,11 @@ impl Endpoint {
     /// As [`seen`](Self::seen), and forgets them.
     pub(crate) fn take_seen(&self) -> Vec<Seen> {
         std::mem::take(&mut *self.seen.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Methods and paths of what was asked about server and models and is not [`seen`](Self::seen).
+    pub(crate) fn probed(&self) -> Vec<String> {
+        self.probed.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// How many requests came.
@@ -407,9 +445,12 @@ impl Drop for Endpoint {
 #[derive(Clone)]
 struct Desk {
     models: Option<Reply>,
+    lists: bool,
     tools: Option<bool>,
+    serves: Arc<Vec<(String, Value)>>,
     answer: Arc<Mutex<(Answer, usize)>>,
     seen: Arc<Mutex<Vec<Seen>>>,
+    probed: Arc<Mutex<Vec<String>>>,
     tell: mpsc::UnboundedSender<()>,
 }
 
@@ -418,7 +459,10 @@ impl Desk {
     /// says, if it was told to. It uses up no reply and is not seen.
     fn probed(&self, request: &Seen) -> Option<Reply> {
         let target = request.target();
-        let probe = ["/api/show", "/api/v0/models", "/props"].iter().any(|path| target.ends_with(path));
+        if let Some((_, answer)) = self.serves.iter().find(|(path, _)| target.ends_with(path.as_str())) {
+            return Some(Reply::new(200, &answer.to_string()).header("content-type", "application/json"));
+        }
+        let probe = ["/api/show", "/api/ps", "/api/v0/models", "/props"].iter().any(|path| target.ends_with(path));
         let capabilities = match self.tools.filter(|_| target.ends_with("/api/show")) {
             None => return probe.then(|| Reply::new(404, "404 page not found")),
             Some(true) => json!(["completion", "tools"]),
@@ -429,9 +473,13 @@ impl Desk {
 
     fn reply(&self, request: Seen) -> Reply {
         if let Some(reply) = self.probed(&request) {
+            self.probed.lock().unwrap_or_else(PoisonError::into_inner).push(request.target().to_owned());
             return reply;
         }
         let listing = request.target().starts_with("GET") && request.target().ends_with("/models");
+        if listing && self.models.is_none() && !self.lists {
+            return Reply::new(404, "404 page not found");
+        }
         let reply = match &self.models {
             Some(models) if listing => models.clone(),
             _ => {

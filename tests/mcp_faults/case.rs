@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
-use toolgraft::outcome::{Outcome, Status};
-use toolgraft::route::mcp::{Config, Hub, Options, Retry, ServerConfig, ServerState};
+use toolgraft::outcome::Status;
+use toolgraft::route::mcp::{Config, HubBuilder, Retry, ServerConfig, ServerState};
 use toolgraft::route::{Invocation, Toolbox};
+use toolgraft::{Hub, Outcome};
 
 /// After this time what should have happened has not.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -146,15 +147,27 @@ fn running(dir: &Path) -> Vec<String> {
     lines.filter(|line| line.contains(mark)).collect()
 }
 
-/// Options for tests: this environment, and little waiting.
-pub(crate) fn options() -> Options {
-    let retry = Retry { first: Duration::from_millis(10), ..Retry::default() };
-    Options { environment: std::env::vars_os().collect(), retry, ..Options::default() }
+/// A hub for tests: with this environment, and little waiting.
+pub(crate) fn builder() -> HubBuilder {
+    Hub::builder().inherit_env().retry(retry(|_| {}))
+}
+
+/// Little waiting, and these changes.
+pub(crate) fn retry(change: impl FnOnce(&mut Retry)) -> Retry {
+    let mut retry = Retry::default();
+    retry.first = Duration::from_millis(10);
+    change(&mut retry);
+    retry
+}
+
+/// A hub of these servers.
+pub(crate) async fn connect(builder: HubBuilder, servers: impl IntoIterator<Item = ServerConfig>) -> Hub {
+    builder.config(Config::from_iter(servers)).connect().await.unwrap()
 }
 
 /// A hub of these servers.
 pub(crate) async fn hub(servers: impl IntoIterator<Item = ServerConfig>) -> Hub {
-    Hub::connect(&Config::from_iter(servers), options()).await
+    connect(builder(), servers).await
 }
 
 /// Calls a tool of the server `s`.

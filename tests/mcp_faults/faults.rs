@@ -7,12 +7,13 @@ use std::time::Duration;
 
 use libtest_mimic::Trial;
 use serde_json::json;
-use toolgraft::outcome::{Outcome, Status};
+use toolgraft::outcome::Status;
 use toolgraft::route::Toolbox;
-use toolgraft::route::mcp::{Config, Elicitation, Hub, Options, ServerConfig, ServerState, TransportConfig};
+use toolgraft::route::mcp::{Elicitation, HubBuilder, ServerConfig, ServerState};
+use toolgraft::{Hub, Outcome};
 
 use crate::case::{
-    Case, call, call_with, hub, odd_answers_are_read_or_errors, odd_tools_are_left_out, options, soon, trial,
+    Case, builder, call, call_with, connect, hub, odd_answers_are_read_or_errors, odd_tools_are_left_out, soon, trial,
 };
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -65,8 +66,8 @@ pub(crate) fn trials() -> Vec<Trial> {
 }
 
 /// The server with a fault, and one without.
-async fn with_a_good_one(server: ServerConfig, case: &Case, options: Options) -> Hub {
-    Hub::connect(&Config::from_iter([server, case.named("good", "none")]), options).await
+async fn with_a_good_one(server: ServerConfig, case: &Case, builder: HubBuilder) -> Hub {
+    connect(builder, [server, case.named("good", "none")]).await
 }
 
 async fn good_one_answers(hub: &Hub) {
@@ -76,12 +77,12 @@ async fn good_one_answers(hub: &Hub) {
 }
 
 fn patient(server: ServerConfig, call: u64) -> ServerConfig {
-    ServerConfig { call_timeout: Some(Duration::from_millis(call)), ..server }
+    server.with_call_timeout(Duration::from_millis(call))
 }
 
 async fn fails_to_start(case: Arc<Case>, fault: &'static str, why: &'static str) {
-    let server = ServerConfig { connect_timeout: Some(Duration::from_millis(1500)), ..case.server(fault) };
-    let hub = with_a_good_one(server, &case, options()).await;
+    let server = case.server(fault).with_connect_timeout(Duration::from_millis(1500));
+    let hub = with_a_good_one(server, &case, builder()).await;
     let status = hub.servers().remove(0);
     let error = status.error.clone().unwrap_or_default();
     assert!(status.state == ServerState::Failed && error.contains(why), "{status:?}");
@@ -93,7 +94,7 @@ async fn fails_to_start(case: Arc<Case>, fault: &'static str, why: &'static str)
 
 /// A call of the faulty server answers as if nothing was, twice.
 async fn works(case: Arc<Case>, fault: &'static str) {
-    let hub = with_a_good_one(case.server(fault), &case, options()).await;
+    let hub = with_a_good_one(case.server(fault), &case, builder()).await;
     assert_eq!(hub.servers()[0].state, ServerState::Ready, "{:?}", hub.servers());
     for text in ["first", "second"] {
         let outcome = call_with(&hub, "echo", json!({ "text": text })).await;
@@ -107,7 +108,7 @@ async fn closed_output(case: Arc<Case>) {
     let me = std::env::current_exe().unwrap();
     let script = "\"$0\" serve exits-at-the-list \"$1\"; exec \"$0\" linger \"$1\" >&-";
     let server = ServerConfig::stdio("s", "sh", ["-c", script, me.to_str().unwrap(), case.path()]);
-    let hub = with_a_good_one(server, &case, options()).await;
+    let hub = with_a_good_one(server, &case, builder()).await;
     let status = hub.servers().remove(0);
     let error = status.error.clone().unwrap_or_default();
     assert!(status.state == ServerState::Failed && error.contains("the connection broke"), "{status:?}");
@@ -122,7 +123,7 @@ async fn last_words(case: Arc<Case>) {
 }
 
 async fn call_hangs(case: Arc<Case>) {
-    let hub = with_a_good_one(patient(case.server("none"), 300), &case, options()).await;
+    let hub = with_a_good_one(patient(case.server("none"), 300), &case, builder()).await;
     let outcome = call(&hub, "hang").await;
     assert_eq!(outcome.status, Status::TimedOut);
     for text in ["\"s\"", "\"hang\"", "within 0.3 s", "cancelled"] {
@@ -142,8 +143,8 @@ async fn progress(case: Arc<Case>) {
 }
 
 async fn endless_progress(case: Arc<Case>) {
-    let options = Options { max_call: Duration::from_millis(1500), ..options() };
-    let hub = Hub::connect(&Config::from_iter([patient(case.server("endless-progress"), 800)]), options).await;
+    let builder = builder().max_call(Duration::from_millis(1500));
+    let hub = connect(builder, [patient(case.server("endless-progress"), 800)]).await;
     let outcome = call(&hub, "work").await;
     assert_eq!(outcome.status, Status::TimedOut, "{outcome:?}");
     assert!(outcome.text.contains("within 1.5 s"), "{outcome:?}");
@@ -151,8 +152,8 @@ async fn endless_progress(case: Arc<Case>) {
 }
 
 async fn limited(case: Arc<Case>) {
-    let server = ServerConfig { max_calls: NonZeroUsize::new(2), ..case.server("none") };
-    let hub = Arc::new(with_a_good_one(server, &case, options()).await);
+    let server = case.server("none").with_max_calls(NonZeroUsize::new(2).unwrap());
+    let hub = Arc::new(with_a_good_one(server, &case, builder()).await);
     let begin = |tool: &'static str| {
         let hub = hub.clone();
         tokio::spawn(async move { call(&hub, tool).await })
@@ -189,7 +190,7 @@ async fn big_answer(case: Arc<Case>) {
 }
 
 async fn huge_answer(case: Arc<Case>) {
-    let hub = with_a_good_one(case.server("none"), &case, options()).await;
+    let hub = with_a_good_one(case.server("none"), &case, builder()).await;
     let outcome = call_with(&hub, "big", json!({ "mebibytes": 65 })).await;
     assert!(outcome.status == Status::ToolError && outcome.text.contains("more than 64 MiB"), "{outcome:?}");
     assert!(call(&hub, "pid").await.is_result(), "the next answer is read");
@@ -236,7 +237,7 @@ async fn unreadable_tools(case: Arc<Case>) {
 }
 
 async fn hung_list(case: Arc<Case>) {
-    let server = ServerConfig { connect_timeout: Some(Duration::from_millis(1500)), ..case.server("hung-resources") };
+    let server = case.server("hung-resources").with_connect_timeout(Duration::from_millis(1500));
     let hub = hub([server]).await;
     let status = hub.servers().remove(0);
     assert_eq!(status.state, ServerState::Ready, "{status:?}");
@@ -270,8 +271,8 @@ async fn speaks(case: Arc<Case>, fault: &'static str, asked: &'static [&'static 
 
 async fn asks_back(case: Arc<Case>) {
     let of = |elicitation| {
-        let config = Config::from_iter([case.server("modern")]);
-        async move { Hub::connect(&config, Options { elicitation, ..options() }).await }
+        let server = case.server("modern");
+        async move { connect(builder().elicitation(elicitation), [server]).await }
     };
     let hub = of(Elicitation::Defaults).await;
     let outcome = call(&hub, "ask").await;
@@ -288,7 +289,7 @@ async fn asks_back(case: Arc<Case>) {
 }
 
 async fn deaf(case: Arc<Case>) {
-    let hub = with_a_good_one(patient(case.server("none"), 500), &case, options()).await;
+    let hub = with_a_good_one(patient(case.server("none"), 500), &case, builder()).await;
     assert!(call(&hub, "stop_listening").await.is_result());
     // More than a pipe holds.
     let long = json!({ "text": "x".repeat(1024 * 1024) });
@@ -299,8 +300,8 @@ async fn deaf(case: Arc<Case>) {
 }
 
 async fn all_calls_end(case: Arc<Case>) {
-    let server = ServerConfig { max_calls: NonZeroUsize::new(16), ..case.server("none") };
-    let hub = with_a_good_one(server, &case, options()).await;
+    let server = case.server("none").with_max_calls(NonZeroUsize::new(16).unwrap());
+    let hub = with_a_good_one(server, &case, builder()).await;
     // More than run at once, so that some wait for their turn.
     let hang = (0..40).map(|_| call(&hub, "hang"));
     let die = async {
@@ -347,21 +348,17 @@ async fn unknown_content(case: Arc<Case>) {
 }
 
 async fn environment(case: Arc<Case>) {
-    let mut environment = options().environment;
-    environment.push(("OPENAI_API_KEY".into(), "s3cret-of-ours".into()));
-    let hub = Hub::connect(&Config::from_iter([case.server("none")]), Options { environment, ..options() }).await;
+    let builder = builder().environment([("OPENAI_API_KEY", "s3cret-of-ours"), ("LANG", "ours")]);
+    let hub = connect(builder, [case.server("none")]).await;
     let seen = call(&hub, "environment").await;
     assert!(seen.text.contains("PATH=") && !seen.text.contains("s3cret"), "{seen:?}");
+    assert!(seen.text.contains("LANG=ours"), "what is given comes before what is inherited: {seen:?}");
     assert_eq!(call(&hub, "stdin").await.text, "pipe", "no terminal and no file of ours");
     hub.shutdown().await;
 }
 
 async fn secrets(case: Arc<Case>) {
-    let ServerConfig { transport, .. } = case.server("tells-its-key");
-    let mut transport = transport.unwrap();
-    let TransportConfig::Stdio { env, .. } = &mut transport else { panic!() };
-    env.insert("API_KEY".to_owned(), "s3cret-of-theirs".to_owned());
-    let hub = hub([ServerConfig::new("s", transport)]).await;
+    let hub = hub([case.server("tells-its-key").with_env("API_KEY", "s3cret-of-theirs")]).await;
     let mut said = vec![format!("{:?}", hub.servers()), format!("{:?}", hub.catalog())];
     for tool in ["environment", "refuse", "die"] {
         said.push(format!("{:?}", call(&hub, tool).await));
@@ -377,7 +374,8 @@ async fn secrets(case: Arc<Case>) {
 }
 
 async fn disabled_tool(case: Arc<Case>) {
-    let server = ServerConfig { disabled_tools: vec!["di?".to_owned(), "pid".to_owned()], ..case.server("none") };
+    let mut server = case.server("none");
+    server.disabled_tools = vec!["di?".to_owned(), "pid".to_owned()];
     let hub = hub([server]).await;
     assert!(hub.catalog().knows("echo") && !hub.catalog().knows("pid") && !hub.catalog().knows("die"));
     let outcome = call(&hub, "pid").await;

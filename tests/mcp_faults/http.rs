@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
+use toolgraft::Hub;
 use toolgraft::outcome::Status;
-use toolgraft::route::mcp::{Config, HttpTransport, Hub, ServerConfig, ServerState, TransportConfig};
+use toolgraft::route::mcp::{Config, HttpTransport, ServerConfig, ServerState};
 
-use crate::case::{Case, call, call_with, hub, odd_answers_are_read_or_errors, odd_tools_are_left_out, options, trial};
+use crate::case::{Case, call, call_with, hub, odd_answers_are_read_or_errors, odd_tools_are_left_out, trial};
 
 pub(crate) fn trials() -> Vec<Trial> {
     let cannot_start =
@@ -125,8 +126,8 @@ impl Faulty {
     }
 
     fn server(&self) -> ServerConfig {
-        let second = Some(Duration::from_secs(1));
-        ServerConfig { connect_timeout: second, call_timeout: second, ..ServerConfig::http("s", self.url.clone()) }
+        let second = Duration::from_secs(1);
+        ServerConfig::http("s", self.url.clone()).with_connect_timeout(second).with_call_timeout(second)
     }
 }
 
@@ -304,7 +305,7 @@ fn write(stream: &mut TcpStream, status: &str, headers: &str, body: &[u8]) {
 }
 
 async fn with_a_good_one(server: &Faulty, case: &Case) -> Hub {
-    Hub::connect(&Config::from_iter([server.server(), case.named("good", "none")]), options()).await
+    hub([server.server(), case.named("good", "none")]).await
 }
 
 async fn fails_to_start(case: Arc<Case>, fault: &'static str, why: &'static str) {
@@ -319,9 +320,9 @@ async fn fails_to_start(case: Arc<Case>, fault: &'static str, why: &'static str)
 
 async fn fails_to_answer(case: Arc<Case>, fault: &'static str, why: &'static [&'static str]) {
     let server = Faulty::start(fault);
-    let patience = Some(Duration::from_secs(if fault == "big-call" { 60 } else { 1 }));
-    let faulty = ServerConfig { call_timeout: patience, ..server.server() };
-    let hub = Hub::connect(&Config::from_iter([faulty, case.named("good", "none")]), options()).await;
+    let patience = Duration::from_secs(if fault == "big-call" { 60 } else { 1 });
+    let faulty = server.server().with_call_timeout(patience);
+    let hub = hub([faulty, case.named("good", "none")]).await;
     let outcome = call_with(&hub, "echo", json!({ "text": "hello" })).await;
     assert!(!outcome.is_result(), "{outcome:?}");
     for text in why.iter().chain(&["\"s\"", "\"echo\""]) {
@@ -431,11 +432,8 @@ async fn not_sse(_: Arc<Case>) {
 
 async fn no_sse(case: Arc<Case>, fault: &'static str, why: &'static str) {
     let server = Faulty::start(fault);
-    let ServerConfig { transport, .. } = server.server();
-    let Ok(TransportConfig::Http { url, headers, .. }) = transport else { panic!() };
-    let transport = TransportConfig::Http { url, headers, transport: HttpTransport::Sse };
-    let sse = ServerConfig { transport: Ok(transport), ..server.server() };
-    let hub = Hub::connect(&Config::from_iter([sse, case.named("good", "none")]), options()).await;
+    let sse = server.server().with_http_transport(HttpTransport::Sse);
+    let hub = hub([sse, case.named("good", "none")]).await;
     let statuses = hub.servers();
     let error = statuses[0].error.clone().unwrap_or_default();
     assert!(error.contains(why) && error.contains(&server.url), "{statuses:?}");

@@ -4,13 +4,15 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::StreamExt;
 use libtest_mimic::Trial;
 use serde_json::json;
+use toolgraft::Hub;
 use toolgraft::outcome::Status;
-use toolgraft::route::mcp::{Config, Hub, Options, Retry, ServerConfig, ServerState, Start};
+use toolgraft::route::mcp::{McpError, ServerConfig, ServerEventKind, ServerState, Start};
 use toolgraft::route::{Invocation, Toolbox};
 
-use crate::case::{Case, call, call_with, eventually, hub, options, soon, trial};
+use crate::case::{Case, builder, call, call_with, connect, eventually, hub, retry, soon, trial};
 use crate::http_mcp::HttpMcp;
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -21,12 +23,14 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("a_lazy_server_starts_with_the_first_call", lazy),
         trial("a_changed_list_is_a_new_catalog", |case| list_changed(case, "none")),
         trial("a_changed_list_of_the_new_era_is_a_new_catalog", |case| list_changed(case, "modern")),
+        trial("a_hub_that_requires_all_names_those_that_are_missing", all_or_nothing),
+        trial("states_retries_and_respawns_are_told_as_they_happen", told),
         trial("a_restart_is_a_new_process", restart),
         trial("a_server_that_never_answers_holds_up_nobody", silent),
         trial("shutdown_ends_children_of_children", |case| all_end(case, "", "has-children")),
         trial("shutdown_ends_what_ignores_the_end", |case| all_end(case, "", "ignores-the-end")),
         trial("shutdown_ends_what_ignores_term", |case| all_end(case, "trap '' TERM", "ignores-the-end")),
-        trial("shutdown_ends_what_left_the_process_group", strays),
+        trial("shutdown_ends_what_left_the_process_group", orphans),
         trial("a_dropped_hub_ends_its_servers", dropped),
         trial("a_panic_ends_the_servers", panics),
         trial("a_server_of_the_new_era_is_found", modern),
@@ -67,8 +71,8 @@ async fn restarted(case: Arc<Case>) {
 }
 
 async fn left_alone(case: Arc<Case>) {
-    let retry = Retry { failures: 3, rest: Duration::from_secs(3600), ..options().retry };
-    let hub = Hub::connect(&Config::from_iter([case.server("breaks")]), Options { retry, ..options() }).await;
+    let retry = retry(|retry| (retry.failures, retry.rest) = (3, Duration::from_secs(3600)));
+    let hub = connect(builder().retry(retry), [case.server("breaks")]).await;
     case.write("broken");
     call(&hub, "die").await;
     let mut outcomes = Vec::new();
@@ -81,17 +85,17 @@ async fn left_alone(case: Arc<Case>) {
     assert_eq!((state(&hub), case.count("starts")), (ServerState::Failed, 3), "one that worked, two that did not");
     assert!(hub.catalog().knows("pid"), "the listing stays as it was");
     // Whoever mended the server says so.
-    assert!(hub.restart("s").await.unwrap_err().contains("broken for now"));
+    assert!(hub.restart("s").await.unwrap_err().to_string().contains("broken for now"));
     std::fs::remove_file(format!("{}/broken", case.path())).unwrap();
     hub.restart("s").await.unwrap();
     assert!(call(&hub, "pid").await.is_result());
-    assert!(hub.restart("t").await.unwrap_err().contains("there are: s"));
+    assert!(hub.restart("t").await.unwrap_err().to_string().contains("there are: s"));
     hub.shutdown().await;
 }
 
 async fn tried_again(case: Arc<Case>) {
-    let retry = Retry { failures: 1, rest: Duration::from_millis(20), ..options().retry };
-    let hub = Hub::connect(&Config::from_iter([case.server("none")]), Options { retry, ..options() }).await;
+    let retry = retry(|retry| (retry.failures, retry.rest) = (1, Duration::from_millis(20)));
+    let hub = connect(builder().retry(retry), [case.server("none")]).await;
     call(&hub, "die").await;
     assert!(soon(|| state(&hub) == ServerState::Failed).await);
     tokio::time::sleep(retry.rest).await;
@@ -100,8 +104,7 @@ async fn tried_again(case: Arc<Case>) {
 }
 
 async fn lazy(case: Arc<Case>) {
-    let options = Options { start: Start::Lazy, ..options() };
-    let hub = Hub::connect(&Config::from_iter([case.server("none")]), options).await;
+    let hub = connect(builder().start(Start::Lazy), [case.server("none")]).await;
     assert_eq!((state(&hub), case.count("starts")), (ServerState::Idle, 0));
     assert!(hub.catalog().is_empty());
     assert!(call(&hub, "pid").await.is_result());
@@ -112,13 +115,56 @@ async fn lazy(case: Arc<Case>) {
     hub.shutdown().await;
 }
 
+async fn all_or_nothing(case: Arc<Case>) {
+    let absent = || ServerConfig::stdio("absent", "no-such-program-here", [""; 0]);
+    let builder = || builder().server(absent()).server(case.server("none"));
+    let Err(McpError::NotReady { servers, .. }) = builder().require_all().connect().await else { panic!() };
+    assert_eq!((servers.len(), servers[0].name.as_str(), case.count("starts")), (1, "absent", 1));
+    assert!(case.running().is_empty(), "those that were ready have ended");
+    builder().connect().await.unwrap().shutdown().await;
+    let mut left_out = absent();
+    left_out.disabled = true;
+    let hub = self::builder().server(left_out).require_all().connect().await.unwrap();
+    assert_eq!(state(&hub), ServerState::Disabled);
+}
+
+async fn told(case: Arc<Case>) {
+    let hub = hub([case.server("none")]).await;
+    let mut events = hub.states();
+    call(&hub, "die").await;
+    assert!(call(&hub, "pid").await.is_result());
+    hub.shutdown().await;
+    drop(hub);
+    let mut told = Vec::new();
+    while let Some(event) = events.next().await {
+        assert_eq!(event.server, "s");
+        told.push(match event.kind {
+            ServerEventKind::State { state, error, .. } => format!("{state:?} {}", error.is_some()),
+            ServerEventKind::Retry { failures, wait, .. } => format!("retry {failures} {}", wait.as_millis()),
+            ServerEventKind::Respawn { restarts, .. } => format!("respawn {restarts}"),
+            other => format!("{other:?}"),
+        });
+    }
+    let expected = [
+        "Ready false",
+        "Backoff true",
+        "retry 1 10",
+        "Connecting true",
+        "Listed",
+        "respawn 1",
+        "Ready false",
+        "Failed true",
+    ];
+    assert_eq!(told, expected);
+}
+
 async fn list_changed(case: Arc<Case>, fault: &'static str) {
     let hub = hub([case.server(fault)]).await;
-    let mut changes = hub.changes();
-    changes.mark_unchanged();
+    let mut events = hub.states();
+    assert!(matches!(events.next().await.unwrap().kind, ServerEventKind::State { state: ServerState::Ready, .. }));
     let before = hub.catalog();
     assert!(call(&hub, "grow").await.is_result());
-    changes.changed().await.unwrap();
+    assert_eq!(events.next().await.unwrap().kind, ServerEventKind::Listed);
     assert!(hub.catalog().knows("grown_0") && !before.knows("grown_0"), "a turn keeps the catalog it began with");
     assert!(call(&hub, "grown_0").await.is_result());
     assert_eq!(call(&hub, "listed").await.text, "2", "ten notices are one listing");
@@ -132,12 +178,11 @@ async fn restart(case: Arc<Case>) {
     assert_ne!(call(&hub, "pid").await.text, first);
     assert_eq!(case.running().len(), 1, "the first one has ended");
     hub.shutdown().await;
-    assert_eq!(hub.restart("s").await.unwrap_err(), "the server \"s\" is not there: the hub was shut down");
+    assert_eq!(hub.restart("s").await.unwrap_err().to_string(), "the server \"s\" is not there: the hub was shut down");
 }
 
 async fn silent(case: Arc<Case>) {
-    let silent =
-        ServerConfig { connect_timeout: Some(Duration::from_millis(300)), ..case.named("silent", "never-answers") };
+    let silent = case.named("silent", "never-answers").with_connect_timeout(Duration::from_millis(300));
     let hub = hub([silent, case.server("none"), case.named("exits", "exits")]).await;
     let states: Vec<_> = hub.servers().iter().map(|server| server.state).collect();
     assert_eq!(states, [ServerState::Failed, ServerState::Ready, ServerState::Failed]);
@@ -158,7 +203,7 @@ async fn all_end(case: Arc<Case>, before: &'static str, fault: &'static str) {
     assert_eq!(case.running(), Vec::<String>::new(), "right after the shutdown");
 }
 
-async fn strays(case: Arc<Case>) {
+async fn orphans(case: Arc<Case>) {
     if !cfg!(target_os = "linux") {
         return;
     }
@@ -215,7 +260,7 @@ async fn modern(case: Arc<Case>) {
 
 /// A server of the earlier era is found with so many starts, and later with one.
 async fn earlier(case: Arc<Case>, fault: &'static str, starts: usize) {
-    let server = ServerConfig { connect_timeout: Some(Duration::from_secs(3)), ..case.server(fault) };
+    let server = case.server(fault).with_connect_timeout(Duration::from_secs(3));
     let hub = hub([server]).await;
     let status = hub.servers().remove(0);
     assert_eq!(
@@ -235,12 +280,8 @@ async fn slow(case: Arc<Case>) {
     if !cfg!(target_os = "linux") {
         return; // Elsewhere nobody can tell that it has not read.
     }
-    let limit = Some(Duration::from_secs(9));
-    let hub = hub([ServerConfig {
-        connect_timeout: limit,
-        ..case.by_shell("echo start >> \"$1/shells\"; sleep 6.5", "none")
-    }])
-    .await;
+    let server = case.by_shell("echo start >> \"$1/shells\"; sleep 6.5", "none");
+    let hub = hub([server.with_connect_timeout(Duration::from_secs(9))]).await;
     assert_eq!((state(&hub), case.count("shells")), (ServerState::Ready, 1), "{:?}", hub.servers());
     assert!(call(&hub, "pid").await.is_result());
     hub.shutdown().await;

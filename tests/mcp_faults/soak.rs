@@ -11,11 +11,12 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
+use toolgraft::Hub;
 use toolgraft::outcome::Status;
-use toolgraft::route::mcp::{Config, Hub, Options, Retry, ServerConfig};
+
 use toolgraft::route::{Invocation, Toolbox};
 
-use crate::case::{Case, options, soon};
+use crate::case::{Case, builder, connect, retry, soon};
 
 const SERVERS: usize = 10;
 /// Calls under way at once, over all servers.
@@ -50,13 +51,11 @@ pub(crate) fn run(seconds: u64, dir: &Path) -> Result<String, String> {
 
 async fn soak(time: Duration, case: &Case) -> Result<String, String> {
     let faults = ["none", "banner", "pretty", "modern", "has-children"];
-    let servers = (0..SERVERS).map(|n| ServerConfig {
-        call_timeout: Some(Duration::from_secs(5)),
-        ..case.named(&format!("s{n}"), faults[n % faults.len()])
-    });
+    let servers = (0..SERVERS)
+        .map(|n| case.named(&format!("s{n}"), faults[n % faults.len()]).with_call_timeout(Duration::from_secs(5)));
     // Whoever kills this often may not be punished for it.
-    let retry = Retry { failures: u32::MAX, longest: Duration::from_millis(200), ..options().retry };
-    let hub = Hub::connect(&Config::from_iter(servers), Options { retry, ..options() }).await;
+    let retry = retry(|retry| (retry.failures, retry.longest) = (u32::MAX, Duration::from_millis(200)));
+    let hub = connect(builder().retry(retry), servers).await;
     let end = Instant::now() + time;
     let callers = futures::future::join_all((0..CALLERS).map(|n| calls(&hub, n, end)));
     let (counts, (kills, restarts), memory, signals) =

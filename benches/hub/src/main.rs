@@ -147,7 +147,11 @@ async fn connect() -> Result<(), Failure> {
     }
     let [all, slowest] = times.map(|time| time.as_secs_f64() * 1e3);
     println!("{:<36} {:>10} {:>10}", "", "ten", "slowest");
-    println!("{:<36} {all:>10.1} {slowest:>10.1} {:>8.2}             at most 1.10", "servers connect, ms", all / slowest);
+    println!(
+        "{:<36} {all:>10.1} {slowest:>10.1} {:>8.2}             at most 1.10",
+        "servers connect, ms",
+        all / slowest
+    );
     Ok(())
 }
 

@@ -11,7 +11,8 @@ use serde_json::{Map, Value};
 use tokio::process::Command;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
-use toolgraft::route::mcp::{Config, Hub, MAX_CALLS, Options, ServerConfig, ServerState};
+use toolgraft::Hub;
+use toolgraft::route::mcp::{Config, MAX_CALLS, ServerConfig, ServerState};
 use toolgraft::route::{Invocation, Toolbox};
 
 use crate::Failure;
@@ -62,12 +63,7 @@ pub(crate) async fn hub(era: Era, delays: &[Duration]) -> Result<Hub, Failure> {
         Ok(ServerConfig::stdio(format!("echo-{index}"), command, args))
     });
     let config: Config = servers.collect::<Result<Vec<_>, Failure>>()?.into_iter().collect();
-    let options = Options { environment: std::env::vars_os().collect(), ..Options::default() };
-    let hub = Hub::connect(&config, options).await;
-    match hub.servers().iter().find(|server| server.state != ServerState::Ready) {
-        Some(server) => Err(format!("{}: {:?}", server.name, server.error).into()),
-        None => Ok(hub),
-    }
+    Ok(Hub::builder().config(config).inherit_env().require_all().connect().await?)
 }
 
 /// A connection that calls can be sent over.

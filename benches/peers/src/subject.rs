@@ -9,9 +9,9 @@ use reasoning_parser::{Qwen3Parser, ReasoningParser};
 use serde_json::json;
 use tool_parser::parsers::{DeepSeekParser, QwenParser, QwenXmlParser};
 use tool_parser::{StreamingParseResult, ToolParser};
-use toolgraft::event::Event;
 use toolgraft::message::FinishReason;
-use toolgraft::parse::{Config, Limits, Parser};
+use toolgraft::parse::{Config, Limits};
+use toolgraft::{Event, Parser};
 use toolgraft_benches::corpus;
 
 use crate::syntax::Syntax;
@@ -103,7 +103,7 @@ fn note(event: &Event<'_>, found: &mut Found) {
 
 /// The tool list in the form that `tool-parser` takes.
 fn openai_tools() -> Vec<Tool> {
-    let tool = |tool: &toolgraft::tool::Tool| {
+    let tool = |tool: &toolgraft::Tool| {
         let function = json!({"name": tool.name, "parameters": tool.input_schema});
         serde_json::from_value(json!({"type": "function", "function": function})).expect("the tool is one")
     };
@@ -163,7 +163,7 @@ impl Subject for Qwen3Parser {
 }
 
 fn dynamo_tools() -> Vec<dynamo_parsers_v2::Tool> {
-    let tool = |tool: &toolgraft::tool::Tool| dynamo_parsers_v2::Tool {
+    let tool = |tool: &toolgraft::Tool| dynamo_parsers_v2::Tool {
         name: tool.name.clone(),
         description: None,
         parameters: tool.input_schema.clone().unwrap_or_default(),

@@ -10,11 +10,10 @@ use crate::ask::Asker;
 use crate::output;
 use crate::screen::{boxes, full_name};
 use toolgraft::agent::{Approval, ApprovalRequest, AskReason};
-use toolgraft::catalog::Catalog;
-use toolgraft::policy::{Decision, Otherwise, Policy, wants_approval};
 use toolgraft::route::Toolbox;
-use toolgraft::route::mcp::{Hub, ServerConfig};
-use toolgraft::tool::Definition;
+use toolgraft::route::mcp::ServerConfig;
+use toolgraft::tools::{Decision, DefaultDecision, Definition, wants_approval};
+use toolgraft::{Catalog, Hub, Policy};
 
 /// Most columns of the arguments in a question; the box above has all of them.
 const ARGUMENTS: usize = 60;
@@ -44,7 +43,7 @@ enum Answer {
 
 /// The policy of the flags and of the servers' entries (`autoApprove`).
 pub(super) fn policy(args: &CallArgs, servers: &[ServerConfig]) -> Policy {
-    let policy = Policy::new(if args.yes { Otherwise::Allow } else { Otherwise::Ask });
+    let policy = Policy::new(if args.yes { DefaultDecision::Allow } else { DefaultDecision::Ask });
     let policy = servers.iter().flat_map(ServerConfig::approved).fold(policy, Policy::allow);
     let policy = args.allow.iter().fold(policy, |policy, glob| policy.allow(glob));
     args.deny.iter().fold(policy, |policy, glob| policy.deny(glob))
@@ -53,7 +52,7 @@ pub(super) fn policy(args: &CallArgs, servers: &[ServerConfig]) -> Policy {
 /// Warns of each glob that fits none of the tools.
 pub(super) fn check_globs(args: &CallArgs, catalog: &Catalog) {
     for (flag, glob) in args.allow.iter().map(|g| ("--allow", g)).chain(args.deny.iter().map(|g| ("--deny", g))) {
-        let policy = Policy::new(Otherwise::Deny).allow(glob);
+        let policy = Policy::new(DefaultDecision::Deny).allow(glob);
         let fits = |server: Option<&str>, tool: &str| policy.decide(server, tool, None) != Decision::Deny;
         if !catalog.tools().any(|tool| fits(tool.server.as_deref(), &tool.name)) {
             output::warn(&format!("{flag} {glob}: no tool has such a name; /tools lists them"));
@@ -129,9 +128,9 @@ impl Approvals {
     }
 }
 
-/// Whether the call may only be a draft: each is asked about, whatever is allowed.
+/// Whether the call may only be a draft or an example: each is asked about, whatever is allowed.
 fn is_promoted(reason: AskReason) -> bool {
-    matches!(reason, AskReason::Promoted | AskReason::NoReasoningTag)
+    matches!(reason, AskReason::Promoted | AskReason::NoReasoningTag | AskReason::FencedFirst | AskReason::BehindProse)
 }
 
 /// Why a call was not run that nobody could be asked about, and what runs it.
@@ -140,6 +139,16 @@ fn nobody(request: &ApprovalRequest) -> String {
     let why = match request.reason {
         AskReason::Promoted => {
             "the model only drafted the call in its reasoning, and there is no terminal to ask on; --yes runs such calls"
+                .to_owned()
+        }
+        AskReason::FencedFirst => {
+            "the call stands in a code fence with prose behind it and may be an example, and there is no terminal to ask \
+             on; --yes runs such calls"
+                .to_owned()
+        }
+        AskReason::BehindProse => {
+            "the call stands behind prose without a marker and may be an example, and there is no terminal to ask on; \
+             --yes runs such calls"
                 .to_owned()
         }
         AskReason::NoReasoningTag => format!(
@@ -159,6 +168,13 @@ fn nobody(request: &ApprovalRequest) -> String {
 /// The same for the model: what it can do itself.
 fn for_the_model(reason: AskReason) -> &'static str {
     match reason {
+        AskReason::FencedFirst => {
+            "nobody is there to approve the call, and it may be an example: it stands in a code fence with prose behind it"
+        }
+        AskReason::BehindProse => {
+            "nobody is there to approve the call, and it may be an example: it stands behind prose; a message that begins \
+             with the call is taken as meant"
+        }
         AskReason::NoReasoningTag => {
             "nobody is there to approve the call, and it may only be a draft: it stands behind other text where reasoning \
              was expected; a message that begins with the call is taken as meant"
@@ -180,6 +196,12 @@ fn question(request: &ApprovalRequest) -> String {
         AskReason::Promoted => format!("The model only drafted this call in its reasoning. Run {call}? [y/n] "),
         AskReason::NoReasoningTag => {
             format!("No reasoning tag came, so the model may only have drafted this call. Run {call}? [y/n] ")
+        }
+        AskReason::FencedFirst => {
+            format!("The call stands in a code fence with prose behind it and may be an example. Run {call}? [y/n] ")
+        }
+        AskReason::BehindProse => {
+            format!("The call stands behind prose without a marker and may be an example. Run {call}? [y/n] ")
         }
         _ => format!("Run {call}? [y/a/n] "),
     }
@@ -233,25 +255,36 @@ mod tests {
                 AskReason::NoReasoningTag,
                 "No reasoning tag came, so the model may only have drafted this call. Run demo.f {}? [y/n] ",
             ),
+            (
+                AskReason::FencedFirst,
+                "The call stands in a code fence with prose behind it and may be an example. Run demo.f {}? [y/n] ",
+            ),
+            (
+                AskReason::BehindProse,
+                "The call stands behind prose without a marker and may be an example. Run demo.f {}? [y/n] ",
+            ),
             (AskReason::Policy, "Run demo.f {}? [y/a/n] "),
         ] {
-            let request = ApprovalRequest {
-                id: "call_1".into(),
-                server: Some("demo".into()),
-                tool: "f".into(),
-                arguments: serde_json::Map::new(),
-                reason,
-                changes: Vec::new(),
-            };
+            let mut request = ApprovalRequest::new("call_1", "f", serde_json::Map::new(), reason);
+            request.server = Some("demo".into());
             assert_eq!(question(&request), why);
-            assert_eq!(nobody(&request).contains("--allow"), reason != AskReason::Promoted, "{}", nobody(&request));
+            assert_eq!(
+                nobody(&request).contains("--allow"),
+                matches!(reason, AskReason::Policy | AskReason::NoReasoningTag),
+                "{}",
+                nobody(&request)
+            );
         }
     }
 
     #[test]
     fn deny_wins_and_what_no_glob_names_is_asked_about() {
         let args = CallArgs { allow: vec!["files.*".into()], deny: vec!["*.delete_*".into()], yes: false };
-        let approving = ServerConfig { auto_approve: vec!["get_*".into()], ..ServerConfig::stdio("web", "x", [""; 0]) };
+        let approving = {
+            let mut server = ServerConfig::stdio("web", "x", [""; 0]);
+            server.auto_approve = vec!["get_*".into()];
+            server
+        };
         let policy = policy(&args, std::slice::from_ref(&approving));
         assert_eq!(policy.decide(Some("files"), "read", None), Decision::Allow);
         assert_eq!(policy.decide(Some("files"), "delete_all", None), Decision::Deny);

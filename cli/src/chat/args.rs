@@ -7,16 +7,20 @@ use super::super::prompt_args::PromptArgs;
 use super::super::servers::{ListedArgs, ServerArgs};
 use super::super::{input, prompt};
 use crate::profiles::known_profile;
-use toolgraft::dialect::Dialect;
-use toolgraft::profile::{Lang, Profile};
-use toolgraft::reasoning::{CarryReasoning, ReasoningMode};
-use toolgraft::tool::ToolsMode;
+use crate::settings::ReasoningDisplay;
+use toolgraft::Dialect;
+use toolgraft::constrain::Constrain;
+use toolgraft::dialect::{Lang, Profile};
+use toolgraft::message::{CarryReasoning, FencedCalls, ReasoningMode};
+use toolgraft::tools::ToolsMode;
 
 const ABOUT: &str = "\
 Examples:
   toolgraft chat                                  a conversation with what runs on this machine
   toolgraft chat \"What time is it in Tokyo?\"      one question, then the end
   git diff | toolgraft chat \"Review this\"         a pipe is appended to the question
+  toolgraft chat -f notes.md \"What is missing?\"   so is a file
+  toolgraft chat --continue                       goes on with the latest conversation
   toolgraft chat --base-url https://api.deepseek.com/v1 --model deepseek-reasoner
   toolgraft chat --mcp-config my.json --allow 'files.read_*' --deny '*.delete_*'
 
@@ -29,6 +33,9 @@ why.
 In a conversation /help lists the commands, a line that ends in \\ goes on in the
 next, Ctrl-C cancels the answer, and Ctrl-C again leaves, as Ctrl-D does.
 
+Conversations are kept (`toolgraft sessions --help`), and defaults can be set
+(`toolgraft config --help`).
+
 On a pipe, standard output has the answer and nothing else.
 
 Exit codes: 0 answered, 1 no answer (the model failed, a limit, cancelled), 2 wrong
@@ -40,6 +47,12 @@ usage or configuration, no endpoint.";
 pub(crate) struct Args {
     /// One question; without it, a conversation
     pub(super) question: Option<String>,
+
+    /// Send a text file with the question; in a conversation, with the first
+    ///
+    /// May be given several times.
+    #[arg(long = "file", short = 'f', value_name = "FILE")]
+    pub(super) attached: Vec<PathBuf>,
 
     #[command(flatten)]
     pub(super) endpoint: EndpointArgs,
@@ -75,15 +88,16 @@ pub(crate) struct Args {
 /// Where the model is.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Endpoint")]
-pub(super) struct EndpointArgs {
+pub(crate) struct EndpointArgs {
     /// OpenAI-compatible endpoint, such as http://localhost:11434/v1
     ///
     /// Without it: OPENAI_BASE_URL, else LM Studio (port 1234), Ollama (11434)
-    /// and llama.cpp (8080) on this machine.
+    /// and llama.cpp (8080, 9931) on this machine; the models of all that run.
+    /// A server that still loads its model is waited for.
     #[arg(long, value_name = "URL")]
     pub(super) base_url: Option<String>,
 
-    /// Model to ask; without it, the endpoint's only one, or a choice of all
+    /// Model to ask; without it, the only one that there is, or a choice of all
     #[arg(long, value_name = "NAME")]
     pub(super) model: Option<String>,
 
@@ -109,7 +123,7 @@ pub(super) struct CallArgs {
     #[arg(long, value_name = "GLOB")]
     pub(super) deny: Vec<String>,
 
-    /// Run all calls without asking, those promoted from the reasoning too
+    /// Run all calls without asking, those that may only be drafts or examples too
     #[arg(long)]
     pub(super) yes: bool,
 }
@@ -129,6 +143,14 @@ pub(super) struct ModelArgs {
     #[arg(long, value_name = "MODE")]
     pub(super) tools_mode: Option<ToolsMode>,
 
+    /// Whether answers are held to a form where one is due: auto, off, require
+    ///
+    /// Due it is for an answer after --schema and for the round that corrects a call.
+    /// auto: in the form that the endpoint takes (a grammar, a JSON Schema), if it takes
+    /// one. require: else it is an error.
+    #[arg(long, value_name = "WHEN")]
+    pub(super) constrain: Option<Constrain>,
+
     /// Call syntax to teach: use_mcp_tool, tool_tag, type_marker
     #[arg(long, value_name = "DIALECT", value_parser = prompt::dialect)]
     pub(super) dialect: Option<Dialect>,
@@ -140,6 +162,16 @@ pub(super) struct ModelArgs {
     /// Where reasoning starts: auto (tags decide), open (at once), off
     #[arg(long, value_name = "MODE")]
     pub(super) reasoning: Option<ReasoningMode>,
+
+    /// A call in the fence that an answer begins with, with prose behind it: ignore, last_resort (asks)
+    #[arg(long, value_name = "POLICY", default_value = "ignore", hide_default_value = true)]
+    pub(super) fenced_calls: FencedCalls,
+
+    /// End the model's answer where it writes this; may be given several times
+    ///
+    /// A call whose closing tag it takes is whole.
+    #[arg(long, value_name = "TEXT", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub(super) stop: Vec<String>,
 
     /// How much of its reasoning the model reads again: none, last (message), turn
     #[arg(long, value_name = "HOW_MUCH")]
@@ -166,14 +198,21 @@ pub(super) struct LimitArgs {
     #[arg(long, value_name = "N", value_parser = above_zero)]
     pub(super) max_rounds: Option<NonZeroU32>,
 
+    /// Times in a row that the model may repeat a passage; 0 for no limit [default: 10]
+    ///
+    /// A message that repeats itself more often is stopped, and what came before
+    /// is kept.
+    #[arg(long, value_name = "N")]
+    pub(super) max_repeats: Option<u32>,
+
     /// Most tokens of one message of the model, reasoning included
     #[arg(long, value_name = "N", value_parser = above_zero)]
     pub(super) max_tokens: Option<NonZeroU32>,
 
     /// Tokens that the model's context has; older rounds are left out where they do not fit
     ///
-    /// Without it, what the endpoint's list of models says, if it says so. Ollama
-    /// says nothing and cuts prompts silently at its num_ctx.
+    /// Without it, what the endpoint says that the model has. Ollama says it of a
+    /// model that is loaded or sets num_ctx, and cuts longer prompts silently.
     #[arg(long, value_name = "TOKENS", value_parser = input::above_zero)]
     pub(super) context: Option<NonZeroUsize>,
 }
@@ -196,8 +235,8 @@ pub(super) struct FileArgs {
 #[command(next_help_heading = "Output")]
 pub(super) struct OutputArgs {
     /// How reasoning is shown: folded (to one line when it ends), full, hidden
-    #[arg(long, value_name = "HOW", default_value = "folded", hide_default_value = true)]
-    pub(super) reasoning_display: Reasoning,
+    #[arg(long, value_name = "HOW", value_parser = reasoning_display)]
+    pub(super) reasoning_display: Option<ReasoningDisplay>,
 
     /// Show the answer, questions and warnings only
     #[arg(long, short)]
@@ -222,6 +261,20 @@ pub(super) struct ConversationArgs {
     #[arg(long, value_name = "FILE")]
     pub(super) resume: Option<PathBuf>,
 
+    /// Go on with the latest conversation that was kept, or with that of an ID
+    ///
+    /// With its model and endpoint, unless others are named. `toolgraft sessions`
+    /// lists what was kept.
+    #[arg(
+        long = "continue", short = 'c', value_name = "ID", num_args = 0..=1, require_equals = true,
+        default_missing_value = "", conflicts_with = "resume"
+    )]
+    pub(super) continued: Option<String>,
+
+    /// Do not keep this conversation (`toolgraft sessions --help` says how others are)
+    #[arg(long)]
+    pub(super) no_session: bool,
+
     /// Save the conversation after every answer
     #[arg(long, value_name = "FILE")]
     pub(super) save: Option<PathBuf>,
@@ -234,15 +287,13 @@ pub(super) struct ConversationArgs {
     pub(super) no_history: bool,
 }
 
-/// How reasoning is shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum Reasoning {
-    /// Its last lines while it comes, then one line.
-    Folded,
-    /// All of it, and it stays.
-    Full,
-    /// Not at all.
-    Hidden,
+fn reasoning_display(text: &str) -> Result<ReasoningDisplay, String> {
+    match text {
+        "folded" => Ok(ReasoningDisplay::Folded),
+        "full" => Ok(ReasoningDisplay::Full),
+        "hidden" => Ok(ReasoningDisplay::Hidden),
+        _ => Err("expected one of folded, full, hidden".to_owned()),
+    }
 }
 
 fn above_zero(text: &str) -> Result<NonZeroU32, String> {

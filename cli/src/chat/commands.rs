@@ -4,17 +4,20 @@ use std::path::PathBuf;
 
 use super::session::Session;
 use crate::screen::DIM;
+use crate::terminal::counted;
 use crate::{Failure, output, prompt_args, tokens, tools};
-use toolgraft::conversation::Conversation;
+use toolgraft::route::Toolbox;
 use toolgraft::route::mcp::McpPrompt;
 
 /// The commands, how they are written, and what they do.
-const COMMANDS: [(&str, &str, &str); 9] = [
+const COMMANDS: [(&str, &str, &str); 11] = [
     ("/help", "", "this list"),
     ("/tools", "", "the servers and their tools"),
     ("/prompt", "", "the system prompt, and its size"),
     ("/think", "", "the reasoning of the last answer"),
-    ("/model", "[NAME]", "the model; with a name, another one from now on"),
+    ("/retry", "", "ask the last question once more"),
+    ("/undo", "", "take the last question and its answer back"),
+    ("/model", "[NAME]", "the models of the endpoint; with a name, that one from now on"),
     ("/save", "FILE", "the conversation to a file; --resume FILE goes on with it"),
     ("/clear", "", "a new conversation"),
     ("/SERVER:PROMPT", "[NAME=VALUE …]", "a prompt of an MCP server, sent to the model"),
@@ -31,6 +34,8 @@ pub(super) enum Command {
     Model(Option<String>),
     Save(PathBuf),
     Clear,
+    Retry,
+    Undo,
     Quit,
     /// A server's prompt: its place in the list, and its arguments as they were written.
     McpPrompt(usize, Vec<String>),
@@ -50,6 +55,8 @@ pub(super) fn read(line: &str, prompts: &[McpPrompt]) -> Result<Command, String>
         ("/prompt", _) => alone(Command::Prompt),
         ("/think", _) => alone(Command::Think),
         ("/clear" | "/new", _) => alone(Command::Clear),
+        ("/retry", _) => alone(Command::Retry),
+        ("/undo", _) => alone(Command::Undo),
         ("/quit" | "/exit" | "/q", _) => alone(Command::Quit),
         ("/model", []) => Ok(Command::Model(None)),
         ("/model", [model]) => Ok(Command::Model(Some(model.clone()))),
@@ -125,9 +132,15 @@ impl Session {
                 let thoughts = if thoughts.is_empty() { "(no reasoning)".to_owned() } else { thoughts };
                 self.note(DIM, &thoughts)
             }
-            Command::Model(None) => self.note(DIM, &self.about()),
+            Command::Model(None) => {
+                let models = self.endpoint.models().await?;
+                let line =
+                    |model: &String| format!("{} {model}", if *model == self.endpoint.model { "*" } else { " " });
+                let lines: Vec<String> = models.iter().map(line).collect();
+                self.note(DIM, &format!("{}\n{}", self.about(), lines.join("\n")))
+            }
             Command::Model(Some(model)) => {
-                self.change_model(&model)?;
+                self.change_model(&model).await?;
                 self.note(DIM, &self.about())
             }
             Command::Save(file) => {
@@ -135,15 +148,32 @@ impl Session {
                 self.note(DIM, &format!("saved to {}", file.display()))
             }
             Command::Clear => {
-                self.conversation = Conversation::new();
+                self.begin_anew();
                 self.note(DIM, "a new conversation")
             }
-            Command::Quit | Command::McpPrompt(..) => Ok(()),
+            Command::Undo => match self.take_back() {
+                Some(question) => {
+                    let first = question.lines().next().unwrap_or_default().to_owned();
+                    self.note(DIM, &format!("taken back: {first}"))
+                }
+                None => Err(Failure::usage("nothing was asked yet")),
+            },
+            Command::Quit | Command::Retry | Command::McpPrompt(..) => Ok(()),
         }
     }
 
     /// Model, endpoint and profile.
     pub(super) fn about(&self) -> String {
         format!("{} · {} · profile {}", self.endpoint.model, self.endpoint.name(), self.profile().name)
+    }
+
+    /// `3 tools of demo, by prompt (use_mcp_tool, full)`.
+    pub(super) fn tools_line(&self) -> String {
+        let catalog = self.hub.catalog();
+        let names: Vec<&str> = catalog.servers().iter().filter_map(|server| server.name.as_deref()).collect();
+        match catalog.tools().count() {
+            0 => "no tools".to_owned(),
+            n => format!("{} of {}, {}", counted(n, "tool"), names.join(", "), self.offer()),
+        }
     }
 }

@@ -7,17 +7,19 @@ use std::io::{self, IsTerminal, Write, stderr, stdout};
 use anstyle::Style;
 use serde_json::Value;
 
-use super::args::{OutputArgs, Reasoning};
+use super::args::OutputArgs;
 use super::live::{Live, Place};
 use super::summary::{Summary, time};
 use crate::screen::{BAD, CALL, DIM, DRAFT, Frame, RESULT, Screen, excerpt, full_name, pretty};
+use crate::settings::ReasoningDisplay;
 use crate::terminal::{self, counted};
 use crate::tokens;
 use thoughts::Thoughts;
-use toolgraft::agent::{AgentEvent, Finished, StopReason};
-use toolgraft::call::{Call, Rejected, RejectedKind};
-use toolgraft::event::Region;
-use toolgraft::outcome::{Outcome, Status};
+use toolgraft::agent::{CallerWarning, Finished, StopReason};
+use toolgraft::event::{Provenance, Region, Rejected, RejectedKind};
+use toolgraft::model::{ModelError, Progress};
+use toolgraft::outcome::Status;
+use toolgraft::{AgentEvent, Call, Outcome};
 
 /// Most characters of a call's arguments that are shown. They are what is
 /// approved, so much more is shown than of a result.
@@ -30,7 +32,7 @@ pub(super) struct Display {
     /// Standard output is a pipe and gets the answer alone.
     piped: bool,
     quiet: bool,
-    reasoning: Reasoning,
+    reasoning: ReasoningDisplay,
     /// Where somebody can ask for it later.
     in_conversation: bool,
     thoughts: Thoughts,
@@ -64,7 +66,11 @@ impl Display {
             live: Live::new(place, columns, choice != anstream::ColorChoice::Never),
             piped,
             quiet: args.quiet,
-            reasoning: if args.quiet { Reasoning::Hidden } else { args.reasoning_display },
+            reasoning: if args.quiet {
+                ReasoningDisplay::Hidden
+            } else {
+                args.reasoning_display.unwrap_or(ReasoningDisplay::Folded)
+            },
             in_conversation,
             thoughts: Thoughts::default(),
             held: String::new(),
@@ -127,6 +133,13 @@ impl Display {
                 self.thoughts.begin_round();
                 self.wait("waiting for the model")
             }
+            AgentEvent::Progress { progress: Progress::Loading } => {
+                self.line(DRAFT, "the server still loads its model: waiting for it")?;
+                self.wait("the server loads its model")
+            }
+            AgentEvent::Progress { progress: Progress::Prompt { processed, total } } => {
+                self.wait(&format!("the model reads the prompt: {processed} of {total} tokens"))
+            }
             AgentEvent::Text { text } => self.text(&text),
             AgentEvent::Reasoning { text } => self.think(&text),
             AgentEvent::Reclassified { to } => self.reclassify(to),
@@ -146,6 +159,9 @@ impl Display {
             }
             AgentEvent::Promoted { .. } if self.untagged => {
                 self.line(DRAFT, "(no reasoning tag came: the call may only be a draft)")
+            }
+            AgentEvent::Promoted { provenance: Provenance::FencedFirst, .. } => {
+                self.line(DRAFT, "(nothing else is a call: the one in the first fence may be meant)")
             }
             AgentEvent::Promoted { .. } => self.line(DRAFT, "(a call that was drafted in the reasoning)"),
             AgentEvent::RoundFinished { .. } => {
@@ -171,7 +187,7 @@ impl Display {
                 self.spin()
             }
             AgentEvent::Outcome { id, outcome } => self.outcome(&id, &outcome),
-            AgentEvent::Notice { notice } => self.note(DRAFT, &format!("note: {notice}")),
+            AgentEvent::Notice { notice } => self.note(DRAFT, &format!("note: {}", noticed(&notice))),
             _ => Ok(()),
         }
     }
@@ -231,7 +247,7 @@ impl Display {
 
     fn think(&mut self, text: &str) -> io::Result<()> {
         self.thoughts.add(text);
-        if self.reasoning == Reasoning::Full {
+        if self.reasoning == ReasoningDisplay::Full {
             self.live.clear();
             return self.screen.text(Region::Reasoning, text);
         }
@@ -239,7 +255,7 @@ impl Display {
             self.live.clear();
             self.wait("thinking")?;
         }
-        if self.reasoning == Reasoning::Folded {
+        if self.reasoning == ReasoningDisplay::Folded {
             self.live.tail(self.thoughts.of_round());
         }
         Ok(())
@@ -249,7 +265,7 @@ impl Display {
     fn fold(&mut self) -> io::Result<()> {
         let Some(took) = self.thoughts.fold() else { return Ok(()) };
         self.live.clear();
-        if self.reasoning == Reasoning::Hidden {
+        if self.reasoning == ReasoningDisplay::Hidden {
             return Ok(());
         }
         let how = if self.in_conversation { "/think" } else { "--reasoning-display full" };
@@ -302,11 +318,15 @@ impl Display {
                     self.wait("thinking")?;
                 }
                 match self.reasoning {
-                    Reasoning::Full => self.line(DRAFT, &format!("(drafted, not run: {name})")),
+                    ReasoningDisplay::Full => self.line(DRAFT, &format!("(drafted, not run: {name})")),
                     _ => Ok(()),
                 }
             }
             // These bytes are part of the answer.
+            RejectedKind::Invented if rejected.in_text => {
+                self.text(&rejected.raw)?;
+                self.line(DRAFT, &format!("(in an invented turn, not run: {name})"))
+            }
             RejectedKind::Quoted => {
                 self.text(&rejected.raw)?;
                 self.line(DRAFT, &format!("(an example, not run: {name})"))
@@ -332,6 +352,7 @@ impl Display {
             Status::Cancelled => (DRAFT, "cancelled:"),
             Status::ToolError => (BAD, "error of"),
             Status::TimedOut => (BAD, "no answer of"),
+            _ => (DRAFT, "outcome of"),
         };
         self.boxed(style, &format!("{what} {name}{took}"), &excerpt(&outcome.text))?;
         self.spin()
@@ -371,8 +392,31 @@ impl Display {
 pub(super) fn stopped(reason: &StopReason) -> String {
     match reason {
         StopReason::OutputLimit => format!("{reason}: raise --max-tokens"),
+        StopReason::ContextFull { .. } => format!("{reason} (--tool-budget; /clear)"),
+        StopReason::Repetition { .. } => {
+            format!("{reason}: ask in other words, raise the temperature, or raise --max-repeats")
+        }
+        StopReason::SameCalls { .. } => format!("{reason}: ask in other words, or take another model"),
         StopReason::MaxRounds { .. } => format!("{reason}: raise --max-rounds, or ask for less at once"),
+        StopReason::ContextTooSmall { .. } => {
+            format!("{reason} (--tool-budget, --max-tokens)")
+        }
+        StopReason::ContextExceeded { .. } => format!("{reason} (--tool-budget, --max-tokens)"),
+        StopReason::ModelFailed(failure) if failure.source.as_deref().is_some_and(ModelError::refuses_tools) => {
+            format!("{reason} (--tools-mode prompt)")
+        }
         reason => reason.to_string(),
+    }
+}
+
+/// A notice, and the options that help.
+fn noticed(notice: &CallerWarning) -> String {
+    match notice {
+        CallerWarning::PromptCut { .. } => format!("{notice} (--tool-budget)"),
+        CallerWarning::ToolsRefused { .. } => format!("{notice}; --tools-mode prompt does so from the start"),
+        CallerWarning::ConstraintRefused { .. } => format!("{notice} (--constrain off)"),
+        CallerWarning::HistoryLeftOut { .. } => format!("{notice} (--tool-budget)"),
+        _ => notice.to_string(),
     }
 }
 

@@ -7,70 +7,153 @@ use futures::future::join_all;
 use super::args::{EndpointArgs, ModelArgs};
 use crate::ask::Asker;
 use crate::{Failure, output};
-use toolgraft::model::{ModelError, ModelInfo, OpenAi, OpenAiBuilder, Tracer};
-use toolgraft::profile::Profile;
+use toolgraft::OpenAi;
+use toolgraft::dialect::{Profile, PromptStyle};
+use toolgraft::model::{CONNECT_TIMEOUT, ModelError, ModelInfo, ServerKind, Tracer};
 use toolgraft::secrets::Secrets;
 
 /// Servers that people run on their own machine, by their usual ports.
-const LOCAL: [(&str, &str); 3] = [
+const LOCAL: [(&str, &str); 4] = [
     ("LM Studio", "http://localhost:1234/v1"),
     ("Ollama", "http://localhost:11434/v1"),
     ("llama.cpp", "http://localhost:8080/v1"),
+    // Its default port from 2027 on.
+    ("llama.cpp", "http://localhost:9931/v1"),
 ];
 
 /// Time that a local server has to say which models it has. It is on this
 /// machine and has nothing to load for that.
 const PROBE: Duration = Duration::from_millis(1500);
 
+/// Time between two questions to a server that loads its model, and how often it is asked:
+/// a large model comes from a slow disk in minutes.
+const LOADING: Duration = Duration::from_secs(1);
+const LOADING_TIMES: usize = 600;
+
 /// Most models that an error names.
 const MAX_NAMES: usize = 30;
 
 /// An endpoint and one of its models.
 #[derive(Clone)]
-pub(super) struct Endpoint {
+pub(crate) struct Endpoint {
     /// Base URL, as given.
     url: String,
     /// `Ollama`, where it was found by its port.
     found: Option<&'static str>,
     key: Option<String>,
-    /// Where all that goes over the wire is written.
-    tracer: Option<Tracer>,
+    /// One for all models, so that nothing is asked twice.
+    client: OpenAi,
     /// What the endpoint says of its models, as far as it was asked.
     listed: Vec<ModelInfo>,
     /// The model that is talked to; empty until it is chosen.
     pub(super) model: String,
+    /// What the endpoint says of that one.
+    info: Option<ModelInfo>,
+}
+
+/// Why a server has no list of models.
+enum NoList {
+    /// Nothing listens there.
+    Nothing,
+    /// Something does, and this is the matter with it.
+    Something(String),
 }
 
 impl Endpoint {
     /// The endpoint and model of the flags, of the environment, or of this machine.
-    pub(super) async fn choose(args: &EndpointArgs, asker: Option<&Asker>) -> Result<Self, Failure> {
+    pub(crate) async fn choose(args: &EndpointArgs, asker: Option<&Asker>) -> Result<Self, Failure> {
         let named = args.base_url.clone().or_else(|| variable("OPENAI_BASE_URL"));
         match named {
             Some(url) => {
                 let key = args.api_key.clone().or_else(|| variable("OPENAI_API_KEY"));
-                let mut endpoint = Endpoint::new(url, None, key);
                 // Whether the URL is one is said before anything is asked.
-                let client = endpoint.builder().build().map_err(Failure::usage)?;
+                let mut endpoint = Endpoint::new(url, None, key, CONNECT_TIMEOUT)?;
                 let model = match &args.model {
                     Some(model) => model.clone(),
                     None => {
-                        endpoint.listed = listed(client.models().await)?;
+                        endpoint.list().await?;
                         endpoint.pick(asker).await?
                     }
                 };
-                Ok(endpoint.with_model(&model))
+                Ok(endpoint.with_model(&model).learned().await)
             }
-            None => Endpoint::local(args, asker).await,
+            None => Ok(Endpoint::local(args, asker).await?.learned().await),
         }
     }
 
-    fn new(url: String, found: Option<&'static str>, key: Option<String>) -> Self {
-        Endpoint { url, found, key, tracer: None, listed: Vec::new(), model: String::new() }
+    fn new(url: String, found: Option<&'static str>, key: Option<String>, connect: Duration) -> Result<Self, Failure> {
+        let builder = OpenAi::builder(url.as_str(), "").connect_timeout(connect);
+        let builder = match &key {
+            Some(key) => builder.api_key(key.as_str()),
+            None => builder,
+        };
+        let client = builder.build().map_err(Failure::usage)?;
+        Ok(Endpoint { url, found, key, client, listed: Vec::new(), model: String::new(), info: None })
+    }
+
+    /// Takes the list of models; from below `/v1` where the URL lacks that.
+    async fn list(&mut self) -> Result<(), Failure> {
+        let mut models = self.once_loaded().await;
+        if models.is_err()
+            && let Some(url) = self.client.missing_v1().await
+        {
+            output::warn(&format!("{} has no list of models, {url} has: taking that", self.name()));
+            *self = Endpoint::new(url, self.found, self.key.clone(), CONNECT_TIMEOUT)?;
+            models = self.client.models().await;
+        }
+        self.listed = listed(models)?;
+        Ok(())
+    }
+
+    /// The list of models, once the server has loaded its own.
+    async fn once_loaded(&self) -> Result<Vec<ModelInfo>, ModelError> {
+        let mut models = self.client.models().await;
+        for asked in 0..LOADING_TIMES {
+            if !models.as_ref().is_err_and(is_loading) {
+                break;
+            }
+            if asked == 0 {
+                anstream::eprintln!("{} still loads its model: waiting for it", self.name());
+            }
+            tokio::time::sleep(LOADING).await;
+            models = self.client.models().await;
+        }
+        models
+    }
+
+    /// The same with what the endpoint says of the model.
+    pub(super) async fn learned(self) -> Self {
+        let info = self.client().model_info().await;
+        Endpoint { info, ..self }
+    }
+
+    /// Whether what serves the model is known to hold calls to their structure.
+    pub(super) fn constrains_calls(&self) -> bool {
+        self.info.as_ref().and_then(|info| info.server).is_some_and(ServerKind::constrains_calls)
+    }
+
+    /// How the model's context gets longer, where it is known what serves it.
+    pub(super) fn longer_context(&self) -> Option<String> {
+        Some(self.info.as_ref()?.server?.longer_context().to_owned())
+    }
+
+    /// Whether requests may carry tools, as far as the endpoint says.
+    pub(super) fn takes_tools(&self) -> Option<bool> {
+        self.info.as_ref()?.tools
+    }
+
+    /// The style of the prompt that suits the model.
+    pub(super) fn style(&self, profile: &Profile) -> PromptStyle {
+        let listed = self.info(&self.model).and_then(|info| info.parameters);
+        profile.style_for(&self.model, self.info.as_ref().and_then(|info| info.parameters).or(listed))
     }
 
     /// Has all that goes over the wire written down.
     pub(super) fn traced(self, tracer: Option<Tracer>) -> Self {
-        Endpoint { tracer, ..self }
+        match tracer {
+            Some(tracer) => Endpoint { client: self.client.with_trace(tracer), ..self },
+            None => self,
+        }
     }
 
     /// What must not be written down.
@@ -80,7 +163,8 @@ impl Endpoint {
 
     /// The context of the model, where the endpoint was asked and says so.
     pub(super) fn context(&self) -> Option<usize> {
-        usize::try_from(self.info(&self.model)?.context?).ok()
+        let said = self.info.as_ref().and_then(|info| info.context);
+        usize::try_from(said.or_else(|| self.info(&self.model)?.context)?).ok()
     }
 
     /// The profile of the flags, or the model's.
@@ -94,43 +178,91 @@ impl Endpoint {
 
     /// Looks for a server on this machine.
     async fn local(args: &EndpointArgs, asker: Option<&Asker>) -> Result<Self, Failure> {
-        let probes = LOCAL.map(|(name, url)| {
-            // A key of the environment belongs to somebody else's endpoint.
-            let key = args.api_key.clone();
-            Endpoint::new(url.to_owned(), Some(name), key)
-        });
-        let answers = join_all(probes.iter().map(Endpoint::probe)).await;
-        let mut there: Vec<Endpoint> = Vec::new();
-        let mut tried = Vec::new();
-        for (endpoint, answer) in probes.iter().zip(answers) {
-            match answer {
-                Ok(listed) => there.push(Endpoint { listed, ..endpoint.clone() }),
-                Err(why) => tried.push(format!("  {} at {}: {why}", endpoint.found.unwrap_or_default(), endpoint.url)),
-            }
-        }
+        // A key of the environment belongs to somebody else's endpoint.
+        let there = Endpoint::all_local(args.api_key.as_deref()).await?;
         let has = |endpoint: &&Endpoint| match &args.model {
             Some(model) => endpoint.info(model).is_some(),
             None => !endpoint.listed.is_empty(),
         };
-        let Some(endpoint) = there.iter().find(has).or(there.first()) else { return Err(nobody(&tried)) };
-        let model = match &args.model {
-            Some(model) => model.clone(),
-            None => endpoint.pick(asker).await?,
-        };
-        Ok(endpoint.with_model(&model))
+        let first = there.iter().find(has).unwrap_or(&there[0]);
+        match &args.model {
+            Some(model) => Ok(first.with_model(model)),
+            None => Endpoint::pick_among(&there, first, asker).await,
+        }
     }
 
-    /// The models of a server, or why it is none.
-    async fn probe(&self) -> Result<Vec<ModelInfo>, String> {
-        let client = self.builder().connect_timeout(PROBE).build().map_err(|e| e.to_string())?;
-        match tokio::time::timeout(PROBE, client.models()).await {
-            Err(_) => Err("no answer".to_owned()),
+    /// The servers that answer on this machine; at least one.
+    async fn all_local(key: Option<&str>) -> Result<Vec<Self>, Failure> {
+        let new = |(name, url): (_, &str)| Endpoint::new(url.to_owned(), Some(name), key.map(str::to_owned), PROBE);
+        let probes = LOCAL.into_iter().map(new).collect::<Result<Vec<_>, _>>()?;
+        let answers = join_all(probes.iter().map(Endpoint::probe)).await;
+        let mut there: Vec<Endpoint> = Vec::new();
+        let (mut tried, mut answered) = (Vec::new(), false);
+        for (endpoint, answer) in probes.iter().zip(answers) {
+            let why = match answer {
+                Ok(listed) => {
+                    there.push(Endpoint { listed, ..endpoint.clone() });
+                    continue;
+                }
+                Err(NoList::Nothing) => "nothing there".to_owned(),
+                Err(NoList::Something(why)) => {
+                    answered = true;
+                    why
+                }
+            };
+            tried.push(format!("  {} at {}: {why}", endpoint.found.unwrap_or_default(), endpoint.url));
+        }
+        if there.is_empty() { Err(nobody(&tried, answered)) } else { Ok(there) }
+    }
+
+    /// One of all models of all servers that were found.
+    async fn pick_among(there: &[Endpoint], first: &Endpoint, asker: Option<&Asker>) -> Result<Self, Failure> {
+        let all: Vec<Endpoint> = there
+            .iter()
+            .flat_map(|endpoint| endpoint.listed.iter().map(|info| endpoint.with_model(&info.id)))
+            .collect();
+        if there.iter().filter(|endpoint| !endpoint.listed.is_empty()).count() < 2 {
+            let model = first.pick(asker).await?;
+            return Ok(first.with_model(&model));
+        }
+        let names: Vec<String> =
+            all.iter().map(|one| format!("{} ({})", one.model, one.found.unwrap_or_default())).collect();
+        let Some(asker) = asker else {
+            return Err(Failure::usage(format!(
+                "several servers run on this machine: name a model with --model, or one of them with --base-url URL\n{}",
+                list(&names)
+            )));
+        };
+        let title = format!("{} servers run on this machine, with these models:", there.len());
+        let name = ask(&title, &names, asker).await?;
+        let at = names.iter().position(|other| *other == name).unwrap_or_default();
+        Ok(all[at].clone())
+    }
+
+    /// The models of a server, or why it has none.
+    async fn probe(&self) -> Result<Vec<ModelInfo>, NoList> {
+        let something = |why: String| Err(NoList::Something(why));
+        let mut models = tokio::time::timeout(PROBE, self.client.models()).await;
+        if let Ok(Err(error)) = &models
+            && is_loading(error)
+        {
+            models = Ok(self.once_loaded().await);
+        }
+        match models {
+            // Connections to this machine are refused at once where nobody listens.
+            Err(_) => {
+                something(format!("busy: it took the connection and said nothing for {} seconds", PROBE.as_secs_f64()))
+            }
             Ok(Ok(models)) => Ok(models),
-            Ok(Err(ModelError::Unreachable { .. })) => Err("nothing there".to_owned()),
-            Ok(Err(ModelError::Refused { status: 401 | 403, .. })) => Err("it wants a key: --api-key KEY".to_owned()),
-            Ok(Err(ModelError::Refused { status, .. })) => Err(format!("HTTP {status}, no list of models")),
-            Ok(Err(ModelError::BadAnswer { message, .. })) => Err(message),
-            Ok(Err(other)) => Err(other.to_string()),
+            Ok(Err(ModelError::Unreachable { .. })) => Err(NoList::Nothing),
+            Ok(Err(ModelError::Refused { status: 401 | 403, .. })) => {
+                something("it wants a key: --api-key KEY".to_owned())
+            }
+            Ok(Err(ModelError::Refused { status, .. })) => {
+                something(format!("another program: HTTP {status}, no list of models"))
+            }
+            Ok(Err(ModelError::BadAnswer { message, .. })) => something(format!("another program: {message}")),
+            Ok(Err(other)) => something(other.to_string()),
         }
     }
 
@@ -144,7 +276,7 @@ impl Endpoint {
             ))),
             [only] => Ok(only.clone()),
             several => match asker {
-                Some(asker) => self.ask(several, asker).await,
+                Some(asker) => ask(&format!("{} has these models:", self.name()), several, asker).await,
                 None => Err(Failure::usage(format!(
                     "{} has several models: name one with --model\n{}",
                     self.name(),
@@ -154,54 +286,79 @@ impl Endpoint {
         }
     }
 
-    async fn ask(&self, models: &[String], asker: &Asker) -> Result<String, Failure> {
-        anstream::eprintln!("{} has these models:", self.name());
-        for (n, model) in models.iter().enumerate() {
-            anstream::eprintln!("  {:>2}  {}", n + 1, clean(model));
-        }
-        let prompt = format!("Which one? [1-{}] ", models.len());
-        loop {
-            let Some(answer) = asker.ask(&prompt).await else {
-                return Err(Failure::usage("no model was chosen: name one with --model"));
-            };
-            if let Some(model) = chosen(models, answer.trim()) {
-                return Ok(model.clone());
-            }
-            output::warn(&format!("a number from 1 to {}, or a model's name", models.len()));
-        }
-    }
-
     /// The same endpoint with another model.
     pub(super) fn with_model(&self, model: &str) -> Self {
-        Endpoint { model: model.to_owned(), ..self.clone() }
+        Endpoint { model: model.to_owned(), info: None, ..self.clone() }
     }
 
     /// A client for the model.
-    pub(super) fn client(&self) -> Result<OpenAi, Failure> {
-        self.builder().build().map_err(Failure::usage)
+    pub(crate) fn client(&self) -> OpenAi {
+        self.client.with_model(self.model.as_str())
     }
 
-    fn builder(&self) -> OpenAiBuilder {
-        let builder = OpenAi::builder(self.url.as_str(), self.model.as_str());
-        let builder = match &self.key {
-            Some(key) => builder.api_key(key.as_str()),
-            None => builder,
-        };
-        match &self.tracer {
-            Some(tracer) => builder.trace(tracer.clone()),
-            None => builder,
+    /// Base URL, as given.
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Its URL where somebody named it; none where it was found on this machine.
+    pub(super) fn named_url(&self) -> Option<&str> {
+        self.found.is_none().then_some(self.url.as_str())
+    }
+
+    /// The names of its models; it is asked for them once.
+    pub(super) async fn models(&mut self) -> Result<Vec<String>, Failure> {
+        if self.listed.is_empty() {
+            self.list().await?;
         }
+        Ok(self.listed.iter().map(|info| info.id.clone()).collect())
+    }
+
+    /// The model that is talked to.
+    pub(crate) fn model(&self) -> &str {
+        &self.model
     }
 
     /// The endpoint for messages, without secrets.
     pub(super) fn name(&self) -> String {
-        let url = toolgraft::model::shown_url(&self.url);
+        let url = toolgraft::secrets::shown_url(&self.url);
         self.found.map_or_else(|| url.clone(), |found| format!("{found} at {url}"))
     }
 }
 
+/// What answers on this machine, for a command that takes each of its models: the URL, and
+/// a name for messages.
+pub(crate) async fn local_endpoint() -> Result<(String, String), Failure> {
+    let there = Endpoint::all_local(None).await?;
+    let endpoint = there.iter().find(|endpoint| !endpoint.listed.is_empty()).unwrap_or(&there[0]);
+    Ok((endpoint.url.clone(), endpoint.name()))
+}
+
+/// Has one of the models chosen.
+async fn ask(title: &str, models: &[String], asker: &Asker) -> Result<String, Failure> {
+    anstream::eprintln!("{title}");
+    for (n, model) in models.iter().enumerate() {
+        anstream::eprintln!("  {:>2}  {}", n + 1, clean(model));
+    }
+    let prompt = format!("Which one? [1-{}] ", models.len());
+    loop {
+        let Some(answer) = asker.ask(&prompt).await else {
+            return Err(Failure::usage("no model was chosen: name one with --model"));
+        };
+        if let Some(model) = chosen(models, answer.trim()) {
+            return Ok(model.clone());
+        }
+        output::warn(&format!("a number from 1 to {}, or a model's name", models.len()));
+    }
+}
+
+/// Whether a server is up and its model is not yet.
+fn is_loading(error: &ModelError) -> bool {
+    error.status() == Some(503) && error.to_string().to_lowercase().contains("loading model")
+}
+
 /// A variable that is set to something.
-fn variable(name: &str) -> Option<String> {
+pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.trim().is_empty())
 }
 
@@ -209,9 +366,14 @@ fn listed(models: Result<Vec<ModelInfo>, ModelError>) -> Result<Vec<ModelInfo>, 
     models.map_err(|error| Failure::usage(format!("no model was named, and the list of models cannot be had: {error}")))
 }
 
-fn nobody(tried: &[String]) -> Failure {
+fn nobody(tried: &[String], answered: bool) -> Failure {
+    let what = if answered {
+        "no model endpoint answered on this machine"
+    } else {
+        "no model endpoint was found on this machine"
+    };
     Failure::usage(format!(
-        "no model endpoint was found on this machine; tried\n{}\nStart one of them (LM Studio: its server is in the \
+        "{what}; tried\n{}\nStart one of them (LM Studio: its server is in the \
          Developer tab; Ollama: `ollama serve`; llama.cpp: `llama-server -m MODEL.gguf`), or name one with --base-url URL",
         tried.join("\n")
     ))

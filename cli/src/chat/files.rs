@@ -61,7 +61,7 @@ impl Files {
     }
 
     fn problems(&self) -> impl Iterator<Item = String> {
-        let recording = self.recorder.as_ref().and_then(Recorder::error);
+        let recording = self.recorder.as_ref().and_then(Recorder::error).map(|error| error.to_string());
         let trace = self.tracer.as_ref().and_then(Tracer::error);
         let problem = |what, error: Option<String>| error.map(|error| format!("the {what} is incomplete: {error}"));
         [problem("recording", recording), problem("trace", trace)].into_iter().flatten()

@@ -1,15 +1,31 @@
-//! `toolgraft chat`.
+//! `toolgraft chat`: a person, a model, and the tools of the person's MCP servers.
+//!
+//! In: flags; one question as an argument or on a pipe, or else lines at a terminal. Out: the
+//! model's answer on standard output, all that is said about it on standard error, and the
+//! files that were asked for. Not here: what a turn does (the library's agent), the servers'
+//! start and the signals (`runner`).
+//!
+//! ```text
+//! args ─▶ endpoint: which model? ─▶ runner: servers are connected ─▶ session
+//!                                                                      │ ask
+//! one question ────────────────────────────────────────────────────────┤
+//! repl: input ─▶ a line ─▶ commands (`/…`) or a question ──────────────┘
+//!                                                                      ▼
+//!            approve ◀── may this call run? ── the agent's turn ── events ─▶ display (live, summary)
+//!                                                                      └──▶ files (record, trace), saved
+//! ```
 
 mod approve;
 mod args;
+mod attached;
 mod commands;
 mod display;
 mod endpoint;
 mod files;
 mod input;
+mod kept;
 mod live;
 mod repl;
-mod saved;
 mod session;
 mod summary;
 
@@ -20,27 +36,30 @@ use super::ask::Asker;
 use super::runner::Runner;
 use super::screen::DIM;
 use super::servers::ServerArgs;
-use super::terminal::counted;
 use super::tty::Tty;
-use super::{Failure, input as texts, servers};
+use super::{Failure, input as texts, servers, settings};
 use approve::Approvals;
 use display::Display;
-use endpoint::Endpoint;
 use files::Files;
+use kept::Keeping;
 use session::{Ended, Session};
-use toolgraft::route::Toolbox;
-use toolgraft::route::mcp::Hub;
 
 pub(super) use args::Args;
+pub(crate) use args::EndpointArgs;
+pub(crate) use endpoint::{Endpoint, local_endpoint, variable};
 
 /// Runs `toolgraft chat`.
-pub(super) fn run(args: Args) -> Result<(), Failure> {
+pub(super) fn run(mut args: Args) -> Result<(), Failure> {
+    let settings = settings::read()?;
+    let attached = attached::texts(&args.attached)?;
     let question = question(&args)?;
     let in_conversation = question.is_none();
     if in_conversation && args.output.json {
         return Err(Failure::usage("--json takes one question: give it as an argument or on a pipe"));
     }
     files::check(&args)?;
+    let (keeping, gone_on) = Keeping::begin(&mut args, &settings)?;
+    kept::apply(&settings, &mut args);
     let listed_tools = args.listed.tools.clone();
     let configured = ServerArgs { listed_tools, ..args.servers.clone() }.load_if_any()?;
     let has_config = configured.is_some();
@@ -61,11 +80,14 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
         servers::report_failed(&hub.servers());
         let approvals = Approvals::new(&args.calls, Asker::new(tty.as_ref()), hub.clone());
         let mut session = Session::new(args, (hub, endpoint), display, approvals, (tty, signals), in_session)?;
+        session.keep(keeping, gone_on);
+        session.attach(attached);
         match question {
             Some(question) => one(&mut session, &question).await,
             None => {
                 repl::greet(&mut session, has_config)?;
-                repl::run(&mut session, asker.as_ref()).await
+                repl::run(&mut session, asker.as_ref()).await?;
+                session.say_kept()
             }
         }
     });
@@ -75,23 +97,13 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
 /// One question and its answer.
 async fn one(session: &mut Session, question: &str) -> Result<(), Failure> {
     if !session.args.output.quiet && !session.args.output.json {
-        let about = format!("{} · {}", session.about(), tools_line(&session.hub));
+        let about = format!("{} · {}", session.about(), session.tools_line());
         session.note(DIM, &about)?;
     }
     match session.ask(question).await? {
         Ended::Left => Err(Failure::job("stopped by Ctrl-C")),
         Ended::Finished(finished) if finished.reason.is_answer() => Ok(()),
         Ended::Finished(finished) => Err(Failure::job(display::stopped(&finished.reason))),
-    }
-}
-
-/// `3 tools of demo`.
-fn tools_line(hub: &Hub) -> String {
-    let catalog = hub.catalog();
-    let names: Vec<&str> = catalog.servers().iter().filter_map(|server| server.name.as_deref()).collect();
-    match catalog.tools().count() {
-        0 => "no tools".to_owned(),
-        n => format!("{} of {}", counted(n, "tool"), names.join(", ")),
     }
 }
 

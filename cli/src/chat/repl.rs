@@ -1,6 +1,6 @@
 //! A conversation at a terminal: prompt, answer, prompt.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::commands::{self, Command};
 use super::input::{Prompt, Typed};
@@ -9,15 +9,17 @@ use crate::Failure;
 use crate::ask::Asker;
 use crate::screen::{BAD, DIM};
 use crate::terminal::counted;
+use crate::words;
+use toolgraft::Conversation;
 use toolgraft::agent::StopReason;
-use toolgraft::conversation::{Assistant, Conversation, Entry};
+use toolgraft::conversation::{Assistant, Entry};
 use toolgraft::message::Role;
 use toolgraft::route::mcp::McpPrompt;
 
 /// Talks until somebody leaves.
 pub(super) async fn run(session: &mut Session, asker: Option<&Asker>) -> Result<(), Failure> {
-    let words = commands::words(&session.hub.prompts());
-    let mut prompt = Prompt::new(words, !session.args.conversation.no_history)?;
+    let known = commands::words(&session.hub.prompts());
+    let mut prompt = Prompt::new(known, !session.args.conversation.no_history)?;
     // Ctrl-C pressed in a row, without a line between.
     let mut interrupts = 0;
     loop {
@@ -60,9 +62,13 @@ async fn answer(session: &mut Session, line: &str, asker: Option<&Asker>) -> Res
     }
     match commands::read(line, &session.hub.prompts()).map_err(Failure::usage)? {
         Command::Quit => Ok(Next::Leave),
-        Command::McpPrompt(at, words) => {
+        Command::Retry => match session.take_back() {
+            Some(question) => session.ask(&question).await.map(next),
+            None => Err(Failure::usage("nothing was asked yet")),
+        },
+        Command::McpPrompt(at, typed) => {
             let prompt = session.hub.prompts()[at].clone();
-            server_prompt(session, &prompt, &words, asker).await
+            server_prompt(session, &prompt, &typed, asker).await
         }
         command => {
             let interrupts = session.signals.take_interrupts();
@@ -87,10 +93,10 @@ fn next(ended: Ended) -> Next {
 async fn server_prompt(
     session: &mut Session,
     prompt: &McpPrompt,
-    words: &[String],
+    typed: &[String],
     asker: Option<&Asker>,
 ) -> Result<Next, Failure> {
-    let mut arguments = arguments(prompt, words).map_err(Failure::usage)?;
+    let mut arguments = words::of_prompt(prompt, typed).map_err(Failure::usage)?;
     for missing in prompt.arguments.iter().filter(|a| a.required) {
         if arguments.contains_key(&missing.name) {
             continue;
@@ -133,34 +139,10 @@ fn show(session: &mut Session, before: &Conversation) -> Result<(), Failure> {
     session.note(DIM, &said.join("\n"))
 }
 
-/// `NAME=VALUE` words; a prompt with one argument takes the words as they are.
-fn arguments(prompt: &McpPrompt, words: &[String]) -> Result<Map<String, Value>, String> {
-    let known = |name: &str| prompt.arguments.iter().any(|a| a.name == name);
-    let names = || prompt.arguments.iter().map(|a| a.name.as_str()).collect::<Vec<_>>().join(", ");
-    let mut arguments = Map::new();
-    if let [only] = prompt.arguments.as_slice()
-        && !words.is_empty()
-        && !words[0].starts_with(&format!("{}=", only.name))
-    {
-        arguments.insert(only.name.clone(), Value::String(words.join(" ")));
-        return Ok(arguments);
-    }
-    for word in words {
-        match word.split_once('=') {
-            Some((name, value)) if known(name) => {
-                arguments.insert(name.to_owned(), Value::String(value.to_owned()));
-            }
-            _ if prompt.arguments.is_empty() => return Err("this prompt takes no arguments".to_owned()),
-            _ => return Err(format!("{word}: expected NAME=VALUE with a name of: {}", names())),
-        }
-    }
-    Ok(arguments)
-}
-
 /// Says what takes part.
 pub(super) fn greet(session: &mut Session, has_config: bool) -> Result<(), Failure> {
     let about = session.about();
-    let tools = super::tools_line(&session.hub);
+    let tools = session.tools_line();
     session.note(DIM, &about)?;
     session.note(DIM, &tools)?;
     if !has_config {

@@ -9,24 +9,27 @@ use futures::StreamExt;
 
 use super::approve::{self, Approvals};
 use super::args::Args;
+use super::attached;
 use super::display::Display;
 use super::endpoint::Endpoint;
 use super::files::Files;
-use super::saved::Saved;
-use crate::screen::BAD;
+use super::kept::{self, Keeping};
+use crate::saved::Saved;
+use crate::screen::{BAD, DIM};
 use crate::signals::Signals;
 use crate::tty::Tty;
-use crate::{Failure, input, output, prompt_args, tokens};
-use toolgraft::agent::{Agent, AgentEvent, Finished};
-use toolgraft::conversation::Conversation;
-use toolgraft::profile::Profile;
+use crate::{Failure, input, output, prompt_args, saved_profiles, tokens};
+use toolgraft::agent::Finished;
+use toolgraft::constrain::Constrain;
+use toolgraft::conversation::Entry;
+use toolgraft::dialect::Profile;
+use toolgraft::message::TokenCounter;
 use toolgraft::prompt::{Options, Prompt, System};
 use toolgraft::route::Toolbox;
-use toolgraft::route::mcp::Hub;
-use toolgraft::tokens::TokenCounter;
-use toolgraft::tool::ToolsMode;
+use toolgraft::tools::ToolsMode;
 use toolgraft::turn::{ModelChoice, TurnConfig};
 use toolgraft::validate::OutputSchema;
+use toolgraft::{Agent, AgentEvent, Conversation, Hub};
 
 /// How a turn came to its end.
 pub(super) enum Ended {
@@ -46,8 +49,11 @@ pub(super) struct Session {
     approvals: Arc<Approvals>,
     agent: Agent,
     options: Options,
+    offered: (ToolsMode, Constrain),
     files: Files,
     tty: Option<Arc<Tty>>,
+    keeping: Option<Keeping>,
+    attached: Option<String>,
 }
 
 impl Session {
@@ -68,9 +74,75 @@ impl Session {
             Saved::check_place(file)?;
         }
         approve::check_globs(&args.calls, &hub.catalog());
-        let (agent, options) = agent(&args, &hub, &endpoint, &approvals)?;
+        let (agent, options, offered) = agent(&args, &hub, &endpoint, &approvals)?;
         warn_over_budget(&options, &hub)?;
-        Ok(Session { args, hub, endpoint, conversation, display, signals, approvals, agent, options, files, tty })
+        Ok(Session {
+            args,
+            hub,
+            endpoint,
+            conversation,
+            display,
+            signals,
+            approvals,
+            agent,
+            options,
+            offered,
+            files,
+            tty,
+            keeping: None,
+            attached: None,
+        })
+    }
+
+    /// Keeps the conversation by itself from now on, and goes on with an earlier one.
+    pub(super) fn keep(&mut self, keeping: Option<Keeping>, gone_on: Option<Saved>) {
+        self.keeping = keeping;
+        if let Some(saved) = gone_on {
+            self.conversation = saved.conversation;
+        }
+    }
+
+    /// Sends a text with the next question.
+    pub(super) fn attach(&mut self, text: Option<String>) {
+        self.attached = text;
+    }
+
+    /// Says how to go on with what was said.
+    pub(super) fn say_kept(&mut self) -> Result<(), Failure> {
+        match self.keeping.as_ref().and_then(Keeping::farewell) {
+            Some(farewell) => self.note(DIM, &farewell),
+            None => Ok(()),
+        }
+    }
+
+    /// Begins a new conversation; the one until now stays kept.
+    pub(super) fn begin_anew(&mut self) {
+        self.conversation = Conversation::new();
+        if let Some(keeping) = &mut self.keeping {
+            keeping.begin_anew();
+        }
+    }
+
+    /// Takes the last question back, with all that followed it; `None` where nothing was asked.
+    pub(super) fn take_back(&mut self) -> Option<String> {
+        let entries = self.conversation.entries();
+        let at = entries.iter().rposition(|entry| matches!(entry, Entry::User { .. }))?;
+        let Entry::User { text } = entries[at].clone() else { return None };
+        // What stood there was a conversation without its end, too.
+        self.conversation = Conversation::try_from(entries[..at].to_vec()).ok()?;
+        self.write_kept();
+        Some(text)
+    }
+
+    fn write_kept(&mut self) {
+        let saved = self.saved();
+        kept::keep(&mut self.keeping, &saved);
+    }
+
+    fn saved(&self) -> Saved {
+        let mut saved = Saved::new(&self.endpoint.model, &self.conversation);
+        saved.endpoint = self.endpoint.named_url().map(str::to_owned);
+        saved
     }
 
     /// The profile in force.
@@ -79,11 +151,35 @@ impl Session {
     }
 
     /// Talks to another model of the endpoint from now on.
-    pub(super) fn change_model(&mut self, model: &str) -> Result<(), Failure> {
-        let endpoint = self.endpoint.with_model(model);
-        (self.agent, self.options) = agent(&self.args, &self.hub, &endpoint, &self.approvals)?;
+    pub(super) async fn change_model(&mut self, model: &str) -> Result<(), Failure> {
+        let endpoint = self.endpoint.with_model(model).learned().await;
+        (self.agent, self.options, self.offered) = agent(&self.args, &self.hub, &endpoint, &self.approvals)?;
         self.endpoint = endpoint;
         Ok(())
+    }
+
+    /// How the tools are offered, as far as it is known before a request.
+    pub(super) fn offer(&self) -> String {
+        let profile = self.profile();
+        let (tools_mode, constrain) = self.offered;
+        let native = match tools_mode {
+            ToolsMode::Native => true,
+            ToolsMode::Auto if profile.native_tools == Some(false) => false,
+            ToolsMode::Auto => self.endpoint.takes_tools().unwrap_or(profile.native_tools == Some(true)),
+            _ => false,
+        };
+        let is_held = match constrain {
+            Constrain::Require => true,
+            Constrain::Auto => self.endpoint.constrains_calls(),
+            _ => false,
+        };
+        match (native, is_held) {
+            (true, _) => "native".to_owned(),
+            (false, true) => {
+                format!("by prompt ({}, {}), constrained where due", self.options.dialect, self.options.style)
+            }
+            (false, false) => format!("by prompt ({}, {})", self.options.dialect, self.options.style),
+        }
     }
 
     /// The system prompt as it is sent.
@@ -94,6 +190,7 @@ impl Session {
     /// Says something to the model and shows what follows.
     pub(super) async fn ask(&mut self, question: &str) -> Result<Ended, Failure> {
         let before = self.conversation.clone();
+        let question = attached::with(self.attached.take(), question);
         self.conversation.push_user(question).map_err(Failure::job)?;
         self.turn(before).await
     }
@@ -151,6 +248,7 @@ impl Session {
         if let Some(file) = self.args.conversation.save.clone() {
             self.save(&file)?;
         }
+        self.write_kept();
         Ok(Ended::Finished(finished))
     }
 
@@ -167,7 +265,7 @@ impl Session {
 
     /// Writes the conversation to a file.
     pub(super) fn save(&self, file: &Path) -> Result<(), Failure> {
-        Saved::new(&self.endpoint.model, &self.conversation).write(file)
+        self.saved().write(file)
     }
 
     /// A line of our own.
@@ -210,36 +308,48 @@ fn agent(
     hub: &Arc<Hub>,
     endpoint: &Endpoint,
     approvals: &Arc<Approvals>,
-) -> Result<(Agent, Options), Failure> {
+) -> Result<(Agent, Options, (ToolsMode, Constrain)), Failure> {
     let profile = endpoint.profile(&args.model);
     let mut config = TurnConfig::for_profile(profile).with_policy(approve::policy(&args.calls, hub.config().servers()));
     config.reasoning = args.model.reasoning.unwrap_or(config.reasoning);
+    config.fenced_calls = args.model.fenced_calls;
+    config.stop.clone_from(&args.model.stop);
     config.temperature = args.model.temperature.or(config.temperature);
     config.max_tokens = args.limits.max_tokens.map(Into::into);
     config.round_model = args.model.round_model.as_deref().map(ModelChoice::from);
     config.tokens = Some(TokenCounter::new(tokens::count));
     config.carry_reasoning = args.model.carry_reasoning.unwrap_or(config.carry_reasoning);
+    let saved = saved_profiles::find(Some(endpoint.url()), endpoint.model())?.unwrap_or_default();
     // Whoever names a syntax wants it to be taught.
-    let usual = if args.model.dialect.is_some() { ToolsMode::Prompt } else { ToolsMode::Auto };
+    let usual = if args.model.dialect.is_some() { ToolsMode::Prompt } else { saved.tools.unwrap_or(ToolsMode::Auto) };
     config.tools_mode = args.model.tools_mode.unwrap_or(usual);
+    config.constrain = args.model.constrain.or(saved.constrain).unwrap_or(config.constrain);
     config.context = args.limits.context.map(Into::into).or(endpoint.context());
+    config.context_remedy = endpoint.longer_context();
+    config.max_repeats = args.limits.max_repeats.unwrap_or(config.max_repeats);
     config.max_rounds = args.limits.max_rounds.map_or(config.max_rounds, Into::into);
-    let defaults = Options::for_profile(profile);
+    if config.tools_mode == ToolsMode::Native && endpoint.takes_tools() == Some(false) {
+        output::warn(
+            "--tools-mode native: the endpoint says that the model's chat template has no place for tools, so the model \
+             may never see them: take --tools-mode prompt, or start the server with a template that has one",
+        );
+    }
+    let defaults = saved.apply(Options { style: endpoint.style(profile), ..Options::for_profile(profile) });
     let options = Options {
         dialect: args.model.dialect.unwrap_or(defaults.dialect),
         lang: args.model.lang.unwrap_or(defaults.lang),
         system: args.model.system.as_deref().map(input::text_or_file).transpose()?,
         ..args.listing.apply(defaults)?
     };
-    let approvals = approvals.clone();
-    let mut agent = Agent::builder(endpoint.client()?, hub.clone())
+    let (approvals, offered) = (approvals.clone(), (config.tools_mode, config.constrain));
+    let mut agent = Agent::builder(endpoint.client(), hub.clone())
         .config(config)
         .prompt(options.clone())
         .approver(move |request| approvals.clone().decide(request));
     if let Some(file) = &args.output.schema {
         agent = agent.output(schema(file)?);
     }
-    Ok((agent.build(), options))
+    Ok((agent.build(), options, offered))
 }
 
 /// The schema of a file.

@@ -3,8 +3,9 @@
 use std::time::{Duration, Instant};
 
 use crate::terminal::counted;
-use toolgraft::agent::{AgentEvent, Finished};
-use toolgraft::model::Usage;
+use toolgraft::AgentEvent;
+use toolgraft::agent::Finished;
+use toolgraft::message::Usage;
 
 /// Counts a turn while it goes.
 pub(super) struct Summary {
@@ -118,20 +119,13 @@ pub(super) fn time(time: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use toolgraft::Conversation;
     use toolgraft::agent::StopReason;
-    use toolgraft::conversation::Conversation;
 
     fn finished(calls: u32) -> Finished {
-        Finished {
-            reason: StopReason::Answered,
-            answer: String::new(),
-            rounds: 1,
-            calls,
-            usage: None,
-            output: None,
-            repairs: Vec::new(),
-            conversation: Conversation::new(),
-        }
+        let mut finished = Finished::new(StopReason::Answered, Conversation::new());
+        (finished.rounds, finished.calls) = (1, calls);
+        finished
     }
 
     fn round(summary: &mut Summary, usage: Option<Usage>) {

@@ -4,12 +4,9 @@ use std::io::{self, Write};
 
 use super::super::screen::{BAD, BOLD, CALL, DIM, DRAFT, Frame, RESULT, Screen, full_name};
 use super::super::tokens;
-use toolgraft::agent::{AgentEvent, Finished};
-use toolgraft::call::{Call, Rejected, RejectedKind};
-use toolgraft::dialect::Dialect;
-use toolgraft::event::Region;
-use toolgraft::message::Message;
-use toolgraft::outcome::Outcome;
+use toolgraft::agent::Finished;
+use toolgraft::event::{Region, Rejected, RejectedKind};
+use toolgraft::{AgentEvent, Call, Dialect, Message, Outcome};
 
 /// Shows the events of a turn.
 pub(super) struct Show<W> {

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use rmcp::schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A day, counted from 1970-01-01.
@@ -11,21 +10,20 @@ use serde::{Deserialize, Serialize};
 pub(super) struct Day(i64);
 
 /// What sort of day it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[schemars(crate = "rmcp::schemars", inline)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Kind {
+pub(super) enum DayKind {
     Weekday,
     Weekend,
     Holiday,
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for DayKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Kind::Weekday => "weekday",
-            Kind::Weekend => "weekend",
-            Kind::Holiday => "holiday",
+            DayKind::Weekday => "weekday",
+            DayKind::Weekend => "weekend",
+            DayKind::Holiday => "holiday",
         })
     }
 }
@@ -71,11 +69,11 @@ impl Day {
         self.civil().1
     }
 
-    pub(super) fn kind(self) -> Kind {
+    pub(super) fn kind(self) -> DayKind {
         match (self.holiday(), self.weekday()) {
-            (Some(_), _) => Kind::Holiday,
-            (None, "Saturday" | "Sunday") => Kind::Weekend,
-            _ => Kind::Weekday,
+            (Some(_), _) => DayKind::Holiday,
+            (None, "Saturday" | "Sunday") => DayKind::Weekend,
+            _ => DayKind::Weekday,
         }
     }
 
@@ -85,7 +83,7 @@ impl Day {
     }
 
     /// The first day of a kind, this one included. Each kind comes within a year.
-    pub(super) fn next_of(self, kind: Kind) -> Day {
+    pub(super) fn next_of(self, kind: DayKind) -> Day {
         (0..366).map(|n| Day(self.0 + n)).find(|day| day.kind() == kind).unwrap_or(self)
     }
 
@@ -135,12 +133,12 @@ mod tests {
     #[test]
     fn dates_are_read_named_and_written() {
         for (text, weekday, kind) in [
-            ("1970-01-01", "Thursday", Kind::Holiday),
-            ("2024-02-29", "Thursday", Kind::Weekday),
-            ("2026-05-01", "Friday", Kind::Holiday),
-            ("2026-11-21", "Saturday", Kind::Weekend),
-            ("1900-03-01", "Thursday", Kind::Weekday),
-            ("9999-12-31", "Friday", Kind::Weekday),
+            ("1970-01-01", "Thursday", DayKind::Holiday),
+            ("2024-02-29", "Thursday", DayKind::Weekday),
+            ("2026-05-01", "Friday", DayKind::Holiday),
+            ("2026-11-21", "Saturday", DayKind::Weekend),
+            ("1900-03-01", "Thursday", DayKind::Weekday),
+            ("9999-12-31", "Friday", DayKind::Weekday),
         ] {
             let day = Day::parse(text).unwrap();
             assert_eq!((day.to_string().as_str(), day.weekday(), day.kind()), (text, weekday, kind));
@@ -168,8 +166,8 @@ mod tests {
     #[test]
     fn the_next_day_of_a_kind_may_be_the_day_itself() {
         let saturday = Day::parse("2026-11-21").unwrap();
-        assert_eq!(saturday.next_of(Kind::Weekend), saturday);
-        assert_eq!(saturday.next_of(Kind::Weekday).to_string(), "2026-11-23");
-        assert_eq!(saturday.next_of(Kind::Holiday).to_string(), "2026-12-25");
+        assert_eq!(saturday.next_of(DayKind::Weekend), saturday);
+        assert_eq!(saturday.next_of(DayKind::Weekday).to_string(), "2026-11-23");
+        assert_eq!(saturday.next_of(DayKind::Holiday).to_string(), "2026-12-25");
     }
 }

@@ -9,22 +9,21 @@ mod places;
 
 use std::time::Duration;
 
-use rmcp::handler::server::router::tool::ToolRouter;
-use rmcp::handler::server::wrapper::Parameters;
 use rmcp::model::{
-    CallToolResult, ContentBlock, ErrorData, GetPromptRequestParams, GetPromptResponse, GetPromptResult,
-    Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, PaginatedRequestParams,
-    Prompt, PromptArgument, PromptMessage, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
-    Resource, ResourceContents, ResourceTemplate, Role, ServerCapabilities, ServerConfig,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData, GetPromptRequestParams,
+    GetPromptResponse, GetPromptResult, Implementation, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, Prompt, PromptArgument, PromptMessage,
+    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
+    Role, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
 };
-use rmcp::schemars::JsonSchema;
 use rmcp::service::RequestContext;
 use rmcp::transport::stdio;
-use rmcp::{RoleServer, ServerHandler, ServiceExt, tool, tool_handler, tool_router};
+use rmcp::{RoleServer, ServerHandler, ServiceExt};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use self::calendar::{Day, Kind};
+use self::calendar::{Day, DayKind};
 use self::places::{CITIES, City, HERE};
 use super::{Failure, runner};
 
@@ -50,49 +49,93 @@ pub(super) struct Args {
 pub(super) fn run(args: Args) -> Result<(), Failure> {
     let delay = Duration::from_secs(args.delay);
     runner::runtime()?.block_on(async {
-        let server = DemoServer { tool_router: DemoServer::tool_router(), delay };
-        let running = server.serve(stdio()).await.map_err(|e| {
+        let running = DemoServer { delay }.serve(stdio()).await.map_err(|e| {
             Failure::job(format!("no MCP client on standard input ({e}); this command is started by one"))
         })?;
         running.waiting().await.map(|_| ()).map_err(|e| Failure::job(format!("the server ended: {e}")))
     })
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
-#[schemars(crate = "rmcp::schemars")]
+#[derive(Debug, Deserialize)]
 struct LocationQuery {
-    /// Name of a city; leave it out for the user's own place
     query: Option<String>,
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
-#[schemars(crate = "rmcp::schemars")]
+#[derive(Debug, Deserialize)]
 struct WeatherQuery {
-    /// City, such as "Hangzhou"
     city: String,
-    /// Day as YYYY-MM-DD; leave it out for now
     date: Option<String>,
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
-#[schemars(crate = "rmcp::schemars")]
+#[derive(Debug, Deserialize)]
 struct TimeQuery {
-    /// Day as YYYY-MM-DD; leave it out for today
     date: Option<String>,
-    /// Ask for the first day of this kind, from that day on
-    kind: Option<Kind>,
+    kind: Option<DayKind>,
+}
+
+/// The tools as they are listed. Written out rather than derived: the macros that
+/// derive them take longer to build than they save here.
+fn tools() -> Vec<Tool> {
+    let tool = |name: &'static str, description: &'static str, properties: Value, required: &[&str]| {
+        let mut schema = json!({
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "type": "object", "properties": properties,
+        });
+        if !required.is_empty() {
+            schema["required"] = json!(required);
+        }
+        let schema = schema.as_object().cloned().unwrap_or_default();
+        Tool::new(name, description, schema).with_annotations(ToolAnnotations::new().read_only(true))
+    };
+    vec![
+        tool(
+            "location_query",
+            "Finds a place: the user's own, or a city by its name",
+            json!({
+                "query": {
+                    "description": "Name of a city; leave it out for the user's own place",
+                    "type": ["string", "null"],
+                },
+            }),
+            &[],
+        ),
+        tool(
+            "time_query",
+            "Tells the date (UTC), its weekday and what kind of day it is: weekday, weekend or holiday",
+            json!({
+                "date": { "description": "Day as YYYY-MM-DD; leave it out for today", "type": ["string", "null"] },
+                "kind": {
+                    "description": "Ask for the first day of this kind, from that day on",
+                    "type": ["string", "null"],
+                    "enum": ["weekday", "weekend", "holiday", null],
+                },
+            }),
+            &[],
+        ),
+        tool(
+            "weather_query",
+            "Tells the weather of a city, now or on a day",
+            json!({
+                "city": { "description": "City, such as \"Hangzhou\"", "type": "string" },
+                "date": { "description": "Day as YYYY-MM-DD; leave it out for now", "type": ["string", "null"] },
+            }),
+            &["city"],
+        ),
+    ]
+}
+
+/// The arguments of a call, or the result that says what is wrong with them.
+fn arguments<T: DeserializeOwned>(request: CallToolRequestParams) -> Result<T, CallToolResult> {
+    serde_json::from_value(Value::Object(request.arguments.unwrap_or_default()))
+        .map_err(|error| refuse(format!("the arguments cannot be read: {error}")))
 }
 
 struct DemoServer {
-    tool_router: ToolRouter<Self>,
     delay: Duration,
 }
 
-#[tool_router]
 impl DemoServer {
-    #[tool(description = "Finds a place: the user's own, or a city by its name", annotations(read_only_hint = true))]
-    async fn location_query(&self, Parameters(asked): Parameters<LocationQuery>) -> CallToolResult {
-        tokio::time::sleep(self.delay).await;
+    fn location_query(asked: LocationQuery) -> CallToolResult {
         let query = given(asked.query).filter(|q| !matches!(q.to_lowercase().as_str(), "here" | "这里" | "me"));
         match query.as_deref().map_or(Some(HERE), places::city) {
             Some(city) => answer(describe(city), place(city)),
@@ -100,9 +143,7 @@ impl DemoServer {
         }
     }
 
-    #[tool(description = "Tells the weather of a city, now or on a day", annotations(read_only_hint = true))]
-    async fn weather_query(&self, Parameters(asked): Parameters<WeatherQuery>) -> CallToolResult {
-        tokio::time::sleep(self.delay).await;
+    fn weather_query(asked: WeatherQuery) -> CallToolResult {
         let Some(city) = given(Some(asked.city)) else { return refuse("\"city\" is empty: name a city".to_owned()) };
         let day = match given(asked.date).map(|date| Day::parse(&date)).transpose() {
             Ok(day) => day,
@@ -121,12 +162,7 @@ impl DemoServer {
         answer(text, structured)
     }
 
-    #[tool(
-        description = "Tells the date (UTC), its weekday and what kind of day it is: weekday, weekend or holiday",
-        annotations(read_only_hint = true)
-    )]
-    async fn time_query(&self, Parameters(asked): Parameters<TimeQuery>) -> CallToolResult {
-        tokio::time::sleep(self.delay).await;
+    fn time_query(asked: TimeQuery) -> CallToolResult {
         let (today, clock) = Day::now();
         let start = match given(asked.date).map(|date| Day::parse(&date)).transpose() {
             Ok(day) => day,
@@ -176,13 +212,35 @@ fn names() -> String {
     CITIES.iter().map(|c| c.name).collect::<Vec<_>>().join(", ")
 }
 
-#[tool_handler(router = self.tool_router)]
 impl ServerHandler for DemoServer {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().enable_prompts().build();
         ServerConfig::new(capabilities)
             .with_server_info(Implementation::new("toolgraft-demo", env!("CARGO_PKG_VERSION")))
             .with_instructions(INSTRUCTIONS)
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(tools()))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        tokio::time::sleep(self.delay).await;
+        let result = match request.name.as_ref() {
+            "location_query" => arguments(request).map(Self::location_query),
+            "time_query" => arguments(request).map(Self::time_query),
+            "weather_query" => arguments(request).map(Self::weather_query),
+            other => return Err(ErrorData::invalid_params(format!("no tool {other:?}"), None)),
+        };
+        Ok(result.unwrap_or_else(|refused| refused).into())
     }
 
     async fn list_prompts(

@@ -10,13 +10,11 @@ use serde_json::{Map, Value};
 
 use super::chunk::Chunk;
 use crate::output;
-use toolgraft::assemble::{Assembled, Collector};
-use toolgraft::call::{Call, Rejected, RejectedKind, Repair};
-use toolgraft::catalog::Catalog;
+use toolgraft::event::{Assembled, Collector, Provenance, Rejected, RejectedKind, Repair};
 use toolgraft::message::FinishReason;
-use toolgraft::parse::{Config, Parser};
-use toolgraft::tool::Tool;
+use toolgraft::parse::Config;
 use toolgraft::validate::Validator;
+use toolgraft::{Call, Catalog, Parser, Tool};
 
 /// Tool lists that one worker keeps ready, most recent first.
 const MAX_KEPT: usize = 8;
@@ -38,6 +36,8 @@ struct Record<'a> {
     reasoning: Option<Cow<'a, str>>,
     #[serde(default)]
     finish_reason: Option<FinishReason>,
+    #[serde(default)]
+    stop: Vec<String>,
     #[serde(borrow, default)]
     tools: Option<&'a RawValue>,
 }
@@ -58,6 +58,7 @@ struct CallOut<'a> {
     tool: &'a str,
     arguments: &'a Map<String, Value>,
     dialect: &'static str,
+    provenance: Provenance,
     repairs: &'a [Repair],
 }
 
@@ -161,13 +162,19 @@ impl Reader {
     /// Parses and validates; reasoning of a field of its own comes first.
     fn read(&mut self, record: &Record<'_>, chunk: Chunk, salt: u64) -> Assembled {
         let mut collector = Collector::new();
-        let sink = &mut |event: toolgraft::event::Event<'_>| collector.push(event);
+        let sink = &mut |event: toolgraft::Event<'_>| {
+            // What its schema refuses stays an example.
+            if self.validator.admits(&event, &collector) {
+                collector.push(event);
+            }
+        };
         for piece in chunk.pieces(record.reasoning.as_deref().unwrap_or_default(), !salt) {
             self.parser.push_reasoning(piece, sink);
         }
         for piece in chunk.pieces(&record.text, salt) {
             self.parser.push(piece, sink);
         }
+        self.parser.set_stop(&record.stop);
         self.parser.finish(record.finish_reason.as_ref().unwrap_or(&FinishReason::Stop), sink);
         self.parser.reset();
         let mut assembled = collector.finish();
@@ -193,6 +200,7 @@ fn call(call: &Call) -> Option<CallOut<'_>> {
         tool: &call.tool,
         arguments: call.arguments.as_object()?,
         dialect: call.dialect.name(),
+        provenance: call.provenance,
         repairs: &call.repairs,
     })
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use toolgraft::assemble::Assembled;
+use toolgraft::event::{Assembled, Provenance};
 
 /// What a message says, in the form that `extract` writes.
 pub(super) fn result(assembled: &Assembled) -> Value {
@@ -11,7 +11,7 @@ pub(super) fn result(assembled: &Assembled) -> Value {
         .map(|call| {
             json!({
                 "server": call.server, "tool": call.tool, "arguments": call.arguments,
-                "dialect": call.dialect.name(), "repairs": call.repairs,
+                "dialect": call.dialect.name(), "repairs": call.repairs, "provenance": call.provenance,
             })
         })
         .collect();
@@ -33,7 +33,7 @@ pub(super) fn result(assembled: &Assembled) -> Value {
 /// A [`result`] with what an expectation may name beside it.
 pub(super) fn found(assembled: &Assembled) -> Value {
     let mut found = result(assembled);
-    let promoted = assembled.entries.iter().filter(|e| e.promoted).map(|e| e.index);
+    let promoted = assembled.entries.iter().filter(|e| e.provenance() == Provenance::Promoted).map(|e| e.index);
     found["promoted"] = promoted.collect();
     found["deltas"] = assembled.entries.iter().map(|e| e.deltas.as_str()).collect();
     found["answer_in_reasoning"] = json!(assembled.answer_in_reasoning);

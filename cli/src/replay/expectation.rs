@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::settings::Settings;
 use crate::{Failure, input, tool_file};
-use toolgraft::catalog::Catalog;
-use toolgraft::catalog::Server;
+use toolgraft::Catalog;
 use toolgraft::dialect::DialectSet;
-use toolgraft::message::{DeltaKind, FinishReason};
+use toolgraft::message::{DeltaKind, FencedCalls, FinishReason, ReasoningCalls, ReasoningMode};
 use toolgraft::parse::Limits;
-use toolgraft::reasoning::{ReasoningCalls, ReasoningMode};
+use toolgraft::tools::Server;
 use toolgraft::transcript::{Finish, Recording, Round, TimedDelta};
 
 /// What is expected of a file.
@@ -32,6 +32,8 @@ struct Config {
     dialect: Option<Names>,
     reasoning: ReasoningMode,
     reasoning_calls: ReasoningCalls,
+    fenced_calls: FencedCalls,
+    stop: Vec<String>,
     finish_reason: FinishReason,
     /// A list, or the name of one in a folder `tools` above the file.
     tools: Option<Value>,
@@ -52,6 +54,29 @@ struct SmallLimits {
     call_bytes: Option<usize>,
     depth: Option<usize>,
     calls: Option<usize>,
+}
+
+/// What a file wants of the parser beside what a recording says.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Reading {
+    limits: Limits,
+    fenced_calls: FencedCalls,
+    stop: Vec<String>,
+}
+
+impl Reading {
+    /// Writes it into the settings of a round, where the command line says nothing else.
+    pub(super) fn apply(&self, round: &Round, settings: &mut Settings) {
+        let config = &mut settings.config;
+        config.limits = self.limits;
+        if config.fenced_calls == FencedCalls::Ignore {
+            config.fenced_calls = self.fenced_calls;
+        }
+        if config.stop.is_empty() {
+            let recorded = round.sent.as_ref().map(|sent| sent.stop.clone()).filter(|stop| !stop.is_empty());
+            config.stop = recorded.unwrap_or_else(|| self.stop.clone());
+        }
+    }
 }
 
 impl Expectation {
@@ -91,17 +116,16 @@ impl Expectation {
         Ok(Expectation { source: "the recorded calls".to_owned(), rounds, config: None })
     }
 
-    /// Limits of the parser that the file wants.
-    pub(super) fn limits(&self) -> Limits {
-        let defaults = Limits::default();
-        let Some(SmallLimits { call_bytes, depth, calls }) = self.config.as_ref().map(|c| c.limits) else {
-            return defaults;
-        };
-        Limits {
+    /// What the file wants of the parser beside what a recording says.
+    pub(super) fn reading(&self) -> Reading {
+        let Some(config) = &self.config else { return Reading::default() };
+        let (defaults, SmallLimits { call_bytes, depth, calls }) = (Limits::default(), config.limits);
+        let limits = Limits {
             call_bytes: call_bytes.unwrap_or(defaults.call_bytes),
             depth: depth.unwrap_or(defaults.depth),
             calls: calls.unwrap_or(defaults.calls),
-        }
+        };
+        Reading { limits, fenced_calls: config.fenced_calls, stop: config.stop.clone() }
     }
 
     /// Writes the settings into a recording that has none of its own.

@@ -1,20 +1,20 @@
 //! Why something that looks like a call was given back as text.
 //!
-//! What the parser held as calls without a marker and gave back, it names with
-//! its reason. All else is a pass of its own over the stream's text and the
-//! events' spans, which knows the dialects' data and the parser's rules as they
-//! are documented, not the parser; so what it says of a rule is a reading of the
-//! text, and where none fits it says so.
+//! The parser notes what looked like a call and is none, with its reason; here that is
+//! worded. What the parser has no cause to look at (names of tools, marker lines in the
+//! middle of a line, dialects that are not read) is found in the stream's text.
 
-mod bare;
 mod candidates;
+mod context;
 mod rules;
+mod words;
 
 use std::ops::Range;
 
 use serde::Serialize;
 
 use super::play::Played;
+use context::Context;
 use toolgraft::event::{OwnedEvent, Region};
 use toolgraft::parse::Config;
 
@@ -41,25 +41,15 @@ pub(super) struct GivenBack {
     pub(super) remedy: String,
 }
 
-/// What stands at a place of the stream.
-pub(super) struct Context<'a> {
-    /// The round's stream.
-    pub(super) text: &'a str,
-    /// How it was read.
-    pub(super) config: &'a Config,
-    /// Whether the answer ended normally.
-    pub(super) ended: bool,
-}
-
 /// Lists what was given back in a round, by offset.
 pub(super) fn explain(played: &Played, config: &Config, ended: bool) -> Vec<GivenBack> {
     let context = Context { text: &played.stream, config, ended };
     let regions = regions(&played.events, played.assembled.answer_in_reasoning);
-    let mut list: Vec<GivenBack> = candidates::find(&context, &played.given_back)
+    let mut list: Vec<GivenBack> = candidates::find(&context, &played.not_calls)
         .into_iter()
         .filter_map(|candidate| {
             let region = region_at(&regions, candidate.span.start)?;
-            let verdict = rules::judge(&context, &candidate, region);
+            let verdict = words::judge(&context, &candidate, region);
             let (line, column) = place(context.text, candidate.span.start);
             Some(GivenBack {
                 found: candidate.found(context.text),
@@ -91,7 +81,7 @@ fn rejected(played: &Played, context: &Context<'_>) -> Vec<GivenBack> {
                 // What seemed to be a draft may be a call after all, or wrong in itself.
                 let (Some(_), Some(Err(rejected))) = (rejected, entry.map(|e| &e.result)) else { continue };
                 let (line, column) = place(context.text, offset);
-                let (rule, remedy) = rules::of_kind(rejected.kind, context.config.reasoning_calls);
+                let (rule, remedy) = rules::of_kind(rejected.kind, rejected.quoted_in, context.config.reasoning_calls);
                 let region = if rule == Rule::InReasoning { Region::Reasoning } else { Region::Content };
                 list.push(GivenBack {
                     found: opener(&rejected.raw),

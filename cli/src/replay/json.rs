@@ -80,8 +80,8 @@ impl<W: Write> View for JsonLines<W> {
         self.line(within(at), serde_json::to_value(event)?)
     }
 
-    fn events(&mut self, at: At<'_>, events: &[OwnedEvent]) -> io::Result<()> {
-        events.iter().try_for_each(|event| self.event(at, event))
+    fn events(&mut self, at: At<'_>, played: &Played) -> io::Result<()> {
+        played.events.iter().try_for_each(|event| self.event(at, event))
     }
 
     fn answered(&mut self, at: At<'_>, round: &Round, played: &Played) -> io::Result<()> {

@@ -6,11 +6,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::settings::Settings;
-use toolgraft::assemble::{Assembled, Collector, Entry};
-use toolgraft::event::OwnedEvent;
+use toolgraft::event::{Assembled, Collector, Entry, OwnedEvent, Piece, Provenance, Rejected, RejectedKind};
 use toolgraft::message::{DeltaKind, FinishReason};
-use toolgraft::parse::{GivenBack, Parser};
+use toolgraft::parse::NotACall;
 use toolgraft::transcript::{Round, TimedDelta};
+use toolgraft::{Call, Parser};
 
 /// How the text is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,16 +72,52 @@ impl fmt::Display for Chunk {
 }
 
 /// What the parser made of a round.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Played {
     /// All text in the order in which it came; spans refer to it.
     pub(super) stream: String,
     /// Events with their final verdict on calls.
     pub(super) events: Vec<OwnedEvent>,
+    /// What was said, in pieces where they belong.
+    pub(super) pieces: Vec<Piece>,
     /// The events, joined.
     pub(super) assembled: Assembled,
     /// What was held as calls without a marker and is text.
-    pub(super) given_back: Vec<GivenBack>,
+    pub(super) not_calls: Vec<NotACall>,
+}
+
+impl Played {
+    /// The piece that holds this byte of the stream.
+    pub(super) fn piece_at(&self, byte: u64) -> Option<&Piece> {
+        let span = |piece: &Piece| match piece {
+            Piece::Text { span, .. }
+            | Piece::Marker { span, .. }
+            | Piece::Syntax { span, .. }
+            | Piece::Call { span, .. } => span.clone(),
+        };
+        let next = self.pieces.partition_point(|piece| span(piece).end <= byte);
+        self.pieces.get(next).filter(|piece| span(piece).contains(&byte))
+    }
+
+    /// A call as it stands at its place. One that was promoted is a draft there: it is
+    /// shown as a call at the answer's end.
+    pub(super) fn call_at_its_place(&self, index: u32) -> Option<Result<Call, Rejected>> {
+        let entry = self.assembled.entries.iter().find(|entry| entry.index == index)?;
+        Some(match entry.result.clone() {
+            Ok(call) if entry.provenance() == Provenance::Promoted => Err(Rejected::draft(call, entry.raw.as_str())),
+            Err(mut rejected) if entry.provenance() == Provenance::Promoted => {
+                rejected.kind = RejectedKind::InReasoning;
+                RejectedKind::in_reasoning_message().clone_into(&mut rejected.message);
+                Err(rejected)
+            }
+            result => result,
+        })
+    }
+
+    /// Calls past the limit that are not listed.
+    pub(super) fn unlisted(&self) -> u64 {
+        self.assembled.rejected().map(|rejected| rejected.count).sum()
+    }
 }
 
 /// Parses a round; hands each event to `live` as soon as it is known.
@@ -93,13 +129,17 @@ pub(super) fn play(
     mut live: impl FnMut(&OwnedEvent),
 ) -> Played {
     let mut parser = Parser::new(settings.config.clone());
-    parser.keep_given_back();
+    parser.keep_not_calls();
     let mut collector = Collector::new();
     let mut stream = String::new();
     let mut events = Vec::new();
     let started = Instant::now();
     {
-        let mut sink = |event: toolgraft::event::Event<'_>| {
+        let mut sink = |event: toolgraft::Event<'_>| {
+            // What its schema refuses stays an example.
+            if !settings.admits(&event, &collector) {
+                return;
+            }
             collector.push(event.clone());
             let mut event = event.into_owned();
             settings.settle(&mut event);
@@ -113,12 +153,13 @@ pub(super) fn play(
             }
             stream.push_str(&text);
             match kind {
-                DeltaKind::Content => parser.push(&text, &mut sink),
                 DeltaKind::Reasoning => parser.push_reasoning(&text, &mut sink),
+                _ => parser.push(&text, &mut sink),
             }
         }
         parser.finish(&finish_reason(round), &mut sink);
     }
+    let pieces = collector.clone().into_pieces().0;
     let mut assembled = collector.finish();
     settings.settle_all(&mut assembled);
     let restored = events.iter().filter_map(|event| match event {
@@ -130,7 +171,7 @@ pub(super) fn play(
             events.iter_mut().for_each(|event| settle_restored(event, index, entry));
         }
     }
-    Played { stream, events, assembled, given_back: parser.given_back().to_vec() }
+    Played { stream, events, pieces, assembled, not_calls: parser.not_calls().to_vec() }
 }
 
 /// The verdict on a restored call's arguments, in the events of that call.

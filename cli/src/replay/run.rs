@@ -8,9 +8,9 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
 
-use super::Args;
+use super::args::Args;
 use super::check::{differences, found};
-use super::expectation::Expectation;
+use super::expectation::{Expectation, Reading};
 use super::explain::explain;
 use super::play::{Played, Speed, finish_reason, play};
 use super::settings::Settings;
@@ -18,14 +18,12 @@ use super::source;
 use super::view::{Answered, At, Totals, View};
 use crate::screen::full_name;
 use crate::{Failure, input, output};
-use toolgraft::call::{Rejected, RejectedKind};
-use toolgraft::catalog::Catalog;
-use toolgraft::outcome::{Outcome, Status};
-use toolgraft::parse::Limits;
-use toolgraft::route::mcp::Hub;
+use toolgraft::event::{Provenance, Rejected, RejectedKind};
+use toolgraft::outcome::Status;
 use toolgraft::route::{Invocation, Toolbox};
 use toolgraft::transcript::import::{Format, Imported};
 use toolgraft::transcript::{Recording, Round};
+use toolgraft::{Catalog, Hub, Outcome};
 
 /// Runs calls from a thread of its own, so that a signal can end the program meanwhile.
 #[derive(Clone)]
@@ -52,8 +50,8 @@ pub(super) struct Replay<'a, V> {
     caller: Option<Caller>,
     view: V,
     totals: Totals,
-    /// Limits of the parser for the current file.
-    limits: Limits,
+    /// What the expectation beside the file says of reading it.
+    reading: Reading,
     /// Whether the current file is compared with an expectation beside it.
     beside: bool,
     /// Schemas that were reported.
@@ -92,7 +90,7 @@ impl<'a, V: View> Replay<'a, V> {
             caller,
             view,
             totals,
-            limits: Limits::default(),
+            reading: Reading::default(),
             beside: false,
             schemas_reported: HashSet::new(),
             call_failed: false,
@@ -126,7 +124,7 @@ impl<'a, V: View> Replay<'a, V> {
     fn file(&mut self, path: &Path) -> Result<(), Stop> {
         let Imported { format, mut recordings } = source::load(path, self.args.format)?;
         let mut expectation = Expectation::beside(path)?;
-        self.limits = expectation.as_ref().map(Expectation::limits).unwrap_or_default();
+        self.reading = expectation.as_ref().map(Expectation::reading).unwrap_or_default();
         if let (Some(expectation), [recording]) = (&expectation, recordings.as_mut_slice()) {
             expectation.prepare(path, recording)?;
         }
@@ -170,7 +168,7 @@ impl<'a, V: View> Replay<'a, V> {
             let at = At { round: n + 1, ..at };
             let catalog = self.catalog(recording, n);
             let mut settings = Settings::new(&self.args.overrides, &recording.session, format, catalog);
-            settings.config.limits = self.limits;
+            self.reading.apply(round, &mut settings);
             // Expectations beside a file are of what the parser finds: arguments as they
             // are written. Recorded calls are those that were checked and run.
             if self.beside {
@@ -225,7 +223,7 @@ impl<'a, V: View> Replay<'a, V> {
         });
         shown?;
         if !live {
-            self.view.events(at, &played.events)?;
+            self.view.events(at, &played)?;
         }
         Ok(played)
     }
@@ -254,7 +252,7 @@ impl<'a, V: View> Replay<'a, V> {
         let found = played.assembled.entries.iter().filter_map(|entry| {
             let call = entry.result.as_ref().ok()?;
             let invocation = Invocation { server: call.server.clone(), ..Invocation::new(&call.tool) };
-            Some(Pending { invocation, arguments: Ok(call.arguments.clone()), promoted: entry.promoted })
+            Some(Pending { invocation, arguments: Ok(call.arguments.clone()), provenance: call.provenance })
         });
         let unknown = |rejected: &Rejected| rejected.kind == RejectedKind::UnknownTool;
         self.call_failed |= played.assembled.rejected().any(unknown);
@@ -262,11 +260,11 @@ impl<'a, V: View> Replay<'a, V> {
         let native = round.native_calls.iter().map(|call| match catalog.find(None, &call.name) {
             Ok(found) => {
                 let invocation = Invocation { server: found.tool.server.clone(), ..Invocation::new(&found.tool.name) };
-                Pending { invocation, arguments: Ok(native_arguments(&call.arguments)), promoted: false }
+                Pending { invocation, arguments: Ok(native_arguments(&call.arguments)), provenance: Provenance::Plain }
             }
             Err(error) => {
                 let invocation = Invocation::new(&call.name);
-                Pending { invocation, arguments: Err(error.to_string()), promoted: false }
+                Pending { invocation, arguments: Err(error.to_string()), provenance: Provenance::Plain }
             }
         });
         let mut pending: Vec<Pending> = found.chain(native).collect();
@@ -295,16 +293,20 @@ struct Pending {
     invocation: Invocation,
     /// The arguments, or why there is no such tool.
     arguments: Result<Value, String>,
-    promoted: bool,
+    provenance: Provenance,
 }
 
 impl Pending {
     async fn run(&self, hub: &Hub) -> Outcome {
         match &self.arguments {
-            _ if self.promoted => Outcome::new(
-                Status::Denied,
-                "the call may only be a draft of the reasoning and needs approval, which a replay cannot ask for",
-            ),
+            _ if !self.provenance.is_plain() => {
+                let what = match self.provenance {
+                    Provenance::Promoted => "a draft of the reasoning",
+                    _ => "an example",
+                };
+                let message = format!("the call may only be {what} and needs approval, which a replay cannot ask for");
+                Outcome::new(Status::Denied, message)
+            }
             Err(unknown) => Outcome::error(format!("not run: {unknown}")),
             Ok(Value::Object(arguments)) => {
                 hub.call(Invocation { arguments: arguments.clone(), ..self.invocation.clone() }).await

@@ -4,13 +4,12 @@
 use std::sync::Arc;
 
 use crate::profiles::known_profile;
-use toolgraft::assemble::Assembled;
-use toolgraft::catalog::Catalog;
-use toolgraft::dialect::DialectSet;
-use toolgraft::event::OwnedEvent;
+use toolgraft::Catalog;
+use toolgraft::Event;
+use toolgraft::dialect::{DialectSet, Profile};
+use toolgraft::event::{Assembled, Collector, OwnedEvent};
+use toolgraft::message::{FencedCalls, ReasoningCalls, ReasoningMode};
 use toolgraft::parse::Config;
-use toolgraft::profile::Profile;
-use toolgraft::reasoning::{ReasoningCalls, ReasoningMode};
 use toolgraft::transcript::Session;
 use toolgraft::transcript::import::Format;
 use toolgraft::validate::Validator;
@@ -30,6 +29,14 @@ pub(super) struct Overrides {
     /// Calls in the reasoning: ignore, last_resort, allow
     #[arg(long, value_name = "POLICY")]
     pub(super) reasoning_calls: Option<ReasoningCalls>,
+
+    /// Calls in the fence that an answer begins with, with prose behind it: ignore, last_resort
+    #[arg(long, value_name = "POLICY")]
+    pub(super) fenced_calls: Option<FencedCalls>,
+
+    /// Strings that may have ended an answer by `stop`, instead of the recorded ones
+    #[arg(long, value_name = "TEXT")]
+    pub(super) stop: Vec<String>,
 
     /// Read it as this model's, whatever the recording says
     #[arg(long, value_name = "NAME", conflicts_with = "profile")]
@@ -77,6 +84,8 @@ impl Settings {
             catalog,
             reasoning: over.reasoning.or(reasoning).unwrap_or_default(),
             reasoning_calls: over.reasoning_calls.or(reasoning_calls).unwrap_or_default(),
+            fenced_calls: over.fenced_calls.unwrap_or_default(),
+            stop: over.stop.clone(),
             ..Config::default()
         };
         Settings { config, profile: profile.map(|p| p.name), validator: Some(validator) }
@@ -92,6 +101,11 @@ impl Settings {
             Ok(checked) => *call = Some(Box::new(checked)),
             Err(refused) => *rejected = Some(refused),
         }
+    }
+
+    /// Whether an event may be carried out; see [`Validator::admits`].
+    pub(super) fn admits(&self, event: &Event<'_>, collected: &Collector) -> bool {
+        self.validator.as_ref().is_none_or(|validator| validator.admits(event, collected))
     }
 
     /// As [`settle`](Self::settle), for the assembled form, where promoted calls are calls.

@@ -6,16 +6,15 @@ use anstyle::Style;
 
 use super::explain::GivenBack;
 use super::play::Played;
-use super::reorder;
 use super::settings::Settings;
 use super::view::{Answered, At, Totals, View};
 use crate::screen::{BAD, BOLD, CALL, DIM, DRAFT, Frame, RESULT, Screen, excerpt, full_name, pretty};
 use crate::terminal::counted;
-use toolgraft::call::{Call, Rejected, RejectedKind};
-use toolgraft::event::{OwnedEvent, Region};
-use toolgraft::message::Role;
+use toolgraft::Call;
+use toolgraft::event::{Entry, OwnedEvent, Piece, Provenance, Region, Rejected, RejectedKind};
+use toolgraft::message::{NativeCall, Role};
 use toolgraft::transcript::import::Format;
-use toolgraft::transcript::{NativeCall, Recording, Round};
+use toolgraft::transcript::{Recording, Round};
 
 /// Shows a replay on a terminal, or readably in a pipe.
 pub(super) struct Show<W> {
@@ -31,9 +30,17 @@ impl<W: Write> Show<W> {
         self.screen.line(style, text)
     }
 
-    fn call(&mut self, index: u32, call: &Call, promoted: &str) -> io::Result<()> {
+    /// A call in its box; `untagged`: no reasoning tag came in its answer.
+    fn call(&mut self, index: u32, call: &Call, untagged: bool) -> io::Result<()> {
         let name = full_name(call.server.as_deref(), &call.tool);
-        let title = format!("call {}: {name} ({}{promoted})", index + 1, call.dialect);
+        let found = match call.provenance {
+            Provenance::Plain => "",
+            Provenance::FencedFirst => ", in a fence that prose follows: needs approval",
+            Provenance::BehindProse => ", behind prose: needs approval",
+            _ if untagged => ", no reasoning tag came: needs approval",
+            _ => ", promoted from the reasoning: needs approval",
+        };
+        let title = format!("call {}: {name} ({}{found})", index + 1, call.dialect);
         let mut body = pretty(&call.arguments);
         if !call.repairs.is_empty() {
             let repairs: Vec<_> = call.repairs.iter().map(ToString::to_string).collect();
@@ -47,7 +54,7 @@ impl<W: Write> Show<W> {
         let name = name.map(|n| format!(" {n}")).unwrap_or_default();
         let region = match rejected.kind {
             RejectedKind::InReasoning => Region::Reasoning,
-            RejectedKind::Quoted => Region::Content,
+            _ if rejected.stays_in_text() => Region::Content,
             _ => {
                 let title = format!("rejected {}:{name} ({})", index + 1, rejected.kind);
                 let body = format!("{}\n\n{}", rejected.message, excerpt(&rejected.raw));
@@ -97,6 +104,7 @@ impl<W: Write> View for Show<W> {
                 Role::Tool => self.line(DIM, &format!("result: {}", excerpt(&message.content)))?,
                 Role::User => self.line(BOLD, &format!("user: {}", excerpt(&message.content)))?,
                 Role::Assistant => self.line(DIM, &format!("assistant, before: {}", excerpt(&message.content)))?,
+                _ => self.line(DIM, &format!("message: {}", excerpt(&message.content)))?,
             }
         }
         Ok(())
@@ -106,7 +114,7 @@ impl<W: Write> View for Show<W> {
         match event {
             OwnedEvent::Text { text, .. } => self.screen.text(Region::Content, text),
             OwnedEvent::Reasoning { text, .. } => self.screen.text(Region::Reasoning, text),
-            OwnedEvent::CallEnd { index, call: Some(call), .. } => self.call(*index, call, ""),
+            OwnedEvent::CallEnd { index, call: Some(call), .. } => self.call(*index, call, false),
             OwnedEvent::CallEnd { index, rejected: Some(rejected), .. } => self.rejected(*index, rejected),
             OwnedEvent::Reclassified { to: Region::Reasoning, .. } => {
                 self.line(DIM, "[all of the answer so far was reasoning: </think> came without an opening tag]")
@@ -114,7 +122,7 @@ impl<W: Write> View for Show<W> {
             OwnedEvent::Reclassified { to: Region::Content, .. } => {
                 self.line(DIM, "[what looked like reasoning was the answer: no </think> came]")
             }
-            // Only while the answer comes: afterwards the call is shown as it turned out.
+            // Only while the answer comes: afterwards all is shown as it turned out.
             OwnedEvent::Restored { index, reason: None, .. } => {
                 self.line(DIM, &format!("[call {} stands in the answer]", index + 1))
             }
@@ -122,28 +130,47 @@ impl<W: Write> View for Show<W> {
                 let (number, kind) = (index + 1, reason.kind);
                 self.line(BAD, &format!("[call {number} stands in the answer: {kind}: {}]", reason.message))
             }
+            OwnedEvent::Unfenced { calls, .. } => {
+                let numbers: Vec<String> = calls.clone().map(|index| (index + 1).to_string()).collect();
+                self.line(
+                    DRAFT,
+                    &format!("[nothing else is a call: {} of the first fence needs approval]", numbers.join(", ")),
+                )
+            }
             // A promoted call is shown once its arguments were checked, at the answer's end.
             OwnedEvent::Promoted { .. } => Ok(()),
             OwnedEvent::Unlisted { count, .. } => {
                 self.line(DRAFT, &format!("[calls past the limit that are not listed: {count}]"))
             }
-            OwnedEvent::CallStart { .. } | OwnedEvent::ArgsDelta { .. } => Ok(()),
-            OwnedEvent::CallEnd { .. } | OwnedEvent::Marker { .. } => Ok(()),
+            _ => Ok(()),
         }
     }
 
-    fn events(&mut self, at: At<'_>, events: &[OwnedEvent]) -> io::Result<()> {
-        reorder::settled(events).iter().try_for_each(|event| self.event(at, event))
+    fn events(&mut self, _: At<'_>, played: &Played) -> io::Result<()> {
+        for piece in &played.pieces {
+            match piece {
+                Piece::Text { region, text, .. } => self.screen.text(*region, text)?,
+                Piece::Syntax { text, .. } => self.screen.text(Region::Reasoning, text)?,
+                Piece::Marker { .. } => {}
+                Piece::Call { index, .. } => match played.call_at_its_place(*index) {
+                    Some(Ok(call)) => self.call(*index, &call, false)?,
+                    Some(Err(rejected)) => self.rejected(*index, &rejected)?,
+                    None => {}
+                },
+            }
+        }
+        match played.unlisted() {
+            0 => Ok(()),
+            count => self.line(DRAFT, &format!("[calls past the limit that are not listed: {count}]")),
+        }
     }
 
     fn answered(&mut self, _: At<'_>, round: &Round, played: &Played) -> io::Result<()> {
-        let promoted = match played.assembled.answer_in_reasoning {
-            true => ", no reasoning tag came: needs approval",
-            false => ", promoted from the reasoning: needs approval",
-        };
-        for entry in played.assembled.entries.iter().filter(|entry| entry.promoted) {
+        let untagged = played.assembled.answer_in_reasoning;
+        let promoted = |entry: &&Entry| entry.provenance() == Provenance::Promoted;
+        for entry in played.assembled.entries.iter().filter(promoted) {
             match &entry.result {
-                Ok(call) => self.call(entry.index, call, promoted)?,
+                Ok(call) => self.call(entry.index, call, untagged)?,
                 Err(rejected) => self.rejected(entry.index, rejected)?,
             }
         }

@@ -5,8 +5,8 @@ use std::io;
 use super::explain::GivenBack;
 use super::play::Played;
 use super::settings::Settings;
+use toolgraft::Outcome;
 use toolgraft::event::OwnedEvent;
-use toolgraft::outcome::Outcome;
 use toolgraft::transcript::import::Format;
 use toolgraft::transcript::{Recording, Round};
 
@@ -42,8 +42,8 @@ pub(super) trait View {
     fn round(&mut self, at: At<'_>, round: &Round, settings: &Settings) -> io::Result<()>;
     /// An event, as the parser gives it, while it happens. Only for views that are live.
     fn event(&mut self, at: At<'_>, event: &OwnedEvent) -> io::Result<()>;
-    /// All events of a round, where they were not shown live.
-    fn events(&mut self, at: At<'_>, events: &[OwnedEvent]) -> io::Result<()>;
+    /// All that the model said in a round, where it was not shown live.
+    fn events(&mut self, at: At<'_>, played: &Played) -> io::Result<()>;
     /// The answer is over.
     fn answered(&mut self, at: At<'_>, round: &Round, played: &Played) -> io::Result<()>;
     /// What was given back as text.

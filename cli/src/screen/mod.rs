@@ -1,4 +1,9 @@
 //! What commands show of a model's message: text, reasoning, boxes, lines of our own.
+//!
+//! In: pieces of a message with their region, and boxes to draw. Out: styled lines for a
+//! terminal, or plain ones for a pipe. What a model, a tool or a server wrote goes through
+//! [`clean`], so that no control sequence of theirs reaches the terminal; [`boxes`] measures
+//! in columns, not in characters. Which events are shown, and in what words, the commands say.
 
 pub(crate) mod boxes;
 

@@ -23,12 +23,26 @@ pub(crate) struct Project {
 impl Project {
     /// Reads a file and looks at what it starts.
     pub(crate) fn read(file: &Path) -> Result<Self, Failure> {
+        Project::read_with(file, &|text| Ok(text.to_owned()), &|name| std::env::var(name).ok())
+    }
+
+    /// As [`read`](Self::read), for a file that is taken over and not started: `reading` says
+    /// in our words what it starts. Variables may still be unset.
+    pub(crate) fn read_as(file: &Path, reading: &dyn Fn(&str) -> Result<String, Failure>) -> Result<Self, Failure> {
+        Project::read_with(file, reading, &|name| Some(std::env::var(name).unwrap_or_default()))
+    }
+
+    fn read_with(
+        file: &Path,
+        reading: &dyn Fn(&str) -> Result<String, Failure>,
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Self, Failure> {
         let path = place(file).map_err(|e| Failure::usage(format!("cannot read {}: {e}", file.display())))?;
         let bytes = input::read_bytes(&path)?;
         let hash = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
         let text = input::decode(bytes, &input::shown(file))?;
-        let variable = |name: &str| std::env::var(name).ok();
-        let listed = Listing::of(&text, &path, &variable, variable("PATH").as_deref()).map_err(Failure::usage)?;
+        let search = std::env::var("PATH").ok();
+        let listed = Listing::of(&reading(&text)?, &path, variable, search.as_deref()).map_err(Failure::usage)?;
         Ok(Project { path, text, hash, starts: listed.lines, inside: listed.inside })
     }
 
@@ -110,7 +124,7 @@ impl Listing {
             return;
         };
         match &shown {
-            TransportConfig::Stdio { command, args, env, cwd } => {
+            TransportConfig::Stdio { command, args, env, cwd, .. } => {
                 let place = folder.inside(real);
                 self.inside |= place.is_some();
                 let words = std::iter::once(command).chain(args).map(|word| quoted(word)).collect::<Vec<_>>();
@@ -139,7 +153,7 @@ impl Listing {
 /// The variables of these that stand in a server's entry.
 fn variables_of(transport: &TransportConfig, used: &BTreeSet<String>) -> Vec<String> {
     let texts: Vec<&String> = match transport {
-        TransportConfig::Stdio { command, args, env, cwd } => {
+        TransportConfig::Stdio { command, args, env, cwd, .. } => {
             std::iter::once(command).chain(args).chain(env.values()).chain(cwd).collect()
         }
         TransportConfig::Http { url, headers, .. } => std::iter::once(url).chain(headers.values()).collect(),

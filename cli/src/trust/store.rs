@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
 use super::Project;
-use crate::{output, state};
+use crate::{output, state, whole_file};
 
 /// The only version of the file that there is.
 const VERSION: u32 = 1;
@@ -18,7 +17,7 @@ const VERSION: u32 = 1;
 struct Kept {
     toolgraft: u32,
     /// By place.
-    files: BTreeMap<PathBuf, Entry>,
+    files: BTreeMap<PathBuf, TrustedFile>,
 }
 
 impl Default for Kept {
@@ -29,7 +28,7 @@ impl Default for Kept {
 
 /// A file that is trusted as it was then.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Entry {
+pub(crate) struct TrustedFile {
     /// SHA-256 of its bytes, in hexadecimal digits.
     pub(crate) sha256: String,
     /// Seconds since 1970.
@@ -88,8 +87,11 @@ impl Store {
     /// The store cannot be written; the text says why.
     pub(crate) fn add(&mut self, project: &Project) -> Result<(), String> {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let entry =
-            Entry { sha256: project.hash().to_owned(), trusted_at: since.as_secs(), starts: project.starts().to_vec() };
+        let entry = TrustedFile {
+            sha256: project.hash().to_owned(),
+            trusted_at: since.as_secs(),
+            starts: project.starts().to_vec(),
+        };
         self.kept.files.insert(project.path().to_owned(), entry);
         self.write()
     }
@@ -104,7 +106,7 @@ impl Store {
     }
 
     /// The trusted files, by path.
-    pub(crate) fn files(&self) -> impl Iterator<Item = (&Path, &Entry)> {
+    pub(crate) fn files(&self) -> impl Iterator<Item = (&Path, &TrustedFile)> {
         self.kept.files.iter().map(|(path, entry)| (path.as_path(), entry))
     }
 
@@ -113,12 +115,7 @@ impl Store {
         let file = self.file.as_deref().ok_or("there is no home directory to keep the answer in")?;
         let failed = |e: std::io::Error| format!("cannot write {}: {e}", file.display());
         let text = serde_json::to_string_pretty(&self.kept).map_err(|e| failed(e.into()))?;
-        let folder = file.parent().unwrap_or(file);
-        private_folder(folder).map_err(failed)?;
-        // Two programs at once write two files; the later one stays.
-        let partial = file.with_extension(format!("{}.partial", std::process::id()));
-        let written = private_file(&partial).and_then(|mut out| writeln!(out, "{text}").and_then(|()| out.sync_all()));
-        written.and_then(|()| fs::rename(&partial, file)).map_err(failed)
+        whole_file::write(file, &format!("{text}\n")).map_err(failed)
     }
 }
 
@@ -134,20 +131,6 @@ fn read(file: &Path) -> Result<Kept, String> {
         VERSION => Ok(kept),
         other => Err(cannot(format!("it has format {other}, this program knows {VERSION}"))),
     }
-}
-
-fn private_folder(folder: &Path) -> std::io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.recursive(true).create(folder)
-}
-
-fn private_file(file: &Path) -> std::io::Result<fs::File> {
-    let mut options = fs::OpenOptions::new();
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.write(true).create(true).truncate(true).open(file)
 }
 
 /// A day, such as `22 Nov 2026`.

@@ -23,7 +23,7 @@ fn chat(place: &Place, endpoint: &Endpoint, more: &[&str]) -> Run {
 /// The saved conversation's entries.
 fn saved(place: &Place) -> Vec<Value> {
     let text = fs::read_to_string(place.path("c.json")).unwrap();
-    serde_json::from_str::<Value>(&text).unwrap()["conversation"].as_array().unwrap().clone()
+    serde_json::from_str::<Value>(&text).unwrap()["conversation"]["entries"].as_array().unwrap().clone()
 }
 
 fn weather() -> String {
@@ -163,18 +163,34 @@ fn nobody_there_is_told_with_what_to_start() {
 }
 
 #[test]
-fn an_endpoint_on_ollamas_port_is_found_by_itself() {
+fn endpoints_on_their_usual_ports_are_found_and_all_are_offered() {
     let free = |port: u16| TcpListener::bind(("127.0.0.1", port)).is_ok();
-    if !(free(1234) && free(11434) && free(8080)) {
+    if ![1234, 11434, 8080, 9931].into_iter().all(free) {
         let _ = writeln!(std::io::stderr(), "note: skipped: a local endpoint's port is taken");
         return;
     }
     let endpoint = Endpoint::setup().port(11434).models(&["deepseek-r1:14b"]).start([Reply::ollama("Hm.", "Hello!")]);
-    let run = Place::new().run_with(&["chat", "Hi"], |command| {
-        command.env_remove("OPENAI_BASE_URL").env_remove("OPENAI_API_KEY").write_stdin("")
-    });
-    assert_eq!(run.ok().out, "Hello!\n");
+    let ask = |more: &[&str]| {
+        Place::new().run_with(&[&["chat", "Hi"], more].concat(), |command| {
+            command.env_remove("OPENAI_BASE_URL").env_remove("OPENAI_API_KEY").write_stdin("")
+        })
+    };
+    assert_eq!(ask(&[]).ok().out, "Hello!\n");
     assert!(endpoint.seen().iter().any(|request| request.target() == "POST /v1/chat/completions"));
+
+    // A second server, on the coming port of llama.cpp: the models of both are there to choose.
+    let other = Endpoint::setup().port(9931).models(&["tiny.gguf"]).start([Reply::text("Hello from there!")]);
+    ask(&[]).fails_with(2, &["several servers", "deepseek-r1:14b (Ollama)", "tiny.gguf (llama.cpp)", "--model"]);
+    assert_eq!(ask(&["--model", "tiny.gguf"]).ok().out, "Hello from there!\n");
+    drop((endpoint, other));
+
+    // One that is busy, and a program of another kind: neither is called absent.
+    let busy = TcpListener::bind("127.0.0.1:11434").unwrap();
+    let page = Endpoint::setup().port(8080).answer(|_, _| Reply::html("My router"));
+    let run = ask(&[]);
+    run.fails_with(2, &["no model endpoint answered", "Ollama at http://localhost:11434/v1: busy", "another program"]);
+    assert!(run.err.contains("LM Studio at http://localhost:1234/v1: nothing there"), "{}", run.err);
+    drop((busy, page));
 }
 
 #[cfg(unix)]
@@ -197,4 +213,186 @@ fn an_interrupt_in_mid_stream_reaches_the_endpoint() {
     endpoint.gone_blocking();
     assert_eq!(events.last().unwrap()["reason"]["kind"], "cancelled");
     assert_eq!(child.wait().unwrap().code(), Some(1));
+}
+
+/// What llama.cpp's server says of itself at paths of its own.
+fn llama_cpp(tools: bool, context: u64) -> crate::endpoint::EndpointSetup {
+    let models = json!({"data": [{"id": "models/tiny.gguf", "owned_by": "llamacpp",
+        "meta": {"n_ctx": context, "n_params": 134_515_008}}]});
+    let props = json!({"default_generation_settings": {"n_ctx": context},
+        "chat_template_caps": {"supports_tools": tools, "supports_tool_calls": tools}});
+    Endpoint::setup().serves("/v1/models", models).serves("/props", props)
+}
+
+#[test]
+fn a_small_model_gets_the_compact_prompt_and_the_first_line_says_so() {
+    let endpoint = llama_cpp(false, 8_192).start([Reply::text("Hello!")]);
+    let run = chat(&Place::new(), &endpoint, &[]).ok();
+    assert!(run.err.contains("by prompt (use_mcp_tool, compact), constrained where due"), "{}", run.err);
+    let seen = endpoint.seen();
+    assert!(seen[0].messages().contains("# Examples") && !seen[0].messages().contains("# Rules"));
+    assert_eq!(seen[0].body["return_progress"], json!(true));
+    // What is said on the command line counts first; another server gets no field of llama.cpp's.
+    let endpoint = Endpoint::start([Reply::text("Hello!")]);
+    let run = chat(&Place::new(), &endpoint, &["--prompt-style", "full"]).ok();
+    assert!(run.err.contains("by prompt (use_mcp_tool, full)") && !run.err.contains("constrained"), "{}", run.err);
+    assert!(endpoint.seen()[0].messages().contains("# Rules"));
+    assert!(endpoint.seen()[0].body.get("return_progress").is_none());
+}
+
+#[test]
+fn what_is_asked_about_server_and_models_goes_out_once() {
+    let endpoint = llama_cpp(false, 8_192).answer(|_, _| Reply::text("It rains."));
+    let place = Place::new();
+    place.write("schema.json", "true");
+    let url = endpoint.url();
+    let base = ["chat", "--base-url", &url, "Weather?"];
+    for more in [&[][..], &["--schema", "schema.json"], &["--model", "tiny"]] {
+        let before = endpoint.probed().len();
+        place.run_with(&[&base, more].concat(), |command| command.write_stdin(""));
+        let mut asked = endpoint.probed().split_off(before);
+        asked.sort();
+        let paths = ["GET /api/ps", "GET /api/v0/models", "GET /props", "GET /v1/models", "POST /api/show"];
+        assert_eq!(asked, paths, "{more:?}");
+    }
+}
+
+#[test]
+fn whether_answers_are_constrained_is_a_flag_or_kept_in_the_models_profile() {
+    let endpoint = llama_cpp(false, 8_192).answer(|_, _| Reply::text("It rains."));
+    let place = Place::new();
+    fs::create_dir_all(place.path(".config/toolgraft")).unwrap();
+    let profile = |constrain: &str| format!("[[model]]\nname = \"m\"\nconstrain = \"{constrain}\"\n");
+    let is_said = |more: &[&str]| chat(&place, &endpoint, more).ok().err.contains("constrained where due");
+    for (kept, flag, said) in
+        [("off", None, false), ("off", Some("auto"), true), ("require", None, true), ("require", Some("off"), false)]
+    {
+        place.write(".config/toolgraft/profiles.toml", profile(kept));
+        let flag = flag.map(|when| ["--constrain", when]);
+        assert_eq!(is_said(flag.as_ref().map_or(&[], |flag| flag)), said, "{kept} {flag:?}");
+    }
+    // What is required and cannot be had ends the turn; without the profile the same is free.
+    let refuses = Endpoint::answer(|seen, _| match seen.body.get("response_format") {
+        Some(_) => Reply::refused(400, "response_format is not known"),
+        None => Reply::text("true"),
+    });
+    place.write("schema.json", "{\"type\": \"boolean\"}");
+    let url = refuses.url();
+    let ask = || {
+        place.run_with(&["chat", "--base-url", &url, "--model", "m", "--schema", "schema.json", "Is it so?"], |c| {
+            c.write_stdin("")
+        })
+    };
+    place.write(".config/toolgraft/profiles.toml", profile("require"));
+    ask().fails_with(1, &["response_format is not known"]);
+    place.write(".config/toolgraft/profiles.toml", profile("auto"));
+    assert_eq!(ask().ok().out, "true\n");
+    // The prompt is the same for each; the key is taken there too.
+    place.write("tools.json", "[]");
+    place.run(&["prompt", "--tools", "tools.json", "--model", "m"]).ok();
+}
+
+#[test]
+fn native_tools_are_said_and_warned_of_where_the_template_has_none() {
+    let endpoint = llama_cpp(false, 8_192).start([Reply::text("Hello!")]);
+    let run = chat(&Place::new(), &endpoint, &["--tools-mode", "native"]).ok();
+    assert!(run.err.contains("chat template has no place for tools") && run.err.contains(", native"), "{}", run.err);
+    let endpoint = llama_cpp(true, 8_192).start([Reply::text("Hello!")]);
+    let run = chat(&Place::new(), &endpoint, &[]).ok();
+    assert!(!run.err.contains("no place for tools") && run.err.contains(", native"), "{}", run.err);
+}
+
+#[test]
+fn a_prompt_that_cannot_fit_is_not_sent_and_the_advice_is_llama_cpps() {
+    let endpoint = llama_cpp(false, 512).start([Reply::text("Hello!")]);
+    let run = chat(&Place::new(), &endpoint, &["--prompt-style", "full"]);
+    run.fails_with(1, &["context of 512 tokens is too small", "llama-server with a longer context (-c)"]);
+    assert!(!run.err.contains("--context"), "{}", run.err);
+    assert_eq!(endpoint.requests(), 0);
+}
+
+#[test]
+fn a_full_context_is_not_called_an_output_limit() {
+    let cut = |prompt, answer| {
+        Reply::events(&[says("It is"), stops("length"), crate::endpoint::usage(prompt, answer)]).done()
+    };
+    for (reply, words) in [(cut(700, 1_348), "context of 2048 tokens is full"), (cut(700, 160), "raise --max-tokens")] {
+        let endpoint = llama_cpp(false, 2_048).start([reply]);
+        chat(&Place::new(), &endpoint, &[]).fails_with(1, &[words]);
+    }
+}
+
+#[test]
+fn a_server_that_loads_its_model_is_waited_for_with_a_line() {
+    let loading = || Reply::new(503, r#"{"error":{"message":"Loading model","type":"unavailable_error","code":503}}"#);
+    let endpoint = Endpoint::start([loading(), loading(), loading(), loading(), Reply::text("It rains.")]);
+    let run = chat(&Place::new(), &endpoint, &[]).ok();
+    assert_eq!(run.out, "It rains.\n");
+    assert_eq!(run.err.matches("still loads its model").count(), 1, "{}", run.err);
+    assert_eq!(endpoint.requests(), 5);
+    // The list of models is waited for as well.
+    let mut loads = 2;
+    let endpoint = Endpoint::setup().lists().answer(move |request, _| match request.target() {
+        "GET /v1/models" if loads > 0 => {
+            loads -= 1;
+            loading()
+        }
+        "GET /v1/models" => Reply::new(200, r#"{"data": [{"id": "tiny"}]}"#),
+        _ => Reply::text("It rains."),
+    });
+    let url = endpoint.url();
+    let run = Place::new().run(&["chat", "--base-url", &url, "Weather?"]).ok();
+    assert_eq!((run.out.as_str(), run.err.matches("still loads its model").count()), ("It rains.\n", 1), "{}", run.err);
+}
+
+#[test]
+fn a_missing_v1_is_tried_and_said() {
+    let answer = |request: &crate::endpoint::Seen, _| match request.target() {
+        "GET /v1/models" => Reply::new(200, r#"{"data": [{"id": "tiny"}]}"#),
+        "POST /v1/chat/completions" => Reply::text("It rains."),
+        _ => Reply::new(404, "404 page not found"),
+    };
+    let endpoint = Endpoint::setup().lists().answer(answer);
+    let base = endpoint.url().trim_end_matches("/v1").to_owned();
+    let run = Place::new().run(&["chat", "--base-url", &base, "Weather?"]).ok();
+    assert_eq!(run.out, "It rains.\n");
+    assert!(run.err.contains(&format!("{base}/v1 has: taking that")), "{}", run.err);
+    let run = Place::new().run(&["chat", "--base-url", &base, "--model", "tiny", "Weather?"]);
+    run.fails_with(1, &["HTTP 404", &format!("{base}/v1 lists models: is that the base URL?")]);
+}
+
+#[test]
+fn a_wrong_scheme_and_a_port_without_http_are_told_in_plain_words() {
+    for (scheme, answer, words) in [
+        // A server of HTTP, which takes the hello of TLS for a bad request.
+        (
+            "https",
+            "HTTP/1.1 400 Bad Request\r\n\r\n",
+            "the server speaks no TLS there: write http:// instead of https://",
+        ),
+        // One that greets, as those of mail and SSH do.
+        ("http", "SSH-2.0-OpenSSH_9.9\r\n", "speaks no plain HTTP"),
+    ] {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("{scheme}://{}/v1", listener.local_addr().unwrap());
+        std::thread::spawn(move || {
+            for socket in listener.incoming() {
+                let mut socket = socket.unwrap();
+                let _ = std::io::Read::read(&mut socket, &mut [0; 4096]);
+                let _ = socket.write_all(answer.as_bytes());
+            }
+        });
+        let run = Place::new().run(&["chat", "--base-url", &url, "--model", "m", "Hi"]);
+        run.fails_with(1, &[words]);
+    }
+}
+
+#[test]
+fn an_answer_that_repeats_itself_is_stopped_and_the_limit_is_named() {
+    let line = "- Oslo is a city in Europe.\n";
+    let reply = || Reply::text(&format!("The weather:\n{}", line.repeat(60)));
+    let run = chat(&Place::new(), &Endpoint::start([reply()]), &[]);
+    run.fails_with(1, &["repeated itself", "--max-repeats"]);
+    let run = chat(&Place::new(), &Endpoint::start([reply()]), &["--max-repeats", "0"]).ok();
+    assert_eq!(run.out.matches(line.trim()).count(), 60);
 }

@@ -324,7 +324,10 @@ fn commands_show_the_tools_the_prompt_and_themselves() {
     chat.says("/save c.json");
     chat.sees("saved to c.json");
     let saved: Value = serde_json::from_str(&fs::read_to_string(chat.place.path("c.json")).unwrap()).unwrap();
-    assert_eq!((&saved["model"], saved["conversation"].as_array().unwrap().len()), (&json!("other-model"), 2));
+    assert_eq!(
+        (&saved["model"], saved["conversation"]["entries"].as_array().unwrap().len()),
+        (&json!("other-model"), 2)
+    );
     chat.ends(0, |chat| chat.says("/quit"));
 }
 
@@ -356,7 +359,7 @@ fn of_several_models_one_is_chosen() {
     chat.sees("> ");
     chat.says("Hi");
     chat.sees("Hello.");
-    assert_eq!(chat.endpoint.seen()[1].body["model"], "two:14b");
+    assert_eq!(chat.endpoint.seen().last().unwrap().body["model"], "two:14b");
     chat.leave();
 }
 
@@ -377,4 +380,35 @@ fn a_line_may_go_on_and_lines_are_kept_for_the_next_time() {
     chat.sees("Hello.");
     assert!(!chat.place.path(".local/state/toolgraft/history").exists());
     chat.leave();
+}
+
+#[test]
+fn a_question_is_asked_once_more_and_taken_back() {
+    let endpoint = Endpoint::setup().models(&["small-model", "large-model"]);
+    let mut chat = Chat::start(endpoint.start(["One.", "Two.", "Three."].map(Reply::text)));
+    chat.says("/undo");
+    chat.sees("nothing was asked yet");
+    chat.says("First question");
+    chat.sees("One.");
+    chat.says("/retry");
+    chat.sees("Two.");
+    chat.says("/undo");
+    chat.sees("taken back: First question");
+    chat.says("/model");
+    chat.sees("* small-model");
+    chat.sees("large-model");
+    chat.says("/model large-model");
+    chat.sees("large-model");
+    chat.says("Second question");
+    chat.sees("Three.");
+    let seen = chat.endpoint.seen();
+    let asked: Vec<_> = seen.iter().filter(|request| request.body.get("messages").is_some()).collect();
+    assert_eq!(asked[1].question(), "First question");
+    assert!(!asked[1].messages().contains("One.") && !asked[2].messages().contains("First question"));
+    assert_eq!(asked[2].body["model"], "large-model");
+    let rest = chat.ends(0, |chat| {
+        chat.comes_to_a_prompt();
+        chat.presses_ctrl('d');
+    });
+    assert!(rest.contains("`toolgraft chat --continue` goes on with it"), "{rest}");
 }

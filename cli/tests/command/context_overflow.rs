@@ -3,14 +3,12 @@
 use crate::endpoint::{Endpoint, Reply, Seen, says, stops, usage};
 use crate::process::{Place, Run};
 use serde_json::{Value, json};
-use toolgraft::agent::{Agent, StopReason};
-use toolgraft::conversation::Conversation;
+use toolgraft::agent::StopReason;
 use toolgraft::message::{DeltaKind, Role};
-use toolgraft::model::OpenAi;
 use toolgraft::prompt::Options;
-use toolgraft::route::Functions;
 use toolgraft::transcript::{self, Recording};
 use toolgraft::turn::TurnConfig;
+use toolgraft::{Agent, Conversation, Functions, OpenAi};
 
 /// Tokens of the recorded server's context.
 const CONTEXT: u64 = 2048;
@@ -98,6 +96,8 @@ async fn the_recorded_session_goes_on_where_it_was_stuck() {
     });
     let mut config = TurnConfig::default();
     config.max_tokens = Some(256);
+    // Its answers repeat themselves, and here they are to fill the context.
+    config.max_repeats = 0;
     let options = Options { system: Some(system), ..Options::default() };
     let model = OpenAi::new(endpoint.url(), "SmolLM2-135M-Instruct").unwrap();
     let agent = Agent::builder(model, Functions::unnamed()).config(config).prompt(options).build();
@@ -117,13 +117,18 @@ async fn the_recorded_session_goes_on_where_it_was_stuck() {
     assert!(!last.iter().any(|(_, text)| text.contains("a cat, a dog")), "the oldest went first: {last:?}");
 }
 
-/// A model that repeats a long answer, on a server that counts a token for four bytes.
+/// An answer of 1,500 bytes that does not repeat itself.
+fn long_answer() -> String {
+    (0..100).map(|n| format!("Word {n:03} of it ")).collect()
+}
+
+/// A model that gives a long answer, on a server that counts a token for four bytes.
 fn small_server(context: u64) -> Endpoint {
     Endpoint::answer(move |seen, _| {
         let prompt = messages(seen).iter().map(|(_, text)| text.len() as u64 / 4 + 4).sum();
         match prompt > context {
             true => refuses(prompt, context),
-            false => Reply::text(&"A word or two. ".repeat(100)),
+            false => Reply::text(&long_answer()),
         }
     })
 }
@@ -175,7 +180,7 @@ fn an_overflow_that_comes_in_the_stream_is_cut_too() {
     let home = Home(Place::new());
     let error = json!({"error": {"message": "This model's maximum context length is 600 tokens. However, your messages \
         resulted in 700 tokens.", "code": "context_length_exceeded"}});
-    let answers = [Reply::text(&"A word or two. ".repeat(100)), Reply::events(&[error]), Reply::text("Fine.")];
+    let answers = [Reply::text(&long_answer()), Reply::events(&[error]), Reply::text("Fine.")];
     let endpoint = Endpoint::start(answers);
     home.ask(&endpoint, "Question 0?", &[]).ok();
     let done = home.ask(&endpoint, "Question 1?", &["--resume", "c.json"]);

@@ -112,11 +112,6 @@ fn the_help_names_the_command_to_begin_with() {
 }
 
 #[test]
-fn the_version_is_the_commands_and_not_the_packages() {
-    assert_eq!(Place::new().run(&["--version"]).ok().out, format!("toolgraft {}\n", env!("CARGO_PKG_VERSION")));
-}
-
-#[test]
 fn wrong_flags_are_named_with_what_is_right() {
     for (flag, value, remedy) in
         [("--lang", "de", "en, zh"), ("--dialect", "json", "type_marker"), ("--speed", "0", "a factor above 0")]

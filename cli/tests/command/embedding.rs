@@ -11,22 +11,19 @@ use crate::http_mcp::HttpMcp;
 use futures::{Stream, StreamExt};
 use serde_json::{Map, Value, json};
 use tokio::sync::{mpsc, oneshot};
-use toolgraft::agent::{Agent, AgentEvent, Approval, ApprovalRequest, Finished, Run, StopReason};
-use toolgraft::conversation::Conversation;
-use toolgraft::model::OpenAi;
+use toolgraft::agent::{Approval, ApprovalRequest, Finished, Run, StopReason};
 use toolgraft::outcome::Status;
-use toolgraft::policy::{Otherwise, Policy};
-use toolgraft::route::mcp::{Config, Hub, Options, ServerConfig};
-use toolgraft::route::{Functions, Toolbox};
-use toolgraft::tool::Tool;
+use toolgraft::route::Toolbox;
+use toolgraft::route::mcp::{Config, ServerConfig};
+use toolgraft::tools::DefaultDecision;
+use toolgraft::{Agent, AgentEvent, Conversation, Functions, Hub, OpenAi, Policy, Tool};
 
 fn model(endpoint: &Endpoint) -> OpenAi {
     OpenAi::builder(endpoint.url(), "small-model").backoff(Duration::from_millis(1)).build().unwrap()
 }
 
 async fn hub(servers: impl IntoIterator<Item = ServerConfig>) -> Arc<Hub> {
-    let options = Options { environment: std::env::vars_os().collect(), ..Options::default() };
-    Arc::new(Hub::connect(&Config::from_iter(servers), options).await)
+    Arc::new(Hub::builder().config(Config::from_iter(servers)).inherit_env().connect().await.unwrap())
 }
 
 fn demo() -> ServerConfig {
@@ -74,7 +71,7 @@ async fn an_approval_is_answered_by_another_task_while_other_calls_finish() {
         ask.send((request, answer)).unwrap();
         async move { answered.await.unwrap_or(Approval::Denied { reason: None }) }
     };
-    let policy = Policy::new(Otherwise::Ask).allow("files/read");
+    let policy = Policy::new(DefaultDecision::Ask).allow("files/read");
     let agent = Agent::builder(model(&endpoint), files()).policy(policy).approver(approver).build();
 
     // The question is answered only once the other call's outcome was seen.
@@ -124,7 +121,7 @@ async fn one_hub_serves_many_conversations_side_by_side() {
     let endpoint = Endpoint::answer(echoing);
     let server = HttpMcp::start();
     let hub = hub([demo(), ServerConfig::http("http", server.url())]).await;
-    let agent = Agent::builder(model(&endpoint), hub.clone()).policy(Policy::new(Otherwise::Allow)).build();
+    let agent = Agent::builder(model(&endpoint), hub.clone()).policy(Policy::new(DefaultDecision::Allow)).build();
     let mut tasks = Vec::new();
     for person in 0..40 {
         let agent = agent.clone();
@@ -156,7 +153,7 @@ async fn a_conversation_goes_on_after_a_cancelled_call() {
     let hang = mcp_call("http", "hang", &json!({}));
     let endpoint =
         Endpoint::start([Reply::text(&hang), Reply::text("It took too long."), Reply::text("You are welcome.")]);
-    let agent = Agent::builder(model(&endpoint), hub.clone()).policy(Policy::new(Otherwise::Allow)).build();
+    let agent = Agent::builder(model(&endpoint), hub.clone()).policy(Policy::new(DefaultDecision::Allow)).build();
     let cancelled = to_the_end(agent.run("Do it").unwrap(), |run, event| {
         if matches!(event, AgentEvent::CallRunning { .. }) {
             run.cancel();
@@ -205,7 +202,7 @@ async fn a_conversation_goes_on_after_an_answer_that_was_cancelled_or_broke_off(
 async fn an_approval_may_wait_in_a_file_for_another_process() {
     let calls = format!("{}\n{}", mcp_call("files", "read", &json!({})), mcp_call("files", "write", &json!({})));
     let endpoint = Endpoint::start([Reply::text(&calls), Reply::text("Done.")]);
-    let policy = || Policy::new(Otherwise::Ask).allow("files/read");
+    let policy = || Policy::new(DefaultDecision::Ask).allow("files/read");
     let never = |_: ApprovalRequest| std::future::pending::<bool>();
     let agent = Agent::builder(model(&endpoint), files()).policy(policy()).approver(never).build();
     let suspended = to_the_end(agent.run("Write it down").unwrap(), |run, event| {
@@ -242,7 +239,7 @@ async fn dropping_a_run_cancels_its_call_and_the_hub_goes_on() {
     let hang = mcp_call("http", "hang", &json!({}));
     let weather = mcp_call("demo", "weather_query", &json!({"city": "Oslo"}));
     let endpoint = Endpoint::start([Reply::text(&hang), Reply::text(&weather), Reply::text("Clear.")]);
-    let agent = Agent::builder(model(&endpoint), hub.clone()).policy(Policy::new(Otherwise::Allow)).build();
+    let agent = Agent::builder(model(&endpoint), hub.clone()).policy(Policy::new(DefaultDecision::Allow)).build();
     let mut run = agent.run("Do it").unwrap();
     while !matches!(run.next().await.unwrap(), AgentEvent::CallRunning { .. }) {}
     assert!(futures::poll!(run.next()).is_pending());

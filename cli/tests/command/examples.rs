@@ -113,7 +113,7 @@ impl Web {
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut url = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut url).unwrap();
-        let client = reqwest::Client::builder().no_proxy().build().unwrap();
+        let client = toolgraft::http::client().no_proxy().build().unwrap();
         Web { child, url: url.trim().to_owned(), client }
     }
 
@@ -192,7 +192,12 @@ async fn axum_sse() {
     let more = web.ask(&id, "Weather in Oslo?", async |_| {}).await;
     assert!(more.iter().all(|event| event["type"] != "approval_asked"), "approved once: {more:?}");
     assert_eq!(
-        more.last().unwrap()["conversation"].as_array().unwrap().iter().filter(|e| e["type"] == "user").count(),
+        more.last().unwrap()["conversation"]["entries"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|e| e["type"] == "user")
+            .count(),
         2
     );
     let other = web.begin().await;

@@ -96,7 +96,7 @@ fn the_fields_of_a_line_are_those_of_the_contract_in_order() {
     assert_eq!(
         run.out,
         "{\"id\":[1,{\"a\":null}],\"content\":\"\",\"reasoning\":\"\",\"calls\":[{\"server\":null,\"tool\":\"now\",\
-         \"arguments\":{\"zone\":\"UTC\"},\"dialect\":\"use_mcp_tool\",\"repairs\":[]}],\"rejected\":[]}\n"
+         \"arguments\":{\"zone\":\"UTC\"},\"dialect\":\"use_mcp_tool\",\"provenance\":\"plain\",\"repairs\":[]}],\"rejected\":[]}\n"
     );
 }
 

@@ -11,6 +11,7 @@ mod process;
 #[path = "../../../tests/common/real.rs"]
 mod real;
 
+mod call;
 mod chat;
 mod chat_endpoint;
 #[cfg(target_os = "linux")]
@@ -20,10 +21,13 @@ mod demo;
 mod embedding;
 mod examples;
 mod extract;
+mod install;
 mod mcp;
+mod mcp_config;
 mod models_docs;
 #[cfg(target_os = "linux")]
 mod pictures;
+mod probe;
 mod prompt;
 mod readme;
 mod real_servers;
@@ -31,5 +35,7 @@ mod replay;
 mod replay_page;
 #[cfg(unix)]
 mod safety;
+mod serve;
+mod sessions;
 #[cfg(target_os = "linux")]
 mod signals;

@@ -329,8 +329,9 @@ mod misbehaving {
     use std::time::{Duration, Instant};
 
     use serde_json::Value;
+    use toolgraft::Hub;
     use toolgraft::outcome::Status;
-    use toolgraft::route::mcp::{Config, Hub, Options, ServerConfig, ServerState};
+    use toolgraft::route::mcp::{Config, ServerConfig, ServerState};
     use toolgraft::route::{Invocation, Toolbox};
 
     use super::*;
@@ -573,8 +574,8 @@ done"#
         assert!(eventually(|| !is_running(&mark)));
     }
 
-    fn hub_options() -> Options {
-        Options { environment: std::env::vars_os().collect(), ..Options::default() }
+    async fn hub(servers: impl IntoIterator<Item = ServerConfig>) -> Hub {
+        Hub::builder().config(Config::from_iter(servers)).inherit_env().connect().await.unwrap()
     }
 
     fn server(name: &str, script: &str) -> ServerConfig {
@@ -587,7 +588,7 @@ done"#
         let log = place.path("log");
         let script =
             script("", ONE_TOOL, ":").replace("do\n", &format!("do\n  echo \"$line\" >> '{}'\n", log.display()));
-        let hub = Hub::connect(&Config::from_iter([server("s", &script)]), hub_options()).await;
+        let hub = hub([server("s", &script)]).await;
         let called = || fs::read_to_string(&log).unwrap_or_default();
         {
             let call = hub.call(Invocation::new("work"));
@@ -608,7 +609,7 @@ done"#
     async fn a_dead_server_shows_as_such_and_the_other_still_answers() {
         let demo = ServerConfig::stdio("demo", TOOLGRAFT, ["demo-server"]);
         let dies = server("dies", &script("", ONE_TOOL, "exit 1"));
-        let hub = Hub::connect(&Config::from_iter([dies, demo]), hub_options()).await;
+        let hub = hub([dies, demo]).await;
         let states = || hub.servers().iter().map(|s| s.state).collect::<Vec<_>>();
         assert_eq!(states(), [ServerState::Ready, ServerState::Ready]);
         for _ in 0..2 {
@@ -623,9 +624,7 @@ done"#
 
     #[tokio::test(flavor = "multi_thread")]
     async fn calls_run_side_by_side_and_all_are_answered() {
-        let hub =
-            Hub::connect(&Config::from_iter([ServerConfig::stdio("demo", TOOLGRAFT, ["demo-server"])]), hub_options())
-                .await;
+        let hub = hub([ServerConfig::stdio("demo", TOOLGRAFT, ["demo-server"])]).await;
         let city = |n: usize| format!("City{n}");
         let calls =
             (0..100).map(|n| hub.call(Invocation::new("weather_query").with_arguments(json!({ "city": city(n) }))));
@@ -638,11 +637,8 @@ done"#
 
     #[tokio::test(flavor = "multi_thread")]
     async fn a_resource_without_a_server_is_read_from_the_one_that_has_it() {
-        let config = Config::from_iter([
-            server("plain", &script("", ONE_TOOL, ":")),
-            ServerConfig::stdio("demo", TOOLGRAFT, ["demo-server"]),
-        ]);
-        let hub = Hub::connect(&config, hub_options()).await;
+        let demo = ServerConfig::stdio("demo", TOOLGRAFT, ["demo-server"]);
+        let hub = hub([server("plain", &script("", ONE_TOOL, ":")), demo]).await;
         let read = |uri: &str| Invocation::new("access_mcp_resource").with_arguments(json!({ "uri": uri }));
         assert!(hub.call(read("demo://cities")).await.text.contains("Hangzhou"));
         assert!(hub.call(read("demo://city/Oslo").with_server("unknown")).await.text.contains("Norway"));

@@ -11,14 +11,13 @@ use crate::process::{Place, TOOLGRAFT};
 use regex::Regex;
 use rexpect::reader::Options as Reading;
 use rexpect::session::spawn_with_options;
-use toolgraft::agent::Agent;
-use toolgraft::dialect::Dialect;
+use toolgraft::dialect::{Lang, Profile};
 use toolgraft::model::{Recorded, Round};
-use toolgraft::policy::{Otherwise, Policy};
-use toolgraft::profile::{Lang, Profile};
 use toolgraft::prompt::Options as Prompt;
-use toolgraft::route::mcp::{Config, Hub, Options, ServerConfig};
+use toolgraft::route::mcp::ServerConfig;
+use toolgraft::tools::DefaultDecision;
 use toolgraft::transcript::{self, Recorder};
+use toolgraft::{Agent, Dialect, Hub, Policy};
 use unicode_width::UnicodeWidthChar as _;
 
 /// Columns of the terminal: the widest box fits.
@@ -208,14 +207,14 @@ fn a_terminal_s_rows_have_its_colours_and_its_wide_characters() {
 
 /// A recording of the demo's turn, at the model's own speed.
 async fn recording(lang: Lang, to: &Path) {
-    let file = root().join(format!("demo/{lang}/type_marker.jsonl"));
+    let file = root().join(format!("cli/demo/{lang}/type_marker.jsonl"));
     let demo = transcript::parse(&fs::read_to_string(file).unwrap()).unwrap();
     let profile = Profile::for_model(demo.session.model.as_deref().unwrap());
-    let config: Config = [ServerConfig::stdio("demo", TOOLGRAFT, ["demo-server"])].into_iter().collect();
-    let hub = Arc::new(Hub::connect(&config, Options::default()).await);
+    let server = ServerConfig::stdio("demo", TOOLGRAFT, ["demo-server"]);
+    let hub = Arc::new(Hub::builder().server(server).connect().await.unwrap());
     let model = Recorded::new(demo.rounds.iter().map(Round::from)).with_placeholders().with_speed(1.0);
     let prompt = Prompt { dialect: Dialect::TypeMarker, lang, ..Prompt::for_profile(profile) };
-    let policy = Policy::new(Otherwise::Deny).allow("demo/*");
+    let policy = Policy::new(DefaultDecision::Deny).allow("demo/*");
     let agent = Agent::builder(model, hub.clone()).profile(profile).prompt(prompt).policy(policy).build();
     let recorder = Recorder::new(fs::File::create(to).unwrap(), &demo.session);
     let question = demo.rounds[0].messages.last().unwrap().content.clone();

@@ -154,3 +154,29 @@ impl Place {
 pub(crate) fn demo_server() -> Value {
     json!({ "command": TOOLGRAFT, "args": ["demo-server"] })
 }
+
+/// An MCP server of 2025-11-25 that gives these answers, `METHOD: RESULT`, whatever it is asked,
+/// as a configuration writes it.
+pub(crate) fn answering_server(answers: &Value) -> Value {
+    let cases = answers.as_object().unwrap().iter().enumerate().map(|(n, (method, _))| {
+        format!(
+            "*'\"{method}\"'*) printf '{{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":%s}}\\n' \"$id\" \"$ANSWER_{n}\" ;;"
+        )
+    });
+    let script = format!(
+        r#"while read -r line; do
+        id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+        case "$line" in
+        *notifications/*) ;;
+        *'"initialize"'*) printf '{{"jsonrpc":"2.0","id":%s,"result":{{"protocolVersion":"2025-11-25","capabilities":{{"tools":{{}},"resources":{{}},"prompts":{{}}}},"serverInfo":{{"name":"s","version":"1"}}}}}}\n' "$id" ;;
+        {}
+        *) printf '{{"jsonrpc":"2.0","id":%s,"error":{{"code":-32601,"message":"no"}}}}\n' "$id" ;;
+        esac
+        done"#,
+        cases.collect::<Vec<_>>().join("\n")
+    );
+    let answers = answers.as_object().unwrap().values().enumerate();
+    let env: serde_json::Map<String, Value> =
+        answers.map(|(n, answer)| (format!("ANSWER_{n}"), answer.to_string().into())).collect();
+    json!({ "command": "sh", "args": ["-c", script.replace("${", "$${")], "env": env })
+}

@@ -36,7 +36,7 @@ fn each_dialect_and_language_is_printed_with_its_size() {
     let place = Place::new();
     for (dialect, sign) in [
         ("use_mcp_tool", "<tool_name>get_current_time</tool_name>"),
-        ("tool_tag", "<get_current_time>\n<timezone>Europe/Berlin</timezone>"),
+        ("tool_tag", "<get_current_time>\n<timezone>America/New_York</timezone>"),
         ("type_marker", "TYPE: MCP\n{\"tool_name\":\"get_current_time\""),
     ] {
         for (lang, heading) in [("en", "# Rules"), ("zh", "# 规则")] {
@@ -44,7 +44,7 @@ fn each_dialect_and_language_is_printed_with_its_size() {
             assert!(run.out.contains(sign) && run.out.contains(heading), "{run:?}");
             let (tokens, rest) = run.err.split_once(' ').unwrap();
             assert!((300..900).contains(&tokens.parse::<usize>().unwrap()), "{run:?}");
-            assert_eq!(rest, "tokens (o200k), 2 tools, goes into the system message (profile default)\n");
+            assert_eq!(rest, "tokens (o200k), 2 tools, style full, goes into the system message (profile default)\n");
         }
     }
 }

@@ -4,13 +4,11 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
-use toolgraft::assemble::Assembled;
-use toolgraft::call::RejectedKind;
-use toolgraft::catalog::Catalog;
-use toolgraft::dialect::{Dialect, DialectSet};
+use toolgraft::dialect::DialectSet;
+use toolgraft::event::{Assembled, RejectedKind};
+use toolgraft::message::{ReasoningCalls, ReasoningMode};
 use toolgraft::parse::{Config, parse};
-use toolgraft::reasoning::{ReasoningCalls, ReasoningMode};
-use toolgraft::tool::Tool;
+use toolgraft::{Catalog, Dialect, Tool};
 
 fn read(name: &str) -> String {
     std::fs::read_to_string(Path::new(crate::process::ROOT).join(name)).unwrap()
@@ -88,7 +86,8 @@ fn assert_becomes(header: &str, count: usize, configs: [Config; 3]) {
             let expected = if promoted { "call" } else { cell.trim_end_matches(", not run") };
             let text = example(literal);
             assert_eq!(becomes(&text, config.clone()), expected, "{config:?}: {row:?}");
-            let needs_approval = parsed(&text, config.clone()).entries.iter().any(|entry| entry.promoted);
+            let needs_approval =
+                parsed(&text, config.clone()).entries.iter().any(|entry| !entry.provenance().is_plain());
             assert_eq!(needs_approval, promoted, "{config:?}: {row:?}");
         }
     }
@@ -98,7 +97,7 @@ fn assert_becomes(header: &str, count: usize, configs: [Config; 3]) {
 fn calls_become_what_the_table_of_policies_says() {
     let policies = [ReasoningCalls::Ignore, ReasoningCalls::LastResort, ReasoningCalls::Allow];
     let configs = policies.map(|reasoning_calls| Config { reasoning_calls, ..Config::default() });
-    assert_becomes("| where, for example |", 13, configs);
+    assert_becomes("| where, for example |", 18, configs);
 }
 
 #[test]
@@ -310,7 +309,9 @@ fn the_crate_counts_are_those_of_the_lock_file() {
         ("prompt", "| `prompt` |"),
         ("validate", "| `validate` |"),
         ("agent", "| `agent` |"),
+        ("typed", "| `typed` |"),
         ("client", "| `client` |"),
+        ("serve", "| `serve` |"),
         ("mcp", "| `mcp` |"),
         ("toolgraft-cli", "| the package `toolgraft-cli` |"),
     ] {

@@ -58,6 +58,7 @@ const PIECES: &[&str] = &[
     "[END_TOOL_REQUEST]",
     "<|im_end|>",
     "<｜tool▁call▁end｜>",
+    "</arg_value>",
     "Action: x",
     "<![CDATA[",
     "]]>",

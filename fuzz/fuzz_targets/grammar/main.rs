@@ -6,6 +6,9 @@
 //! careful reader would not accept (`reader`); one that the stream cut off runs
 //! only with all that was meant. A further dialect comes in by itself, as
 //! `write_call` writes it; its other spellings go into `spellings`.
+//!
+//! A second message has calls where they must not run, quoted, in another's turn or in the
+//! reasoning, and others beside them that must (`placed`).
 
 #![no_main]
 
@@ -14,10 +17,13 @@
 mod common;
 
 mod bytes;
+mod call;
 #[path = "../cuts.rs"]
 mod cuts;
 mod damage;
 mod meant;
+mod placed;
+mod places;
 mod reader;
 mod spellings;
 #[path = "../steady.rs"]
@@ -25,10 +31,12 @@ mod steady;
 mod syntax;
 
 use bytes::Bytes;
+use call::CATALOG;
 use common::laws::{self, Input};
 use libfuzzer_sys::fuzz_target;
-use meant::{CATALOG, Meant};
-use toolgraft::assemble::Assembled;
+use meant::Meant;
+use placed::Placed;
+use toolgraft::event::Assembled;
 use toolgraft::message::FinishReason;
 use toolgraft::parse::Config;
 
@@ -44,6 +52,16 @@ fuzz_target!(|data: &[u8]| {
     let found = parse(&damaged.text, reason, &cuts);
     if let Err(why) = reader::accepts(&meant, &damaged, &found) {
         panic!("{why}\n  meant: {meant:?}\ndamaged: {damaged:?}\n  found: {found:?}");
+    }
+
+    // From the other end, so that what the bytes before choose stays as it is.
+    let backwards: Vec<u8> = data.iter().rev().copied().collect();
+    let mut bytes = Bytes::new(&backwards);
+    let placed = Placed::write(&mut bytes);
+    let cuts = bytes.cuts(placed.meant.text.len());
+    let found = parse(&placed.meant.text, FinishReason::Stop, &cuts);
+    if let Err(why) = placed.check(&found) {
+        panic!("{why}\n placed: {placed:?}\n  found: {found:?}");
     }
 });
 

@@ -7,12 +7,12 @@
 //! is small, it spoils one member at most: none is swallowed by another.
 
 use serde_json::Value;
-use toolgraft::assemble::Assembled;
-use toolgraft::call::Call;
-use toolgraft::dialect::Dialect;
+use toolgraft::event::Assembled;
+use toolgraft::{Call, Dialect};
 
+use crate::call::MeantCall;
 use crate::damage::Damaged;
-use crate::meant::{Meant, MeantCall};
+use crate::meant::Meant;
 
 /// Whether all that is found in a damaged message may run.
 ///
@@ -25,16 +25,36 @@ pub(crate) fn accepts(meant: &Meant, damaged: &Damaged, found: &Assembled) -> Re
             left.remove(n);
         } else if damaged.cut {
             return Err(format!("a call that was cut off runs: {call:?}"));
-        } else {
+        } else if call.dialect != Dialect::KimiK3 {
+            // How Kimi K3's elements are read when they are damaged is not judged yet.
             let read = reads(call, &damaged.text).and_then(|()| loses_nothing(call, raw, meant, damaged));
             read.map_err(|why| format!("{why}: {call:?}"))?;
         }
     }
     // A stray `</think>` makes reasoning of all that stands before it.
     // What is behind a fence decides about the calls in it.
-    let is_before = |meant: &&&MeantCall| meant.span.end < damaged.at && !meant.fenced;
+    let is_before =
+        |call: &&&MeantCall| call.span.end < damaged.at && !call.fenced && !is_in_series(meant, call, damaged.at);
     let before = left.iter().find(is_before).filter(|_| !damaged.text.contains("think>"));
     before.map_or(Ok(()), |lost| Err(format!("a call before the damage is lost: {lost:?}")))
+}
+
+/// Whether a call stands in a series in Python's syntax with what was damaged: all of it is
+/// read or nothing.
+fn is_in_series(meant: &Meant, call: &MeantCall, damaged_at: usize) -> bool {
+    let mut end = call.span.end;
+    let behind = meant.calls.iter().filter(|next| next.span.start >= call.span.end);
+    for next in behind {
+        let joined = next.span.start < end || meant.text[end..next.span.start].trim().is_empty();
+        if call.dialect != Dialect::Python || next.dialect != Dialect::Python || !joined {
+            return false;
+        }
+        if next.span.contains(&damaged_at) {
+            return true;
+        }
+        end = next.span.end;
+    }
+    false
 }
 
 /// Whether all members but one are as they were meant, where the damage was small
@@ -143,10 +163,22 @@ fn folded(text: &str) -> String {
 /// Whether the arguments stand in tags of their own.
 fn in_tags(call: &Call) -> bool {
     match call.dialect {
-        Dialect::ToolTag | Dialect::Invoke => true,
-        Dialect::FunctionTag => !call.raw_arguments.trim_start().starts_with(['{', '[', '`', '"', '&']),
+        Dialect::ToolTag | Dialect::Invoke | Dialect::KimiK3 => true,
+        Dialect::FunctionTag | Dialect::Glm => !call.raw_arguments.trim_start().starts_with(['{', '[', '`', '"', '&']),
         _ => false,
     }
+}
+
+/// What GLM writes before a value; the value's name stands in a pair of tags before it.
+const VALUE: &str = "<arg_value>";
+
+/// Whether a text has such a tag without a whole pair before it: the rest of an argument whose
+/// own tags are broken.
+fn has_half_a_pair(text: &str) -> bool {
+    text.match_indices(VALUE).any(|(at, _)| {
+        let before = text[..at].trim_end().strip_suffix("</arg_key>");
+        !before.is_some_and(|before| before.rsplit_once("<arg_key>").is_some_and(|(_, name)| !name.contains('<')))
+    })
 }
 
 /// Whether each value stands in the text behind its name, as text or as JSON.
@@ -154,13 +186,18 @@ fn tags(call: &Call, text: &str) -> Result<(), String> {
     for (name, value) in call.arguments.as_object().into_iter().flatten() {
         let written = text.match_indices(name.as_str()).any(|(at, _)| {
             let rest = &text[at + name.len()..];
-            match value {
-                Value::String(value) => rest.contains(value.as_str()),
+            match (value, call.dialect) {
+                (Value::String(value), Dialect::Glm) => behind_pair(rest).contains(value.as_str()),
+                (_, Dialect::Glm) => json_before_tag(behind_pair(rest), value),
+                (Value::String(value), _) => rest.contains(value.as_str()),
                 _ => json_between_tags(rest, value),
             }
         });
         if !written {
             return Err(format!("nothing such was written for {name:?}"));
+        }
+        if call.dialect == Dialect::Glm && value.as_str().is_some_and(has_half_a_pair) {
+            return Err(format!("{name:?} has swallowed another argument"));
         }
     }
     Ok(())
@@ -168,7 +205,16 @@ fn tags(call: &Call, text: &str) -> Result<(), String> {
 
 /// Whether JSON that says `value` stands between the next `>` and a `<`.
 fn json_between_tags(text: &str, value: &Value) -> bool {
-    let Some((_, rest)) = text.split_once('>') else { return false };
+    text.split_once('>').is_some_and(|(_, rest)| json_before_tag(rest, value))
+}
+
+/// What stands behind the tag that follows a name's.
+fn behind_pair(text: &str) -> &str {
+    text.split_once(VALUE).map_or("", |(_, rest)| rest)
+}
+
+/// Whether JSON that says `value` stands before a `<`.
+fn json_before_tag(rest: &str, value: &Value) -> bool {
     rest.match_indices('<').any(|(close, _)| says(&rest[..close], value, false).is_ok())
 }
 

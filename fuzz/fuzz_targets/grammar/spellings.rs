@@ -1,14 +1,21 @@
-//! The ways to write calls that `write_call` does not use.
+//! The ways to write calls: the dialects' own, and those that `write_call` does not use.
+
+use std::sync::LazyLock;
 
 use serde_json::{Map, Value, json};
-use toolgraft::dialect::{Dialect, write_call};
+use toolgraft::Dialect;
+use toolgraft::dialect::write_call;
 
 use crate::bytes::Bytes;
-use crate::meant::MeantCall;
-use crate::syntax::{Syntax, json, members, objects};
+use crate::call::MeantCall;
+use crate::syntax::{Syntax, json, members, objects, own};
 
-/// All spellings.
-pub(crate) fn all() -> impl Iterator<Item = Syntax> {
+/// All of them, the dialects' own first.
+pub(crate) static ALL: LazyLock<Vec<Syntax>> =
+    LazyLock::new(|| Dialect::ALL.iter().copied().map(own).chain(others()).collect());
+
+/// All that `write_call` does not use.
+fn others() -> impl Iterator<Item = Syntax> {
     let several = |dialect, write| Syntax { most: 3, ..Syntax::new(dialect, write) };
     [
         Syntax::new(Dialect::UseMcpTool, element),
@@ -22,6 +29,9 @@ pub(crate) fn all() -> impl Iterator<Item = Syntax> {
         Syntax { tags: true, ..several(Dialect::FunctionTag, function_tags) },
         Syntax { tags: true, ..several(Dialect::Invoke, invoke) },
         several(Dialect::DeepSeek, deepseek),
+        several(Dialect::Kimi, kimi),
+        Syntax { tags: true, ..several(Dialect::Glm, glm) },
+        Syntax { tags: true, alone: true, ..Syntax::new(Dialect::Glm, glm_line) },
         several(Dialect::Python, python_list),
         several(Dialect::Python, python_quoted),
         Syntax { line_start: true, line_end: true, ..Syntax::new(Dialect::Python, python_line) },
@@ -183,6 +193,37 @@ fn deepseek(_: &Syntax, calls: &[MeantCall], bytes: &mut Bytes<'_>) -> Option<St
     let calls: Vec<_> = calls.iter().map(|call| one(call, bytes)).collect();
     let (open, close) = (token("tool calls begin"), token("tool calls end"));
     Some(grouped(calls, &[("", ""), (open.as_str(), close.as_str())], bytes))
+}
+
+/// Kimi's tokens, with and without the namespace, the number and the section.
+fn kimi(_: &Syntax, calls: &[MeantCall], bytes: &mut Bytes<'_>) -> Option<String> {
+    let (namespace, number) = *bytes.pick(&[("functions.", ":0"), ("", ":12"), ("", "")]);
+    let one = |call: &MeantCall, bytes: &mut Bytes<'_>| {
+        let (name, json) = (call.full_name(), json(&call.arguments, bytes));
+        format!("<|tool_call_begin|>{namespace}{name}{number}<|tool_call_argument_begin|>{json}<|tool_call_end|>")
+    };
+    let calls: Vec<_> = calls.iter().map(|call| one(call, bytes)).collect();
+    let section = ("<|tool_calls_section_begin|>", "<|tool_calls_section_end|>");
+    Some(grouped(calls, &[("", ""), section], bytes))
+}
+
+/// GLM's tags, on one line or on several.
+fn glm(_: &Syntax, calls: &[MeantCall], bytes: &mut Bytes<'_>) -> Option<String> {
+    let gap = *bytes.pick(&["\n", ""]);
+    let one = |call: &MeantCall| {
+        let pair = |(name, value): (&String, &Value)| {
+            format!("<arg_key>{name}</arg_key>{gap}<arg_value>\n{}\n</arg_value>{gap}", plain(value))
+        };
+        let pairs: String = call.arguments.iter().map(pair).collect();
+        format!("<tool_call>{}\n{pairs}</tool_call>", call.full_name())
+    };
+    Some(calls.iter().map(one).collect::<Vec<_>>().join("\n"))
+}
+
+/// GLM-4's name on a line and object on the next.
+fn glm_line(_: &Syntax, calls: &[MeantCall], bytes: &mut Bytes<'_>) -> Option<String> {
+    let [call] = calls else { return None };
+    Some(format!("{}\n{}", call.full_name(), json(&call.arguments, bytes)))
 }
 
 fn python_list(_: &Syntax, calls: &[MeantCall], bytes: &mut Bytes<'_>) -> Option<String> {

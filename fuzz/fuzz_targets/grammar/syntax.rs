@@ -3,14 +3,12 @@
 //! Each dialect as [`write_call`] writes it, which brings a further dialect in
 //! by itself; then the other ways in which models write them, in `spellings`.
 
-use std::sync::LazyLock;
-
 use serde_json::{Map, Value};
-use toolgraft::dialect::{Dialect, Lead, MarkedJson, NamedArguments, Shape, write_call};
+use toolgraft::Dialect;
+use toolgraft::dialect::{Announcer, MarkedJson, NamedArguments, Shape, write_call};
 
 use crate::bytes::Bytes;
-use crate::meant::MeantCall;
-use crate::spellings;
+use crate::call::MeantCall;
 
 /// How calls of one kind are written.
 pub(crate) struct Syntax {
@@ -37,14 +35,25 @@ impl Syntax {
     ) -> Self {
         Syntax { dialect, write, most: 1, line_start: false, line_end: false, alone: false, tags: false }
     }
+
+    /// Some calls in one text, `most` at most; `None` where the syntax cannot say them.
+    pub(crate) fn some(&self, most: usize, bytes: &mut Bytes<'_>) -> Option<(String, Vec<MeantCall>)> {
+        let calls: Vec<_> =
+            (0..1 + bytes.below(most)).map(|_| MeantCall::choose(self.dialect, self.tags, bytes)).collect();
+        if self.tags && !calls.iter().all(MeantCall::fits_tags) {
+            return None;
+        }
+        (self.write)(self, &calls, bytes).map(|written| (written, calls))
+    }
+
+    /// Whether no marker announces a call.
+    pub(crate) fn is_bare(&self) -> bool {
+        matches!(self.dialect, Dialect::Python | Dialect::Json | Dialect::React) || self.alone
+    }
 }
 
-/// All of them, the dialects' own first.
-pub(crate) static ALL: LazyLock<Vec<Syntax>> =
-    LazyLock::new(|| Dialect::ALL.iter().copied().map(own).chain(spellings::all()).collect());
-
 /// A dialect as `write_call` writes it.
-fn own(dialect: Dialect) -> Syntax {
+pub(crate) fn own(dialect: Dialect) -> Syntax {
     let write = |syntax: &Syntax, calls: &[MeantCall], _: &mut Bytes<'_>| {
         let [call] = calls else { return None };
         Some(write_call(syntax.dialect, call.written_server(), call.tool, &call.arguments))
@@ -55,7 +64,8 @@ fn own(dialect: Dialect) -> Syntax {
         Shape::Named(named) => matches!(named.calls[0].arguments, NamedArguments::Tags { .. }),
         _ => false,
     };
-    let line_start = matches!(shape, Shape::React(_) | Shape::MarkedJson(MarkedJson { lead: Lead::Line { .. }, .. }));
+    let line_start =
+        matches!(shape, Shape::React(_) | Shape::MarkedJson(MarkedJson { announcer: Announcer::Line { .. }, .. }));
     Syntax { tags, line_start, alone: matches!(shape, Shape::Json(_)), ..Syntax::new(dialect, write) }
 }
 

@@ -1,7 +1,7 @@
 //! Native calls: in a text conversation, in requests that carry tools, and from one to the other.
 
 use super::*;
-use crate::tool::ToolsMode;
+use crate::tools::ToolsMode;
 
 /// Says these events, answer by answer, and keeps the requests.
 struct Scripted {
@@ -56,7 +56,7 @@ fn native(text: &str, calls: &[(&str, &str)]) -> Vec<Result<ModelEvent, ModelErr
 }
 
 fn allowing(model: Arc<Scripted>) -> AgentBuilder {
-    Agent::builder(model, tools().0).policy(Policy::new(Otherwise::Allow)).voice(|_| Arc::new(Plain))
+    Agent::builder(model, tools().0).policy(Policy::new(DefaultDecision::Allow)).wording(|_| Arc::new(Plain))
 }
 
 #[tokio::test]
@@ -131,7 +131,7 @@ fn with_mode(model: Arc<Scripted>, mode: ToolsMode) -> AgentBuilder {
 
 fn refuses() -> Vec<Result<ModelEvent, ModelError>> {
     let message = "registry.ollama.ai/library/gemma3:4b does not support tools (api_error)".to_owned();
-    vec![Err(ModelError::Refused { url: "http://localhost/v1".into(), status: 400, message })]
+    vec![Err(ModelError::refused("http://localhost/v1", 400, message))]
 }
 
 async fn played(builder: AgentBuilder, conversation: impl Into<Conversation>) -> (Vec<AgentEvent>, Finished) {
@@ -211,7 +211,9 @@ async fn a_refusal_of_tools_falls_back_to_the_prompt_in_the_same_round() {
     assert_eq!((finished.answer.as_str(), finished.rounds, finished.calls), ("Sunny.", 2, 1));
     let told = notices(&events);
     assert!(
-        told.len() == 1 && told[0].contains("does not support tools") && told[0].contains("--tools-mode"),
+        told.len() == 1
+            && told[0].contains("does not support tools")
+            && told[0].contains("the prompt describes them instead"),
         "{told:?}"
     );
     let started = events.iter().filter(|e| matches!(e, AgentEvent::RoundStarted { .. })).count();
@@ -234,13 +236,21 @@ async fn a_refusal_in_the_middle_of_a_turn_loses_nothing() {
 async fn a_refusal_where_nothing_else_may_be_done_ends_the_turn_with_the_remedy() {
     let model = Scripted::new([refuses()]);
     let (_, finished) = played(with_mode(model, ToolsMode::Native), "Weather?").await;
-    let StopReason::ModelFailed { message } = finished.reason else { panic!("{:?}", finished.reason) };
-    assert!(message.contains("does not support tools") && message.contains("--tools-mode prompt"), "{message}");
+    let StopReason::ModelFailed(ModelFailure { message, .. }) = finished.reason else {
+        panic!("{:?}", finished.reason)
+    };
+    assert!(
+        message.contains("does not support tools")
+            && message.contains("without native calls the prompt describes the tools"),
+        "{message}"
+    );
 
     let model = Scripted::new([refuses()]);
     let (_, finished) = played(with_mode(model, ToolsMode::Prompt), "Weather?").await;
-    let StopReason::ModelFailed { message } = finished.reason else { panic!("{:?}", finished.reason) };
-    assert!(!message.contains("--tools-mode"), "no tools were sent: {message}");
+    let StopReason::ModelFailed(ModelFailure { message, .. }) = finished.reason else {
+        panic!("{:?}", finished.reason)
+    };
+    assert!(!message.contains("without native calls"), "no tools were sent: {message}");
 }
 
 #[tokio::test]
@@ -340,7 +350,7 @@ async fn cancelling_while_the_endpoint_is_asked_sends_nothing() {
 #[tokio::test]
 async fn the_prompts_own_words_serve_native_requests() {
     let model = Scripted::new([native("", &[("abc", "Paris")]), native("Sunny.", &[])]);
-    let agent = Agent::builder(model.clone(), tools().0).policy(Policy::new(Otherwise::Allow));
+    let agent = Agent::builder(model.clone(), tools().0).policy(Policy::new(DefaultDecision::Allow));
     let finished = agent.tools_mode(ToolsMode::Native).build().run("Weather?").unwrap().finish().await;
     assert_eq!(finished.calls, 1);
     let shapes = shape(&model.requests()[1]);

@@ -1,8 +1,7 @@
 //! Structured output from the prompt to the value.
 
 use super::*;
-use crate::dialect::Dialect;
-use crate::profile::Lang;
+use crate::dialect::{Dialect, Lang};
 use crate::prompt::Options;
 use crate::validate::OutputSchema;
 

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use reqwest::{StatusCode, Url};
+use reqwest::StatusCode;
 use serde_json::Value;
 
+use crate::cause::{Cause, chain};
 use crate::model::ModelError;
 use crate::model::overflow::{overflow, remedy as longer_context};
 
@@ -24,53 +25,39 @@ pub enum ClientError {
         url: String,
         /// What is wrong.
         message: String,
+        /// The error behind it, where there is one.
+        source: Option<Cause>,
     },
     /// The API key holds what a header cannot.
     #[error("the API key has a character that a header cannot hold")]
-    Key,
+    Key {
+        /// The error behind it; without the key.
+        source: Cause,
+    },
     /// A header's name is none.
     #[error("{name:?} is not a header's name: letters, digits and hyphens only")]
     HeaderName {
         /// The name.
         name: String,
+        /// The error behind it.
+        source: Cause,
     },
     /// A header's value holds what it cannot.
     #[error("the header {name:?} has a character in its value that a header cannot hold")]
     HeaderValue {
         /// The header's name.
         name: String,
+        /// The error behind it; without the value.
+        source: Cause,
     },
     /// TLS cannot be set up.
     #[error("cannot set up HTTP: {message}")]
     Http {
         /// What happened.
         message: String,
+        /// The error behind it, where there is one.
+        source: Option<Cause>,
     },
-}
-
-/// A URL without what may be secret: user, password, query and fragment.
-pub(super) fn shown(url: &Url) -> String {
-    let mut url = url.clone();
-    let hidden = url.query().is_some();
-    // A URL without a host cannot be changed, and has nothing to hide there.
-    let _ = url.set_password(None);
-    let _ = url.set_username("");
-    url.set_query(None);
-    url.set_fragment(None);
-    if hidden { format!("{url}?…") } else { url.to_string() }
-}
-
-/// A URL as messages may show it: without a password, query or fragment, which may hold
-/// a key. A text that is no URL is cut in the same places.
-pub fn shown_url(text: &str) -> String {
-    match Url::parse(text) {
-        Ok(url) if url.has_host() => shown(&url),
-        // Before the `@` may stand a password, behind the `?` a key.
-        _ => {
-            let text = text.split(['?', '#']).next().unwrap_or_default();
-            text.rsplit_once('@').map_or(text, |(_, host)| host).to_owned()
-        }
-    }
 }
 
 /// The error if the endpoint says that the prompt is too long, in `words` or elsewhere in
@@ -85,20 +72,6 @@ pub(super) fn context_exceeded(url: &str, words: &str, body: &str) -> Option<Mod
 /// What is said of an endpoint that sent nothing for so long.
 pub(super) fn silence(idle: Duration) -> String {
     format!("no byte came for {} seconds", idle.as_secs_f64())
-}
-
-/// An error and its sources in one line.
-pub(super) fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(e) = source {
-        let more = e.to_string();
-        if !text.ends_with(&more) {
-            text = format!("{text}: {more}");
-        }
-        source = e.source();
-    }
-    text
 }
 
 /// What happened to a request; the URL in reqwest's own message may hold a secret.
@@ -208,10 +181,5 @@ mod tests {
         assert_eq!(body_words("<html><TITLE>502 Bad\nGateway</TITLE>x"), r#"a web page, "502 Bad Gateway""#);
         assert_eq!(body_words("\u{feff} <p>Sign in</p>"), r#"a web page, "Sign in""#);
         assert_eq!(body_words(" upstream gone\n"), "upstream gone");
-    }
-
-    #[test]
-    fn a_text_that_is_no_url_is_shown_without_secrets() {
-        assert_eq!(shown_url("user:pw@host/v1?key=1"), "host/v1");
     }
 }

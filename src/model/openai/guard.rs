@@ -115,7 +115,7 @@ impl Guard {
             self.cr = *byte == b'\r';
             if self.event > MAX_EVENT {
                 let message = format!("the endpoint sent an event of more than {MAX_EVENT} bytes");
-                return Err(ModelError::CutOff { message });
+                return Err(ModelError::cut_off(message));
             }
         }
         Ok(())

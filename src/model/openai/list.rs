@@ -2,39 +2,66 @@
 
 use std::time::Duration;
 
-use reqwest::StatusCode;
+use reqwest::{StatusCode, Url};
 use serde_json::Value;
 
 use super::error::silence;
-use super::error::{body_words, is_page, remedy, shown};
+use super::error::{body_words, is_page, remedy};
+use super::info::ModelInfo;
 use super::read::Source;
+use super::server::ServerKind;
 use super::{Inner, MAX_EVENT};
+use crate::cause::Cause;
 use crate::model::ModelError;
+use crate::secrets::shown_url;
 
 /// Longest silence of an endpoint that is asked for its models.
 pub const LIST_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// A model as its endpoint lists it. What an endpoint does not say is `None`.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub struct ModelInfo {
-    /// The name to ask for.
-    pub id: String,
-    /// Most tokens of prompt and answer together. vLLM says `max_model_len`,
-    /// OpenRouter `context_length`, llama.cpp `meta.n_ctx`.
-    pub context: Option<u64>,
-    /// Whether requests may carry tools. OpenRouter lists `tools` among a
-    /// model's `supported_parameters`, LM Studio and Mistral say it in `capabilities`.
-    pub tools: Option<bool>,
-}
-
 impl Inner {
+    /// The models as they are listed now.
     pub(super) async fn list_models(&self) -> Result<Vec<ModelInfo>, ModelError> {
-        let url = shown(&self.models);
-        let bad = |message: String| ModelError::BadAnswer { url: url.clone(), message };
+        let models = self.list_models_at(&self.models).await;
+        match &models {
+            Ok(models) => self.learned().listed = Some(models.clone()),
+            // It has no list. Others may have one later: they load a model, or are busy.
+            Err(ModelError::Refused { status: 400..=405 | 501, .. } | ModelError::BadAnswer { .. }) => {
+                self.learned().listed.get_or_insert_default();
+            }
+            Err(_) => {}
+        }
+        models
+    }
+
+    /// The models as they were listed; asked for where they were not yet.
+    pub(super) async fn listed(&self) -> Vec<ModelInfo> {
+        let known = self.learned().listed.clone();
+        match known {
+            Some(models) => models,
+            None => self.list_models().await.unwrap_or_default(),
+        }
+    }
+
+    /// The base URL with `/v1` behind it, if that one has models and this one has not: the
+    /// commonest mistake in a base URL.
+    pub(super) async fn with_v1(&self) -> Option<String> {
+        let path = self.models.path().strip_suffix("/models")?;
+        if path.ends_with("/v1") {
+            return None;
+        }
+        let mut url = self.models.clone();
+        url.set_path(&format!("{path}/v1/models"));
+        self.list_models_at(&url).await.ok().filter(|models| !models.is_empty())?;
+        url.set_path(&format!("{path}/v1"));
+        Some(shown_url(url.as_str()))
+    }
+
+    async fn list_models_at(&self, at: &Url) -> Result<Vec<ModelInfo>, ModelError> {
+        let url = shown_url(at.as_str());
+        let bad = |message: String| ModelError::bad_answer(url.clone(), message);
         let limit = self.idle.min(LIST_TIMEOUT);
-        let sent = tokio::time::timeout(limit, self.send(self.http.get(self.models.clone()))).await;
-        let response = sent.map_err(|_| bad(silence(limit)))?.map_err(|e| self.not_sent(&self.models, &e))?;
+        let sent = tokio::time::timeout(limit, self.send(self.http.get(at.clone()))).await;
+        let response = sent.map_err(|_| bad(silence(limit)))?.map_err(|e| self.not_sent(at, e))?;
         let status = response.status();
         let body = Source::new(response, limit).collect(MAX_EVENT).await?;
         let text = String::from_utf8_lossy(&body);
@@ -49,9 +76,10 @@ impl Inner {
             let message = [words.as_str(), help].into_iter().filter(|w| !w.is_empty()).collect::<Vec<_>>().join(": ");
             return Err(ModelError::Refused { url, status: status.as_u16(), message });
         }
-        let json: Value = serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|_| {
+        let json: Value = serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|e| {
             let what = if is_page(&text) { "a web page" } else { "something else" };
-            bad(format!("{what} came instead of a list of models: check the base URL"))
+            let message = format!("{what} came instead of a list of models: check the base URL");
+            ModelError::BadAnswer { url: url.clone(), message, source: Some(Cause::new(e)) }
         })?;
         let list = json.get("data").or(json.get("models")).unwrap_or(&json).as_array();
         let no_list = || match super::error::message(&json) {
@@ -65,9 +93,11 @@ impl Inner {
 /// A model of the list; nothing for an item without a name.
 fn info(item: &Value) -> Option<ModelInfo> {
     let id = item.as_str().or_else(|| ["id", "name"].iter().find_map(|key| item.get(key)?.as_str()))?;
-    let places = ["/max_model_len", "/context_length", "/meta/n_ctx"];
-    let context = places.iter().find_map(|place| item.pointer(place)?.as_u64());
-    Some(ModelInfo { id: id.to_owned(), context, tools: tools(item) })
+    let number = |place: &&str| item.pointer(place)?.as_u64();
+    let context = ["/max_model_len", "/context_length", "/meta/n_ctx"].iter().find_map(number);
+    let size = ["/meta/n_params"].iter().find_map(number);
+    let server = item.get("owned_by").and_then(Value::as_str).and_then(ServerKind::of_owner);
+    Some(ModelInfo { id: id.to_owned(), context, tools: tools(item), parameters: size.filter(|n| *n > 0), server })
 }
 
 fn tools(item: &Value) -> Option<bool> {
@@ -107,7 +137,19 @@ mod tests {
             (json!("m"), None, None),
             (json!({"name": "m"}), None, None),
         ] {
-            assert_eq!(info(&item), Some(ModelInfo { id: "m".into(), context, tools }), "{item}");
+            let found = info(&item).unwrap();
+            assert_eq!((found.id.as_str(), found.context, found.tools), ("m", context, tools), "{item}");
+        }
+        let own = json!({"id": "m", "owned_by": "llamacpp", "meta": {"n_ctx": 4096, "n_params": 134_515_008}});
+        let found = info(&own).unwrap();
+        assert_eq!((found.parameters, found.server), (Some(134_515_008), Some(ServerKind::LlamaCpp)));
+        for (owner, server) in [
+            ("vllm", Some(ServerKind::Vllm)),
+            ("sglang", Some(ServerKind::Sglang)),
+            ("library", None),
+            ("organization_owner", None),
+        ] {
+            assert_eq!(info(&json!({"id": "m", "owned_by": owner})).unwrap().server, server, "{owner}");
         }
         assert_eq!(info(&json!({"object": "model"})), None);
     }

@@ -1,32 +1,40 @@
 //! A model behind an OpenAI-compatible endpoint.
 
 mod error;
+mod form;
 mod guard;
+mod hold;
+mod info;
 mod list;
 mod open;
 mod probe;
-mod read;
+pub(crate) mod read;
 mod request;
-mod retry;
+pub(crate) mod retry;
+mod server;
 mod trace;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use futures::channel::mpsc;
 use futures::future::BoxFuture;
 use futures::stream::{self, BoxStream, StreamExt};
 use reqwest::Url;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Map, Value};
 
-use super::{Model, ModelError, ModelEvent, Request};
+use super::{ContextWindow, Model, ModelError, ModelEvent, Request};
+use crate::cause::Cause;
 use crate::secrets::Secrets;
 
-pub use error::{ClientError, shown_url};
+pub use error::ClientError;
 pub use guard::MAX_EVENT;
-pub use list::{LIST_TIMEOUT, ModelInfo};
+pub use info::ModelInfo;
+pub use list::LIST_TIMEOUT;
 pub use probe::PROBE_TIMEOUT;
+pub use server::ServerKind;
 pub use trace::Tracer;
 
 /// Limit of a TCP and TLS connection attempt, unless configured otherwise.
@@ -55,6 +63,11 @@ pub const MAX_RETRY_AFTER: Duration = Duration::from_secs(60);
 /// is no limit to the time of an answer, only to silence. Dropping the stream
 /// closes the connection, and the endpoint stops.
 ///
+/// An answer is held to the structure that the request demands, in the form that the endpoint
+/// takes: that is known by its host and its list of models, and a refusal is remembered. The
+/// request then goes out in the next form, at last in none, or fails where the structure is
+/// required. docs/models.md has the forms.
+///
 /// Tools are sent where the request holds them. Calls that an endpoint puts into
 /// `tool_calls`, asked for or not, come as [`ModelEvent::Call`].
 ///
@@ -80,6 +93,8 @@ struct Inner {
     /// What must not stand in a message or a trace.
     secrets: Secrets,
     trace: Option<Tracer>,
+    /// Fields of the chunks are handed on that no event tells of.
+    fields: bool,
     /// Shared by all clients of the endpoint.
     learned: Arc<Mutex<Learned>>,
 }
@@ -89,10 +104,16 @@ struct Inner {
 struct Learned {
     /// Whether requests may carry tools, as far as the endpoint says.
     tools: HashMap<String, Option<bool>>,
+    /// What the endpoint says of its models.
+    info: HashMap<String, ModelInfo>,
+    /// The models as they were listed last; empty where there is no list.
+    listed: Option<Vec<ModelInfo>>,
     /// Models that took a request with tools.
     took: HashSet<String>,
     /// Models whose calls must be sent back with the reasoning before them.
     reasoning: HashSet<String>,
+    /// In which forms answers are held to a structure.
+    forms: form::Forms,
 }
 
 impl Inner {
@@ -102,7 +123,7 @@ impl Inner {
     }
 }
 
-/// Options of an [`OpenAi`].
+/// Options of an [`OpenAi`], in any order.
 #[derive(Clone)]
 #[must_use]
 pub struct OpenAiBuilder {
@@ -116,6 +137,7 @@ pub struct OpenAiBuilder {
     retries: u32,
     backoff: Duration,
     trace: Option<Tracer>,
+    http: Option<reqwest::Client>,
 }
 
 impl OpenAi {
@@ -141,6 +163,7 @@ impl OpenAi {
             retries: RETRIES,
             backoff: BACKOFF,
             trace: None,
+            http: None,
         }
     }
 
@@ -155,6 +178,37 @@ impl OpenAi {
         OpenAi { inner: Arc::new(Inner { model: model.into(), ..(*self.inner).clone() }) }
     }
 
+    /// The same client with all that goes over the wire written down from here on, without
+    /// secrets; what it knows of the endpoint is shared.
+    #[must_use]
+    pub fn with_trace(&self, tracer: Tracer) -> Self {
+        OpenAi { inner: Arc::new(Inner { trace: Some(tracer), ..(*self.inner).clone() }) }
+    }
+
+    /// The same endpoint for one request of somebody else's: its body, its headers, which go
+    /// with all that is asked for it, and how often it is tried again. Fields that no event
+    /// tells of are handed on.
+    ///
+    /// # Errors
+    /// A header cannot be sent.
+    #[cfg(feature = "serve")]
+    pub(crate) fn for_body(
+        &self,
+        body: Map<String, Value>,
+        headers: &[(String, String)],
+        retries: u32,
+    ) -> Result<Self, ClientError> {
+        let mut inner = Inner { parameters: body, retries, fields: true, ..(*self.inner).clone() };
+        insert(&mut inner.headers, headers)?;
+        Ok(OpenAi { inner: Arc::new(inner) })
+    }
+
+    /// Where the chat goes.
+    #[cfg(feature = "serve")]
+    pub(crate) fn url(&self) -> &Url {
+        &self.inner.chat
+    }
+
     /// The endpoint's models, as it lists them under `/models`. To choose one
     /// before there is any, build a client with an empty name, then use
     /// [`with_model`](OpenAi::with_model).
@@ -165,30 +219,59 @@ impl OpenAi {
     pub async fn models(&self) -> Result<Vec<ModelInfo>, ModelError> {
         self.inner.list_models().await
     }
+
+    /// The base URL with `/v1` behind it, where that lists models and the client's own has
+    /// no `/v1`: for a program that corrects the address that a person gave.
+    pub async fn missing_v1(&self) -> Option<String> {
+        self.inner.with_v1().await
+    }
+
+    /// What the endpoint says of the model; `None` where nobody answers.
+    ///
+    /// Asked once per model, in at most [`PROBE_TIMEOUT`], without a token of the
+    /// model's: the list of models (of those on this machine, llama.cpp's alone), then
+    /// `/api/show` and `/api/ps` (Ollama), `/api/v0/models` (LM Studio) and `/props`
+    /// (llama.cpp) beside `/v1`. Clients of [`with_model`](OpenAi::with_model) share what
+    /// is known.
+    pub async fn model_info(&self) -> Option<ModelInfo> {
+        self.inner.model_info(&self.inner.model).await
+    }
 }
 
 impl Model for OpenAi {
     fn stream(&self, request: Request) -> BoxStream<'static, Result<ModelEvent, ModelError>> {
         let inner = self.inner.clone();
-        stream::once(async move {
-            match inner.open(&request).await {
+        let (tell, told) = mpsc::unbounded();
+        let answer = stream::once(async move {
+            match inner.open(&request, &tell).await {
                 Ok(events) => events,
                 Err(error) => stream::iter([Err(error)]).boxed(),
             }
-        })
-        .flatten()
-        .boxed()
+        });
+        stream::select(told.map(|progress| Ok(ModelEvent::Progress(progress))), answer.flatten()).boxed()
     }
 
-    /// Asks the endpoint once per model, in at most [`PROBE_TIMEOUT`], without a
-    /// token of the model's: its list of models (unless it is on this machine), then `/api/show` (Ollama),
-    /// `/api/v0/models` (LM Studio) and `/props` (llama.cpp) beside `/v1`. A
-    /// refusal of tools is kept too. Clients of [`with_model`](OpenAi::with_model)
-    /// share what is known.
+    /// As [`model_info`](OpenAi::model_info) says. A refusal of tools is kept too.
     fn native_tools(&self, model: Option<&str>) -> BoxFuture<'static, Option<bool>> {
         let inner = self.inner.clone();
         let model = model.unwrap_or(&inner.model).to_owned();
         Box::pin(async move { inner.native_tools(&model).await })
+    }
+
+    fn constrains(&self) -> bool {
+        true
+    }
+
+    /// As [`model_info`](OpenAi::model_info) says.
+    fn context_window(&self, model: Option<&str>) -> BoxFuture<'static, Option<ContextWindow>> {
+        let inner = self.inner.clone();
+        let model = model.unwrap_or(&inner.model).to_owned();
+        Box::pin(async move {
+            let info = inner.model_info(&model).await?;
+            let tokens = usize::try_from(info.context?).ok()?;
+            let remedy = info.server.map(|server| server.longer_context().to_owned());
+            Some(ContextWindow { tokens, remedy })
+        })
     }
 }
 
@@ -199,7 +282,8 @@ impl OpenAiBuilder {
         self
     }
 
-    /// Adds a header to every request. Its value is shown in no message.
+    /// Adds a header to every request, or replaces one, the key's `Authorization` too. Its
+    /// value is shown in no message. For one request see [`Request::with_header`].
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.headers.push((name.into(), value.into()));
         self
@@ -209,6 +293,14 @@ impl OpenAiBuilder {
     /// away, such as `stream_options` for an endpoint that refuses it.
     pub fn parameter(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         self.parameters.insert(name.into(), value.into());
+        self
+    }
+
+    /// Sets the HTTP client, for a program that shares one, or needs a proxy, certificates
+    /// or a resolver of its own. Its own limits and redirects count then, and
+    /// [`connect_timeout`](Self::connect_timeout) does not; key and headers are sent all the same.
+    pub fn http_client(mut self, client: reqwest::Client) -> Self {
+        self.http = Some(client);
         self
     }
 
@@ -251,13 +343,15 @@ impl OpenAiBuilder {
     pub fn build(self) -> Result<OpenAi, ClientError> {
         let base = base(&self.base_url)?;
         let headers = self.header_map()?;
-        let http = reqwest::Client::builder()
-            .default_headers(headers.clone())
-            .connect_timeout(self.connect)
-            .redirect(reqwest::redirect::Policy::none())
-            .user_agent(concat!("toolgraft/", env!("CARGO_PKG_VERSION")))
-            .build()
-            .map_err(|e| ClientError::Http { message: error::chain(&e) })?;
+        let http = match self.http {
+            Some(client) => client,
+            None => crate::http::client()
+                .no_proxy()
+                .connect_timeout(self.connect)
+                .redirect(reqwest::redirect::Policy::none())
+                .build()
+                .map_err(|e| ClientError::Http { message: crate::cause::chain(&e), source: Some(Cause::new(e)) })?,
+        };
         let secrets = self.api_key.into_iter().chain(self.headers.into_iter().map(|(_, value)| value));
         let secrets = Secrets::new(secrets.chain(trace::secrets_of(&base)));
         let inner = Inner {
@@ -272,6 +366,7 @@ impl OpenAiBuilder {
             headers,
             secrets,
             trace: self.trace,
+            fields: false,
             learned: Arc::default(),
         };
         Ok(OpenAi { inner: Arc::new(inner) })
@@ -281,17 +376,23 @@ impl OpenAiBuilder {
         let mut map = HeaderMap::new();
         if let Some(key) = &self.api_key {
             let value = HeaderValue::from_str(&format!("Bearer {}", key.trim()));
-            map.insert(AUTHORIZATION, sensitive(value.map_err(|_| ClientError::Key)?));
+            map.insert(AUTHORIZATION, sensitive(value.map_err(|e| ClientError::Key { source: Cause::new(e) })?));
         }
-        for (name, value) in &self.headers {
-            let value =
-                HeaderValue::from_str(value.trim()).map_err(|_| ClientError::HeaderValue { name: name.clone() })?;
-            let name =
-                HeaderName::from_bytes(name.as_bytes()).map_err(|_| ClientError::HeaderName { name: name.clone() })?;
-            map.insert(name, sensitive(value));
-        }
+        insert(&mut map, &self.headers)?;
         Ok(map)
     }
+}
+
+/// Adds headers to those that are there; one of the same name is replaced.
+fn insert(map: &mut HeaderMap, headers: &[(String, String)]) -> Result<(), ClientError> {
+    for (name, value) in headers {
+        let value = HeaderValue::from_str(value.trim())
+            .map_err(|e| ClientError::HeaderValue { name: name.clone(), source: Cause::new(e) })?;
+        let name = HeaderName::from_bytes(name.as_bytes())
+            .map_err(|e| ClientError::HeaderName { name: name.clone(), source: Cause::new(e) })?;
+        map.insert(name, sensitive(value));
+    }
+    Ok(())
 }
 
 fn sensitive(mut value: HeaderValue) -> HeaderValue {
@@ -301,10 +402,10 @@ fn sensitive(mut value: HeaderValue) -> HeaderValue {
 
 /// The endpoint's URL without a slash at its end; that of `/chat/completions` is taken too.
 fn base(text: &str) -> Result<Url, ClientError> {
-    let bad = |message: String| ClientError::Url { url: error::shown_url(text), message };
-    let mut url = Url::parse(text.trim()).map_err(|e| bad(e.to_string()))?;
+    let bad = |message: String, source| ClientError::Url { url: crate::secrets::shown_url(text), message, source };
+    let mut url = Url::parse(text.trim()).map_err(|e| bad(e.to_string(), Some(Cause::new(e))))?;
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
-        return Err(bad(format!("{:?} is not a scheme for it", url.scheme())));
+        return Err(bad(format!("{:?} is not a scheme for it", url.scheme()), None));
     }
     url.set_fragment(None);
     let path = url.path().trim_end_matches('/');
@@ -321,14 +422,14 @@ fn with_path(base: &Url, more: &str) -> Url {
 
 impl std::fmt::Debug for OpenAi {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let url = error::shown(&self.inner.chat);
+        let url = crate::secrets::shown_url(self.inner.chat.as_str());
         f.debug_struct("OpenAi").field("url", &url).field("model", &self.inner.model).finish_non_exhaustive()
     }
 }
 
 impl std::fmt::Debug for OpenAiBuilder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let url = error::shown_url(&self.base_url);
+        let url = crate::secrets::shown_url(&self.base_url);
         f.debug_struct("OpenAiBuilder").field("url", &url).field("model", &self.model).finish_non_exhaustive()
     }
 }
@@ -352,6 +453,33 @@ mod tests {
     }
 
     #[test]
+    fn the_order_of_a_builders_options_changes_nothing() {
+        type Set = fn(OpenAiBuilder) -> OpenAiBuilder;
+        let sets: [Set; 7] = [
+            |b| b.api_key("sk-12345678"),
+            |b| b.header("Authorization", "Basic 1234"),
+            |b| b.header("X-A", "1"),
+            |b| b.parameter("top_p", 0.5),
+            |b| b.http_client(crate::http::client().build().unwrap()),
+            |b| b.connect_timeout(Duration::from_secs(1)),
+            |b| b.idle_timeout(Duration::from_secs(2)).retries(7).backoff(Duration::ZERO),
+        ];
+        let built = |order: &mut dyn Iterator<Item = &Set>| {
+            let client = order.fold(OpenAi::builder("http://h/v1", "m"), |builder, set| set(builder)).build().unwrap();
+            let Inner { parameters, idle, retries, backoff, headers, secrets, .. } = (*client.inner).clone();
+            (parameters, idle, retries, backoff, headers, secrets == Secrets::new(["sk-12345678", "Basic 1234", "1"]))
+        };
+        let first = built(&mut sets.iter());
+        assert_eq!((&first.4[AUTHORIZATION], first.2, first.5), (&HeaderValue::from_static("Basic 1234"), 7, true));
+        assert_eq!(first.4.len(), 2);
+        for at in 0..sets.len() {
+            let turned = || sets[at..].iter().chain(&sets[..at]);
+            assert_eq!(built(&mut turned()), first);
+            assert_eq!(built(&mut turned().rev()), first);
+        }
+    }
+
+    #[test]
     fn secrets_stand_neither_in_debug_nor_in_errors() {
         let builder = OpenAi::builder("http://user:pass-word@host/v1?key=s3cret", "m").api_key("sk-12345678");
         let builder = builder.header("X-Key", "s3cret-header");
@@ -359,9 +487,15 @@ mod tests {
         for secret in ["pass-word", "s3cret", "sk-1234"] {
             assert!(!shown.contains(secret), "{shown}");
         }
-        let error = builder.clone().api_key("sk-\n-x").build().unwrap_err().to_string();
-        assert!(error.contains("key") && !error.contains("sk-"), "{error}");
-        let error = builder.header("X-Other", "s3\0").build().unwrap_err().to_string();
-        assert!(error.contains("X-Other") && !error.contains("s3"), "{error}");
+        for (wrong, named, secret) in [
+            (builder.clone().api_key("sk-\n-x"), "key", "sk-"),
+            (builder.clone().header("X-Other", "s3\0"), "X-Other", "s3"),
+            (builder.header("X Other", "s3"), "X Other", "s3"),
+        ] {
+            let error = wrong.build().unwrap_err();
+            let source = std::error::Error::source(&error).unwrap();
+            assert!(error.to_string().contains(named), "{error}");
+            assert!(!format!("{error} {error:?} {source} {source:?}").contains(secret), "{error:?}");
+        }
     }
 }

@@ -1,19 +1,24 @@
 //! From a request to the beginning of its answer: attempts, refusals, what kind of answer it is.
 
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
+use futures::channel::mpsc;
 use futures::stream::{self, BoxStream, StreamExt};
-use reqwest::header::{ACCEPT, CONTENT_TYPE};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap};
 use reqwest::{RequestBuilder, StatusCode, Url};
 
-use super::error::{body_words, cause, context_exceeded, line, remedy, shown, silence, title};
-use super::list::ModelInfo;
-use super::read::{Source, events, whole};
-use super::retry::{jittered, random, retry_after};
+use super::error::{body_words, cause, context_exceeded, line, remedy, silence, title};
+use super::form::{Form, may_be_of_form};
+use super::info::ModelInfo;
+use super::read::{Decoder, Source, events, whole};
+use super::retry::{jittered, random, retry_after, told};
+use super::server::ServerKind;
 use super::trace::Response;
 use super::{Inner, MAX_EVENT, MAX_RETRY_AFTER};
-use crate::model::{ModelError, ModelEvent, Request};
+use crate::cause::Cause;
+use crate::model::{ModelError, ModelEvent, Progress, Request};
 use crate::secrets::Secrets;
+use crate::secrets::shown_url;
 
 /// Most bytes of a refusal that are read, and the time for that.
 const MAX_REFUSAL: usize = 64 << 10;
@@ -22,7 +27,20 @@ const REFUSAL_TIME: Duration = Duration::from_secs(5);
 /// Most models that an error names.
 const MAX_NAMES: usize = 10;
 
+/// Time between two questions to a server that loads its model.
+const LOADING_PAUSE: Duration = Duration::from_millis(500);
+
+/// Where is told what happens before the answer.
+pub(super) type Tell = mpsc::UnboundedSender<Progress>;
+
 type Events = BoxStream<'static, Result<ModelEvent, ModelError>>;
+
+/// Forms of a structure that the endpoint refused, and its words about the first.
+#[derive(Default)]
+struct Refused {
+    forms: Vec<Form>,
+    message: Option<String>,
+}
 
 /// A failed attempt, and when to try again.
 struct Failed {
@@ -35,32 +53,62 @@ enum Again {
     Later,
     /// After this time, as the endpoint said.
     After(Duration),
+    /// Once it has loaded its model.
+    Loaded,
 }
 
 impl Inner {
     /// Sends the request until it is answered or refused for good.
-    pub(super) async fn open(&self, request: &Request) -> Result<Events, ModelError> {
+    /// What is to be told before that goes to `tell`.
+    pub(super) async fn open(&self, request: &Request, tell: &Tell) -> Result<Events, ModelError> {
         let model = request.model.as_deref().unwrap_or(&self.model);
         let has_tools = !request.tools.is_empty();
-        let body = |reasoning| super::request::body(model, request, &self.parameters, reasoning).to_string();
+        // Others might refuse a field that they do not know.
+        let is_llama = self.learned().info.get(model).is_some_and(|info| info.server == Some(ServerKind::LlamaCpp));
+        let mut parameters = self.parameters.clone();
+        if is_llama {
+            parameters.entry("return_progress").or_insert(true.into());
+        }
+        let body = |reasoning, form| super::request::body(model, request, &parameters, reasoning, form).to_string();
+        let mut loading: Option<Instant> = None;
+        let mut headers = HeaderMap::new();
+        super::insert(&mut headers, &request.headers).map_err(ModelError::caused)?;
         let mut with_reasoning = self.learned().reasoning.contains(model);
-        let mut text = body(with_reasoning);
+        let mut forms = self.forms(model, request).await?.into_iter();
+        let mut form = forms.next();
+        let mut refused = Refused::default();
+        let mut text = body(with_reasoning, form);
         let mut wait = self.backoff;
         let mut left = self.retries;
         loop {
-            let failed = match self.attempt(&text).await {
+            let failed = match self.attempt(&text, &headers).await {
                 Ok(response) => {
                     if has_tools {
                         self.took_tools(model);
                     }
-                    return self.read(response).await;
+                    if let Some(constraint) = &request.constraint {
+                        self.learn_forms(model, constraint, &refused.forms, form);
+                    }
+                    let answer = self.read(response).await?;
+                    let told = refused.message.map(|message| Ok(ModelEvent::ConstraintRefused(message)));
+                    return Ok(stream::iter(told).chain(answer).boxed());
                 }
                 Err(failed) => failed,
             };
             if !with_reasoning && wants_reasoning(request, &failed.error) {
                 self.learned().reasoning.insert(model.to_owned());
                 with_reasoning = true;
-                text = body(true);
+                text = body(true, form);
+                continue;
+            }
+            if let Some(tried) = form.filter(|_| may_be_of_form(&failed.error)) {
+                form = forms.next();
+                if form.is_none() && request.constraint.as_ref().is_some_and(|constraint| constraint.required) {
+                    return Err(self.unconstrained(&format!("it was refused: {}", failed.error)));
+                }
+                refused.forms.push(tried);
+                refused.message.get_or_insert_with(|| failed.error.to_string());
+                text = body(with_reasoning, form);
                 continue;
             }
             if has_tools && failed.error.refuses_tools() {
@@ -68,6 +116,18 @@ impl Inner {
                 return Err(failed.error);
             }
             let pause = match failed.again {
+                Some(Again::Loaded) => {
+                    let since = *loading.get_or_insert_with(|| {
+                        // Nobody listens any more: the request is dropped as well.
+                        let _ = tell.unbounded_send(Progress::Loading);
+                        Instant::now()
+                    });
+                    if since.elapsed() >= self.idle {
+                        return Err(failed.error);
+                    }
+                    tokio::time::sleep(LOADING_PAUSE).await;
+                    continue;
+                }
                 Some(Again::Later) if left > 0 => jittered(wait, random()),
                 Some(Again::After(time)) if left > 0 && time <= MAX_RETRY_AFTER => time,
                 _ => return Err(failed.error),
@@ -78,20 +138,21 @@ impl Inner {
         }
     }
 
-    async fn attempt(&self, body: &str) -> Result<Response, Failed> {
+    async fn attempt(&self, body: &str, headers: &HeaderMap) -> Result<Response, Failed> {
         let request = self
             .http
             .post(self.chat.clone())
+            .headers(headers.clone())
             .header(CONTENT_TYPE, "application/json")
             .header(ACCEPT, "text/event-stream")
             .body(body.to_owned());
         let sent = tokio::time::timeout(self.idle, self.send(request)).await;
-        let silent = || ModelError::BadAnswer { url: shown(&self.chat), message: silence(self.idle) };
+        let silent = || ModelError::bad_answer(shown_url(self.chat.as_str()), silence(self.idle));
         let response = match sent {
             Err(_) => return Err(Failed { error: silent(), again: None }),
             Ok(Err(error)) => {
                 let again = error.is_connect().then_some(Again::Later);
-                return Err(Failed { error: self.not_sent(&self.chat, &error), again });
+                return Err(Failed { error: self.not_sent(&self.chat, error), again });
             }
             Ok(Ok(response)) => response,
         };
@@ -100,8 +161,11 @@ impl Inner {
 
     /// Sends a request, traced where that is wanted.
     pub(super) async fn send(&self, request: RequestBuilder) -> reqwest::Result<Response> {
-        let request = request.build()?;
-        let mut exchange = self.trace.as_ref().map(|trace| trace.exchange(&request, &self.headers, &self.secrets));
+        let mut request = request.build()?;
+        for (name, value) in &self.headers {
+            request.headers_mut().entry(name).or_insert_with(|| value.clone());
+        }
+        let mut exchange = self.trace.as_ref().map(|trace| trace.exchange(&request, &self.secrets));
         let sent = self.http.execute(request).await;
         if let (Err(error), Some(exchange)) = (&sent, &mut exchange) {
             exchange.failed(error);
@@ -109,17 +173,32 @@ impl Inner {
         Ok(Response::new(sent?, exchange))
     }
 
-    pub(super) fn not_sent(&self, url: &Url, error: &reqwest::Error) -> ModelError {
-        let (local, url, cause) = (is_local(url), shown(url), self.hide(cause(error)));
-        if !error.is_connect() {
-            return ModelError::BadAnswer { url, message: format!("the request failed: {cause}") };
+    pub(super) fn not_sent(&self, url: &Url, error: reqwest::Error) -> ModelError {
+        let (local, url, cause) = (is_local(url), shown_url(url.as_str()), self.hide(cause(&error)));
+        let (unreachable, source) = (error.is_connect(), Some(Cause::new(error.without_url())));
+        let has_tls = url.starts_with("https:");
+        if !unreachable {
+            let help = if is_no_http(&cause) {
+                if has_tls {
+                    ": what answers there speaks no HTTP: is this its port?"
+                } else {
+                    ": what answers there speaks no plain HTTP: is this its port, or has the URL to begin with https://?"
+                }
+            } else {
+                ""
+            };
+            return ModelError::BadAnswer { url, message: format!("the request failed: {cause}{help}"), source };
         }
-        let help = if local {
+        let help = if has_tls && is_no_tls(&cause) {
+            "the server speaks no TLS there: write http:// instead of https://"
+        } else if has_tls && local {
+            "is the server running, is this its port, and does it speak TLS? Most on one's own machine want http://"
+        } else if local {
             "is the server running (LM Studio, Ollama, llama.cpp), and is this its port?"
         } else {
             "check the base URL and the network"
         };
-        ModelError::Unreachable { url, message: format!("{cause}: {help}") }
+        ModelError::Unreachable { url, message: format!("{cause}: {help}"), source }
     }
 
     async fn refused(&self, response: Response) -> Failed {
@@ -130,7 +209,7 @@ impl Inner {
         let body = String::from_utf8_lossy(&body);
         let mut message = self.hide(body_words(&body));
         if !matches!(status.as_u16(), 401..=404 | 429)
-            && let Some(error) = context_exceeded(&shown(&self.chat), &message, &body)
+            && let Some(error) = context_exceeded(&shown_url(self.chat.as_str()), &message, &body)
         {
             return Failed { error, again: None };
         }
@@ -138,47 +217,65 @@ impl Inner {
             message = status.canonical_reason().unwrap_or("no message").to_owned();
         }
         let temporary = status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error();
-        let again = temporary.then(|| after.map_or(Again::Later, Again::After));
+        let again = match temporary {
+            true if loads_its_model(status, &message) => Some(Again::Loaded),
+            true => Some(after.map_or(Again::Later, Again::After)),
+            false => None,
+        };
         if let Some(time) = after.filter(|_| temporary) {
-            message = format!("{message} (Retry-After: {} s)", time.as_secs_f64().ceil());
+            message = format!("{message} {}", told(time));
         }
         let help = remedy(status, !self.secrets.is_empty());
         if !help.is_empty() {
             message = format!("{message}: {help}");
         }
+        if message.to_lowercase().contains("http request to an https server") {
+            message = format!("{message}: write https:// instead of http://");
+        }
         if status == StatusCode::NOT_FOUND
+            && let Ok(Some(right)) = tokio::time::timeout(REFUSAL_TIME, self.with_v1()).await
+        {
+            message = format!("{message}; {right} lists models: is that the base URL?");
+        } else if status == StatusCode::NOT_FOUND
             && let Ok(Ok(models)) = tokio::time::timeout(REFUSAL_TIME, self.list_models()).await
         {
             message = format!("{message}; {}", known(&models));
         }
-        Failed { error: ModelError::Refused { url: shown(&self.chat), status: status.as_u16(), message }, again }
+        Failed {
+            error: ModelError::Refused { url: shown_url(self.chat.as_str()), status: status.as_u16(), message },
+            again,
+        }
     }
 
     /// The answer, streamed or whole, judged by its first byte: endpoints and
     /// what stands before them mislabel theirs.
     async fn read(&self, response: Response) -> Result<Events, ModelError> {
         let mut source = Source::new(response, self.idle);
-        let url = shown(&self.chat);
+        let url = shown_url(self.chat.as_str());
         match source.first().await? {
             Some(b'<') => {
                 let page = source.collect(MAX_REFUSAL).await.unwrap_or_default();
                 let title = self.hide(line(&title(&String::from_utf8_lossy(&page))));
                 let message = format!("a web page came instead of an answer, {title:?}: check the base URL");
-                Err(ModelError::BadAnswer { url, message })
+                Err(ModelError::bad_answer(url, message))
             }
             Some(b'{' | b'[') => {
                 let text = source.collect(MAX_EVENT + 1).await?;
                 if text.len() > MAX_EVENT {
                     let message = format!("the endpoint sent an answer of more than {MAX_EVENT} bytes");
-                    return Err(ModelError::BadAnswer { url, message });
+                    return Err(ModelError::bad_answer(url, message));
                 }
-                Ok(stream::iter(self.hidden(whole(&text, &url))).boxed())
+                Ok(stream::iter(self.hidden(whole(&text, self.decoder(url)))).boxed())
             }
             _ => {
                 let secrets = self.secrets.clone();
-                Ok(events(source, url).map(move |event| event.map_err(|e| hide_in(&secrets, e))).boxed())
+                Ok(events(source, self.decoder(url)).map(move |event| event.map_err(|e| hide_in(&secrets, e))).boxed())
             }
         }
+    }
+
+    fn decoder(&self, url: String) -> Decoder {
+        Decoder::new(url).with_fields(self.fields)
     }
 
     fn hidden(&self, events: Vec<Result<ModelEvent, ModelError>>) -> Vec<Result<ModelEvent, ModelError>> {
@@ -210,6 +307,24 @@ fn known(models: &[ModelInfo]) -> String {
     }
 }
 
+/// Whether what answered is no TLS: rustls and OpenSSL in their words.
+fn is_no_tls(cause: &str) -> bool {
+    ["InvalidContentType", "corrupt message", "wrong version number"].iter().any(|words| cause.contains(words))
+}
+
+/// Whether what answered is no HTTP: hyper's words, which also come where it hangs up on a
+/// request that it cannot read.
+fn is_no_http(cause: &str) -> bool {
+    ["invalid HTTP", "invalid header", "connection closed before message completed"]
+        .iter()
+        .any(|words| cause.contains(words))
+}
+
+/// Whether the server is up and its model is not yet: llama.cpp says 503 and `Loading model`.
+pub(super) fn loads_its_model(status: StatusCode, words: &str) -> bool {
+    status == StatusCode::SERVICE_UNAVAILABLE && words.to_lowercase().contains("loading model")
+}
+
 /// Whether the URL is this machine's own.
 pub(super) fn is_local(url: &Url) -> bool {
     matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]" | "0.0.0.0"))
@@ -217,9 +332,11 @@ pub(super) fn is_local(url: &Url) -> bool {
 
 fn hide_in(secrets: &Secrets, error: ModelError) -> ModelError {
     match error {
-        ModelError::CutOff { message } => ModelError::CutOff { message: secrets.hide(&message).into_owned() },
-        ModelError::BadAnswer { url, message } => {
-            ModelError::BadAnswer { url, message: secrets.hide(&message).into_owned() }
+        ModelError::CutOff { message, source } => {
+            ModelError::CutOff { message: secrets.hide(&message).into_owned(), source }
+        }
+        ModelError::BadAnswer { url, message, source } => {
+            ModelError::BadAnswer { url, message: secrets.hide(&message).into_owned(), source }
         }
         ModelError::ContextExceeded { url, prompt, context, message } => {
             ModelError::ContextExceeded { url, prompt, context, message: secrets.hide(&message).into_owned() }

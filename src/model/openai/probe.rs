@@ -1,14 +1,18 @@
-//! Whether an endpoint takes tools with a model, asked without a token of the model's.
+//! What an endpoint says of a model, asked without a token of the model's: whether it takes
+//! tools, how long its context is, how large it is.
 
 use std::time::Duration;
 
 use reqwest::header::CONTENT_TYPE;
-use reqwest::{RequestBuilder, Url};
+use reqwest::{RequestBuilder, StatusCode, Url};
 use serde_json::{Value, json};
 
+use super::info::ModelInfo;
 use super::open::is_local;
 use super::read::Source;
+use super::server::ServerKind;
 use super::{Inner, MAX_EVENT};
+use crate::dialect::parameters_in_name;
 
 /// Time for all questions together. None makes the endpoint load a model.
 pub const PROBE_TIMEOUT: Duration = Duration::from_secs(3);
@@ -18,26 +22,36 @@ struct Unreached;
 
 impl Inner {
     /// Whether requests for `model` may carry tools, as far as the endpoint says.
-    /// Asked once per model, but again where nobody answered: the server may not
-    /// have been up yet.
     pub(super) async fn native_tools(&self, model: &str) -> Option<bool> {
         if let Some(known) = self.learned().tools.get(model) {
             return *known;
         }
-        let said = tokio::time::timeout(PROBE_TIMEOUT, self.probe(model)).await.unwrap_or(Err(Unreached)).ok()?;
+        let said = self.model_info(model).await?.tools;
         self.learned().tools.entry(model.to_owned()).or_insert(said);
         said
     }
 
-    /// The standard list first, but for a server on this machine, none of which
-    /// says it there; then what Ollama, LM Studio and llama.cpp say beside it, at
-    /// their own paths.
-    async fn probe(&self, model: &str) -> Result<Option<bool>, Unreached> {
-        let listed = if is_local(&self.chat) { Vec::new() } else { self.list_models().await.unwrap_or_default() };
-        if let Some(said) = listed.iter().find(|m| m.id == model).and_then(|m| m.tools) {
-            return Ok(Some(said));
+    /// What the endpoint says of `model`. Asked once per model, but again where nobody
+    /// answered: the server may not have been up yet.
+    pub(super) async fn model_info(&self, model: &str) -> Option<ModelInfo> {
+        if let Some(known) = self.learned().info.get(model) {
+            return Some(known.clone());
         }
-        let Some(root) = root(&self.chat) else { return Ok(None) };
+        let said = tokio::time::timeout(PROBE_TIMEOUT, self.probe(model)).await.unwrap_or(Err(Unreached)).ok()?;
+        let said = ModelInfo { server: said.server.or_else(|| self.known_server()), ..said };
+        self.learned().info.insert(model.to_owned(), said.clone());
+        Some(said)
+    }
+
+    /// The standard list first, but for a server on this machine, of which only
+    /// llama.cpp's says more there; then what Ollama, LM Studio and llama.cpp say beside
+    /// it, at their own paths.
+    async fn probe(&self, model: &str) -> Result<ModelInfo, Unreached> {
+        let local = is_local(&self.chat);
+        let listed = if local { Vec::new() } else { self.listed().await };
+        let own = |listed: &[ModelInfo]| listed.iter().find(|m| m.id == model).cloned();
+        let own_entry = own(&listed).unwrap_or_else(|| ModelInfo { id: model.to_owned(), ..ModelInfo::default() });
+        let Some(root) = root(&self.chat).filter(|_| local || own_entry.tools.is_none()) else { return Ok(own_entry) };
         let at = |path: &str| {
             let mut url = root.clone();
             url.set_path(&format!("{}{path}", root.path().trim_end_matches('/')));
@@ -45,25 +59,45 @@ impl Inner {
         };
         let show = json!({"model": model}).to_string();
         let show = self.http.post(at("/api/show")).header(CONTENT_TYPE, "application/json").body(show);
-        let (ollama, lm_studio, llama_cpp) = futures::join!(
+        let (ollama, loaded, lm_studio, llama_cpp) = futures::join!(
             self.answer(show),
+            self.answer(self.http.get(at("/api/ps"))),
             self.answer(self.http.get(at("/api/v0/models"))),
             self.answer(self.http.get(at("/props"))),
         );
         if listed.is_empty() && ollama.is_err() && lm_studio.is_err() && llama_cpp.is_err() {
             return Err(Unreached);
         }
-        let [ollama, lm_studio, llama_cpp] = [ollama, lm_studio, llama_cpp].map(|answer| answer.ok().flatten());
-        Ok(ollama
-            .as_ref()
-            .and_then(of_ollama)
-            .or_else(|| lm_studio.as_ref().and_then(|list| of_lm_studio(list, model)))
-            .or_else(|| llama_cpp.as_ref().and_then(of_llama_cpp)))
+        let [ollama, loaded, lm_studio, llama_cpp] =
+            [ollama, loaded, lm_studio, llama_cpp].map(|answer| answer.ok().flatten());
+        let mut info = own_entry;
+        if let Some(show) = &ollama {
+            info = info.or(of_ollama(show, loaded.as_ref(), model));
+        }
+        if let Some(list) = &lm_studio {
+            info = info.or(of_lm_studio(list, model));
+        }
+        if let Some(props) = &llama_cpp {
+            let said = of_llama_cpp(props);
+            let is_its = said.server.is_some();
+            info = info.or(said);
+            // Only there it says how large the model is.
+            if local && is_its {
+                let listed = self.listed().await;
+                let only = || listed.first().filter(|_| listed.len() == 1).cloned();
+                info = info.or(own(&listed).or_else(only).unwrap_or_default());
+            }
+        }
+        Ok(info)
     }
 
     /// The JSON that is answered, if it is some.
     async fn answer(&self, request: RequestBuilder) -> Result<Option<Value>, Unreached> {
         let response = self.send(request).await.map_err(|_| Unreached)?;
+        if response.status() == StatusCode::SERVICE_UNAVAILABLE {
+            // It loads its model, and says more once it has.
+            return Err(Unreached);
+        }
         if !response.status().is_success() {
             return Ok(None);
         }
@@ -96,29 +130,66 @@ fn root(chat: &Url) -> Option<Url> {
 }
 
 /// `/api/show`: `capabilities` names `tools` (Ollama 0.6.4 and later,
-/// docs.ollama.com/api-reference/show-model-details).
-fn of_ollama(show: &Value) -> Option<bool> {
-    let capabilities = show.get("capabilities")?.as_array()?;
-    Some(capabilities.iter().any(|c| c == "tools"))
+/// docs.ollama.com/api-reference/show-model-details), `parameters` the Modelfile's
+/// `num_ctx`, a line each. `/api/ps`: the `context_length` of models that are loaded. What
+/// `model_info` calls the context length is what the model was trained for, not what it has.
+fn of_ollama(show: &Value, loaded: Option<&Value>, model: &str) -> ModelInfo {
+    let capabilities = show.get("capabilities").and_then(Value::as_array);
+    let running = loaded.and_then(|loaded| loaded.get("models")?.as_array());
+    let is_own = |entry: &&Value| {
+        let names = ["name", "model"].iter().filter_map(|key| entry.get(key)?.as_str());
+        names.into_iter().any(|name| name == model || name.strip_suffix(":latest") == Some(model))
+    };
+    let running = running.and_then(|all| all.iter().find(is_own)?.get("context_length")?.as_u64());
+    let set = || {
+        let lines = show.get("parameters")?.as_str()?.lines();
+        let words = lines.map(str::split_whitespace);
+        words.into_iter().find_map(|mut words| (words.next()? == "num_ctx").then(|| words.next()?.parse().ok())?)
+    };
+    let size = || show.pointer("/details/parameter_size")?.as_str().and_then(parameters_in_name);
+    let exact = show.pointer("/model_info/general.parameter_count").and_then(Value::as_u64);
+    ModelInfo {
+        tools: capabilities.map(|all| all.iter().any(|c| c == "tools")),
+        context: running.or_else(set),
+        parameters: exact.or_else(size),
+        server: (capabilities.is_some() || show.get("details").is_some()).then_some(ServerKind::Ollama),
+        ..ModelInfo::default()
+    }
 }
 
-/// `/api/v0/models`: `capabilities` names `tool_use`
-/// (lmstudio.ai/docs/developer/rest/endpoints). A model without it gets LM
-/// Studio's own prompt for tools, which is no native calling.
-fn of_lm_studio(list: &Value, model: &str) -> Option<bool> {
-    let models = list.get("data")?.as_array()?;
-    let own = models.iter().find(|m| m.get("id").is_some_and(|id| id == model))?;
+/// `/api/v0/models`: `capabilities` names `tool_use`, `loaded_context_length` is what a
+/// loaded model has (lmstudio.ai/docs/developer/rest/endpoints). A model without the former
+/// gets LM Studio's own prompt for tools, which is no native calling.
+fn of_lm_studio(list: &Value, model: &str) -> ModelInfo {
+    let own = list
+        .get("data")
+        .and_then(Value::as_array)
+        .and_then(|models| models.iter().find(|m| m.get("id").is_some_and(|id| id == model)));
+    let Some(own) = own else { return ModelInfo::default() };
     let capabilities = own.get("capabilities").and_then(Value::as_array);
-    Some(capabilities.is_some_and(|all| all.iter().any(|c| c == "tool_use")))
+    ModelInfo {
+        tools: Some(capabilities.is_some_and(|all| all.iter().any(|c| c == "tool_use"))),
+        context: own.get("loaded_context_length").and_then(Value::as_u64),
+        server: Some(ServerKind::LmStudio),
+        ..ModelInfo::default()
+    }
 }
 
-/// `/props`: `chat_template_caps` (llama.cpp, tools/server/README.md). A server
-/// that was started without templates says nothing.
-fn of_llama_cpp(props: &Value) -> Option<bool> {
-    let caps = props.get("chat_template_caps")?;
-    let can = |key: &str| caps.get(key).and_then(Value::as_bool);
+/// `/props`: `chat_template_caps`, and the context of one slot in
+/// `default_generation_settings` (llama.cpp, tools/server/README.md). A server
+/// that was started without templates says nothing of tools.
+fn of_llama_cpp(props: &Value) -> ModelInfo {
+    let caps = props.get("chat_template_caps");
+    let can = |key: &str| caps?.get(key).and_then(Value::as_bool);
     let (tools, calls) = (can("supports_tools"), can("supports_tool_calls"));
-    if tools.is_none() && calls.is_none() { None } else { Some(tools == Some(true) || calls == Some(true)) }
+    let settings = props.get("default_generation_settings");
+    let is_its = settings.is_some() || caps.is_some() || props.get("chat_template").is_some();
+    ModelInfo {
+        tools: (tools.is_some() || calls.is_some()).then(|| tools == Some(true) || calls == Some(true)),
+        context: settings.and_then(|settings| settings.get("n_ctx")?.as_u64()),
+        server: is_its.then_some(ServerKind::LlamaCpp),
+        ..ModelInfo::default()
+    }
 }
 
 #[cfg(test)]
@@ -127,17 +198,37 @@ mod tests {
 
     #[test]
     fn each_server_says_it_in_its_own_words() {
-        assert_eq!(of_ollama(&json!({"capabilities": ["completion", "tools"]})), Some(true));
-        assert_eq!(of_ollama(&json!({"capabilities": ["completion"]})), Some(false));
-        assert_eq!(of_ollama(&json!({"license": "x"})), None);
+        let ollama = |show: Value| of_ollama(&show, None, "m");
+        assert_eq!(ollama(json!({"capabilities": ["completion", "tools"]})).tools, Some(true));
+        assert_eq!(ollama(json!({"capabilities": ["completion"]})).tools, Some(false));
+        assert_eq!(ollama(json!({"license": "x"})), ModelInfo::default());
         let list = json!({"data": [{"id": "a", "capabilities": ["tool_use"]}, {"id": "b"}]});
-        assert_eq!(of_lm_studio(&list, "a"), Some(true));
-        assert_eq!(of_lm_studio(&list, "b"), Some(false));
-        assert_eq!(of_lm_studio(&list, "c"), None);
+        assert_eq!(of_lm_studio(&list, "a").tools, Some(true));
+        assert_eq!(of_lm_studio(&list, "b").tools, Some(false));
+        assert_eq!(of_lm_studio(&list, "c").tools, None);
         let props = |tools: bool, calls: bool| json!({"chat_template_caps": {"supports_tools": tools, "supports_tool_calls": calls}});
-        assert_eq!(of_llama_cpp(&props(false, true)), Some(true));
-        assert_eq!(of_llama_cpp(&props(false, false)), Some(false));
-        assert_eq!(of_llama_cpp(&json!({"chat_template": "{{ messages }}"})), None);
+        assert_eq!(of_llama_cpp(&props(false, true)).tools, Some(true));
+        assert_eq!(of_llama_cpp(&props(false, false)).tools, Some(false));
+        assert_eq!(of_llama_cpp(&json!({"chat_template": "{{ messages }}"})).tools, None);
+    }
+
+    #[test]
+    fn the_context_and_the_size_are_those_of_the_model_that_is_loaded() {
+        let show = json!({"capabilities": [], "parameters": "stop \"<|end|>\"\nnum_ctx                        8192",
+            "details": {"parameter_size": "134.52M"}, "model_info": {"llama.context_length": 131_072}});
+        let loaded = json!({"models": [{"name": "other:latest", "context_length": 1}, {"name": "m:latest", "context_length": 4096}]});
+        let set = of_ollama(&show, None, "m");
+        assert_eq!(
+            (set.context, set.parameters, set.server),
+            (Some(8192), Some(134_520_000), Some(ServerKind::Ollama))
+        );
+        assert_eq!(of_ollama(&show, Some(&loaded), "m").context, Some(4096));
+        assert_eq!(of_ollama(&json!({"details": {}}), None, "m").context, None);
+        let list = json!({"data": [{"id": "m", "max_context_length": 131_072, "loaded_context_length": 4096}]});
+        assert_eq!(of_lm_studio(&list, "m").context, Some(4096));
+        let props = json!({"default_generation_settings": {"n_ctx": 2048}, "total_slots": 1});
+        let said = of_llama_cpp(&props);
+        assert_eq!((said.context, said.server, said.tools), (Some(2048), Some(ServerKind::LlamaCpp), None));
     }
 
     #[test]

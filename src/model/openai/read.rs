@@ -5,16 +5,17 @@ use std::io::Cursor;
 use std::time::Duration;
 
 use futures::stream::{self, BoxStream, StreamExt};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use sse_stream::{Sse, SseByteStream};
 
 use super::error::{cause, line, message};
 use super::error::{context_exceeded, silence};
 use super::guard::Guard;
 use super::trace::Response;
+use crate::cause::Cause;
 use crate::message::FinishReason;
 use crate::message::chunk::{Calls, Choice, Chunk};
-use crate::model::{ModelError, ModelEvent, Usage};
+use crate::model::{ModelError, ModelEvent, Progress, Usage};
 
 /// Time after the finish reason for what may follow it: the usage, `[DONE]`.
 const AFTER_FINISH: Duration = Duration::from_secs(5);
@@ -29,6 +30,12 @@ pub(super) struct Source {
     ahead: Vec<u8>,
 }
 
+/// The stream of events failed below them.
+fn cut_off(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> ModelError {
+    let source = Cause::new(error);
+    ModelError::CutOff { message: source.to_string(), source: Some(source) }
+}
+
 impl Source {
     pub(super) fn new(response: Response, idle: Duration) -> Self {
         Source { response, idle, ahead: Vec::new() }
@@ -39,8 +46,11 @@ impl Source {
             return Ok(Some(std::mem::take(&mut self.ahead)));
         }
         match tokio::time::timeout(self.idle, self.response.chunk()).await {
-            Err(_) => Err(ModelError::CutOff { message: silence(self.idle) }),
-            Ok(Err(error)) => Err(ModelError::CutOff { message: format!("the connection failed: {}", cause(&error)) }),
+            Err(_) => Err(ModelError::cut_off(silence(self.idle))),
+            Ok(Err(error)) => {
+                let message = format!("the connection failed: {}", cause(&error));
+                Err(ModelError::CutOff { message, source: Some(Cause::new(error.without_url())) })
+            }
             Ok(Ok(bytes)) => Ok(bytes),
         }
     }
@@ -99,14 +109,13 @@ impl Source {
 }
 
 /// The events of a streamed answer.
-pub(super) fn events(source: Source, url: String) -> BoxStream<'static, Item> {
-    let reader = Reader { sse: SseByteStream::new(source.guarded()), decoder: Decoder::new(url) };
+pub(super) fn events(source: Source, decoder: Decoder) -> BoxStream<'static, Item> {
+    let reader = Reader { sse: SseByteStream::new(source.guarded()), decoder };
     stream::unfold(reader, |mut reader| async move { Some((reader.next().await?, reader)) }).boxed()
 }
 
 /// The events of an answer that came whole: a completion, an error, or chunks line by line.
-pub(super) fn whole(bytes: &[u8], url: &str) -> Vec<Item> {
-    let mut decoder = Decoder::new(url.to_owned());
+pub(super) fn whole(bytes: &[u8], mut decoder: Decoder) -> Vec<Item> {
     let text = String::from_utf8_lossy(bytes);
     let text = text.trim_start_matches('\u{feff}');
     for value in serde_json::Deserializer::from_str(text).into_iter::<Value>() {
@@ -145,9 +154,9 @@ impl Reader {
                 Some(Ok(event)) => self.decoder.event(&event),
                 Some(Err(sse_stream::Error::Body(error))) => match error.downcast::<ModelError>() {
                     Ok(error) => self.decoder.broken(*error),
-                    Err(other) => self.decoder.broken(ModelError::CutOff { message: other.to_string() }),
+                    Err(other) => self.decoder.broken(cut_off(other)),
                 },
-                Some(Err(error)) => self.decoder.broken(ModelError::CutOff { message: error.to_string() }),
+                Some(Err(error)) => self.decoder.broken(cut_off(error)),
                 None => self.decoder.end(),
             }
         }
@@ -155,9 +164,12 @@ impl Reader {
 }
 
 /// Makes a model's events of the endpoint's.
-struct Decoder {
+pub(crate) struct Decoder {
     url: String,
     queue: VecDeque<Item>,
+    /// Fields that no event tells of are handed on as they are.
+    fields: bool,
+    handed_on: Map<String, Value>,
     /// The choice that is taken: the first one that comes.
     choice: Option<u64>,
     calls: Calls,
@@ -172,10 +184,12 @@ struct Decoder {
 }
 
 impl Decoder {
-    fn new(url: String) -> Self {
+    pub(crate) fn new(url: String) -> Self {
         Decoder {
             url,
             queue: VecDeque::new(),
+            fields: false,
+            handed_on: Map::new(),
             choice: None,
             calls: Calls::default(),
             usage: None,
@@ -184,6 +198,18 @@ impl Decoder {
             torn: None,
             over: false,
         }
+    }
+
+    /// Hands on fields that no event tells of.
+    pub(crate) fn with_fields(mut self, fields: bool) -> Self {
+        self.fields = fields;
+        self
+    }
+
+    /// The next of the model's events.
+    #[cfg(feature = "serve")]
+    pub(crate) fn pop(&mut self) -> Option<Item> {
+        self.queue.pop_front()
     }
 
     fn event(&mut self, event: &Sse) {
@@ -207,9 +233,13 @@ impl Decoder {
         if error.is_eof() { self.torn = Some(text) } else { self.reported(&text) }
     }
 
-    fn value(&mut self, value: Value, is_error: bool) {
+    /// Takes a chunk, a whole completion, or an error.
+    pub(crate) fn value(&mut self, value: Value, is_error: bool) {
         if self.over {
             return;
+        }
+        if self.fields {
+            self.hand_on(&value);
         }
         let error = value.get("error").filter(|e| !e.is_null());
         let foreign = value.get("choices").is_none() && value.get("usage").is_none();
@@ -220,9 +250,27 @@ impl Decoder {
                 None => self.reported(&words),
             };
         }
+        // llama.cpp, where the request has `return_progress` (tools/server/README.md).
+        if let Some(progress) = value.get("prompt_progress").filter(|_| !self.begun) {
+            let number = |key: &str| progress.get(key).and_then(Value::as_u64);
+            if let (Some(processed), Some(total)) = (number("processed"), number("total")) {
+                self.queue.push_back(Ok(ModelEvent::Progress(Progress::Prompt { processed, total })));
+            }
+        }
         match serde_json::from_value::<Chunk>(value) {
             Ok(chunk) => self.chunk(chunk),
             Err(error) => self.reported(&format!("a chunk that cannot be read ({error})")),
+        }
+    }
+
+    fn hand_on(&mut self, value: &Value) {
+        let Some(object) = value.as_object().filter(|object| object.contains_key("choices")) else { return };
+        let is_known = |key: &str| matches!(key, "object" | "choices" | "usage" | "error");
+        let fields = object.iter().filter(|(key, value)| !is_known(key) && !value.is_null());
+        let fields: Map<String, Value> = fields.map(|(key, value)| (key.clone(), value.clone())).collect();
+        if fields != self.handed_on {
+            self.handed_on = fields.clone();
+            self.queue.push_back(Ok(ModelEvent::Fields(fields)));
         }
     }
 
@@ -261,9 +309,9 @@ impl Decoder {
     /// The endpoint says in its own words that it failed.
     fn reported(&mut self, words: &str) {
         let error = if self.begun {
-            ModelError::CutOff { message: format!("{} reported an error: {words}", self.url) }
+            ModelError::cut_off(format!("{} reported an error: {words}", self.url))
         } else {
-            ModelError::BadAnswer { url: self.url.clone(), message: format!("the endpoint reported an error: {words}") }
+            ModelError::bad_answer(self.url.clone(), format!("the endpoint reported an error: {words}"))
         };
         self.fail(error);
     }
@@ -280,7 +328,8 @@ impl Decoder {
         }
     }
 
-    fn end(&mut self) {
+    /// Nothing more comes.
+    pub(crate) fn end(&mut self) {
         let Some(reason) = self.finish.take() else { return self.fail(ModelError::BrokeOff) };
         if !self.over {
             let calls = std::mem::take(&mut self.calls).finish().into_iter();

@@ -2,14 +2,21 @@
 
 use serde_json::{Map, Value, json};
 
+use super::form::Form;
 use crate::message::Message;
 use crate::model::Request;
-use crate::tool::ToolChoice;
+use crate::tools::ToolChoice;
 use crate::wire::ToolDefinition;
 use crate::wire::openai::{Tool, ToolCall};
 
 /// The body, for `model` if the request names none; `parameters` go before everything else, and a `null` takes a field away.
-pub(super) fn body(model: &str, request: &Request, parameters: &Map<String, Value>, reasoning: bool) -> Value {
+pub(super) fn body(
+    model: &str,
+    request: &Request,
+    parameters: &Map<String, Value>,
+    reasoning: bool,
+    form: Option<Form>,
+) -> Value {
     let mut body = Map::new();
     body.insert("model".to_owned(), request.model.as_deref().unwrap_or(model).into());
     body.insert("messages".to_owned(), request.messages.iter().map(|m| message(m, reasoning)).collect());
@@ -21,7 +28,13 @@ pub(super) fn body(model: &str, request: &Request, parameters: &Map<String, Valu
     if let Some(max_tokens) = request.max_tokens {
         body.insert("max_tokens".to_owned(), max_tokens.into());
     }
+    if !request.stop.is_empty() {
+        body.insert("stop".to_owned(), json!(request.stop));
+    }
     insert_tools(&mut body, request);
+    if let (Some(form), Some(constraint)) = (form, &request.constraint) {
+        form.insert(&mut body, constraint);
+    }
     for (name, value) in parameters {
         match value {
             Value::Null => body.shift_remove(name),
@@ -84,21 +97,22 @@ mod tests {
         let messages = json!([{"role": "system", "content": "s"}, {"role": "user", "content": "u"}]);
         let plain = json!({"model": "m", "messages": messages, "stream": true,
             "stream_options": {"include_usage": true}});
-        assert_eq!(body("m", &request, &Map::new(), false), plain);
+        assert_eq!(body("m", &request, &Map::new(), false, None), plain);
 
         (request.temperature, request.max_tokens) = (Some(0.6), Some(100));
+        request.stop = vec!["</use_mcp_tool>".to_owned()];
         let parameters = json!({"stream_options": null, "max_tokens": null, "max_completion_tokens": 50});
         let changed = json!({"model": "m", "messages": messages, "stream": true, "temperature": 0.6,
-            "max_completion_tokens": 50});
-        assert_eq!(body("m", &request, parameters.as_object().unwrap(), false), changed);
+            "stop": ["</use_mcp_tool>"], "max_completion_tokens": 50});
+        assert_eq!(body("m", &request, parameters.as_object().unwrap(), false, None), changed);
     }
 
     #[test]
     fn a_request_may_name_its_model() {
         let mut request = Request::new(vec![Message::user("u")]);
-        assert_eq!(body("m", &request, &Map::new(), false)["model"], "m");
+        assert_eq!(body("m", &request, &Map::new(), false, None)["model"], "m");
         request.model = Some("other".to_owned());
-        assert_eq!(body("m", &request, &Map::new(), false)["model"], "other");
+        assert_eq!(body("m", &request, &Map::new(), false, None)["model"], "other");
     }
 
     #[test]
@@ -113,7 +127,7 @@ mod tests {
             parameters: json!({"type": "object", "properties": {}}),
         };
         request.tools = vec![tool("weather__get"), tool("time__get")];
-        let sent = body("m", &request, &Map::new(), false);
+        let sent = body("m", &request, &Map::new(), false, None);
         assert_eq!(
             sent["messages"],
             json!([{"role": "user", "content": "u"},
@@ -126,9 +140,9 @@ mod tests {
         assert_eq!((sent["tools"].as_array().unwrap().len(), sent.get("tool_choice")), (2, None));
 
         request.tool_choice = ToolChoice::None;
-        assert_eq!(body("m", &request, &Map::new(), false)["tool_choice"], "none");
+        assert_eq!(body("m", &request, &Map::new(), false, None)["tool_choice"], "none");
         request.tool_choice = ToolChoice::Named("time__get".into());
-        let sent = body("m", &request, &Map::new(), false);
+        let sent = body("m", &request, &Map::new(), false, None);
         assert_eq!(
             (&sent["tool_choice"], &sent["tools"][0]["function"]["name"]),
             (&json!("required"), &json!("time__get"))

@@ -54,7 +54,7 @@ impl Tracer {
     }
 
     /// A request is sent.
-    pub(super) fn exchange(&self, request: &Request, usual: &HeaderMap, secrets: &Secrets) -> Exchange {
+    pub(super) fn exchange(&self, request: &Request, secrets: &Secrets) -> Exchange {
         let secrets = self.secrets.and(secrets);
         let mut state = self.state();
         state.exchanges += 1;
@@ -63,11 +63,10 @@ impl Tracer {
         let mut exchange =
             Exchange { tracer: self.clone(), number, hider: Hider::new(secrets.clone()), secrets, over: false };
         let body = request.body().and_then(|body| body.as_bytes()).map(String::from_utf8_lossy);
-        let names = || usual.iter().filter(|(name, _)| !request.headers().contains_key(*name));
         let line = Line::Request {
             method: request.method().as_str(),
             url: secret_free(request.url()),
-            headers: headers(names().chain(request.headers())),
+            headers: headers(request.headers()),
             body: body.as_deref(),
         };
         exchange.line(&line);

@@ -1,10 +1,15 @@
 //! Where something may begin, and how long it is waited for: from what a
 //! configuration knows.
 
-use super::{Marked, MarkedLead, THINK_TAGS, Tables};
-use crate::dialect::{NamedArguments, SENTENCE_END, STRIKE_OPEN, TEMPLATE_TOKENS};
+use super::{Marked, Marker, Tables};
+use crate::dialect::{
+    NamedArguments, OWN_LINES, RESULT_LINES, RESULT_TAGS, SENTENCE_END, STRIKE_OPEN, THINK_TAGS, USER_LINES,
+};
 use crate::parse::config::HOLD_SLACK;
-use crate::parse::head::longest_head;
+use crate::parse::marks::channel::{CHANNEL, START};
+use crate::parse::marks::fence::FENCE_TAGS;
+use crate::parse::marks::head::longest_head;
+use crate::parse::marks::tokens::tokens_at;
 
 /// Names of tools that are not known are waited for to this length, in bytes:
 /// the longest that OpenAI's interface takes.
@@ -14,7 +19,7 @@ const LONG_NAME: usize = 64;
 const LONG_PARAMETER: usize = 32;
 
 impl Tables {
-    pub(super) fn fill_signs(&mut self) {
+    pub(crate) fn fill_triggers(&mut self) {
         let length = |tag: &str| tag.len() + "</>".len();
         let blocks = self.blocks.iter().map(|(_, b)| {
             let child = b.children.iter().map(|child| length(child.tag)).max();
@@ -24,62 +29,125 @@ impl Tables {
             let child = t.parameters.iter().map(|parameter| length(&parameter.name)).max();
             (t.tag.as_str(), child)
         });
-        for (tag, child) in blocks.chain(tools).chain(THINK_TAGS.map(|tag| (tag, None))) {
-            self.signs.add_mark(&format!("<{tag}>"));
+        for (tag, child) in blocks.chain(tools) {
+            let mark = format!("<{tag}>");
+            self.triggers.add_mark(&mark);
+            self.openers.add_mark(&mark);
             // The gate waits for the child behind the opener: both are one marker.
             self.hold = self.hold.max(length(tag) + child.unwrap_or(0) + HOLD_SLACK);
         }
         for tag in THINK_TAGS {
-            self.signs.add_mark(&format!("</{tag}>"));
+            self.hold = self.hold.max(length(tag) + HOLD_SLACK);
+            self.triggers.add_mark_any_case(&format!("<{tag}>"));
+            self.triggers.add_mark_any_case(&format!("</{tag}>"));
+        }
+        for mark in [START, CHANNEL, "<|end|>"] {
+            self.triggers.add_mark(mark);
+        }
+        for mark in self.marks.clone() {
+            for text in [mark.open, mark.close].into_iter().filter(|text| text.is_ascii()) {
+                self.triggers.add_mark(text);
+                self.mark_leads.add_mark(text);
+                self.hold = self.hold.max(text.len() + HOLD_SLACK);
+            }
+            if let [first, second, ..] = *mark.open.as_bytes()
+                && !first.is_ascii()
+            {
+                self.triggers.line.add(first, second);
+            }
         }
         for (wrapper, marked) in &self.wrapped {
-            self.signs.add_mark(wrapper.open);
+            self.triggers.add_mark(wrapper.open);
+            self.openers.add_mark(wrapper.open);
             let longest = wrapper.open.len().max(marked.closer().map_or(0, str::len));
             self.hold = self.hold.max(longest + HOLD_SLACK);
         }
         if self.tokens {
-            for mark in TEMPLATE_TOKENS.iter().map(|token| token.text).chain([SENTENCE_END, STRIKE_OPEN]) {
-                self.signs.add_mark(mark);
+            for mark in tokens_at("").iter().map(|token| token.text).chain([SENTENCE_END, STRIKE_OPEN]) {
+                self.triggers.add_mark(mark);
             }
+            for tag in RESULT_TAGS {
+                self.triggers.add_mark(&format!("<{tag}>"));
+            }
+            self.fill_turns();
         }
         self.fill_named();
         for byte in *b"`~'" {
-            self.signs.line.add(byte, byte);
+            self.triggers.line.add(byte, byte);
+        }
+        for tag in FENCE_TAGS {
+            self.triggers.line.add(b'<', tag.as_bytes()[0]);
+            self.triggers.add_mark(&format!("</{tag}>"));
+        }
+        self.triggers.add_mark("<!--");
+        // The first item of a list, whose fence stands behind its number.
+        for end in *b".)" {
+            self.triggers.line.add(b'1', end);
         }
         self.fill_bare();
         self.fill_react();
-        if let Some(Marked { lead: MarkedLead::Lines(lines), .. }) = self.marked {
+        if let Some(Marked { marker: Marker::Lines(lines), .. }) = self.marked {
             for lead in [lines.call.lead, lines.answer.lead].map(str::as_bytes) {
-                self.signs.line.add_any_case(lead[0], lead[1]);
+                self.triggers.line.add_any_case(lead[0], lead[1]);
                 for emphasis in *b"*_" {
                     for second in [b'*', b'_', lead[0]] {
-                        self.signs.line.add_any_case(emphasis, second);
+                        self.triggers.line.add_any_case(emphasis, second);
                     }
                 }
             }
         }
     }
 
+    /// Lines of others, the user's also behind a blank line, and the model's own.
+    fn fill_turns(&mut self) {
+        let line = &mut self.triggers.line;
+        for word in [USER_LINES, RESULT_LINES, OWN_LINES].concat() {
+            if let [first, second, ..] = *word.as_bytes() {
+                line.add(first, second);
+            }
+        }
+        line.add(b'\r', b'\n');
+        let behind_blank = self.triggers.behind_blank.get_or_insert_default();
+        for word in USER_LINES {
+            if let [first, second, ..] = *word.as_bytes() {
+                line.add(b'\n', first);
+                behind_blank.add(first, second);
+            }
+        }
+        let longest = [USER_LINES, RESULT_LINES, OWN_LINES].concat().iter().map(|word| word.len()).max();
+        self.hold = self.hold.max(longest.unwrap_or(0) + HOLD_SLACK);
+    }
+
     fn fill_bare(&mut self) {
         const SPACE: &[u8] = b" \t\r\n";
         if self.python.is_some() {
             for [first, second] in self.names.leads() {
-                self.signs.line.add(first, second);
-                self.signs.bracket.add(first, second);
+                self.triggers.line.add(first, second);
+                self.triggers.bracket.add(first, second);
                 for lead in [b"\"'", SPACE].concat() {
-                    self.signs.bracket.add(lead, first);
+                    self.triggers.bracket.add(lead, first);
                 }
             }
+            self.triggers.line.add(b'\\', b'[');
             for space in SPACE {
                 for lead in [b"\"'", SPACE].concat() {
-                    self.signs.bracket.add(*space, lead);
+                    self.triggers.bracket.add(*space, lead);
+                }
+            }
+        }
+        if self.name_line.is_some() {
+            for [first, second] in self.names.leads() {
+                // A name of one letter ends there.
+                let ends = if second == b'(' { SPACE } else { &[] };
+                for second in [&[second], ends].concat() {
+                    self.triggers.line.add(first, second);
                 }
             }
         }
         if self.json.is_some() {
-            for lead in [b"\"{", SPACE].concat() {
-                self.signs.line.add(b'{', lead);
-                self.signs.line.add(b'[', lead);
+            for lead in [b"\"'{", SPACE].concat() {
+                self.triggers.line.add(b'{', lead);
+                self.triggers.line.add(b'[', lead);
             }
         }
         self.hold = self.hold.max(self.names.longest() + HOLD_SLACK);
@@ -87,9 +155,9 @@ impl Tables {
 
     fn fill_react(&mut self) {
         let Some((_, react)) = self.react else { return };
-        self.signs.line.add(b'A', b'c');
+        self.triggers.line.add(b'A', b'c');
         for emphasis in *b"*_" {
-            b"A*_".iter().for_each(|second| self.signs.line.add(emphasis, *second));
+            b"A*_".iter().for_each(|second| self.triggers.line.add(emphasis, *second));
         }
         self.hold = self.hold.max(longest_head(react.head, self.longest_name(0)) + HOLD_SLACK);
     }
@@ -109,10 +177,9 @@ impl Tables {
         let parameter = parameters.map(|p| p.name.len()).fold(LONG_PARAMETER, usize::max);
         for dialect in &self.named {
             for mark in dialect.marks() {
-                self.signs.add_mark(&mark);
-                if let [_, second, third, ..] = *mark.as_bytes() {
-                    self.named_leads.add(second, third);
-                }
+                self.triggers.add_mark(&mark);
+                self.openers.add_mark(&mark);
+                self.named_leads.add_mark(&mark);
             }
             for call in dialect.named.calls {
                 let child = match &call.arguments {

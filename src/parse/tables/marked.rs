@@ -4,76 +4,76 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::dialect::{Dialect, Lead, LineMarker, MarkedJson, Shape, Wrapper};
-use crate::parse::window::{Match, begins};
+use crate::dialect::{Announcer, Dialect, LineMarker, MarkedJson, Shape, Wrapper};
+use crate::json::window::{Match, begins};
 
 /// A dialect of JSON objects behind a marker, and that marker.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::parse) struct Marked {
-    pub(in crate::parse) dialect: Dialect,
-    pub(in crate::parse) spec: &'static MarkedJson,
-    pub(super) lead: MarkedLead,
+pub(crate) struct Marked {
+    pub(crate) dialect: Dialect,
+    pub(crate) spec: &'static MarkedJson,
+    pub(crate) marker: Marker,
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(super) enum MarkedLead {
+pub(crate) enum Marker {
     Lines(&'static Lines),
     Wrapper(&'static Wrapper),
 }
 
 /// The marker lines of a dialect, compiled.
 #[derive(Debug)]
-pub(super) struct Lines {
-    pub(super) call: LinePattern,
-    pub(super) answer: LinePattern,
+pub(crate) struct Lines {
+    pub(crate) call: LinePattern,
+    pub(crate) answer: LinePattern,
 }
 
 impl Marked {
     /// Whether `text`, at a line's start, begins with the line that announces
     /// calls; yields its length.
-    pub(in crate::parse) fn call_line(&self, text: &str, more: bool) -> Match<usize> {
-        match self.lead {
-            MarkedLead::Lines(lines) => lines.call.matches(text, more),
-            MarkedLead::Wrapper(_) => Match::No,
+    pub(crate) fn call_line(&self, text: &str, more: bool) -> Match<usize> {
+        match self.marker {
+            Marker::Lines(lines) => lines.call.matches(text, more),
+            Marker::Wrapper(_) => Match::No,
         }
     }
 
     /// The same of the line that announces the answer.
-    pub(in crate::parse) fn answer_line(&self, text: &str, more: bool) -> Match<usize> {
-        match self.lead {
-            MarkedLead::Lines(lines) => lines.answer.matches(text, more),
-            MarkedLead::Wrapper(_) => Match::No,
+    pub(crate) fn answer_line(&self, text: &str, more: bool) -> Match<usize> {
+        match self.marker {
+            Marker::Lines(lines) => lines.answer.matches(text, more),
+            Marker::Wrapper(_) => Match::No,
         }
     }
 
     /// What stands behind the objects, if anything does.
-    pub(in crate::parse) fn closer(&self) -> Option<&'static str> {
-        match self.lead {
-            MarkedLead::Lines(_) => None,
-            MarkedLead::Wrapper(wrapper) => wrapper.close,
+    pub(crate) fn closer(&self) -> Option<&'static str> {
+        match self.marker {
+            Marker::Lines(_) => None,
+            Marker::Wrapper(wrapper) => wrapper.close,
         }
     }
 
     /// Whether `text` begins with what closes the objects; yields its length.
-    pub(in crate::parse) fn close(&self, text: &str, more: bool) -> Match<usize> {
+    pub(crate) fn close(&self, text: &str, more: bool) -> Match<usize> {
         self.closer().map_or(Match::No, |close| begins(text, close, more).map(|()| close.len()))
     }
 
     /// Whether `text` is the first part of what closes the objects.
-    pub(in crate::parse) fn is_cut_close(&self, text: &str) -> bool {
+    pub(crate) fn is_cut_close(&self, text: &str) -> bool {
         text.len() > 1 && self.closer().is_some_and(|close| close.starts_with(text))
     }
 
     /// Whether it is a fault if nothing closes the objects.
-    pub(in crate::parse) fn must_close(&self) -> bool {
-        matches!(self.lead, MarkedLead::Wrapper(wrapper) if wrapper.must_close)
+    pub(crate) fn must_close(&self) -> bool {
+        matches!(self.marker, Marker::Wrapper(wrapper) if wrapper.must_close)
     }
 }
 
 /// A line marker, compiled: the whole, and what may become the whole.
 #[derive(Debug)]
-pub(in crate::parse) struct LinePattern {
-    pub(super) lead: &'static str,
+pub(crate) struct LinePattern {
+    pub(crate) lead: &'static str,
     whole: Regex,
     prefix: Regex,
 }
@@ -88,7 +88,7 @@ impl LinePattern {
     }
 
     /// Whether `text`, at a line's start, begins with the marker; yields its length.
-    pub(in crate::parse) fn matches(&self, text: &str, more: bool) -> Match<usize> {
+    pub(crate) fn matches(&self, text: &str, more: bool) -> Match<usize> {
         let letters = text.trim_start_matches(['*', '_']);
         let mut pairs = letters.bytes().zip(self.lead.bytes());
         if !pairs.all(|(found, wanted)| found.to_ascii_lowercase() == wanted) {
@@ -110,7 +110,7 @@ impl LinePattern {
 /// The marker lines of the dialects that have some.
 static LINES: LazyLock<Vec<(Dialect, Lines)>> = LazyLock::new(|| {
     let lines = |dialect: Dialect| match &dialect.spec().shape {
-        Shape::MarkedJson(MarkedJson { lead: Lead::Line { call, answer }, .. }) => {
+        Shape::MarkedJson(MarkedJson { announcer: Announcer::Line { call, answer }, .. }) => {
             Some((dialect, Lines { call: LinePattern::new(call), answer: LinePattern::new(answer) }))
         }
         _ => None,
@@ -119,7 +119,7 @@ static LINES: LazyLock<Vec<(Dialect, Lines)>> = LazyLock::new(|| {
 });
 
 /// The marker lines of a dialect, if it has any.
-pub(super) fn lines_of(dialect: Dialect) -> Option<&'static Lines> {
+pub(crate) fn lines_of(dialect: Dialect) -> Option<&'static Lines> {
     LINES.iter().find(|(known, _)| *known == dialect).map(|(_, lines)| lines)
 }
 

@@ -1,4 +1,9 @@
 //! What a configuration knows, laid out for the scanner.
+//!
+//! In goes a [`Config`]: dialects, tools, limits. Out come its openers by kind, its
+//! tools by their tags, the names that calls may begin with, the triggers that tell
+//! where something may begin, and how many bytes are held for a decision at most.
+//! It is set up once and shared by all parsers of the configuration.
 
 mod fill;
 mod marked;
@@ -7,75 +12,69 @@ mod tags;
 
 use std::sync::Arc;
 
-use super::config::{Config, MIN_HOLD};
-use super::names::Names;
-use super::signs::{Leads, Signs};
-use super::window::{Match, begins_tag};
-use crate::catalog::Catalog;
-use crate::dialect::{Block, Dialect, Lead, MarkedJson, ObjectKeys, React, Shape, Wrapper};
-pub(super) use marked::Marked;
-use marked::{MarkedLead, lines_of};
-pub(super) use named::NamedDialect;
+use crate::dialect::{
+    Announcer, Block, Dialect, MarkedJson, Named, ObjectKeys, Piece, REASONING_MARKS, React, ReasoningMark, Shape,
+    Wrapper,
+};
+use crate::json::window::{Match, begins_tag};
+use crate::parse::config::{Config, HOLD_SLACK, MIN_HOLD};
+use crate::parse::marks::head::begins_token;
+use crate::parse::marks::names::Names;
+use crate::parse::marks::triggers::{Leads, MarkLeads, Triggers};
+use crate::tools::Catalog;
+pub(crate) use marked::Marked;
+use marked::{Marker, lines_of};
+pub(crate) use named::NamedDialect;
 use tags::tag_tools;
-pub(super) use tags::{TagParameter, TagTool};
-
-/// Tags around reasoning. They do not nest, and any closes any.
-pub(in crate::parse) const THINK_TAGS: [&str; 2] = ["think", "thinking"];
+pub(crate) use tags::{TagParameter, TagTool};
 
 /// An element dialect's block, and the dialect.
-pub(in crate::parse) type BlockRef = (Dialect, &'static Block);
+pub(crate) type BlockRef = (Dialect, &'static Block);
 
 /// What a configuration knows; shared by parsers of the same configuration.
 #[derive(Debug)]
-pub(in crate::parse) struct Tables {
-    pub(in crate::parse) config: Config,
-    pub(in crate::parse) blocks: Vec<BlockRef>,
-    pub(in crate::parse) tools: Vec<TagTool>,
+pub(crate) struct Tables {
+    pub(crate) config: Config,
+    pub(crate) blocks: Vec<BlockRef>,
+    pub(crate) tools: Vec<TagTool>,
     /// The dialect of tools' tags.
-    tags: Option<Dialect>,
+    pub(crate) tags: Option<Dialect>,
     /// Tags of `tools`, sorted, and their indices.
     tool_tags: Vec<(String, usize)>,
     /// The dialect of marker lines.
-    pub(in crate::parse) marked: Option<Marked>,
+    pub(crate) marked: Option<Marked>,
     /// The dialects of literal markers, by marker.
-    pub(in crate::parse) wrapped: Vec<(&'static Wrapper, Marked)>,
+    pub(crate) wrapped: Vec<(&'static Wrapper, Marked)>,
     /// Whether leaked tokens of chat templates are taken off: wherever calls are read.
-    pub(in crate::parse) tokens: bool,
+    pub(crate) tokens: bool,
+    /// Marks around reasoning beside the think tags.
+    pub(crate) marks: Vec<&'static ReasoningMark>,
     /// The dialects whose openers hold a name.
-    pub(in crate::parse) named: Vec<NamedDialect>,
+    pub(crate) named: Vec<NamedDialect>,
     /// What these and what stands around their calls begin with, behind the `<` or `[`.
-    pub(in crate::parse) named_leads: Leads,
+    pub(crate) named_leads: Leads,
+    /// What all openers begin with.
+    pub(crate) openers: MarkLeads,
+    /// The same of the marks around reasoning.
+    pub(crate) mark_leads: Leads,
     /// Names that calls without a marker may begin with.
-    pub(in crate::parse) names: Names,
+    pub(crate) names: Names,
     /// The dialect of ReAct's words.
-    pub(in crate::parse) react: Option<(Dialect, &'static React)>,
+    pub(crate) react: Option<(Dialect, &'static React)>,
     /// The dialect of calls in Python's syntax.
-    pub(in crate::parse) python: Option<Dialect>,
+    pub(crate) python: Option<Dialect>,
     /// The dialect of objects that are calls without a marker, and their keys.
-    pub(in crate::parse) json: Option<(Dialect, &'static ObjectKeys)>,
+    pub(crate) json: Option<(Dialect, &'static ObjectKeys)>,
+    /// The dialect in which a name on a line and an object are a call.
+    pub(crate) name_line: Option<Dialect>,
     /// Where something may begin.
-    pub(in crate::parse) signs: Signs,
+    pub(crate) triggers: Triggers,
     /// Most bytes that are held for a decision.
-    pub(in crate::parse) hold: usize,
-}
-
-/// What an opening tag opens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::parse) enum Opener {
-    /// Index into [`Tables::blocks`].
-    Block(usize),
-    /// The dialect of tools' tags, and an index into [`Tables::tools`].
-    Tool(Dialect, usize),
-    /// Index into [`Tables::wrapped`].
-    Wrapper(usize),
-    /// Index into [`Tables::named`], and the way in which its call is written.
-    Named(usize, usize),
-    /// Index into [`Tables::named`]: what stands around its calls, and whether it opens.
-    Group(usize, bool),
+    pub(crate) hold: usize,
 }
 
 impl Tables {
-    pub(in crate::parse) fn new(config: Config) -> Self {
+    pub(crate) fn new(config: Config) -> Self {
         let mut tables = Tables {
             blocks: Vec::new(),
             tools: Vec::new(),
@@ -84,17 +83,27 @@ impl Tables {
             marked: None,
             wrapped: Vec::new(),
             tokens: config.dialects.iter().next().is_some(),
+            marks: Vec::new(),
             named: Vec::new(),
             named_leads: Leads::default(),
+            openers: MarkLeads::default(),
+            mark_leads: Leads::default(),
             names: Names::default(),
             react: None,
             python: None,
             json: None,
-            signs: Signs::default(),
+            name_line: None,
+            triggers: Triggers::default(),
             hold: MIN_HOLD,
             config,
         };
         tables.tools = tables.config.catalog.as_deref().map(tag_tools).unwrap_or_default();
+        // Real tools have a parameter `thought`, and a tag of its name is theirs.
+        let is_known = |name: &str| {
+            let tools = tables.config.catalog.iter().flat_map(|catalog| catalog.tools());
+            tools.into_iter().any(|tool| tool.name == name || tool.parameters().any(|p| p.name == name))
+        };
+        tables.marks = REASONING_MARKS.iter().filter(|mark| !mark.tag().is_some_and(is_known)).collect();
         let knows_tools = tables.config.catalog.is_some();
         for dialect in tables.config.dialects.iter() {
             match &dialect.spec().shape {
@@ -107,10 +116,13 @@ impl Tables {
                 Shape::Json(keys) => tables.json = knows_tools.then_some((dialect, *keys)),
             }
         }
-        if tables.python.is_some() || tables.json.is_some() || tables.react.is_some() {
+        if knows_tools {
+            tables.name_line = tables.named.iter().find(|known| known.named.name_line).map(|known| known.dialect);
+        }
+        if tables.python.is_some() || tables.json.is_some() || tables.react.is_some() || tables.name_line.is_some() {
             tables.names = tables.config.catalog.as_deref().map(Names::new).unwrap_or_default();
         }
-        tables.fill_signs();
+        tables.fill_triggers();
         tables
     }
 
@@ -124,48 +136,78 @@ impl Tables {
 
     fn add_marked(&mut self, dialect: Dialect, spec: &'static MarkedJson) {
         self.named.extend(spec.named.map(|named| NamedDialect::new(dialect, named)));
-        let marked = |lead| Marked { dialect, spec, lead };
-        match &spec.lead {
-            Lead::Line { .. } => {
-                self.marked = lines_of(dialect).map(|lines| marked(MarkedLead::Lines(lines)));
+        let marked = |marker| Marked { dialect, spec, marker };
+        match &spec.announcer {
+            Announcer::Line { .. } => {
+                self.marked = lines_of(dialect).map(|lines| marked(Marker::Lines(lines)));
             }
-            Lead::Marker(wrappers) => {
-                self.wrapped.extend(wrappers.iter().map(|w| (w, marked(MarkedLead::Wrapper(w)))));
+            Announcer::Marker(wrappers) => {
+                self.wrapped.extend(wrappers.iter().map(|w| (w, marked(Marker::Wrapper(w)))));
             }
         }
     }
 
-    /// Whether `text` begins with an opening tag that is known; yields it and its length.
-    pub(in crate::parse) fn opener(&self, text: &str, more: bool) -> Match<(Opener, usize)> {
-        let mut undecided = false;
-        for (i, (_, block)) in self.blocks.iter().enumerate() {
-            match begins_tag(text, block.tag, false, more) {
-                Match::Yes(length) => return Match::Yes((Opener::Block(i), length)),
-                Match::Undecided => undecided = true,
-                Match::No => {}
-            }
-        }
-        match self.tool_opener(text, more) {
-            Match::No if undecided => Match::Undecided,
-            found => found,
-        }
-    }
-
-    fn tool_opener(&self, text: &str, more: bool) -> Match<(Opener, usize)> {
-        let Some(name) = text.strip_prefix('<') else { return Match::No };
-        let Some(dialect) = self.tags.filter(|_| !self.tool_tags.is_empty()) else { return Match::No };
+    /// Whether `text` begins with the opening tag of a known tool; yields the tool's
+    /// index and the tag's length.
+    pub(crate) fn tool_opener(&self, text: &str, more: bool) -> Match<(usize, usize)> {
+        let Some(name) = text.strip_prefix('<').filter(|_| !self.tool_tags.is_empty()) else { return Match::No };
         let end = memchr::memchr(b'>', name.as_bytes());
         let name = &name[..end.unwrap_or(name.len())];
         let next = self.tool_tags.partition_point(|(tag, _)| tag.as_str() < name);
         match (self.tool_tags.get(next), end) {
-            (Some((tag, tool)), Some(end)) if tag == name => Match::Yes((Opener::Tool(dialect, *tool), end + 2)),
+            (Some((tag, tool)), Some(end)) if tag == name => Match::Yes((*tool, end + 2)),
             (Some((tag, _)), None) if more && tag.starts_with(name) => Match::Undecided,
             _ => Match::No,
         }
     }
 
+    /// The opener that `text` begins with, whatever follows it: its dialect, its length,
+    /// and whether it is whole. Only for who asks why it is none.
+    pub(crate) fn mark(&self, text: &str) -> Option<(Dialect, usize, bool)> {
+        let whole = |dialect, found: Match<usize>| match found {
+            Match::Yes(length) => Some((dialect, length, true)),
+            _ => None,
+        };
+        let blocks = self.blocks.iter().find_map(|(dialect, block)| {
+            let partial = || {
+                let same =
+                    text[1..].bytes().zip(block.tag.bytes()).take_while(|(found, wanted)| found == wanted).count();
+                let breaks_off =
+                    !text[1 + same..].starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == '>');
+                (text.starts_with('<') && same >= 2 && breaks_off).then_some((*dialect, 1 + same, false))
+            };
+            whole(*dialect, begins_tag(text, block.tag, false, false)).or_else(partial)
+        });
+        let tool = || whole(self.tags?, self.tool_opener(text, false).map(|(_, length)| length));
+        let wrapper = || {
+            self.wrapped
+                .iter()
+                .find_map(|(wrapper, marked)| whole(marked.dialect, begins_token(text, wrapper.open, false)))
+        };
+        let named = || {
+            let openers = |named: &'static Named| {
+                let heads = named.calls.iter().filter_map(|call| match call.head.first() {
+                    Some(Piece::Text(opener)) => Some(*opener),
+                    _ => None,
+                });
+                heads.chain(named.groups.iter().map(|group| group.open))
+            };
+            self.named.iter().find_map(|known| {
+                openers(known.named).find_map(|opener| whole(known.dialect, begins_token(text, opener, false)))
+            })
+        };
+        blocks.or_else(tool).or_else(wrapper).or_else(named)
+    }
+
+    /// Adds a marker, and how long it is waited for.
+    pub(crate) fn add_mark(&mut self, mark: &str) {
+        self.triggers.add_mark(mark);
+        self.openers.add_mark(mark);
+        self.hold = self.hold.max(mark.len() + HOLD_SLACK);
+    }
+
     /// The server and the tool that a name stands for, which may be `server.tool`.
-    pub(in crate::parse) fn split_name(&self, name: &str) -> (Option<String>, String) {
+    pub(crate) fn split_name(&self, name: &str) -> (Option<String>, String) {
         let whole = || (None, name.to_owned());
         let Some(catalog) = self.catalog().filter(|catalog| !catalog.knows(name)) else { return whole() };
         let mut splits = name.match_indices('.').map(|(at, _)| (&name[..at], &name[at + 1..]));
@@ -175,8 +217,13 @@ impl Tables {
         }
     }
 
+    /// The tool that a call means.
+    pub(crate) fn tool(&self, server: Option<&str>, name: &str) -> Option<&crate::tools::Tool> {
+        self.catalog()?.resolve(server, name).ok().map(|found| found.tool)
+    }
+
     /// The tools that are known; without, every name is accepted.
-    pub(in crate::parse) fn catalog(&self) -> Option<&Arc<Catalog>> {
+    pub(crate) fn catalog(&self) -> Option<&Arc<Catalog>> {
         self.config.catalog.as_ref()
     }
 }
@@ -184,18 +231,17 @@ impl Tables {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tool::Tool;
+    use crate::tools::Tool;
 
     #[test]
     fn openers_are_found_by_prefix_among_many_tools() {
         let tools = ["get", "get_weather", "search"].map(Tool::new);
         let config = Config { catalog: Some(Arc::new(Catalog::from_tools(tools))), ..Config::default() };
         let tables = Tables::new(config);
-        assert_eq!(tables.opener("<get>", true), Match::Yes((Opener::Tool(Dialect::ToolTag, 0), 5)));
-        assert_eq!(tables.opener("<get_wea", true), Match::Undecided);
-        assert_eq!(tables.opener("<get_wea", false), Match::No);
-        assert_eq!(tables.opener("<got", true), Match::No);
-        assert_eq!(tables.opener("<use_mcp_tool>", true), Match::Yes((Opener::Block(0), 14)));
-        assert_eq!(tables.opener("<access_mcp_", true), Match::Undecided);
+        assert_eq!(tables.tool_opener("<get>", true), Match::Yes((0, 5)));
+        assert_eq!(tables.tool_opener("<get_wea", true), Match::Undecided);
+        assert_eq!(tables.tool_opener("<get_wea", false), Match::No);
+        assert_eq!(tables.tool_opener("<got", true), Match::No);
+        assert_eq!(tables.tool_opener("<use_mcp_tool>", true), Match::No);
     }
 }

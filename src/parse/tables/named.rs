@@ -4,22 +4,22 @@ use crate::dialect::{Dialect, Named, Piece};
 
 /// A dialect whose openers hold a name.
 #[derive(Debug)]
-pub(in crate::parse) struct NamedDialect {
-    pub(in crate::parse) dialect: Dialect,
-    pub(in crate::parse) named: &'static Named,
+pub(crate) struct NamedDialect {
+    pub(crate) dialect: Dialect,
+    pub(crate) named: &'static Named,
     /// By bit, the bytes that stand second in what its calls and groups begin and end with.
     seconds: u128,
 }
 
 impl NamedDialect {
-    pub(super) fn new(dialect: Dialect, named: &'static Named) -> Self {
+    pub(crate) fn new(dialect: Dialect, named: &'static Named) -> Self {
         let mut this = NamedDialect { dialect, named, seconds: 0 };
         this.seconds = this.marks().filter_map(|mark| mark.as_bytes().get(1).copied()).fold(0, |bits, b| bits | bit(b));
         this
     }
 
     /// Openers of its calls, and openers and closers of its groups, in each spelling.
-    pub(super) fn marks(&self) -> impl Iterator<Item = String> {
+    pub(crate) fn marks(&self) -> impl Iterator<Item = String> {
         let heads = self.named.calls.iter().filter_map(|call| match call.head.first() {
             Some(Piece::Text(opener)) => Some(*opener),
             _ => None,
@@ -31,7 +31,7 @@ impl NamedDialect {
 
     /// Whether something of it may begin with `text`.
     #[inline]
-    pub(in crate::parse) fn may_begin(&self, text: &str) -> bool {
+    pub(crate) fn may_begin(&self, text: &str) -> bool {
         text.as_bytes().get(1).is_none_or(|second| self.seconds & bit(*second) != 0)
     }
 }

@@ -158,3 +158,20 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_text_that_is_to_be_one_value_has_nothing_beside_it() {
+    let fenced = read_value("```json\n{\"a\": 1}\n```\n").unwrap();
+    assert_eq!((fenced.value, fenced.repairs), (serde_json::json!({"a": 1}), vec![Repair::Fence]));
+    assert_eq!(read_value(" 7 ").unwrap().value, serde_json::json!(7));
+    for (text, unfinished) in [
+        ("{\"a\": 1} {\"b\": 2}", false),
+        ("so {\"a\": 1}", false),
+        ("{\"a\": {\"b\": 1}", true),
+        ("{\"a\": [1, {\"b\": \"c", true),
+        ("none", false),
+        ("", false),
+    ] {
+        assert_eq!(read_value(text).unwrap_err().unfinished, unfinished, "{text}");
+    }
+}

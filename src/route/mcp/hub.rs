@@ -7,88 +7,154 @@ use std::time::{Duration, Instant};
 
 use futures::FutureExt;
 use futures::future::{BoxFuture, join_all};
+use futures::stream::BoxStream;
 use serde_json::{Map, Value};
-use tokio::sync::watch;
 
 use super::config::{Config, ServerConfig};
-use super::connection::{Connection, Limits, MAX_CALL, MAX_CALLS};
-use super::content;
-use super::elicit::Elicitation;
-use super::prompts::{McpPrompt, PromptMessage};
-use super::request::{RequestError, seconds};
-use super::server::{Retry, Server, Start};
-use super::status::ServerStatus;
-use crate::catalog::Catalog;
+use super::environment;
+use super::server::{
+    Connection, Elicitation, McpError, McpPrompt, PromptMessage, RequestError, Retry, ServerEvent, ServerHandle,
+    ServerStatus, Settings, Start, States, resource_outcome, seconds, tool_outcome, with_media,
+};
 use crate::outcome::{Outcome, Status};
 use crate::route::{Invocation, Toolbox};
-use crate::tool::ACCESS_RESOURCE;
+use crate::tools::{ACCESS_RESOURCE, Catalog};
 
-/// Limit of a server's start, and again of its listing, where the configuration sets none.
-pub const DEFAULT_CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
-
-/// Limit of one call where the configuration sets none.
-pub const DEFAULT_CALL_TIMEOUT: Duration = Duration::from_secs(60);
-
-/// What a hub needs beside the configuration.
-#[derive(Clone)]
-pub struct Options {
-    /// Variables of this process. Servers get only those of the allow-list
-    /// (`PATH`, `HOME` and the like) and their own `env`.
-    pub environment: Vec<(OsString, OsString)>,
-    /// Limit of a start, and again of a listing, for servers that set none.
-    pub connect_timeout: Duration,
-    /// Limit of a call for servers that set none.
-    pub call_timeout: Duration,
-    /// Limit of a call however much progress its server reports; not below its other limit.
-    pub max_call: Duration,
-    /// Calls that run at once on a server that sets no number.
-    pub max_calls: NonZeroUsize,
-    /// When servers are started.
-    pub start: Start,
-    /// When a server that has gone is started anew.
-    pub retry: Retry,
-    /// What a server is told that asks back for input while a tool runs.
-    pub elicitation: Elicitation,
+/// Sets a [`Hub`] up. In whatever order options are set, the hub is the same.
+///
+/// Without [`inherit_env`](Self::inherit_env) or [`environment`](Self::environment) servers
+/// get an empty environment, in which no program is found by its name alone.
+#[derive(Default)]
+#[must_use = "a hub is there once it is connected"]
+pub struct HubBuilder {
+    config: Config,
+    servers: Vec<ServerConfig>,
+    environment: Vec<(OsString, OsString)>,
+    inherit_env: bool,
+    require_all: bool,
+    settings: Settings,
 }
 
-impl Options {
-    fn limits(&self, server: &ServerConfig) -> Limits {
-        Limits {
-            connect: server.connect_timeout.unwrap_or(self.connect_timeout),
-            call: server.call_timeout.unwrap_or(self.call_timeout),
-            most: self.max_call,
-            calls: server.max_calls.unwrap_or(self.max_calls),
-        }
-    }
-}
-
-impl Default for Options {
-    /// The default limits, and an empty environment: no program is found by its name alone.
-    fn default() -> Self {
-        Options {
-            environment: Vec::new(),
-            connect_timeout: DEFAULT_CONNECT_TIMEOUT,
-            call_timeout: DEFAULT_CALL_TIMEOUT,
-            max_call: MAX_CALL,
-            max_calls: MAX_CALLS,
-            start: Start::Eager,
-            retry: Retry::default(),
-            elicitation: Elicitation::Decline,
-        }
-    }
-}
-
-impl std::fmt::Debug for Options {
+impl std::fmt::Debug for HubBuilder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Options")
-            .field("connect_timeout", &self.connect_timeout)
-            .field("call_timeout", &self.call_timeout)
-            .field("max_call", &self.max_call)
-            .field("max_calls", &self.max_calls)
-            .field("start", &self.start)
-            .field("retry", &self.retry)
-            .field("elicitation", &self.elicitation)
+        f.debug_struct("HubBuilder")
+            .field("config", &self.config)
+            .field("servers", &self.servers)
+            .field("inherit_env", &self.inherit_env)
+            .field("require_all", &self.require_all)
+            .field("settings", &self.settings)
             .finish_non_exhaustive()
+    }
+}
+
+impl HubBuilder {
+    /// Adds the servers of a configuration, behind those of an earlier one.
+    pub fn config(mut self, config: Config) -> Self {
+        self.config.merge(config);
+        self
+    }
+
+    /// Adds a server, behind those of all configurations.
+    pub fn server(mut self, server: ServerConfig) -> Self {
+        self.servers.push(server);
+        self
+    }
+
+    /// Gives servers the variables of this process, as far as the allow-list has them:
+    /// `PATH`, `HOME` and the like. It is the one place where this library reads the
+    /// environment, and it does so only when it is told to.
+    pub fn inherit_env(mut self) -> Self {
+        self.inherit_env = true;
+        self
+    }
+
+    /// Gives servers these variables, as far as the allow-list has them. They come before
+    /// inherited ones of the same names; a server's own `env` comes before both.
+    pub fn environment(
+        mut self,
+        variables: impl IntoIterator<Item = (impl Into<OsString>, impl Into<OsString>)>,
+    ) -> Self {
+        self.environment.extend(variables.into_iter().map(|(name, value)| (name.into(), value.into())));
+        self
+    }
+
+    /// Makes [`connect`](Self::connect) fail where a server that is not disabled is not
+    /// ready. With [`Start::Lazy`] nothing is started, and only what is wrong in the
+    /// configuration is known.
+    pub fn require_all(mut self) -> Self {
+        self.require_all = true;
+        self
+    }
+
+    /// Limit of a start, and again of a listing, for servers that set none.
+    pub fn connect_timeout(mut self, limit: Duration) -> Self {
+        self.settings.connect_timeout = limit;
+        self
+    }
+
+    /// Limit of a call for servers that set none.
+    pub fn call_timeout(mut self, limit: Duration) -> Self {
+        self.settings.call_timeout = limit;
+        self
+    }
+
+    /// Limit of a call however much progress its server reports; not below its other limit.
+    pub fn max_call(mut self, limit: Duration) -> Self {
+        self.settings.max_call = limit;
+        self
+    }
+
+    /// Calls that run at once on a server that sets no number.
+    pub fn max_calls(mut self, calls: NonZeroUsize) -> Self {
+        self.settings.max_calls = calls;
+        self
+    }
+
+    /// When servers are started.
+    pub fn start(mut self, start: Start) -> Self {
+        self.settings.start = start;
+        self
+    }
+
+    /// When a server that has gone is started anew.
+    pub fn retry(mut self, retry: Retry) -> Self {
+        self.settings.retry = retry;
+        self
+    }
+
+    /// What a server is told that asks back for input while a tool runs.
+    pub fn elicitation(mut self, elicitation: Elicitation) -> Self {
+        self.settings.elicitation = elicitation;
+        self
+    }
+
+    /// Keeps the images, audio and blobs of results, as events ([`MEDIA_EVENT`](super::MEDIA_EVENT)) beside the
+    /// text, which has a note for each. Not kept by default: they are large, and outcomes are
+    /// stored with conversations.
+    pub fn keep_media(mut self, keep: bool) -> Self {
+        self.settings.media = keep;
+        self
+    }
+
+    /// Connects to all servers side by side and lists what they offer.
+    ///
+    /// It takes as long as the slowest server, at most its two limits; with
+    /// [`Start::Lazy`] it returns at once. Must be called within a tokio runtime.
+    ///
+    /// # Errors
+    /// [`McpError::NotReady`], with [`require_all`](Self::require_all) only: else a server
+    /// that fails is told of by [`Hub::servers`].
+    pub async fn connect(self) -> Result<Hub, McpError> {
+        let HubBuilder { mut config, servers, environment, inherit_env, require_all, settings } = self;
+        config.merge(servers.into_iter().collect());
+        let environment = environment::joined(environment, inherit_env);
+        let hub = Hub::connect(config, &environment.into(), settings).await;
+        let missing: Vec<_> = hub.servers().into_iter().filter(ServerStatus::has_failed).collect();
+        if require_all && !missing.is_empty() {
+            hub.shutdown().await;
+            return Err(McpError::not_ready(missing));
+        }
+        Ok(hub)
     }
 }
 
@@ -97,21 +163,21 @@ impl std::fmt::Debug for Options {
 /// A server that fails never keeps the others from working; its state and error
 /// are in [`servers`](Hub::servers). One that has gone is started anew by the
 /// next call that needs it; one that says that its lists have changed is asked
-/// again, and [`catalog`](Toolbox::catalog) then yields a new catalog. Call
+/// again, and [`catalog`](Toolbox::catalog) then yields a new catalog.
+/// [`states`](Hub::states) tells of all that. Call
 /// [`shutdown`](Hub::shutdown) at the end: it waits until every child process is
 /// gone. A hub that is dropped ends them too, but nobody waits.
 pub struct Hub {
     config: Config,
-    servers: Arc<Vec<Server>>,
+    servers: Arc<Vec<ServerHandle>>,
     offered: Arc<Offered>,
+    states: Arc<States>,
+    media: bool,
 }
 
 /// What all servers offer together.
 #[derive(Default)]
-struct Offered {
-    now: RwLock<Now>,
-    version: watch::Sender<u64>,
-}
+struct Offered(RwLock<Now>);
 
 #[derive(Clone, Default)]
 struct Now {
@@ -121,17 +187,15 @@ struct Now {
 
 impl Offered {
     fn now(&self) -> Now {
-        self.now.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Joins what the servers offer now, in the configuration's order.
-    fn join(&self, servers: &[Server]) {
-        let mut now = self.now.write().unwrap_or_else(PoisonError::into_inner);
-        let offers: Vec<_> = servers.iter().filter_map(Server::offer).collect();
+    fn join(&self, servers: &[ServerHandle]) {
+        let mut now = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let offers: Vec<_> = servers.iter().filter_map(ServerHandle::offer).collect();
         now.catalog = Arc::new(Catalog::new(offers.iter().map(|offer| offer.server.clone()).collect::<Vec<_>>()));
         now.prompts = offers.iter().flat_map(|offer| offer.prompts.iter().cloned()).collect();
-        drop(now);
-        self.version.send_modify(|version| *version += 1);
     }
 }
 
@@ -142,15 +206,15 @@ impl std::fmt::Debug for Hub {
 }
 
 impl Hub {
-    /// Connects to all servers side by side and lists what they offer.
-    ///
-    /// It takes as long as the slowest server, at most its two limits; with
-    /// [`Start::Lazy`] it returns at once. Must be called within a tokio runtime.
-    pub async fn connect(config: &Config, options: Options) -> Hub {
-        let environment: Arc<[(OsString, OsString)]> = options.environment.clone().into();
-        let offered = Arc::<Offered>::default();
+    /// Sets a hub up.
+    pub fn builder() -> HubBuilder {
+        HubBuilder::default()
+    }
+
+    async fn connect(config: Config, environment: &Arc<[(OsString, OsString)]>, settings: Settings) -> Hub {
+        let (offered, states) = (Arc::<Offered>::default(), Arc::<States>::default());
         // The servers need the way to each other's offers before they are all there.
-        let servers = Arc::new_cyclic(|servers: &Weak<Vec<Server>>| {
+        let servers = Arc::new_cyclic(|servers: &Weak<Vec<ServerHandle>>| {
             let start = |config: &ServerConfig| {
                 let (servers, offered) = (servers.clone(), offered.clone());
                 let changed = move || {
@@ -158,23 +222,16 @@ impl Hub {
                         offered.join(&servers);
                     }
                 };
-                let limits = options.limits(config);
-                Server::start(
-                    config,
-                    environment.clone(),
-                    limits,
-                    (options.start, options.retry, options.elicitation),
-                    Arc::new(changed),
-                )
+                ServerHandle::start(config, environment.clone(), settings, states.clone(), Arc::new(changed))
             };
             config.servers().iter().map(start).collect()
         });
-        if options.start == Start::Eager {
-            join_all(servers.iter().map(Server::settled)).await;
+        if settings.start == Start::Eager {
+            join_all(servers.iter().map(ServerHandle::settled)).await;
         }
         // One that was ready before all were set up could not say so.
         offered.join(&servers);
-        Hub { config: config.clone(), servers, offered }
+        Hub { config, servers, offered, states, media: settings.media }
     }
 
     /// The configuration that it was made from.
@@ -184,7 +241,30 @@ impl Hub {
 
     /// The servers and how they are now, in the configuration's order.
     pub fn servers(&self) -> Vec<ServerStatus> {
-        self.servers.iter().map(Server::status).collect()
+        self.servers.iter().map(ServerHandle::status).collect()
+    }
+
+    /// What happens to the servers: first the state of each as it is now, by name, then
+    /// every change, until the hub is gone. A reader that is more than a thousand events
+    /// behind misses the oldest.
+    ///
+    /// ```no_run
+    /// # async fn watch(hub: &toolgraft::Hub) {
+    /// use futures::StreamExt;
+    /// use toolgraft::route::mcp::ServerEventKind;
+    ///
+    /// let mut events = hub.states();
+    /// while let Some(event) = events.next().await {
+    ///     match event.kind {
+    ///         ServerEventKind::State { state, .. } => println!("{} is {state:?}", event.server),
+    ///         ServerEventKind::Respawn { restarts, .. } => println!("{}: start {restarts}", event.server),
+    ///         _ => {}
+    ///     }
+    /// }
+    /// # }
+    /// ```
+    pub fn states(&self) -> BoxStream<'static, ServerEvent> {
+        self.states.stream()
     }
 
     /// The servers' prompts now, server by server.
@@ -192,36 +272,31 @@ impl Hub {
         self.offered.now().prompts
     }
 
-    /// Told whenever the servers offer something else than before, with a number that grows.
-    pub fn changes(&self) -> watch::Receiver<u64> {
-        self.offered.version.subscribe()
-    }
-
     /// Ends a server's connection, if there is one, and starts it anew at once,
     /// however often it has failed. Waits until it is ready.
     ///
     /// # Errors
-    /// There is no such server, or it could not be reached; the text says why.
-    pub async fn restart(&self, server: &str) -> Result<(), String> {
+    /// There is no such server, or it could not be reached.
+    pub async fn restart(&self, server: &str) -> Result<(), McpError> {
         match self.server(server) {
             Some(found) => found.restart().await,
-            None => Err(self.no_server(server)),
+            None => Err(self.unknown(server)),
         }
     }
 
     /// A server's prompt with its arguments filled in, as messages to send.
     ///
     /// # Errors
-    /// The server is not there, or refuses; the text says why.
+    /// The server is not there, or refuses.
     pub async fn prompt(
         &self,
         server: &str,
         name: &str,
         arguments: Map<String, Value>,
-    ) -> Result<Vec<PromptMessage>, String> {
+    ) -> Result<Vec<PromptMessage>, McpError> {
         let connection = self.connection(server).await?;
         let answer = connection.prompt(name, arguments).await;
-        answer.map_err(|error| format!("server {server:?}: prompt {name:?}: {error}"))
+        answer.map_err(|error| McpError::request(server, format!("prompt {name:?}"), error))
     }
 
     /// Ends all connections and child processes, side by side; further calls fail.
@@ -229,7 +304,7 @@ impl Hub {
     /// A child gets about two seconds after the end of its standard input, then
     /// TERM and two more, then KILL.
     pub async fn shutdown(&self) {
-        join_all(self.servers.iter().map(Server::shutdown)).await;
+        join_all(self.servers.iter().map(ServerHandle::shutdown)).await;
     }
 
     async fn run(&self, invocation: Invocation) -> Outcome {
@@ -241,7 +316,7 @@ impl Hub {
         if let Some(server) = named.and_then(|name| self.server(name)).filter(|server| server.offer().is_none())
             && let Err(absent) = server.connection().await
         {
-            return Outcome::error(absent);
+            return Outcome::error(absent.to_string());
         }
         let catalog = self.offered.now().catalog;
         let found = match catalog.find(named, &invocation.tool) {
@@ -251,12 +326,16 @@ impl Hub {
         let name = found.server.as_deref().unwrap_or_default();
         let connection = match self.connection(name).await {
             Ok(connection) => connection,
-            Err(absent) => return Outcome::error(absent),
+            Err(absent) => return Outcome::error(absent.to_string()),
         };
         match connection.call(&found.name, invocation.arguments).await {
-            Ok((result, answer)) => content::tool_outcome(&result, &answer),
+            Ok((result, answer)) => self.kept(tool_outcome(&result, &answer), &result),
             Err(error) => failure(name, &format!("tool {:?}", found.name), &error),
         }
+    }
+
+    fn kept(&self, outcome: Outcome, result: &Value) -> Outcome {
+        if self.media { with_media(outcome, result) } else { outcome }
     }
 
     async fn read(&self, invocation: Invocation) -> Outcome {
@@ -269,10 +348,10 @@ impl Hub {
         };
         let connection = match self.connection(&name).await {
             Ok(connection) => connection,
-            Err(absent) => return Outcome::error(absent),
+            Err(absent) => return Outcome::error(absent.to_string()),
         };
         match connection.read(uri).await {
-            Ok((result, answer)) => content::resource_outcome(&result, &answer),
+            Ok((result, answer)) => self.kept(resource_outcome(&result, &answer), &result),
             Err(error) if error.is_unknown_method() => Outcome::error(format!("server {name:?} has no resources")),
             Err(error) => failure(&name, &format!("resource {uri:?}"), &error),
         }
@@ -287,28 +366,24 @@ impl Hub {
         let catalog = self.offered.now().catalog;
         let found = catalog.resource_server(named, uri).and_then(|server| server.name.clone());
         found.ok_or_else(|| match named {
-            Some(name) => self.no_server(name),
+            Some(name) => self.unknown(name).to_string(),
             None => format!("no single server has the resource {uri:?}: name its server"),
         })
     }
 
-    fn no_server(&self, name: &str) -> String {
-        let names: Vec<_> = self.servers.iter().map(Server::name).collect();
-        match names.as_slice() {
-            [] => format!("no server {name:?}: none is configured"),
-            names => format!("no server {name:?}; there are: {}", names.join(", ")),
-        }
+    fn unknown(&self, name: &str) -> McpError {
+        McpError::unknown(name, self.servers.iter().map(|server| server.name().to_owned()).collect())
     }
 
-    fn server(&self, name: &str) -> Option<&Server> {
+    fn server(&self, name: &str) -> Option<&ServerHandle> {
         self.servers.iter().find(|server| server.name() == name)
     }
 
     /// A server's connection; the server is started where it is not there.
-    async fn connection(&self, name: &str) -> Result<Arc<Connection>, String> {
+    async fn connection(&self, name: &str) -> Result<Arc<Connection>, McpError> {
         match self.server(name) {
             Some(server) => server.connection().await,
-            None => Err(self.no_server(name)),
+            None => Err(self.unknown(name)),
         }
     }
 }
@@ -316,7 +391,7 @@ impl Hub {
 /// An outcome for a request that has no result.
 fn failure(server: &str, what: &str, error: &RequestError) -> Outcome {
     match error {
-        RequestError::TimedOut(limit, noise) => {
+        RequestError::TimedOut { limit, noise } => {
             let noise = noise.as_deref().map(|noise| format!("; {noise}")).unwrap_or_default();
             let limit = seconds(*limit);
             let text = format!("server {server:?}: {what}: no answer within {limit}; the call was cancelled{noise}");
@@ -338,5 +413,42 @@ impl Toolbox for Hub {
             Outcome { took: Some(started.elapsed()), ..outcome }
         }
         .boxed()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_may_be_set_in_any_order() {
+        type Step = fn(HubBuilder) -> HubBuilder;
+        let steps: [Step; 11] = [
+            |hub| hub.config([ServerConfig::stdio("a", "x", [""; 0])].into_iter().collect()),
+            |hub| hub.server(ServerConfig::stdio("b", "x", [""; 0])),
+            HubBuilder::inherit_env,
+            |hub| hub.environment([("PATH", "/ours")]),
+            HubBuilder::require_all,
+            |hub| hub.connect_timeout(Duration::from_secs(1)).call_timeout(Duration::from_secs(2)),
+            |hub| hub.max_call(Duration::from_secs(3)),
+            |hub| hub.max_calls(NonZeroUsize::MIN),
+            |hub| hub.start(Start::Lazy),
+            |hub| hub.retry(Retry::default()),
+            |hub| hub.elicitation(Elicitation::Defaults),
+        ];
+        let built = |steps: &mut dyn Iterator<Item = &Step>| {
+            let HubBuilder { mut config, servers, environment, inherit_env, require_all, settings } =
+                steps.fold(Hub::builder(), |hub, step| step(hub));
+            config.merge(servers.into_iter().collect());
+            (config, environment::joined(environment, inherit_env), require_all, format!("{settings:?}"))
+        };
+        let forwards = built(&mut steps.iter());
+        assert_eq!(forwards, built(&mut steps.iter().rev()));
+        let (config, environment, require_all, settings) = forwards;
+        let names: Vec<_> = config.servers().iter().map(|server| server.name.as_str()).collect();
+        assert_eq!((names, require_all), (vec!["a", "b"], true));
+        assert!(settings.contains("Lazy") && settings.contains("Defaults"), "{settings}");
+        let paths: Vec<_> = environment.iter().filter(|(name, _)| name == "PATH").collect();
+        assert_eq!(paths, [&(OsString::from("PATH"), OsString::from("/ours"))]);
     }
 }

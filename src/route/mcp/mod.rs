@@ -1,26 +1,40 @@
 //! MCP servers as a toolbox: configuration, connections over stdio, streamable HTTP and legacy HTTP+SSE, calls.
 //!
-//! [`Config`] reads the `mcpServers` files of other clients; [`Hub::connect`]
-//! starts all servers side by side and lists what they offer; the [`Hub`] is a
-//! [`Toolbox`](super::Toolbox). A server that is missing, slow, broken or dead is
-//! a [`ServerStatus`] with an error, and a call to it an outcome that says so.
+//! In: a [`Config`], read from the `mcpServers` files of other clients, and calls. Out: one
+//! catalog of all servers, outcomes, and how each server is. [`Hub::builder`](crate::Hub::builder) sets a [`Hub`](crate::Hub)
+//! up, which is a [`Toolbox`](super::Toolbox); connecting starts all servers side by side and
+//! lists what they offer. A server that is missing, slow, broken or dead is a
+//! [`ServerStatus`] with an error, and a call to it an outcome that says so.
 //!
 //! A server that has gone is started anew by the next call that needs it; one
-//! whose lists have changed is asked again.
+//! whose lists have changed is asked again. [`Hub::states`](crate::Hub::states) tells of it.
 //!
-//! Out of scope: OAuth, sampling, roots; of elicitation only a form's defaults can be
-//! accepted ([`Elicitation`]).
+//! How a call passes:
+//!
+//! ```text
+//! Invocation ─▶ hub: which server has the tool?
+//!                └▶ server: is it there? else its actor starts it
+//!                    └▶ connection: a permit, a request with a deadline
+//!                        └▶ transport: bytes out, bytes in, messages
+//! Outcome ◀─ content ◀─ answer ◀──────┘
+//! ```
+//!
+//! `config` stands below all three; hub, server and transport each know only what is behind them.
+//!
+//! Of elicitation (a server asks a person for input) the hub knows two answers, and the program
+//! says which: no, or a form with the defaults that the server itself proposes
+//! ([`Elicitation`]). Out of scope: a person's own answer to it, OAuth, sampling, roots.
 //!
 //! ```no_run
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! use toolgraft::route::mcp::{Config, Hub, Options};
+//! use toolgraft::Hub;
 //! use toolgraft::route::{Invocation, Toolbox};
+//! use toolgraft::route::mcp::Config;
 //!
 //! let text = std::fs::read_to_string(".mcp.json")?;
 //! let config = Config::parse(&text, ".mcp.json", &|name| std::env::var(name).ok())?;
-//! let options = Options { environment: std::env::vars_os().collect(), ..Options::default() };
-//! let hub = Hub::connect(&config, options).await;
+//! let hub = Hub::builder().config(config).inherit_env().connect().await?;
 //! for tool in hub.catalog().tools() {
 //!     println!("{} of {:?}", tool.name, tool.server);
 //! }
@@ -31,35 +45,17 @@
 //! # }
 //! ```
 
-mod answer;
 mod config;
-mod connection;
-mod content;
-mod deadlines;
-mod elicit;
-mod events;
-mod handshake;
-mod http;
-mod hub;
-mod listen;
-mod listing;
-mod message;
-mod prompts;
-mod request;
-mod scan;
+mod environment;
+pub(crate) mod hub;
 mod server;
-mod shake;
-mod sse;
-mod status;
-mod stdio;
-mod streamable;
+mod transport;
 
-pub use config::{Config, ConfigError, Environment, HttpTransport, ServerConfig, TransportConfig};
-pub use connection::{MAX_CALL, MAX_CALLS};
-pub use content::META_EVENT;
-pub use elicit::Elicitation;
-pub use hub::{DEFAULT_CALL_TIMEOUT, DEFAULT_CONNECT_TIMEOUT, Hub, Options};
-pub use prompts::{McpPrompt, PromptArgument, PromptMessage};
-pub use server::{Retry, Start};
-pub use status::{ServerState, ServerStatus};
-pub use stdio::STDERR_TAIL;
+pub use config::{Config, ConfigError, EntryError, Environment, HttpTransport, ServerConfig, TransportConfig};
+pub use hub::HubBuilder;
+pub use server::{
+    DEFAULT_CALL_TIMEOUT, DEFAULT_CONNECT_TIMEOUT, Elicitation, MAX_CALL, MAX_CALLS, MEDIA_EVENT, META_EVENT, McpError,
+    McpPrompt, PromptArgument, PromptMessage, RequestError, Retry, ServerEvent, ServerEventKind, ServerState,
+    ServerStatus, Start,
+};
+pub use transport::stdio::STDERR_TAIL;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{ImportError, at_line};
+use super::error::{ImportError, at_line};
 use crate::message::chunk::{Calls, Choice, Chunk};
 use crate::message::{DeltaKind, FinishReason};
 use crate::transcript::{Cut, CutReason, Finish, Note, Recording, Round, Sent, TimedDelta, json};
@@ -19,7 +19,7 @@ pub(super) fn is_sse(text: &str) -> bool {
 }
 
 pub(super) fn import(text: &str) -> Result<Recording, ImportError> {
-    let mut stream = Stream::default();
+    let mut stream = ChunkReader::default();
     if json::parse::<Chunk>(text).is_ok() {
         // One object, perhaps over several lines: a completion, or a single chunk.
         stream.line(1, text.trim())?;
@@ -39,7 +39,7 @@ pub(super) fn import(text: &str) -> Result<Recording, ImportError> {
 }
 
 #[derive(Default)]
-struct Stream {
+struct ChunkReader {
     recording: Recording,
     /// The chunks' `id` in this answer.
     id: Option<String>,
@@ -50,7 +50,7 @@ struct Stream {
     calls: Calls,
 }
 
-impl Stream {
+impl ChunkReader {
     fn line(&mut self, number: usize, line: &str) -> Result<(), ImportError> {
         let data = match line.strip_prefix("data:") {
             Some(data) => data.trim_start(),
@@ -64,7 +64,7 @@ impl Stream {
             self.done = true;
             return Ok(());
         }
-        let chunk: Chunk = json::parse(data).map_err(|e| shift(at_line(number, &e), line.len() - data.len()))?;
+        let chunk: Chunk = json::parse(data).map_err(|e| shift(at_line(number, e), line.len() - data.len()))?;
         self.chunk(number, chunk);
         Ok(())
     }
@@ -167,7 +167,9 @@ impl Stream {
 
 fn shift(error: ImportError, by: usize) -> ImportError {
     match error {
-        ImportError::Json { line, column, message } => ImportError::Json { line, column: column + by, message },
+        ImportError::Json { line, column, message, source } => {
+            ImportError::Json { line, column: column + by, message, source }
+        }
         other => other,
     }
 }

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{ImportError, at};
+use super::error::{ImportError, at};
 use crate::message::{DeltaKind, FinishReason, Message, Role};
 use crate::outcome::Outcome;
 use crate::transcript::{
@@ -11,7 +11,7 @@ use crate::transcript::{
 };
 
 #[derive(Deserialize)]
-struct Entry {
+struct ClineMessage {
     role: Role,
     content: Content,
     #[serde(default, rename = "modelInfo")]
@@ -32,7 +32,7 @@ enum Content {
 }
 
 pub(super) fn import(text: &str) -> Result<Recording, ImportError> {
-    let entries: Vec<Entry> = json::parse(text).map_err(|e| at(&e))?;
+    let entries: Vec<ClineMessage> = json::parse(text).map_err(at)?;
     let mut recording = Recording::default();
     let mut next = Round::default();
     for (n, entry) in entries.into_iter().enumerate() {

@@ -1,17 +1,17 @@
 //! Objects with a `text`, one a line.
 
 use serde::Deserialize;
+use serde::de::Error as _;
 use serde_json::Value;
 
-use super::{ImportError, at_line};
-use crate::catalog::Catalog;
+use super::error::{ImportError, at_line};
 use crate::message::chunk::{Calls, ToolDelta};
 use crate::message::{DeltaKind, FinishReason};
-use crate::tool::Tool;
+use crate::tools::{Catalog, Tool};
 use crate::transcript::{Finish, Note, Recording, Round, Session, TimedDelta, json};
 
 #[derive(Deserialize)]
-struct Line {
+struct TextLine {
     #[serde(default)]
     id: Value,
     #[serde(default)]
@@ -22,7 +22,7 @@ struct Line {
     reasoning: Option<String>,
     /// The text and the reasoning as they were streamed.
     #[serde(default)]
-    chunks: Option<Vec<Piece>>,
+    chunks: Option<Vec<TextPiece>>,
     #[serde(default)]
     finish_reason: Option<FinishReason>,
     #[serde(default)]
@@ -35,7 +35,7 @@ struct Line {
 }
 
 #[derive(Deserialize)]
-struct Piece {
+struct TextPiece {
     /// Content.
     #[serde(default, alias = "content")]
     c: Option<String>,
@@ -45,23 +45,22 @@ struct Piece {
 }
 
 pub(super) fn import(text: &str) -> Result<Vec<Recording>, ImportError> {
-    if let Ok(line) = json::parse::<Line>(text) {
+    if let Ok(line) = json::parse::<TextLine>(text) {
         return Ok(vec![line.recording(1)]);
     }
     let lines = text.split('\n').enumerate().filter(|(_, line)| !line.trim().is_empty());
     lines
         .map(|(n, line)| {
-            let parsed: Line = json::parse(line).map_err(|e| at_line(n + 1, &e))?;
+            let parsed: TextLine = json::parse(line).map_err(|e| at_line(n + 1, e))?;
             if parsed.text.is_none() && parsed.reasoning.is_none() && parsed.chunks.is_none() {
-                let message = "missing field `text`".to_owned();
-                return Err(ImportError::Json { line: n + 1, column: 1, message });
+                return Err(at_line(n + 1, serde_json::Error::missing_field("text")));
             }
             Ok(parsed.recording(n + 1))
         })
         .collect()
 }
 
-impl Line {
+impl TextLine {
     fn recording(self, number: usize) -> Recording {
         let title = match &self.id {
             Value::Null => None,

@@ -3,24 +3,28 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::catalog::Server;
-use crate::tool::{Resource, Tool, ToolChoice};
-use crate::turn::{Remark, TurnConfig, Voice, VoiceError};
+use crate::dialect::DialectSet;
+use crate::event::{Collector, Entry};
+use crate::message::FinishReason;
+use crate::parse::{self, Parser};
+use crate::tools::{Resource, Server, Tool, ToolChoice};
+use crate::turn::Setup;
+use crate::turn::{ModelNote, TurnConfig, Wording, WordingError};
 use crate::validate::Validator;
 
 /// Words in a dialect.
 struct In(Dialect);
 
-impl Voice for In {
+impl Wording for In {
     fn system(&self, _: &ToolChoice) -> String {
         String::new()
     }
 
-    fn replies(&self, _: &crate::conversation::Replies<'_>) -> Result<String, VoiceError> {
+    fn replies(&self, _: &crate::conversation::Replies<'_>) -> Result<String, WordingError> {
         Ok(String::new())
     }
 
-    fn remark(&self, _: Remark<'_>) -> String {
+    fn note(&self, _: ModelNote<'_>) -> String {
         String::new()
     }
 
@@ -54,12 +58,19 @@ fn again(setup: &Setup, dialect: Dialect, text: &str) -> Result<Value, String> {
     entry.result.map(|call| call.arguments).map_err(|rejected| rejected.message)
 }
 
+fn parsed(mut parser: Parser, text: &str) -> Option<Entry> {
+    let mut message = Collector::new();
+    parser.push(text, &mut |event| message.push(event));
+    parser.finish(&FinishReason::ToolCalls, &mut |event| message.push(event));
+    message.finish().entries.into_iter().next()
+}
+
 #[test]
 fn a_call_is_read_and_written_in_every_dialect() {
     for dialect in Dialect::ALL.iter().copied() {
         let setup = setup(dialect);
         for arguments in [r#"{"city":"Oslo </tool> TYPE: MCP </arguments>"}"#, "", "{}"] {
-            let Read { result, raw, .. } = read(&setup, call("weather__get_weather", arguments));
+            let NativeRead { result, raw, .. } = setup.natives.read(call("weather__get_weather", arguments));
             let call = result.unwrap();
             assert_eq!((call.server.as_deref(), call.tool.as_str()), (Some("weather"), "get_weather"));
             assert_eq!((call.dialect, &call.repairs), (dialect, &Vec::new()));
@@ -78,13 +89,13 @@ fn a_name_is_taken_as_it_is_on_the_wire_alone_or_with_its_server() {
         ("weather.get_weather", Some("weather")),
         ("web/search", Some("web")),
     ] {
-        let call = read(&setup, call(name, "{}")).result.unwrap();
+        let call = setup.natives.read(call(name, "{}")).result.unwrap();
         assert_eq!(call.server.as_deref(), server, "{name}");
     }
-    let unknown = read(&setup, call("get_wether", "{}")).result.unwrap_err();
+    let unknown = setup.natives.read(call("get_wether", "{}")).result.unwrap_err();
     assert_eq!((unknown.kind, unknown.nearest), (RejectedKind::UnknownTool, vec!["get_weather".to_owned()]));
     for name in ["", "  ", "</tool_name>"] {
-        assert!(read(&setup, call(name, "{}")).result.is_err(), "{name:?}");
+        assert!(setup.natives.read(call(name, "{}")).result.is_err(), "{name:?}");
     }
 }
 
@@ -93,7 +104,7 @@ fn a_resource_is_read_from_the_server_that_is_named() {
     for dialect in [Dialect::UseMcpTool, Dialect::TypeMarker] {
         let setup = setup(dialect);
         let arguments = r#"{"server_name": "web", "uri": "web://1"}"#;
-        let read = read(&setup, call(ACCESS_RESOURCE, arguments));
+        let read = setup.natives.read(call(ACCESS_RESOURCE, arguments));
         let call = read.result.unwrap();
         assert_eq!((call.server.as_deref(), call.tool.as_str()), (Some("web"), ACCESS_RESOURCE));
         assert_eq!(call.arguments, json!({"uri": "web://1"}));
@@ -105,18 +116,30 @@ fn a_resource_is_read_from_the_server_that_is_named() {
 fn broken_arguments_are_mended_as_elsewhere_or_a_mistake_that_the_model_reads() {
     for dialect in [Dialect::UseMcpTool, Dialect::TypeMarker, Dialect::ToolTag] {
         let setup = setup(dialect);
-        let mended = read(&setup, call("get_weather", r#"{"city": "Oslo",}"#)).result.unwrap();
+        let mended = setup.natives.read(call("get_weather", r#"{"city": "Oslo",}"#)).result.unwrap();
         assert_eq!(mended.arguments, json!({"city": "Oslo"}));
         assert!(!mended.repairs.is_empty());
 
         for arguments in [r#"{"city": "Oslo" ! }"#, r#"{"city": Oslo! }} {"#, r#"{"city": "Oslo"}{"city": "Bergen"}"#] {
-            let Read { result, raw, .. } = read(&setup, call("get_weather", arguments));
+            let NativeRead { result, raw, .. } = setup.natives.read(call("get_weather", arguments));
             let rejected = result.expect_err(arguments);
             assert_eq!((rejected.kind, &rejected.raw, rejected.dialect), (RejectedKind::Malformed, &raw, dialect));
             assert!(raw.contains(arguments), "nothing of it is lost: {raw}");
         }
 
-        let cut = read(&setup, call("get_weather", r#"{"city": "Os"#)).result.unwrap_err();
+        let cut = setup.natives.read(call("get_weather", r#"{"city": "Os"#)).result.unwrap_err();
         assert_eq!(cut.kind, RejectedKind::Truncated, "{}", cut.message);
     }
+}
+
+#[test]
+fn arguments_past_a_limit_are_refused_as_those_of_a_call_in_text() {
+    let limits = Limits { call_bytes: 40, depth: 2, ..Limits::default() };
+    let setup = setup(Dialect::UseMcpTool);
+    let natives = Natives::new(Dialect::UseMcpTool, limits, &setup.catalog);
+    let kind = |arguments: &str| natives.read(call("get_weather", arguments)).result.err().map(|r| r.kind);
+    assert_eq!(kind(r#"{"city": ["[[[{{{ \"["]}"#), None, "brackets in strings nest nothing");
+    assert_eq!(kind(r#"{"city": [["x"]]}"#), Some(RejectedKind::Limit));
+    assert_eq!(kind(&format!("{{\"city\": \"{}\"}}", "x".repeat(28))), None);
+    assert_eq!(kind(&format!("{{\"city\": \"{}\"}}", "x".repeat(29))), Some(RejectedKind::Limit));
 }

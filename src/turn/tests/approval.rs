@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn questions_are_asked_one_by_one_and_once_per_tool() {
-    let mut turn = started(TurnConfig { policy: Policy::new(Otherwise::AskOnce).allow("time"), ..allowing() });
+    let mut turn = started(TurnConfig { policy: Policy::new(DefaultDecision::AskOnce).allow("time"), ..allowing() });
     let time = call("time", &json!({"city": "Paris"}));
     says(&mut turn, &format!("{}{time}{}", paris(), paris()));
     let asked = |actions: &[Action]| {
@@ -27,7 +27,7 @@ fn questions_are_asked_one_by_one_and_once_per_tool() {
 #[test]
 fn a_tool_that_has_changed_since_it_was_approved_is_asked_about_again() {
     let asked = |granted: Definition| {
-        let config = TurnConfig { policy: Policy::new(Otherwise::AskOnce), ..allowing() };
+        let config = TurnConfig { policy: Policy::new(DefaultDecision::AskOnce), ..allowing() };
         let granted = Granted::from([((Some("demo".to_owned()), "weather".to_owned()), granted)]);
         let mut turn = Turn::new(setup(config), "Weather?".into(), granted).unwrap();
         actions(&mut turn);
@@ -56,12 +56,12 @@ fn a_tool_that_has_changed_since_it_was_approved_is_asked_about_again() {
 #[test]
 fn a_model_may_ask_for_approval_and_not_wave_it() {
     for (policy, wants, expected) in [
-        (Otherwise::Allow, json!(true), Some(AskReason::Policy)),
-        (Otherwise::Allow, json!("True"), Some(AskReason::Policy)),
-        (Otherwise::Allow, json!(false), None),
-        (Otherwise::AskOnce, json!(true), Some(AskReason::Policy)),
-        (Otherwise::AskOnce, json!(false), Some(AskReason::FirstUse)),
-        (Otherwise::Ask, json!(false), Some(AskReason::Policy)),
+        (DefaultDecision::Allow, json!(true), Some(AskReason::Policy)),
+        (DefaultDecision::Allow, json!("True"), Some(AskReason::Policy)),
+        (DefaultDecision::Allow, json!(false), None),
+        (DefaultDecision::AskOnce, json!(true), Some(AskReason::Policy)),
+        (DefaultDecision::AskOnce, json!(false), Some(AskReason::FirstUse)),
+        (DefaultDecision::Ask, json!(false), Some(AskReason::Policy)),
     ] {
         let mut turn = started(TurnConfig { policy: Policy::new(policy), ..allowing() });
         says(&mut turn, &call("weather", &json!({"city": "Paris", "requires_approval": wants})));
@@ -80,7 +80,7 @@ fn the_policy_sees_the_server_that_a_resource_is_read_from() {
         |name: &str, uri: &str| Server { name: Some(name.into()), resources: vec![resource(uri)], ..Server::default() };
     let catalog = Catalog::new([server("vault", "vault://key"), server("docs", "docs://start")]);
     let validator = Arc::new(Validator::new(Arc::new(catalog)));
-    let config = TurnConfig { policy: Policy::new(Otherwise::Allow).deny("vault/*"), ..allowing() };
+    let config = TurnConfig { policy: Policy::new(DefaultDecision::Allow).deny("vault/*"), ..allowing() };
     let setup = Arc::new(Setup::new(config, validator, Arc::new(Plain)));
     let read = |server: &str, uri: &str| {
         format!("<access_mcp_resource><server_name>{server}</server_name><uri>{uri}</uri></access_mcp_resource>")

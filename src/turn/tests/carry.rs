@@ -1,10 +1,9 @@
 //! The model's reasoning goes back to it.
 
 use super::*;
+use crate::message::{CarryReasoning, TokenCounter};
 use crate::parse;
 use crate::prompt::Options;
-use crate::reasoning::CarryReasoning;
-use crate::tokens::TokenCounter;
 
 fn config(carry: CarryReasoning, cap: usize) -> TurnConfig {
     let tokens = Some(TokenCounter::new(|text| text.chars().count()));
@@ -13,8 +12,8 @@ fn config(carry: CarryReasoning, cap: usize) -> TurnConfig {
 
 fn spoken(config: TurnConfig) -> Arc<Setup> {
     let plain = setup(config.clone());
-    let voice = PromptVoice::new(plain.catalog.clone(), &Options::default(), &config).unwrap();
-    Arc::new(Setup::new(config, plain.validator.clone(), Arc::new(voice)))
+    let wording = PromptWording::new(plain.catalog.clone(), &Options::default(), &config).unwrap();
+    Arc::new(Setup::new(config, plain.validator.clone(), Arc::new(wording)))
 }
 
 /// What the third request of a turn tells after the first and the second message.
@@ -31,7 +30,7 @@ fn told(config: TurnConfig) -> (String, String) {
     let sent = actions(&mut turn);
     let request = super::rounds::sent(&sent).clone();
     // A stored conversation tells the same.
-    let stored = serde_json::to_string(&turn.conversation).unwrap();
+    let stored = serde_json::to_string(&turn.shared.conversation).unwrap();
     let mut resumed = Turn::new(setup, serde_json::from_str(&stored).unwrap(), Granted::new()).unwrap();
     assert_eq!(super::rounds::sent(&actions(&mut resumed)).messages, request.messages);
     (request.messages[3].content.clone(), request.messages[5].content.clone())
@@ -65,7 +64,7 @@ fn nothing_in_carried_reasoning_is_a_call() {
         paris()
     );
     let replies = Replies { thought: Some(&draft), notes: vec!["Go on."], ..Replies::default() };
-    let text = setup.voice.replies(&replies).unwrap();
+    let text = setup.wording().replies(&replies).unwrap();
     assert!(text.contains("> I could write") && text.ends_with("Go on."), "{text}");
     let config = parse::Config { catalog: Some(setup.catalog.clone()), ..parse::Config::default() };
     let read = parse::parse(&text, config);

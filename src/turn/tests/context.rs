@@ -1,10 +1,9 @@
 //! What is left out of a request so that it fits the context.
 
 use super::*;
-use crate::conversation::{Assistant, Part, Placed};
-use crate::message::{Message, Role};
+use crate::conversation::{Assistant, HistoryCall, Part};
+use crate::message::{Message, Role, TokenCounter};
 use crate::prompt::Options;
-use crate::tokens::TokenCounter;
 
 /// One token for four bytes.
 fn counter() -> TokenCounter {
@@ -24,8 +23,8 @@ fn begin(config: TurnConfig, conversation: Conversation) -> (Turn, Vec<Action>) 
 
 fn spoken(config: TurnConfig) -> Arc<Setup> {
     let plain = setup(config.clone());
-    let voice = PromptVoice::new(plain.catalog.clone(), &Options::default(), &config).unwrap();
-    Arc::new(Setup::new(config, plain.validator.clone(), Arc::new(voice)))
+    let wording = PromptWording::new(plain.catalog.clone(), &Options::default(), &config).unwrap();
+    Arc::new(Setup::new(config, plain.validator.clone(), Arc::new(wording)))
 }
 
 /// Old questions with a call each, and a new one.
@@ -33,13 +32,7 @@ fn history(questions: usize, result_bytes: usize) -> Conversation {
     let mut conversation = Conversation::new();
     for n in 0..questions {
         conversation.push_user(format!("Question {n}?")).unwrap();
-        let placed = Placed {
-            id: format!("old_{n}"),
-            call: Box::new(weather()),
-            raw: paris(),
-            promoted: false,
-            untagged: false,
-        };
+        let placed = HistoryCall { id: format!("old_{n}"), call: Box::new(weather()), raw: paris(), untagged: false };
         let message = Assistant { parts: vec![Part::Call(placed)], ..Assistant::default() };
         conversation.push_assistant(message).unwrap();
         conversation.answer(&format!("old_{n}"), Outcome::result("x".repeat(result_bytes))).unwrap();
@@ -68,7 +61,7 @@ fn tokens(request: &crate::model::Request) -> usize {
 fn left_out(actions: &[Action]) -> Option<(usize, usize, usize)> {
     match &super::rounds::notices(actions)[..] {
         [] => None,
-        [Notice::HistoryLeftOut { rounds, questions, results, .. }] => Some((*rounds, *questions, *results)),
+        [CallerWarning::HistoryLeftOut { rounds, questions, results, .. }] => Some((*rounds, *questions, *results)),
         other => panic!("{other:?}"),
     }
 }
@@ -79,7 +72,7 @@ fn a_history_that_fits_is_whole() {
     assert_eq!(left_out(&actions), None);
     let sent = all(&request(&actions).messages);
     assert!(sent.contains("Question 0?") && !sent.contains("was left out"), "{sent}");
-    assert_eq!(turn.conversation.entries().len(), 21);
+    assert_eq!(turn.shared.conversation.entries().len(), 21);
 }
 
 #[test]
@@ -97,7 +90,7 @@ fn the_oldest_rounds_are_left_out_and_everybody_is_told() {
     // As little as possible: one step less would not fit.
     let more = TurnConfig { context: Some(tokens(sent) + 200 - 1), ..config(0) };
     assert!(left_out(&begin(more, conversation.clone()).1).unwrap() > (rounds, questions, results));
-    assert_eq!(turn.conversation, conversation, "the history itself is whole");
+    assert_eq!(turn.shared.conversation, conversation, "the history itself is whole");
 }
 
 /// A turn that asks for the weather of city after city and gets `bytes` each.
@@ -152,12 +145,12 @@ fn results_that_do_not_fit_are_cut_to_what_does() {
 fn tools_that_do_not_fit_are_an_error_with_numbers_and_remedy() {
     let (_, actions) = begin(config(500), "Weather?".into());
     let [Action::Finish(finished)] = &actions[..] else { panic!("{actions:?}") };
-    let StopReason::ContextTooSmall { context: 500, reply: 200, system, request } = finished.reason else {
+    let StopReason::ContextTooSmall { context: 500, reply: 200, system, request, .. } = finished.reason else {
         panic!("{:?}", finished.reason)
     };
     assert!(system > 300 && request > system, "{system} {request}");
     let text = finished.reason.to_string();
-    for part in ["500", &system.to_string(), &request.to_string(), "--tool-budget", "--context"] {
+    for part in ["500", &system.to_string(), &request.to_string(), "in fewer tokens", "a longer context"] {
         assert!(text.contains(part), "{part}: {text}");
     }
     assert_eq!(finished.conversation, "Weather?".into(), "nothing is lost");
@@ -254,7 +247,7 @@ fn what_is_refused_twice_ends_the_turn_with_the_numbers_and_the_servers_remedy()
     let end = refuse(&mut turn, Some(context + 7), Some(context));
     let Some(Action::Finish(finished)) = end.last() else { panic!("{end:?}") };
     let text = finished.reason.to_string();
-    for part in [&(context + 7).to_string(), &context.to_string(), "try -c", "--tool-budget"] {
+    for part in [&(context + 7).to_string(), &context.to_string(), "try -c", "in fewer tokens"] {
         assert!(text.contains(part), "{part}: {text}");
     }
     assert_eq!(finished.conversation, history(5, 2_000), "nothing is lost");
@@ -312,4 +305,78 @@ fn the_estimate_is_scaled_by_what_the_endpoint_counted() {
     let (as_we_do, twice) = (rounds(|own| own), rounds(|own| own * 2));
     assert!(as_we_do[4] + 200 <= 3_000 && as_we_do[4] > 1_500, "{as_we_do:?}");
     assert!(twice[4] * 2 + 200 <= 3_000 + 8, "{twice:?}");
+}
+
+/// A request of more than a thousand tokens by the counter of these tests.
+fn long_question() -> String {
+    "word ".repeat(1_200)
+}
+
+fn asked_window(tokens: Option<usize>) -> (Turn, Vec<Action>) {
+    let config = TurnConfig { tokens: Some(TokenCounter::new(|text| text.split_whitespace().count())), ..allowing() };
+    let mut turn = Turn::new(setup(config), long_question().as_str().into(), Granted::new()).unwrap();
+    assert_eq!(turn.action(), Some(Action::AskContext(None)));
+    assert_eq!(turn.action(), None);
+    let window = tokens.map(|tokens| {
+        let mut window = crate::model::ContextWindow::new(tokens);
+        window.remedy = Some("start it with -c".to_owned());
+        window
+    });
+    turn.handle(Input::ContextWindow(window)).unwrap();
+    let todo = actions(&mut turn);
+    (turn, todo)
+}
+
+#[test]
+fn the_context_is_asked_for_before_a_long_prompt_is_sent() {
+    let (_, todo) = asked_window(Some(8_192));
+    assert!(matches!(todo[0], Action::Send(_)), "{todo:?}");
+    let (mut turn, todo) = asked_window(None);
+    assert!(matches!(todo[0], Action::Send(_)), "{todo:?}");
+    // Once is enough.
+    says(&mut turn, &paris());
+    let running = ends(&mut turn);
+    turn.handle(Input::Outcome { id: calls(&running)[0].into(), outcome: Outcome::result("sunny") }).unwrap();
+    assert!(actions(&mut turn).iter().any(|action| matches!(action, Action::Send(_))));
+    // A short one is sent at once.
+    started(TurnConfig { tokens: Some(TokenCounter::new(|text| text.split_whitespace().count())), ..allowing() });
+}
+
+#[test]
+fn a_prompt_that_cannot_fit_is_not_sent_and_the_advice_is_the_servers() {
+    let (_, todo) = asked_window(Some(1_024));
+    let [Action::Finish(finished)] = &todo[..] else { panic!("{todo:?}") };
+    assert!(matches!(finished.reason, StopReason::ContextTooSmall { context: 1_024, .. }), "{:?}", finished.reason);
+    assert!(finished.reason.to_string().contains("; start it with -c, "), "{}", finished.reason);
+}
+
+#[test]
+fn a_full_context_and_an_output_limit_are_told_apart() {
+    for (max_tokens, prompt, answer, full) in [
+        (None, 798, 1_250, true),
+        (None, 798, 256, false),
+        (Some(256), 1_792, 256, false),
+        (Some(256), 1_990, 58, true),
+    ] {
+        let mut turn = started(TurnConfig { max_tokens, context: Some(2_048), ..allowing() });
+        says(&mut turn, "It is");
+        let usage = Usage { prompt_tokens: prompt, completion_tokens: answer, ..Usage::default() };
+        turn.handle(Input::Usage(usage)).unwrap();
+        turn.handle(Input::ModelFinished(FinishReason::Length)).unwrap();
+        let todo = actions(&mut turn);
+        let Some(Action::Finish(finished)) = todo.last() else { panic!("{todo:?}") };
+        let expected = match full {
+            true => StopReason::ContextFull { context: 2_048, prompt, answer, remedy: None },
+            false => StopReason::OutputLimit,
+        };
+        assert_eq!(finished.reason, expected, "{max_tokens:?} {prompt} {answer}");
+    }
+}
+
+#[test]
+fn progress_is_handed_on() {
+    let mut turn = started(allowing());
+    let progress = crate::model::Progress::Prompt { processed: 512, total: 2_059 };
+    turn.handle(Input::Progress(progress)).unwrap();
+    assert_eq!(actions(&mut turn), [Action::Emit(AgentEvent::Progress { progress })]);
 }

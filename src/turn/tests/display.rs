@@ -1,7 +1,7 @@
 //! Display-only tools: shown beside the text, acknowledged, never run.
 
 use super::*;
-use crate::model::Request;
+use crate::model::{ModelError, Request};
 
 /// `weather` and `time` run; `chart` is shown.
 fn setup(config: TurnConfig) -> Arc<Setup> {
@@ -18,7 +18,7 @@ fn setup(config: TurnConfig) -> Arc<Setup> {
 
 /// A policy that allows nothing: showing needs no permission.
 fn silent() -> TurnConfig {
-    TurnConfig { policy: Policy::new(Otherwise::Deny).allow("weather"), ..allowing() }
+    TurnConfig { policy: Policy::new(DefaultDecision::Deny).allow("weather"), ..allowing() }
 }
 
 fn started(config: TurnConfig) -> Turn {
@@ -130,7 +130,7 @@ fn drained_text_stays_only_where_no_call_waits_before_it() {
     says(&mut turn, &format!("{} a {} b {} c", chart(), paris(), chart()));
     let end = ends(&mut turn);
     assert_eq!(calls(&end), ["call_2"]);
-    let written = turn.conversation.messages().next().unwrap().written();
+    let written = turn.shared.conversation.messages().next().unwrap().written();
     assert_eq!(written, format!("{} a {} b {}", chart(), paris(), chart()));
 }
 
@@ -154,7 +154,7 @@ fn a_call_that_may_still_be_a_draft_waits() {
     // What breaks off undecided is not shown; every call is answered all the same.
     let mut turn = started(undecided());
     says(&mut turn, &chart());
-    turn.handle(Input::ModelFailed("gone".into())).unwrap();
+    turn.handle(Input::ModelFailed(ModelError::other("gone"))).unwrap();
     let end = actions(&mut turn);
     assert!(shown(&end).is_empty() && finished(&end).conversation.pending().next().is_none());
 }
@@ -182,7 +182,7 @@ fn a_cancelled_turn_keeps_what_was_shown() {
 
 #[test]
 fn what_the_policy_or_the_choice_forbids_is_denied_as_any_call() {
-    let denied = TurnConfig { policy: Policy::new(Otherwise::Allow).deny("chart"), ..silent() };
+    let denied = TurnConfig { policy: Policy::new(DefaultDecision::Allow).deny("chart"), ..silent() };
     let other = TurnConfig { tool_choice: ToolChoice::Named("weather".into()), ..silent() };
     let off = TurnConfig { tool_choice: ToolChoice::None, ..silent() };
     for (config, told) in [
@@ -327,7 +327,7 @@ proptest! {
             Action::Finish(finished) => Some(finished.conversation.clone()),
             _ => None,
         };
-        let conversation = seen.iter().find_map(last).unwrap_or(turn.conversation);
+        let conversation = seen.iter().find_map(last).unwrap_or(turn.shared.conversation);
         let displayed: Vec<&str> = conversation
             .messages()
             .next()

@@ -64,9 +64,9 @@ fn a_native_call_at_the_output_limit_runs_only_if_it_is_complete() {
 #[test]
 fn undecided_text_counts_as_the_beginning_of_an_answer() {
     let mut turn = started(allowing());
-    assert!(!turn.draft.has_begun());
+    assert!(!turn.read.has_begun());
     says(&mut turn, "<");
-    assert!(turn.draft.has_begun());
+    assert!(turn.read.has_begun());
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Answers that have to match a schema.
 
 use super::*;
-use crate::call::Repair;
-use crate::turn::output::find;
+use crate::event::Repair;
+use crate::turn::read::find;
 use crate::validate::OutputSchema;
 
 fn schema() -> Arc<OutputSchema> {

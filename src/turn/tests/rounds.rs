@@ -1,7 +1,7 @@
 //! Which model answers a round, and what the round costs.
 
 use super::*;
-use crate::tokens::TokenCounter;
+use crate::message::TokenCounter;
 
 fn counting() -> TurnConfig {
     TurnConfig { tokens: Some(TokenCounter::new(|text| text.split_whitespace().count())), ..allowing() }
@@ -24,7 +24,7 @@ fn usage_of(actions: &[Action]) -> Option<Usage> {
     actions.iter().find_map(usage).unwrap_or_else(|| panic!("{actions:?}"))
 }
 
-pub(super) fn notices(actions: &[Action]) -> Vec<Notice> {
+pub(super) fn notices(actions: &[Action]) -> Vec<CallerWarning> {
     let notice = |action: &Action| match action {
         Action::Emit(AgentEvent::Notice { notice }) => Some(notice.clone()),
         _ => None,
@@ -35,6 +35,54 @@ pub(super) fn notices(actions: &[Action]) -> Vec<Notice> {
 fn answered(turn: &mut Turn, id: &str, text: &str) -> Vec<Action> {
     turn.handle(Input::Outcome { id: id.into(), outcome: Outcome::result(text) }).unwrap();
     actions(turn)
+}
+
+/// A wording that has no words for results.
+struct Speechless;
+
+impl Wording for Speechless {
+    fn system(&self, _: &crate::tools::ToolChoice) -> String {
+        String::new()
+    }
+
+    fn replies(&self, _: &Replies<'_>) -> Result<String, WordingError> {
+        Err(WordingError::caused("no number".parse::<u8>().unwrap_err()))
+    }
+
+    fn note(&self, _: ModelNote<'_>) -> String {
+        String::new()
+    }
+}
+
+#[test]
+fn a_turn_that_has_no_words_ends_with_the_error_behind_it() {
+    let words = Setup::new(allowing(), setup(allowing()).validator.clone(), Arc::new(Speechless));
+    let mut turn = Turn::new(Arc::new(words), "Weather?".into(), Granted::new()).unwrap();
+    actions(&mut turn);
+    says(&mut turn, &paris());
+    ends(&mut turn);
+    let end = answered(&mut turn, "call_1", "sunny");
+    let Some(Action::Finish(finished)) = end.last() else { panic!("{end:?}") };
+    let StopReason::PromptFailed { message, source: Some(source) } = &finished.reason else { panic!("{finished:?}") };
+    assert_eq!(*message, "invalid digit found in string");
+    assert!(source.get().is::<std::num::ParseIntError>());
+    let error = finished.output_as::<Value>().unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the turn gave no output: the prompt cannot be written: invalid digit found in string"
+    );
+    assert!(std::error::Error::source(&error).is_some());
+}
+
+#[test]
+fn a_missing_output_keeps_the_models_error() {
+    let mut turn = started(allowing());
+    turn.handle(Input::ModelFailed(crate::model::ModelError::BrokeOff)).unwrap();
+    let end = actions(&mut turn);
+    let Some(Action::Finish(finished)) = end.last() else { panic!("{end:?}") };
+    let error = finished.output_as::<Value>().unwrap_err();
+    let cause = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<crate::Cause>()).unwrap();
+    assert!(cause.get().is::<crate::model::ModelError>());
 }
 
 #[test]
@@ -113,7 +161,7 @@ fn a_prompt_that_the_endpoint_cut_is_noticed_once() {
     };
     cut(&mut turn);
     says(&mut turn, &paris());
-    assert_eq!(notices(&ends(&mut turn)), [Notice::PromptCut { sent: 6_010, read: 2_050 }]);
+    assert_eq!(notices(&ends(&mut turn)), [CallerWarning::PromptCut { sent: 6_010, read: 2_050 }]);
     answered(&mut turn, "call_1", "sunny");
     cut(&mut turn);
     says(&mut turn, "Sunny.");

@@ -68,7 +68,7 @@ fn a_call_behind_other_text_is_asked_about_and_the_question_says_why() {
     assert_eq!((calls(&end), asked(&end)), (vec![], vec![("call_1", AskReason::NoReasoningTag)]));
     turn.handle(Input::Approval { id: "call_1".into(), approval: true.into() }).unwrap();
     assert_eq!(calls(&actions(&mut turn)), ["call_1"]);
-    assert_eq!(turn.conversation.messages().next().unwrap().content(), "Let me look.\n");
+    assert_eq!(turn.shared.conversation.messages().next().unwrap().content(), "Let me look.\n");
 }
 
 #[test]
@@ -150,12 +150,38 @@ fn a_mistake_that_is_made_again_and_again_is_no_answer() {
 }
 
 #[test]
+fn what_is_settled_is_not_taken_back_by_a_further_tag() {
+    let unknown = TurnConfig { reasons: None, ..allowing() };
+    for (config, before, ran) in [
+        (TurnConfig { reasons: Some(false), ..allowing() }, "", 1),
+        (unknown.clone(), "<think>Hm.</think>", 1),
+        (r1(), "Hm.</think>", 1),
+        // Here the tag says that all before it was reasoning.
+        (unknown, "", 0),
+    ] {
+        for reasoning_calls in [ReasoningCalls::Ignore, ReasoningCalls::LastResort] {
+            let mut turn = started(TurnConfig { reasoning_calls, ..config.clone() });
+            let mut said = says(&mut turn, &format!("{before}{}\n</think>", paris()));
+            let told =
+                |a: &Action| matches!(a, Action::Emit(AgentEvent::Reclassified { .. } | AgentEvent::Promoted { .. }));
+            if ran == 0 {
+                assert!(said.iter().any(told));
+                continue;
+            }
+            said.extend(ends(&mut turn));
+            assert_eq!((calls(&said).len(), asked(&said).len()), (ran, 0), "{before}{said:?}");
+            assert!(!said.iter().any(told), "{before}{said:?}");
+        }
+    }
+}
+
+#[test]
 fn what_follows_the_call_enters_no_history() {
     let mut turn = started(r1());
     says(&mut turn, &format!("{}\nIt is sunny.\n{}", paris(), paris()));
     let end = ends(&mut turn);
     assert_eq!(calls(&end), ["call_1"]);
-    assert!(!turn.conversation.messages().next().unwrap().written().contains("sunny"));
+    assert!(!turn.shared.conversation.messages().next().unwrap().written().contains("sunny"));
 }
 
 #[test]
@@ -187,7 +213,7 @@ fn a_call_of_the_endpoints_own_field_is_certain_and_a_draft_beside_it_is_none() 
     turn.handle(Input::Call(native)).unwrap();
     let end = ends(&mut turn);
     assert_eq!((calls(&end), asked(&end)), (vec!["call_1"], vec![]));
-    let message = turn.conversation.messages().next().unwrap();
+    let message = turn.shared.conversation.messages().next().unwrap();
     assert_eq!((message.content().trim(), message.reasoning.as_str()), ("Let me look.", paris().as_str()));
 }
 
@@ -205,7 +231,13 @@ proptest! {
             says(&mut turn, &text);
             let mut end = ends(&mut turn);
             end.retain(|action| !matches!(action, Action::Emit(_)));
-            (serde_json::to_string(&turn.conversation).unwrap(), end)
+            for action in &mut end {
+                // Where reasoning may stand before the calls is what differs.
+                if let Action::Send(request) = action {
+                    request.constraint = None;
+                }
+            }
+            (serde_json::to_string(&turn.shared.conversation).unwrap(), end)
         };
         prop_assert_eq!(left(ReasoningMode::Open), left(ReasoningMode::Auto));
     }

@@ -6,10 +6,11 @@ use serde_json::Value;
 
 use super::fault::Fault;
 use super::{MAX_FAULTS, Run, Spot};
-use crate::validate::compile::nodes;
+use crate::validate::compile::unbroken;
 use crate::validate::explain;
 use crate::validate::parts::visits;
 use crate::validate::refusal::Refusal;
+use crate::validate::work::nodes;
 
 /// Subschemas that the validator may hold against values when it is asked
 /// once; its errors take some hundred bytes for each.
@@ -41,11 +42,19 @@ impl<'a> Run<'a> {
         }
     }
 
+    fn broke(&mut self) {
+        self.work.broke();
+        self.judged = true;
+    }
+
     /// Whether the subschema at a pointer takes a value; `None` where that is
     /// too much work.
     pub(super) fn takes(&mut self, at: &str, value: &Value) -> Option<bool> {
         if let Some(validator) = self.validator(at, value) {
-            return Some(validator.is_valid(value));
+            match unbroken(|| validator.is_valid(value)) {
+                None => self.broke(),
+                valid => return valid,
+            }
         }
         self.judge.takes(self.schema.pointer(at)?, value)
     }
@@ -54,7 +63,11 @@ impl<'a> Run<'a> {
     /// too much work.
     pub(super) fn faults(&mut self, spot: Spot<'_>, value: &Value) -> Option<Vec<Fault>> {
         if let Some(validator) = self.validator(spot.at, value) {
-            return Some(validator.iter_errors(value).take(MAX_FAULTS).map(|e| Fault::of(&e, spot.at)).collect());
+            let fault = |error| Fault::of(&error, spot.at);
+            match unbroken(|| validator.iter_errors(value).take(MAX_FAULTS).map(fault).collect()) {
+                None => self.broke(),
+                faults => return faults,
+            }
         }
         let refusals = self.judge.refusals(spot.at, value, 0, MAX_FAULTS)?;
         Some(refusals.into_iter().map(Fault::of_refusal).collect())
@@ -63,8 +76,11 @@ impl<'a> Run<'a> {
     /// What the whole schema has against a value, for an explanation.
     pub(super) fn refusals<'v>(&mut self, value: &'v Value) -> Option<Vec<Refusal<'v>>> {
         if let Some(validator) = self.validator("", value) {
-            let errors = validator.iter_errors(value).take(explain::MAX_READ);
-            return Some(errors.map(|error| Refusal::of(error, value, "", "")).collect());
+            let refusal = |error| Refusal::of(error, value, "", "");
+            match unbroken(|| validator.iter_errors(value).take(explain::MAX_READ).map(refusal).collect()) {
+                None => self.broke(),
+                refusals => return refusals,
+            }
         }
         self.judge.refusals("", value, explain::MAX_NESTING, explain::MAX_READ)
     }

@@ -13,7 +13,9 @@
 
 mod ask;
 mod fault;
+mod integer;
 mod keys;
+mod place;
 mod reading;
 mod whole;
 
@@ -24,12 +26,14 @@ use serde_json::Value;
 
 use self::fault::{Fault, Need};
 use self::keys::Declared;
+use self::place::{ancestors, is_item, member};
 use self::reading::Reading;
-use super::compile::{Compiled, nodes};
+use super::compile::Compiled;
+use super::explain;
 use super::judge::Judge;
-use super::work::Work;
-use super::{explain, literal};
-use crate::call::Repair;
+use super::work::{Work, nodes};
+use crate::event::Repair;
+use crate::json::literal;
 
 /// Rounds for one value: text inside text inside text is followed this far.
 const MAX_ROUNDS: usize = 8;
@@ -86,7 +90,7 @@ pub(super) fn coerce_value(
 ) -> Result<Coerced, String> {
     let mut run = Run::new(compiled, schema, raw, work);
     match run.takes("", value) {
-        Some(true) if !whole::any(value) => Ok(None),
+        Some(true) if !integer::any(value) && !integer::any_lost(value) => Ok(None),
         Some(_) => settle(run, value.clone(), Vec::new()),
         None => Err(work.message()),
     }
@@ -102,6 +106,9 @@ fn settle(mut run: Run<'_>, mut value: Value, mut repairs: Vec<Repair>) -> Resul
     if !run.settle(spot, &mut value, &mut repairs) {
         let refusals = run.refusals(&value).filter(|_| !run.work.is_stopped());
         return Err(refusals.map_or_else(|| run.work.message(), |refusals| explain::explain(run.schema, &refusals)));
+    }
+    if let Some(message) = run.lost_digits(&mut value) {
+        return Err(message);
     }
     run.write_whole_floats_as_integers(&mut value, &mut repairs);
     let mut seen = HashSet::new();
@@ -129,7 +136,7 @@ struct Run<'a> {
     raw: &'a str,
     work: &'a Work,
     judge: Judge<'a, 'a>,
-    /// The validator would have done too much work: it is asked no more.
+    /// The validator would have done too much work, or broke: it is asked no more.
     judged: bool,
     /// What became of values in branches.
     tried: HashMap<Question, Vec<Tried>>,
@@ -355,7 +362,7 @@ fn weight(repair: &Repair) -> usize {
 fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(m), Value::Number(n)) => {
-            m == n || whole::integer(m).as_ref() == Some(n) || whole::integer(n).as_ref() == Some(m)
+            m == n || integer::of(m).as_ref() == Some(n) || integer::of(n).as_ref() == Some(m)
         }
         (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
         (Value::Object(a), Value::Object(b)) => {
@@ -363,24 +370,6 @@ fn same(a: &Value, b: &Value) -> bool {
         }
         _ => a == b,
     }
-}
-
-/// Whether an array holds the value at a path; `root` says it of the whole value.
-fn is_item(value: &Value, path: &str, root: bool) -> bool {
-    match path.rsplit_once('/') {
-        Some((parent, _)) => value.pointer(parent).is_some_and(Value::is_array),
-        None => root,
-    }
-}
-
-/// A path and those of everything around its value.
-fn ancestors(path: &str) -> impl Iterator<Item = &str> {
-    std::iter::successors(Some(path), |path| path.rsplit_once('/').map(|(parent, _)| parent))
-}
-
-/// The place of an object's member.
-fn member(place: &str, key: &str) -> String {
-    format!("{place}/{}", key.replace('~', "~0").replace('/', "~1"))
 }
 
 /// Nesting of arrays and objects in a value.

@@ -3,9 +3,9 @@
 use jsonschema::{JsonType, JsonTypeSet};
 use serde_json::{Map, Number, Value};
 
-use super::whole;
-use crate::call::Repair;
-use crate::validate::literal;
+use super::integer;
+use crate::event::Repair;
+use crate::json::literal;
 
 /// Arguments in text in text, or in arrays of one, are unwrapped this often.
 const MAX_UNWRAPS: usize = 2;
@@ -64,8 +64,11 @@ impl Reading {
         let has = |t| types.contains(t);
         match value {
             Value::String(text) => Reading::of_text(text, types),
-            Value::Number(number) if has(JsonType::Integer) => whole::integer(number).map(Reading::coerced),
-            Value::Number(number) if has(JsonType::String) => digits(number, raw).map(Reading::coerced),
+            Value::Number(number) if has(JsonType::Integer) => integer::of(number).map(Reading::coerced),
+            // One that loses digits is no text either: which were meant is not certain.
+            Value::Number(number) if has(JsonType::String) && !literal::loses_digits(raw, number) => {
+                digits(number, raw).map(Reading::coerced)
+            }
             Value::Bool(b) if has(JsonType::String) => Some(Reading::coerced(b.to_string())),
             Value::Array(items) if !has(JsonType::Array) => Reading::only_item(items),
             _ => None,

@@ -72,7 +72,6 @@ fn entries_are_checked_in_place() {
         raw: "<raw>".to_owned(),
         deltas: String::new(),
         restated: false,
-        promoted: false,
     };
     let mut assembled =
         Assembled { entries: vec![entry(json!({"x": "5"})), entry(json!({"x": "y"}))], ..Assembled::default() };
@@ -101,10 +100,10 @@ fn a_validator_is_shared_between_threads() {
 fn a_correct_call_is_written_in_the_call_s_own_dialect() {
     let schema =
         json!({"type": "object", "properties": {"city": {"type": "string", "default": "Ulm"}}, "required": ["city"]});
-    let server = crate::catalog::Server {
+    let server = crate::tools::Server {
         name: Some("w".into()),
         tools: vec![Tool::new("forecast").with_schema(schema)],
-        resources: vec![crate::tool::Resource { uri: "file:///a".into(), ..Default::default() }],
+        resources: vec![crate::tools::Resource { uri: "file:///a".into(), ..Default::default() }],
         ..Default::default()
     };
     let validator = Validator::new(Arc::new(Catalog::new([server])));

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::tool::resolve;
+use crate::tools::schema::resolve;
 
 /// Pseudo-random numbers, the same in every run.
 pub(super) struct Dice(u64);

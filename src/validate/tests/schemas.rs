@@ -63,6 +63,7 @@ fn a_schema_that_cannot_be_used_is_named_and_leaves_its_tool_callable() {
     );
     assert!(named[0].1.contains("https://example.com/x.json"), "{}", named[0].1);
     assert!(named[3].1.starts_with("/properties/x/type: "), "{}", named[3].1);
+    assert!(validator.problems().iter().all(|problem| std::error::Error::source(problem).is_some()));
     let shown = validator.problems()[0].to_string();
     assert!(shown.starts_with("the schema of s.remote cannot be used, so any object is accepted: "), "{shown}");
     for (tool, _) in named {

@@ -208,16 +208,24 @@ fn a_value_that_two_branches_read_in_two_ways_is_refused() {
 #[test]
 fn numbers_become_text_with_the_digits_that_were_written() {
     let validator = validator(&property(json!({"type": "string"})));
-    for (raw, expected) in [
-        (r#"{"x": 1.10}"#, Some("1.10")),
-        (r#"{"x": 12345678901234567890123}"#, Some("12345678901234567890123")),
-        (r#"{"x": 1e3}"#, Some("1e3")),
-        (r#"{"x": 7}"#, Some("7")),
-    ] {
+    for (raw, expected) in
+        [(r#"{"x": 1.10}"#, Some("1.10")), (r#"{"x": 1e3}"#, Some("1e3")), (r#"{"x": 7}"#, Some("7"))]
+    {
         let arguments: Value = serde_json::from_str(raw).unwrap();
         let call = Call { raw_arguments: raw.to_owned(), ..call("t", arguments) };
         assert_eq!(validator.check(call, "").unwrap().arguments["x"].as_str(), expected);
     }
+    // One that lost digits was no text: it is refused, as it is where an integer is wanted.
+    let raw = r#"{"x": 12345678901234567890123}"#;
+    let lost = Call { raw_arguments: raw.to_owned(), ..call("t", serde_json::from_str(raw).unwrap()) };
+    assert!(validator.check(lost.clone(), "").is_err());
+    let integer = self::validator(&property(json!({"type": "integer"})));
+    let message = integer.check(lost.clone(), "").unwrap_err().message;
+    assert!(message.contains("/x: expected an integer of at most 64 bits, found 12345678901234567890123"), "{message}");
+    let nullable = self::validator(&property(json!({"type": ["integer", "null"], "minimum": 10})));
+    assert!(nullable.check(lost.clone(), "").is_err());
+    let number = self::validator(&property(json!({"type": ["number", "string"]})));
+    assert!(number.check(lost, "").is_ok(), "a fraction fits there");
     // Which spelling it had is not known: nothing is guessed.
     let call = Call { raw_arguments: String::new(), ..call("t", json!({"x": 1.1})) };
     assert!(validator.check(call, "").is_err());

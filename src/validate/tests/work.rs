@@ -60,6 +60,21 @@ fn parts_that_are_shared_without_recursion_take_few_steps() {
     }
 }
 
+/// References that lead back to where they came from say nothing, but the
+/// validator passes what stands on the circle once for each way into it.
+#[test]
+fn what_stands_on_a_circle_of_references_takes_few_steps() {
+    let schema = json!({"properties": {"x": {"$ref": "#/$defs/a"}}, "$defs": {
+        "a": {"$ref": "#/$defs/b"},
+        "b": {"$ref": "#/$defs/a", "properties": {"x": {"$ref": "#/$defs/b", "maxLength": 1}}},
+    }});
+    let (checked, steps) = counted(&schema, nested(60, json!("no")));
+    let message = checked.unwrap_err();
+    assert!(message.ends_with("expected at most 1 characters, found 2"), "{message}");
+    assert!(steps < 200_000, "{steps} steps");
+    assert!(counted(&schema, nested(60, json!("n"))).0.is_ok());
+}
+
 #[test]
 fn values_below_any_of_are_coerced_at_every_depth() {
     let filter = |keyword: &str| {

@@ -2,7 +2,8 @@
 //!
 //! `smoke` fails where a count is past its limit; `smoke lower` writes what is
 //! counted now and 5 % as the new limits where that is lower; `smoke reset`
-//! writes them everywhere. Ratios and memory have fixed limits.
+//! writes them everywhere. Ratios, repetitions and memory have fixed limits.
+//! `smoke repetitions` counts texts that are made to be slow, which takes minutes.
 
 mod allocations;
 
@@ -14,6 +15,7 @@ use std::thread;
 use toml_edit::{DocumentMut, Item, Table, value};
 use toolgraft_benches::case::{CASES, Case, chunk_name};
 use toolgraft_benches::measure;
+use toolgraft_benches::repetition::{LENGTHS, REPETITIONS, Repetition};
 
 const LIMITS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/limits.toml");
 
@@ -50,11 +52,12 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let mode = std::env::args().nth(1);
-    let done = figures().and_then(|figures| match mode.as_deref() {
-        None => compare(&figures),
+    let counted = if mode.as_deref() == Some("repetitions") { repetitions() } else { figures() };
+    let done = counted.and_then(|figures| match mode.as_deref() {
+        None | Some("repetitions") => compare(&figures),
         Some("lower") => write(&figures, false),
         Some("reset") => write(&figures, true),
-        Some(other) => Err(format!("expected `lower`, `reset` or nothing, found {other:?}")),
+        Some(other) => Err(format!("expected `lower`, `reset`, `repetitions` or nothing, found {other:?}")),
     });
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -69,7 +72,7 @@ fn figures() -> Result<Vec<Figure>, String> {
     let passes: Vec<(&Case, Option<usize>)> =
         CASES.iter().flat_map(|case| case.chunks.iter().map(move |bytes| (case, *bytes))).collect();
     CASES.iter().try_for_each(Case::check)?;
-    let instructions = all_instructions(&passes)?;
+    let instructions = counted(&passes, |(case, bytes)| measure::instructions(case, *bytes))?;
     let (mut figures, mut allocated) = (Vec::new(), Vec::new());
     for ((case, bytes), count) in passes.iter().zip(&instructions) {
         let name = format!("{}/{}", case.name, chunk_name(*bytes));
@@ -92,8 +95,27 @@ fn figures() -> Result<Vec<Figure>, String> {
     Ok(figures)
 }
 
+/// What texts cost that are made to be slow: a byte that the long one has more than the short
+/// one, which is past the limit on calls, and the long one over the short one.
+fn repetitions() -> Result<Vec<Figure>, String> {
+    let passes: Vec<(&Repetition, usize)> =
+        REPETITIONS.iter().flat_map(|repetition| LENGTHS.map(|bytes| (repetition, bytes))).collect();
+    let counts = counted(&passes, |(repetition, bytes)| measure::instructions_of(repetition, *bytes))?;
+    let more = (LENGTHS[1] - LENGTHS[0]) as f64;
+    let of = |table: &'static str, count: fn(f64, f64, f64) -> f64| {
+        passes.chunks(LENGTHS.len()).zip(counts.chunks(LENGTHS.len())).map(move |(pass, counts)| Figure {
+            table,
+            name: pass[0].0.name.to_owned(),
+            count: count(counts[0] as f64, counts[1] as f64, more),
+        })
+    };
+    let per_byte = of("repetition_per_byte", |short, long, bytes| (long - short) / bytes);
+    let ratio = of("repetition_ratio", |short, long, _| long / short);
+    Ok(per_byte.chain(ratio).collect())
+}
+
 /// Instructions of each pass, counted by as many valgrinds at once as there are cores.
-fn all_instructions(passes: &[(&Case, Option<usize>)]) -> Result<Vec<u64>, String> {
+fn counted<P: Sync>(passes: &[P], count: impl Fn(&P) -> Result<u64, String> + Sync) -> Result<Vec<u64>, String> {
     // The longest last in the list, so first from its end.
     let left = Mutex::new((0..passes.len()).collect::<Vec<_>>());
     let counts = Mutex::new(vec![Ok(0); passes.len()]);
@@ -102,8 +124,7 @@ fn all_instructions(passes: &[(&Case, Option<usize>)]) -> Result<Vec<u64>, Strin
             scope.spawn(|| {
                 loop {
                     let Some(next) = left.lock().expect("no thread panics").pop() else { return };
-                    let (case, bytes) = passes[next];
-                    let count = measure::instructions(case, bytes);
+                    let count = count(&passes[next]);
                     counts.lock().expect("no thread panics")[next] = count;
                 }
             });
@@ -156,7 +177,9 @@ fn limits() -> Result<DocumentMut, String> {
 }
 
 fn limit(limits: &DocumentMut, figure: &Figure) -> Option<f64> {
-    let item = limits.get(figure.table)?.get(&figure.name)?;
+    let table = limits.get(figure.table)?;
+    // One limit may hold for all of a table.
+    let item = table.get(&figure.name).or_else(|| table.get("all"))?;
     item.as_float().or_else(|| item.as_integer().map(|n| n as f64))
 }
 

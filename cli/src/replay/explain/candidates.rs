@@ -4,9 +4,10 @@ use std::ops::Range;
 
 use regex::Regex;
 
-use super::{Context, bare};
-use toolgraft::dialect::{Block, Dialect, Lead, MarkedJson, Named, Piece, Shape};
-use toolgraft::parse::{GivenBack, NoCall};
+use super::context::Context;
+use toolgraft::dialect::{Announcer, DialectSet, MarkedJson, ObjectKeys, Piece, React, Shape};
+use toolgraft::parse::{Config, NotACall, Reason};
+use toolgraft::{Dialect, Parser};
 
 /// Something that looks like a call.
 #[derive(Debug, Clone)]
@@ -18,20 +19,12 @@ pub(super) struct Candidate {
 /// What kind of look-alike.
 #[derive(Debug, Clone)]
 pub(super) enum Kind {
-    /// The opener of an element, whole.
-    Element(Dialect, &'static Block),
-    /// The opener of an element, broken off by the stream's end or by other text.
-    Partial(Dialect, &'static str),
-    /// A tag with a known tool's name.
-    ToolTag,
+    /// An opener that the parser did not look at, or not as one.
+    Opener(Dialect),
     /// A tag that could be a tool's: snake case, with a closing tag.
     UnknownTag,
-    /// The opener of a call that holds its tool's name, or of a group of such calls.
-    Opener(Dialect),
     /// A marker, on a line of its own or not.
     Line(Dialect),
-    /// A literal marker of JSON.
-    Marker(Dialect, &'static MarkedJson),
     /// The bare name of a known tool.
     Name,
     /// A known tool's name and a parenthesis; in a list, or else a line's.
@@ -40,8 +33,8 @@ pub(super) enum Kind {
     Json,
     /// The lines of a call in ReAct's words, up to its arguments.
     React,
-    /// What was held as calls without a marker, and why it was given back.
-    Held(Dialect, NoCall),
+    /// What the parser noted: as which dialect it was read, and why it is no call.
+    Noted(Dialect, Reason),
 }
 
 /// Most characters of held text that are shown.
@@ -52,38 +45,32 @@ impl Candidate {
     pub(super) fn found(&self, text: &str) -> String {
         let whole = &text[self.span.clone()];
         match self.kind {
-            Kind::Held(..) => whole.chars().take(SHOWN).collect::<String>().trim_end().to_owned(),
+            Kind::Noted(..) => whole.chars().take(SHOWN).collect::<String>().trim_end().to_owned(),
             _ => whole.to_owned(),
         }
     }
 }
 
-/// A broken-off opener counts from this many bytes on (`<us`).
-const MIN_PARTIAL: usize = 3;
-
-/// All candidates, by offset, none inside another.
-pub(super) fn find(context: &Context<'_>, held: &[GivenBack]) -> Vec<Candidate> {
-    let mut list: Vec<_> = held.iter().filter_map(|held| bare::held(context.text, held)).collect();
+/// All candidates, by offset, none inside another. What the parser noted comes first.
+pub(super) fn find(context: &Context<'_>, noted: &[NotACall]) -> Vec<Candidate> {
+    let mut list: Vec<_> = noted.iter().filter_map(|held| note(context.text, held)).collect();
+    let every = Parser::new(Config { dialects: DialectSet::AUTO, ..context.config.clone() });
+    let opener = |(dialect, span)| Candidate { span, kind: Kind::Opener(dialect) };
+    list.extend(every.openers(context.text).into_iter().map(opener));
     for dialect in Dialect::ALL.iter().copied() {
         match &dialect.spec().shape {
-            Shape::Element(blocks) => blocks.iter().for_each(|block| elements(context.text, dialect, block, &mut list)),
             Shape::ToolTag => tags(context, &mut list),
-            Shape::Named(named) => openers(context.text, dialect, named, &mut list),
-            Shape::MarkedJson(shape) => match &shape.lead {
-                Lead::Line { call, .. } => lines(context.text, dialect, call.pieces, &mut list),
-                Lead::Marker(wrappers) => wrappers.iter().for_each(|w| {
-                    let found = context.text.match_indices(w.open).map(|(at, open)| at..at + open.len());
-                    list.extend(found.map(|span| Candidate { span, kind: Kind::Marker(dialect, shape) }));
-                }),
-            },
-            Shape::Json(keys) => bare::objects(context, keys, &mut list),
-            Shape::React(react) => bare::react(context.text, react, &mut list),
-            // Its calls begin with known names, which are looked for below.
-            Shape::Python => {}
+            Shape::MarkedJson(MarkedJson { announcer: Announcer::Line { call, .. }, .. }) => {
+                lines(context.text, dialect, call.pieces, &mut list);
+            }
+            Shape::Json(keys) => objects(context, keys, &mut list),
+            Shape::React(react) => react_lines(context.text, react, &mut list),
+            // Found by their openers, or by known names.
+            Shape::Element(_) | Shape::Named(_) | Shape::MarkedJson(_) | Shape::Python => {}
         }
     }
     names(context, &mut list);
-    list.sort_by_key(|c| (c.span.start, usize::MAX - c.span.end));
+    list.sort_by_key(|c| (c.span.start, !matches!(c.kind, Kind::Noted(..)), usize::MAX - c.span.end));
     let mut end = 0;
     list.retain(|candidate| {
         let outside = candidate.span.start >= end;
@@ -93,44 +80,13 @@ pub(super) fn find(context: &Context<'_>, held: &[GivenBack]) -> Vec<Candidate> 
     list
 }
 
-fn openers(text: &str, dialect: Dialect, named: &Named, list: &mut Vec<Candidate>) {
-    let heads = named.calls.iter().filter_map(|call| match call.head.first() {
-        Some(Piece::Text(opener)) => Some(*opener),
-        _ => None,
-    });
-    for opener in heads.chain(named.groups.iter().map(|group| group.open)) {
-        let found = text.match_indices(opener).map(|(at, _)| at..at + opener.len());
-        list.extend(found.map(|span| Candidate { span, kind: Kind::Opener(dialect) }));
-    }
-}
-
-fn elements(text: &str, dialect: Dialect, block: &'static Block, list: &mut Vec<Candidate>) {
-    for (at, _) in text.match_indices('<') {
-        let rest = &text.as_bytes()[at + 1..];
-        let same = rest.iter().zip(block.tag.bytes()).take_while(|(a, b)| **a == *b).count();
-        if same == block.tag.len() {
-            let after = text[at + 1 + same..].trim_start_matches([' ', '\t', '\r', '\n']);
-            if after.starts_with('>') {
-                let end = text.len() - after.len() + 1;
-                list.push(Candidate { span: at..end, kind: Kind::Element(dialect, block) });
-            } else if !rest.get(same).is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_') {
-                list.push(Candidate { span: at..at + 1 + same, kind: Kind::Partial(dialect, block.tag) });
-            }
-        } else if same + 1 >= MIN_PARTIAL && same == rest.trim_ascii_end().len() {
-            list.push(Candidate { span: at..at + 1 + same, kind: Kind::Partial(dialect, block.tag) });
-        }
-    }
-}
-
 fn tags(context: &Context<'_>, list: &mut Vec<Candidate>) {
     let tag = Regex::new(r"<([A-Za-z][\w.-]*)[ \t]*>").expect("the pattern is valid");
     for found in tag.captures_iter(context.text) {
         let (Some(whole), Some(name)) = (found.get(0), found.get(1)) else { continue };
         let known = context.config.catalog.as_ref().is_some_and(|catalog| catalog.knows(name.as_str()));
         let closer = || context.text[whole.end()..].contains(&format!("</{}>", name.as_str()));
-        if known {
-            list.push(Candidate { span: whole.range(), kind: Kind::ToolTag });
-        } else if name.as_str().contains('_') && !is_dialects_own(name.as_str()) && closer() {
+        if !known && name.as_str().contains('_') && !is_dialects_own(name.as_str()) && closer() {
             // What stands inside such an element are its parameters.
             list.push(Candidate { span: whole.range(), kind: Kind::UnknownTag });
         }
@@ -167,9 +123,65 @@ fn names(context: &Context<'_>, list: &mut Vec<Candidate>) {
         for (at, _) in context.text.match_indices(name) {
             let end = at + name.len();
             if !context.text[..at].ends_with(within_word) && !context.text[end..].starts_with(within_word) {
-                let call = bare::called(context.text, at..end);
+                let call = called(context.text, at..end);
                 list.push(call.unwrap_or(Candidate { span: at..end, kind: Kind::Name }));
             }
         }
     }
+}
+
+/// What the parser noted.
+fn note(text: &str, held: &NotACall) -> Option<Candidate> {
+    let clamp = |at: u64| usize::try_from(at).ok().filter(|at| text.is_char_boundary(*at));
+    let span = clamp(held.span.start)?..clamp(held.span.end)?;
+    Some(Candidate { span, kind: Kind::Noted(held.dialect, held.reason) })
+}
+
+/// A known name that is called as Python calls: `f(`, `[f(`, `["f(`.
+fn called(text: &str, name: Range<usize>) -> Option<Candidate> {
+    let rest = &text[name.end..];
+    let end = name.end + ["(", ".call("].iter().find(|call| rest.starts_with(**call))?.len();
+    let before = &text[..name.start];
+    // A server, or an object that the name is a method of.
+    let in_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+    let start = if before.ends_with('.') { before.trim_end_matches(in_name).len() } else { name.start };
+    let before = &text[..start];
+    let bracket = before.strip_suffix(['"', '\'']).unwrap_or(before).trim_end();
+    let list = bracket.ends_with('[');
+    let start = if list { bracket.len() - 1 } else { start };
+    Some(Candidate { span: start..end, kind: Kind::Python { list } })
+}
+
+/// Keys of JSON objects with a tool's name under them: of a known tool, or, where
+/// none is known, with a key for its arguments in the same text.
+fn objects(context: &Context<'_>, keys: &ObjectKeys, list: &mut Vec<Candidate>) {
+    let one_of = |keys: &[&str]| keys.iter().map(|key| regex::escape(key)).collect::<Vec<_>>().join("|");
+    let named = [keys.tool, &[keys.function]].concat();
+    let named = Regex::new(&format!(r#"(?:\{{\s*)?"(?:{})"\s*:\s*"([^"\\]+)""#, one_of(&named)));
+    let named = named.expect("keys make a valid pattern");
+    let arguments = Regex::new(&format!(r#""(?:{})"\s*:"#, one_of(keys.arguments))).expect("keys make a valid pattern");
+    for found in named.captures_iter(context.text) {
+        let (Some(whole), Some(name)) = (found.get(0), found.get(1)) else { continue };
+        let meant = match &context.config.catalog {
+            Some(catalog) => catalog.tools().any(|tool| tool.name == name.as_str()),
+            None => arguments.is_match(context.text),
+        };
+        if meant {
+            list.push(Candidate { span: whole.range(), kind: Kind::Json });
+        }
+    }
+}
+
+/// The lines of a call in ReAct's words.
+fn react_lines(text: &str, react: &React, list: &mut Vec<Candidate>) {
+    let class = |set: &str| set.chars().map(|c| regex::escape(&c.to_string())).collect::<String>();
+    let pieces = react.head.iter().map(|piece| match piece {
+        Piece::Text(text) => regex::escape(text),
+        Piece::Any(set) => format!("[{}]*", class(set)),
+        Piece::OneOf(set) => format!("[{}]", class(set)),
+        Piece::Name => r"([^\s`*]+)".to_owned(),
+        Piece::Maybe(_) | Piece::Space | Piece::Id | Piece::Index | Piece::Quote | Piece::Attributes => String::new(),
+    });
+    let lines = Regex::new(&pieces.collect::<String>()).expect("the dialect's pieces make a valid pattern");
+    list.extend(lines.find_iter(text).map(|found| Candidate { span: found.range(), kind: Kind::React }));
 }

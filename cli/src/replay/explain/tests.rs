@@ -3,12 +3,10 @@ use serde_json::json;
 use super::*;
 use crate::replay::play::{Chunk, Speed, play};
 use crate::replay::settings::Settings;
-use toolgraft::catalog::Catalog;
-use toolgraft::dialect::Dialect;
 use toolgraft::message::{DeltaKind, FinishReason};
-use toolgraft::parse::NoCall;
-use toolgraft::tool::Tool;
+use toolgraft::parse::Reason;
 use toolgraft::transcript::{Finish, Round, TimedDelta};
+use toolgraft::{Catalog, Dialect, Tool};
 
 fn weather() -> Catalog {
     let schema = json!({ "type": "object", "properties": { "city": { "type": "string" } } });
@@ -48,7 +46,7 @@ fn an_opener_after_a_backtick_is_quoted() {
 #[test]
 fn an_opener_without_a_child_fails_the_gate() {
     let entry = one("武汉\n<use_mcp_tool> is the tag.", Config::default());
-    assert_eq!((entry.rule, entry.line, entry.column), (Rule::Gate, 2, 1));
+    assert_eq!((entry.rule, entry.line, entry.column), (Rule::Noted(Reason::Gate), 2, 1));
     assert!(entry.why.contains("“is the tag.”"), "{}", entry.why);
     assert!(entry.remedy.contains("<server_name>"), "{}", entry.remedy);
 }
@@ -56,7 +54,10 @@ fn an_opener_without_a_child_fails_the_gate() {
 #[test]
 fn an_opener_before_another_opener_fails_the_gate() {
     let text = "<use_mcp_tool><use_mcp_tool><server_name>a</server_name><tool_name>b</tool_name><arguments>{}</arguments></use_mcp_tool>";
-    assert_eq!((one(text, Config::default()).rule, one(text, Config::default()).offset), (Rule::Gate, 0));
+    assert_eq!(
+        (one(text, Config::default()).rule, one(text, Config::default()).offset),
+        (Rule::Noted(Reason::Gate), 0)
+    );
 }
 
 #[test]
@@ -71,7 +72,7 @@ fn a_marker_of_a_draft_stands_in_the_reasoning() {
 #[test]
 fn a_tools_tag_without_its_parameters_fails_the_gate() {
     let entry = one("<get_weather> is for the weather.", known());
-    assert_eq!((entry.found.as_str(), entry.rule), ("<get_weather>", Rule::Gate));
+    assert_eq!((entry.found.as_str(), entry.rule), ("<get_weather>", Rule::Noted(Reason::Gate)));
     assert!(entry.remedy.contains("<city>, </get_weather>"), "{}", entry.remedy);
 }
 
@@ -79,7 +80,7 @@ fn a_tools_tag_without_its_parameters_fails_the_gate() {
 fn an_opener_that_breaks_off_is_named() {
     for text in ["Then <use_mcp", "Then <use_mcp\n"] {
         let entry = one(text, Config::default());
-        assert_eq!((entry.found.as_str(), entry.rule), ("<use_mcp", Rule::PartialOpener));
+        assert_eq!((entry.found.as_str(), entry.rule), ("<use_mcp", Rule::Noted(Reason::PartialOpener)));
     }
 }
 
@@ -89,7 +90,7 @@ fn a_marker_within_a_line_or_without_json_is_named() {
         rules("Say TYPE: MCP now.\n\nTYPE: MCP\nplease", Config::default()),
         [
             ("TYPE: MCP".to_owned(), Rule::NotALine, "1:5".to_owned()),
-            ("TYPE: MCP".to_owned(), Rule::NoJson, "3:1".to_owned()),
+            ("TYPE: MCP".to_owned(), Rule::Noted(Reason::NoJson), "3:1".to_owned()),
         ]
     );
 }
@@ -157,7 +158,6 @@ fn held_calls_without_a_marker_are_given_back_for_a_reason() {
         ("get_weather(city=\"Oslo\") and so on", "text_behind", "python`: “and so on” stands behind it on its line"),
         ("get_weather(city=home)", "no_literal", "“home)” is no literal"),
         ("get_weather(city=\"Oslo\n)", "no_literal", "its line ends in a string"),
-        ("[\"get_weather(city=home)\"]", "no_literal", "in the quotes"),
         ("search(\"fjords\")", "no_keyword", "other than one parameter"),
         ("[get_weather(city=\"Oslo\"), 5]", "no_further_call", "“5]” stands in the list"),
         ("[get_weather(city=\"Oslo\")](a.html)", "link", "link"),
@@ -172,7 +172,7 @@ fn held_calls_without_a_marker_are_given_back_for_a_reason() {
         (r#"{"name": "search"}"#, "incomplete", "missing"),
         (r#"{"name": "search", "parameters": {"type": "object", "properties": {}}}"#, "definition", "defines a tool"),
         (r#"{"name": "search", "arguments": {"query": "a" "b"}}"#, "damaged", "at line 1 column"),
-        (r#"[{"name": "search", "arguments": {}} {"name" 1}]"#, "damaged", "cannot be read"),
+        (r#"[{"name": "search", "arguments": {}} {"name" 1}]"#, "unknown_tool", "no known tool is named"),
         (r#"[{"name": "search", "arguments": {}}, 5]"#, "no_further_call", "“5]” stands in the list"),
         (r#"{"name": "search", "argum"#, "cut_off", "the answer ended"),
         ("```json\n{\"name\": \"search\"\n```", "unclosed", "“```” came before"),
@@ -190,14 +190,14 @@ fn calls_without_a_marker_where_none_may_stand_are_named() {
         ("Use get_weather(city=\"Oslo\").", "not_a_line", "“Use” stands before it on its line"),
         ("    get_weather(city=\"Oslo\")", "indented", "three spaces"),
         ("Use \"get_weather(city=1)\".", "quote", "follows \" directly"),
-        (r"\[get_weather(city=1)]", "quote", "backslash"),
+        (r"See \[get_weather(city=1)]", "quote", "backslash"),
         ("```\nx = 1\nget_weather(city=1)\n```", "fence", "fence"),
         ("my.get_weather(city=1)", "unknown_tool", "“my” is no server"),
         (r#"So: {"name": "search", "arguments": {}}"#, "not_alone", "“So:” stands before it"),
         ("It is:\n\n{\"name\": \"search\", \"arguments\": {}}", "not_alone", "“It is:” stands before it"),
         ("```\nx\n{\"name\": \"search\", \"arguments\": {}}\n```", "fence", "fence"),
         ("So Action: search\nAction Input: {}", "not_a_line", "“So” stands before it"),
-        ("Action: serch\nAction Input: {}", "unknown_tool", "no tool"),
+        ("Action: serch\nAction Input: {}", "unknown_tool", "no known tool"),
         ("Action: search\nAction Input: fjords", "no_json", "“fjords” follows"),
         ("Call web.search of it.", "bare_name", "without a call's syntax"),
     ] {
@@ -230,5 +230,5 @@ fn what_was_held_shows_its_beginning_and_hides_the_names_in_it() {
 #[test]
 fn what_was_held_in_the_reasoning_is_said_to_stand_there() {
     let entry = one("<think>\nget_weather(city=home)\n</think>\nYes.", two_tools());
-    assert_eq!((entry.region, entry.rule), (Region::Reasoning, Rule::Held(NoCall::NoLiteral)));
+    assert_eq!((entry.region, entry.rule), (Region::Reasoning, Rule::Noted(Reason::NoLiteral)));
 }

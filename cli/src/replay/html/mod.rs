@@ -1,7 +1,6 @@
 //! A replay as one self-contained page.
 
 mod page;
-mod text;
 mod timeline;
 mod words;
 
@@ -9,33 +8,25 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use minijinja::syntax::SyntaxConfig;
-use minijinja::value::Serde;
-use minijinja::{Environment, UndefinedBehavior};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use self::page::{Ending, Fact, Part, RecordingPart, RoundPart};
-use self::text::Long;
 use self::timeline::{Rows, Timeline};
 use self::words::Words;
 use super::explain::GivenBack;
 use super::play::Played;
-use super::reorder;
 use super::settings::Settings;
 use super::view::{Answered, At, Totals, View};
+use crate::page_text::Long;
 use crate::terminal::{counted, grouped};
-use crate::{Failure, input};
-use toolgraft::event::OwnedEvent;
+use crate::{Failure, input, page_file};
+use toolgraft::dialect::Lang;
+use toolgraft::event::{Entry, OwnedEvent, Provenance};
 use toolgraft::message::Role;
-use toolgraft::profile::Lang;
 use toolgraft::transcript::import::Format;
 use toolgraft::transcript::{Recording, Round};
 
 const TEMPLATE: &str = include_str!("../../../pages/replay.html");
-const STYLE: &str = include_str!("../../../pages/replay.css");
-
-/// How every page of ours begins; other files are not written over.
-const BEGINNING: &str = "<!doctype html>\n";
 
 /// Where pages go.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,10 +56,10 @@ impl Target {
     pub(super) fn check(&self, files: &[PathBuf]) -> Result<(), Failure> {
         match self {
             Target::Stdout => Ok(()),
-            Target::File(path) => writable(path),
+            Target::File(path) => page_file::writable(path),
             Target::Beside => files.iter().try_for_each(|file| match file.to_str() {
                 Some("-") => Err(Failure::usage("a page of standard input has no place: name one with --html=PAGE")),
-                _ => writable(&beside(file)),
+                _ => page_file::writable(&beside(file)),
             }),
         }
     }
@@ -76,20 +67,6 @@ impl Target {
 
 fn beside(file: &Path) -> PathBuf {
     file.with_extension("html")
-}
-
-/// Whether nothing but a page of ours would be written over.
-fn writable(path: &Path) -> Result<(), Failure> {
-    if path.is_dir() {
-        return Err(Failure::usage(format!("{} is a directory: name a file in it", path.display())));
-    }
-    match std::fs::read(path) {
-        Ok(bytes) if !bytes.is_empty() && !bytes.starts_with(BEGINNING.as_bytes()) => Err(Failure::usage(format!(
-            "{} is there already and is no page of toolgraft: name another with --html=PAGE",
-            path.display()
-        ))),
-        _ => Ok(()),
-    }
 }
 
 /// Collects a replay and writes pages at its end.
@@ -247,10 +224,9 @@ impl View for Pages {
         Ok(())
     }
 
-    fn events(&mut self, _: At<'_>, events: &[OwnedEvent]) -> io::Result<()> {
-        let events = reorder::settled(events);
+    fn events(&mut self, _: At<'_>, played: &Played) -> io::Result<()> {
         let words = self.taken().words;
-        for part in page::answer(&events, words) {
+        for part in page::answer(played, words) {
             self.part(part);
         }
         Ok(())
@@ -258,9 +234,10 @@ impl View for Pages {
 
     fn answered(&mut self, _: At<'_>, round: &Round, played: &Played) -> io::Result<()> {
         let words = self.taken().words;
-        for entry in played.assembled.entries.iter().filter(|entry| entry.promoted) {
+        let promoted = |entry: &&Entry| entry.provenance() == Provenance::Promoted;
+        for entry in played.assembled.entries.iter().filter(promoted) {
             if let Ok(call) = &entry.result {
-                self.part(Part::call(entry.index, call, true, words));
+                self.part(Part::call(entry.index, call, words));
             }
         }
         round.native_calls.iter().for_each(|call| self.part(Part::native(call, words)));
@@ -270,10 +247,9 @@ impl View for Pages {
         let taken = self.taken();
         taken.calls += played.assembled.calls().count() + round.native_calls.len();
         taken.rejected += played.assembled.rejected().count();
-        let events = reorder::settled(&played.events);
         if let Some(last) = taken.rounds.last_mut() {
             last.meta = meta(round, played, words);
-            taken.rows.round(last.heading.clone(), last.anchor.clone(), round, &events);
+            taken.rows.round(last.heading.clone(), last.anchor.clone(), round, played);
         }
         Ok(())
     }
@@ -374,20 +350,6 @@ fn render(taken: Vec<Taken>) -> io::Result<String> {
     let words = taken.first().map_or(Words::of(Lang::En), |t| t.words);
     let recordings: Vec<RecordingPart> = taken.into_iter().map(Taken::finish).collect();
     let title = recordings.first().map_or("toolgraft", |r| r.title.as_str());
-    let mut page: Value = json!({
-        "title": title, "words": words, "version": env!("CARGO_PKG_VERSION"), "recordings": recordings,
-    });
-    // Everything that is shown, wherever it came from.
-    text::visible_in(&mut page);
-    page["style"] = STYLE.into();
-    filled(&page).map_err(io::Error::other)
-}
-
-fn filled(page: &Value) -> Result<String, minijinja::Error> {
-    let mut environment = Environment::new();
-    environment.set_undefined_behavior(UndefinedBehavior::Strict);
-    environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
-    // The name's ending turns escaping on.
-    environment.add_template("replay.html", TEMPLATE)?;
-    environment.get_template("replay.html")?.render(Serde(page))
+    let page = json!({ "title": title, "words": words, "recordings": recordings });
+    page_file::render(TEMPLATE, page)
 }

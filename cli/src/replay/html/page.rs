@@ -3,18 +3,17 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::text::Long;
 use super::timeline::Timeline;
 use super::words::Words;
+use crate::page_text::Long;
+use crate::replay::play::Played;
 use crate::replay::view::Answered;
 use crate::screen::boxes::width;
 use crate::screen::full_name;
-use toolgraft::call::{Call, Rejected, RejectedKind};
-use toolgraft::catalog::Catalog;
-use toolgraft::event::OwnedEvent;
-use toolgraft::message::{Message, Role};
+use toolgraft::event::{Piece, Region, Rejected, RejectedKind};
+use toolgraft::message::{NativeCall, Role};
 use toolgraft::outcome::Status;
-use toolgraft::transcript::NativeCall;
+use toolgraft::{Call, Catalog, Message};
 
 /// A user's message that is longer than this is taken to hold the prompt too; its last
 /// paragraph is the question then. In columns: Chinese says as much in fewer characters.
@@ -114,7 +113,7 @@ pub(super) enum Part {
 
 impl Part {
     pub(super) fn tools(catalog: &Catalog) -> Part {
-        let part = |tool: &toolgraft::tool::Tool| ToolPart {
+        let part = |tool: &toolgraft::Tool| ToolPart {
             name: full_name(tool.server.as_deref(), &tool.name),
             description: Long::new(tool.description.as_deref().unwrap_or_default()),
             schema: tool.input_schema.as_ref().and_then(|schema| serde_json::to_string_pretty(schema).ok()),
@@ -138,14 +137,14 @@ impl Part {
                 vec![whole, Part::User { label: label.to_owned(), text: Long::new(question) }]
             }
             Role::User => vec![Part::User { label: label.to_owned(), text: Long::new(&message.content) }],
-            Role::System | Role::Assistant | Role::Tool if message.content.is_empty() => Vec::new(),
-            Role::System | Role::Assistant | Role::Tool => vec![Part::folded(label, &message.content)],
+            _ if message.content.is_empty() => Vec::new(),
+            _ => vec![Part::folded(label, &message.content)],
         }
     }
 
-    pub(super) fn call(index: u32, call: &Call, promoted: bool, words: &Words) -> Part {
+    pub(super) fn call(index: u32, call: &Call, words: &Words) -> Part {
         let mut about = vec![call.dialect.to_string()];
-        about.extend(promoted.then(|| words.promoted.to_owned()));
+        about.extend(words.provenance(call.provenance).map(str::to_owned));
         if !call.repairs.is_empty() {
             let repairs: Vec<_> = call.repairs.iter().map(ToString::to_string).collect();
             about.push(format!("{}: {}", words.repaired, repairs.join(", ")));
@@ -174,7 +173,7 @@ impl Part {
         }
         Part::Rejected {
             name: rejected.tool.as_deref().map(|tool| full_name(rejected.server.as_deref(), tool)),
-            draft: is_draft(rejected.kind),
+            draft: is_draft(rejected),
             reason: words.reason(rejected.kind),
             message,
             raw: Long::new(&rejected.raw),
@@ -207,35 +206,38 @@ impl Part {
 }
 
 /// Whether a call was never meant to run: its bytes are part of the text.
-fn is_draft(kind: RejectedKind) -> bool {
-    matches!(kind, RejectedKind::InReasoning | RejectedKind::Quoted)
+fn is_draft(rejected: &Rejected) -> bool {
+    rejected.stays_in_text()
 }
 
-/// The blocks of an answer: its events as they turned out, joined. The calls of
+/// The blocks of an answer: its pieces where they belong, joined. The calls of
 /// the reasoning stay in its text and are listed behind it.
-pub(super) fn answer(events: &[OwnedEvent], words: &Words) -> Vec<Part> {
+pub(super) fn answer(played: &Played, words: &Words) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut text = Text::default();
-    for event in events {
-        match event {
-            OwnedEvent::Text { text: more, .. } => text.push(false, more, &mut parts),
-            OwnedEvent::Reasoning { text: more, .. } => text.push(true, more, &mut parts),
-            OwnedEvent::CallEnd { index, call: Some(call), .. } => {
-                text.end(&mut parts);
-                parts.push(Part::call(*index, call, false, words));
-            }
-            OwnedEvent::CallEnd { rejected: Some(rejected), .. } => {
-                match rejected.kind {
-                    RejectedKind::InReasoning => text.push(true, &rejected.raw, &mut parts),
-                    RejectedKind::Quoted => text.push(false, &rejected.raw, &mut parts),
-                    _ => text.end(&mut parts),
-                }
-                text.behind.push(Part::rejected(rejected, words));
-                if !is_draft(rejected.kind) {
+    for piece in &played.pieces {
+        match piece {
+            Piece::Text { region, text: more, .. } => text.push(*region == Region::Reasoning, more, &mut parts),
+            Piece::Syntax { text: more, .. } => text.push(true, more, &mut parts),
+            Piece::Marker { .. } => {}
+            Piece::Call { index, .. } => match played.call_at_its_place(*index) {
+                Some(Ok(call)) => {
                     text.end(&mut parts);
+                    parts.push(Part::call(*index, &call, words));
                 }
-            }
-            _ => {}
+                Some(Err(rejected)) => {
+                    match rejected.kind {
+                        RejectedKind::InReasoning => text.push(true, &rejected.raw, &mut parts),
+                        _ if rejected.stays_in_text() => text.push(false, &rejected.raw, &mut parts),
+                        _ => text.end(&mut parts),
+                    }
+                    text.behind.push(Part::rejected(&rejected, words));
+                    if !is_draft(&rejected) {
+                        text.end(&mut parts);
+                    }
+                }
+                None => {}
+            },
         }
     }
     text.end(&mut parts);

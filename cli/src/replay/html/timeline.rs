@@ -3,10 +3,11 @@
 use serde::Serialize;
 
 use super::words::Words;
+use crate::replay::play::Played;
 use crate::terminal::grouped;
-use toolgraft::call::RejectedKind;
-use toolgraft::event::OwnedEvent;
-use toolgraft::outcome::{Outcome, Status};
+use toolgraft::Outcome;
+use toolgraft::event::{OwnedEvent, Piece, Region, RejectedKind};
+use toolgraft::outcome::Status;
 use toolgraft::transcript::{Recording, Round};
 
 /// What a bar stands for; also its class on the page.
@@ -59,13 +60,13 @@ pub(super) struct Rows {
     unit: Unit,
     /// When the first request was sent: servers start and people type before.
     began: u64,
-    rows: Vec<(String, Option<String>, Vec<Piece>)>,
+    rows: Vec<(String, Option<String>, Vec<Stretch>)>,
     /// Where the last round and its calls ended.
     cursor: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Piece {
+struct Stretch {
     kind: Kind,
     start: u64,
     end: u64,
@@ -81,22 +82,22 @@ impl Rows {
         Rows { unit, began, rows: Vec::new(), cursor: 0 }
     }
 
-    /// A round's answer; the events are as they turned out.
-    pub(super) fn round(&mut self, label: String, anchor: String, round: &Round, events: &[OwnedEvent]) {
+    /// A round's answer.
+    pub(super) fn round(&mut self, label: String, anchor: String, round: &Round, played: &Played) {
         let start = self.since(round.sent.as_ref().and_then(|s| s.at)).unwrap_or(self.cursor);
         let clock = Clock::new(round);
-        let mut pieces: Vec<Piece> = Vec::new();
+        let mut pieces: Vec<Stretch> = Vec::new();
         if self.unit == Unit::Ms && clock.first > 0 {
-            pieces.push(Piece { kind: Kind::Wait, start, end: start + clock.first });
+            pieces.push(Stretch { kind: Kind::Wait, start, end: start + clock.first });
         }
-        for (kind, span) in parts(events) {
+        for (kind, span) in parts(played) {
             let (from, to) = match self.unit {
                 Unit::Ms => (clock.time(span.start), clock.time(span.end)),
                 Unit::Bytes => (span.start, span.end),
             };
             // What came all at once took no time of its own.
             if from < to {
-                pieces.push(Piece { kind, start: start + from, end: start + to });
+                pieces.push(Stretch { kind, start: start + from, end: start + to });
             }
         }
         let end = pieces.last().map_or(start, |p| p.end);
@@ -115,7 +116,7 @@ impl Rows {
         let good = matches!(outcome.status, Status::Result | Status::Displayed);
         let kind = if good { Kind::Call } else { Kind::Failed };
         self.cursor = self.cursor.max(end);
-        self.rows.push((label, None, vec![Piece { kind, start: end.saturating_sub(length), end }]));
+        self.rows.push((label, None, vec![Stretch { kind, start: end.saturating_sub(length), end }]));
     }
 
     /// A recorded time on the page's clock, where that counts time.
@@ -169,34 +170,39 @@ fn percent(part: u64, whole: u64) -> String {
 }
 
 /// Parts of an answer with their bytes; neighbours of one kind are one part.
-fn parts(events: &[OwnedEvent]) -> Vec<(Kind, std::ops::Range<u64>)> {
+fn parts(played: &Played) -> Vec<(Kind, std::ops::Range<u64>)> {
     let mut parts: Vec<(Kind, std::ops::Range<u64>)> = Vec::new();
     // A call's kind is known at its end; its part begins with it.
     let mut open: Option<u64> = None;
-    for event in events {
+    for event in &played.events {
         let (kind, span) = match event {
             OwnedEvent::CallStart { span, .. } | OwnedEvent::ArgsDelta { span, .. } => {
                 open.get_or_insert(span.start);
                 continue;
             }
-            OwnedEvent::CallEnd { rejected, span, .. } => {
-                let kind = match rejected.as_ref().map(|r| r.kind) {
-                    None => Kind::Call,
-                    Some(RejectedKind::InReasoning) => Kind::Reasoning,
-                    Some(RejectedKind::Quoted) => Kind::Answer,
-                    Some(_) => Kind::Rejected,
+            OwnedEvent::CallEnd { index, span, .. } => {
+                let Some(result) = played.call_at_its_place(*index) else { continue };
+                let kind = match &result {
+                    Ok(_) => Kind::Call,
+                    Err(rejected) if rejected.kind == RejectedKind::InReasoning => Kind::Reasoning,
+                    Err(rejected) if rejected.stays_in_text() => Kind::Answer,
+                    Err(_) => Kind::Rejected,
                 };
                 (kind, open.take().unwrap_or(span.start)..span.end)
             }
             // Between other parts white space and markers are nobody's.
-            OwnedEvent::Text { text, .. } | OwnedEvent::Reasoning { text, .. } if text.trim().is_empty() => continue,
-            OwnedEvent::Text { span, .. } => (Kind::Answer, span.clone()),
-            OwnedEvent::Reasoning { span, .. } => (Kind::Reasoning, span.clone()),
-            OwnedEvent::Marker { .. } => continue,
-            OwnedEvent::Reclassified { .. }
-            | OwnedEvent::Restored { .. }
-            | OwnedEvent::Promoted { .. }
-            | OwnedEvent::Unlisted { .. } => continue,
+            OwnedEvent::Text { text, span }
+            | OwnedEvent::Reasoning { text, span, .. }
+            | OwnedEvent::Marker { text, span, .. } => {
+                let kind = match played.piece_at(span.start) {
+                    _ if text.trim().is_empty() => continue,
+                    Some(Piece::Text { region: Region::Content, .. }) => Kind::Answer,
+                    Some(Piece::Text { .. } | Piece::Syntax { .. }) => Kind::Reasoning,
+                    _ => continue,
+                };
+                (kind, span.clone())
+            }
+            _ => continue,
         };
         match parts.last_mut() {
             Some((last, part)) if *last == kind => part.end = span.end,
@@ -274,7 +280,7 @@ mod tests {
         let rounds = [3_000, 3_500].map(|at| Round { sent: sent(at), ..round(&[("a", Some(40))]) });
         let recording = Recording { rounds: rounds.to_vec(), ..Recording::default() };
         let mut rows = Rows::new(&recording);
-        recording.rounds.iter().for_each(|r| rows.round(String::new(), String::new(), r, &[]));
+        recording.rounds.iter().for_each(|r| rows.round(String::new(), String::new(), r, &Played::default()));
         let waits: Vec<(u64, u64)> = rows.rows.iter().map(|(_, _, pieces)| (pieces[0].start, pieces[0].end)).collect();
         assert_eq!(waits, [(0, 40), (500, 540)]);
     }

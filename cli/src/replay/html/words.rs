@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use toolgraft::call::RejectedKind;
+use toolgraft::dialect::Lang;
+use toolgraft::event::{Provenance, RejectedKind};
 use toolgraft::message::Role;
 use toolgraft::outcome::Status;
-use toolgraft::profile::Lang;
 
 /// Words that the template names, and those that the view is written with.
 #[derive(Debug, Clone, Copy, Serialize)]
@@ -40,6 +40,8 @@ pub(super) struct Words {
     pub(super) call: &'static str,
     pub(super) native_call: &'static str,
     pub(super) promoted: &'static str,
+    pub(super) fenced_first: &'static str,
+    pub(super) behind_prose: &'static str,
     pub(super) repaired: &'static str,
     pub(super) recorded: &'static str,
     pub(super) run_now: &'static str,
@@ -104,6 +106,8 @@ const ENGLISH: Words = Words {
     call: "Call",
     native_call: "Native call",
     promoted: "promoted from the reasoning",
+    fenced_first: "in a fence that prose follows",
+    behind_prose: "behind prose",
     repaired: "repaired",
     recorded: "recorded",
     run_now: "run now",
@@ -157,6 +161,8 @@ const CHINESE: Words = Words {
     call: "调用",
     native_call: "原生调用",
     promoted: "从思考中提升",
+    fenced_first: "在后面跟有正文的代码块中",
+    behind_prose: "在正文之后",
     repaired: "已修复",
     recorded: "录制时",
     run_now: "现在执行",
@@ -175,8 +181,8 @@ const CHINESE: Words = Words {
 impl Words {
     pub(super) fn of(lang: Lang) -> &'static Words {
         match lang {
-            Lang::En => &ENGLISH,
             Lang::Zh => &CHINESE,
+            _ => &ENGLISH,
         }
     }
 
@@ -200,6 +206,8 @@ impl Words {
             (Role::Assistant, true) => "模型之前的消息",
             (Role::Tool, false) => "Tool result, as the model reads it",
             (Role::Tool, true) => "模型读到的工具结果",
+            (_, false) => "Message",
+            (_, true) => "消息",
         }
     }
 
@@ -223,6 +231,17 @@ impl Words {
             (Status::Cancelled, true) => "已取消",
             (Status::Displayed, false) => "Displayed",
             (Status::Displayed, true) => "已显示",
+            (other, _) => other.as_str(),
+        }
+    }
+
+    /// How a call was found, where that asks for approval.
+    pub(super) fn provenance(&self, provenance: Provenance) -> Option<&'static str> {
+        match provenance {
+            Provenance::Plain => None,
+            Provenance::FencedFirst => Some(self.fenced_first),
+            Provenance::BehindProse => Some(self.behind_prose),
+            _ => Some(self.promoted),
         }
     }
 
@@ -233,12 +252,14 @@ impl Words {
         }
         let words = match kind {
             RejectedKind::InReasoning => "在思考中",
+            RejectedKind::Invented => "虚构轮次",
             RejectedKind::Quoted => "引用",
             RejectedKind::Limit => "超出限制",
             RejectedKind::Truncated => "不完整",
             RejectedKind::Malformed => "格式错误",
             RejectedKind::UnknownTool => "未知工具",
             RejectedKind::InvalidArguments => "参数无效",
+            other => return other.as_str().to_owned(),
         };
         format!("{words} {kind}")
     }

@@ -1,6 +1,6 @@
 //! What of a server's entry nobody else should read.
 
-use super::{ServerConfig, TransportConfig};
+use super::servers::{Config, ServerConfig, TransportConfig};
 use crate::secrets::{Secrets, names_secret};
 
 /// Values shorter than this, in characters, are settings (`true`, `8080`, `en_GB`)
@@ -9,25 +9,32 @@ const MIN_SECRET: usize = 8;
 
 /// The secrets of one server, for what is made of its words.
 #[derive(Debug, Clone, Default)]
-pub(in crate::route::mcp) struct Hidden {
+pub(crate) struct Hidden {
     /// For errors and notes: all that may be secret.
-    pub(in crate::route::mcp) in_errors: Secrets,
+    pub(crate) in_errors: Secrets,
     /// For what it answers, of which nothing may be lost without need: only what
     /// a name calls a secret and what is no plain word.
-    pub(in crate::route::mcp) in_answers: Secrets,
+    pub(crate) in_answers: Secrets,
 }
 
 impl ServerConfig {
-    pub(in crate::route::mcp) fn hidden(&self) -> Hidden {
+    pub(crate) fn hidden(&self) -> Hidden {
         let values = self.transport.as_ref().map(named_values).unwrap_or_default();
         let certain = |(name, value): &&(String, String)| names_secret(name) && !is_word(value);
         Hidden { in_errors: secrets(values.iter()), in_answers: secrets(values.iter().filter(certain)) }
     }
 }
 
-/// All secrets of a server's entry.
-pub(super) fn of(server: &ServerConfig) -> Secrets {
-    server.hidden().in_errors
+impl Config {
+    /// What the entries hold and nobody else should read: values of variables and
+    /// headers of at least 8 characters, and what stands behind a first word in
+    /// them, as the token of `Bearer TOKEN`. A plain word of letters and
+    /// underscores, such as `production`, counts only where its name speaks of a
+    /// secret: recordings and answers are full of words. Arguments and parts of a
+    /// URL count where their name speaks of one, as in `--api-key KEY`.
+    pub fn secrets(&self) -> Secrets {
+        self.servers.iter().map(|server| server.hidden().in_errors).fold(Secrets::default(), |all, more| all.and(&more))
+    }
 }
 
 /// Values that are long enough, and what stands behind a first word in them, as the
@@ -70,7 +77,7 @@ fn named_values(transport: &TransportConfig) -> Vec<(String, String)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Config;
+    use super::*;
 
     fn parsed(text: &str) -> Config {
         let token = |name: &str| (name == "TOKEN").then(|| "tok-123456".to_owned());

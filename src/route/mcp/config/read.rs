@@ -8,8 +8,11 @@ use jsonc_parser::ast::{Object, Value};
 use jsonc_parser::common::{Range, Ranged};
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
+use super::error::{ConfigError, EntryError};
 use super::expand::{Environment, expand};
-use super::{Config, ConfigError, HttpTransport, ServerConfig, TransportConfig};
+use super::servers::{Config, HttpTransport, ServerConfig, TransportConfig};
+use super::url::{check_url, header_map};
+use crate::cause::Cause;
 
 /// A `timeout` above this many seconds was probably meant in milliseconds.
 const DOUBTFUL_SECONDS: f64 = 3_600.0;
@@ -31,11 +34,26 @@ const OPTIONS: ParseOptions = ParseOptions {
     allow_extended_string_escapes: false,
 };
 
-pub(super) fn config(text: &str, source: &str, environment: &Environment<'_>) -> Result<Config, ConfigError> {
+impl Config {
+    /// Reads a configuration.
+    ///
+    /// `source` is the file's name for messages. Variables are looked up in
+    /// `environment`; the process is never asked for them.
+    ///
+    /// # Errors
+    /// [`ConfigError`] where the text is not JSON, or has neither `mcpServers`
+    /// nor `servers`, or where one of these is not an object.
+    pub fn parse(text: &str, source: &str, environment: &Environment<'_>) -> Result<Self, ConfigError> {
+        config(text, source, environment)
+    }
+}
+
+fn config(text: &str, source: &str, environment: &Environment<'_>) -> Result<Config, ConfigError> {
     let file = File { text: text.strip_prefix('\u{feff}').unwrap_or(text), source, environment };
     let parsed = parse_to_ast(file.text, &CollectOptions::default(), &OPTIONS).map_err(|e| {
-        let message = e.kind().to_string();
-        file.error(e.range(), format!("{}{}: mend the JSON here", message[..1].to_lowercase(), &message[1..]))
+        let (range, message) = (e.range(), e.kind().to_string());
+        let message = format!("{}{}: mend the JSON here", message[..1].to_lowercase(), &message[1..]);
+        ConfigError { source: Some(Cause::new(e)), ..file.error(range, message) }
     })?;
     let missing = "expected an object with \"mcpServers\": { NAME: { \"command\": … } }";
     let root = match &parsed.value {
@@ -45,7 +63,7 @@ pub(super) fn config(text: &str, source: &str, environment: &Environment<'_>) ->
     };
     let key = ["mcpServers", "servers"].into_iter().find(|key| root.get(key).is_some());
     let Some(property) = key.and_then(|key| root.get(key)) else {
-        return Err(file.error(root.range, missing.to_owned()));
+        return Err(file.no_servers(root, missing));
     };
     let Value::Object(servers) = &property.value else {
         return Err(file.error(property.value.range(), format!("{:?} must be an object", property.name.as_str())));
@@ -71,7 +89,7 @@ type Problem = String;
 
 impl File<'_> {
     fn error(&self, range: Range, message: String) -> ConfigError {
-        ConfigError { place: self.place(range), message }
+        ConfigError { place: self.place(range), message, source: None }
     }
 
     /// `file:line:column`, the column in characters.
@@ -84,77 +102,100 @@ impl File<'_> {
 
     fn server(&self, name: &str, at: Range, value: &Value<'_>, notes: &mut Vec<String>) -> ServerConfig {
         let place = self.place(at);
-        let mut server = ServerConfig {
-            name: name.to_owned(),
-            place,
-            transport: Err(String::new()),
-            disabled: false,
-            call_timeout: None,
-            connect_timeout: None,
-            max_calls: None,
-            auto_approve: Vec::new(),
-            disabled_tools: Vec::new(),
-            listed_tools: Vec::new(),
-        };
-        server.transport = match value {
-            _ if name.trim().is_empty() => Err("its name is empty: name it".to_owned()),
+        let mut server = ServerConfig { place, ..ServerConfig::broken(name, String::new()) };
+        let transport = match value {
+            _ if name.trim().is_empty() => Err("its name is empty: name it".to_owned().into()),
             Value::Object(entry) => self.entry(entry, &mut server, notes),
-            _ => Err("expected an object with \"command\" or \"url\"".to_owned()),
+            _ => Err("expected an object with \"command\" or \"url\"".to_owned().into()),
         };
+        server.transport = transport;
         server
     }
 
+    /// Reads an entry. All that is wrong with it is said at once.
     fn entry(
         &self,
         entry: &Object<'_>,
         server: &mut ServerConfig,
         notes: &mut Vec<String>,
-    ) -> Result<TransportConfig, Problem> {
-        server.disabled = boolean(entry, "disabled")?.unwrap_or(false);
-        server.call_timeout = self.seconds(entry, "timeout", server, notes)?;
-        server.connect_timeout = self.seconds(entry, "connectTimeout", server, notes)?;
-        server.max_calls = count(entry, "maxCalls")?;
+    ) -> Result<TransportConfig, EntryError> {
+        let mut faults = Faults::default();
+        server.disabled = faults.taken(boolean(entry, "disabled")).flatten().unwrap_or(false);
+        server.call_timeout = faults.taken(self.seconds(entry, "timeout", server, notes)).flatten();
+        server.connect_timeout = faults.taken(self.seconds(entry, "connectTimeout", server, notes)).flatten();
+        server.max_calls = faults.taken(count(entry, "maxCalls")).flatten();
         for key in ["autoApprove", "alwaysAllow"] {
-            server.auto_approve.extend(self.strings(entry, key)?.unwrap_or_default());
+            server.auto_approve.extend(faults.taken(self.strings(entry, key)).flatten().unwrap_or_default());
         }
-        server.disabled_tools = self.strings(entry, "disabledTools")?.unwrap_or_default();
-        match self.kind(entry)? {
-            Kind::Stdio => Ok(TransportConfig::Stdio {
-                command: self.required(entry, "command")?,
-                args: self.strings(entry, "args")?.unwrap_or_default(),
-                env: self.map(entry, "env")?,
-                cwd: self.string(entry, "cwd")?,
-            }),
-            Kind::Http(transport) => {
-                let url = self.required(entry, "url")?;
-                super::super::http::check_url(&url).map_err(|e| format!("\"url\": {e}"))?;
-                let headers = self.map(entry, "headers")?;
-                super::super::http::header_map(&headers)?;
-                Ok(TransportConfig::Http { url, headers, transport })
+        server.disabled_tools = faults.taken(self.strings(entry, "disabledTools")).flatten().unwrap_or_default();
+        let transport = match faults.taken(self.transport_kind(entry)) {
+            Some(TransportKind::Stdio) => {
+                let command = faults.taken(self.required(entry, "command"));
+                let args = faults.taken(self.strings(entry, "args")).flatten().unwrap_or_default();
+                let env = faults.taken(self.map(entry, "env")).unwrap_or_default();
+                let cwd = faults.taken(self.string(entry, "cwd")).flatten();
+                command.map(|command| TransportConfig::Stdio { command, args, env, cwd })
             }
+            Some(TransportKind::Http(transport)) => {
+                let url = faults.taken(self.required(entry, "url"));
+                url.as_deref().and_then(|url| faults.taken(check_url(url)));
+                let headers = faults.taken(self.map(entry, "headers")).unwrap_or_default();
+                faults.taken(header_map(&headers));
+                url.map(|url| TransportConfig::Http { url, headers, transport })
+            }
+            None => None,
+        };
+        // A key that is not read explains what is missing, or does nothing at all.
+        let strays: Vec<String> =
+            entry.properties.iter().filter_map(|property| stray(property.name.as_str())).collect();
+        match (transport, faults.0.is_empty()) {
+            (Some(transport), true) => {
+                notes.extend(strays.iter().map(|stray| format!("{}: server {:?}: {stray}", server.place, server.name)));
+                Ok(transport)
+            }
+            _ => Err(faults.joined(strays)),
         }
     }
 
+    /// Why there are no servers: under another name, or without one.
+    fn no_servers(&self, root: &Object<'_>, missing: &str) -> ConfigError {
+        for property in &root.properties {
+            let name = property.name.as_str();
+            if let Some(near) = near(name, &["mcpServers", "servers"]) {
+                return self.error(property.range, format!("no key {name:?} is read: did you mean {near:?}?"));
+            }
+            let entry = match &property.value {
+                Value::Object(entry) => entry.get("command").or_else(|| entry.get("url")),
+                _ => None,
+            };
+            if entry.is_some() {
+                let message = format!("the server {name:?} stands at the top: put it into \"mcpServers\": {{ … }}");
+                return self.error(property.range, message);
+            }
+        }
+        self.error(root.range, missing.to_owned())
+    }
+
     /// The transport: by `type` (or `transport`, `transportType`), else by `command` or `url`.
-    fn kind(&self, entry: &Object<'_>) -> Result<Kind, Problem> {
+    fn transport_kind(&self, entry: &Object<'_>) -> Result<TransportKind, Problem> {
         let key = ["type", "transport", "transportType"]
             .into_iter()
             .find_map(|key| entry.get_string(key).map(|text| (key, text.value.as_ref())));
         let Some((key, written)) = key else {
             return match (entry.get("command").is_some(), entry.get("url").is_some()) {
-                (true, false) => Ok(Kind::Stdio),
-                (false, true) => Ok(Kind::Http(HttpTransport::Any)),
+                (true, false) => Ok(TransportKind::Stdio),
+                (false, true) => Ok(TransportKind::Http(HttpTransport::Any)),
                 (true, true) => Err("it has both \"command\" and \"url\": keep one, or set \"type\"".to_owned()),
                 (false, false) => Err("it has neither \"command\" nor \"url\": add one of them".to_owned()),
             };
         };
         let word = self.string(entry, key)?.unwrap_or_default();
         match word.to_lowercase().replace(['-', '_'], "").as_str() {
-            "stdio" | "local" | "command" => Ok(Kind::Stdio),
+            "stdio" | "local" | "command" => Ok(TransportKind::Stdio),
             "http" | "streamablehttp" | "httpstream" | "streamable" | "remote" => {
-                Ok(Kind::Http(HttpTransport::Streamable))
+                Ok(TransportKind::Http(HttpTransport::Streamable))
             }
-            "sse" | "httpsse" | "http+sse" => Ok(Kind::Http(HttpTransport::Sse)),
+            "sse" | "httpsse" | "http+sse" => Ok(TransportKind::Http(HttpTransport::Sse)),
             // As it stands in the file: a variable's value may be secret.
             _ => Err(format!("{key:?}: {written:?} is not a transport: write \"stdio\", \"http\" or \"sse\"")),
         }
@@ -241,7 +282,88 @@ impl File<'_> {
     }
 }
 
-enum Kind {
+/// Keys of an entry that are read.
+const KEYS: &[&str] = &[
+    "type",
+    "transport",
+    "transportType",
+    "command",
+    "args",
+    "env",
+    "cwd",
+    "url",
+    "headers",
+    "disabled",
+    "timeout",
+    "connectTimeout",
+    "autoApprove",
+    "alwaysAllow",
+    "maxCalls",
+    "disabledTools",
+];
+
+/// What other programs, and people, write for some of them.
+const OTHER_WORDS: &[(&str, &str)] = &[
+    ("arguments", "args"),
+    ("argv", "args"),
+    ("cmd", "command"),
+    ("executable", "command"),
+    ("environment", "env"),
+    ("envs", "env"),
+    ("serverUrl", "url"),
+    ("httpUrl", "url"),
+    ("endpoint", "url"),
+    ("uri", "url"),
+    ("workingDirectory", "cwd"),
+    ("workdir", "cwd"),
+    ("httpHeaders", "headers"),
+    ("enabled", "disabled"),
+];
+
+/// What is wrong with a key that nothing reads; `None` for those that are read, and for keys
+/// that are like none: other programs have keys of their own.
+fn stray(key: &str) -> Option<String> {
+    if KEYS.contains(&key) {
+        return None;
+    }
+    let other = OTHER_WORDS.iter().find(|(word, _)| word.eq_ignore_ascii_case(key)).map(|(_, meant)| *meant);
+    let meant = other.or_else(|| near(key, KEYS))?;
+    Some(format!("no key {key:?} is read: did you mean {meant:?}?"))
+}
+
+/// The known key that another one is a slip of: in case or signs, or in a letter or two.
+fn near<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
+    let folded = |text: &str| text.to_lowercase().replace(['_', '-', ' '], "");
+    let key = folded(key);
+    let slips = |known: &str| strsim::damerau_levenshtein(&key, &folded(known));
+    let nearest = known.iter().map(|known| (slips(known), *known)).min_by_key(|(slips, _)| *slips)?;
+    // In short words two letters are another word.
+    let most = if key.chars().count() > 4 { 2 } else { 1 };
+    (nearest.0 <= most && key.chars().count() > 2).then_some(nearest.1)
+}
+
+/// All that is wrong with one entry.
+#[derive(Default)]
+struct Faults(Vec<EntryError>);
+
+impl Faults {
+    /// What is right, if it is.
+    fn taken<T>(&mut self, read: Result<T, impl Into<EntryError>>) -> Option<T> {
+        read.map_err(|fault| self.0.push(fault.into())).ok()
+    }
+
+    /// One error that says all of it, and what else was seen.
+    fn joined(mut self, strays: Vec<String>) -> EntryError {
+        if self.0.len() == 1 && strays.is_empty() {
+            return self.0.swap_remove(0);
+        }
+        let texts: Vec<String> = self.0.iter().map(ToString::to_string).chain(strays).collect();
+        texts.join("; ").into()
+    }
+}
+
+/// Which transport an entry means.
+enum TransportKind {
     Stdio,
     Http(HttpTransport),
 }
@@ -306,6 +428,57 @@ mod tests {
     }
 
     #[test]
+    fn all_that_is_wrong_with_an_entry_is_said_at_once() {
+        let server = only(r#"{ "command": 3, "args": "x", "timeout": -1, "env": { "A": [] } }"#);
+        let problem = server.problem().unwrap();
+        for text in ["\"command\" must be", "\"args\" must be", "\"timeout\" must be", "\"env.A\" must be"] {
+            assert!(problem.contains(text), "{text}: {problem}");
+        }
+    }
+
+    #[test]
+    fn a_key_that_is_a_slip_of_a_known_one_is_named() {
+        for (key, meant) in [
+            ("comand", "command"),
+            ("Command", "command"),
+            ("arguments", "args"),
+            ("arg", "args"),
+            ("Url", "url"),
+            ("environment", "env"),
+            ("header", "headers"),
+            ("auto_approve", "autoApprove"),
+            ("time-out", "timeout"),
+            ("serverURL", "url"),
+            ("disable", "disabled"),
+        ] {
+            let text = format!(r#"{{ "mcpServers": {{ "s": {{ "command": "x", "{key}": 1 }} }} }}"#);
+            let notes = parse(&text).unwrap().notes().join("\n");
+            assert_eq!(notes, format!("mcp.json:1:19: server \"s\": no key {key:?} is read: did you mean {meant:?}?"));
+        }
+        for key in
+            ["description", "gallery", "envFile", "version", "id", "tools", "icon", "dev", "trust", "name", "note"]
+        {
+            let text = format!(r#"{{ "mcpServers": {{ "s": {{ "command": "x", "{key}": 1 }} }} }}"#);
+            assert!(parse(&text).unwrap().notes().is_empty(), "{key}: other programs have it");
+        }
+        let problem = only(r#"{ "comand": "x" }"#).problem().unwrap();
+        assert!(problem.contains("did you mean \"command\"?"), "{problem}");
+    }
+
+    #[test]
+    fn servers_under_another_key_are_found() {
+        for (text, words) in [
+            (r#"{ "mcpservers": {} }"#, "mcp.json:1:3: no key \"mcpservers\" is read: did you mean \"mcpServers\"?"),
+            (r#"{ "mcp_servers": {} }"#, "did you mean \"mcpServers\"?"),
+            (r#"{ "x": { "command": "sh" } }"#, "the server \"x\" stands at the top"),
+            (r#"{ "x": 1 }"#, "expected an object with \"mcpServers\""),
+        ] {
+            let error = parse(text).unwrap_err().to_string();
+            assert!(error.contains(words), "{error}");
+        }
+    }
+
+    #[test]
     fn every_alias_of_a_type_is_known() {
         for word in ["http", "streamable-http", "streamableHttp", "streamable_http", "HTTP"] {
             let server = only(&format!(r#"{{ "type": "{word}", "url": "http://h/" }}"#));
@@ -343,15 +516,16 @@ mod tests {
 
     #[test]
     fn a_fault_in_the_json_has_line_and_column() {
-        for (text, place) in [
-            ("{\n  \"mcpServers\": {\n    \"é\" {}\n  }\n}", "mcp.json:3:9"),
-            ("{ 'mcpServers': {} }", "mcp.json:1:3"),
-            ("[]", "mcp.json:1:1"),
-            ("  // nothing\n", "mcp.json:1:1"),
-            ("{ \"mcpServers\": [] }", "mcp.json:1:17"),
-            ("{ \"other\": {} }", "mcp.json:1:1"),
+        for (text, place, is_json) in [
+            ("{\n  \"mcpServers\": {\n    \"é\" {}\n  }\n}", "mcp.json:3:9", false),
+            ("{ 'mcpServers': {} }", "mcp.json:1:3", false),
+            ("[]", "mcp.json:1:1", true),
+            ("  // nothing\n", "mcp.json:1:1", true),
+            ("{ \"mcpServers\": [] }", "mcp.json:1:17", true),
+            ("{ \"other\": {} }", "mcp.json:1:1", true),
         ] {
             let error = parse(text).unwrap_err();
+            assert_eq!(std::error::Error::source(&error).is_none(), is_json, "{text}");
             assert_eq!(error.place, place, "{text}: {error}");
         }
     }

@@ -8,13 +8,14 @@ use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-use super::{Demand, Offer, Retry, Start, View};
+use super::connect::{self, ConnectError, Era};
+use super::connection::Connection;
+use super::listing;
+use super::settings::{Settings, Start};
+use super::shared::{Demand, Offer, Snapshot};
+use super::states::{ServerEventKind, States};
+use super::status::ServerState;
 use crate::route::mcp::config::ServerConfig;
-use crate::route::mcp::connection::{Connection, Limits};
-use crate::route::mcp::elicit::Elicitation;
-use crate::route::mcp::handshake::{self, ConnectError, Era};
-use crate::route::mcp::listing;
-use crate::route::mcp::status::ServerState;
 
 /// Wait for further changes before lists are read anew, and the shortest time between two readings.
 const DEBOUNCE: Duration = Duration::from_millis(250);
@@ -24,14 +25,13 @@ const BETWEEN_LISTINGS: Duration = Duration::from_secs(2);
 pub(super) struct Actor {
     pub(super) config: ServerConfig,
     pub(super) environment: Arc<[(OsString, OsString)]>,
-    pub(super) limits: Limits,
-    pub(super) retry: Retry,
-    pub(super) elicitation: Elicitation,
-    pub(super) view: watch::Sender<View>,
+    pub(super) settings: Settings,
+    pub(super) view: watch::Sender<Snapshot>,
     pub(super) demand: Arc<Demand>,
     pub(super) reset: Arc<Notify>,
     /// Told when what the server offers has changed.
     pub(super) changed: Arc<dyn Fn() + Send + Sync>,
+    pub(super) states: Arc<States>,
     /// How the server was reached last.
     pub(super) era: Option<Era>,
     /// Failures in a row.
@@ -47,17 +47,17 @@ enum Gone {
 }
 
 impl Actor {
-    pub(super) async fn run(mut self, start: Start, stop: CancellationToken) {
+    pub(super) async fn run(mut self, stop: CancellationToken) {
         tokio::select! {
             biased;
             () = stop.cancelled() => {}
-            () = self.live(start) => {}
+            () = self.live() => {}
         }
         let connection = self.view.borrow().connection.clone();
         if let Some(connection) = connection {
             connection.close().await;
         }
-        self.view.send_modify(|view| {
+        self.update(|view| {
             view.connection = None;
             view.status.state = ServerState::Failed;
             view.status.error = Some("the hub was shut down".to_owned());
@@ -66,19 +66,33 @@ impl Actor {
         });
     }
 
+    /// Changes what is known of the server, and tells its state if that is another one.
+    fn update(&self, change: impl FnOnce(&mut Snapshot)) {
+        self.view.send_modify(|view| {
+            change(view);
+            // In here, so that nobody who sees it has not been told.
+            self.states.state(&self.config.name, view.status.state, view.status.error.clone());
+        });
+    }
+
+    fn tell(&self, event: ServerEventKind) {
+        self.states.tell(&self.config.name, event);
+    }
+
     /// Never ends by itself.
-    async fn live(&mut self, start: Start) {
-        if start == Start::Lazy {
+    async fn live(&mut self) {
+        if self.settings.start == Start::Lazy {
             self.wanted(None).await;
         }
         loop {
             let started = Instant::now();
             let Some(connection) = self.attempt().await else {
-                self.wanted(Some(self.rest())).await;
+                let rest = self.rest();
+                self.wanted(Some(rest)).await;
                 continue;
             };
             let gone = self.watch(connection).await;
-            if started.elapsed() >= self.retry.stable {
+            if started.elapsed() >= self.settings.retry.stable {
                 self.failures = 0;
             }
             match gone {
@@ -108,17 +122,17 @@ impl Actor {
         }
     }
 
-    /// When the next attempt may be made, after a failure.
+    /// When the next attempt may be made, after a failure; tells so.
     fn rest(&self) -> Instant {
-        match self.view.borrow().shut_until {
-            Some(until) => until,
-            None => Instant::now() + self.retry.wait(self.failures),
-        }
+        let (now, shut_until) = (Instant::now(), self.view.borrow().shut_until);
+        let rest = shut_until.unwrap_or_else(|| now + self.settings.retry.wait(self.failures));
+        self.tell(ServerEventKind::Retry { failures: self.failures, wait: rest.saturating_duration_since(now) });
+        rest
     }
 
     /// Starts the server and reads its lists.
     async fn attempt(&mut self) -> Option<Arc<Connection>> {
-        self.view.send_modify(|view| {
+        self.update(|view| {
             view.status.state = ServerState::Connecting;
             view.shut_until = None;
         });
@@ -129,13 +143,17 @@ impl Actor {
             Ok((connection, offer, notes)) => {
                 let connection = Arc::new(connection);
                 connection.listen();
-                self.view.send_modify(|view| {
-                    view.status.restarts += u32::from(view.offer.is_some());
-                    view.offer = Some(Arc::new(offer));
-                });
+                let is_respawn = self.view.borrow().offer.is_some();
+                self.view.send_modify(|view| view.offer = Some(Arc::new(offer)));
                 // Before anybody sees the connection: who gets it finds the tools listed.
                 (self.changed)();
-                self.view.send_modify(|view| {
+                self.tell(ServerEventKind::Listed);
+                if is_respawn {
+                    self.view.send_modify(|view| view.status.restarts += 1);
+                    let restarts = self.view.borrow().status.restarts;
+                    self.tell(ServerEventKind::Respawn { restarts });
+                }
+                self.update(|view| {
                     let status = &mut view.status;
                     (status.state, status.error, status.connect_time) = (ServerState::Ready, None, took);
                     (status.server_name, status.server_version, status.protocol_version) = connection.identity();
@@ -155,8 +173,8 @@ impl Actor {
     fn failed(&mut self, error: ConnectError, took: Duration) {
         self.failures += 1;
         // The configuration's headers do not change: to ask again soon is of no use.
-        let shut = error.needs_auth || self.failures >= self.retry.failures;
-        self.view.send_modify(|view| {
+        let shut = error.needs_auth || self.failures >= self.settings.retry.failures;
+        self.update(|view| {
             view.status.state = match error.needs_auth {
                 true => ServerState::NeedsAuth,
                 false if view.offer.is_some() && !shut => ServerState::Backoff,
@@ -165,28 +183,27 @@ impl Actor {
             view.status.error = Some(error.message);
             view.status.connect_time = took;
             view.connection = None;
-            view.shut_until = shut.then(|| Instant::now() + self.retry.rest);
+            view.shut_until = shut.then(|| Instant::now() + self.settings.retry.rest);
             view.attempts += 1;
         });
     }
 
     async fn died(&mut self, connection: &Connection) {
-        let error = connection.epitaph().await;
+        let error = connection.how_it_ended("the connection is closed").await;
         // What the server started and left behind ends here.
         connection.close().await;
         self.failures += 1;
-        let shut = self.failures >= self.retry.failures;
-        self.view.send_modify(|view| {
+        let shut = self.failures >= self.settings.retry.failures;
+        self.update(|view| {
             view.status.state = if shut { ServerState::Failed } else { ServerState::Backoff };
             view.status.error = Some(error);
             view.connection = None;
-            view.shut_until = shut.then(|| Instant::now() + self.retry.rest);
+            view.shut_until = shut.then(|| Instant::now() + self.settings.retry.rest);
         });
     }
 
     async fn connected(&mut self) -> Result<(Connection, Offer, Vec<String>), ConnectError> {
-        let connection =
-            handshake::connect(&self.config, &self.environment, (self.limits, self.elicitation), &mut self.era).await?;
+        let connection = connect::connect(&self.config, &self.environment, &self.settings, &mut self.era).await?;
         match self.offered(&connection).await {
             Ok((offer, notes)) => Ok((connection, offer, notes)),
             Err(error) => {
@@ -238,6 +255,7 @@ impl Actor {
                     view.status.notes = notes;
                 });
                 (self.changed)();
+                self.tell(ServerEventKind::Listed);
             }
             Err(_) if connection.is_gone() => {}
             Err(error) => self.view.send_modify(|view| {

@@ -1,0 +1,179 @@
+//! `toolgraft mcp add`.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value, json};
+
+use super::config_file::{ConfigFile, Entry, checked, target};
+use crate::{Failure, output, servers, whole_file};
+use toolgraft::secrets::names_secret;
+
+const EXAMPLES: &str = "\
+Examples:
+  toolgraft mcp add time -- uvx mcp-server-time
+  toolgraft mcp add files -- npx -y @modelcontextprotocol/server-filesystem ~/notes
+  toolgraft mcp add github --env GITHUB_TOKEN -- npx -y some-github-server
+  toolgraft mcp add docs https://example.com/mcp --header 'Authorization: Bearer ${DOCS_TOKEN}'
+
+Then `toolgraft mcp check` starts it once and says what it is like.
+
+Exit codes: 0 added, 2 wrong usage or configuration.";
+
+/// Options of `toolgraft mcp add`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// What to call it
+    name: String,
+
+    /// Endpoint of a server over HTTP
+    #[arg(required_unless_present = "command", conflicts_with = "command")]
+    url: Option<String>,
+
+    /// Program and arguments of a server that is started, behind --
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<String>,
+
+    /// Set a variable for the program; NAME alone hands yours on
+    ///
+    /// May be given several times. NAME alone is written as ${NAME}: the value stays out
+    /// of the file.
+    #[arg(long, value_name = "NAME[=VALUE]")]
+    env: Vec<String>,
+
+    /// Folder that the program works in
+    #[arg(long, value_name = "FOLDER")]
+    cwd: Option<String>,
+
+    /// Send a header with every request; ${VAR} in it stands for your variable
+    #[arg(long, value_name = "NAME: VALUE")]
+    header: Vec<String>,
+
+    /// Speak only this over HTTP: http (streamable), sse (legacy)
+    #[arg(long = "type", value_name = "TYPE", value_parser = ["http", "sse"])]
+    kind: Option<String>,
+
+    /// Replace the server of this name, if there is one
+    #[arg(long)]
+    replace: bool,
+
+    /// File to write to [default: ~/.config/toolgraft/mcp.json]
+    #[arg(long, value_name = "FILE")]
+    mcp_config: Option<PathBuf>,
+}
+
+/// Runs `toolgraft mcp add`.
+pub(super) fn run(args: Args) -> Result<(), Failure> {
+    let entry = entry(&args)?;
+    let (problem, unset) = checked(&args.name, &entry);
+    if let Some(problem) = problem {
+        return Err(Failure::usage(format!("server {:?}: {problem}", args.name)));
+    }
+    let file = ConfigFile::open(target(args.mcp_config.as_deref())?)?;
+    let known = file.entry(&args.name).is_some();
+    if known && !args.replace {
+        return Err(Failure::usage(format!(
+            "{} has a server {:?} already: say --replace, or take another name",
+            file.path().display(),
+            args.name
+        )));
+    }
+    file.set(&args.name, &entry);
+    file.write()?;
+    let done = if known { "replaced" } else { "added" };
+    output::emit(&format!("{done} {:?} in {}\n", args.name, file.path().display()))?;
+    advise(&args, file.path(), &unset);
+    Ok(())
+}
+
+/// What else the person should know.
+fn advise(args: &Args, file: &Path, unset: &[String]) {
+    let literal = |pair: &&String| {
+        let (name, value) = pair.split_once(['=', ':']).unwrap_or((pair, "${"));
+        names_secret(name) && !value.contains("${")
+    };
+    if let Some(pair) = args.env.iter().chain(&args.header).find(literal) {
+        let name = pair.split(['=', ':']).next().unwrap_or_default();
+        output::warn(&format!(
+            "the value of {name} stands in the file; a reference such as ${{{}}} keeps it out",
+            name.to_uppercase().replace('-', "_")
+        ));
+        if whole_file::others_may_read(file) {
+            output::warn(&format!("others can read {}: chmod 600 changes that", file.display()));
+        }
+    }
+    warn_unset(unset);
+    servers::note_shadowed(file);
+}
+
+/// Says which variables have to be set first.
+pub(super) fn warn_unset(unset: &[String]) {
+    if !unset.is_empty() {
+        output::warn(&format!("not set in this shell, and needed when it starts: {}", unset.join(", ")));
+    }
+}
+
+fn entry(args: &Args) -> Result<Entry, Failure> {
+    if args.name.trim().is_empty() {
+        return Err(Failure::usage("the name is empty"));
+    }
+    let unfit = |flag: &str, what: &str| Failure::usage(format!("{flag} is of no use to a server {what}"));
+    let mut entry = Map::new();
+    match &args.url {
+        Some(url) => {
+            if !url.contains("://") {
+                return Err(Failure::usage(format!(
+                    "{url:?} is no URL: write a program behind --, as in: toolgraft mcp add {} -- {url}",
+                    args.name
+                )));
+            }
+            if !args.env.is_empty() || args.cwd.is_some() {
+                return Err(unfit(if args.cwd.is_some() { "--cwd" } else { "--env" }, "over HTTP"));
+            }
+            if let Some(kind) = &args.kind {
+                entry.insert("type".to_owned(), json!(kind));
+            }
+            entry.insert("url".to_owned(), json!(url));
+            let headers =
+                args.header.iter().map(|header| pair("--header", header, ':')).collect::<Result<Map<_, _>, _>>()?;
+            if !headers.is_empty() {
+                entry.insert("headers".to_owned(), Value::Object(headers));
+            }
+        }
+        None => {
+            if !args.header.is_empty() || args.kind.is_some() {
+                return Err(unfit(if args.kind.is_some() { "--type" } else { "--header" }, "that is a program"));
+            }
+            let (command, rest) = args.command.split_first().ok_or_else(|| Failure::usage("the command is missing"))?;
+            entry.insert("command".to_owned(), json!(command));
+            if !rest.is_empty() {
+                entry.insert("args".to_owned(), json!(rest));
+            }
+            let env = args.env.iter().map(|pair| variable(pair)).collect::<Result<Map<_, _>, _>>()?;
+            if !env.is_empty() {
+                entry.insert("env".to_owned(), Value::Object(env));
+            }
+            if let Some(cwd) = &args.cwd {
+                entry.insert("cwd".to_owned(), json!(cwd));
+            }
+        }
+    }
+    Ok(entry)
+}
+
+/// `NAME=VALUE`, or `NAME` alone for the variable of that name.
+fn variable(text: &str) -> Result<(String, Value), Failure> {
+    match text.contains('=') {
+        true => pair("--env", text, '='),
+        false => pair("--env", &format!("{text}=${{{text}}}"), '='),
+    }
+}
+
+fn pair(flag: &str, text: &str, sign: char) -> Result<(String, Value), Failure> {
+    let pair = text.split_once(sign).filter(|(name, _)| !name.trim().is_empty());
+    let (name, value) = pair.ok_or_else(|| {
+        let form = if sign == '=' { "NAME=VALUE" } else { "'NAME: VALUE'" };
+        Failure::usage(format!("{flag} {text:?}: expected {form}"))
+    })?;
+    Ok((name.trim().to_owned(), json!(value.trim())))
+}

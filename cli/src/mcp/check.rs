@@ -1,0 +1,333 @@
+//! `toolgraft mcp check`.
+
+use std::collections::BTreeMap;
+
+use anstyle::{AnsiColor, Style};
+use serde::Serialize;
+use serde_json::Value;
+use unicode_width::UnicodeWidthStr;
+
+use super::suspect;
+use crate::runner::Runner;
+use crate::servers::{ListedArgs, ServerArgs};
+use crate::terminal::{counted, grouped};
+use crate::tools::{self, plain};
+use crate::{Failure, output, tokens};
+use toolgraft::message::TokenCounter;
+use toolgraft::prompt::{Options, Prompt};
+use toolgraft::route::Toolbox;
+use toolgraft::route::mcp::{McpPrompt, ServerState, ServerStatus};
+use toolgraft::tools::Server;
+use toolgraft::{Catalog, Hub, Tool};
+
+/// A schema of more bytes than this gets a warning: models lose their way in it, and
+/// it takes a large part of a small context.
+const LARGE_SCHEMA: usize = 32 * 1024;
+
+/// A description of more characters than this gets a warning.
+const LONG_DESCRIPTION: usize = 4_000;
+
+/// A listing of more tokens than this gets a warning: it goes out with every request, and
+/// many local models have no more than 8,192 in all.
+const LARGE_LISTING: usize = 8_000;
+
+const EXAMPLES: &str = "\
+Examples:
+  toolgraft mcp check
+  toolgraft mcp check --mcp-config my.json --tools 'files.*'
+  toolgraft mcp check --json | jq '.servers[] | select(.warnings != [])'
+
+Exit codes: 0 all enabled servers are ready, 1 one failed, 2 wrong usage or
+configuration. Warnings alone are no failure.";
+
+/// Options of `toolgraft mcp check`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// Print one JSON object: per server its state, figures and warnings, and the totals
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    servers: ServerArgs,
+
+    #[command(flatten)]
+    listed: ListedArgs,
+}
+
+/// What is reported of one server.
+#[derive(Debug, Serialize)]
+struct Report {
+    #[serde(flatten)]
+    status: ServerStatus,
+    tools: usize,
+    resources: usize,
+    prompts: usize,
+    /// Bytes of the schemas of all tools, as JSON without white space.
+    schema_bytes: usize,
+    /// Tokens (o200k) of its part of the prompt's listing.
+    prompt_tokens: usize,
+    warnings: Vec<String>,
+}
+
+/// Runs `toolgraft mcp check`.
+pub(super) fn run(args: Args) -> Result<(), Failure> {
+    let servers = ServerArgs { listed_tools: args.listed.tools, ..args.servers };
+    let config = servers.load()?;
+    let reports = Runner::start()?.with_hub(&config, |hub| async move { reports(&hub) })?;
+    let statuses: Vec<ServerStatus> = reports.iter().map(|report| report.status.clone()).collect();
+    match args.json {
+        true => output::emit_json(&as_json(&reports))?,
+        false => output::emit_styled(&tools::styled(table(&reports)))?,
+    }
+    tools::verdict(&statuses)
+}
+
+fn reports(hub: &Hub) -> Result<Vec<Report>, Failure> {
+    let catalog = hub.catalog();
+    let prompts = hub.prompts();
+    let report = |status: ServerStatus| {
+        let server = catalog.server(&status.name);
+        let tools = server.map(|server| server.tools.as_slice()).unwrap_or_default();
+        let prompts: Vec<&McpPrompt> = prompts.iter().filter(|prompt| prompt.server == status.name).collect();
+        let prompt_tokens = server.map_or(Ok(0), prompt_tokens)?;
+        Ok(Report {
+            tools: tools.len(),
+            resources: server.map_or(0, |server| server.resources.len() + server.resource_templates.len()),
+            prompts: prompts.len(),
+            schema_bytes: tools.iter().map(schema_bytes).sum(),
+            prompt_tokens,
+            warnings: warnings(&status, (server, &prompts, prompt_tokens), &catalog),
+            status,
+        })
+    };
+    hub.servers().into_iter().map(report).collect()
+}
+
+fn schema_bytes(tool: &Tool) -> usize {
+    tool.input_schema.as_ref().map_or(0, |schema| schema.to_string().len())
+}
+
+/// Tokens of the listing of this server alone, as a prompt has it by default.
+fn prompt_tokens(server: &Server) -> Result<usize, Failure> {
+    let options = Options { tokens: TokenCounter::new(tokens::count), ..Options::default() };
+    let prompt = Prompt::new(options).map_err(Failure::usage)?;
+    let system = prompt.compose(&Catalog::new([server.clone()])).map_err(Failure::usage)?;
+    Ok(system.listed.tokens)
+}
+
+/// What somebody should look at, beside what was left out of the lists.
+fn warnings(
+    status: &ServerStatus,
+    (server, prompts, tokens): (Option<&Server>, &[&McpPrompt], usize),
+    catalog: &Catalog,
+) -> Vec<String> {
+    let mut warnings = status.notes.clone();
+    if let Some(server) = server.filter(|_| status.state == ServerState::Ready) {
+        warnings.extend(doubts(server, catalog));
+        warnings.extend(prompts.iter().flat_map(|prompt| prompt_doubts(prompt)));
+        if tokens > LARGE_LISTING {
+            warnings.push(format!(
+                "its list takes {} tokens of every prompt: --tools lists fewer, --tool-budget lists them shorter",
+                grouped(tokens as u64)
+            ));
+        }
+    }
+    warnings
+}
+
+fn doubts(server: &Server, catalog: &Catalog) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if server.tools.is_empty() {
+        warnings.push("it lists no tool".to_owned());
+    }
+    for tool in &server.tools {
+        let others = catalog.tools().filter(|other| other.name == tool.name && other.server != tool.server);
+        let others: Vec<&str> = others.filter_map(|other| other.server.as_deref()).collect();
+        if !others.is_empty() {
+            warnings.push(format!("{}: {} has a tool of this name too", tool.name, others.join(", ")));
+        }
+        warnings.extend(tool_doubts(tool).into_iter().map(|doubt| format!("{}: {doubt}", tool.name)));
+    }
+    let resources = server.resources.iter().map(|r| (&r.name, r.description.as_deref()));
+    let templates = server.resource_templates.iter().map(|r| (&r.name, r.description.as_deref()));
+    for (name, description) in resources.chain(templates) {
+        warnings.extend(word_doubts(name, description).into_iter().map(|doubt| format!("resource {name}: {doubt}")));
+    }
+    if let Some(instructions) = &server.instructions {
+        if suspect::hidden(instructions) > 0 {
+            warnings.push("its instructions have hidden characters, which no prompt shows".to_owned());
+        }
+        warnings.extend(suspect::order(instructions).map(|order| format!("its instructions: a text {order}")));
+    }
+    warnings
+}
+
+fn tool_doubts(tool: &Tool) -> Vec<String> {
+    let mut warnings: Vec<String> = suspect::name(&tool.name).into_iter().collect();
+    let hidden = hidden(tool);
+    if hidden > 0 {
+        let characters = counted(hidden, "hidden character");
+        warnings.push(format!("its description has {characters}, which no prompt shows"));
+    }
+    let description = tool.description.as_deref().unwrap_or_default();
+    let length = description.chars().count();
+    if length > LONG_DESCRIPTION {
+        warnings.push(format!("its description has {} characters", grouped(length as u64)));
+    }
+    let mut orders: Vec<String> = suspect::order(description).into_iter().collect();
+    if let Some(schema) = &tool.input_schema {
+        visit(schema, &mut |text| orders.extend(suspect::order(text)));
+    }
+    warnings.extend(orders.first().map(|order| format!("a text of it {order}: read it before you allow this tool")));
+    let bytes = schema_bytes(tool);
+    if bytes > LARGE_SCHEMA {
+        warnings.push(format!("its schema has {} bytes", grouped(bytes as u64)));
+    }
+    if description.trim().is_empty() {
+        warnings.push("it has no description".to_owned());
+    }
+    warnings
+}
+
+fn prompt_doubts(prompt: &McpPrompt) -> Vec<String> {
+    let mut doubts = word_doubts(&prompt.name, prompt.description.as_deref());
+    doubts.extend(prompt.arguments.iter().filter_map(|argument| suspect::name(&argument.name)));
+    doubts.into_iter().map(|doubt| format!("prompt {}: {doubt}", prompt.name)).collect()
+}
+
+/// What is doubtful in a name and a description.
+fn word_doubts(name: &str, description: Option<&str>) -> Vec<String> {
+    let description = description.unwrap_or_default();
+    let hidden = suspect::hidden(description);
+    let hidden = (hidden > 0).then(|| format!("its description has {}", counted(hidden, "hidden character")));
+    let order = suspect::order(description).map(|order| format!("its description {order}"));
+    suspect::name(name).into_iter().chain(hidden).chain(order).collect()
+}
+
+/// Characters of a tool's texts that nobody sees: what is written for a person is
+/// visible, so these are for a model. Those of its schema's texts count too.
+fn hidden(tool: &Tool) -> usize {
+    let mut count = tool.description.as_deref().map_or(0, suspect::hidden);
+    if let Some(schema) = &tool.input_schema {
+        visit(schema, &mut |text| count += suspect::hidden(text));
+    }
+    count
+}
+
+/// All texts of a schema, its keys among them.
+fn visit(value: &Value, see: &mut impl FnMut(&str)) {
+    match value {
+        Value::String(text) => see(text),
+        Value::Array(items) => items.iter().for_each(|item| visit(item, see)),
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                see(key);
+                visit(value, see);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+fn as_json(reports: &[Report]) -> Value {
+    let total = |of: fn(&Report) -> usize| reports.iter().map(of).sum::<usize>();
+    let mut states: BTreeMap<String, usize> = BTreeMap::new();
+    for report in reports {
+        let state = serde_json::to_value(report.status.state).ok();
+        *states.entry(state.and_then(|s| s.as_str().map(str::to_owned)).unwrap_or_default()).or_default() += 1;
+    }
+    serde_json::json!({
+        "servers": reports,
+        "total": {
+            "servers": states, "tools": total(|r| r.tools), "schema_bytes": total(|r| r.schema_bytes),
+            "prompt_tokens": total(|r| r.prompt_tokens), "warnings": total(|r| r.warnings.len()),
+        },
+    })
+}
+
+/// A row for each server, then errors and warnings.
+fn table(reports: &[Report]) -> String {
+    if reports.is_empty() {
+        return "the configuration has no servers\n".to_owned();
+    }
+    let head = ["server", "state", "ready in", "MCP", "tools", "schema bytes", "prompt tokens"];
+    let mut rows = vec![head.map(str::to_owned)];
+    rows.extend(reports.iter().map(row));
+    if reports.len() > 1 {
+        let total = |of: fn(&Report) -> usize| grouped(reports.iter().map(of).sum::<usize>() as u64);
+        let none = String::new;
+        let sums = [total(|r| r.tools), total(|r| r.schema_bytes), total(|r| r.prompt_tokens)];
+        let [tools, bytes, tokens] = sums;
+        rows.push(["total".to_owned(), none(), none(), none(), tools, bytes, tokens]);
+    }
+    let widths: Vec<usize> =
+        (0..head.len()).map(|n| rows.iter().map(|row| row[n].width()).max().unwrap_or(0)).collect();
+    let mut text = String::new();
+    for (n, row) in rows.iter().enumerate() {
+        let style = if n == 0 { Style::new().bold() } else { Style::new() };
+        let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, width))| {
+            let pad = " ".repeat(width - cell.width());
+            // Figures stand below each other.
+            if column >= 4 { format!("{pad}{cell}") } else { format!("{cell}{pad}") }
+        });
+        let line = cells.collect::<Vec<_>>().join("  ");
+        text.push_str(&format!("{style}{}{style:#}\n", line.trim_end()));
+    }
+    let yellow = AnsiColor::Yellow.on_default();
+    for report in reports {
+        for warning in &report.warnings {
+            let (name, warning) = (plain(&report.status.name), plain(warning));
+            text.push_str(&format!("{yellow}warning:{yellow:#} {name}: {warning}\n"));
+        }
+    }
+    text
+}
+
+fn row(report: &Report) -> [String; 7] {
+    let status = &report.status;
+    let figures = |n: usize| if status.state == ServerState::Ready { grouped(n as u64) } else { "-".to_owned() };
+    let took = match status.state {
+        ServerState::Ready => format!("{:.1} s", status.connect_time.as_secs_f64()),
+        _ => "-".to_owned(),
+    };
+    [
+        plain(&status.name),
+        tools::state(status),
+        took,
+        status.protocol_version.as_deref().map_or("-".to_owned(), plain),
+        figures(report.tools),
+        figures(report.schema_bytes),
+        figures(report.prompt_tokens),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_doubtful_gets_a_warning() {
+        let tools = vec![
+            Tool::new("same").with_description("One of two"),
+            Tool::new("hidden").with_description("Adds\u{200b}\u{200b} numbers"),
+            Tool::new("large").with_description("Many").with_schema(json!({ "description": "x".repeat(40_000) })),
+            Tool::new("silent"),
+        ];
+        let first = Server { name: Some("a".to_owned()), tools, ..Server::default() };
+        let second = Server { name: Some("b".to_owned()), tools: vec![Tool::new("same")], ..Server::default() };
+        let catalog = Catalog::new([first, second]);
+        let found = doubts(catalog.server("a").unwrap(), &catalog);
+        assert_eq!(
+            found,
+            [
+                "same: b has a tool of this name too",
+                "hidden: its description has 2 hidden characters, which no prompt shows",
+                "large: its schema has 40,018 bytes",
+                "silent: it has no description",
+            ]
+        );
+    }
+}

@@ -1,0 +1,251 @@
+//! A configuration file that is written to: whatever is not changed stays as it is, its
+//! comments too.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use jsonc_parser::ParseOptions;
+use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};
+use serde_json::{Map, Value, json};
+
+use crate::{Failure, input, servers, whole_file};
+use toolgraft::route::mcp::Config;
+
+/// JSON with comments and trailing commas, and no other leniency.
+const OPTIONS: ParseOptions = ParseOptions {
+    allow_comments: true,
+    allow_trailing_commas: true,
+    allow_loose_object_property_names: false,
+    allow_missing_commas: false,
+    allow_single_quoted_strings: false,
+    allow_hexadecimal_numbers: false,
+    allow_unary_plus_numbers: false,
+    allow_bare_decimal_point_numbers: false,
+    allow_non_finite_numbers: false,
+    allow_extended_string_escapes: false,
+};
+
+/// What a new file begins as.
+const NEW: &str = "{\n  \"mcpServers\": {\n  }\n}\n";
+
+/// A server's entry, as it is written.
+pub(super) type Entry = Map<String, Value>;
+
+/// A configuration file.
+pub(super) struct ConfigFile {
+    path: PathBuf,
+    root: CstRootNode,
+    servers: CstObject,
+}
+
+impl ConfigFile {
+    /// Reads a file; one that is not there, or is empty, begins with no servers.
+    pub(super) fn open(path: PathBuf) -> Result<Self, Failure> {
+        let is_there = path.metadata().is_ok_and(|found| found.is_dir() || found.len() > 0);
+        let text = if is_there { input::read_text(&path)? } else { NEW.to_owned() };
+        let root = parsed(&text, &input::shown(&path))?;
+        let wrong = |what: &str| Failure::usage(format!("{}: {what} must be an object: mend it first", path.display()));
+        let top = root.object_value_or_create().ok_or_else(|| wrong("the whole file"))?;
+        let key = ["mcpServers", "servers"].into_iter().find(|key| top.get(key).is_some()).unwrap_or("mcpServers");
+        let servers = top.object_value_or_create(key).ok_or_else(|| wrong(&format!("{key:?}")))?;
+        Ok(ConfigFile { path, root, servers })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The servers' names, in order.
+    pub(super) fn names(&self) -> Vec<String> {
+        self.servers.properties().iter().filter_map(|property| property.decoded_name()).collect()
+    }
+
+    /// A server's entry as it is written; empty where it is no object.
+    pub(super) fn entry(&self, name: &str) -> Option<Entry> {
+        let value = self.servers.get(name)?.value()?.to_serde_value();
+        Some(match value {
+            Some(Value::Object(entry)) => entry,
+            _ => Entry::new(),
+        })
+    }
+
+    /// All entries, in order.
+    pub(super) fn entries(&self) -> Vec<(String, Entry)> {
+        self.names().into_iter().filter_map(|name| self.entry(&name).map(|entry| (name, entry))).collect()
+    }
+
+    /// Sets a server's entry, in its old place where there is one.
+    pub(super) fn set(&self, name: &str, entry: &Entry) {
+        let value = written(&Value::Object(entry.clone()));
+        match self.servers.get(name) {
+            Some(property) => property.set_value(value),
+            None => {
+                self.servers.ensure_multiline();
+                drop(self.servers.append(name, value));
+            }
+        }
+    }
+
+    /// Takes a server out; whether there was one.
+    pub(super) fn remove(&self, name: &str) -> bool {
+        let found = self.servers.get(name);
+        found.map(|property| property.remove()).is_some()
+    }
+
+    /// Writes the file. What would come out is read first: nothing that this program
+    /// cannot read is written.
+    pub(super) fn write(&self) -> Result<(), Failure> {
+        let text = self.root.to_string();
+        Config::parse(&text, &input::shown(&self.path), &|_| Some("x".to_owned())).map_err(Failure::job)?;
+        let failed = |e: std::io::Error| Failure::job(format!("cannot write {}: {e}", self.path.display()));
+        whole_file::write(&self.path, &text).map_err(failed)
+    }
+}
+
+/// A file's text as a tree. Errors name the place.
+fn parsed(text: &str, name: &str) -> Result<CstRootNode, Failure> {
+    CstRootNode::parse(input::without_bom(text), &OPTIONS).map_err(|e| {
+        let (line, column) = (e.line_display(), e.column_display());
+        let what = e.kind().to_string();
+        Failure::usage(format!(
+            "{name}:{line}:{column}: {}{}: mend the JSON here",
+            what[..1].to_lowercase(),
+            &what[1..]
+        ))
+    })
+}
+
+/// A JSON text with comments and trailing commas, as a value.
+pub(super) fn value(text: &str, name: &str) -> Result<Value, Failure> {
+    let value = parsed(text, name)?.to_serde_value();
+    value.ok_or_else(|| Failure::usage(format!("{name}: the file has no JSON")))
+}
+
+fn written(value: &Value) -> CstInputValue {
+    match value {
+        Value::Null => CstInputValue::Null,
+        Value::Bool(yes) => CstInputValue::Bool(*yes),
+        Value::Number(number) => CstInputValue::Number(number.to_string()),
+        Value::String(text) => CstInputValue::String(text.clone()),
+        Value::Array(items) => CstInputValue::Array(items.iter().map(written).collect()),
+        Value::Object(fields) => {
+            CstInputValue::Object(fields.iter().map(|(key, value)| (key.clone(), written(value))).collect())
+        }
+    }
+}
+
+/// Which file is written to.
+pub(super) fn target(named: Option<&Path>) -> Result<PathBuf, Failure> {
+    match named {
+        Some(path) => Ok(path.to_owned()),
+        None => servers::own_file()
+            .ok_or_else(|| Failure::usage("there is no home directory: name the file with --mcp-config FILE")),
+    }
+}
+
+/// What is wrong with an entry, and the variables that it wants and that are not set.
+pub(super) fn checked(name: &str, entry: &Entry) -> (Option<String>, Vec<String>) {
+    let unset = RefCell::new(BTreeSet::new());
+    let variable = |name: &str| {
+        let set = std::env::var(name).ok();
+        if set.is_none() {
+            unset.borrow_mut().insert(name.to_owned());
+        }
+        Some(set.unwrap_or_else(|| "x".to_owned()))
+    };
+    let text = json!({ "mcpServers": { name: entry } }).to_string();
+    let problem = match Config::parse(&text, "", &variable) {
+        Ok(config) => config.servers().first().and_then(|server| Some(server.transport.as_ref().err()?.to_string())),
+        Err(error) => Some(error.message),
+    };
+    // A variable with a default need not be set.
+    let needed = |variable: &String| {
+        let text = text.as_str();
+        text.contains(&format!("${{{variable}}}")) || text.contains(&format!("${{env:{variable}}}"))
+    };
+    (problem, unset.into_inner().into_iter().filter(needed).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(value: Value) -> Entry {
+        let Value::Object(entry) = value else { panic!("{value}") };
+        entry
+    }
+
+    fn changed(text: &str, change: impl FnOnce(&ConfigFile)) -> String {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("mcp.json");
+        std::fs::write(&path, text).unwrap();
+        let file = ConfigFile::open(path.clone()).unwrap();
+        change(&file);
+        file.write().unwrap();
+        std::fs::read_to_string(&path).unwrap()
+    }
+
+    const COMMENTED: &str = "\
+// mine
+{
+    \"mcpServers\": {
+        // the clock
+        \"time\": { \"command\": \"uvx\", \"args\": [\"mcp-server-time\"] }, // by uvx
+        /* files */ \"files\": { \"command\": \"npx\" },
+    },
+    \"other\": 1.50
+}
+";
+
+    #[test]
+    fn comments_and_all_that_is_not_changed_stay() {
+        let text = changed(COMMENTED, |file| file.set("web", &entry(json!({ "url": "https://h/mcp" }))));
+        for line in COMMENTED.lines() {
+            assert!(text.contains(line), "{line} is not in {text}");
+        }
+        let added =
+            "        \"web\": {\n            \"url\": \"https://h/mcp\",\n        },\n    },\n    \"other\": 1.50";
+        assert!(text.contains(added), "{text}");
+    }
+
+    #[test]
+    fn an_entry_is_replaced_in_its_place_and_taken_out() {
+        let text = changed(COMMENTED, |file| file.set("time", &entry(json!({ "command": "x" }))));
+        assert!(text.find("\"time\"").unwrap() < text.find("\"files\"").unwrap() && !text.contains("uvx\""), "{text}");
+        assert!(text.contains("// by uvx") && text.contains("// the clock"), "{text}");
+        let text = changed(COMMENTED, |file| assert!(file.remove("files") && !file.remove("gone")));
+        assert!(!text.contains("npx") && text.contains("// by uvx") && text.contains("\"other\": 1.50"), "{text}");
+    }
+
+    #[test]
+    fn a_file_without_servers_gets_them() {
+        for text in ["", "{}", "{ \"servers\": {} }", "// none yet\n{ \"mcpServers\": {} }\n"] {
+            let text = changed(text, |file| file.set("a", &entry(json!({ "command": "x", "args": ["-y"] }))));
+            let key = if text.contains("servers\": {\n") { "servers" } else { "mcpServers" };
+            assert_eq!(value(&text, "").unwrap()[key]["a"]["args"], json!(["-y"]), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_in_a_file_is_said_with_its_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("mcp.json");
+        for (text, words) in
+            [("{\n  \"mcpServers\": {\n", "mcp.json:"), ("[]", "the whole file"), ("{\"servers\": 3}", "\"servers\"")]
+        {
+            std::fs::write(&path, text).unwrap();
+            let Err(Failure::Usage(message)) = ConfigFile::open(path.clone()) else { panic!("{text}") };
+            assert!(message.contains(words), "{message}");
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+        }
+    }
+
+    #[test]
+    fn an_entry_is_checked_with_the_variables_that_it_needs() {
+        let (problem, unset) =
+            checked("a", &entry(json!({ "url": "https://h/${TG_NO_A:-x}", "headers": { "K": "Bearer ${TG_NO_B}" } })));
+        assert_eq!((problem, unset), (None, vec!["TG_NO_B".to_owned()]));
+        assert!(checked("a", &entry(json!({ "url": "ftp://h" }))).0.unwrap().contains("scheme"));
+    }
+}

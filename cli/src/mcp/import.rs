@@ -1,0 +1,296 @@
+//! `toolgraft mcp import`.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::add::warn_unset;
+use super::config_file::{ConfigFile, checked, target};
+use super::foreign::{self, Foreign};
+use super::list;
+use super::masked;
+use super::places::{Machine, Program};
+use crate::ask::Asker;
+use crate::screen::boxes::clean;
+use crate::terminal::counted;
+use crate::tty::Tty;
+use crate::{Failure, input, output, servers, trust, whole_file};
+
+const EXAMPLES: &str = "\
+Without FROM: what Claude Desktop, Claude Code, Cursor and VS Code have on this machine,
+for you and not for a project. Other programs' files are named by their path (Windsurf,
+Gemini CLI, Cline, Zed, LM Studio; Codex's config.toml). You see what would be taken over,
+secrets hidden, and are asked before anything is written.
+
+What lets calls run without a question (autoApprove, alwaysAllow) is never taken over. A
+project's file (.mcp.json, .cursor/mcp.json, .vscode/mcp.json) is asked about first, as
+`toolgraft mcp trust --help` says.
+
+Examples:
+  toolgraft mcp import
+  toolgraft mcp import cursor --server github
+  toolgraft mcp import ~/.codeium/windsurf/mcp_config.json --yes
+  toolgraft mcp import .vscode/mcp.json --dry-run
+
+Exit codes: 0 done, 1 you said no, 2 wrong usage or configuration.";
+
+/// Options of `toolgraft mcp import`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// Where from: claude-desktop, claude-code, cursor, vscode, or a file
+    #[arg(value_name = "FROM")]
+    from: Vec<String>,
+
+    /// Take over this server only; may be given several times
+    #[arg(long, value_name = "NAME")]
+    server: Vec<String>,
+
+    /// Replace servers of the same name
+    #[arg(long)]
+    replace: bool,
+
+    /// Show what would be taken over, and write nothing
+    #[arg(long, conflicts_with = "yes")]
+    dry_run: bool,
+
+    /// Write without being asked
+    #[arg(long)]
+    yes: bool,
+
+    /// File to write to [default: ~/.config/toolgraft/mcp.json]
+    #[arg(long, value_name = "FILE")]
+    mcp_config: Option<PathBuf>,
+}
+
+/// A file to read from.
+struct Source {
+    /// What it is called: the program, or nothing for a file that was named.
+    program: Option<Program>,
+    path: PathBuf,
+}
+
+/// The servers of a file, and what becomes of each.
+struct Found {
+    title: String,
+    servers: Vec<(Foreign, Fate)>,
+}
+
+/// What becomes of a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    New,
+    Replaces,
+    /// The same entry is there.
+    Known,
+    /// Another entry has the name.
+    Taken,
+    /// An earlier file has a server of the name.
+    Earlier,
+    /// `--server` does not name it.
+    NotAsked,
+}
+
+/// Runs `toolgraft mcp import`.
+pub(super) fn run(args: &Args) -> Result<(), Failure> {
+    let machine = Machine::this().ok_or_else(|| Failure::usage("there is no home directory"))?;
+    let target = ConfigFile::open(target(args.mcp_config.as_deref())?)?;
+    let mut all = Vec::new();
+    let mut refused = false;
+    for source in sources(args, &machine)? {
+        let read = servers_of(&source, &machine);
+        match read {
+            Ok(Some(servers)) => all.push((title(&source), servers)),
+            Ok(None) => {
+                refused = true;
+                output::warn(&format!("{} is left out", source.path.display()));
+            }
+            // One that was looked for by itself does not stop the others.
+            Err(Failure::Usage(message)) if source.program.is_some() => output::warn(&message),
+            Err(failure) => return Err(failure),
+        }
+    }
+    let found = judged(all, args, &target)?;
+    output::emit(&shown(&found))?;
+    let taken: Vec<&Foreign> = taken(&found).collect();
+    if taken.is_empty() && refused {
+        return Err(Failure::job("nothing was written"));
+    }
+    if taken.is_empty() {
+        output::note("there is nothing to take over");
+        return Ok(());
+    }
+    if args.dry_run {
+        return Ok(());
+    }
+    confirm(args, taken.len(), target.path())?;
+    for server in &taken {
+        target.set(&server.name, &server.entry);
+    }
+    target.write()?;
+    output::emit(&format!("took over {} into {}\n", counted(taken.len(), "server"), target.path().display()))?;
+    advise(&taken, target.path());
+    Ok(())
+}
+
+fn sources(args: &Args, machine: &Machine) -> Result<Vec<Source>, Failure> {
+    let of =
+        |program: Program| program.files(machine).into_iter().map(move |path| Source { program: Some(program), path });
+    if args.from.is_empty() {
+        let files: Vec<Source> = Program::ALL.into_iter().flat_map(of).filter(|source| source.path.exists()).collect();
+        for file in machine.project_files() {
+            output::note(&format!(
+                "this folder has a file of its project too: `toolgraft mcp import {}`",
+                file.display()
+            ));
+        }
+        return match files.is_empty() {
+            false => Ok(files),
+            true => {
+                let looked: Vec<String> =
+                    Program::ALL.into_iter().flat_map(of).map(|s| s.path.display().to_string()).collect();
+                Err(Failure::usage(format!(
+                    "no other program's servers were found; name a file, or add one with `toolgraft mcp add`. \
+                     Looked for:\n  {}",
+                    looked.join("\n  ")
+                )))
+            }
+        };
+    }
+    let mut files = Vec::new();
+    for from in &args.from {
+        match Program::ALL.into_iter().find(|program| program.word() == from) {
+            Some(program) => {
+                let there: Vec<Source> = of(program).filter(|source| source.path.exists()).collect();
+                if there.is_empty() {
+                    let looked: Vec<String> = of(program).map(|source| source.path.display().to_string()).collect();
+                    return Err(Failure::usage(format!(
+                        "{} has no file of servers here; looked for {}",
+                        program.name(),
+                        looked.join(" and ")
+                    )));
+                }
+                files.extend(there);
+            }
+            None if Path::new(from).exists() => files.push(Source { program: None, path: from.into() }),
+            None => {
+                let words = Program::ALL.map(Program::word).join(", ");
+                return Err(Failure::usage(format!("{from:?} is neither a file nor one of {words}")));
+            }
+        }
+    }
+    Ok(files)
+}
+
+/// The servers of a file; `None` where it is a project's and nobody trusts it.
+fn servers_of(source: &Source, machine: &Machine) -> Result<Option<Vec<Foreign>>, Failure> {
+    if source.program.is_some() || !machine.is_projects(&source.path) {
+        return foreign::read(&input::read_text(&source.path)?, &source.path, None, machine).map(Some);
+    }
+    let folder = machine.project_of(&source.path);
+    let project = foreign::project(&source.path, machine)?;
+    let remedy = format!("look at it, then run `toolgraft mcp trust {} --yes` once", source.path.display());
+    match trust::demand_of(&source.path, project, &remedy)? {
+        Some(text) => foreign::read(&text, &source.path, Some(&folder), machine).map(Some),
+        None => Ok(None),
+    }
+}
+
+fn title(source: &Source) -> String {
+    let path = source.path.display();
+    source.program.map_or_else(|| path.to_string(), |program| format!("{}: {path}", program.name()))
+}
+
+/// Says what becomes of each server.
+fn judged(all: Vec<(String, Vec<Foreign>)>, args: &Args, target: &ConfigFile) -> Result<Vec<Found>, Failure> {
+    let mut seen: Vec<Foreign> = Vec::new();
+    let mut found = Vec::new();
+    for (title, servers) in all {
+        let mut judged = Vec::new();
+        for server in servers {
+            let earlier = seen.iter().find(|earlier| earlier.name == server.name);
+            let fate = match (target.entry(&server.name), earlier) {
+                _ if !args.server.is_empty() && !args.server.contains(&server.name) => Fate::NotAsked,
+                (_, Some(earlier)) if earlier.entry == server.entry => Fate::Known,
+                (_, Some(_)) => Fate::Earlier,
+                (Some(entry), _) if entry == server.entry => Fate::Known,
+                (Some(_), _) if args.replace => Fate::Replaces,
+                (Some(_), _) => Fate::Taken,
+                (None, _) => Fate::New,
+            };
+            seen.push(server.clone());
+            judged.push((server, fate));
+        }
+        found.push(Found { title, servers: judged });
+    }
+    match args.server.iter().find(|name| !seen.iter().any(|server| server.name == **name)) {
+        Some(missing) => {
+            let names: Vec<&str> = seen.iter().map(|server| server.name.as_str()).collect();
+            Err(Failure::usage(format!("no server {missing:?} there; there are: {}", names.join(", "))))
+        }
+        None => Ok(found),
+    }
+}
+
+fn taken(found: &[Found]) -> impl Iterator<Item = &Foreign> {
+    let servers = found.iter().flat_map(|file| &file.servers);
+    servers.filter(|(_, fate)| matches!(fate, Fate::New | Fate::Replaces)).map(|(server, _)| server)
+}
+
+fn shown(found: &[Found]) -> String {
+    let mut text = String::new();
+    for file in found {
+        let _ = writeln!(text, "{}", file.title);
+        if file.servers.is_empty() {
+            text.push_str("  no servers\n");
+        }
+        for (server, fate) in &file.servers {
+            let why = match fate {
+                Fate::NotAsked => continue,
+                Fate::New => None,
+                Fate::Replaces => Some("replaces the server of this name"),
+                Fate::Known => Some("is there already"),
+                Fate::Taken => Some("left out: another server has this name; --replace takes this one"),
+                Fate::Earlier => Some("left out: a file above has a server of this name"),
+            };
+            text.push_str(&list::server(&server.name, &server.entry));
+            for line in why.map(str::to_owned).iter().chain(&server.notes) {
+                let _ = writeln!(text, "      ({})", clean(line));
+            }
+        }
+    }
+    text
+}
+
+fn confirm(args: &Args, servers: usize, target: &Path) -> Result<(), Failure> {
+    if args.yes {
+        return Ok(());
+    }
+    let tty = Tty::open().map(Arc::new);
+    let Some(asker) = Asker::new(tty.as_ref()) else {
+        return Err(Failure::usage("nobody is at a terminal to say yes: look at it, then say --yes"));
+    };
+    let question = format!("Write {} to {}? [y/n] ", counted(servers, "server"), clean(&target.display().to_string()));
+    loop {
+        match asker.ask_blocking(&question).map(|line| line.trim().to_lowercase()).as_deref() {
+            Some("y" | "yes") => return Ok(()),
+            None | Some("n" | "no") => return Err(Failure::job("nothing was written")),
+            Some(_) => output::warn("answer y (yes) or n (no)"),
+        }
+    }
+}
+
+fn advise(taken: &[&Foreign], file: &Path) {
+    let secrets: usize = taken.iter().map(|server| masked::secrets(&server.entry)).sum();
+    if secrets > 0 {
+        let who =
+            if whole_file::others_may_read(file) { "others can read too: chmod 600 it" } else { "only you can read" };
+        let values = counted(secrets, "value");
+        output::note(&format!("{values} that may be secret came with them, into a file that {who}"));
+    }
+    let mut unset: Vec<String> = taken.iter().flat_map(|server| checked(&server.name, &server.entry).1).collect();
+    unset.sort();
+    unset.dedup();
+    warn_unset(&unset);
+    servers::note_shadowed(file);
+}

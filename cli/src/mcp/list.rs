@@ -1,0 +1,135 @@
+//! `toolgraft mcp list`.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use super::config_file::{ConfigFile, Entry, checked};
+use super::masked;
+use crate::tools::plain;
+use crate::trust::{Project, Store};
+use crate::{Failure, output, servers};
+
+const EXAMPLES: &str = "\
+Examples:
+  toolgraft mcp list
+  toolgraft mcp list --json | jq -r '.files[].servers[].name'
+
+Nothing is started; `toolgraft mcp check` does that. Values that look like secrets are
+hidden.
+
+Exit codes: 0 done, 2 wrong usage or configuration.";
+
+/// Options of `toolgraft mcp list`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// Print one JSON object: the files, and the servers of each
+    #[arg(long)]
+    json: bool,
+
+    /// List this file instead of ./.mcp.json and ~/.config/toolgraft/mcp.json
+    ///
+    /// May be given several times.
+    #[arg(long, value_name = "FILE")]
+    mcp_config: Vec<PathBuf>,
+}
+
+/// A file and what is said of it.
+struct Listed {
+    path: PathBuf,
+    /// Why its servers are not those that a command in this folder starts.
+    unused: Option<String>,
+    servers: Vec<(String, Entry)>,
+}
+
+/// Runs `toolgraft mcp list`.
+pub(super) fn run(args: &Args) -> Result<(), Failure> {
+    let files = match args.mcp_config.as_slice() {
+        [] => usual()?,
+        named => named.iter().map(|path| listed(path.clone(), None)).collect::<Result<_, _>>()?,
+    };
+    match args.json {
+        true => output::emit_json(&as_json(&files)),
+        false if files.is_empty() => output::emit(&format!(
+            "no MCP servers are configured: `toolgraft mcp add --help` and `toolgraft mcp import` say how; \
+             looked for: {} and {}\n",
+            servers::LOCAL,
+            servers::own_file().unwrap_or_default().display()
+        )),
+        false => output::emit(&as_text(&files)),
+    }
+}
+
+fn listed(path: PathBuf, unused: Option<String>) -> Result<Listed, Failure> {
+    if !path.exists() {
+        return Err(Failure::usage(format!("cannot read {}: it is not there", path.display())));
+    }
+    let file = ConfigFile::open(path.clone())?;
+    Ok(Listed { path, unused, servers: file.entries() })
+}
+
+/// The files that a command looks for.
+fn usual() -> Result<Vec<Listed>, Failure> {
+    let local = PathBuf::from(servers::LOCAL);
+    let mut files = Vec::new();
+    let mut counts = None;
+    if local.exists() {
+        let project = Project::read(&local)?;
+        let trusted = project.starts_nothing() || Store::open().trusts(&project);
+        let unused = (!trusted).then(|| "not trusted yet: `toolgraft mcp trust` shows what it starts".to_owned());
+        counts = trusted.then(|| format!("not used in this folder: {} is", servers::LOCAL));
+        files.push(listed(local, unused)?);
+    }
+    if let Some(own) = servers::own_file().filter(|path| path.exists()) {
+        files.push(listed(own, counts)?);
+    }
+    Ok(files)
+}
+
+fn as_text(files: &[Listed]) -> String {
+    let mut text = String::new();
+    for (n, file) in files.iter().enumerate() {
+        let unused = file.unused.as_ref().map(|why| format!("  ({why})")).unwrap_or_default();
+        let _ = writeln!(text, "{}{}{unused}", if n > 0 { "\n" } else { "" }, file.path.display());
+        if file.servers.is_empty() {
+            text.push_str("  no servers\n");
+        }
+        for (name, entry) in &file.servers {
+            text.push_str(&server(name, entry));
+        }
+    }
+    text
+}
+
+/// A server's name and line, and what it gets below them.
+pub(super) fn server(name: &str, entry: &Entry) -> String {
+    let mut lines = masked::lines(entry).into_iter();
+    let disabled = if entry.get("disabled") == Some(&Value::Bool(true)) { "  disabled" } else { "" };
+    let mut text = format!("  {}  {}{disabled}\n", plain(name), plain(&lines.next().unwrap_or_default()));
+    let (problem, unset) = checked(name, entry);
+    let unset = (!unset.is_empty()).then(|| format!("not set in this shell: {}", unset.join(", ")));
+    for line in lines.chain(problem.map(|problem| format!("wrong: {problem}"))).chain(unset) {
+        let _ = writeln!(text, "      {}", plain(&line));
+    }
+    text
+}
+
+fn as_json(files: &[Listed]) -> Value {
+    let server = |(name, entry): &(String, Entry)| {
+        let (problem, unset) = checked(name, entry);
+        json!({
+            "name": name,
+            "shown": masked::lines(entry),
+            "disabled": entry.get("disabled") == Some(&Value::Bool(true)),
+            "problem": problem,
+            "unset": unset,
+        })
+    };
+    let file = |file: &Listed| {
+        let servers: Vec<Value> = file.servers.iter().map(server).collect();
+        json!({ "file": file.path, "in_use": file.unused.is_none(), "servers": servers })
+    };
+    json!({ "files": files.iter().map(file).collect::<Vec<_>>() })
+}

@@ -1,0 +1,57 @@
+//! `toolgraft mcp`: the configuration of MCP servers, and how they are.
+//!
+//! ```text
+//! add, remove ─────────────────────▶ config_file (text in, text out; comments stay)
+//! import: places ─▶ foreign ───────▶ (entries as ours are written)
+//! list, import ─▶ masked (an entry in one line, without its secrets)
+//! check, trust: the servers themselves, and whether a project may start its own
+//! ```
+
+mod add;
+mod check;
+mod config_file;
+mod foreign;
+mod import;
+mod list;
+mod masked;
+mod places;
+mod remove;
+mod suspect;
+mod trust;
+
+use crate::Failure;
+
+/// `toolgraft mcp`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Add a server to the configuration
+    Add(add::Args),
+    /// List the configured servers, without starting them
+    List(list::Args),
+    /// Take a server out of the configuration
+    Remove(remove::Args),
+    /// Take over the servers of Claude, Cursor, VS Code and other programs
+    Import(import::Args),
+    /// Start every MCP server and report what it takes and what is doubtful
+    Check(check::Args),
+    /// Let a project's own ./.mcp.json start its servers; list such files; take it back
+    Trust(trust::Args),
+}
+
+/// Runs `toolgraft mcp`.
+pub(crate) fn run(args: Args) -> Result<(), Failure> {
+    match args.command {
+        Command::Add(args) => add::run(args),
+        Command::List(args) => list::run(&args),
+        Command::Remove(args) => remove::run(&args),
+        Command::Import(args) => import::run(&args),
+        Command::Check(args) => check::run(args),
+        Command::Trust(args) => trust::run(&args),
+    }
+}

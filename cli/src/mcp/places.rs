@@ -1,0 +1,134 @@
+//! Where other programs keep their MCP servers.
+
+use std::path::{Path, PathBuf};
+
+/// A program whose configuration is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Program {
+    ClaudeDesktop,
+    ClaudeCode,
+    Cursor,
+    VsCode,
+}
+
+impl Program {
+    pub(super) const ALL: [Program; 4] =
+        [Program::ClaudeDesktop, Program::ClaudeCode, Program::Cursor, Program::VsCode];
+
+    /// As people call it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Program::ClaudeDesktop => "Claude Desktop",
+            Program::ClaudeCode => "Claude Code",
+            Program::Cursor => "Cursor",
+            Program::VsCode => "VS Code",
+        }
+    }
+
+    /// As the command line calls it.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Program::ClaudeDesktop => "claude-desktop",
+            Program::ClaudeCode => "claude-code",
+            Program::Cursor => "cursor",
+            Program::VsCode => "vscode",
+        }
+    }
+
+    /// The user's own files of the program, whether they are there or not.
+    pub(super) fn files(self, machine: &Machine) -> Vec<PathBuf> {
+        let Machine { home, applications, .. } = machine;
+        match self {
+            Program::ClaudeDesktop => vec![applications.join("Claude/claude_desktop_config.json")],
+            Program::ClaudeCode => vec![home.join(".claude.json")],
+            Program::Cursor => vec![home.join(".cursor/mcp.json")],
+            // Before version 1.102 the servers stood among the settings.
+            Program::VsCode => {
+                vec![applications.join("Code/User/mcp.json"), applications.join("Code/User/settings.json")]
+            }
+        }
+    }
+}
+
+/// Where things lie on this machine.
+#[derive(Debug, Clone)]
+pub(super) struct Machine {
+    /// The user's home directory.
+    pub(super) home: PathBuf,
+    /// Where programs with windows keep their settings.
+    pub(super) applications: PathBuf,
+    /// The working directory, without links.
+    pub(super) here: PathBuf,
+}
+
+impl Machine {
+    /// This machine; `None` where there is no home directory.
+    pub(super) fn this() -> Option<Self> {
+        let home = std::env::home_dir()?;
+        let here = std::env::current_dir().ok()?;
+        let applications = applications(&home, std::env::consts::OS, &|name| std::env::var_os(name).map(PathBuf::from));
+        Some(Machine { here: here.canonicalize().unwrap_or(here), home, applications })
+    }
+
+    /// The files of the working directory that belong to a project.
+    pub(super) fn project_files(&self) -> Vec<PathBuf> {
+        let names = [".mcp.json", ".cursor/mcp.json", ".vscode/mcp.json"];
+        names
+            .map(PathBuf::from)
+            .into_iter()
+            .filter(|file| self.here.join(file).exists() && self.is_projects(file))
+            .collect()
+    }
+
+    /// Whether a file belongs to a project and not to the user: such a file came with
+    /// whatever else is in its folder.
+    pub(super) fn is_projects(&self, file: &Path) -> bool {
+        let absolute = self.here.join(file);
+        let folder = absolute.parent().map(|folder| folder.canonicalize().unwrap_or(folder.to_owned()));
+        let Some(folder) = folder else { return false };
+        let is_users = [self.home.join(".cursor"), self.applications.join("Code/User")]
+            .iter()
+            .any(|own| own.canonicalize().is_ok_and(|own| own == folder));
+        let named = absolute.file_name().is_some_and(|name| name == ".mcp.json");
+        let inside = folder.file_name().is_some_and(|name| name == ".cursor" || name == ".vscode");
+        (named || inside) && !is_users
+    }
+
+    /// The folder of the project that a file belongs to.
+    pub(super) fn project_of(&self, file: &Path) -> PathBuf {
+        let folder = self.here.join(file).parent().map(Path::to_owned).unwrap_or_default();
+        let folder = folder.canonicalize().unwrap_or(folder);
+        match folder.parent().filter(|_| folder.ends_with(".cursor") || folder.ends_with(".vscode")) {
+            Some(above) => above.to_owned(),
+            None => folder,
+        }
+    }
+}
+
+fn applications(home: &Path, system: &str, variable: &dyn Fn(&str) -> Option<PathBuf>) -> PathBuf {
+    let named = |name: &str| variable(name).filter(|path| path.is_absolute());
+    match system {
+        "macos" => home.join("Library/Application Support"),
+        "windows" => named("APPDATA").unwrap_or_else(|| home.join("AppData/Roaming")),
+        _ => named("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_lie_where_each_system_has_them() {
+        let home = Path::new("/home/ada");
+        let none = |_: &str| None;
+        assert_eq!(applications(home, "macos", &none), home.join("Library/Application Support"));
+        assert_eq!(applications(home, "windows", &none), home.join("AppData/Roaming"));
+        assert_eq!(applications(home, "linux", &none), home.join(".config"));
+        let set = |name: &str| Some(PathBuf::from(format!("/set/{name}")));
+        assert_eq!(applications(home, "windows", &set), Path::new("/set/APPDATA"));
+        assert_eq!(applications(home, "linux", &set), Path::new("/set/XDG_CONFIG_HOME"));
+        let relative = |_: &str| Some(PathBuf::from("here"));
+        assert_eq!(applications(home, "linux", &relative), home.join(".config"));
+    }
+}

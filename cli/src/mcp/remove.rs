@@ -1,0 +1,50 @@
+//! `toolgraft mcp remove`.
+
+use std::path::PathBuf;
+
+use super::config_file::{ConfigFile, target};
+use crate::{Failure, input, output};
+
+const EXAMPLES: &str = "\
+Examples:
+  toolgraft mcp remove files
+  toolgraft mcp remove files --mcp-config ./.mcp.json
+
+`\"disabled\": true` in an entry leaves a server out and keeps its entry.
+
+Exit codes: 0 removed, 2 wrong usage or configuration.";
+
+/// Options of `toolgraft mcp remove`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// Servers to take out
+    #[arg(required = true, value_name = "NAME")]
+    names: Vec<String>,
+
+    /// File to write to [default: ~/.config/toolgraft/mcp.json]
+    #[arg(long, value_name = "FILE")]
+    mcp_config: Option<PathBuf>,
+}
+
+/// Runs `toolgraft mcp remove`: all of the names, or none.
+pub(super) fn run(args: &Args) -> Result<(), Failure> {
+    let path = target(args.mcp_config.as_deref())?;
+    if !path.exists() {
+        return Err(Failure::usage(format!("{} is not there: `toolgraft mcp list` shows what is", path.display())));
+    }
+    let file = ConfigFile::open(path)?;
+    let shown = input::shown(file.path());
+    let there = file.names();
+    if let Some(name) = args.names.iter().find(|name| !there.contains(name)) {
+        let there =
+            if there.is_empty() { "it has none".to_owned() } else { format!("there are: {}", there.join(", ")) };
+        return Err(Failure::usage(format!("{shown} has no server {name:?}; {there}")));
+    }
+    for name in &args.names {
+        file.remove(name);
+    }
+    file.write()?;
+    let names: Vec<String> = args.names.iter().map(|name| format!("{name:?}")).collect();
+    output::emit(&format!("removed {} from {shown}\n", names.join(", ")))
+}

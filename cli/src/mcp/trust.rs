@@ -1,0 +1,114 @@
+//! `toolgraft mcp trust`.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::foreign;
+use super::places::Machine;
+use crate::ask::Asker;
+use crate::screen::boxes::clean;
+use crate::trust::{self, Project, Store, date};
+use crate::tty::Tty;
+use crate::{Failure, output, servers};
+
+const EXAMPLES: &str = "\
+A project's ./.mcp.json that was not named on the command line starts nothing
+before you have said yes. The answer is kept in ~/.local/state/toolgraft, for
+that path and that content.
+
+Examples:
+  toolgraft mcp trust
+  toolgraft mcp trust --list
+  toolgraft mcp trust --revoke ~/src/project/.mcp.json
+
+Exit codes: 0 done, 1 you said no, 2 wrong usage or configuration.";
+
+/// Options of `toolgraft mcp trust`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// Configuration file of a project
+    #[arg(default_value = servers::LOCAL, conflicts_with = "list")]
+    file: PathBuf,
+
+    /// Say yes without being asked
+    #[arg(long, conflicts_with_all = ["list", "revoke"])]
+    yes: bool,
+
+    /// List the trusted files
+    #[arg(long, conflicts_with = "revoke")]
+    list: bool,
+
+    /// Take the trust in FILE back
+    #[arg(long)]
+    revoke: bool,
+}
+
+/// Runs `toolgraft mcp trust`.
+pub(super) fn run(args: &Args) -> Result<(), Failure> {
+    let mut store = Store::open();
+    match () {
+        () if args.list => output::emit(&list(&store)),
+        () if args.revoke => revoke(&mut store, &args.file),
+        () => say_yes(&mut store, &args.file, args.yes),
+    }
+}
+
+fn say_yes(store: &mut Store, file: &Path, yes: bool) -> Result<(), Failure> {
+    let project = project(file)?;
+    let shown = clean(&file.display().to_string());
+    if project.starts_nothing() {
+        return output::emit(&format!("{shown} starts nothing: there is nothing to trust\n"));
+    }
+    if store.trusts(&project) {
+        return output::emit(&format!("{shown} is trusted already\n"));
+    }
+    if yes {
+        anstream::eprintln!("{}", trust::question(file, &project, store));
+    } else {
+        let tty = Tty::open().map(Arc::new);
+        let Some(asker) = Asker::new(tty.as_ref()) else {
+            return Err(Failure::usage(format!(
+                "{}nobody is at a terminal to say yes: look at it, then say --yes",
+                trust::question(file, &project, store)
+            )));
+        };
+        if !trust::ask(&asker, file, &project, store)? {
+            return Err(Failure::job(format!("{shown} is not trusted")));
+        }
+    }
+    store.add(&project).map_err(Failure::job)?;
+    output::emit(&format!("{shown} is trusted as it is now; --revoke takes that back\n"))
+}
+
+/// A project's file, of this program or of one whose servers can be imported.
+fn project(file: &Path) -> Result<Project, Failure> {
+    let other = |machine: &Machine| machine.is_projects(file) && !file.ends_with(".mcp.json");
+    match Machine::this().filter(other) {
+        Some(machine) => foreign::project(file, &machine),
+        None => Project::read(file),
+    }
+}
+
+fn revoke(store: &mut Store, file: &Path) -> Result<(), Failure> {
+    // A file that is gone may still be trusted, and come back.
+    let path = trust::place(file).or_else(|_| std::path::absolute(file)).unwrap_or_else(|_| file.to_owned());
+    let shown = clean(&path.display().to_string());
+    match store.remove(&path).map_err(Failure::job)? {
+        true => output::emit(&format!("{shown} is no longer trusted\n")),
+        false => Err(Failure::usage(format!("{shown} was not trusted: --list shows what is"))),
+    }
+}
+
+fn list(store: &Store) -> String {
+    let lines = store.files().map(|(path, entry)| {
+        let now = match project(path) {
+            Ok(project) if store.trusts(&project) => "",
+            Ok(_) => "; it has changed since, so you will be asked again",
+            Err(_) => "; it is gone, or cannot be read",
+        };
+        format!("{}  since {}{now}\n", clean(&path.display().to_string()), date(entry.trusted_at))
+    });
+    let lines: String = lines.collect();
+    if lines.is_empty() { "no project file is trusted\n".to_owned() } else { lines }
+}

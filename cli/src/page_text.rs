@@ -1,0 +1,105 @@
+//! Texts for the page: nothing hidden in them, nothing too long at once.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use toolgraft::outcome::is_invisible;
+
+/// Texts of more characters than this are folded behind their beginning.
+const LONG: usize = 2400;
+
+/// Characters of the beginning.
+const HEAD: usize = 2000;
+
+/// A text, whose rest is folded where it is long.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Long {
+    head: String,
+    rest: Option<String>,
+    rest_size: usize,
+}
+
+impl Long {
+    pub(crate) fn new(text: &str) -> Self {
+        let size = text.chars().count();
+        if size <= LONG {
+            return Long { head: text.to_owned(), rest: None, rest_size: 0 };
+        }
+        let end = text.char_indices().nth(HEAD).map_or(text.len(), |(at, _)| at);
+        // At a line's end, if there is one in the second half.
+        let at = text[..end].rfind('\n').map(|at| at + 1).filter(|at| *at > end / 2).unwrap_or(end);
+        let (head, rest) = text.split_at(at);
+        Long { head: head.to_owned(), rest: Some(rest.to_owned()), rest_size: rest.chars().count() }
+    }
+
+    /// A JSON value, over several lines where it does not fit one.
+    pub(crate) fn json(value: &Value) -> Self {
+        let line = value.to_string();
+        Long::new(&if line.len() <= 60 { line } else { serde_json::to_string_pretty(value).unwrap_or(line) })
+    }
+}
+
+/// All strings of a value with what is not seen made visible.
+pub(crate) fn visible_in(value: &mut Value) {
+    match value {
+        Value::String(text) => *text = visible(text),
+        Value::Array(items) => items.iter_mut().for_each(visible_in),
+        Value::Object(fields) => fields.values_mut().for_each(visible_in),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// Control characters as pictures, and characters that are not seen or turn the
+/// direction of others by number.
+fn visible(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut before = '\0';
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\n' | '\t' => shown.push(c),
+            '\r' if chars.peek() == Some(&'\n') => {}
+            '\0'..='\x1f' => shown.push(char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{fffd}')),
+            '\x7f' => shown.push('␡'),
+            // Parts of an emoji.
+            '\u{200d}' | '\u{fe0e}' | '\u{fe0f}' if before > '\u{2000}' && !is_invisible(before) => shown.push(c),
+            '\u{200d}' if before == '\u{fe0f}' => shown.push(c),
+            _ if is_invisible(c) => shown.push_str(&format!("⟨U+{:04X}⟩", u32::from(c))),
+            _ => shown.push(c),
+        }
+        before = c;
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_seen_is_shown() {
+        for (text, shown) in [
+            ("a\u{202e}b\u{2066}", "a⟨U+202E⟩b⟨U+2066⟩"),
+            ("\x1b[2J\x07\x7f\u{9b}", "␛[2J␇␡⟨U+009B⟩"),
+            ("a\r\nb\rc\td", "a\nb␍c\td"),
+            ("zero\u{200b}width\u{feff}", "zero⟨U+200B⟩width⟨U+FEFF⟩"),
+            ("hid\u{e0041}den", "hid⟨U+E0041⟩den"),
+            ("a\u{200d}b", "a⟨U+200D⟩b"),
+            ("❤\u{fe0f} 👩\u{200d}🚀 ❤\u{fe0f}\u{200d}🔥", "❤\u{fe0f} 👩\u{200d}🚀 ❤\u{fe0f}\u{200d}🔥"),
+        ] {
+            assert_eq!(visible(text), shown);
+        }
+    }
+
+    #[test]
+    fn a_long_text_is_folded_at_a_line_and_loses_nothing() {
+        let lines = "武汉 line\n".repeat(600);
+        let long = Long::new(&lines);
+        assert!(long.head.ends_with('\n') && long.head.chars().count() <= HEAD);
+        assert_eq!(long.rest_size, long.rest.as_ref().unwrap().chars().count());
+        assert_eq!(format!("{}{}", long.head, long.rest.unwrap()), lines);
+        let one = "字".repeat(LONG + 1);
+        assert_eq!(Long::new(&one).head.chars().count(), HEAD);
+        assert_eq!(Long::new(&"x".repeat(LONG)).rest, None);
+    }
+}

@@ -1,0 +1,342 @@
+//! `toolgraft probe`: which way to offer tools helps this model most.
+//!
+//! In: an endpoint and a model. Out: a table, or JSON, a page with the failures, and the
+//! best way as a profile that `chat` and `prompt` read. The tools are made up and answered
+//! here: nothing is run.
+//!
+//! ```text
+//! tasks (data) ─┐
+//! cell ─────────┴─▶ trial (one task, one way) ─▶ score ─▶ plan: who goes on? ─┐
+//!      ▲                        │                                            │
+//!      │                        └─▶ store: a stopped probe goes on           │
+//!      └────────────────────────────────────────────────────────────────────┘
+//!                                   report ─▶ table, JSON, page ─▶ saved_profiles
+//! ```
+
+mod cell;
+mod page;
+mod plan;
+mod report;
+mod score;
+mod store;
+mod tasks;
+mod trial;
+
+use std::io::{IsTerminal, stderr};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use self::cell::Cell;
+use self::plan::Plan;
+use self::report::Report;
+use self::score::{Score, ranked};
+use self::store::Store;
+use self::tasks::{FEW, Tasks};
+use self::trial::Bench;
+use crate::ask::Asker;
+use crate::chat::{Endpoint, EndpointArgs};
+use crate::profiles::known_profile;
+use crate::runner::Runner;
+use crate::saved_profiles::{self, SavedProfile};
+use crate::tty::Tty;
+use crate::{Failure, input, output};
+use toolgraft::constrain::Constrain;
+use toolgraft::dialect::Profile;
+use toolgraft::tools::ToolsMode;
+
+const EXAMPLES: &str = "\
+Examples:
+  toolgraft probe                            the model that runs on this machine, ten minutes
+  toolgraft probe --quick                    eight tasks for each way
+  toolgraft probe --full --html page.html    every task in every way, failures side by side
+  toolgraft probe --full --only compact      every task in the ways with a compact prompt
+  toolgraft probe --base-url http://localhost:11434/v1 --model qwen3:8b --save
+
+The tools are made up and answered by the command itself. There are 70 tasks at
+temperature 0: 40 with one right call, 20 that want none, 10 that need a call, its
+result, and an answer that holds the result's value. First every way gets 8 tasks, the
+best six get 16, the best two 40. What was tried is kept, so that the same command goes
+on where it was stopped.
+
+Exit codes: 0 done, 1 nothing worked or the model failed, 2 wrong usage, no endpoint.";
+
+/// How long it takes, unless said otherwise.
+const MINUTES: f64 = 10.0;
+
+/// Most time for one task.
+const TASK_LIMIT: Duration = Duration::from_secs(180);
+
+/// Options of `toolgraft probe`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    endpoint: EndpointArgs,
+
+    /// Profile to take instead of the one for the model's name
+    #[arg(long, value_name = "NAME", value_parser = known_profile)]
+    profile: Option<&'static Profile>,
+
+    /// Minutes after which it ends with what it knows [default: 10; none with --full]
+    #[arg(long, value_name = "MINUTES", value_parser = minutes)]
+    time: Option<Duration>,
+
+    /// Eight tasks for each way, and no more
+    #[arg(long, conflicts_with = "full")]
+    quick: bool,
+
+    /// Every task in every way
+    #[arg(long)]
+    full: bool,
+
+    /// Try only ways whose name holds this text, such as "compact"; may be given several times
+    ///
+    /// A name is "native", or dialect, style and listing, as "tool_tag, compact, signature",
+    /// with ", constrained" behind it or not. A way that holds any of the texts is tried.
+    #[arg(long, value_name = "TEXT")]
+    only: Vec<String>,
+
+    /// Offer all twelve tools with each task, not three
+    #[arg(long)]
+    all_tools: bool,
+
+    /// Most tokens of one answer; by itself 512, or 4096 for a model that reasons
+    #[arg(long, value_name = "N")]
+    max_tokens: Option<std::num::NonZeroU32>,
+
+    /// Forget what was tried before
+    #[arg(long)]
+    anew: bool,
+
+    /// Write the best way into ~/.config/toolgraft/profiles.toml without asking
+    #[arg(long)]
+    save: bool,
+
+    /// Print one JSON object: endpoint, model, tools (offered), cut, rows (see docs/models.md)
+    #[arg(long)]
+    json: bool,
+
+    /// Write a page with the failures of the best ways side by side
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+}
+
+fn minutes(text: &str) -> Result<Duration, String> {
+    let number = text.parse::<f64>().ok().filter(|minutes| *minutes > 0.0 && *minutes <= 10_000.0);
+    number.map(|minutes| Duration::from_secs_f64(minutes * 60.0)).ok_or_else(|| "expected minutes above 0".to_owned())
+}
+
+/// Runs `toolgraft probe`.
+pub(crate) fn run(args: Args) -> Result<(), Failure> {
+    let tty = Tty::open().map(Arc::new);
+    let asker = Asker::new(tty.as_ref());
+    if let Some(path) = &args.html {
+        page::check(path)?;
+    }
+    let runner = Runner::start()?;
+    let endpoint = runner.wait(Endpoint::choose(&args.endpoint, asker.as_ref()))?;
+    let mut probe = Probe::new(&args, &endpoint)?;
+    let stopped = runner.wait(probe.run());
+    if stopped.is_err() && probe.tried {
+        output::warn("what was tried is kept: the same command goes on from here");
+    }
+    stopped?;
+    let report = probe.report();
+    if let Some(path) = &args.html {
+        page::write(path, &report, &probe.bench.tasks, &probe.store)?;
+    }
+    match args.json {
+        true => output::emit_json(&report)?,
+        false => output::emit_styled(&plain_on_a_pipe(&report.table()))?,
+    }
+    let Some(best) = report.best() else {
+        return Err(Failure::job(
+            "no way to offer tools led to one right call: this model may be too small, or the endpoint changes its text",
+        ));
+    };
+    offer(&args, &endpoint, best.cell, asker.as_ref(), &runner)
+}
+
+/// A table with styles, as standard output takes it.
+fn plain_on_a_pipe(text: &str) -> String {
+    match std::io::stdout().is_terminal() {
+        true => text.to_owned(),
+        false => anstream::adapter::strip_str(text).to_string(),
+    }
+}
+
+/// Shows the best way as a profile, and keeps it where the person wants that.
+fn offer(args: &Args, endpoint: &Endpoint, best: Cell, asker: Option<&Asker>, runner: &Runner) -> Result<(), Failure> {
+    let mut profile = SavedProfile {
+        name: endpoint.model().to_owned(),
+        endpoint: Some(endpoint.url().to_owned()),
+        ..SavedProfile::default()
+    };
+    match best {
+        Cell::Native => profile.tools = Some(ToolsMode::Native),
+        Cell::Prompt { dialect, style, listing, constrained } => {
+            profile.tools = Some(ToolsMode::Prompt);
+            profile.constrain = constrained.then_some(Constrain::Auto);
+            (profile.dialect, profile.style, profile.listing) = (Some(dialect), Some(style), Some(listing));
+        }
+    }
+    let Some(path) = saved_profiles::path() else { return Ok(()) };
+    output::note(&format!("\nBest: {best}. As a profile:\n\n{}", profile.text()));
+    let wanted = args.save
+        || match asker {
+            Some(asker) if !args.json => {
+                let question = format!("Write it into {}? [y/N] ", input::shown(&path));
+                let answer = runner.wait(async { Ok(asker.ask(&question).await) })?;
+                answer.is_some_and(|answer| matches!(answer.trim(), "y" | "Y" | "yes"))
+            }
+            _ => false,
+        };
+    if wanted {
+        saved_profiles::save(&path, &profile)?;
+        output::note(&format!("written into {}", input::shown(&path)));
+    }
+    Ok(())
+}
+
+/// A probe that runs.
+struct Probe {
+    bench: Bench,
+    store: Store,
+    plan: Plan,
+    cells: Vec<Cell>,
+    endpoint: String,
+    model: String,
+    deadline: Option<Instant>,
+    /// Something was tried in this run.
+    tried: bool,
+    /// The time was over before all was tried.
+    cut: bool,
+    /// Tasks that each cell that is reported has at most.
+    bar: ProgressBar,
+}
+
+impl Probe {
+    fn new(args: &Args, endpoint: &Endpoint) -> Result<Self, Failure> {
+        let tasks = Tasks::built_in().map_err(Failure::job)?;
+        let profile = args.profile.unwrap_or_else(|| Profile::for_model(endpoint.model()));
+        let usual = if profile.reasons == Some(true) { 4096 } else { 512 };
+        let plan = match (args.quick, args.full) {
+            (true, _) => Plan::quick(),
+            (_, true) => Plan::full(tasks.tasks.len()),
+            _ => Plan::usual(),
+        };
+        let usual_time = (!args.full).then_some(Duration::from_secs_f64(MINUTES * 60.0));
+        let store = Store::open(endpoint.url(), endpoint.model(), args.all_tools, tasks::TASKS, args.anew);
+        let is_wanted =
+            |cell: &Cell| args.only.is_empty() || args.only.iter().any(|text| cell.to_string().contains(text.trim()));
+        let cells: Vec<Cell> = Cell::all(true).into_iter().filter(is_wanted).collect();
+        if cells.is_empty() {
+            let names: Vec<String> = Cell::all(true).iter().map(|cell| format!("  {cell}")).collect();
+            return Err(Failure::usage(format!("--only: no way holds that text; there are\n{}", names.join("\n"))));
+        }
+        let bar = match stderr().is_terminal() {
+            true => ProgressBar::new(plan.trials(cells.len()) as u64),
+            false => ProgressBar::hidden(),
+        };
+        if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}") {
+            bar.set_style(style);
+        }
+        Ok(Probe {
+            bench: Bench {
+                client: endpoint.client(),
+                profile,
+                tasks,
+                all_tools: args.all_tools,
+                max_tokens: args.max_tokens.map_or(usual, Into::into),
+            },
+            store,
+            plan,
+            cells,
+            endpoint: endpoint.url().to_owned(),
+            model: endpoint.model().to_owned(),
+            deadline: args.time.or(usual_time).map(|time| Instant::now() + time),
+            tried: false,
+            cut: false,
+            bar,
+        })
+    }
+
+    /// Round after round, task by task for all cells alike, so that they can be compared
+    /// whenever the time is over.
+    async fn run(&mut self) -> Result<(), Failure> {
+        let (begun, mut done) = (Instant::now(), 0_u32);
+        for stage in self.plan.rounds().to_vec() {
+            for number in 0..stage.tasks.min(self.bench.tasks.tasks.len()) {
+                let task = self.bench.tasks.tasks[number].clone();
+                for cell in self.cells.clone() {
+                    if self.store.has(cell, task.id) {
+                        continue;
+                    }
+                    let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+                    if left == Some(Duration::ZERO) {
+                        self.cut = true;
+                        self.bar.finish_and_clear();
+                        return Ok(());
+                    }
+                    self.progress(begun, done, stage.tasks, cell);
+                    match self.bench.trial(cell, &task, left.unwrap_or(TASK_LIMIT).min(TASK_LIMIT)).await {
+                        Ok(trial) => self.store.add(cell, trial)?,
+                        Err(failure) => self.leave_out(cell, failure)?,
+                    }
+                    self.tried = true;
+                    done += 1;
+                }
+            }
+            let order: Vec<Cell> = ranked(self.scores(stage.tasks)).into_iter().map(|(cell, _)| cell).collect();
+            self.cells = plan::keep(&order, stage);
+        }
+        self.bar.finish_and_clear();
+        Ok(())
+    }
+
+    /// A way that the endpoint does not take: the others go on without it.
+    fn leave_out(&mut self, cell: Cell, failure: Failure) -> Result<(), Failure> {
+        self.cells.retain(|other| *other != cell);
+        if self.cells.is_empty() {
+            return Err(failure);
+        }
+        if let Failure::Job(message) | Failure::Usage(message) = failure {
+            self.bar.suspend(|| output::warn(&format!("{cell} is left out: {message}")));
+        }
+        Ok(())
+    }
+
+    fn progress(&self, begun: Instant, done: u32, tasks: usize, cell: Cell) {
+        let all = self.plan.trials(self.cells.len()) as u64;
+        self.bar.set_length(all.max(u64::from(done) + 1));
+        self.bar.set_position(u64::from(done));
+        let each = begun.elapsed().checked_div(done).unwrap_or_default();
+        let open = each * u32::try_from(all.saturating_sub(u64::from(done))).unwrap_or(u32::MAX);
+        let left = self.deadline.map_or(open, |deadline| deadline.saturating_duration_since(Instant::now()).min(open));
+        let time = match done {
+            0 => String::new(),
+            _ => format!(" · at most {} min left", left.as_secs().div_ceil(60)),
+        };
+        self.bar.set_message(format!("{cell} · up to {tasks} tasks{time}"));
+    }
+
+    /// The scores of the cells that are left, over their first so many tasks.
+    fn scores(&self, tasks: usize) -> Vec<(Cell, Score)> {
+        let of = |cell: &Cell| Score::of(self.store.trials(*cell).iter().filter(|trial| trial.task < tasks));
+        self.cells.iter().map(|cell| (*cell, of(cell))).collect()
+    }
+
+    fn report(&self) -> Report {
+        let last = self.plan.rounds().last().map_or(0, |stage| stage.tasks);
+        let cells = Cell::all(true).into_iter();
+        let of = |cell: Cell| Score::of(self.store.trials(cell).iter().filter(|trial| trial.task < last));
+        let mut scores = ranked(cells.map(|cell| (cell, of(cell))).collect());
+        // Those that were tried longer stand first: they were better when others were left out.
+        scores.sort_by_key(|(_, score)| std::cmp::Reverse(score.tasks));
+        let tools = if self.bench.all_tools { self.bench.tasks.tools.len() } else { FEW };
+        Report::new(&self.endpoint, &self.model, tools, self.cut, scores)
+    }
+}

@@ -1,0 +1,133 @@
+//! What came of tasks, counted.
+
+use serde::{Deserialize, Serialize};
+
+use super::cell::Cell;
+
+/// What came of one task.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub(crate) struct Trial {
+    /// Number of the task.
+    pub(crate) task: usize,
+    /// Kind of the task.
+    pub(crate) kind: Kind,
+    /// A call was accepted: it would have run.
+    pub(crate) accepted: bool,
+    /// It was of the right tool.
+    pub(crate) right_tool: bool,
+    /// All was right: the call and nothing but it, or no call where none was wanted.
+    pub(crate) right: bool,
+    /// The answer holds the result's value; of tasks that want that.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) used: bool,
+    /// Tokens of all requests and answers.
+    pub(crate) tokens: u64,
+    /// Milliseconds.
+    pub(crate) ms: u64,
+    /// What the model wrote, answer by answer.
+    pub(crate) texts: Vec<String>,
+    /// Why it is not right, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) fault: Option<String>,
+}
+
+/// Kind of a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Kind {
+    /// One call is right.
+    #[default]
+    Call,
+    /// No call is.
+    None,
+    /// A call, and an answer that uses its result.
+    Result,
+}
+
+/// The trials of a cell, counted.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+pub(crate) struct Score {
+    /// Tasks that were tried.
+    pub(crate) tasks: usize,
+    /// Of these, that want a call.
+    pub(crate) wanted: usize,
+    /// With a call that was accepted.
+    pub(crate) accepted: usize,
+    /// With a call of the right tool.
+    pub(crate) right_tool: usize,
+    /// With the right call and right arguments.
+    pub(crate) fully_right: usize,
+    /// Of those that want no call.
+    pub(crate) unwanted: usize,
+    /// Of these, with a call.
+    pub(crate) false_calls: usize,
+    /// Of those whose answer has to hold a value.
+    pub(crate) results: usize,
+    /// Of these, with an answer that does.
+    pub(crate) used: usize,
+    /// Tokens of all requests and answers.
+    pub(crate) tokens: u64,
+    /// Seconds.
+    pub(crate) seconds: f64,
+}
+
+impl Score {
+    pub(crate) fn of<'a>(trials: impl IntoIterator<Item = &'a Trial>) -> Score {
+        let mut score = Score::default();
+        for trial in trials {
+            let count = |is: bool| usize::from(is);
+            score.tasks += 1;
+            score.tokens += trial.tokens;
+            score.seconds += trial.ms as f64 / 1e3;
+            if trial.kind == Kind::None {
+                score.unwanted += 1;
+                score.false_calls += count(trial.accepted);
+                continue;
+            }
+            score.wanted += 1;
+            score.accepted += count(trial.accepted);
+            score.right_tool += count(trial.right_tool);
+            score.fully_right += count(trial.right);
+            if trial.kind == Kind::Result {
+                score.results += 1;
+                score.used += count(trial.used);
+            }
+        }
+        score
+    }
+
+    /// What it is worth, of one: right calls, no false ones, and answers that use a result.
+    pub(crate) fn worth(&self) -> f64 {
+        let of = self.wanted + self.unwanted + self.results;
+        let good = self.fully_right + (self.unwanted - self.false_calls) + self.used;
+        if of == 0 { 0.0 } else { good as f64 / of as f64 }
+    }
+}
+
+/// The cells from the best to the worst; of equal ones the one with fewer tokens first.
+pub(crate) fn ranked(mut scores: Vec<(Cell, Score)>) -> Vec<(Cell, Score)> {
+    scores.sort_by(|(_, a), (_, b)| b.worth().total_cmp(&a.worth()).then(a.tokens.cmp(&b.tokens)));
+    scores
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trials_are_counted_by_kind_and_ranked_by_worth_then_tokens() {
+        let call = Trial { accepted: true, right_tool: true, right: true, tokens: 100, ms: 500, ..Trial::default() };
+        let none = Trial { kind: Kind::None, accepted: true, tokens: 10, ..Trial::default() };
+        let result = Trial { kind: Kind::Result, accepted: true, used: true, ..Trial::default() };
+        let score = Score::of([&call, &none, &result]);
+        assert_eq!((score.tasks, score.wanted, score.accepted, score.right_tool, score.fully_right), (3, 2, 2, 1, 1));
+        assert_eq!((score.unwanted, score.false_calls, score.results, score.used), (1, 1, 1, 1));
+        assert_eq!((score.tokens, score.seconds, score.worth()), (110, 0.5, 0.5));
+        let cells = Cell::all(false);
+        let cheap = Score { tokens: 1, ..score };
+        let best = Score::of([&call]);
+        let order = ranked(vec![(cells[0], score), (cells[1], cheap), (cells[2], best)]);
+        assert_eq!(order.iter().map(|(cell, _)| *cell).collect::<Vec<_>>(), [cells[2], cells[1], cells[0]]);
+        assert_eq!(Score::default().worth(), 0.0);
+    }
+}

@@ -1,0 +1,113 @@
+//! What was tried already, so that a probe that was stopped goes on.
+//!
+//! A file for each endpoint, model and number of tools, in the program's state folder. A
+//! file of other tasks than the built-in ones is not read.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::cell::Cell;
+use super::score::Trial;
+use crate::output::warn;
+use crate::{Failure, state};
+
+/// Trials, cell by cell.
+#[derive(Debug, Default)]
+pub(crate) struct Store {
+    path: Option<PathBuf>,
+    content: Content,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Content {
+    /// Of which tasks these are.
+    tasks: String,
+    model: String,
+    endpoint: String,
+    cells: Vec<(Cell, Vec<Trial>)>,
+}
+
+impl Store {
+    /// What is known of this model at this endpoint; nothing where `anew`.
+    pub(crate) fn open(endpoint: &str, model: &str, all_tools: bool, tasks: &str, anew: bool) -> Self {
+        let tasks = hex(tasks.as_bytes());
+        let offered = if all_tools { "all" } else { "few" };
+        let name = hex(format!("{endpoint}\n{model}\n{offered}").as_bytes());
+        let path = state::file(&format!("probe/{}.json", &name[..16]));
+        let fresh = Content { tasks, model: model.to_owned(), endpoint: endpoint.to_owned(), cells: Vec::new() };
+        let known = path.as_deref().filter(|_| !anew).and_then(read);
+        let content = known.filter(|known| known.tasks == fresh.tasks).unwrap_or(fresh);
+        Store { path, content }
+    }
+
+    pub(crate) fn trials(&self, cell: Cell) -> &[Trial] {
+        let found = self.content.cells.iter().find(|(known, _)| *known == cell);
+        found.map(|(_, trials)| trials.as_slice()).unwrap_or_default()
+    }
+
+    pub(crate) fn has(&self, cell: Cell, task: usize) -> bool {
+        self.trials(cell).iter().any(|trial| trial.task == task)
+    }
+
+    /// Adds a trial and writes the file.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub(crate) fn add(&mut self, cell: Cell, trial: Trial) -> Result<(), Failure> {
+        match self.content.cells.iter_mut().find(|(known, _)| *known == cell) {
+            Some((_, trials)) => trials.push(trial),
+            None => self.content.cells.push((cell, vec![trial])),
+        }
+        let Some(path) = &self.path else { return Ok(()) };
+        write(path, &self.content).map_err(|e| Failure::job(format!("cannot write {}: {e}", path.display())))
+    }
+}
+
+fn read(path: &Path) -> Option<Content> {
+    let text = std::fs::read_to_string(path).ok()?;
+    let read = serde_json::from_str(&text);
+    if let Err(error) = &read {
+        warn(&format!("{} cannot be read ({error}): the probe begins anew", path.display()));
+    }
+    read.ok()
+}
+
+/// Whole or not at all: a probe may be stopped at any moment.
+fn write(path: &Path, content: &Content) -> std::io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder)?;
+    let beside = path.with_extension("json.new");
+    let mut file = std::fs::File::create(&beside)?;
+    serde_json::to_writer(&mut file, content)?;
+    file.flush()?;
+    std::fs::rename(&beside, path)
+}
+
+fn hex(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_tried_is_found_again_unless_the_tasks_changed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("probe/x.json");
+        let cell = Cell::all(false)[1];
+        let content = Content { tasks: "t".to_owned(), ..Content::default() };
+        let mut store = Store { path: Some(path.clone()), content };
+        store.add(cell, Trial { task: 4, right: true, ..Trial::default() }).unwrap();
+        store.add(cell, Trial { task: 5, ..Trial::default() }).unwrap();
+        let again = read(&path).unwrap();
+        assert_eq!((again.tasks.as_str(), again.cells.len()), ("t", 1));
+        let store = Store { path: Some(path.clone()), content: again };
+        assert!(store.has(cell, 4) && store.has(cell, 5) && !store.has(cell, 6) && !store.has(Cell::Native, 4));
+        std::fs::write(&path, "{").unwrap();
+        assert!(read(&path).is_none());
+    }
+}

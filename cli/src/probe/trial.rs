@@ -1,0 +1,268 @@
+//! One task, put to the model in one way.
+
+use std::pin::pin;
+use std::time::{Duration, Instant};
+
+use futures::StreamExt;
+use serde_json::Value;
+
+use super::cell::Cell;
+use super::score::{Kind, Trial};
+use super::tasks::{Answer, Expected, Task, Tasks, Wanted};
+use crate::Failure;
+use toolgraft::agent::{Finished, StopReason};
+use toolgraft::constrain::Constrain;
+use toolgraft::dialect::Profile;
+use toolgraft::prompt::Options;
+use toolgraft::tools::{DefaultDecision, ToolChoice, ToolsMode};
+use toolgraft::turn::TurnConfig;
+use toolgraft::{Agent, AgentEvent, Conversation, Functions, OpenAi, Outcome, Policy, Tool};
+
+/// Requests of one task at most: the call, and the answer with one to spare.
+const ROUNDS: u32 = 3;
+
+/// Bytes of a model's text that are kept for the report.
+const KEPT: usize = 4_000;
+
+/// What all trials share.
+pub(crate) struct Bench {
+    pub(crate) client: OpenAi,
+    pub(crate) profile: &'static Profile,
+    pub(crate) tasks: Tasks,
+    /// All tools are offered, not three.
+    pub(crate) all_tools: bool,
+    /// Tokens of one answer at most.
+    pub(crate) max_tokens: u32,
+}
+
+/// What was seen of a turn.
+#[derive(Default)]
+struct Seen {
+    calls: Vec<(String, serde_json::Map<String, Value>)>,
+    texts: Vec<String>,
+    rejected: Option<String>,
+    tokens: u64,
+    finished: Option<Finished>,
+}
+
+impl Bench {
+    /// Puts a task to the model.
+    ///
+    /// # Errors
+    /// The endpoint cannot be reached, or refuses the request.
+    pub(crate) async fn trial(&self, cell: Cell, task: &Task, limit: Duration) -> Result<Trial, Failure> {
+        let begun = Instant::now();
+        let seen = self.ask(cell, task, limit).await?;
+        let mut trial = judge(task, &seen);
+        trial.tokens = seen.tokens;
+        trial.ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        trial.texts = seen.texts;
+        Ok(trial)
+    }
+
+    async fn ask(&self, cell: Cell, task: &Task, limit: Duration) -> Result<Seen, Failure> {
+        let answer = match &task.wanted {
+            Wanted::Result(_, answer) => Some(answer),
+            Wanted::Call(_) | Wanted::NoCall => None,
+        };
+        let agent = self.agent(cell, task, answer);
+        let mut conversation = Conversation::new();
+        conversation.push_user(task.question.as_str()).map_err(Failure::job)?;
+        let mut seen = Seen::default();
+        {
+            let mut run = agent.run(conversation).map_err(Failure::job)?;
+            let mut over = pin!(tokio::time::sleep(limit));
+            loop {
+                let event = tokio::select! {
+                    biased;
+                    event = run.next() => event,
+                    () = &mut over => break,
+                };
+                // Where the call is all that is asked for, the rest is not waited for.
+                if event.is_none_or(|event| seen.note(event, answer.is_none())) {
+                    break;
+                }
+            }
+        }
+        match seen.finished.as_ref().map(|finished| &finished.reason) {
+            Some(
+                reason @ (StopReason::ModelFailed(_)
+                | StopReason::PromptFailed { .. }
+                | StopReason::ContextTooSmall { .. }),
+            ) => Err(Failure::job(reason)),
+            _ => Ok(seen),
+        }
+    }
+
+    fn agent(&self, cell: Cell, task: &Task, answer: Option<&Answer>) -> Agent {
+        let mut config = TurnConfig::for_profile(self.profile);
+        config.temperature = Some(0.0);
+        config.max_tokens = Some(self.max_tokens);
+        config.max_rounds = ROUNDS;
+        config.max_corrections = 0;
+        config.constrain = Constrain::Off;
+        let mut options = Options::for_profile(self.profile);
+        match cell {
+            Cell::Native => config.tools_mode = ToolsMode::Native,
+            Cell::Prompt { dialect, style, listing, constrained } => {
+                config.tools_mode = ToolsMode::Prompt;
+                if constrained {
+                    // An endpoint that takes no form would be asked without one, and its
+                    // figures be those of the way that is free.
+                    config.constrain = Constrain::Require;
+                    if task.wanted != Wanted::NoCall {
+                        config.tool_choice = ToolChoice::Required;
+                        // Every task wants one call. A weak model that is held to calls finds
+                        // no end by itself.
+                        config.max_calls = Some(1);
+                    }
+                }
+                options = Options { dialect, style, listing, ..options };
+            }
+        }
+        let tools = self.tasks.offered(task, self.all_tools).into_iter();
+        let answer = answer.map_or("Done.", |answer| answer.result.as_str());
+        let tools = tools.fold(Functions::unnamed(), |tools, tool: &Tool| {
+            let answer = answer.to_owned();
+            tools.with(tool.clone(), move |_| {
+                let answer = answer.clone();
+                async move { Ok::<_, std::convert::Infallible>(Outcome::result(answer)) }
+            })
+        });
+        // The tools are made up: whatever the model writes may run.
+        Agent::builder(self.client.clone(), tools)
+            .config(config)
+            .prompt(options)
+            .policy(Policy::new(DefaultDecision::Allow))
+            .build()
+    }
+}
+
+impl Seen {
+    /// Takes note; `true` where nothing more is needed.
+    fn note(&mut self, event: AgentEvent, only_call: bool) -> bool {
+        match event {
+            AgentEvent::RoundStarted { round, .. } => {
+                if only_call && round > 1 {
+                    return true;
+                }
+                self.texts.push(String::new());
+            }
+            AgentEvent::Text { text } | AgentEvent::Reasoning { text } => self.push(&text),
+            AgentEvent::CallEnded { call, .. } => self.push(&format!("[call: {} {}]", call.tool, call.raw_arguments)),
+            AgentEvent::CallRejected { rejected, .. } => {
+                self.push(&rejected.raw);
+                self.rejected.get_or_insert_with(|| rejected.message.clone());
+            }
+            AgentEvent::RoundFinished { usage: Some(usage), .. } => {
+                self.tokens += usage.prompt_tokens + usage.completion_tokens;
+            }
+            AgentEvent::CallRunning { tool, arguments, .. } => self.calls.push((tool, arguments)),
+            AgentEvent::Finished(finished) => {
+                self.finished = Some(*finished);
+                return true;
+            }
+            _ => {}
+        }
+        false
+    }
+
+    fn push(&mut self, text: &str) {
+        if let Some(last) = self.texts.last_mut()
+            && last.len() < KEPT
+        {
+            last.push_str(text);
+        }
+    }
+}
+
+/// What came of it.
+fn judge(task: &Task, seen: &Seen) -> Trial {
+    let call = seen.calls.first();
+    let mut trial = Trial { task: task.id, accepted: call.is_some(), ..Trial::default() };
+    match &task.wanted {
+        Wanted::NoCall => {
+            trial.kind = Kind::None;
+            trial.right = call.is_none();
+            trial.fault = call.map(|(tool, _)| format!("called {tool}; no call was wanted"));
+        }
+        Wanted::Call(expected) => trial.fault = judge_call(expected, seen, &mut trial),
+        Wanted::Result(expected, answer) => {
+            trial.kind = Kind::Result;
+            trial.fault = judge_call(expected, seen, &mut trial);
+            let said = seen.finished.as_ref().map(|finished| finished.answer.as_str()).unwrap_or_default();
+            // An answer that names the value without having called invented it.
+            trial.used = trial.accepted && answer.is_in(said);
+            if trial.fault.is_none() && !trial.used {
+                trial.fault = Some(format!("the answer does not hold {:?} of the result", answer.value));
+            }
+        }
+    }
+    trial
+}
+
+/// Judges the calls where one is right; what is wrong with them.
+fn judge_call(expected: &Expected, seen: &Seen, trial: &mut Trial) -> Option<String> {
+    let Some((tool, arguments)) = seen.calls.first() else {
+        return Some(match &seen.rejected {
+            Some(message) => format!("the call was rejected: {message}"),
+            None => format!("no call; {} was wanted", expected.tool),
+        });
+    };
+    trial.right_tool = *tool == expected.tool;
+    let others =
+        seen.calls.iter().any(|(other, arguments)| *other != expected.tool || !expected.has_arguments(arguments));
+    trial.right = trial.right_tool && !others;
+    if !trial.right_tool {
+        return Some(format!("called {tool}; {} was wanted", expected.tool));
+    }
+    (!trial.right).then(|| {
+        let object = |arguments: &serde_json::Map<String, Value>| Value::Object(arguments.clone()).to_string();
+        format!("arguments {}; wanted were {}", object(arguments), object(&expected.arguments))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn seen(calls: &[(&str, Value)], answer: Option<&str>) -> Seen {
+        let mut finished = Finished::new(StopReason::Answered, Conversation::new());
+        answer.unwrap_or_default().clone_into(&mut finished.answer);
+        Seen {
+            calls: calls.iter().map(|(tool, args)| ((*tool).to_owned(), args.as_object().cloned().unwrap())).collect(),
+            finished: answer.map(|_| finished),
+            ..Seen::default()
+        }
+    }
+
+    #[test]
+    fn a_trial_is_right_only_with_the_right_call_alone() {
+        let arguments = json!({"city": "Oslo"}).as_object().cloned().unwrap();
+        let expected = Expected { tool: "get_weather".to_owned(), arguments };
+        let task = |wanted| Task { id: 3, question: String::new(), wanted };
+        let call = task(Wanted::Call(expected.clone()));
+        let right = ("get_weather", json!({"city": "oslo"}));
+        let marks = |trial: Trial| (trial.accepted, trial.right_tool, trial.right);
+        assert_eq!(marks(judge(&call, &seen(std::slice::from_ref(&right), None))), (true, true, true));
+        let wrong = ("get_weather", json!({"city": "Lima"}));
+        assert_eq!(marks(judge(&call, &seen(std::slice::from_ref(&wrong), None))), (true, true, false));
+        assert_eq!(marks(judge(&call, &seen(&[right.clone(), wrong], None))), (true, true, false));
+        assert_eq!(marks(judge(&call, &seen(&[("x", json!({}))], None))), (true, false, false));
+        let none = judge(&call, &seen(&[], None));
+        assert!(!none.accepted && none.fault.unwrap().contains("no call"));
+
+        let unwanted = task(Wanted::NoCall);
+        assert!(judge(&unwanted, &seen(&[], None)).right);
+        assert_eq!(marks(judge(&unwanted, &seen(std::slice::from_ref(&right), None))), (true, false, false));
+
+        let answer = Answer { result: "Oslo: 13".to_owned(), value: "13".to_owned() };
+        let result = task(Wanted::Result(expected, answer));
+        assert!(judge(&result, &seen(std::slice::from_ref(&right), Some("It is 13 degrees."))).used);
+        let unused = judge(&result, &seen(&[right], Some("It is warm.")));
+        assert!(unused.right && !unused.used && unused.fault.is_some());
+        assert!(!judge(&result, &seen(&[], Some("13"))).used);
+    }
+}

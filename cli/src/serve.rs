@@ -1,0 +1,293 @@
+//! `toolgraft serve`: a server in front of a model.
+
+use std::num::NonZeroU32;
+use std::sync::Arc;
+
+use super::chat::{local_endpoint, variable};
+use super::profiles::known_profile;
+use super::prompt_args::PromptArgs;
+use super::runner::Runner;
+use super::screen::boxes::clean;
+use super::servers::{ListedArgs, ServerArgs, refuse_problems, report_failed};
+use super::signals::Signals;
+use super::{Failure, output, prompt, saved_profiles};
+use tokio::sync::oneshot;
+use toolgraft::constrain::Constrain;
+use toolgraft::dialect::Profile;
+use toolgraft::prompt::Options;
+use toolgraft::serve::{Config, DRAIN, ServeError, Server};
+use toolgraft::tools::DefaultDecision;
+use toolgraft::{Dialect, Hub, Policy};
+
+const ABOUT: &str = "\
+Examples:
+  toolgraft serve                                 in front of what runs on this machine
+  toolgraft serve --base-url http://gpu:8000/v1 --model deepseek-r1:32b
+  toolgraft serve --mcp-config my.json --allow 'files.read_*'
+  OPENAI_BASE_URL=http://127.0.0.1:8787/v1 OPENAI_API_KEY=none your-program
+
+A request's tools are taught to the model by the prompt; what it writes comes back as
+tool_calls, whole and checked against their schemas. A damaged call is corrected with
+the model before the client sees anything of it. Requests without tools pass through.
+
+Served, streamed and whole: /v1/chat/completions, /v1/responses (nothing is kept),
+/v1/messages and Gemini's /v1beta/models/MODEL:generateContent; /v1/completions,
+/v1/embeddings and /v1/models of the endpoint; /health, /ready and /metrics.
+
+Keys: with --api-key (or TOOLGRAFT_API_KEY) clients must show that key, which goes no
+further; the endpoint gets TOOLGRAFT_UPSTREAM_KEY. Without one, a client's own key goes
+to an endpoint that was named with --base-url, and to no other.
+
+HTTPS_PROXY is the proxy for an endpoint whose URL begins with https, but for the hosts in
+NO_PROXY; others are reached directly.
+
+Exit codes: 0 ended by a signal, once the answers that went on were over; 1 the server
+failed; 2 wrong usage or configuration, no endpoint.";
+
+/// Options of `toolgraft serve`.
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = ABOUT)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    endpoint: EndpointArgs,
+
+    #[command(flatten)]
+    door: DoorArgs,
+
+    #[command(flatten)]
+    model: ModelArgs,
+
+    #[command(flatten)]
+    listing: PromptArgs,
+
+    #[command(flatten)]
+    servers: ServerArgs,
+
+    #[command(flatten)]
+    listed: ListedArgs,
+
+    #[command(flatten)]
+    calls: CallArgs,
+}
+
+/// Where the model is.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Endpoint")]
+struct EndpointArgs {
+    /// OpenAI-compatible endpoint, such as http://localhost:11434/v1
+    ///
+    /// Without it: LM Studio (port 1234), Ollama (11434) or llama.cpp (8080) on this
+    /// machine.
+    #[arg(long, value_name = "URL")]
+    base_url: Option<String>,
+
+    /// Model that answers, whatever model a client names
+    #[arg(long, value_name = "NAME")]
+    model: Option<String>,
+}
+
+/// Who may come in.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Clients")]
+struct DoorArgs {
+    /// Address to listen on; one that other machines reach needs --api-key
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8787")]
+    listen: String,
+
+    /// Key that clients must show; better in TOOLGRAFT_API_KEY, since other users can see a
+    /// command line
+    #[arg(long, value_name = "KEY", hide_default_value = true)]
+    api_key: Option<String>,
+}
+
+/// What the model's profile decides, unless it is said here.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Model (defaults by its profile)")]
+struct ModelArgs {
+    /// Profile to take instead of the one for the model's name
+    #[arg(long, value_name = "NAME", value_parser = known_profile)]
+    profile: Option<&'static Profile>,
+
+    /// Call syntax to teach: use_mcp_tool, tool_tag, type_marker
+    #[arg(long, value_name = "DIALECT", value_parser = prompt::dialect)]
+    dialect: Option<Dialect>,
+
+    /// Whether answers are held to a form where one is due: auto, off, require
+    ///
+    /// Due it is where a call is required, for an answer after a schema, and for the request
+    /// that corrects either. auto: in the form that the endpoint takes (a grammar, a JSON
+    /// Schema), if it takes one. require: else the answer is an error. [default: auto]
+    #[arg(long, value_name = "WHEN")]
+    constrain: Option<Constrain>,
+
+    /// Send a call before it is over, once N bytes of its arguments are there; else whole
+    ///
+    /// Arguments that are texts go out as the model writes them, all others at the end. A
+    /// call that fails behind that is not corrected: the answer ends with an error.
+    #[arg(long, value_name = "N")]
+    hold_bytes: Option<usize>,
+
+    /// Most requests to the model for one answer [default: 12]
+    #[arg(long, value_name = "N", value_parser = above_zero)]
+    max_rounds: Option<NonZeroU32>,
+}
+
+/// Which calls of the MCP servers run.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "MCP servers")]
+struct CallArgs {
+    /// Run calls of these tools of the servers; a glob over SERVER.TOOL
+    ///
+    /// May be given several times. No other call runs: nobody is there to be asked. A tool
+    /// that calls itself destructive must be named in full.
+    #[arg(long, value_name = "GLOB")]
+    allow: Vec<String>,
+
+    /// Give the servers' tools to every model; else to those named NAME+tools
+    #[arg(long)]
+    mcp_always: bool,
+
+    /// Tell clients the results of the servers' tools, as text of the reasoning
+    #[arg(long)]
+    show_results: bool,
+}
+
+impl CallArgs {
+    fn is_given(&self) -> bool {
+        self.mcp_always || self.show_results || !self.allow.is_empty()
+    }
+}
+
+fn above_zero(text: &str) -> Result<NonZeroU32, String> {
+    text.parse().map_err(|_| "expected a whole number above 0".to_owned())
+}
+
+/// Runs the command.
+pub(crate) fn run(args: Args) -> Result<(), Failure> {
+    if !args.servers.is_given() && args.calls.is_given() {
+        return Err(Failure::usage(
+            "--allow, --mcp-always and --show-results are about MCP servers: name their configuration with --mcp-config",
+        ));
+    }
+    let mut servers = args.servers.clone();
+    servers.listed_tools.clone_from(&args.listed.tools);
+    let servers = if servers.is_given() { Some(servers.load()?) } else { None };
+    if let Some(servers) = &servers {
+        refuse_problems(servers)?;
+    }
+    let runner = Runner::start()?;
+    let signals = runner.signals();
+    runner.wait_out(async {
+        let (config, name) = stopped_by(&signals, config(&args)).await?;
+        let hub = match servers {
+            Some(servers) => {
+                let connecting = Hub::builder().config(servers).inherit_env().connect();
+                let hub = stopped_by(&signals, async { connecting.await.map_err(Failure::job) }).await?;
+                report_failed(&hub.servers());
+                Some(Arc::new(hub))
+            }
+            None => None,
+        };
+        let config = match &hub {
+            Some(hub) => config.with_toolbox(hub.clone(), args.calls.mcp_always),
+            None => config,
+        };
+        let served = serve(config, &args.door.listen, &name, &signals).await;
+        if let Some(hub) = hub {
+            hub.shutdown().await;
+        }
+        served
+    })
+}
+
+/// What a job gives, unless a signal comes first.
+async fn stopped_by<T>(signals: &Signals, job: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    tokio::select! {
+        biased;
+        name = signals.stopped() => Err(Failure::job(format!("stopped by {name}"))),
+        done = job => done,
+    }
+}
+
+/// The server's configuration, and the endpoint's name for messages.
+async fn config(args: &Args) -> Result<(Config, String), Failure> {
+    let (url, name, is_named) = match &args.endpoint.base_url {
+        Some(url) => (url.clone(), toolgraft::secrets::shown_url(url), true),
+        None => {
+            let (url, name) = local_endpoint().await?;
+            (url, name, false)
+        }
+    };
+    // Clients name the model where none is named here: nothing is kept of "any".
+    let saved = args.endpoint.model.as_deref().map(|model| saved_profiles::find(Some(&url), model));
+    let saved = saved.transpose()?.flatten().unwrap_or_default();
+    let mut config = Config::new(url).map_err(Failure::usage)?;
+    // What was found by its port is nobody's to give a key to.
+    config = match variable("TOOLGRAFT_UPSTREAM_KEY").filter(|_| is_named) {
+        Some(key) => config.with_upstream_key(key),
+        None if is_named => config,
+        None => config.without_client_keys(),
+    };
+    if let Some(model) = &args.endpoint.model {
+        config = config.with_model(model);
+    }
+    if let Some(key) = args.door.api_key.clone().or_else(|| variable("TOOLGRAFT_API_KEY")) {
+        config = config.with_api_key(key);
+    }
+    if let Some(profile) = args.model.profile {
+        config = config.with_profile(profile);
+    }
+    if let Some(dialect) = args.model.dialect.or(saved.dialect) {
+        config = config.with_dialect(dialect);
+    }
+    if let Some(constrain) = args.model.constrain.or(saved.constrain) {
+        config = config.with_constrain(constrain);
+    }
+    if let Some(bytes) = args.model.hold_bytes {
+        config = config.with_hold_bytes(bytes);
+    }
+    if let Some(rounds) = args.model.max_rounds {
+        config = config.with_max_rounds(rounds.get());
+    }
+    if let Some(proxy) = variable("HTTPS_PROXY").or_else(|| variable("https_proxy")) {
+        let except = variable("NO_PROXY").or_else(|| variable("no_proxy")).unwrap_or_default();
+        config = config.with_https_proxy(proxy, except);
+    }
+    if args.calls.show_results {
+        config = config.with_shown_results();
+    }
+    let policy = args.calls.allow.iter().fold(Policy::new(DefaultDecision::Deny), |policy, glob| policy.allow(glob));
+    Ok((config.with_prompt(args.listing.apply(saved.apply(Options::default()))?).with_policy(policy), name))
+}
+
+/// Listens until a signal comes, and then until the answers that go on are over; the
+/// second signal ends those too.
+async fn serve(config: Config, listen: &str, name: &str, signals: &Signals) -> Result<(), Failure> {
+    let server = Server::bind(config, listen).await.map_err(|error| match error {
+        ServeError::KeyMissing { .. } => Failure::usage(format!("{error}: --api-key KEY, or TOOLGRAFT_API_KEY")),
+        error => Failure::usage(error),
+    })?;
+    let address = server.local_addr().map_err(Failure::job)?;
+    // Programs that start the server read its URL.
+    output::emit(&format!("http://{address}/v1\n"))?;
+    anstream::eprintln!("{} is served at http://{address}/v1; Ctrl-C ends it", clean(name));
+    let (tell, told) = oneshot::channel();
+    let stop = async {
+        signals.stopped().await;
+        signals.forget();
+        let _ = tell.send(());
+        anstream::eprintln!("ending: answers that go on have {} seconds, or until the next signal", DRAIN.as_secs());
+    };
+    let again = async {
+        match told.await {
+            Ok(()) => signals.stopped().await,
+            // The server has ended by itself.
+            Err(_) => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        () = server.run(stop) => {}
+        _ = again => {}
+    }
+    Ok(())
+}

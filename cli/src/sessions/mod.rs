@@ -1,0 +1,199 @@
+//! `toolgraft sessions`: the conversations that `toolgraft chat` keeps by itself.
+
+mod store;
+
+use std::time::{Duration, SystemTime};
+
+use serde_json::json;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+pub(crate) use store::Store;
+
+use crate::terminal::{columns, counted};
+use crate::tools::plain;
+use crate::{Failure, output, trust};
+use store::Kept;
+use toolgraft::conversation::Entry;
+
+const EXAMPLES: &str = "\
+Conversations are kept in ~/.local/state/toolgraft/sessions (below $XDG_STATE_HOME where
+that is set), which only you can read, for 30 days after the last word. `toolgraft config
+set sessions false` turns that off, `session_days` sets the days; --no-session leaves one
+conversation out.
+
+Examples:
+  toolgraft sessions
+  toolgraft sessions list weather oslo       those with both words
+  toolgraft sessions show 3f9a
+  toolgraft chat --continue                  goes on with the latest
+  toolgraft chat --continue=3f9a             goes on with this one
+  toolgraft sessions clear
+
+Exit codes: 0 done, 1 a file cannot be removed, 2 wrong usage.";
+
+/// Options of `toolgraft sessions`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// List the conversations, the latest first; with words, those that have all of them
+    List {
+        /// Words to look for, whatever their case
+        words: Vec<String>,
+
+        /// Print one JSON object: per conversation its id, time, model, questions and title
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print a conversation
+    Show {
+        /// The beginning of its id
+        id: String,
+    },
+    /// Forget conversations
+    Remove {
+        /// The beginnings of their ids
+        #[arg(required = true)]
+        ids: Vec<String>,
+    },
+    /// Forget all conversations
+    Clear,
+}
+
+/// Runs `toolgraft sessions`.
+pub(super) fn run(args: &Args) -> Result<(), Failure> {
+    let store = Store::open().ok_or_else(|| Failure::usage("there is no home directory: no conversation is kept"))?;
+    let failed = |e: std::io::Error| Failure::job(format!("cannot remove a conversation: {e}"));
+    match &args.command {
+        None => list(&store, &[], false),
+        Some(Command::List { words, json }) => list(&store, words, *json),
+        Some(Command::Show { id }) => output::emit(&shown(&store.find(id)?)),
+        Some(Command::Remove { ids }) => {
+            let found = ids.iter().map(|id| store.find(id)).collect::<Result<Vec<_>, _>>()?;
+            for kept in &found {
+                store.remove(&kept.id).map_err(failed)?;
+            }
+            output::emit(&format!("{} forgotten\n", counted(found.len(), "conversation")))
+        }
+        Some(Command::Clear) => {
+            let gone = store.clear().map_err(failed)?;
+            output::emit(&format!("{} forgotten\n", counted(gone, "conversation")))
+        }
+    }
+}
+
+fn list(store: &Store, words: &[String], as_json: bool) -> Result<(), Failure> {
+    let words: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
+    let mut all = store.all();
+    all.retain(|kept| {
+        let text = kept.texts().map(|text| text.to_lowercase()).collect::<Vec<_>>().join("\n");
+        words.iter().all(|word| text.contains(word.as_str()))
+    });
+    if as_json {
+        let sessions: Vec<_> = all.iter().map(entry).collect();
+        return output::emit_json(&json!({ "sessions": sessions }));
+    }
+    if all.is_empty() {
+        let what = if words.is_empty() { "no conversation was kept" } else { "no conversation has these words" };
+        return output::emit(&format!("{what}\n"));
+    }
+    let width = columns();
+    output::emit(&all.iter().map(|kept| line(kept, words.first(), width)).collect::<String>())
+}
+
+fn entry(kept: &Kept) -> serde_json::Value {
+    json!({
+        "id": kept.id,
+        "used": httpdate::fmt_http_date(kept.used),
+        "model": kept.saved.model,
+        "questions": kept.questions(),
+        "title": kept.title(),
+    })
+}
+
+/// `3f9a1c20  2 h ago      small-model  3 questions  What is …`, and where a word stands.
+fn line(kept: &Kept, word: Option<&String>, width: usize) -> String {
+    let model = kept.saved.model.as_deref().unwrap_or("-");
+    let questions = counted(kept.questions(), "question");
+    let head = format!("{}  {:<11}  {}  {questions}  ", kept.id, age(kept.used), plain(model));
+    let title = plain(&kept.title());
+    let mut text = format!("{head}{}\n", cut(&title, width.saturating_sub(head.width()).max(20)));
+    // Where the title does not say it.
+    if let Some(word) = word.filter(|word| !title.to_lowercase().contains(word.as_str()))
+        && let Some(said) = kept.texts().find(|said| said.to_lowercase().contains(word.as_str()))
+        && let Some(found) = said.lines().find(|line| line.to_lowercase().contains(word.as_str()))
+    {
+        text.push_str(&format!("          … {}\n", cut(&plain(found), width.saturating_sub(12).max(20))));
+    }
+    text
+}
+
+/// How long ago, in a word or two; a date for what is older than a week.
+fn age(used: SystemTime) -> String {
+    let passed = SystemTime::now().duration_since(used).unwrap_or_default().as_secs();
+    match passed {
+        0..60 => "just now".to_owned(),
+        60..3_600 => format!("{} min ago", passed / 60),
+        3_600..86_400 => format!("{} h ago", passed / 3_600),
+        86_400..604_800 => format!("{} d ago", passed / 86_400),
+        _ => trust::date(used.duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO).as_secs()),
+    }
+}
+
+/// A text of at most so many columns.
+fn cut(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_owned();
+    }
+    let mut used = 0;
+    let fits = text.chars().take_while(|c| {
+        used += c.width().unwrap_or(0);
+        used < width
+    });
+    format!("{}…", fits.collect::<String>().trim_end())
+}
+
+/// A conversation for people.
+fn shown(kept: &Kept) -> String {
+    let mut text = String::new();
+    for entry in kept.saved.conversation.entries() {
+        match entry {
+            Entry::User { text: said } => text.push_str(&format!("> {}\n\n", said.trim().replace('\n', "\n  "))),
+            Entry::Assistant(message) => {
+                let content = message.content();
+                if !content.trim().is_empty() {
+                    text.push_str(&format!("{}\n\n", content.trim()));
+                }
+                for called in message.calls() {
+                    let server = called.call.server.as_deref().map(|server| format!("{server}.")).unwrap_or_default();
+                    text.push_str(&format!("[call {server}{}]\n\n", called.call.tool));
+                }
+            }
+            _ => {}
+        }
+    }
+    text.trim_end().to_owned() + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ages_are_said_in_the_largest_unit() {
+        let ago = |seconds| age(SystemTime::now() - Duration::from_secs(seconds));
+        let said: Vec<String> = [5, 120, 7_300, 200_000].into_iter().map(ago).collect();
+        assert_eq!(said, ["just now", "2 min ago", "2 h ago", "2 d ago"]);
+        assert_eq!(age(SystemTime::UNIX_EPOCH), "1 Jan 1970".replace("1 J", "01 J"));
+    }
+
+    #[test]
+    fn titles_are_cut_at_the_width() {
+        assert_eq!((cut("天气预报查询", 8), cut("short", 8)), ("天气预…".to_owned(), "short".to_owned()));
+    }
+}

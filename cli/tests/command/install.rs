@@ -1,0 +1,77 @@
+//! What comes with the command: its version, completions and manual pages.
+
+use std::fs;
+use std::process::Command;
+
+use crate::process::{Place, ROOT};
+
+#[test]
+fn the_version_is_the_commands_and_not_the_packages() {
+    let place = Place::new();
+    let first = format!("toolgraft {}\n", env!("CARGO_PKG_VERSION"));
+    assert_eq!(place.run(&["-V"]).quiet().out, first);
+    assert_eq!(place.run(&["chat", "-V"]).quiet().out, first.replace("toolgraft", "toolgraft-chat"));
+}
+
+#[test]
+fn the_long_version_names_commit_system_and_features() {
+    let out = Place::new().run(&["--version"]).quiet().out;
+    let lines: Vec<&str> = out.lines().collect();
+    assert_eq!(lines[0], format!("toolgraft {}", env!("CARGO_PKG_VERSION")));
+    assert!(lines[2].starts_with("target: ") && lines[2].contains(std::env::consts::ARCH), "{out}");
+    assert_eq!(lines[3], "features: client, mcp, serve");
+    let commit = lines[1].strip_prefix("commit: ").unwrap();
+    // A copy without git does not know.
+    let exists = |name: &str| {
+        let found = Command::new("git").args(["cat-file", "-e", name]).current_dir(ROOT).status();
+        found.is_ok_and(|status| status.success())
+    };
+    assert!(commit == "unknown" || exists(commit.split(',').next().unwrap()), "{out}");
+}
+
+#[test]
+fn completions_know_every_command_and_flag() {
+    let place = Place::new();
+    for (shell, flag) in [
+        ("bash", "--mcp-config"),
+        ("zsh", "--mcp-config"),
+        ("fish", "-l mcp-config"),
+        ("powershell", "--mcp-config"),
+        ("elvish", "--mcp-config"),
+    ] {
+        let out = place.run(&["completions", shell]).quiet().out;
+        for word in ["import", "replay", flag] {
+            assert!(out.contains(word), "{shell}: {word}");
+        }
+    }
+    place.run(&["completions", "tcsh"]).refuses(2, "bash, elvish, fish, powershell, zsh");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn bash_completes_with_them() {
+    let place = Place::new();
+    place.write("completions", place.run(&["completions", "bash"]).quiet().out);
+    let script = "source ./completions; COMP_WORDS=(toolgraft mcp im); COMP_CWORD=2; _toolgraft toolgraft im mcp; echo \"${COMPREPLY[@]}\"";
+    let output = Command::new("bash").args(["-c", script]).current_dir(place.dir.path()).output().unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap().trim(), "import");
+}
+
+#[test]
+fn every_command_has_a_page() {
+    let place = Place::new();
+    place.run(&["man", "pages/man1"]).quiet();
+    let pages: Vec<String> = fs::read_dir(place.path("pages/man1"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    for page in ["toolgraft.1", "toolgraft-chat.1", "toolgraft-mcp-import.1"] {
+        assert!(pages.iter().any(|name| name == page), "{page}: {pages:?}");
+    }
+    assert!(!pages.iter().any(|name| name.contains("demo-server") || name.contains("help")), "{pages:?}");
+    let page = fs::read_to_string(place.path("pages/man1/toolgraft-mcp-import.1")).unwrap();
+    for part in [".TH toolgraft-mcp-import", "Claude", "dry\\-run", "Exit codes"] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    assert!(place.run(&["man"]).quiet().out.contains(".TH toolgraft 1"));
+}

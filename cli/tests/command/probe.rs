@@ -1,0 +1,86 @@
+//! `toolgraft probe` against a model that calls in one dialect only.
+
+use serde_json::{Value, json};
+
+use crate::endpoint::{Endpoint, Reply, Seen};
+use crate::process::Place;
+
+const CALL: &str = "<use_mcp_tool>\n<tool_name>get_weather</tool_name>\n<arguments>\n{\"city\": \"Oslo\"}\n</arguments>\n</use_mcp_tool>";
+
+fn answer(request: &Seen, _: usize) -> Reply {
+    let is_told = request.messages().contains("<use_mcp_tool>");
+    Reply::text(if is_told && request.question().contains("Oslo") { CALL } else { "I do not know." })
+}
+
+#[test]
+fn the_best_way_becomes_a_profile() {
+    let endpoint = Endpoint::answer(answer);
+    let place = Place::new();
+    let url = endpoint.url();
+    let probe = ["probe", "--quick", "--json", "--save", "--base-url", &url, "--model", "m"];
+    let report = place.run(&probe).ok().json();
+    assert_eq!((&report["model"], &report["tools"], &report["cut"]), (&json!("m"), &json!(3), &json!(false)));
+    let rows = report["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 25);
+    for row in rows {
+        let cell = row["cell"].as_str().unwrap();
+        assert_eq!(row["tasks"], 8, "{row}");
+        assert_eq!(row["fully_right"], json!(usize::from(cell.starts_with("use_mcp_tool"))), "{row}");
+    }
+    // A call is required and held to its form in the constrained ways, where one is wanted.
+    let seen = endpoint.take_seen();
+    let is_held = |seen: &Seen| seen.body.get("response_format").is_some_and(|format| format["type"] == "json_schema");
+    let of = |question: &str| seen.iter().filter(|seen| seen.question().contains(question)).collect::<Vec<_>>();
+    let oslo = of("Oslo");
+    assert_eq!((oslo.len(), oslo.iter().filter(|seen| is_held(seen)).count()), (25, 12));
+    let unwanted: Value = serde_json::from_str(include_str!("../../src/probe/tasks.json")).unwrap();
+    let unwanted = of(unwanted["none"][0]["question"].as_str().unwrap());
+    assert!(unwanted.len() == 25 && !unwanted.iter().any(|seen| is_held(seen)));
+    // What was tried is kept.
+    place.run(&probe).ok();
+    assert_eq!(endpoint.requests(), 0);
+    let saved = std::fs::read_to_string(place.path(".config/toolgraft/profiles.toml")).unwrap();
+    assert!(saved.contains("tools = \"prompt\"\ndialect = \"use_mcp_tool\""), "{saved}");
+}
+
+#[test]
+fn a_way_that_is_constrained_is_left_out_where_the_endpoint_takes_no_form() {
+    let endpoint = Endpoint::answer(|request, number| match request.body.get("response_format") {
+        Some(_) => Reply::refused(400, "response_format is not known"),
+        None => answer(request, number),
+    });
+    let place = Place::new();
+    let run = place.run(&["probe", "--quick", "--json", "--base-url", &endpoint.url(), "--model", "m"]).ok();
+    let report = run.json();
+    let cells: Vec<&str> = report["rows"].as_array().unwrap().iter().map(|row| row["cell"].as_str().unwrap()).collect();
+    assert!(cells.len() == 13 && !cells.iter().any(|cell| cell.contains("constrained")), "{cells:?}");
+    assert_eq!(run.err.matches(", constrained is left out: ").count(), 12, "{}", run.err);
+    assert!(run.err.contains("response_format is not known"), "{}", run.err);
+}
+
+#[test]
+fn only_the_ways_that_are_named_are_tried() {
+    let endpoint = Endpoint::answer(answer);
+    let place = Place::new();
+    let url = endpoint.url();
+    let probe = |only: &[&str]| {
+        place.run(&[&["probe", "--quick", "--json", "--base-url", &url, "--model", "m"], only].concat())
+    };
+    let report = probe(&["--only", "tool_tag, compact", "--only", "native"]).json();
+    let rows = report["rows"].as_array().unwrap();
+    let is_named = |row: &&Value| {
+        let cell = row["cell"].as_str().unwrap();
+        cell == "native" || cell.starts_with("tool_tag, compact")
+    };
+    assert_eq!((rows.len(), rows.iter().filter(is_named).count()), (5, 5), "{report}");
+    probe(&["--only", "tool-tag"]).refuses(2, "no way holds that text; there are\n  native\n");
+}
+
+#[test]
+fn a_model_that_never_calls_has_no_best_way() {
+    let endpoint = Endpoint::answer(|_, _| Reply::text("I do not know."));
+    let place = Place::new();
+    let run = place.run(&["probe", "--quick", "--base-url", &endpoint.url(), "--model", "m", "--save"]);
+    run.fails_with(1, &["no way to offer tools led to one right call"]);
+    assert!(!place.path(".config/toolgraft/profiles.toml").exists());
+}

@@ -1,0 +1,156 @@
+//! `toolgraft serve` as a process: what it says, what it serves, how it ends.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+#[cfg(unix)]
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::endpoint::{Endpoint, Reply, mcp_call};
+#[cfg(unix)]
+use crate::endpoint::{says, stops};
+use crate::process::{Place, TOOLGRAFT, demo_server};
+
+/// A running server.
+struct Serving {
+    child: Child,
+    url: String,
+}
+
+impl Serving {
+    fn start(place: &Place, endpoint: &Endpoint, arguments: &[&str], variables: &[(&str, &str)]) -> Self {
+        let mut command = Command::new(TOOLGRAFT);
+        command.args(["serve", "--listen", "127.0.0.1:0", "--base-url", &endpoint.url()]).args(arguments);
+        command.current_dir(place.path("")).env("HOME", place.path("")).envs(variables.iter().copied());
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut url = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut url).unwrap();
+        assert!(url.starts_with("http://127.0.0.1:"), "{url}");
+        Serving { child, url: url.trim().to_owned() }
+    }
+
+    async fn chat(&self, body: &Value, key: Option<&str>) -> (u16, Value) {
+        let mut request = toolgraft::http::client().build().unwrap().post(format!("{}/chat/completions", self.url));
+        request = request.header("content-type", "application/json").body(body.to_string());
+        if let Some(key) = key {
+            request = request.header("authorization", format!("Bearer {key}"));
+        }
+        let response = request.send().await.unwrap();
+        let status = response.status().as_u16();
+        (status, serde_json::from_str(&response.text().await.unwrap()).unwrap())
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn request(model: &str) -> Value {
+    json!({"model": model, "messages": [{"role": "user", "content": "Weather in Oslo?"}],
+        "tools": [{"type": "function", "function": {"name": "note", "parameters":
+            {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}}}]})
+}
+
+#[tokio::test]
+async fn a_client_gets_calls_from_a_model_that_has_none() {
+    let endpoint = Endpoint::answer(|_, _| {
+        Reply::text(
+            "<use_mcp_tool>\n<tool_name>note</tool_name>\n<arguments>\n{\"text\": \"cold\"}\n</arguments>\n</use_mcp_tool>",
+        )
+    });
+    let serving = Serving::start(
+        &Place::new(),
+        &endpoint,
+        &["--model", "real", "--api-key", "door"],
+        &[("TOOLGRAFT_UPSTREAM_KEY", "up")],
+    );
+    assert_eq!(serving.chat(&request("gpt-4o"), Some("wrong")).await.0, 401);
+    let (status, whole) = serving.chat(&request("gpt-4o"), Some("door")).await;
+    assert_eq!(status, 200, "{whole:#}");
+    assert_eq!(whole["choices"][0]["message"]["tool_calls"][0]["function"]["arguments"], "{\"text\":\"cold\"}");
+    let seen = endpoint.seen();
+    assert_eq!((&seen[0].body["model"], seen[0].header("authorization")), (&json!("real"), Some("Bearer up")));
+}
+
+#[tokio::test]
+async fn what_probe_kept_of_the_model_is_how_it_is_asked_unless_a_flag_says_otherwise() {
+    let place = Place::new();
+    std::fs::create_dir_all(place.path(".config/toolgraft")).unwrap();
+    place.write(".config/toolgraft/profiles.toml", "[[model]]\nname = \"real\"\ndialect = \"type_marker\"\n");
+    for (flags, taught) in [(["--model", "real"].as_slice(), "TYPE: MCP"), (&[], "<use_mcp_tool>")] {
+        let endpoint = Endpoint::answer(|_, _| Reply::text("It is cold."));
+        let (status, _) = Serving::start(&place, &endpoint, flags, &[]).chat(&request("other"), None).await;
+        let prompt = endpoint.seen()[0].body["messages"][0]["content"].to_string();
+        assert!(status == 200 && prompt.contains(taught), "{flags:?}: {prompt}");
+    }
+}
+
+#[test]
+fn a_public_address_without_a_key_is_wrong_usage() {
+    let place = Place::new();
+    let run = place.run(&["serve", "--base-url", "http://localhost:1/v1", "--listen", "0.0.0.0:0"]);
+    run.refuses(2, "--api-key");
+    let run = place.run(&["serve", "--base-url", "http://localhost:1/v1", "--allow", "x.*"]);
+    run.refuses(2, "--mcp-config");
+    let run = place.run(&["serve", "--base-url", "localhost:1"]);
+    run.refuses(2, "http://HOST:PORT/v1");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn sigterm_lets_the_answers_end_and_then_the_server() {
+    let reply = Reply::events(&[says("Once "), says("upon "), says("a time."), stops("stop")]);
+    let reply = reply.delay(Duration::from_millis(300)).done();
+    let endpoint = Endpoint::answer(move |_, _| reply.clone());
+    let mut serving = Serving::start(&Place::new(), &endpoint, &[], &[]);
+    let asked = request("m");
+    let answer = serving.chat(&asked, None);
+    let end = async {
+        while endpoint.requests() == 0 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        let pid = rustix::process::Pid::from_raw(i32::try_from(serving.child.id()).unwrap()).unwrap();
+        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    };
+    let ((status, whole), ()) = tokio::join!(answer, end);
+    assert_eq!((status, &whole["choices"][0]["message"]["content"]), (200, &json!("Once upon a time.")));
+    assert_eq!(serving.child.wait().unwrap().code(), Some(0));
+}
+
+#[tokio::test]
+async fn tools_of_mcp_servers_run_here_where_they_are_allowed() {
+    let place = Place::new();
+    place.servers(json!({ "demo": demo_server() }));
+    let weather = mcp_call("demo", "weather_query", &json!({"city": "武汉"}));
+    let note =
+        "<use_mcp_tool>\n<tool_name>note</tool_name>\n<arguments>\n{\"text\": \"rain\"}\n</arguments>\n</use_mcp_tool>";
+    let (first, both) = (weather.clone(), format!("{weather}\n{note}"));
+    let endpoint = Endpoint::answer(move |request, number| match number {
+        0 => Reply::text(&format!("I look it up. {first}")),
+        1 => Reply::text(if request.question().contains("武汉") { "It rains." } else { "I do not know." }),
+        2 => Reply::text(&both),
+        3 => Reply::text(&first),
+        _ => Reply::text("Not allowed, it seems."),
+    });
+    let serving = Serving::start(&place, &endpoint, &["--mcp-config", "mcp.json", "--allow", "demo.weather_*"], &[]);
+    let mut asked = request("m+tools");
+    let (status, whole) = serving.chat(&asked, None).await;
+    assert_eq!(status, 200, "{whole:#}");
+    let message = &whole["choices"][0]["message"];
+    assert_eq!((&message["content"], message.get("tool_calls")), (&json!("I look it up.\n\nIt rains."), None));
+    assert_eq!(endpoint.seen()[0].body["model"], "m");
+    // Calls of both kinds in one message: the client's go out.
+    let (_, whole) = serving.chat(&asked, None).await;
+    let calls = whole["choices"][0]["message"]["tool_calls"].as_array().unwrap();
+    assert_eq!((calls.len(), &calls[0]["function"]["name"]), (1, &json!("note")));
+    // Without the name the tools are not there, and a call of one is no call.
+    asked["model"] = json!("m");
+    let (_, whole) = serving.chat(&asked, None).await;
+    assert_eq!(whole["choices"][0]["message"]["content"], "Not allowed, it seems.");
+    let told = &endpoint.seen()[3].body["messages"];
+    assert!(!told[0]["content"].as_str().unwrap().contains("weather_query"), "{told:#}");
+}

@@ -1,0 +1,168 @@
+//! Conversations that are kept by themselves, defaults in a file, files with a question.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::endpoint::{Endpoint, Reply};
+use crate::process::{Place, Run};
+
+const FOLDER: &str = ".local/state/toolgraft/sessions";
+const CONFIG: &str = ".config/toolgraft/config.toml";
+
+fn chat(place: &Place, args: &[&str]) -> Run {
+    place.run_with(&[&["chat"], args].concat(), |command| {
+        command.env_remove("OPENAI_API_KEY").env_remove("OPENAI_BASE_URL").write_stdin("")
+    })
+}
+
+fn ask(place: &Place, endpoint: &Endpoint, args: &[&str]) -> Run {
+    chat(place, &[&["--base-url", &endpoint.url(), "--model", "small-model"], args].concat())
+}
+
+fn kept(place: &Place) -> Vec<Value> {
+    let listed = place.run(&["sessions", "list", "--json"]).quiet().json();
+    listed["sessions"].as_array().unwrap().clone()
+}
+
+#[test]
+fn a_conversation_is_kept_and_gone_on_with() {
+    let place = Place::new();
+    let endpoint = Endpoint::start(["One.", "Two.", "Three."].map(Reply::text));
+    ask(&place, &endpoint, &["First question"]).ok();
+    ask(&place, &endpoint, &["Another question"]).ok();
+    let id = kept(&place).iter().find(|one| one["title"] == "First question").unwrap()["id"].clone();
+    let id = id.as_str().unwrap();
+
+    // With the endpoint and the model of then, though none is named.
+    let run = chat(&place, &[&format!("--continue={}", &id[..6]), "And then?"]).ok();
+    assert_eq!(run.out, "Three.\n");
+    let request = &endpoint.seen()[2].body;
+    assert_eq!(request["model"], "small-model");
+    let messages = request["messages"].to_string();
+    assert!(messages.contains("First question") && messages.contains("One."), "{messages}");
+    assert!(!messages.contains("Another question"), "{messages}");
+
+    let sessions = kept(&place);
+    assert_eq!(sessions.len(), 2, "{sessions:?}");
+    assert_eq!((&sessions[0]["id"], &sessions[0]["questions"]), (&json!(id), &json!(2)), "the latest first");
+    let shown = place.run(&["sessions", "show", id]).quiet().out;
+    assert_eq!(shown, "> First question\n\nOne.\n\n> And then?\n\nThree.\n");
+}
+
+#[test]
+fn the_latest_conversation_is_the_one_that_goes_on() {
+    let place = Place::new();
+    chat(&place, &["--continue", "Hi"]).refuses(2, "none was kept");
+    let endpoint = Endpoint::start(["One.", "Two."].map(Reply::text));
+    ask(&place, &endpoint, &["First question"]).ok();
+    assert_eq!(chat(&place, &["-c", "And then?"]).ok().out, "Two.\n");
+    assert_eq!(kept(&place).len(), 1);
+    chat(&place, &["--continue=zz", "Hi"]).refuses(2, "no conversation \"zz\" was kept");
+}
+
+#[test]
+fn the_list_is_searched_for_all_words() {
+    let place = Place::new();
+    let endpoint = Endpoint::start([Reply::text("Rain in Oslo,\nas so often."), Reply::text("Sun.")]);
+    ask(&place, &endpoint, &["How is the weather?"]).ok();
+    ask(&place, &endpoint, &["How is the weather in Rome?"]).ok();
+    let list = |words: &[&str]| place.run(&[&["sessions", "list"], words].concat()).quiet().out;
+    assert_eq!(list(&[]).lines().count(), 2);
+    let found = list(&["oslo", "WEATHER"]);
+    assert!(found.contains("How is the weather?") && found.contains("… Rain in Oslo,"), "{found}");
+    assert_eq!(list(&["snow"]), "no conversation has these words\n");
+    let run = place.run(&["sessions", "clear"]).quiet();
+    assert_eq!(run.out, "2 conversations forgotten\n");
+    assert_eq!(place.run(&["sessions"]).quiet().out, "no conversation was kept\n");
+}
+
+#[cfg(unix)]
+#[test]
+fn only_their_owner_can_read_them() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new();
+    let endpoint = Endpoint::start([Reply::text("One.")]);
+    ask(&place, &endpoint, &["Hi"]).ok();
+    let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let folder = place.path(FOLDER);
+    let file = fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
+    assert_eq!((mode(&folder), mode(&file)), (0o700, 0o600));
+}
+
+#[test]
+fn what_is_not_to_be_kept_is_not() {
+    let place = Place::new();
+    let endpoint = Endpoint::start(["One.", "Two.", "Three.", "Four."].map(Reply::text));
+    ask(&place, &endpoint, &["Hi", "--no-session"]).ok();
+    ask(&place, &endpoint, &["Hi", "--save", "mine.json"]).ok();
+    place.run(&["config", "set", "sessions", "false"]).quiet();
+    ask(&place, &endpoint, &["Hi"]).ok();
+    assert!(kept(&place).is_empty() && !place.path(FOLDER).exists());
+    place.run(&["config", "unset", "sessions"]).quiet();
+    ask(&place, &endpoint, &["Hi"]).ok();
+    assert_eq!(kept(&place).len(), 1);
+}
+
+#[test]
+fn defaults_come_from_the_file_and_flags_before_it() {
+    let place = Place::new();
+    let endpoint = Endpoint::start(["One.", "Two."].map(Reply::text));
+    for (key, value) in [("base_url", endpoint.url().as_str()), ("model", "filed-model"), ("temperature", "0.5")] {
+        place.run(&["config", "set", key, value]).quiet();
+    }
+    assert_eq!(chat(&place, &["Hi"]).ok().out, "One.\n");
+    chat(&place, &["Hi", "--model", "flagged-model", "--temperature", "1"]).ok();
+    let said = endpoint
+        .seen()
+        .iter()
+        .map(|seen| (seen.body["model"].clone(), seen.body["temperature"].clone()))
+        .collect::<Vec<_>>();
+    assert_eq!(said, [(json!("filed-model"), json!(0.5)), (json!("flagged-model"), json!(1.0))]);
+    let shown = place.run(&["config"]).quiet().out;
+    assert!(shown.contains("\nmodel = \"filed-model\"\n") && shown.contains("\n# lang = \"en\"\n"), "{shown}");
+}
+
+#[test]
+fn the_file_keeps_its_comments_and_wrong_ones_are_refused() {
+    let place = Place::new();
+    fs::create_dir_all(place.path(".config/toolgraft")).unwrap();
+    place.write(CONFIG, "# mine\nmodel = \"a\" # the small one\n\n# end\n");
+    place.run(&["config", "set", "model", "b"]).quiet();
+    place.run(&["config", "set", "allow", "[\"x.*\"]"]).quiet();
+    let text = fs::read_to_string(place.path(CONFIG)).unwrap();
+    assert!(text.starts_with("# mine\nmodel = \"b\" # the small one\n") && text.contains("# end"), "{text}");
+    place.run(&["config", "set", "modell", "b"]).refuses(2, "did you mean \"model\"?");
+    place.run(&["config", "set", "temperature", "9"]).refuses(2, "not from 0 to 2");
+    place.run(&["config", "set", "lang", "de"]).refuses(2, "lang: ");
+    place.run(&["config", "unset", "lang"]).refuses(2, "does not set \"lang\"");
+    assert_eq!(fs::read_to_string(place.path(CONFIG)).unwrap(), text);
+
+    place.write(CONFIG, "modle = \"a\"\nsessions = \"no\"\n");
+    let run = chat(&place, &["Hi"]);
+    run.fails_with(2, &["config.toml:1: no key \"modle\": did you mean \"model\"?", "config.toml:2: sessions: "]);
+    place.run(&["config", "set", "model", "b"]).refuses(2, "config.toml:1:");
+}
+
+#[test]
+fn every_key_stands_in_the_documentation() {
+    let page = fs::read_to_string(format!("{}/docs/chat.md", crate::process::ROOT)).unwrap();
+    let shown = Place::new().run(&["config", "show", "--json"]).quiet().json();
+    for key in shown["keys"].as_array().unwrap() {
+        assert!(page.contains(&format!("`{}`", key["key"].as_str().unwrap())), "{key}");
+    }
+}
+
+#[test]
+fn files_go_with_the_question_and_pictures_do_not() {
+    let place = Place::new();
+    let endpoint = Endpoint::start([Reply::text("One.")]);
+    place.write("a.md", "# A\n```\ncode\n```\n");
+    place.write("b.txt", "second\n");
+    place.write("c.png", b"\x89PNG\r\n\x1a\n\0\0");
+    ask(&place, &endpoint, &["-f", "c.png", "What?"]).refuses(2, "-f c.png: it is a PNG image");
+    ask(&place, &endpoint, &["-f", "gone.md", "What?"]).refuses(2, "gone.md");
+    ask(&place, &endpoint, &["-f", "a.md", "--file", "b.txt", "What is missing?"]).ok();
+    let expected = "What is missing?\n\na.md:\n````\n# A\n```\ncode\n```\n````\n\nb.txt:\n```\nsecond\n```";
+    assert_eq!(endpoint.seen()[0].question(), expected);
+}

@@ -1,0 +1,950 @@
+// The events of toolgraft, in their JSON form. Made from events.schema.json by a test.
+// Members and variants may be added: ignore what you do not know.
+
+/**
+ * What happens in a turn, in order. Its JSON form has the variant under `type`.
+ *
+ * Guarantees: rounds are numbered from 1 and each `RoundStarted` has its
+ * `RoundFinished`; `index` counts the calls of a round's message from 0, `id`
+ * is unique in the conversation; every `CallRunning`, `ApprovalAsked` and
+ * `Display` is followed by an `Outcome` of its `id`; `Finished` comes last. A
+ * turn that was suspended leaves its open question without an outcome, and the
+ * turn that goes on with its conversation asks again, before the first `RoundStarted`.
+ */
+export type AgentEvent =
+  /** A request goes to the model. */
+  | {
+      type: "round_started";
+      /** Round of this turn, from 1. */
+      round: number;
+      /** Model that was asked for by name; `None` for the client's own. */
+      model?: string | null;
+    }
+  /**
+   * Something happened before the model's message began. Comes between
+   * `RoundStarted` and the message, any number of times.
+   */
+  | {
+      type: "progress";
+      /** What. */
+      progress: Progress;
+    }
+  /** Text for the user. */
+  | {
+      type: "text";
+      /** The text. */
+      text: string;
+    }
+  /** Text of the reasoning. */
+  | {
+      type: "reasoning";
+      /** The text. */
+      text: string;
+    }
+  /**
+   * All text and calls of this round so far belong to `to` after all. Calls that
+   * belong to the content are told again, each as a `CallEnded` or a `CallRejected`
+   * of its index.
+   */
+  | {
+      type: "reclassified";
+      /** Where they belong. */
+      to: Region;
+    }
+  /** The model begins a call. */
+  | {
+      type: "call_started";
+      /** Which call of this message. */
+      index: number;
+      /** Server, as far as it is known here. */
+      server: string | null;
+      /** Tool, as written. */
+      tool: string;
+    }
+  /** More of the arguments' JSON text, as a preview. */
+  | {
+      type: "args_delta";
+      /** Which call. */
+      index: number;
+      /** The text. */
+      text: string;
+    }
+  /** A call is complete and its arguments are accepted; it has not run. */
+  | {
+      type: "call_ended";
+      /** Which call. */
+      index: number;
+      /** The call. */
+      call: Call;
+    }
+  /** A call will not run. */
+  | {
+      type: "call_rejected";
+      /** Which call. */
+      index: number;
+      /** The call and the reason. */
+      rejected: Rejected;
+    }
+  /**
+   * A call of a display-only tool: the interface shows its arguments now,
+   * beside the text. Nothing runs.
+   */
+  | DisplayCall & {
+      type: "display";
+    }
+  /**
+   * A draft of the reasoning is a call after all; it needs approval. So does one behind
+   * other text in what was taken for reasoning, and one in the
+   * fence that the message begins with.
+   */
+  | {
+      type: "promoted";
+      /** Which call. */
+      index: number;
+      /** How it was found. */
+      provenance: Provenance;
+    }
+  /** The model's message is over. */
+  | {
+      type: "round_finished";
+      /** Round of this turn. */
+      round: number;
+      /** How the message ended; `None` where the turn cancelled it or it broke off. */
+      finish: 
+        | FinishReason
+        | null;
+      /**
+       * What it cost, as the endpoint says; by our own count, marked as an
+       * estimate, where it does not and `TurnConfig::tokens` is set.
+       */
+      usage?: 
+        | Usage
+        | null;
+    }
+  /** The model will be told what was wrong with its message. */
+  | {
+      type: "correcting";
+      /** What a call was rejected for; `None` where the message as a whole was wrong. */
+      kind?: 
+        | RejectedKind
+        | null;
+      /** What was wrong. */
+      message: string;
+    }
+  /** Somebody must say whether a call may run. */
+  | ApprovalRequest & {
+      type: "approval_asked";
+    }
+  /** A call runs now. */
+  | {
+      type: "call_running";
+      /** The call's id. */
+      id: string;
+      /** Server. */
+      server: string | null;
+      /** Tool. */
+      tool: string;
+      /** Arguments. */
+      arguments: Record<string, unknown>;
+    }
+  /** A call is over. */
+  | {
+      type: "outcome";
+      /** The call's id. */
+      id: string;
+      /** What became of it. */
+      outcome: Outcome;
+    }
+  /** Something that the caller should know although the turn goes on as before. */
+  | {
+      type: "notice";
+      /** What. */
+      notice: CallerWarning;
+    }
+  /** The answer matches the schema that was asked for. */
+  | {
+      type: "output";
+      /** The value. */
+      value: unknown;
+      /** What was taken off, mended or coerced to read it. */
+      repairs: Array<Repair>;
+    }
+  /** The turn is over. */
+  | Finished & {
+      type: "finished";
+    };
+
+/** An answer to an `ApprovalRequest`. */
+export type Approval =
+  /** The call may run. */
+  | {
+      answer: "approved";
+    }
+  /** It may not. */
+  | {
+      answer: "denied";
+      /** What the model is told about it. */
+      reason?: string | null;
+    };
+
+/** A call that somebody must approve. */
+export type ApprovalRequest = {
+  /** The call's id. */
+  id: string;
+  /** Server. */
+  server: string | null;
+  /** Tool. */
+  tool: string;
+  /** Arguments. */
+  arguments: Record<string, unknown>;
+  /** Why it is asked. */
+  reason: AskReason;
+  /**
+   * What is different since the tool was approved, with `AskReason::Changed`.
+   * Quotes the server, which is not to be trusted.
+   */
+  changes?: Array<string>;
+};
+
+/** Why a call is asked about. */
+export type AskReason =
+  /** The tool runs for the first time. */
+  | "first_use"
+  /** The tool was approved, and the server has changed it since. */
+  | "changed"
+  /** The policy asks each time, or the model itself wants the call approved. */
+  | "policy"
+  /** The call was only drafted in the reasoning. */
+  | "promoted"
+  /** It stood in a code fence with prose behind it, which may have been an example. */
+  | "fenced_first"
+  /** No marker announced it and prose stood before it: it may be a spoken example. */
+  | "behind_prose"
+  /**
+   * The answer should have begun with the model's reasoning and no reasoning tag came,
+   * so nothing says whether the call is meant or only drafted.
+   */
+  | "no_reasoning_tag";
+
+/** A message of the model. */
+export type Assistant = {
+  /** Text and calls, in the order in which they were written. */
+  parts: Array<Part>;
+  /** What the model thought; sent back only where that is asked for. */
+  reasoning?: string;
+  /**
+   * The message ended before the model was done (cancelled, broken off, or
+   * at the output limit).
+   */
+  cut_off?: boolean;
+};
+
+/** A complete call of a tool or resource, not yet checked against a schema. */
+export type Call = {
+  /** Server, as written or as resolved from the catalog. */
+  server: string | null;
+  /** Tool; `ACCESS_RESOURCE` for a resource. */
+  tool: string;
+  /** Arguments: any JSON value until they are validated. */
+  arguments: unknown;
+  /** The arguments' text as the model wrote it. */
+  raw_arguments: string;
+  /** Syntax that the call was written in. */
+  dialect: Dialect;
+  /** Everything that had to be mended, in order. */
+  repairs: Array<Repair>;
+  /** How the call was found. */
+  provenance?: Provenance;
+};
+
+/**
+ * Something that the caller should know although the turn goes on as before.
+ * Its text for people ends with the remedy. Its JSON form has the variant
+ * under `kind`.
+ */
+export type CallerWarning =
+  /** The endpoint read far fewer tokens than were sent: it has cut the prompt. */
+  | {
+      kind: "prompt_cut";
+      /** Tokens that were sent, by our count. */
+      sent: number;
+      /** Tokens that the endpoint reported. */
+      read: number;
+    }
+  /** The endpoint refuses tools in the request; the prompt describes them from here on. */
+  | {
+      kind: "tools_refused";
+      /** What the endpoint said. */
+      message: string;
+    }
+  /**
+   * The endpoint refuses the structure that the answer was to have; the answer is held to
+   * less of it, or to nothing.
+   */
+  | {
+      kind: "constraint_refused";
+      /** What the endpoint said. */
+      message: string;
+    }
+  /**
+   * The oldest part of the conversation was left out of the request, since it
+   * does not fit the context. The conversation itself is whole.
+   */
+  | {
+      kind: "history_left_out";
+      /** Messages of the model that were left out with all that belongs to them. */
+      rounds: number;
+      /** Questions of the person that were left out. */
+      questions: number;
+      /** Results of this turn that were shortened to a line. */
+      results: number;
+      /** Tokens that the context has. */
+      context: number;
+      /** How the context gets longer, where it is known what serves the model. */
+      remedy?: string | null;
+    };
+
+/** A history as it is written. */
+export type Conversation = {
+  /** Version of the form. */
+  version: number;
+  /** The entries, oldest first. */
+  entries: Array<Entry>;
+};
+
+/** A call syntax. */
+export type Dialect =
+  /**
+   * `<use_mcp_tool>` with `<server_name>`, `<tool_name>`, `<arguments>` in
+   * JSON, and `<access_mcp_resource>` with `<server_name>`, `<uri>`.
+   */
+  | "use_mcp_tool"
+  /** `<tool><parameter>text</parameter></tool>` for known tools. */
+  | "tool_tag"
+  /** A line `TYPE: MCP`, then JSON. */
+  | "type_marker"
+  /** `<tool_call>` with JSON, as Hermes and Qwen write it. */
+  | "hermes"
+  /** `TOOL_CALLS` with JSON, or with a name and JSON, as Mistral's models write it. */
+  | "tool_calls"
+  /** `TOOL_REQUEST` with JSON, as LM Studio asks for it. */
+  | "tool_request"
+  /** `<|python_tag|>` with JSON, as Llama writes it. */
+  | "python_tag"
+  /** `<function=NAME>`, then JSON or `<parameter=KEY>` tags; only read. */
+  | "function_tag"
+  /** `<invoke name="NAME">` with `<parameter name="KEY">` tags; only read. */
+  | "invoke"
+  /** DeepSeek's special tokens around a name and JSON; only read. */
+  | "deepseek"
+  /** Kimi K2's special tokens around a name and JSON; only read. */
+  | "kimi"
+  /** `<tool_call>NAME` with `<arg_key>` and `<arg_value>` tags, as GLM-4.5 writes it; only read. */
+  | "glm"
+  /** Harmony's channels, as gpt-oss writes them; only read. */
+  | "harmony"
+  /** `<|START_ACTION|>` with JSON, as Cohere's Command writes it. */
+  | "command"
+  /** Solar Open's special tokens around a name and JSON; only read. */
+  | "solar"
+  /** Kimi K3's elements of special tokens; only read. */
+  | "kimi_k3"
+  /** `f(a=1), g(b='x')` and, at a line's start, `f(a=1)`, for known tools; only read. */
+  | "python"
+  /** JSON as the whole message or alone in a fence, for known tools; only read. */
+  | "json"
+  /** `Action:` and `Action Input:` with JSON, for known tools; only read. */
+  | "react";
+
+/** A call of a display-only tool, with arguments that its schema accepts. */
+export type DisplayCall = {
+  /** The call's id. */
+  id: string;
+  /** Which call of its message. */
+  index: number;
+  /** Server. */
+  server: string | null;
+  /** Tool. */
+  tool: string;
+  /** Arguments. */
+  arguments: Record<string, unknown>;
+};
+
+/** One entry of a history. */
+export type Entry =
+  /** What the person said. */
+  | {
+      type: "user";
+      /** The text. */
+      text: string;
+    }
+  /** What the model said. */
+  | Assistant & {
+      type: "assistant";
+    }
+  /** What became of a call of the last model message. */
+  | {
+      type: "outcome";
+      /** The call's id. */
+      id: string;
+      /** What became of it. */
+      outcome: Outcome;
+    }
+  /** What the program tells the model about its last message. */
+  | {
+      type: "note";
+      /** The text, in the prompt's language. */
+      text: string;
+    };
+
+/** Why a model stopped: `stop`, `length`, `tool_calls`, or a word of the endpoint's own. */
+export type FinishReason = string;
+
+/** How a turn ended. */
+export type Finished = {
+  /** Why it ended. */
+  reason: StopReason;
+  /** What the model's last message says to the user. */
+  answer: string;
+  /** The answer's value, where it had to match a schema and does. */
+  output?: unknown;
+  /** What was taken off, mended or coerced to read `output`. */
+  repairs?: Array<Repair>;
+  /** Requests that were sent. */
+  rounds: number;
+  /** Calls that ran. */
+  calls: number;
+  /** Sum over the rounds; an estimate if a part of it is one. */
+  usage?: 
+    | Usage
+    | null;
+  /** The conversation, in which every call is answered; unless the turn was suspended. */
+  conversation: Conversation;
+};
+
+/** A call in its message. */
+export type HistoryCall = {
+  /** Identifier, unique in the conversation. */
+  id: string;
+  /** The call, with its arguments as the tool's schema wants them. */
+  call: Call;
+  /** The call's text as the model wrote it. */
+  raw: string;
+  /**
+   * The call was promoted because nothing says whether its message is reasoning: the model's
+   * reasoning should have come first, and no tag of it came.
+   */
+  untagged?: boolean;
+};
+
+/** Something for the caller's interface that came with an `Outcome`. */
+export type InterfaceEvent = {
+  /** What it is, in the words of tool and interface. */
+  kind: string;
+  /** Its content. Untrusted where the tool is. */
+  data: unknown;
+};
+
+/** Which syntax a `Event::Marker` is. */
+export type MarkerKind =
+  /** `<think>`, `<thinking>` or another mark that opens the reasoning. */
+  | "think_open"
+  /** `</think>`, `</thinking>` or another mark that closes it. */
+  | "think_close"
+  /** A fence line around a call. */
+  | "fence"
+  /** A `TYPE: MCP` line. */
+  | "call_line"
+  /** A `TYPE: ANSWER` line. */
+  | "answer_line"
+  /** Brackets, commas and tags around several calls; calls past the limit on calls. */
+  | "wrapper"
+  /** A leaked token of the model's chat template. */
+  | "token"
+  /**
+   * A token that ends the model's turn or begins another's, and what stands behind it in
+   * another's name. Empty where a line or a result of another's begins in the text.
+   */
+  | "turn";
+
+/** Which kind of error a `ModelError` is. */
+export type ModelErrorKind =
+  /** The answer broke off after it had begun. */
+  | "broke_off"
+  /** The endpoint cannot be reached. */
+  | "unreachable"
+  /** The endpoint refused the request. */
+  | "refused"
+  /** The prompt does not fit the model's context. */
+  | "context_exceeded"
+  /** The endpoint answered with something that is not a model's answer. */
+  | "bad_answer"
+  /** A structure that was required cannot be had. */
+  | "unconstrained"
+  /** A recording does not fit the conversation. */
+  | "recording"
+  /** Anything else. */
+  | "other";
+
+/**
+ * A `ModelError` that ended a turn, with what an interface needs to know of it.
+ *
+ * Its JSON form has all but the error itself.
+ */
+export type ModelFailure = {
+  /** What happened, and what may help. */
+  message: string;
+  /** Which kind of error it was. */
+  error: ModelErrorKind;
+  /** The HTTP status of a refusal. */
+  status?: number | null;
+  /** Whether the same request may pass at another time. */
+  retryable: boolean;
+};
+
+/** A call that the endpoint reported in its own field (`tool_calls`, `tool_use`). */
+export type NativeCall = {
+  /** The endpoint's identifier. */
+  id?: string | null;
+  /** Name of the tool, as the endpoint knows it. */
+  name: string;
+  /** The arguments' JSON text. */
+  arguments: string;
+};
+
+/** What became of a call. A tool's failure is an outcome, not an `Err`. */
+export type Outcome = {
+  /** How it ended. */
+  status: Status;
+  /** Everything the tool said, as text, whole and not neutralised. */
+  text: string;
+  /** MCP's `structuredContent`. */
+  structured?: unknown;
+  /**
+   * What the tool tells the caller's interface beside the text. No model sees
+   * it; it is kept with the outcome, so that a stored conversation can be shown again.
+   */
+  events?: Array<InterfaceEvent>;
+  /** Time from the call's start to here, in the serialised form in milliseconds. */
+  took?: number | null;
+};
+
+/** An `Event` that owns its text; its JSON form has the variant under `type`. */
+export type OwnedEvent =
+  /** See `Event::Text`. */
+  | {
+      type: "text";
+      text: string;
+      span: Range_of_uint64;
+    }
+  /** See `Event::Reasoning`. */
+  | {
+      type: "reasoning";
+      text: string;
+      syntax?: 
+        | MarkerKind
+        | null;
+      span: Range_of_uint64;
+    }
+  /** See `Event::CallStart`. */
+  | {
+      type: "call_start";
+      index: number;
+      server: string | null;
+      tool: string;
+      span: Range_of_uint64;
+    }
+  /** See `Event::ArgsDelta`. */
+  | {
+      type: "args_delta";
+      index: number;
+      text: string;
+      span: Range_of_uint64;
+    }
+  /** See `Event::CallEnd`; exactly one of `call` and `rejected` is there. */
+  | {
+      type: "call_end";
+      index: number;
+      call?: 
+        | Call
+        | null;
+      rejected?: 
+        | Rejected
+        | null;
+      raw: string;
+      restated: boolean;
+      span: Range_of_uint64;
+    }
+  /** See `Event::Marker`. */
+  | {
+      type: "marker";
+      kind: MarkerKind;
+      text: string;
+      span: Range_of_uint64;
+    }
+  /** See `Event::Reclassified`. */
+  | {
+      type: "reclassified";
+      to: Region;
+      drafts: boolean;
+      span: Range_of_uint64;
+    }
+  /** See `Event::Restored`. */
+  | {
+      type: "restored";
+      index: number;
+      reason?: 
+        | Reason
+        | null;
+      span: Range_of_uint64;
+    }
+  /** See `Event::Promoted`. */
+  | {
+      type: "promoted";
+      index: number;
+      span: Range_of_uint64;
+    }
+  /** See `Event::Unfenced`. */
+  | {
+      type: "unfenced";
+      calls: Range_of_uint32;
+      syntax: Array<Range_of_uint64>;
+      span: Range_of_uint64;
+    }
+  /** See `Event::Unlisted`. */
+  | {
+      type: "unlisted";
+      index: number;
+      count: number;
+      span: Range_of_uint64;
+    };
+
+/** A piece of a model's message. */
+export type Part =
+  /** Text for the user. */
+  | {
+      type: "text";
+      /** The text, verbatim. */
+      text: string;
+    }
+  /** Syntax around calls and answers, which the user does not see. */
+  | {
+      type: "marker";
+      /** Which. */
+      kind: MarkerKind;
+      /** Its text, verbatim. */
+      text: string;
+    }
+  /** A call that may run, and must be answered. */
+  | HistoryCall & {
+      type: "call";
+    }
+  /** A call that must not run. */
+  | {
+      type: "rejected";
+      /** The call and the reason. */
+      rejected: Rejected;
+      /** Whether the model is told about it. */
+      feedback: boolean;
+      /** The call as the endpoint put it into its own field, if it did. */
+      native?: 
+        | NativeCall
+        | null;
+    };
+
+/** What happens before an answer begins. */
+export type Progress =
+  /** The server loads the model; the request is sent again until it has. */
+  | {
+      kind: "loading";
+    }
+  /** The model reads the prompt. */
+  | {
+      kind: "prompt";
+      /** Tokens that were read. */
+      processed: number;
+      /** Tokens to read. */
+      total: number;
+    };
+
+/**
+ * How a call was found, which says how certain it is that it was meant. Any but
+ * `Plain` needs approval, whatever a policy allows by name.
+ */
+export type Provenance =
+  /** It stands where calls stand. */
+  | "plain"
+  /**
+   * It stood alone in the fence that the message begins with, and prose came behind: taken
+   * as a last resort (`FencedCalls`).
+   */
+  | "fenced_first"
+  /** No marker announces it, and prose stands before it on other lines: many such are examples. */
+  | "behind_prose"
+  /** It was promoted out of the reasoning, or out of what may be reasoning. */
+  | "promoted";
+
+/** What quotes a call; `docs/parser.md` has the rules. */
+export type QuotedIn =
+  /** A code fence with other text in or behind it. */
+  | "fence"
+  /** A code span: backticks on its line, or `<code>`. */
+  | "code_span"
+  /** Quotation marks. */
+  | "quotation"
+  /** A line that begins with `>`. */
+  | "block_quote"
+  /** A line that is indented as code is. */
+  | "indented_code"
+  /** `<!-- -->`. */
+  | "comment"
+  /** It follows a line with which the prompt introduces an example. */
+  | "own_words";
+
+export type Range_of_uint32 = {
+  start: number;
+  end: number;
+};
+
+export type Range_of_uint64 = {
+  start: number;
+  end: number;
+};
+
+/** Why a call must not run, without the call. */
+export type Reason = {
+  /** What is wrong with it. */
+  kind: RejectedKind;
+  /** The same in words, with the place. */
+  message: string;
+  /** Known names that are near an unknown one. */
+  nearest?: Array<string>;
+  /** What quotes it (`quoted` only). */
+  quoted_in?: 
+    | QuotedIn
+    | null;
+};
+
+/** Part of a message that text belongs to. */
+export type Region =
+  /** What the user sees. */
+  | "content"
+  /** What the model thinks. */
+  | "reasoning";
+
+/** A call that must not run, and why. */
+export type Rejected = {
+  /** Reason. */
+  kind: RejectedKind;
+  /** The call's whole text, at most `Limits::call_bytes`. */
+  raw: string;
+  /** What was wrong and where, for people and for the model. */
+  message: string;
+  /** Server, as far as it was known. */
+  server: string | null;
+  /** Tool, as far as it was known. */
+  tool: string | null;
+  /** Names of tools that the model may have meant (`unknown_tool` only). */
+  nearest?: Array<string>;
+  /** Syntax that the call was written in. */
+  dialect: Dialect;
+  /**
+   * The call itself where it was complete: a draft, an example, or one with
+   * arguments that its schema refuses.
+   */
+  call?: 
+    | Call
+    | null;
+  /**
+   * How many calls more came past the limit on calls; they are not listed.
+   * Known at the message's end.
+   */
+  count?: number;
+  /** What quotes it (`quoted` only). */
+  quoted_in?: 
+    | QuotedIn
+    | null;
+  /**
+   * Whether its text stays where it stands, for the reader to see: of `invented`
+   * calls, those behind a line or a result in the text.
+   */
+  in_text?: boolean;
+};
+
+/** Why a call was rejected, in order of precedence. */
+export type RejectedKind =
+  /** It stands in the reasoning. */
+  | "in_reasoning"
+  /**
+   * It stands behind the end of the model's own message: in a user's turn or behind a
+   * result that the model wrote itself.
+   */
+  | "invented"
+  /**
+   * It is quoted, so it is an example: in a code fence with other text, in a code span,
+   * between quotation marks, … (`Rejected::quoted_in` says which).
+   */
+  | "quoted"
+  /** It passed a limit on size, depth or number. */
+  | "limit"
+  /** The stream ended before the call did. */
+  | "truncated"
+  /** It cannot be read. */
+  | "malformed"
+  /** No such tool. */
+  | "unknown_tool"
+  /** The tool's schema refuses the arguments. */
+  | "invalid_arguments";
+
+/** Something that was mended: a word, for some followed by a colon and a place or a name (`coerced:/days`). */
+export type Repair = string;
+
+/** How a call ended. Every call has exactly one outcome. */
+export type Status =
+  /** The tool answered. */
+  | "result"
+  /** The tool or its server failed; the text says how. */
+  | "tool_error"
+  /** The policy or the user said no. */
+  | "denied"
+  /** No answer in time. */
+  | "timed_out"
+  /** The turn was cancelled. */
+  | "cancelled"
+  /** The call's arguments were shown to the user; nothing ran. */
+  | "displayed";
+
+/** Why a turn ended. */
+export type StopReason =
+  /** The model answered. */
+  | {
+      kind: "answered";
+    }
+  /** The output limit cut the answer off. */
+  | {
+      kind: "output_limit";
+    }
+  /** The model said nothing, even when told so. */
+  | {
+      kind: "empty_answer";
+    }
+  /** The model did not make the call that was required. */
+  | {
+      kind: "call_missing";
+    }
+  /** The model repeated a passage until it was stopped. What came before is the answer. */
+  | {
+      kind: "repetition";
+      /** Times in a row that the passage stands there. */
+      times: number;
+    }
+  /** The model made the same call again, which had given the same result twice. */
+  | {
+      kind: "same_calls";
+      /** The tool. */
+      tool: string;
+    }
+  /** The last round allowed ended with a call or a mistake. */
+  | {
+      kind: "max_rounds";
+      /** Rounds allowed. */
+      rounds: number;
+    }
+  /** The model made the same kind of mistake again and again. */
+  | {
+      kind: "corrections_used_up";
+      /** Corrections in a row that were sent. */
+      corrections: number;
+      /** What was wrong with the last message. */
+      message: string;
+    }
+  /**
+   * The answer did not match the schema that was asked for. The last one is
+   * there as text.
+   */
+  | {
+      kind: "output_mismatch";
+      /** Corrections in a row that were sent. */
+      corrections: number;
+      /** What was wrong with the last answer. */
+      message: string;
+    }
+  /** The model failed. */
+  | ModelFailure & {
+      kind: "model_failed";
+    }
+  /** What had to be said to the model cannot be said: the program's prompt is wrong. */
+  | {
+      kind: "prompt_failed";
+      /** How. */
+      message: string;
+    }
+  /** The answer was cut off since prompt and answer fill the context. */
+  | {
+      kind: "context_full";
+      /** Tokens that the context has. */
+      context: number;
+      /** Tokens of the prompt, as the endpoint counts. */
+      prompt: number;
+      /** Tokens of the answer. */
+      answer: number;
+      /** How the context gets longer, where it is known what serves the model. */
+      remedy?: string | null;
+    }
+  /** What must be sent does not fit the context, even without the history. */
+  | {
+      kind: "context_too_small";
+      /** Tokens that the context has. */
+      context: number;
+      /** Tokens that are kept for the reply. */
+      reply: number;
+      /** Tokens of the system text with its tools. */
+      system: number;
+      /** Tokens of the shortest request: system text, question, last results. */
+      request: number;
+      /** How the context gets longer, where it is known what serves the model. */
+      remedy?: string | null;
+    }
+  /**
+   * The endpoint says that the prompt does not fit the model's context, and nothing
+   * more can be left out of it.
+   */
+  | {
+      kind: "context_exceeded";
+      /** Tokens of the prompt, as far as the endpoint says it. */
+      prompt: number | null;
+      /** Tokens that the context has, as far as the endpoint says it. */
+      context: number | null;
+      /** The endpoint's words, and how its context is made longer. */
+      message: string;
+    }
+  /** The turn was cancelled. */
+  | {
+      kind: "cancelled";
+    }
+  /**
+   * The turn was suspended: the conversation may hold calls that have not begun,
+   * and the next turn goes on with them.
+   */
+  | {
+      kind: "suspended";
+    };
+
+/**
+ * Tokens of a request and its answer, as the endpoint counts them.
+ * `prompt_tokens` of most endpoints include the cached ones.
+ */
+export type Usage = {
+  /** Tokens of the request. */
+  prompt_tokens: number;
+  /** Tokens of the answer, reasoning included. */
+  completion_tokens: number;
+  /** Tokens of the reasoning, where somebody counts them. */
+  reasoning_tokens?: number | null;
+  /** Tokens of the request that the endpoint had cached, where it says so. */
+  cached_tokens?: number | null;
+  /** Request and answer are our own count: the endpoint reported none. */
+  estimated?: boolean;
+  /** So are the tokens of the reasoning, or their share of the answer's. */
+  reasoning_estimated?: boolean;
+};

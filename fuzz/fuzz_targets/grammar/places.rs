@@ -1,0 +1,86 @@
+//! Places that quote a call, and places that only look like such.
+
+/// What has to hold for a call to stand in a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Needs {
+    /// It may stand within a line; one call.
+    InLine,
+    /// It stands where a line begins but for what marks the line; one call.
+    Marked,
+    /// None: a place for any lines.
+    Lines,
+}
+
+/// A place in a message.
+#[derive(Debug)]
+pub(crate) struct Place {
+    pub(crate) before: &'static str,
+    /// What each further line of the call begins with.
+    pub(crate) each_line: &'static str,
+    pub(crate) behind: &'static str,
+    pub(crate) needs: Needs,
+}
+
+const fn place(before: &'static str, behind: &'static str, needs: Needs) -> Place {
+    Place { before, each_line: "", behind, needs }
+}
+
+/// Places in which a call is an example.
+pub(crate) const QUOTING: &[Place] = &[
+    place("Write `", "` to ask.", Needs::InLine),
+    place("Write ``", "`` to ask.", Needs::InLine),
+    place("Write ```", "``` to ask.", Needs::InLine),
+    place("Write `like this: ", "` to ask.", Needs::InLine),
+    place("``e.g. ", " ``", Needs::InLine),
+    place("`a` or `b: ", " c`.", Needs::InLine),
+    place("Write <code>", "</code> to ask.", Needs::InLine),
+    place("Write <code>like ", " this</code> to ask.", Needs::InLine),
+    place("\"", "\"", Needs::InLine),
+    place("It is '", "'.", Needs::InLine),
+    place("Say \"please send ", " to it.\" So it is said.", Needs::InLine),
+    place("Say (\"please send ", " now\").", Needs::InLine),
+    place("“It is as ", " says it.”", Needs::InLine),
+    place("请写“例如 ", " 这样”。", Needs::InLine),
+    place("写「", "」。", Needs::InLine),
+    place("Dites « ", " ».", Needs::InLine),
+    place("> ", "", Needs::Marked),
+    place("> so ", " it is", Needs::InLine),
+    Place { each_line: "> ", ..place("> ", "\n> That is it.", Needs::Marked) },
+    Place { each_line: "    ", ..place("It is:\n\n    ", "", Needs::Marked) },
+    Place { each_line: "    ", ..place("It is:\n\n    # so\n    ", "\n    # or so", Needs::Marked) },
+    Place { each_line: "\t", ..place("It is:\n\n\t", "", Needs::Marked) },
+    place("<!-- ", " -->", Needs::InLine),
+    place("<!--\n", "\n-->", Needs::Lines),
+    place("<!-- a -- b\n", "\n--> c", Needs::Lines),
+    place("```\n", "\n```\nThat is how.", Needs::Lines),
+    place("```xml\nIt is:\n", "\n```", Needs::Lines),
+    place("~~~\n", "\n~~~\nThat is how.", Needs::Lines),
+    place("'''\n", "\n'''\nThat is how.", Needs::Lines),
+    place("````text\n", "\n````\nThat is how.", Needs::Lines),
+    place("<pre>\n", "\n</pre>\nThat is how.", Needs::Lines),
+    place("<code>\n", "\nso\n</code>", Needs::Lines),
+    place("<pre><code class=\"x\">\n", "\n</code></pre> is how.", Needs::Lines),
+];
+
+/// Places with marks in which a call is one all the same.
+pub(crate) const PLAIN: &[Place] = &[
+    place("Write ` ", "", Needs::InLine),
+    place("Write `a` and `b`: ", " is `it`.", Needs::InLine),
+    place("Write ``a ` b`` ", " `", Needs::InLine),
+    place("Three ``` of them ", " and ```.", Needs::InLine),
+    place("Write `this:\n", "`", Needs::InLine),
+    place("Write <code>a</code>: ", " </code>", Needs::InLine),
+    place("\" ", "", Needs::InLine),
+    place("Say \"a\" then ", " and \"b\".", Needs::InLine),
+    place("5\" of ", " and 6\".", Needs::InLine),
+    place("The dogs' ", " don't.", Needs::InLine),
+    place("写「a」", " 」", Needs::InLine),
+    place("a > b ", "", Needs::InLine),
+    place("> a quote\n", "", Needs::InLine),
+    place("It is:\n    ", "", Needs::InLine),
+    place("- It is:\n\n    ", "", Needs::InLine),
+    place("<!-- a -->", "", Needs::InLine),
+    place("The mark `<!--` begins one. ", "", Needs::InLine),
+    place("<pre>\nx\n</pre>\n", "", Needs::InLine),
+    place("For example: ", "", Needs::InLine),
+];

@@ -1,0 +1,68 @@
+//! Who is asked about calls, and what was granted.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures::future::BoxFuture;
+
+use crate::turn::event::{Approval, ApprovalRequest, AskReason};
+use crate::turn::{Granted, Input, ModelNote, Setup};
+
+/// Somebody who says whether a call may run.
+///
+/// The answer may come at any time; the rest of the turn's calls run meanwhile.
+/// Functions of a request that return a future of `bool` or [`Approval`] are approvers.
+pub trait Approver: Send + Sync {
+    /// Says whether the call may run. Dropping the future withdraws the question.
+    fn approve(&self, request: ApprovalRequest) -> BoxFuture<'static, Approval>;
+}
+
+impl<F, Answer> Approver for F
+where
+    F: Fn(ApprovalRequest) -> Answer + Send + Sync,
+    Answer: Future + Send + 'static,
+    Answer::Output: Into<Approval>,
+{
+    fn approve(&self, request: ApprovalRequest) -> BoxFuture<'static, Approval> {
+        let answer = self(request);
+        Box::pin(async move { answer.await.into() })
+    }
+}
+
+/// One who is asked, with the tools that were approved once.
+#[derive(Default)]
+pub(super) struct Asking {
+    approver: Option<Arc<dyn Approver>>,
+    granted: Mutex<Granted>,
+}
+
+impl Asking {
+    pub(super) fn new(approver: Option<Arc<dyn Approver>>) -> Self {
+        Asking { approver, granted: Mutex::default() }
+    }
+
+    pub(super) fn granted(&self) -> MutexGuard<'_, Granted> {
+        // Nothing is done under the lock that could panic half-way.
+        self.granted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Asks about a call.
+pub(super) async fn ask(asking: Arc<Asking>, setup: Arc<Setup>, request: ApprovalRequest) -> Input {
+    let id = request.id.clone();
+    let tool = (request.server.clone(), request.tool.clone());
+    let grants = request.reason.grants();
+    let definition = setup.definition(request.server.as_deref(), &request.tool);
+    let refusal = match request.reason {
+        AskReason::NoReasoningTag => ModelNote::MayBeDraft,
+        AskReason::BehindProse | AskReason::FencedFirst => ModelNote::MayBeExample,
+        _ => ModelNote::NotAllowed,
+    };
+    let approval = match &asking.approver {
+        Some(approver) => approver.approve(request).await,
+        None => Approval::Denied { reason: Some(setup.wording().note(refusal)) },
+    };
+    if grants && approval == Approval::Approved {
+        asking.granted().insert(tool, definition);
+    }
+    Input::Approval { id, approval }
+}

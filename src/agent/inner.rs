@@ -1,0 +1,66 @@
+//! What the turns of an agent have in common.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use crate::model::Model;
+use crate::prompt::{Options, PromptError};
+use crate::route::Toolbox;
+use crate::tools;
+use crate::tools::Catalog;
+use crate::turn::{PromptWording, Setup, TurnConfig, Wording};
+use crate::validate::{OutputSchema, Validator};
+
+/// Makes the words of turns with the tools of a catalog.
+pub(super) type MakeWording = Box<dyn Fn(&Arc<Catalog>) -> Arc<dyn Wording> + Send + Sync>;
+
+/// What the turns of an agent have in common.
+pub(super) struct Inner {
+    pub(super) model: Arc<dyn Model>,
+    pub(super) toolbox: Arc<dyn Toolbox>,
+    pub(super) config: TurnConfig,
+    pub(super) call_timeout: Option<Duration>,
+    pub(super) prompt: Options,
+    /// Patterns of tools that are display-only beside those marked so.
+    pub(super) display_only: Vec<String>,
+    /// The schema that answers have to match.
+    pub(super) output: Option<Arc<OutputSchema>>,
+    /// Words that replace the prompt's.
+    pub(super) wording: Option<MakeWording>,
+    /// The setup of the last turn, for as long as the tools stay the same.
+    pub(super) setup: Mutex<Option<(Arc<Catalog>, Arc<Setup>)>>,
+}
+
+impl Inner {
+    pub(super) fn setup(&self) -> Result<Arc<Setup>, PromptError> {
+        let offered = self.toolbox.catalog();
+        let mut last = self.setup.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((known, setup)) = &*last
+            && Arc::ptr_eq(known, &offered)
+        {
+            return Ok(setup.clone());
+        }
+        let catalog = self.prompt.callable(self.marked(offered.clone()));
+        let wording: Arc<dyn Wording> = match &self.wording {
+            Some(make) => make(&catalog),
+            None => Arc::new(PromptWording::new(catalog.clone(), &self.prompt, &self.config)?),
+        };
+        let validator = Arc::new(Validator::new(catalog));
+        let setup = Arc::new(Setup::new(self.config.clone(), validator, wording));
+        *last = Some((offered, setup.clone()));
+        Ok(setup)
+    }
+
+    /// The catalog with its display-only tools marked.
+    fn marked(&self, catalog: Arc<Catalog>) -> Arc<Catalog> {
+        if self.display_only.is_empty() {
+            return catalog;
+        }
+        let mut servers = catalog.servers().to_vec();
+        for tool in servers.iter_mut().flat_map(|server| &mut server.tools) {
+            let shown = |pattern: &String| tools::matches(pattern, tool.server.as_deref(), &tool.name);
+            tool.display_only |= self.display_only.iter().any(shown);
+        }
+        Arc::new(Catalog::new(servers))
+    }
+}

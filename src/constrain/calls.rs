@@ -1,0 +1,171 @@
+//! Calls in a dialect's syntax: what stands around their JSON, and what the JSON holds.
+
+use serde_json::{Map, Value, json};
+
+use super::form::{StructuralTag, StructuralTags, Thinking};
+use super::gbnf::{Grammar, literal, up_to};
+use super::json_schema::SchemaWriter;
+use super::structure::Structures;
+use crate::dialect::{Dialect, write_call, write_tool_call};
+use crate::tools::{ACCESS_RESOURCE, Catalog, ToolChoice};
+
+/// Stands between two calls.
+const BETWEEN: &str = "\n";
+
+/// What ends reasoning.
+const THOUGHT: &str = "</think>";
+
+/// A call that may be made.
+struct Frame {
+    /// What stands before the part that is the model's own.
+    before: String,
+    inside: Inside,
+    after: String,
+}
+
+/// The part of a call that is the model's own.
+enum Inside {
+    Json(Structures),
+    /// A URI as the text of an element.
+    Uri,
+}
+
+/// The calls that may be made, in one dialect.
+pub(super) struct Calls {
+    /// What announces all of them.
+    lead: &'static str,
+    frames: Vec<Frame>,
+}
+
+impl Calls {
+    /// The calls that a choice admits; none where there are none, or where the dialect has no
+    /// place for JSON.
+    pub(super) fn new(dialect: Dialect, catalog: &Catalog, choice: &ToolChoice) -> Option<Self> {
+        let lead = match dialect {
+            Dialect::UseMcpTool | Dialect::Json => "",
+            Dialect::TypeMarker => "TYPE: MCP\n",
+            _ => return None,
+        };
+        let tools = catalog.offered().filter(|tool| choice.admits(tool.server.as_deref(), &tool.name));
+        let mut frames: Vec<Frame> = tools
+            .filter_map(|tool| {
+                let arguments = Structures::of_arguments(tool.input_schema.as_ref());
+                let written = write_tool_call(dialect, catalog, tool, &Map::new());
+                frame(written.strip_prefix(lead)?, "{}", Inside::Json(arguments))
+            })
+            .collect();
+        let readable =
+            catalog.servers().iter().filter(|s| !(s.resources.is_empty() && s.resource_templates.is_empty()));
+        for server in readable.filter(|server| choice.admits(server.name.as_deref(), ACCESS_RESOURCE)) {
+            frames.extend(resource(dialect, lead, server.name.as_deref()));
+        }
+        (!frames.is_empty()).then_some(Calls { lead, frames })
+    }
+
+    /// A grammar for up to `most` of the calls.
+    pub(super) fn grammar(&self, thinking: Thinking, most: usize) -> String {
+        let mut grammar = Grammar::default();
+        let all: Vec<String> = self
+            .frames
+            .iter()
+            .map(|frame| {
+                let inside = match &frame.inside {
+                    Inside::Json(arguments) => grammar.value(arguments),
+                    Inside::Uri => "[^<&\\x00-\\x20]+".to_owned(),
+                };
+                format!("{} {inside} {}", literal(&frame.before), literal(&frame.after))
+            })
+            .collect();
+        let call = grammar.add(all.join(" | "));
+        let thought = match thinking {
+            Thinking::Off => String::new(),
+            Thinking::Marked => format!("(\"<think>\" {} \"\\n\"{{0,2}})? ", up_to(&mut grammar, THOUGHT)),
+            Thinking::Open => format!("(\"<think>\"? {} \"\\n\"{{0,2}})? ", up_to(&mut grammar, THOUGHT)),
+        };
+        let lead = if self.lead.is_empty() { String::new() } else { format!("{} ", literal(self.lead)) };
+        let more = match most {
+            0 | 1 => String::new(),
+            most => format!(" ({} {call}){{0,{}}}", literal(BETWEEN), most - 1),
+        };
+        grammar.finish(&format!("{thought}{lead}{call}{more}"))
+    }
+
+    /// The schema of one call; none where one is not written in JSON.
+    pub(super) fn schema(&self) -> Option<Value> {
+        let mut writer = SchemaWriter::default();
+        let mut calls = Vec::new();
+        for frame in &self.frames {
+            let Inside::Json(arguments) = &frame.inside else { continue };
+            let Ok(Value::Object(call)) = serde_json::from_str(&format!("{}{{}}{}", frame.before, frame.after)) else {
+                continue;
+            };
+            let properties: Map<String, Value> = call
+                .into_iter()
+                .map(|(key, value)| match value {
+                    Value::Object(_) => (key, writer.schema(arguments)),
+                    value => (key, json!({"const": value})),
+                })
+                .collect();
+            let required: Vec<&String> = properties.keys().collect();
+            calls.push(json!({
+                "type": "object",
+                "required": required,
+                "properties": properties,
+                "additionalProperties": false,
+            }));
+        }
+        let root = match calls.len() {
+            0 => return None,
+            1 => calls.remove(0),
+            _ => json!({"type": "object", "anyOf": calls}),
+        };
+        Some(writer.whole(root))
+    }
+
+    /// The calls as tags; those that are not JSON are left out.
+    pub(super) fn tags(&self, at_least_one: bool, most: usize) -> Option<StructuralTags> {
+        let tag = |frame: &Frame| match &frame.inside {
+            Inside::Json(arguments) => {
+                let mut writer = SchemaWriter::default();
+                let root = writer.schema(arguments);
+                let begin = format!("{}{}", self.lead, frame.before);
+                Some(StructuralTag { begin, schema: writer.whole(root), end: frame.after.clone() })
+            }
+            Inside::Uri => None,
+        };
+        let tags: Vec<StructuralTag> = self.frames.iter().filter_map(tag).collect();
+        let begins: Vec<&str> = tags.iter().map(|tag| tag.begin.as_str()).collect();
+        let trigger = match self.lead {
+            "" => begins.first()?.lines().next()?.to_owned(),
+            lead => lead.trim_end().to_owned(),
+        };
+        let all = begins.iter().all(|begin| begin.starts_with(&trigger));
+        (all && !trigger.is_empty()).then_some(StructuralTags { trigger, tags, at_least_one, only_one: most == 1 })
+    }
+}
+
+/// A call that is written with `gap` where the model's own part is.
+fn frame(written: &str, gap: &str, inside: Inside) -> Option<Frame> {
+    let at = written.rfind(gap)?;
+    Some(Frame { before: written[..at].to_owned(), inside, after: written[at + gap.len()..].to_owned() })
+}
+
+/// Reading a resource of a server.
+fn resource(dialect: Dialect, lead: &str, server: Option<&str>) -> Option<Frame> {
+    match dialect {
+        // An element of its own, with the URI as text.
+        Dialect::UseMcpTool => {
+            let uri = json!({"uri": "x"});
+            let written = write_call(dialect, server, ACCESS_RESOURCE, uri.as_object()?);
+            let mut frame = frame(&written, "x</uri>", Inside::Uri)?;
+            frame.after.insert_str(0, "</uri>");
+            Some(frame)
+        }
+        Dialect::TypeMarker => {
+            let schema = json!({"type": "object", "properties": {"uri": {"type": "string"}}, "required": ["uri"]});
+            let written = write_call(dialect, server, ACCESS_RESOURCE, &Map::new());
+            frame(written.strip_prefix(lead)?, "{}", Inside::Json(Structures::of_arguments(Some(&schema))))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,367 @@
+//! What of a JSON Schema a grammar can hold an answer to: types, members, items, alternatives.
+//!
+//! In comes a schema that nobody vouches for; out goes a [`Structure`] of bounded size. What
+//! only restricts a value (patterns, ranges, formats, conditions) is left out, for validation,
+//! but for the most items and characters, which end a model that goes round; what cannot be followed or goes too deep becomes any JSON value. So a
+//! structure takes all that its schema takes, but for three choices, each the narrower one
+//! since a model fills every gap that it is left:
+//!
+//! - members that a schema with `properties` neither names nor opens (`additionalProperties`,
+//!   `patternProperties`) are not written;
+//! - a schema that says no type, but `properties` or `items`, means an object or an array;
+//! - of `anyOf` and `allOf` side by side in one schema the first counts.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value};
+
+use crate::tools::schema::{self, Walk, list};
+
+/// Deeper parts of a schema are any JSON value. Tools that people publish go 12 deep.
+const MAX_DEPTH: usize = 24;
+
+/// Longer lists are not counted out: a grammar has a rule for each item.
+const MAX_ITEMS: usize = 256;
+
+/// Longer texts are not counted out: llama.cpp takes up to 2,000 repetitions in a rule, and a
+/// shorter limit is what ends a model that goes round.
+const MAX_LENGTH: usize = 1_000;
+
+/// What a JSON value has to look like.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Structure {
+    /// Any JSON value.
+    Any,
+    Null,
+    Boolean,
+    Integer,
+    Number,
+    /// Text of so many characters at most.
+    Text(Option<usize>),
+    /// One of these values.
+    Literals(Vec<Value>),
+    Object {
+        /// In the order in which they are written.
+        members: Vec<Member>,
+        /// What further members hold; `None` where there are none.
+        rest: Option<Box<Structure>>,
+    },
+    Array {
+        /// The first items, one by one.
+        first: Vec<Structure>,
+        /// What further items are; `None` where there are none.
+        rest: Option<Box<Structure>>,
+        min: usize,
+        max: Option<usize>,
+    },
+    OneOf(Vec<Structure>),
+    /// A part that has a name in [`Structures::named`], since references lead to it.
+    Named(usize),
+}
+
+/// A member of an object.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Member {
+    pub(super) name: String,
+    pub(super) required: bool,
+    pub(super) value: Structure,
+}
+
+/// A structure and the parts that it refers to.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Structures {
+    pub(super) root: Structure,
+    pub(super) named: Vec<Structure>,
+}
+
+impl Structure {
+    /// Any object.
+    fn object() -> Self {
+        Structure::Object { members: Vec::new(), rest: Some(Box::new(Structure::Any)) }
+    }
+
+    /// Named parts with which the structure may begin.
+    fn heads(&self) -> Vec<usize> {
+        match self {
+            Structure::Named(index) => vec![*index],
+            Structure::OneOf(all) => all.iter().flat_map(Structure::heads).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    fn one_of(all: impl IntoIterator<Item = Structure>) -> Self {
+        let mut different: Vec<Structure> = Vec::new();
+        for one in all {
+            match one {
+                Structure::Any => return Structure::Any,
+                Structure::OneOf(inner) => different.extend(inner),
+                one if different.contains(&one) => {}
+                one => different.push(one),
+            }
+        }
+        match different.len() {
+            0 => Structure::Any,
+            1 => different.remove(0),
+            _ => Structure::OneOf(different),
+        }
+    }
+}
+
+impl Structures {
+    /// The structure of a schema.
+    pub(super) fn of(schema: &Value) -> Self {
+        let mut reader = Reader { walk: Walk::new(schema), waiting: Vec::new(), places: HashMap::new() };
+        let root = reader.read(schema, 0);
+        let mut named = Vec::new();
+        // One after another, so that a long chain of references takes no stack.
+        while let Some(part) = reader.waiting.get(named.len()) {
+            named.push(reader.read(part, 0));
+        }
+        let mut all = Structures { root, named };
+        all.open_circles();
+        all
+    }
+
+    /// A part that begins with itself has no end: it becomes any value.
+    fn open_circles(&mut self) {
+        for index in 0..self.named.len() {
+            let mut seen = vec![false; self.named.len()];
+            let mut heads = self.named[index].heads();
+            while let Some(head) = heads.pop() {
+                if head == index {
+                    self.named[index] = Structure::Any;
+                    break;
+                }
+                if !std::mem::replace(&mut seen[head], true) {
+                    heads.extend(self.named[head].heads());
+                }
+            }
+        }
+    }
+
+    /// The structure of a tool's arguments: an object, whatever the schema says.
+    pub(super) fn of_arguments(schema: Option<&Value>) -> Self {
+        let Some(schema) = schema else { return Structures { root: Structure::object(), named: Vec::new() } };
+        let mut all = Structures::of(schema);
+        all.root = all.object(&all.root, 0).unwrap_or_else(Structure::object);
+        all
+    }
+
+    /// The part of a structure that takes objects.
+    fn object(&self, structure: &Structure, hops: usize) -> Option<Structure> {
+        match structure {
+            Structure::Object { .. } => Some(structure.clone()),
+            Structure::Literals(values) => {
+                let objects: Vec<Value> = values.iter().filter(|v| v.is_object()).cloned().collect();
+                (!objects.is_empty()).then_some(Structure::Literals(objects))
+            }
+            Structure::OneOf(all) => {
+                let objects: Vec<_> = all.iter().filter_map(|one| self.object(one, hops)).collect();
+                (!objects.is_empty()).then(|| Structure::one_of(objects))
+            }
+            Structure::Named(index) if hops < schema::MAX_HOPS => self.object(self.named.get(*index)?, hops + 1),
+            _ => None,
+        }
+    }
+}
+
+struct Reader<'s> {
+    walk: Walk<'s>,
+    /// The schemas of the named parts.
+    waiting: Vec<&'s Value>,
+    /// Their numbers, by their addresses.
+    places: HashMap<*const Value, usize>,
+}
+
+impl Reader<'_> {
+    fn read(&mut self, schema: &Value, depth: usize) -> Structure {
+        let Value::Object(members) = schema else { return Structure::Any };
+        if depth > MAX_DEPTH || !self.walk.enter() {
+            return Structure::Any;
+        }
+        if let Some(value) = members.get("const") {
+            return Structure::Literals(vec![value.clone()]);
+        }
+        if let Some(Value::Array(values)) = members.get("enum") {
+            let fits =
+                |value: &&Value| schema::types(schema).count() == 0 || schema::types(schema).any(|t| is(value, t));
+            let values: Vec<Value> = values.iter().filter(fits).cloned().collect();
+            return if values.is_empty() { Structure::Any } else { Structure::Literals(values) };
+        }
+        if members.contains_key("$ref") {
+            return self.reference(members, depth);
+        }
+        if list(schema, "allOf").next().is_some() {
+            let whole = self.all_of(members);
+            return self.read(&whole, depth + 1);
+        }
+        for union in ["anyOf", "oneOf"] {
+            if list(schema, union).next().is_some() {
+                return self.one_of(members, union, depth);
+            }
+        }
+        let types: Vec<&str> = schema::types(schema).collect();
+        match types[..] {
+            [] => self.untyped(schema, depth),
+            _ => {
+                let all: Vec<_> = types.into_iter().map(|name| self.typed(schema, name, depth)).collect();
+                Structure::one_of(all)
+            }
+        }
+    }
+
+    /// What a reference leads to, with what stands beside it.
+    fn reference(&mut self, members: &Map<String, Value>, depth: usize) -> Structure {
+        let shape = ["properties", "required", "allOf", "anyOf", "oneOf", "type", "items", "additionalProperties"];
+        let Some(target) = self.walk.target(&Value::Object(members.clone())) else {
+            return Structure::Any;
+        };
+        if shape.iter().any(|key| members.contains_key(*key)) {
+            let mut whole = members.clone();
+            whole.shift_remove("$ref");
+            if let Value::Object(target) = target {
+                schema::merge(&mut whole, target);
+            }
+            return self.read(&Value::Object(whole), depth + 1);
+        }
+        let index = *self.places.entry(target).or_insert_with(|| {
+            self.waiting.push(target);
+            self.waiting.len() - 1
+        });
+        Structure::Named(index)
+    }
+
+    /// A schema with its `allOf` merged in.
+    fn all_of(&self, members: &Map<String, Value>) -> Value {
+        let mut whole = members.clone();
+        let parts = whole.shift_remove("allOf");
+        for part in parts.iter().flat_map(Value::as_array).flatten() {
+            let mut part = part.clone();
+            for _ in 0..schema::MAX_HOPS {
+                let Some(target) = self.walk.target(&part).and_then(Value::as_object) else { break };
+                let Value::Object(own) = &mut part else { break };
+                own.shift_remove("$ref");
+                schema::merge(own, target);
+            }
+            if let Value::Object(part) = &part {
+                schema::merge(&mut whole, part);
+                if let Some(closed) = part.get("additionalProperties").filter(|open| !open.is_boolean()) {
+                    whole.entry("additionalProperties").or_insert_with(|| closed.clone());
+                }
+            }
+        }
+        Value::Object(whole)
+    }
+
+    /// The branches of a union, each with what stands beside it.
+    fn one_of(&mut self, members: &Map<String, Value>, union: &str, depth: usize) -> Structure {
+        let mut beside = members.clone();
+        let branches = beside.shift_remove(union);
+        beside.retain(|key, _| {
+            !matches!(key.as_str(), "anyOf" | "oneOf" | "title" | "description" | "default" | "$defs")
+        });
+        let branches = branches.as_ref().and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        let all: Vec<_> = branches
+            .iter()
+            .map(|branch| match branch {
+                Value::Object(branch) if !beside.is_empty() => {
+                    let mut whole = branch.clone();
+                    schema::merge(&mut whole, &beside);
+                    if let Some(open) = beside.get("additionalProperties") {
+                        whole.entry("additionalProperties").or_insert_with(|| open.clone());
+                    }
+                    self.read(&Value::Object(whole), depth + 1)
+                }
+                branch => self.read(branch, depth + 1),
+            })
+            .collect();
+        Structure::one_of(all)
+    }
+
+    fn untyped(&mut self, schema: &Value, depth: usize) -> Structure {
+        let has = |keys: &[&str]| keys.iter().any(|key| schema.get(key).is_some());
+        if has(&["properties", "additionalProperties", "patternProperties", "required"]) {
+            self.typed(schema, "object", depth)
+        } else if has(&["items", "prefixItems"]) {
+            self.typed(schema, "array", depth)
+        } else {
+            Structure::Any
+        }
+    }
+
+    fn typed(&mut self, schema: &Value, name: &str, depth: usize) -> Structure {
+        match name {
+            "null" => Structure::Null,
+            "boolean" => Structure::Boolean,
+            "integer" => Structure::Integer,
+            "number" => Structure::Number,
+            "string" => Structure::Text(count(schema, "maxLength").filter(|max| *max <= MAX_LENGTH)),
+            "object" => self.members(schema, depth + 1),
+            "array" => self.items(schema, depth + 1),
+            _ => Structure::Any,
+        }
+    }
+
+    fn members(&mut self, schema: &Value, depth: usize) -> Structure {
+        let required: Vec<&str> = schema::required(schema).collect();
+        let mut members: Vec<Member> = Vec::new();
+        for (name, value) in schema::properties(schema).filter(|(_, value)| **value != Value::Bool(false)) {
+            let value = self.read(value, depth);
+            members.push(Member { name: name.clone(), required: required.contains(&name.as_str()), value });
+        }
+        let rest = match schema.get("additionalProperties") {
+            Some(Value::Bool(false)) => None,
+            None => schema::properties(schema).next().is_none().then_some(Structure::Any),
+            Some(open) => Some(self.read(open, depth)),
+        };
+        let patterns: Vec<_> =
+            schema::named(schema, "patternProperties").map(|(_, open)| self.read(open, depth)).collect();
+        let rest = match patterns.is_empty() {
+            true => rest,
+            false => Some(Structure::one_of(patterns.into_iter().chain(rest))),
+        };
+        // Names that are only required hold what further members do.
+        for name in required {
+            if !members.iter().any(|member| member.name == name) {
+                let value = rest.clone().unwrap_or(Structure::Any);
+                members.push(Member { name: name.to_owned(), required: true, value });
+            }
+        }
+        Structure::Object { members, rest: rest.map(Box::new) }
+    }
+
+    fn items(&mut self, schema: &Value, depth: usize) -> Structure {
+        let first: Vec<Structure> =
+            schema::tuple(schema).into_iter().flatten().take(MAX_ITEMS).map(|item| self.read(item, depth)).collect();
+        let more = match schema.get("items") {
+            Some(Value::Array(_)) => schema.get("additionalItems"),
+            items => items,
+        };
+        let rest = match more {
+            Some(Value::Bool(false)) => None,
+            Some(items) => Some(Box::new(self.read(items, depth))),
+            None => Some(Box::new(Structure::Any)),
+        };
+        let max = count(schema, "maxItems").filter(|max| *max <= MAX_ITEMS);
+        let min = count(schema, "minItems").unwrap_or(0).min(MAX_ITEMS).min(max.unwrap_or(MAX_ITEMS));
+        Structure::Array { first, rest, min, max }
+    }
+}
+
+/// A number of things that a keyword sets.
+fn count(schema: &Value, key: &str) -> Option<usize> {
+    usize::try_from(schema.get(key)?.as_u64()?).ok()
+}
+
+/// Whether a value is of this type.
+fn is(value: &Value, name: &str) -> bool {
+    match name {
+        "null" => value.is_null(),
+        "boolean" => value.is_boolean(),
+        "integer" | "number" => value.is_number(),
+        "string" => value.is_string(),
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        _ => true,
+    }
+}

@@ -1,0 +1,292 @@
+//! The history itself: its entries, and what may follow what.
+
+use serde::{Deserialize, Serialize};
+
+use super::message::{Assistant, HistoryCall};
+use crate::event::Call;
+use crate::outcome::{Outcome, Status};
+
+/// A history. Its JSON form holds its version and its entries; reading one back
+/// checks what [`Conversation`]'s methods check.
+///
+/// A bare list of entries, which is what was stored before there were versions, is read
+/// too; a version above [`CONVERSATION_VERSION`](super::CONVERSATION_VERSION) is refused.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Conversation {
+    pub(super) entries: Vec<Entry>,
+}
+
+/// One entry of a history.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Entry {
+    /// What the person said.
+    User {
+        /// The text.
+        text: String,
+    },
+    /// What the model said.
+    Assistant(Assistant),
+    /// What became of a call of the last model message.
+    Outcome {
+        /// The call's id.
+        id: String,
+        /// What became of it.
+        outcome: Outcome,
+    },
+    /// What the program tells the model about its last message.
+    Note {
+        /// The text, in the prompt's language.
+        text: String,
+    },
+}
+
+/// A call and what became of it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Answered<'a> {
+    /// The call's id.
+    pub id: &'a str,
+    /// The call.
+    pub call: &'a Call,
+    /// What became of it.
+    pub outcome: &'a Outcome,
+}
+
+/// A mistake of the caller.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConversationError {
+    /// Calls wait for their outcomes.
+    #[error("calls {} have no outcome yet: answer them first", ids.join(", "))]
+    Pending {
+        /// The calls' ids.
+        ids: Vec<String>,
+    },
+    /// No call of the last message has this id.
+    #[error("no call {id:?} waits for an outcome")]
+    NotPending {
+        /// The id.
+        id: String,
+    },
+    /// The id was used before.
+    #[error("the call id {id:?} is already taken: every call needs its own")]
+    DuplicateId {
+        /// The id.
+        id: String,
+    },
+    /// It is not the model's turn to speak.
+    #[error("nothing is there to answer: expected a user message, an outcome or feedback before the model's message")]
+    NothingToAnswer,
+    /// A note needs a message of the model before it.
+    #[error("a note follows a message of the model, and there is none")]
+    NothingToNote,
+}
+
+impl Conversation {
+    /// An empty history.
+    pub fn new() -> Self {
+        Conversation::default()
+    }
+
+    /// A history that begins with what the person says.
+    pub fn from_user(text: impl Into<String>) -> Self {
+        Conversation { entries: vec![Entry::User { text: text.into() }] }
+    }
+
+    /// The entries, oldest first.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// Appends what the person says.
+    ///
+    /// # Errors
+    /// [`Pending`](ConversationError::Pending) while calls wait for their outcomes.
+    pub fn push_user(&mut self, text: impl Into<String>) -> Result<(), ConversationError> {
+        self.no_pending()?;
+        self.entries.push(Entry::User { text: text.into() });
+        Ok(())
+    }
+
+    /// Appends what the model said. Its calls are then pending.
+    ///
+    /// # Errors
+    /// A call that waits, an id that is taken, or nothing to answer.
+    pub fn push_assistant(&mut self, message: Assistant) -> Result<(), ConversationError> {
+        self.no_pending()?;
+        if !self.awaits_model() {
+            return Err(ConversationError::NothingToAnswer);
+        }
+        let ids: Vec<&str> = message.calls().map(|c| c.id.as_str()).collect();
+        for (n, id) in ids.iter().enumerate() {
+            if ids[..n].contains(id) || self.has_id(id) {
+                return Err(ConversationError::DuplicateId { id: (*id).to_owned() });
+            }
+        }
+        self.entries.push(Entry::Assistant(message));
+        Ok(())
+    }
+
+    /// Appends what became of a pending call.
+    ///
+    /// # Errors
+    /// [`NotPending`](ConversationError::NotPending) for an unknown call and for
+    /// one that was answered before.
+    pub fn answer(&mut self, id: &str, outcome: Outcome) -> Result<(), ConversationError> {
+        if !self.pending().any(|call| call.id == id) {
+            return Err(ConversationError::NotPending { id: id.to_owned() });
+        }
+        self.entries.push(Entry::Outcome { id: id.to_owned(), outcome });
+        Ok(())
+    }
+
+    /// Appends what the program tells the model about its last message.
+    ///
+    /// # Errors
+    /// [`NothingToNote`](ConversationError::NothingToNote) before any message of the model.
+    pub fn push_note(&mut self, text: impl Into<String>) -> Result<(), ConversationError> {
+        if self.last_message().is_none() {
+            return Err(ConversationError::NothingToNote);
+        }
+        self.entries.push(Entry::Note { text: text.into() });
+        Ok(())
+    }
+
+    /// Calls that have no outcome yet, in the message's order.
+    pub fn pending(&self) -> impl Iterator<Item = &HistoryCall> {
+        let last = self.last_message();
+        let after = last.map_or(&[][..], |(at, _)| &self.entries[at + 1..]);
+        let answered = move |call: &&HistoryCall| {
+            !after.iter().any(|entry| matches!(entry, Entry::Outcome { id, .. } if *id == call.id))
+        };
+        last.into_iter().flat_map(|(_, message)| message.calls()).filter(answered)
+    }
+
+    /// Whether the last message made calls, and all that the model is to be told
+    /// of them is that they were shown to the user: it was an answer.
+    pub fn only_displayed(&self) -> bool {
+        let Some((at, message)) = self.last_message() else { return false };
+        let displayed = |call: &HistoryCall| {
+            let own = |entry: &Entry| match entry {
+                Entry::Outcome { id, outcome } => *id == call.id && outcome.status == Status::Displayed,
+                _ => false,
+            };
+            self.entries[at..].iter().any(own)
+        };
+        message.calls().next().is_some() && message.calls().all(displayed) && message.feedback().next().is_none()
+    }
+
+    /// Whether it is the model's turn to speak.
+    pub fn awaits_model(&self) -> bool {
+        let told = match self.entries.last() {
+            None => false,
+            Some(Entry::User { .. } | Entry::Note { .. }) => true,
+            Some(Entry::Outcome { .. }) => !self.only_displayed(),
+            Some(Entry::Assistant(message)) => message.feedback().next().is_some(),
+        };
+        told && self.pending().next().is_none()
+    }
+
+    /// An id that no call has: `call_1`, `call_2` and so on; `skip` ids are
+    /// passed over, for several calls of one message.
+    pub fn fresh_id(&self, skip: usize) -> String {
+        let used = self.messages().map(|m| m.calls().count()).sum::<usize>();
+        let mut free = (used + 1..).map(|n| format!("call_{n}")).filter(|id| !self.has_id(id));
+        free.nth(skip).expect("the numbers do not end")
+    }
+
+    /// The model's messages, oldest first.
+    pub fn messages(&self) -> impl DoubleEndedIterator<Item = &Assistant> {
+        self.entries.iter().filter_map(|entry| match entry {
+            Entry::Assistant(message) => Some(message),
+            _ => None,
+        })
+    }
+
+    /// All calls that have an outcome since the person last spoke, oldest
+    /// message first, in each message's order.
+    pub fn answered(&self) -> Vec<Answered<'_>> {
+        let start = self.entries.iter().rposition(|e| matches!(e, Entry::User { .. })).unwrap_or(0);
+        answered(&self.entries[start..])
+    }
+
+    pub(super) fn last_message(&self) -> Option<(usize, &Assistant)> {
+        self.entries.iter().enumerate().rev().find_map(|(at, entry)| match entry {
+            Entry::Assistant(message) => Some((at, message)),
+            _ => None,
+        })
+    }
+
+    /// Whether a call has this id.
+    pub fn has_id(&self, id: &str) -> bool {
+        self.entries.iter().any(|entry| entry.holds(id))
+    }
+
+    fn no_pending(&self) -> Result<(), ConversationError> {
+        let ids: Vec<String> = self.pending().map(|call| call.id.clone()).collect();
+        if ids.is_empty() { Ok(()) } else { Err(ConversationError::Pending { ids }) }
+    }
+}
+
+/// The calls among `entries` whose outcomes are there too.
+pub(super) fn answered(entries: &[Entry]) -> Vec<Answered<'_>> {
+    let outcome = |wanted: &str| {
+        entries.iter().find_map(|entry| match entry {
+            Entry::Outcome { id, outcome } if id == wanted => Some(outcome),
+            _ => None,
+        })
+    };
+    let calls = entries.iter().flat_map(Entry::calls);
+    calls.filter_map(|c| Some(Answered { id: &c.id, call: &c.call, outcome: outcome(&c.id)? })).collect()
+}
+
+impl TryFrom<Vec<Entry>> for Conversation {
+    type Error = ConversationError;
+
+    fn try_from(entries: Vec<Entry>) -> Result<Self, ConversationError> {
+        let mut conversation = Conversation::new();
+        for entry in entries {
+            match entry {
+                Entry::User { text } => conversation.push_user(text)?,
+                Entry::Assistant(message) => conversation.push_assistant(message)?,
+                Entry::Outcome { id, outcome } => conversation.answer(&id, outcome)?,
+                Entry::Note { text } => conversation.push_note(text)?,
+            }
+        }
+        Ok(conversation)
+    }
+}
+
+impl From<&str> for Conversation {
+    fn from(text: &str) -> Self {
+        Conversation::from_user(text)
+    }
+}
+
+impl From<String> for Conversation {
+    fn from(text: String) -> Self {
+        Conversation::from_user(text)
+    }
+}
+
+impl From<Conversation> for Vec<Entry> {
+    fn from(conversation: Conversation) -> Self {
+        conversation.entries
+    }
+}
+
+impl Entry {
+    fn calls(&self) -> impl Iterator<Item = &HistoryCall> {
+        let message = match self {
+            Entry::Assistant(message) => Some(message),
+            _ => None,
+        };
+        message.into_iter().flat_map(Assistant::calls)
+    }
+
+    pub(super) fn holds(&self, id: &str) -> bool {
+        self.calls().any(|call| call.id == id)
+    }
+}

@@ -1,0 +1,127 @@
+//! The stored form of a history: its version, and its entries.
+
+use std::fmt;
+
+use serde::de::{Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::history::{Conversation, Entry};
+
+/// The version in which a conversation is stored, and the latest that is read.
+pub const CONVERSATION_VERSION: u32 = 1;
+
+/// A history as it is written.
+#[derive(Serialize)]
+#[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typed", schemars(rename = "Conversation"))]
+struct Stored<'a> {
+    /// Version of the form.
+    version: u32,
+    /// The entries, oldest first.
+    entries: &'a [Entry],
+}
+
+impl Serialize for Conversation {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Stored { version: CONVERSATION_VERSION, entries: self.entries() }.serialize(serializer)
+    }
+}
+
+#[cfg(feature = "typed")]
+impl schemars::JsonSchema for Conversation {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        Stored::schema_name()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        Stored::json_schema(generator)
+    }
+}
+
+impl<'de> Deserialize<'de> for Conversation {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let entries = deserializer.deserialize_any(StoredVisitor)?;
+        Conversation::try_from(entries).map_err(D::Error::custom)
+    }
+}
+
+struct StoredVisitor;
+
+impl<'de> Visitor<'de> for StoredVisitor {
+    type Value = Vec<Entry>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a conversation: an object with `version` and `entries`, or a list of entries")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<Entry>, A::Error> {
+        let mut entries = Vec::new();
+        while let Some(entry) = list.next_element()? {
+            entries.push(entry);
+        }
+        Ok(entries)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Vec<Entry>, A::Error> {
+        let (mut version, mut entries) = (None, None);
+        while let Some(key) = map.next_key::<String>()? {
+            match key.as_str() {
+                // Written first, so that a newer one is named before its entries are not understood.
+                "version" => {
+                    let found: u64 = map.next_value()?;
+                    if found > u64::from(CONVERSATION_VERSION) {
+                        return Err(A::Error::custom(format_args!(
+                            "a conversation of version {found} cannot be read here, only up to version \
+                             {CONVERSATION_VERSION}: read it with a newer version of this program"
+                        )));
+                    }
+                    version = Some(found);
+                }
+                "entries" => entries = Some(map.next_value()?),
+                _ => drop(map.next_value::<IgnoredAny>()?),
+            }
+        }
+        version.ok_or_else(|| A::Error::missing_field("version"))?;
+        entries.ok_or_else(|| A::Error::missing_field("entries"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(value: serde_json::Value) -> Result<Conversation, String> {
+        serde_json::from_value(value).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_stored_conversation_carries_its_version() {
+        let conversation = Conversation::from_user("Hi");
+        let stored = serde_json::to_value(&conversation).unwrap();
+        assert_eq!(stored, json!({"version": 1, "entries": [{"type": "user", "text": "Hi"}]}));
+        assert_eq!(read(stored).unwrap(), conversation);
+    }
+
+    #[test]
+    fn one_that_was_stored_before_there_were_versions_is_read() {
+        let stored = json!([{"type": "user", "text": "Hi"}]);
+        assert_eq!(read(stored).unwrap(), Conversation::from_user("Hi"));
+        assert_eq!(read(json!([])).unwrap(), Conversation::new());
+    }
+
+    #[test]
+    fn a_newer_one_is_refused_by_its_version_and_not_by_what_it_holds() {
+        let error = read(json!({"version": 2, "entries": [{"type": "hologram"}]})).unwrap_err();
+        assert!(error.contains("version 2") && error.contains("up to version 1") && error.contains("newer"), "{error}");
+        let error = read(json!({"entries": []})).unwrap_err();
+        assert!(error.contains("`version`"), "{error}");
+        let error = read(json!({"version": 1})).unwrap_err();
+        assert!(error.contains("`entries`"), "{error}");
+        let error = read(json!("Hi")).unwrap_err();
+        assert!(error.contains("expected a conversation"), "{error}");
+        let members = json!({"later": [1], "version": 1, "entries": []});
+        assert_eq!(read(members).unwrap(), Conversation::new());
+    }
+}

@@ -1,0 +1,163 @@
+//! Our own words: the lines with which the prompts introduce a call that is not one.
+//!
+//! The templates print them, and the parser knows by them that a model repeats its prompt.
+
+#[cfg(feature = "prompt")]
+use super::Lang;
+
+/// The lines of one language, as the templates name them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Introductions {
+    /// Of the form of a call (`use_mcp_tool`).
+    pub(crate) form: &'static str,
+    /// The same, where tags are named by the tool (`tool_tag`).
+    pub(crate) tag_form: &'static str,
+    /// Of an example.
+    pub(crate) example: &'static str,
+    /// Of an example of a call, beside one of an answer.
+    pub(crate) call: &'static str,
+    /// Of an example of an answer.
+    pub(crate) answer: &'static str,
+    /// Of the form that reads a resource.
+    pub(crate) read: &'static str,
+    /// Of what a model wrote that was wrong.
+    pub(crate) written: &'static str,
+    /// Of the same call without the mistake.
+    pub(crate) correct: &'static str,
+    /// Of an answer that fits a schema.
+    pub(crate) output: &'static str,
+    /// What the line with an example's question begins with, where the call is right behind it.
+    pub(crate) question: &'static str,
+    /// Of a call that asks for a tool's parameters; the tool's name stands behind it, then a colon.
+    pub(crate) describe: &'static str,
+}
+
+const EN: Introductions = Introductions {
+    form: "Write a call in exactly this form, as plain text:",
+    tag_form: "Write a call in exactly this form, as plain text. The tool's name is the outer tag, each parameter is a tag inside it:",
+    example: "Example:",
+    call: "Example of a call:",
+    answer: "Example of a direct answer:",
+    read: "Read a resource like this:",
+    written: "You wrote:",
+    correct: "A correct call looks like this (put in your own values):",
+    output: "An answer of this form, for example (put in your own values):",
+    question: "Question:",
+    describe: "Before you call it for the first time, ask for its parameters with",
+};
+
+const ZH: Introductions = Introductions {
+    form: "严格按照下面的格式书写调用，直接写成普通文本：",
+    tag_form: "严格按照下面的格式书写调用，直接写成普通文本。外层标签是工具名，里面每个参数各用一个标签：",
+    example: "示例：",
+    call: "调用示例：",
+    answer: "直接回答示例：",
+    read: "读取资源的写法：",
+    written: "你写的是：",
+    correct: "正确的写法如下（请换成你自己的值）：",
+    output: "这种格式的回答示例（换成你自己的值）：",
+    question: "问题：",
+    describe: "第一次调用这样的工具之前，先用",
+};
+
+/// Wordings of earlier prompts, and what other prompts use alone on its line.
+const FURTHER: &[&str] = &["For example:", "例如：", "例子："];
+
+/// Bytes by which a line is known that is longer than what is kept of one.
+const KNOWN_BY: usize = 96;
+
+impl Introductions {
+    /// All of them.
+    const ALL: [&Introductions; 2] = [&EN, &ZH];
+
+    /// Those of a language.
+    #[cfg(feature = "prompt")]
+    pub(crate) fn of(lang: Lang) -> &'static Introductions {
+        match lang {
+            Lang::En => &EN,
+            Lang::Zh => &ZH,
+        }
+    }
+
+    fn lines(&self) -> [&'static str; 9] {
+        let Introductions { form, tag_form, example, call, answer, read, written, correct, output, .. } = *self;
+        [form, tag_form, example, call, answer, read, written, correct, output]
+    }
+
+    /// Each with the name by which templates know it.
+    #[cfg(feature = "prompt")]
+    pub(crate) fn named(&self) -> [(&'static str, &'static str); 11] {
+        [
+            ("form", self.form),
+            ("tag_form", self.tag_form),
+            ("example", self.example),
+            ("call", self.call),
+            ("answer", self.answer),
+            ("read", self.read),
+            ("written", self.written),
+            ("correct", self.correct),
+            ("output", self.output),
+            ("question", self.question),
+            ("describe", self.describe),
+        ]
+    }
+}
+
+/// Whether a line introduces an example, of which these are the last bytes; `is_whole`: they are
+/// all of it. Emphasis around it and a heading's sign before it say nothing.
+pub(crate) fn introduces_example(line: &[u8], is_whole: bool) -> bool {
+    let skipped = line.iter().take_while(|byte| (0x80..0xc0).contains(*byte)).count();
+    let Ok(line) = std::str::from_utf8(&line[skipped..]) else { return false };
+    let emphasis = |c: char| c.is_whitespace() || matches!(c, '*' | '_');
+    let line = line.trim_end_matches(emphasis).trim_start_matches(|c| emphasis(c) || matches!(c, '#' | '>'));
+    let is = |known: &str| {
+        if is_whole || known.len() < KNOWN_BY {
+            return is_whole && line == known;
+        }
+        let end = (known.len() - KNOWN_BY..known.len()).find_map(|at| known.get(at..));
+        end.is_some_and(|end| line.ends_with(end))
+    };
+    let describes = |set: &&Introductions| line.ends_with([':', '：']) && line.contains(set.describe);
+    Introductions::ALL.iter().any(|set| set.lines().into_iter().any(is) || describes(set))
+        || FURTHER.iter().any(|l| is(l))
+}
+
+/// Whether a line, behind its indent, begins as the question of an example does. `Question:`
+/// alone, as other prompts have it, introduces nothing.
+pub(crate) fn asks_as_example(line: &[u8]) -> bool {
+    let asks = |set: &&Introductions| {
+        let question = set.question.as_bytes();
+        // Nearly all lines begin with another letter.
+        line.first() == question.first()
+            && line.strip_prefix(question).is_some_and(|rest| !rest.trim_ascii().is_empty())
+    };
+    Introductions::ALL.iter().any(asks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn our_own_lines_introduce_examples_and_others_do_not() {
+        for set in Introductions::ALL {
+            for line in set.lines() {
+                assert!(introduces_example(line.as_bytes(), true), "{line}");
+                assert!(introduces_example(format!("### **{line}** ").as_bytes(), true), "{line}");
+                assert!(!introduces_example(format!("And {line}").as_bytes(), true), "{line}");
+                assert_eq!(introduces_example(line.as_bytes(), false), line.len() >= KNOWN_BY, "{line}");
+            }
+            let asks = format!("{} describe_tool:", set.describe);
+            assert!(introduces_example(asks.as_bytes(), false), "{asks}");
+        }
+        for line in ["Question: What is new?", "问题：有什么新闻？"] {
+            assert!(asks_as_example(line.as_bytes()), "{line}");
+        }
+        for line in ["Question:", "问题： ", "A Question: why?", "Questions: two"] {
+            assert!(!asks_as_example(line.as_bytes()), "{line}");
+        }
+        for line in ["", "Let me look:", "An Example: it is", "示例", "I call the tool:"] {
+            assert!(!introduces_example(line.as_bytes(), true), "{line}");
+        }
+    }
+}

@@ -1,0 +1,365 @@
+//! What is known about a model from its name, as data.
+
+use std::sync::LazyLock;
+
+use regex::{Regex, RegexSet};
+use serde::{Deserialize, Serialize};
+
+use crate::dialect::Dialect;
+use crate::message::{ReasoningCalls, ReasoningMode, keyword_enum};
+
+/// Where the system text goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum SystemPlacement {
+    /// A system message of its own.
+    System,
+    /// In front of the first user message.
+    User,
+}
+
+/// Language of the prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Lang {
+    /// English.
+    #[default]
+    En,
+    /// Chinese.
+    Zh,
+}
+
+impl Lang {
+    /// All languages.
+    pub const ALL: &'static [Lang] = &[Lang::En, Lang::Zh];
+}
+
+/// How much a prompt says beside the tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum PromptStyle {
+    /// How to call, with rules; results with all that belongs to them.
+    #[default]
+    Full,
+    /// The tools and a question with its call for each, no rules; results as
+    /// `Result: …` and one closing sentence. For models that copy what they see.
+    Compact,
+}
+
+impl PromptStyle {
+    /// All styles.
+    pub const ALL: &'static [PromptStyle] = &[PromptStyle::Full, PromptStyle::Compact];
+}
+
+/// Parameters below which a model gets the compact style, unless its profile says
+/// otherwise. Measured is one model of 135 million, which follows no rules and does
+/// follow examples (docs/prompt.md, "Styles"); between it and models of eight billion, which
+/// follow rules, the border is a choice.
+pub const COMPACT_BELOW: u64 = 3_000_000_000;
+
+keyword_enum!(PromptStyle, "a prompt style", "full" => PromptStyle::Full, "compact" => PromptStyle::Compact);
+keyword_enum!(SystemPlacement, "where the system text goes",
+    "system" => SystemPlacement::System, "user" => SystemPlacement::User);
+keyword_enum!(Lang, "a language", "en" => Lang::En, "zh" => Lang::Zh);
+
+/// How to talk to a family of models.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Profile {
+    /// Name of the profile.
+    pub name: &'static str,
+    /// Regular expression for models' names, in any case; the first profile
+    /// that matches is taken.
+    pub pattern: &'static str,
+    /// Call syntax to teach.
+    pub dialect: Dialect,
+    /// Where reasoning starts in its text.
+    pub reasoning: ReasoningMode,
+    /// What becomes of calls in its reasoning.
+    pub reasoning_calls: ReasoningCalls,
+    /// Whether the model is known to reason; `None` where nothing is known.
+    pub reasons: Option<bool>,
+    /// Where the system text goes.
+    pub system: SystemPlacement,
+    /// Language of the prompt.
+    pub lang: Lang,
+    /// How much the prompt says; `None` where the model's size decides.
+    pub style: Option<PromptStyle>,
+    /// Sampling temperature that its makers recommend.
+    pub temperature: Option<f64>,
+    /// Whether its native tool calling is known to work well (or not to);
+    /// `None` where the endpoint has to say.
+    pub native_tools: Option<bool>,
+}
+
+/// All profiles; the last one matches every name.
+static PROFILES: &[Profile] = &[
+    // Trained on `<use_mcp_tool>`, with the tool list in the system prompt
+    // (github.com/MiroMindAI/MiroThinker, libs/miroflow-tools and apps/miroflow-agent,
+    // `generate_mcp_system_prompt`). Stands first: its names may hold `Qwen3`.
+    Profile {
+        name: "mirothinker",
+        pattern: "mirothinker",
+        dialect: Dialect::UseMcpTool,
+        reasoning: ReasoningMode::Auto,
+        reasoning_calls: ReasoningCalls::Ignore,
+        reasons: Some(true),
+        system: SystemPlacement::System,
+        lang: Lang::En,
+        style: Some(PromptStyle::Full),
+        temperature: None,
+        native_tools: Some(false),
+    },
+    // The API's name. Its endpoint moves the reasoning into `reasoning_content`,
+    // and takes `temperature` without effect
+    // (api-docs.deepseek.com/guides/reasoning_model).
+    Profile {
+        name: "deepseek-reasoner",
+        pattern: "deepseek-reasoner",
+        dialect: Dialect::TypeMarker,
+        reasoning: ReasoningMode::Auto,
+        reasoning_calls: ReasoningCalls::LastResort,
+        reasons: Some(true),
+        system: SystemPlacement::User,
+        lang: Lang::En,
+        style: Some(PromptStyle::Full),
+        temperature: None,
+        native_tools: Some(false),
+    },
+    // Temperature 0.5 to 0.7, 0.6 recommended; no system prompt, all instructions
+    // in the user prompt; output that starts in `<think>`, which the chat template
+    // supplies (github.com/deepseek-ai/DeepSeek-R1, README, "Usage Recommendations").
+    // The card of R1-0528 allows a system prompt and needs no forced `<think>`; an
+    // opener of its own is read in `open` too, and a user message suits all of them.
+    Profile {
+        name: "deepseek-r1",
+        pattern: r"deepseek[-_. ]?r1|\br1[-_](?:0528|distill|1776)",
+        dialect: Dialect::TypeMarker,
+        reasoning: ReasoningMode::Open,
+        reasoning_calls: ReasoningCalls::LastResort,
+        reasons: Some(true),
+        system: SystemPlacement::User,
+        lang: Lang::En,
+        style: None,
+        temperature: Some(0.6),
+        native_tools: Some(false),
+    },
+    // Temperature 0.6 in thinking mode, which is the default and writes both think
+    // tags itself; tool calling in both modes (huggingface.co/Qwen/Qwen3-8B,
+    // "Best Practices"). Other members of the family do not reason, so tags decide.
+    Profile {
+        name: "qwen3",
+        pattern: "qwen-?3",
+        dialect: Dialect::UseMcpTool,
+        reasoning: ReasoningMode::Auto,
+        reasoning_calls: ReasoningCalls::Ignore,
+        reasons: Some(true),
+        system: SystemPlacement::System,
+        lang: Lang::En,
+        style: None,
+        temperature: Some(0.6),
+        native_tools: Some(true),
+    },
+    // Trained on Harmony, whose channels say what is reasoning; a server that keeps the tokens
+    // hands them on, one that does not has a field for the reasoning and native calls
+    // (github.com/openai/harmony, docs/format.md; openai.com/index/introducing-gpt-oss).
+    // What it is taught it writes in the final channel.
+    Profile {
+        name: "gpt-oss",
+        pattern: "gpt[-_]?oss",
+        dialect: Dialect::UseMcpTool,
+        reasoning: ReasoningMode::Auto,
+        reasoning_calls: ReasoningCalls::Ignore,
+        reasons: Some(true),
+        system: SystemPlacement::System,
+        lang: Lang::En,
+        style: Some(PromptStyle::Full),
+        temperature: None,
+        native_tools: Some(true),
+    },
+    // Nothing is known. Elements say where a call ends, whatever stands around it.
+    Profile {
+        name: "default",
+        pattern: "",
+        dialect: Dialect::UseMcpTool,
+        reasoning: ReasoningMode::Auto,
+        reasoning_calls: ReasoningCalls::Ignore,
+        reasons: None,
+        system: SystemPlacement::System,
+        lang: Lang::En,
+        style: None,
+        temperature: None,
+        native_tools: None,
+    },
+];
+
+static PATTERNS: LazyLock<RegexSet> = LazyLock::new(|| {
+    RegexSet::new(PROFILES.iter().map(|profile| format!("(?i){}", profile.pattern)))
+        .expect("the patterns of the table are tested")
+});
+
+impl Profile {
+    /// All profiles, in the order in which they are tried.
+    pub fn all() -> &'static [Profile] {
+        PROFILES
+    }
+
+    /// The profile for a model by its name, as an endpoint spells it; the one
+    /// named `default` where nothing is known. Of a name that is a path, the last
+    /// part counts: folders have names of their own.
+    ///
+    /// ```
+    /// use toolgraft::dialect::Profile;
+    ///
+    /// assert_eq!(Profile::for_model("deepseek-r1:14b").name, "deepseek-r1");
+    /// assert_eq!(Profile::for_model("gemma-3").name, "default");
+    /// ```
+    pub fn for_model(model: &str) -> &'static Profile {
+        let first = PATTERNS.matches(file_name(model)).into_iter().next();
+        &PROFILES[first.unwrap_or(PROFILES.len() - 1)]
+    }
+
+    /// The style of the prompt for a model of this profile, with as many `parameters`
+    /// as its endpoint says, or else as its name does ([`parameters_in_name`]).
+    /// [`Full`](PromptStyle::Full) where nobody says.
+    pub fn style_for(&self, model: &str, parameters: Option<u64>) -> PromptStyle {
+        let small = || parameters.or_else(|| parameters_in_name(model)).is_some_and(|size| size < COMPACT_BELOW);
+        self.style.unwrap_or_else(|| if small() { PromptStyle::Compact } else { PromptStyle::Full })
+    }
+
+    /// The profile of this name.
+    pub fn named(name: &str) -> Option<&'static Profile> {
+        PROFILES.iter().find(|profile| profile.name == name)
+    }
+}
+
+/// The last part of a model's name that is a path.
+fn file_name(model: &str) -> &str {
+    let path = model.trim_end_matches(['/', '\\']);
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
+}
+
+/// A size as models' names spell it: `135M`, `0.5b`, `8x7B`.
+static SIZE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)(?:^|[^a-z0-9.])(?:(\d{1,3})x)?(\d{1,4}(?:\.\d{1,3})?)([mb])(?:[^a-z0-9]|$)")
+        .expect("the pattern is tested")
+});
+
+/// How many parameters a model's name says that it has, such as `135M`, `0.5b` and
+/// `8x7B`; the most, where it says several. A few millions are the length of a
+/// context (`Qwen2.5-7B-Instruct-1M`).
+pub fn parameters_in_name(model: &str) -> Option<u64> {
+    let mut name = file_name(model);
+    let mut most = None;
+    while let Some(found) = SIZE.captures(name) {
+        let number = |at| found.get(at).and_then(|text: regex::Match<'_>| text.as_str().parse::<f64>().ok());
+        let millions = found[3].eq_ignore_ascii_case("m");
+        let size = number(1).unwrap_or(1.0) * number(2).unwrap_or(0.0) * if millions { 1e6 } else { 1e9 };
+        if !(millions && size < 1e7) {
+            most = most.max(Some(size as u64));
+        }
+        // The character behind a size may stand in front of the next.
+        name = &name[found.get(3).map_or(name.len(), |unit| unit.end())..];
+    }
+    most
+}
+
+impl Default for &'static Profile {
+    fn default() -> Self {
+        &PROFILES[PROFILES.len() - 1]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn models_are_known_by_their_names() {
+        for (model, profile) in [
+            ("deepseek-r1:14b", "deepseek-r1"),
+            ("deepseek-r1-distill-qwen-7b", "deepseek-r1"),
+            ("DeepSeek-R1-0528", "deepseek-r1"),
+            ("deepseek-ai/DeepSeek-R1-0528-Qwen3-8B", "deepseek-r1"),
+            ("deepseek-reasoner", "deepseek-reasoner"),
+            ("Qwen3-8B", "qwen3"),
+            ("qwen3:30b-a3b", "qwen3"),
+            ("MiroThinker-v1.5", "mirothinker"),
+            ("miromind-ai/MiroThinker-v1.0-8B", "mirothinker"),
+            ("gpt-oss:20b", "gpt-oss"),
+            ("openai/gpt-oss-120b", "gpt-oss"),
+            ("gpt-4o", "default"),
+            ("deepseek-chat", "default"),
+            ("", "default"),
+        ] {
+            assert_eq!(Profile::for_model(model).name, profile, "{model}");
+        }
+    }
+
+    #[test]
+    fn a_folder_says_nothing_of_a_model() {
+        for (model, profile) in [
+            ("/home/qwen3/models/SmolLM2-135M-Instruct.Q4_1.gguf", "default"),
+            ("deepseek-r1/gemma-3-4b", "default"),
+            (r"C:\deepseek-r1\phi-4.gguf", "default"),
+            ("models/DeepSeek-R1-Distill-Qwen-7B.gguf", "deepseek-r1"),
+            ("/models/deepseek-r1/", "deepseek-r1"),
+        ] {
+            assert_eq!(Profile::for_model(model).name, profile, "{model}");
+        }
+    }
+
+    #[test]
+    fn a_models_size_is_read_from_its_name() {
+        for (model, size) in [
+            ("SmolLM2-135M-Instruct.Q4_1.gguf", Some(135_000_000)),
+            ("qwen2.5:0.5b", Some(500_000_000)),
+            ("models/70b/llama-3.2-1b-instruct-4bit", Some(1_000_000_000)),
+            ("Mixtral-8x7B-Instruct-v0.1", Some(56_000_000_000)),
+            ("qwen3:30b-a3b", Some(30_000_000_000)),
+            ("Qwen2.5-7B-Instruct-1M", Some(7_000_000_000)),
+            ("qwen-turbo-1m", None),
+            ("phi-4-mini-128k", None),
+            ("gpt-4o", None),
+            ("", None),
+        ] {
+            assert_eq!(parameters_in_name(model), size, "{model}");
+        }
+    }
+
+    #[test]
+    fn the_style_is_the_profiles_or_follows_from_the_size() {
+        for (model, told, style) in [
+            ("SmolLM2-135M", None, PromptStyle::Compact),
+            ("SmolLM2-135M", Some(8_000_000_000), PromptStyle::Full),
+            ("my-model", Some(134_515_008), PromptStyle::Compact),
+            ("my-model", None, PromptStyle::Full),
+            ("deepseek-r1:1.5b", None, PromptStyle::Compact),
+            ("qwen3:8b", None, PromptStyle::Full),
+            ("MiroThinker-1B", None, PromptStyle::Full),
+        ] {
+            assert_eq!(Profile::for_model(model).style_for(model, told), style, "{model} {told:?}");
+        }
+    }
+
+    #[test]
+    fn r1_has_no_system_role_and_starts_in_its_reasoning() {
+        let r1 = Profile::for_model("DeepSeek-R1");
+        assert_eq!(r1.system, SystemPlacement::User);
+        assert_eq!(r1.reasoning, ReasoningMode::Open);
+        assert_eq!(r1.reasoning_calls, ReasoningCalls::LastResort);
+        assert_eq!(r1.temperature, Some(0.6));
+        assert_eq!(Profile::for_model("deepseek-reasoner").reasoning, ReasoningMode::Auto);
+    }
+
+    #[test]
+    fn profiles_are_found_by_name_and_the_last_is_the_default() {
+        for profile in Profile::all() {
+            assert_eq!(Profile::named(profile.name), Some(profile));
+        }
+        assert_eq!(<&Profile>::default().name, "default");
+        assert_eq!(Profile::named("r2"), None);
+    }
+}

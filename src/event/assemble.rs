@@ -1,0 +1,480 @@
+//! Events joined into what a message says, piece by piece and as a whole.
+//!
+//! The one place that carries out what the parser takes back: a `</think>`
+//! without an opener ([`Event::Reclassified`]), an answer that was told as
+//! reasoning ([`Event::Restored`]), a draft that is a call after all
+//! ([`Event::Promoted`]), an example that is one ([`Event::Unfenced`]). Whoever shows, stores, runs or sends on a message
+//! takes its pieces from here.
+//!
+//! ```text
+//!  Event ──▶ Collector ──▶ next_settled  calls that stay calls, while it streams
+//!                     ├──▶ into_pieces   text, markers and calls where they belong
+//!                     └──▶ finish        content, reasoning, entries
+//! ```
+//!
+//! *Settled* is a call that can no longer become part of the reasoning: where
+//! no tag makes reasoning of what came before it (`off`, `open`, a model that
+//! does not reason), behind a think tag or a reasoning field, else at the
+//! stream's end. Nothing runs, and nobody is sent a call, before.
+//!
+//! Two streams of events that differ only in how their input was cut assemble
+//! to equal values; so equality of parses is tested here.
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use crate::event::{Call, Event, MarkerKind, Provenance, Reason, Region, Rejected, RejectedKind, Span};
+use crate::message::ReasoningMode;
+
+/// Collects events; [`finish`](Collector::finish) joins them.
+#[derive(Debug, Clone, Default)]
+pub struct Collector {
+    /// All text that is not a call's, joined: a message may be of many small pieces.
+    text: String,
+    segments: Vec<Segment>,
+    /// Segments up to here take no further text, so that they can be told from what follows.
+    sealed: usize,
+    entries: Vec<Entry>,
+    /// Entries whose call is over.
+    ended: usize,
+    /// Entries up to here were looked at by [`next_settled`](Collector::next_settled).
+    yielded: usize,
+    /// Bytes of the stream that each call stands for.
+    lengths: Vec<u64>,
+    /// Where the open call begins.
+    opened: Option<u64>,
+    settled: bool,
+    /// A think tag closed; what it makes of the calls before it comes next, if anything.
+    closing: bool,
+    /// A tag would have made reasoning of what is settled.
+    stray: bool,
+    answer_in_reasoning: bool,
+}
+
+/// Some text of the message, or a call.
+#[derive(Debug, Clone, Copy)]
+struct Segment {
+    what: What,
+    /// Region that it stands in.
+    region: Region,
+    /// Bytes of the joined text; none for a call.
+    length: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum What {
+    Text,
+    Marker(MarkerKind),
+    /// Syntax around a draft: text while it stands in the reasoning.
+    Syntax(MarkerKind),
+    /// The next entry.
+    Call,
+}
+
+/// A piece of a message, in stream order, where it belongs.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Piece {
+    /// Text for the user, or of the reasoning.
+    Text {
+        /// Where it belongs.
+        region: Region,
+        /// The text, verbatim.
+        text: String,
+        /// Its bytes.
+        span: Span,
+    },
+    /// Syntax that is neither text nor call.
+    Marker {
+        /// Which.
+        kind: MarkerKind,
+        /// Its text, verbatim.
+        text: String,
+        /// Its bytes.
+        span: Span,
+    },
+    /// Syntax around a draft: a part of the reasoning.
+    Syntax {
+        /// Which.
+        kind: MarkerKind,
+        /// Its text, verbatim.
+        text: String,
+        /// Its bytes.
+        span: Span,
+    },
+    /// The call with this index, or what was left of it.
+    Call {
+        /// Which entry.
+        index: u32,
+        /// Where it stands.
+        region: Region,
+        /// Its bytes.
+        span: Span,
+    },
+}
+
+/// What a message says.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Assembled {
+    /// What the user sees: text without calls, rejected calls and markers,
+    /// but with the bytes of `quoted` calls and of `invented` ones behind a line or a result.
+    pub content: String,
+    /// The reasoning, with the bytes of `in_reasoning` calls.
+    pub reasoning: String,
+    /// Calls and rejected calls, in stream order.
+    pub entries: Vec<Entry>,
+    /// The stream was taken to start in the reasoning, never left it and ended
+    /// normally: what looked like reasoning is the content.
+    pub answer_in_reasoning: bool,
+}
+
+/// One call of a message, or what was left of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// Index that the events used.
+    pub index: u32,
+    /// The call, or why it must not run.
+    pub result: Result<Call, Rejected>,
+    /// The call's whole text.
+    pub raw: String,
+    /// All deltas of the arguments, joined.
+    pub deltas: String,
+    /// Whether the arguments do not continue the deltas.
+    pub restated: bool,
+}
+
+impl Assembled {
+    /// The calls that may run.
+    pub fn calls(&self) -> impl Iterator<Item = &Call> {
+        self.entries.iter().filter_map(|e| e.result.as_ref().ok())
+    }
+
+    /// The calls that must not run.
+    pub fn rejected(&self) -> impl Iterator<Item = &Rejected> {
+        self.entries.iter().filter_map(|e| e.result.as_ref().err())
+    }
+}
+
+impl Collector {
+    /// An empty collector, for a message of which only its events tell what is reasoning.
+    pub fn new() -> Self {
+        Collector::default()
+    }
+
+    /// An empty collector for a message that is read in this mode, from a model that is
+    /// known to reason or not to; so calls may be [settled](Collector::next_settled)
+    /// from the message's start. What a model that does not reason puts behind a
+    /// stray `</think>` makes no reasoning of what came before.
+    pub fn reading(mode: ReasoningMode, reasons: Option<bool>) -> Self {
+        // In `open` a call is one at once: what stands in the reasoning is told as a draft.
+        let settled = mode != ReasoningMode::Auto || reasons == Some(false);
+        Collector { settled, ..Collector::default() }
+    }
+
+    /// Takes the next event.
+    pub fn push(&mut self, event: Event<'_>) {
+        if self.is_void(&event) {
+            self.stray = true;
+            return;
+        }
+        self.learn(&event);
+        match event {
+            Event::Text { text, .. } => self.text(What::Text, Region::Content, text),
+            Event::Reasoning { text, syntax: None, .. } => self.text(What::Text, Region::Reasoning, text),
+            Event::Reasoning { text, syntax: Some(kind), .. } => self.text(What::Syntax(kind), Region::Reasoning, text),
+            Event::Marker { kind, text, .. } => {
+                // Markers have no region of their own.
+                let region = self.segments.last().map_or(Region::Content, |segment| segment.region);
+                if text.is_empty() {
+                    // It says where another's turn begins.
+                    self.segments.push(Segment { what: What::Marker(kind), region, length: 0 });
+                }
+                self.text(What::Marker(kind), region, text);
+            }
+            Event::CallStart { index, span, .. } => {
+                self.opened = Some(span.start);
+                self.entry(index);
+            }
+            Event::ArgsDelta { index, text, .. } => self.entry(index).deltas.push_str(text),
+            Event::CallEnd { index, result, raw, restated, span } => {
+                let region = match &*result {
+                    Err(rejected) if rejected.kind == RejectedKind::InReasoning => Region::Reasoning,
+                    _ => Region::Content,
+                };
+                let entry = self.entry(index);
+                entry.result = *result;
+                entry.raw = raw.to_owned();
+                entry.restated = restated;
+                self.ended = self.entries.len();
+                self.lengths.push(span.end - self.opened.take().unwrap_or(span.start));
+                self.segments.push(Segment { what: What::Call, region, length: 0 });
+            }
+            Event::Reclassified { to, drafts, .. } => self.reclassify(to, drafts),
+            Event::Restored { index, reason, .. } => {
+                self.restore(index, reason.map(|reason| *reason));
+            }
+            Event::Promoted { index, .. } => {
+                if let Some(Entry { result: Ok(call), .. }) = self.restore(index, None) {
+                    call.provenance = Provenance::Promoted;
+                }
+            }
+            Event::Unfenced { calls, syntax, .. } => self.unfence(calls, &syntax),
+            Event::Unlisted { index, count, .. } => {
+                let entry = self.entries.iter_mut().rfind(|e| e.index == index);
+                if let Some(Err(rejected)) = entry.map(|e| &mut e.result) {
+                    rejected.count = count;
+                }
+            }
+        }
+    }
+
+    /// Whether nothing came.
+    pub fn is_empty(&self) -> bool {
+        self.segments.is_empty() && self.entries.is_empty()
+    }
+
+    /// The calls so far, and what was left of others.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// Whether the calls so far are settled, and so will be those that come.
+    pub fn is_settled(&self) -> bool {
+        self.settled
+    }
+
+    /// The next call that is settled, each once and in order: it is a call, and no think
+    /// tag can make reasoning of it. `None` until there is a further one. One whose provenance is
+    /// not [plain](Provenance::Plain) still needs approval.
+    pub fn next_settled(&mut self) -> Option<&Entry> {
+        while self.settled && self.yielded < self.ended {
+            self.yielded += 1;
+            if self.entries[self.yielded - 1].result.is_ok() {
+                return self.entries.get(self.yielded - 1);
+            }
+        }
+        None
+    }
+
+    /// The stream is over: nothing makes reasoning of what came any more.
+    pub fn end(&mut self) {
+        self.settled = true;
+    }
+
+    /// The message's pieces, where they belong, and the calls that they name.
+    pub fn into_pieces(self) -> (Vec<Piece>, Vec<Entry>) {
+        let mut pieces = Vec::with_capacity(self.segments.len());
+        let (mut rest, mut at) = (self.text.as_str(), 0);
+        let mut calls = self.entries.iter().zip(&self.lengths);
+        for Segment { what, region, length } in self.segments {
+            let (text, behind) = rest.split_at(length as usize);
+            rest = behind;
+            let call = if what == What::Call { calls.next() } else { None };
+            let span = at..at + call.map_or(u64::from(length), |(_, length)| *length);
+            at = span.end;
+            let text = text.to_owned();
+            pieces.push(match (what, call) {
+                (What::Call, Some((entry, _))) => Piece::Call { index: entry.index, region, span },
+                (What::Call, None) => continue,
+                (What::Syntax(kind), _) if region == Region::Reasoning => Piece::Syntax { kind, text, span },
+                (What::Syntax(kind) | What::Marker(kind), _) => Piece::Marker { kind, text, span },
+                (What::Text, _) => Piece::Text { region, text, span },
+            });
+        }
+        (pieces, self.entries)
+    }
+
+    /// Joins what was collected.
+    pub fn finish(self) -> Assembled {
+        let mut assembled = Assembled { answer_in_reasoning: self.answer_in_reasoning, ..Assembled::default() };
+        let mut rest = self.text.as_str();
+        let mut entries = self.entries.iter();
+        for Segment { what, region, length } in self.segments {
+            let (text, behind) = rest.split_at(length as usize);
+            rest = behind;
+            let text = match (what, region) {
+                (What::Text, _) | (What::Syntax(_), Region::Reasoning) => text,
+                (What::Marker(_), _) | (What::Syntax(_), Region::Content) => continue,
+                (What::Call, _) => match entries.next() {
+                    Some(Entry { result: Err(r), raw, .. }) if r.stays_in_text() => raw,
+                    _ => continue,
+                },
+            };
+            match region {
+                Region::Content => assembled.content.push_str(text),
+                Region::Reasoning => assembled.reasoning.push_str(text),
+            }
+        }
+        assembled.entries = self.entries;
+        assembled
+    }
+
+    /// How many pieces there are; what comes from here on begins a new one.
+    #[cfg(feature = "agent")]
+    pub(crate) fn seal(&mut self) -> usize {
+        self.sealed = self.segments.len();
+        self.sealed
+    }
+
+    /// Whether the event takes back what is settled, which changes nothing: a model that
+    /// does not reason has put a stray tag behind its calls.
+    pub(crate) fn is_void(&self, event: &Event<'_>) -> bool {
+        match event {
+            Event::Reclassified { to: Region::Reasoning, .. } => self.settled,
+            Event::Promoted { index, .. } => {
+                self.stray && self.entries.iter().any(|e| e.index == *index && e.result.is_ok())
+            }
+            _ => false,
+        }
+    }
+
+    /// Takes from an event whether anything can still make reasoning of what came.
+    fn learn(&mut self, event: &Event<'_>) {
+        let is_tag = match event {
+            Event::Marker { kind: MarkerKind::ThinkClose, .. } => {
+                self.closing = true;
+                return;
+            }
+            Event::Marker { kind: MarkerKind::ThinkOpen, .. } | Event::Reasoning { .. } => true,
+            _ => self.closing,
+        };
+        // What a closing tag makes of the calls before it is carried out first.
+        self.settled |= is_tag && !matches!(event, Event::Reclassified { .. });
+    }
+
+    fn text(&mut self, what: What, region: Region, text: &str) {
+        self.text.push_str(text);
+        let mut left = text.len();
+        let may_join = self.segments.len() > self.sealed;
+        if let Some(last) = self.segments.last_mut().filter(|p| may_join && p.what == what && p.region == region) {
+            let joined = left.min((u32::MAX - last.length) as usize);
+            last.length += u32::try_from(joined).unwrap_or(0);
+            left -= joined;
+        }
+        while left > 0 {
+            let length = u32::try_from(left).unwrap_or(u32::MAX);
+            self.segments.push(Segment { what, region, length });
+            left -= length as usize;
+        }
+    }
+
+    fn entry(&mut self, index: u32) -> &mut Entry {
+        if self.entries.last().is_none_or(|e| e.index != index) {
+            self.entries.push(Entry::open(index));
+        }
+        self.entries.last_mut().expect("one was pushed if there was none")
+    }
+
+    /// All that came belongs to `to`.
+    fn reclassify(&mut self, to: Region, drafts: bool) {
+        let mut entries = self.entries.iter_mut();
+        for segment in &mut self.segments {
+            match segment.what {
+                What::Text | What::Syntax(_) => segment.region = to,
+                What::Call => {
+                    segment.region = to;
+                    if let Some(entry) = entries.next().filter(|_| drafts) {
+                        entry.demote();
+                    }
+                }
+                // Syntax of calls is part of what the model thought.
+                What::Marker(kind) if drafts && kind.is_call_syntax() => {
+                    segment.what = What::Text;
+                    segment.region = to;
+                }
+                What::Marker(_) => {}
+            }
+        }
+        self.settled = true;
+        self.answer_in_reasoning |= to == Region::Content;
+    }
+
+    /// Takes back that calls are examples, and that what stands around them is text.
+    fn unfence(&mut self, calls: Range<u32>, syntax: &[Span]) {
+        for index in calls {
+            if let Some(Entry { result: Ok(call), .. }) = self.restore(index, None) {
+                call.provenance = Provenance::FencedFirst;
+            }
+        }
+        let segments = std::mem::take(&mut self.segments);
+        let (mut at, mut lengths) = (0, self.lengths.iter());
+        for segment in segments {
+            if segment.what == What::Call {
+                at += lengths.next().copied().unwrap_or_default();
+                self.segments.push(segment);
+                continue;
+            }
+            let end = at + u64::from(segment.length);
+            while at < end {
+                let around = syntax.iter().find(|span| span.contains(&at));
+                let next = syntax.iter().map(|span| span.start).filter(|start| *start > at).min();
+                let to = around.map(|span| span.end).or(next).unwrap_or(end).min(end);
+                let what = match segment.what {
+                    What::Text if around.is_some() => What::Marker(MarkerKind::Fence),
+                    what => what,
+                };
+                // A part of the segment is no longer than that.
+                self.segments.push(Segment { what, length: u32::try_from(to - at).unwrap_or(u32::MAX), ..segment });
+                at = to;
+            }
+        }
+    }
+
+    /// Takes back that a call is a draft.
+    fn restore(&mut self, index: u32, reason: Option<Reason>) -> Option<&mut Entry> {
+        let at = self.entries.iter().position(|e| e.index == index)?;
+        let entry = &mut self.entries[at];
+        if let Err(rejected) = &mut entry.result {
+            match reason {
+                Some(reason) => rejected.set_reason(reason),
+                None => {
+                    entry.result = Ok(*rejected.call.take()?);
+                    // It was passed over as a draft, as was every call behind it.
+                    self.yielded = self.yielded.min(at);
+                }
+            }
+        }
+        Some(entry)
+    }
+}
+
+impl Entry {
+    /// The call, if it was complete, also where it must not run.
+    pub fn call(&self) -> Option<&Call> {
+        match &self.result {
+            Ok(call) => Some(call),
+            Err(rejected) => rejected.call.as_deref(),
+        }
+    }
+
+    /// How the call was found; [plain](Provenance::Plain) where nothing is known of it.
+    pub fn provenance(&self) -> Provenance {
+        self.call().map_or(Provenance::Plain, |call| call.provenance)
+    }
+
+    fn open(index: u32) -> Self {
+        // Replaced by `CallEnd`, which always comes.
+        let dialect = crate::dialect::Dialect::UseMcpTool;
+        let rejected = Rejected::new(RejectedKind::Truncated, dialect, "", "the parser was not finished");
+        Entry { index, result: Err(rejected), raw: String::new(), deltas: String::new(), restated: false }
+    }
+
+    /// Turns a call into a draft: it stands in the reasoning after all.
+    fn demote(&mut self) {
+        let message = RejectedKind::in_reasoning_message();
+        match &mut self.result {
+            Ok(call) => {
+                self.result = Err(Rejected::draft(call.clone(), self.raw.as_str()));
+            }
+            Err(rejected) if rejected.kind != RejectedKind::InReasoning => {
+                rejected.kind = RejectedKind::InReasoning;
+                rejected.in_text = false;
+                rejected.message = message.to_owned();
+            }
+            Err(_) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

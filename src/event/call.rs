@@ -1,0 +1,293 @@
+//! Calls as the parser found them, and calls that it rejected.
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::decode::{DecodeError, decode_arguments};
+use crate::dialect::Dialect;
+use crate::json::Repair;
+use crate::message::keyword_enum;
+
+/// A complete call of a tool or resource, not yet checked against a schema.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Call {
+    /// Server, as written or as resolved from the catalog.
+    pub server: Option<String>,
+    /// Tool; [`ACCESS_RESOURCE`](crate::tools::ACCESS_RESOURCE) for a resource.
+    pub tool: String,
+    /// Arguments: any JSON value until they are validated.
+    pub arguments: Value,
+    /// The arguments' text as the model wrote it.
+    pub raw_arguments: String,
+    /// Syntax that the call was written in.
+    pub dialect: Dialect,
+    /// Everything that had to be mended, in order.
+    pub repairs: Vec<Repair>,
+    /// How the call was found.
+    #[serde(default, skip_serializing_if = "Provenance::is_plain")]
+    pub provenance: Provenance,
+}
+
+/// How a call was found, which says how certain it is that it was meant. Any but
+/// [`Plain`](Provenance::Plain) needs approval, whatever a policy allows by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Provenance {
+    /// It stands where calls stand.
+    #[default]
+    Plain,
+    /// It stood alone in the fence that the message begins with, and prose came behind: taken
+    /// as a last resort ([`FencedCalls`](crate::message::FencedCalls)).
+    FencedFirst,
+    /// No marker announces it, and prose stands before it on other lines: many such are examples.
+    BehindProse,
+    /// It was promoted out of the reasoning, or out of what may be reasoning.
+    Promoted,
+}
+
+keyword_enum!(Provenance, "how a call was found",
+    "plain" => Provenance::Plain, "fenced_first" => Provenance::FencedFirst,
+    "behind_prose" => Provenance::BehindProse, "promoted" => Provenance::Promoted);
+
+impl Provenance {
+    /// Whether nothing about it asks for approval.
+    pub fn is_plain(&self) -> bool {
+        *self == Provenance::Plain
+    }
+}
+
+impl Call {
+    /// A call of a tool in a dialect, as if it had been written without a mistake.
+    pub fn new(dialect: Dialect, tool: impl Into<String>, arguments: Value) -> Self {
+        let raw_arguments = arguments.to_string();
+        Call {
+            server: None,
+            tool: tool.into(),
+            arguments,
+            raw_arguments,
+            dialect,
+            repairs: Vec::new(),
+            provenance: Provenance::Plain,
+        }
+    }
+
+    /// Sets the server.
+    #[must_use]
+    pub fn with_server(mut self, server: impl Into<String>) -> Self {
+        self.server = Some(server.into());
+        self
+    }
+
+    /// The arguments as a type of the program.
+    ///
+    /// # Errors
+    /// [`DecodeError`] names the field that does not fit.
+    pub fn decode<T: DeserializeOwned>(&self) -> Result<T, DecodeError> {
+        decode_arguments(&self.tool, &self.arguments)
+    }
+}
+
+/// A call that must not run, and why.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Rejected {
+    /// Reason.
+    pub kind: RejectedKind,
+    /// The call's whole text, at most [`Limits::call_bytes`](crate::parse::Limits::call_bytes).
+    pub raw: String,
+    /// What was wrong and where, for people and for the model.
+    pub message: String,
+    /// Server, as far as it was known.
+    pub server: Option<String>,
+    /// Tool, as far as it was known.
+    pub tool: Option<String>,
+    /// Names of tools that the model may have meant (`unknown_tool` only).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nearest: Vec<String>,
+    /// Syntax that the call was written in.
+    pub dialect: Dialect,
+    /// The call itself where it was complete: a draft, an example, or one with
+    /// arguments that its schema refuses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<Box<Call>>,
+    /// How many calls more came past the limit on calls; they are not listed.
+    /// Known at the message's end.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub count: u64,
+    /// What quotes it (`quoted` only).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quoted_in: Option<QuotedIn>,
+    /// Whether its text stays where it stands, for the reader to see: of `invented`
+    /// calls, those behind a line or a result in the text.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub in_text: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+/// Why a call was rejected, in order of precedence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum RejectedKind {
+    /// It stands in the reasoning.
+    InReasoning,
+    /// It stands behind the end of the model's own message: in a user's turn or behind a
+    /// result that the model wrote itself.
+    Invented,
+    /// It is quoted, so it is an example: in a code fence with other text, in a code span,
+    /// between quotation marks, … ([`Rejected::quoted_in`] says which).
+    Quoted,
+    /// It passed a limit on size, depth or number.
+    Limit,
+    /// The stream ended before the call did.
+    Truncated,
+    /// It cannot be read.
+    Malformed,
+    /// No such tool.
+    UnknownTool,
+    /// The tool's schema refuses the arguments.
+    InvalidArguments,
+}
+
+keyword_enum!(RejectedKind, "a kind of rejection",
+    "in_reasoning" => RejectedKind::InReasoning,
+    "invented" => RejectedKind::Invented,
+    "quoted" => RejectedKind::Quoted,
+    "limit" => RejectedKind::Limit,
+    "truncated" => RejectedKind::Truncated,
+    "malformed" => RejectedKind::Malformed,
+    "unknown_tool" => RejectedKind::UnknownTool,
+    "invalid_arguments" => RejectedKind::InvalidArguments);
+
+/// What quotes a call; `docs/parser.md` has the rules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum QuotedIn {
+    /// A code fence with other text in or behind it.
+    Fence,
+    /// A code span: backticks on its line, or `<code>`.
+    CodeSpan,
+    /// Quotation marks.
+    Quotation,
+    /// A line that begins with `>`.
+    BlockQuote,
+    /// A line that is indented as code is.
+    IndentedCode,
+    /// `<!-- -->`.
+    Comment,
+    /// It follows a line with which the prompt introduces an example.
+    OwnWords,
+}
+
+impl QuotedIn {
+    /// The message of the rejection.
+    pub(crate) fn message(self) -> &'static str {
+        match self {
+            QuotedIn::Fence => {
+                "the call stands in a code fence with other text in or after it, so it is an example; a call stands outside fences"
+            }
+            QuotedIn::CodeSpan => {
+                "the call stands in a code span, so it is an example; a call stands outside backticks"
+            }
+            QuotedIn::Quotation => {
+                "the call stands between quotation marks, so it is an example; a call stands outside them"
+            }
+            QuotedIn::BlockQuote => "the call stands in a block quote, so it is an example; its line begins with `>`",
+            QuotedIn::IndentedCode => "the call stands in indented code, so it is an example; a call begins its line",
+            QuotedIn::Comment => "the call stands in a comment, so it is an example",
+            QuotedIn::OwnWords => "the call follows the words that introduce an example in the prompt, so it is one",
+        }
+    }
+}
+
+/// Why a call must not run, without the call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Reason {
+    /// What is wrong with it.
+    pub kind: RejectedKind,
+    /// The same in words, with the place.
+    pub message: String,
+    /// Known names that are near an unknown one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nearest: Vec<String>,
+    /// What quotes it (`quoted` only).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quoted_in: Option<QuotedIn>,
+}
+
+impl Rejected {
+    /// Why it must not run.
+    pub fn reason(&self) -> Reason {
+        let Rejected { kind, message, nearest, quoted_in, .. } = self;
+        Reason { kind: *kind, message: message.clone(), nearest: nearest.clone(), quoted_in: *quoted_in }
+    }
+
+    /// The same call, rejected for another reason.
+    pub fn set_reason(&mut self, reason: Reason) {
+        let Reason { kind, message, nearest, quoted_in } = reason;
+        (self.kind, self.message, self.nearest, self.quoted_in) = (kind, message, nearest, quoted_in);
+    }
+
+    /// Whether its text stays in the message, where it stands.
+    pub fn stays_in_text(&self) -> bool {
+        matches!(self.kind, RejectedKind::Quoted | RejectedKind::InReasoning) || self.in_text
+    }
+
+    /// A call that must not run, in a dialect: its whole text, and what is wrong.
+    pub fn new(kind: RejectedKind, dialect: Dialect, raw: impl Into<String>, message: impl Into<String>) -> Self {
+        Rejected {
+            kind,
+            raw: raw.into(),
+            message: message.into(),
+            server: None,
+            tool: None,
+            nearest: Vec::new(),
+            dialect,
+            call: None,
+            count: 0,
+            quoted_in: None,
+            in_text: false,
+        }
+    }
+
+    /// Sets the call itself, for one that was complete; server and tool are its own.
+    #[must_use]
+    pub fn with_call(mut self, call: Call) -> Self {
+        self.server.clone_from(&call.server);
+        self.tool = Some(call.tool.clone());
+        self.call = Some(Box::new(call));
+        self
+    }
+
+    /// A call that is complete and must not run all the same; `raw` is its text.
+    pub(crate) fn of(call: Call, kind: RejectedKind, raw: impl Into<String>, message: impl Into<String>) -> Self {
+        Rejected::new(kind, call.dialect, raw, message).with_call(call)
+    }
+
+    /// A call that was only drafted in the reasoning.
+    pub fn draft(call: Call, raw: impl Into<String>) -> Self {
+        Rejected::of(call, RejectedKind::InReasoning, raw, RejectedKind::in_reasoning_message())
+    }
+}
+
+impl RejectedKind {
+    /// The message of every `in_reasoning` rejection.
+    pub fn in_reasoning_message() -> &'static str {
+        "the call stands in the reasoning; only the answer's calls are run"
+    }
+}

@@ -1,0 +1,88 @@
+//! Arguments as a type of the program.
+
+use serde::Deserializer;
+use serde::de::DeserializeOwned;
+
+/// A value that a schema accepted does not fit the program's type: one of the
+/// two is to be changed.
+#[derive(Debug, thiserror::Error)]
+#[error("{what} do not fit the program's type{}: {source}", at(field))]
+pub struct DecodeError {
+    what: String,
+    field: String,
+    source: serde_json::Error,
+}
+
+impl DecodeError {
+    /// Where it does not fit, as in `stops[1].city`; empty for the whole value, of which
+    /// a field may be missing.
+    pub fn field(&self) -> &str {
+        &self.field
+    }
+}
+
+fn at(field: &str) -> String {
+    if field.is_empty() { String::new() } else { format!(" at `{field}`") }
+}
+
+/// Reads a value as a type of the program; `what` names the value in an error, in the plural.
+pub(crate) fn decode<'de, T: DeserializeOwned>(
+    what: impl FnOnce() -> String,
+    value: impl Deserializer<'de, Error = serde_json::Error>,
+) -> Result<T, DecodeError> {
+    serde_path_to_error::deserialize(value).map_err(|error| {
+        let path = error.path().to_string();
+        let field = if path == "." { String::new() } else { path };
+        DecodeError { what: what(), field, source: error.into_inner() }
+    })
+}
+
+/// Reads the arguments of a call.
+pub(crate) fn decode_arguments<'de, T: DeserializeOwned>(
+    tool: &str,
+    arguments: impl Deserializer<'de, Error = serde_json::Error>,
+) -> Result<T, DecodeError> {
+    decode(|| format!("the arguments of {tool}"), arguments)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[derive(Debug, Deserialize, PartialEq)]
+    struct Trip {
+        stops: Vec<Stop>,
+    }
+
+    #[derive(Debug, Deserialize, PartialEq)]
+    struct Stop {
+        city: String,
+        days: u32,
+    }
+
+    #[test]
+    fn an_error_names_the_field() {
+        let trip = |value: &Value| decode_arguments::<Trip>("plan", value);
+        let good = json!({"stops": [{"city": "Oslo", "days": 2}]});
+        assert_eq!(trip(&good).unwrap().stops[0], Stop { city: "Oslo".into(), days: 2 });
+        for (value, field, words) in [
+            (json!({"stops": [{"city": "Oslo", "days": 2}, {"city": "Bonn", "days": "x"}]}), "stops[1].days", "u32"),
+            (json!({"stops": [{"city": "Oslo"}]}), "stops[0]", "missing field `days`"),
+            (json!({}), "", "missing field `stops`"),
+            (json!("no"), "", "invalid type: string"),
+        ] {
+            let error = trip(&value).unwrap_err();
+            assert_eq!(error.field(), field);
+            let text = error.to_string();
+            assert!(
+                text.starts_with("the arguments of plan do not fit the program's type") && text.contains(words),
+                "{text}"
+            );
+            assert!(field.is_empty() || text.contains(&format!(" at `{field}`: ")), "{text}");
+            assert!(std::error::Error::source(&error).is_some());
+        }
+    }
+}

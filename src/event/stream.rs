@@ -1,0 +1,277 @@
+//! The parser's events, borrowed and owned.
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use super::call::{Call, Reason, Rejected};
+
+/// Bytes of the stream that an event stands for: offsets from the stream's start.
+pub type Span = Range<u64>;
+
+/// A piece of a model's text, in stream order. Borrows from the chunk or the parser.
+///
+/// Guarantees: the spans tile the input; every `CallStart` is followed by
+/// exactly one `CallEnd` of the same index; a `CallEnd` without a `CallStart` is
+/// a rejected call whose name was never known; indices are dense from 0 in order
+/// of `CallEnd`; nothing of another call stands between a call's events.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Event<'a> {
+    /// Text for the user.
+    Text {
+        /// The text, verbatim.
+        text: &'a str,
+        /// Its bytes.
+        span: Span,
+    },
+    /// Text of the reasoning.
+    Reasoning {
+        /// The text, verbatim.
+        text: &'a str,
+        /// Syntax around a draft: part of the reasoning, but not of the answer
+        /// if the stream turns out to be one.
+        syntax: Option<MarkerKind>,
+        /// Its bytes.
+        span: Span,
+    },
+    /// A call's name is known.
+    CallStart {
+        /// Which call of this message, from 0.
+        index: u32,
+        /// Server, as far as it is known here; `CallEnd` is authoritative.
+        server: Option<&'a str>,
+        /// Tool, as written.
+        tool: &'a str,
+        /// Bytes from the call's start to here.
+        span: Span,
+    },
+    /// A preview of the arguments' JSON text: all deltas of a call, joined,
+    /// are always a prefix of some valid JSON text.
+    ArgsDelta {
+        /// Which call.
+        index: u32,
+        /// More of the JSON text.
+        text: &'a str,
+        /// Bytes since the call's last event.
+        span: Span,
+    },
+    /// A call is over. Authoritative.
+    CallEnd {
+        /// Which call.
+        index: u32,
+        /// The call, or why it must not run.
+        result: Box<Result<Call, Rejected>>,
+        /// The call's whole text, from its opener to its end, at most
+        /// [`Limits::call_bytes`](crate::parse::Limits::call_bytes). Where JSON
+        /// objects are calls, the object alone: what stands around it are markers.
+        raw: &'a str,
+        /// Whether the arguments do not continue the joined deltas.
+        restated: bool,
+        /// Bytes since the call's last event.
+        span: Span,
+    },
+    /// Syntax that is neither text nor call.
+    Marker {
+        /// Which.
+        kind: MarkerKind,
+        /// Its text, verbatim.
+        text: &'a str,
+        /// Its bytes.
+        span: Span,
+    },
+    /// All text, markers and calls so far belong to `to` after all. Empty span.
+    ///
+    /// Follows a `</think>` without an opener (`Region::Reasoning`), or ends a stream that was taken to start in the
+    /// reasoning, never left it and ended normally (`Region::Content`: it was an answer).
+    Reclassified {
+        /// Where everything before belongs.
+        to: Region,
+        /// Whether calls before are drafts (`in_reasoning`) now.
+        drafts: bool,
+        /// Empty, at the point of the decision.
+        span: Span,
+    },
+    /// A call that was reported as a draft stands in the answer: it is what it would
+    /// have been there. Only at the stream's end, behind a `Reclassified` to
+    /// `Region::Content`; empty span.
+    Restored {
+        /// Which call.
+        index: u32,
+        /// Why it must not run; `None` for a call that may.
+        reason: Option<Box<Reason>>,
+        /// Empty, at the stream's end.
+        span: Span,
+    },
+    /// A rejected draft is a call after all, subject to approval. Only at the
+    /// stream's end; empty span.
+    Promoted {
+        /// Which call.
+        index: u32,
+        /// Empty, at the stream's end.
+        span: Span,
+    },
+    /// The calls of the fence that the message begins with are calls after all, if the
+    /// arguments of all of them are accepted ([`Validator::admits`] says so), and subject to
+    /// approval. Only at the stream's end; empty span.
+    ///
+    /// [`Validator::admits`]: crate::validate::Validator::admits
+    Unfenced {
+        /// Which calls.
+        calls: Range<u32>,
+        /// Bytes of the fence's lines and of what stands around the calls in it: text until
+        /// here, no text if they are calls.
+        syntax: Vec<Span>,
+        /// Empty, at the stream's end.
+        span: Span,
+    },
+    /// So many calls more came past the limit on calls than were reported; their
+    /// bytes are in markers, or in the reasoning or text that they stood in. Only
+    /// at the stream's end, and only if there are any; empty span.
+    Unlisted {
+        /// The last call that was reported.
+        index: u32,
+        /// How many.
+        count: u64,
+        /// Empty, at the stream's end.
+        span: Span,
+    },
+}
+
+/// Part of a message that text belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Region {
+    /// What the user sees.
+    Content,
+    /// What the model thinks.
+    Reasoning,
+}
+
+/// Which syntax a [`Event::Marker`] is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum MarkerKind {
+    /// `<think>`, `<thinking>` or another mark that opens the reasoning.
+    ThinkOpen,
+    /// `</think>`, `</thinking>` or another mark that closes it.
+    ThinkClose,
+    /// A fence line around a call.
+    Fence,
+    /// A `TYPE: MCP` line.
+    CallLine,
+    /// A `TYPE: ANSWER` line.
+    AnswerLine,
+    /// Brackets, commas and tags around several calls; calls past the limit on calls.
+    Wrapper,
+    /// A leaked token of the model's chat template.
+    Token,
+    /// A token that ends the model's turn or begins another's, and what stands behind it in
+    /// another's name. Empty where a line or a result of another's begins in the text.
+    Turn,
+}
+
+impl MarkerKind {
+    /// Whether it belongs to calls and answers. The others stand outside of what the
+    /// model meant to say.
+    pub fn is_call_syntax(self) -> bool {
+        !matches!(self, MarkerKind::ThinkOpen | MarkerKind::ThinkClose | MarkerKind::Token | MarkerKind::Turn)
+    }
+}
+
+impl Event<'_> {
+    /// Bytes of the stream that the event stands for.
+    pub fn span(&self) -> Span {
+        match self {
+            Event::Text { span, .. }
+            | Event::Reasoning { span, .. }
+            | Event::CallStart { span, .. }
+            | Event::ArgsDelta { span, .. }
+            | Event::CallEnd { span, .. }
+            | Event::Marker { span, .. }
+            | Event::Reclassified { span, .. }
+            | Event::Restored { span, .. }
+            | Event::Promoted { span, .. }
+            | Event::Unfenced { span, .. }
+            | Event::Unlisted { span, .. } => span.clone(),
+        }
+    }
+
+    /// The same event, owning its text.
+    pub fn into_owned(self) -> OwnedEvent {
+        match self {
+            Event::Text { text, span } => OwnedEvent::Text { text: text.to_owned(), span },
+            Event::Reasoning { text, syntax, span } => OwnedEvent::Reasoning { text: text.to_owned(), syntax, span },
+            Event::CallStart { index, server, tool, span } => {
+                OwnedEvent::CallStart { index, server: server.map(str::to_owned), tool: tool.to_owned(), span }
+            }
+            Event::ArgsDelta { index, text, span } => OwnedEvent::ArgsDelta { index, text: text.to_owned(), span },
+            Event::CallEnd { index, result, raw, restated, span } => {
+                let (call, rejected) = match *result {
+                    Ok(call) => (Some(Box::new(call)), None),
+                    Err(rejected) => (None, Some(Box::new(rejected))),
+                };
+                OwnedEvent::CallEnd { index, call, rejected, raw: raw.to_owned(), restated, span }
+            }
+            Event::Marker { kind, text, span } => OwnedEvent::Marker { kind, text: text.to_owned(), span },
+            Event::Reclassified { to, drafts, span } => OwnedEvent::Reclassified { to, drafts, span },
+            Event::Restored { index, reason, span } => OwnedEvent::Restored { index, reason, span },
+            Event::Promoted { index, span } => OwnedEvent::Promoted { index, span },
+            Event::Unfenced { calls, syntax, span } => OwnedEvent::Unfenced { calls, syntax, span },
+            Event::Unlisted { index, count, span } => OwnedEvent::Unlisted { index, count, span },
+        }
+    }
+}
+
+/// An [`Event`] that owns its text; its JSON form has the variant under `type`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the fields are those of `Event`")]
+#[non_exhaustive]
+pub enum OwnedEvent {
+    /// See [`Event::Text`].
+    Text { text: String, span: Span },
+    /// See [`Event::Reasoning`].
+    Reasoning {
+        text: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        syntax: Option<MarkerKind>,
+        span: Span,
+    },
+    /// See [`Event::CallStart`].
+    CallStart { index: u32, server: Option<String>, tool: String, span: Span },
+    /// See [`Event::ArgsDelta`].
+    ArgsDelta { index: u32, text: String, span: Span },
+    /// See [`Event::CallEnd`]; exactly one of `call` and `rejected` is there.
+    CallEnd {
+        index: u32,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        call: Option<Box<Call>>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rejected: Option<Box<Rejected>>,
+        raw: String,
+        restated: bool,
+        span: Span,
+    },
+    /// See [`Event::Marker`].
+    Marker { kind: MarkerKind, text: String, span: Span },
+    /// See [`Event::Reclassified`].
+    Reclassified { to: Region, drafts: bool, span: Span },
+    /// See [`Event::Restored`].
+    Restored {
+        index: u32,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<Box<Reason>>,
+        span: Span,
+    },
+    /// See [`Event::Promoted`].
+    Promoted { index: u32, span: Span },
+    /// See [`Event::Unfenced`].
+    Unfenced { calls: Range<u32>, syntax: Vec<Span>, span: Span },
+    /// See [`Event::Unlisted`].
+    Unlisted { index: u32, count: u64, span: Span },
+}

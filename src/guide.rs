@@ -1,0 +1,78 @@
+//! The guides, as pages.
+//!
+//! They are the files below `docs/` of the repository; the programs in them are
+//! compiled and run by the tests.
+
+// A guide links to `agent.md`, so that the link works where the file is read as it is.
+// Here the same labels are defined first, and so lead to the pages.
+
+/// Running a model with tools.
+///
+/// [embedding.md]: crate::guide::embedding
+/// [events.md]: crate::guide::events
+/// [models.md]: crate::guide::models
+///
+#[doc = include_str!("../docs/agent.md")]
+#[cfg(feature = "agent")]
+pub mod agent {}
+
+/// Running an agent inside a program.
+///
+/// [agent.md]: crate::guide::agent
+/// [events.md]: crate::guide::events
+/// [models.md]: crate::guide::models
+///
+#[doc = include_str!("../docs/embedding.md")]
+#[cfg(feature = "agent")]
+pub mod embedding {}
+
+/// A server for OpenAI, Anthropic and Gemini clients in front of any model.
+///
+/// [models.md]: crate::guide::models
+///
+#[doc = include_str!("../docs/serve.md")]
+#[cfg(feature = "serve")]
+pub mod serve {}
+
+/// The events of an agent, in their JSON form.
+///
+/// [agent.md]: crate::guide::agent
+/// [agent.md#rejected-calls]: crate::guide::agent#rejected-calls
+///
+#[doc = include_str!("../docs/events.md")]
+pub mod events {}
+
+/// How the parser reads, and what holds of it.
+///
+/// [../fixtures/parity/json_repair.md]: https://github.com/toolgraft/toolgraft/blob/main/fixtures/parity/json_repair.md
+/// [../fuzz/README.md]: https://github.com/toolgraft/toolgraft/blob/main/fuzz/README.md
+///
+#[doc = include_str!("../docs/parser.md")]
+pub mod parser {}
+
+/// MCP servers.
+///
+/// [performance.md#the-mcp-hub]: https://github.com/toolgraft/toolgraft/blob/main/docs/performance.md#the-mcp-hub
+///
+#[doc = include_str!("../docs/mcp.md")]
+pub mod mcp {}
+
+/// Models and endpoints.
+///
+/// [agent.md#answers-that-are-held-to-a-form]: crate::guide::agent#answers-that-are-held-to-a-form
+/// [prompt.md]: crate::guide::prompt
+/// [prompt.md#profiles]: crate::guide::prompt#profiles
+///
+#[doc = include_str!("../docs/models.md")]
+pub mod models {}
+
+/// The prompt and its profiles.
+///
+#[doc = include_str!("../docs/prompt.md")]
+pub mod prompt {}
+
+/// Recordings of models.
+///
+#[doc = include_str!("../docs/recording.md")]
+#[cfg(feature = "agent")]
+pub mod recording {}

@@ -1,0 +1,19 @@
+//! The HTTP client that every part begins with.
+
+use rustls::crypto::{CryptoProvider, ring};
+
+/// A builder of clients that can speak TLS, with the name of this library as their
+/// user agent.
+///
+/// The library brings reqwest without cryptography of its own. TLS takes that from the
+/// process: from ring, which this sets, unless the program has set another provider of
+/// rustls before. A program that builds a client for
+/// [`http_client`](crate::model::openai::OpenAiBuilder::http_client) begins here, or
+/// depends on reqwest with a provider.
+pub fn client() -> reqwest::ClientBuilder {
+    if CryptoProvider::get_default().is_none() {
+        // Another thread may have been quicker: then there is one.
+        let _ = ring::default_provider().install_default();
+    }
+    reqwest::Client::builder().user_agent(concat!("toolgraft/", env!("CARGO_PKG_VERSION")))
+}

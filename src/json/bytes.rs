@@ -1,0 +1,152 @@
+//! Many bytes at once, in safe code: what a compiler makes a few instructions of.
+
+/// The highest bit of each byte.
+pub(crate) const HIGH: u64 = of(0x80);
+
+/// A word of eight times the same byte.
+pub(crate) const fn of(byte: u8) -> u64 {
+    u64::from_le_bytes([byte; 8])
+}
+
+/// Sets the highest bit of each byte of `word` that is not `byte`; the other bits say nothing.
+#[inline]
+pub(crate) fn differs(word: u64, byte: u8) -> u64 {
+    let zero_where_equal = word ^ of(byte);
+    // No byte carries into the next one.
+    ((zero_where_equal & !HIGH) + !HIGH) | zero_where_equal
+}
+
+/// The eight bytes of `text` from `at`, the first one lowest; what is missing is `filler`.
+#[inline]
+pub(crate) fn word(text: &[u8], at: usize, filler: u8) -> u64 {
+    let rest = &text[at..];
+    if let Some(word) = rest.first_chunk() {
+        return u64::from_le_bytes(*word);
+    }
+    let there = 8 * rest.len() as u32;
+    let word = if let Some(last) = text.last_chunk() {
+        // Nothing, if all are missing.
+        u64::from_le_bytes(*last).checked_shr(64 - there).unwrap_or(0)
+    } else if let (Some(first), Some(last)) = (rest.first_chunk(), rest.last_chunk()) {
+        u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << (there - 32)
+    } else {
+        rest.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
+    };
+    word | of(filler).checked_shl(there).unwrap_or(0)
+}
+
+/// Bytes of one kind.
+pub(crate) trait Kind: Copy {
+    /// A byte that is not of the kind.
+    const OTHER: u8;
+
+    /// Nothing, if the byte is of the kind.
+    fn rest(self, byte: u8) -> u8;
+
+    /// The highest bit of each byte of `word` that is of the kind.
+    fn bits(self, word: u64) -> u64;
+}
+
+/// Where each byte of a kind stands.
+pub(crate) struct Places<'t, K> {
+    kind: K,
+    text: &'t [u8],
+    /// Bytes that were looked at.
+    read: usize,
+    /// Offset of the word that `bits` is of.
+    word_at: usize,
+    /// What is left of a word's bits; see [`Kind::bits`].
+    bits: u64,
+}
+
+impl<'t, K: Kind> Places<'t, K> {
+    #[inline]
+    pub(crate) fn new(kind: K, text: &'t [u8]) -> Self {
+        Places { kind, text, read: 0, word_at: 0, bits: 0 }
+    }
+}
+
+impl<K: Kind> Iterator for Places<'_, K> {
+    type Item = usize;
+
+    #[inline(always)] // So that its fields stay in registers.
+    fn next(&mut self) -> Option<usize> {
+        while self.bits == 0 {
+            let rest = &self.text[self.read..];
+            if rest.is_empty() {
+                return None;
+            }
+            // Two words are as quick as a block and a word, and most blocks alone have something.
+            if rest.len() > 16 && rest.first_chunk().is_some_and(|block| !any_zero_in(block, |b| self.kind.rest(b))) {
+                self.read += 16;
+                continue;
+            }
+            self.bits = self.kind.bits(word(self.text, self.read, K::OTHER));
+            self.word_at = self.read;
+            self.read = self.text.len().min(self.read + 8);
+        }
+        let at = self.word_at + self.bits.trailing_zeros() as usize / 8;
+        self.bits &= self.bits - 1;
+        Some(at)
+    }
+}
+
+/// Whether `rest` is nothing for some byte. Sixteen are looked at in one go, which works as
+/// long as one comparison is made of each.
+#[inline]
+pub(crate) fn any_zero(bytes: &[u8], rest: impl Fn(u8) -> u8 + Copy) -> bool {
+    let (blocks, few) = bytes.as_chunks();
+    blocks.iter().any(|block| any_zero_in(block, rest)) || few.iter().any(|b| rest(*b) == 0)
+}
+
+/// [`any_zero`] of one block.
+#[inline(always)] // A call would cost more than it does.
+pub(crate) fn any_zero_in(block: &[u8; 16], rest: impl Fn(u8) -> u8) -> bool {
+    block.iter().fold(false, |found, b| found | (rest(*b) == 0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_byte_that_differs_is_seen_wherever_it_stands_and_beside_any_other() {
+        for byte in [0, 1, 0x1f, b'<', 0x7f, 0x80, 0xff] {
+            for other in 0..=255 {
+                for at in 0..8 {
+                    let mut bytes = [other; 8];
+                    bytes[at] = byte;
+                    let same = !differs(u64::from_le_bytes(bytes), byte) & HIGH;
+                    let expected = if other == byte { HIGH } else { 0x80 << (8 * at) };
+                    assert_eq!(same, expected, "{byte} at {at} among {other}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_word_is_what_follows_and_a_filler() {
+        let text = b"abcdefghijklmnopqrs";
+        for length in 0..=text.len() {
+            for at in 0..=length {
+                let mut expected = *b"........";
+                let there = (length - at).min(8);
+                expected[..there].copy_from_slice(&text[at..at + there]);
+                assert_eq!(word(&text[..length], at, b'.').to_le_bytes(), expected, "{at} of {length}");
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_is_found_at_every_place_in_every_length() {
+        for length in 0..40 {
+            let mut bytes = vec![7; length];
+            assert!(!any_zero(&bytes, |b| b ^ 9), "{length}");
+            for at in 0..length {
+                bytes[at] = 9;
+                assert!(any_zero(&bytes, |b| b ^ 9), "{at} of {length}");
+                bytes[at] = 7;
+            }
+        }
+    }
+}

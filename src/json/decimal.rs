@@ -1,0 +1,129 @@
+//! Numbers of JSON with all of their digits.
+
+#[cfg(feature = "validate")]
+use serde_json::Number;
+
+/// The number tokens of a JSON text, outside strings.
+pub(super) fn numbers(json: &str) -> impl Iterator<Item = &str> {
+    let is_part = |c: &u8| c.is_ascii_digit() || matches!(c, b'-' | b'+' | b'.' | b'e' | b'E');
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        loop {
+            let rest = json.as_bytes().get(at..)?;
+            let start = rest.iter().position(|c| *c == b'"' || *c == b'-' || c.is_ascii_digit())?;
+            if rest[start] == b'"' {
+                at += start + string_length(&rest[start..]);
+                continue;
+            }
+            let length = rest[start..].iter().take_while(|c| is_part(c)).count();
+            let token = at + start..at + start + length;
+            at = token.end;
+            return Some(&json[token]);
+        }
+    })
+}
+
+/// Length of the JSON string that `text` begins with, or of all that there is of it.
+fn string_length(text: &[u8]) -> usize {
+    let mut at = 1;
+    while let Some(found) = memchr::memchr2(b'"', b'\\', text.get(at..).unwrap_or_default()) {
+        at += found + 1;
+        match text[at - 1] {
+            b'"' => return at,
+            _ => at += 1,
+        }
+    }
+    text.len()
+}
+
+/// Whether `serde_json` reads a number token with fewer digits than it has.
+pub(super) fn loses_digits(token: &str) -> bool {
+    if token.parse::<i64>().is_ok() || token.parse::<u64>().is_ok() {
+        return false;
+    }
+    match (Decimal::parse(token), token.parse::<f64>()) {
+        (Some(decimal), Ok(value)) => !decimal.is(value),
+        _ => true,
+    }
+}
+
+/// A JSON number's exact value: `digits` × 10^`scale`.
+#[derive(Debug, PartialEq)]
+pub(super) struct Decimal {
+    negative: bool,
+    /// Without zeros at either end; empty for zero.
+    digits: String,
+    scale: i64,
+}
+
+impl Decimal {
+    /// Reads a number by the grammar of RFC 8259.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        let (negative, rest) = match text.strip_prefix('-') {
+            Some(rest) => (true, rest),
+            None => (false, text),
+        };
+        let (mantissa, exponent) = match rest.split_once(['e', 'E']) {
+            Some((mantissa, exponent)) => (mantissa, exponent_of(exponent)?),
+            None => (rest, 0),
+        };
+        let (whole, fraction) = match mantissa.split_once('.') {
+            Some((_, "")) => return None,
+            Some(parts) => parts,
+            None => (mantissa, ""),
+        };
+        let all_digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
+        let leading_zero = whole.len() > 1 && whole.starts_with('0');
+        if whole.is_empty() || leading_zero || !all_digits(whole) || !all_digits(fraction) {
+            return None;
+        }
+        let written = [whole, fraction].concat();
+        let digits = written.trim_end_matches('0');
+        let zeros = written.len() - digits.len();
+        let scale = exponent - i64::try_from(fraction.len()).ok()? + i64::try_from(zeros).ok()?;
+        let digits = digits.trim_start_matches('0').to_owned();
+        let scale = if digits.is_empty() { 0 } else { scale };
+        Some(Decimal { negative, digits, scale })
+    }
+
+    /// Whether `value`, in its shortest spelling, has exactly these digits.
+    pub(super) fn is(&self, value: f64) -> bool {
+        Decimal::parse(&format!("{value:e}")).is_some_and(|other| {
+            self.digits == other.digits && self.scale == other.scale && self.negative == other.negative
+        })
+    }
+}
+
+/// What is asked where a schema wants a number and text spells it.
+#[cfg(feature = "validate")]
+impl Decimal {
+    pub(super) fn integer(&self) -> Option<Number> {
+        let zeros = usize::try_from(self.scale).ok()?;
+        // More than u64::MAX has, so the text below stays short.
+        if self.digits.len().saturating_add(zeros) > 20 {
+            return None;
+        }
+        let digits = format!("{}{}", self.digits, "0".repeat(zeros));
+        match (self.digits.is_empty(), self.negative) {
+            (true, _) => Some(0.into()),
+            (false, false) => digits.parse::<u64>().ok().map(Number::from),
+            (false, true) => format!("-{digits}").parse::<i64>().ok().map(Number::from),
+        }
+    }
+
+    pub(super) fn is_zero(&self) -> bool {
+        self.digits.is_empty()
+    }
+}
+
+/// An exponent; one beyond 64 bits stands for its largest or smallest, which no double has.
+fn exponent_of(text: &str) -> Option<i64> {
+    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+    if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    // Far enough from the edge that digits before and behind the point may be counted in.
+    const MOST: i64 = i64::MAX / 4;
+    let most = if text.starts_with('-') { -MOST } else { MOST };
+    Some(text.parse().map_or(most, |exponent: i64| exponent.clamp(-MOST, MOST)))
+}

@@ -1,0 +1,457 @@
+//! A strict JSON lexer that can stop after any byte.
+//!
+//! It says where the value ends, where the members of the outermost object
+//! are, if that is asked, how far the text is a prefix of some valid JSON text, and where the
+//! first fault is. It does not build values: `serde_json` does, once, at the end.
+
+use std::ops::Range;
+
+use super::bytes::Places;
+use super::escape::{Special, is_short_escape};
+use super::loose::Loose;
+
+/// What the lexer came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum LexStep {
+    /// All bytes were read; the value goes on.
+    More,
+    /// A key of the outermost object, with its quotes.
+    Key(Range<u64>),
+    /// A value of the outermost object begins here.
+    ValueStart(u64),
+    /// It ends here.
+    ValueEnd(u64),
+    /// The whole value ends here.
+    End(u64),
+    /// This byte is not JSON.
+    Fault(u64),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Value,
+    /// A value, or the `]` of an empty array.
+    FirstItem,
+    /// A key, or the `}` of an empty object.
+    FirstKey,
+    Key,
+    Colon,
+    AfterValue,
+    String {
+        key: bool,
+    },
+    Escape {
+        key: bool,
+    },
+    /// Digits of `\uXXXX` still to come.
+    Unicode {
+        key: bool,
+        left: u8,
+    },
+    Number(Number),
+    /// `true`, `false` or `null`, and how much of it has come.
+    Literal(&'static [u8], u8),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Number {
+    Minus,
+    Zero,
+    Integer,
+    Dot,
+    Fraction,
+    Exponent,
+    ExponentSign,
+    ExponentDigits,
+}
+
+impl Number {
+    /// The state after `byte`, or `None` if the number does not go on with it.
+    fn after(self, byte: u8) -> Option<Number> {
+        use Number::*;
+        Some(match (self, byte) {
+            (Minus, b'0') => Zero,
+            (Minus, b'1'..=b'9') | (Integer, b'0'..=b'9') => Integer,
+            (Zero | Integer, b'.') => Dot,
+            (Dot | Fraction, b'0'..=b'9') => Fraction,
+            (Zero | Integer | Fraction, b'e' | b'E') => Exponent,
+            (Exponent, b'+' | b'-') => ExponentSign,
+            (Exponent | ExponentSign | ExponentDigits, b'0'..=b'9') => ExponentDigits,
+            _ => return None,
+        })
+    }
+
+    fn is_complete(self) -> bool {
+        matches!(self, Number::Zero | Number::Integer | Number::Fraction | Number::ExponentDigits)
+    }
+}
+
+/// A strict JSON lexer; see the module.
+#[derive(Debug, Clone)]
+pub(crate) struct Lexer {
+    state: State,
+    depth: usize,
+    /// One bit per open container, the innermost lowest: 1 for an object.
+    kinds: u128,
+    max_depth: usize,
+    /// Start of the string that is being read.
+    string_start: u64,
+    /// A comma whose next token has not come.
+    comma: Option<u64>,
+    /// Keys and values of the outermost object are reported.
+    members: bool,
+    /// A value of the outermost object was announced but not its end.
+    member_open: bool,
+    too_deep: bool,
+    /// Last byte outside strings that is not white space.
+    last: u8,
+    /// Only white space came since the last line break.
+    line_start: bool,
+}
+
+impl Lexer {
+    /// A lexer before the first byte of a value, which reports the members of the
+    /// outermost object. `max_depth` is at most 127.
+    pub(crate) fn of_members(max_depth: usize) -> Self {
+        Lexer { members: true, ..Lexer::new(max_depth) }
+    }
+
+    /// A lexer before the first byte of a value. `max_depth` is at most 127.
+    pub(crate) fn new(max_depth: usize) -> Self {
+        Lexer {
+            state: State::Value,
+            depth: 0,
+            kinds: 0,
+            max_depth: max_depth.min(127),
+            string_start: 0,
+            comma: None,
+            members: false,
+            member_open: false,
+            too_deep: false,
+            last: b':',
+            line_start: false,
+        }
+    }
+
+    /// Whether the lexer is inside a string.
+    pub(crate) fn in_string(&self) -> bool {
+        matches!(self.state, State::String { .. } | State::Escape { .. } | State::Unicode { .. })
+    }
+
+    /// Whether the lexer is inside a string and not inside an escape.
+    pub(crate) fn in_plain_string(&self) -> bool {
+        matches!(self.state, State::String { .. })
+    }
+
+    /// Start of the string that is being read.
+    pub(crate) fn string_start(&self) -> u64 {
+        self.string_start
+    }
+
+    /// The tolerant lexer that goes on where this one stopped.
+    pub(crate) fn loosen(&self) -> Loose {
+        Loose::new(self.depth, self.in_string(), char::from(self.last), self.line_start)
+    }
+
+    /// Whether the fault was nesting past the limit.
+    pub(crate) fn too_deep(&self) -> bool {
+        self.too_deep
+    }
+
+    /// Up to where the text before `cursor` is a prefix of valid JSON that may
+    /// be handed on: a comma waits for its next token.
+    pub(crate) fn safe(&self, cursor: u64) -> u64 {
+        self.comma.unwrap_or(cursor)
+    }
+
+    /// Reads on in `bytes`, which stand at `cursor`; moves `cursor` behind what was read.
+    pub(crate) fn next(&mut self, bytes: &[u8], cursor: &mut u64) -> LexStep {
+        let base = *cursor;
+        let mut i = 0;
+        while i < bytes.len() {
+            if let State::String { key } = self.state {
+                let Some(special) = Places::new(Special, &bytes[i..]).next() else { break };
+                i += special;
+                let byte = bytes[i];
+                match byte {
+                    b'"' => {
+                        i += 1;
+                        *cursor = base + i as u64;
+                        if let Some(found) = self.string_ends(key, *cursor) {
+                            return found;
+                        }
+                        continue;
+                    }
+                    b'\\' if bytes.get(i + 1).is_some_and(|next| is_short_escape(*next)) => i += 1,
+                    b'\\' => self.state = State::Escape { key },
+                    _ => {
+                        *cursor = base + i as u64;
+                        return LexStep::Fault(*cursor);
+                    }
+                }
+                i += 1;
+                continue;
+            }
+            let at = base + i as u64;
+            let in_string = self.in_string();
+            match self.step(bytes[i], at) {
+                Step::Taken => {
+                    if !in_string {
+                        self.note(bytes[i]);
+                    }
+                    i += 1;
+                }
+                Step::Again => {}
+                Step::Report(found, taken) => {
+                    if taken {
+                        self.note(bytes[i]);
+                    }
+                    *cursor = at + u64::from(taken);
+                    return found;
+                }
+            }
+        }
+        *cursor = base + bytes.len() as u64;
+        LexStep::More
+    }
+
+    fn note(&mut self, byte: u8) {
+        match byte {
+            b'\n' => self.line_start = true,
+            b' ' | b'\t' | b'\r' => {}
+            _ => {
+                self.line_start = false;
+                self.last = byte;
+            }
+        }
+    }
+
+    fn string_ends(&mut self, key: bool, end: u64) -> Option<LexStep> {
+        if key {
+            self.state = State::Colon;
+            return (self.members && self.depth == 1).then_some(LexStep::Key(self.string_start..end));
+        }
+        self.value_ends(end)
+    }
+
+    /// A value ended before `end`.
+    fn value_ends(&mut self, end: u64) -> Option<LexStep> {
+        self.state = State::AfterValue;
+        if self.depth == 0 {
+            return Some(LexStep::End(end));
+        }
+        if self.depth == 1 && self.member_open {
+            self.member_open = false;
+            return Some(LexStep::ValueEnd(end));
+        }
+        None
+    }
+
+    fn step(&mut self, byte: u8, at: u64) -> Step {
+        if is_space(byte) && !matches!(self.state, State::Number(_) | State::Literal(..)) {
+            return match self.state {
+                State::Escape { .. } | State::Unicode { .. } => fault(at),
+                _ => Step::Taken,
+            };
+        }
+        match self.state {
+            State::Value => self.value(byte, at),
+            State::FirstItem if byte == b']' => self.close(at),
+            State::FirstItem => self.value(byte, at),
+            State::FirstKey if byte == b'}' => self.close(at),
+            State::FirstKey | State::Key if byte == b'"' => {
+                self.comma = None;
+                self.string_start = at;
+                self.state = State::String { key: true };
+                Step::Taken
+            }
+            State::Colon if byte == b':' => {
+                self.state = State::Value;
+                Step::Taken
+            }
+            State::AfterValue => self.after_value(byte, at),
+            State::Escape { key } => self.escape(key, byte, at),
+            State::Unicode { key, left } if byte.is_ascii_hexdigit() => {
+                self.state = if left == 1 { State::String { key } } else { State::Unicode { key, left: left - 1 } };
+                Step::Taken
+            }
+            State::Number(number) => match number.after(byte) {
+                Some(next) => {
+                    self.state = State::Number(next);
+                    Step::Taken
+                }
+                None if number.is_complete() => match self.value_ends(at) {
+                    Some(found) => Step::Report(found, false),
+                    None => Step::Again,
+                },
+                None => fault(at),
+            },
+            State::Literal(word, done) if word[usize::from(done)] == byte => {
+                if usize::from(done) + 1 < word.len() {
+                    self.state = State::Literal(word, done + 1);
+                    return Step::Taken;
+                }
+                self.value_ends(at + 1).map_or(Step::Taken, |found| Step::Report(found, true))
+            }
+            _ => fault(at),
+        }
+    }
+
+    fn value(&mut self, byte: u8, at: u64) -> Step {
+        let next = match byte {
+            b'{' => State::FirstKey,
+            b'[' => State::FirstItem,
+            b'"' => State::String { key: false },
+            b'-' => State::Number(Number::Minus),
+            b'0' => State::Number(Number::Zero),
+            b'1'..=b'9' => State::Number(Number::Integer),
+            b't' => State::Literal(b"true", 1),
+            b'f' => State::Literal(b"false", 1),
+            b'n' => State::Literal(b"null", 1),
+            _ => return fault(at),
+        };
+        if self.members && self.depth == 1 && self.kinds & 1 == 1 && !self.member_open {
+            self.member_open = true;
+            return Step::Report(LexStep::ValueStart(at), false);
+        }
+        if matches!(byte, b'{' | b'[') {
+            if self.depth == self.max_depth {
+                self.too_deep = true;
+                return fault(at);
+            }
+            self.depth += 1;
+            self.kinds = self.kinds << 1 | u128::from(byte == b'{');
+        }
+        self.comma = None;
+        self.string_start = at;
+        self.state = next;
+        Step::Taken
+    }
+
+    fn after_value(&mut self, byte: u8, at: u64) -> Step {
+        let object = self.kinds & 1 == 1;
+        match byte {
+            b',' => {
+                self.comma = Some(at);
+                self.state = if object { State::Key } else { State::Value };
+                Step::Taken
+            }
+            b'}' if object => self.close(at),
+            b']' if !object => self.close(at),
+            _ => fault(at),
+        }
+    }
+
+    fn close(&mut self, at: u64) -> Step {
+        self.depth -= 1;
+        self.kinds >>= 1;
+        self.value_ends(at + 1).map_or(Step::Taken, |found| Step::Report(found, true))
+    }
+
+    fn escape(&mut self, key: bool, byte: u8, at: u64) -> Step {
+        self.state = match byte {
+            b'u' => State::Unicode { key, left: 4 },
+            byte if is_short_escape(byte) => State::String { key },
+            _ => return fault(at),
+        };
+        Step::Taken
+    }
+}
+
+enum Step {
+    Taken,
+    /// The state changed; the byte is still to be read.
+    Again,
+    /// Something to say; whether the byte was taken.
+    Report(LexStep, bool),
+}
+
+fn fault(at: u64) -> Step {
+    Step::Report(LexStep::Fault(at), false)
+}
+
+fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lex(text: &str, chunk: usize) -> Vec<LexStep> {
+        let mut lexer = Lexer::of_members(120);
+        let (mut cursor, mut out) = (0, Vec::new());
+        for end in (chunk..text.len()).step_by(chunk).chain([text.len()]) {
+            loop {
+                let found = lexer.next(&text.as_bytes()[cursor as usize..end], &mut cursor);
+                if found == LexStep::More {
+                    break;
+                }
+                let over = matches!(found, LexStep::End(_) | LexStep::Fault(_));
+                out.push(found);
+                if over {
+                    return out;
+                }
+            }
+        }
+        out
+    }
+
+    #[test]
+    fn members_of_the_outermost_object_are_reported_at_any_chunking() {
+        let text = r#"{"a": [1, {"b": 2}], "c": -1.5e3 , "d": "x\"\u00e9"} rest"#;
+        let expected = [
+            LexStep::Key(1..4),
+            LexStep::ValueStart(6),
+            LexStep::ValueEnd(19),
+            LexStep::Key(21..24),
+            LexStep::ValueStart(26),
+            LexStep::ValueEnd(32),
+            LexStep::Key(35..38),
+            LexStep::ValueStart(40),
+            LexStep::ValueEnd(51),
+            LexStep::End(52),
+        ];
+        for chunk in 1..=text.len() {
+            assert_eq!(lex(text, chunk), expected, "chunk {chunk}");
+        }
+    }
+
+    #[test]
+    fn the_first_fault_is_named() {
+        for (text, at) in [
+            ("{'a': 1}", 1),
+            ("{\"a\" 1}", 5),
+            ("{\"a\": 1,}", 8),
+            ("[1,]", 3),
+            ("{\"a\": tru }", 9),
+            ("{\"a\": 01}", 7),
+            ("{\"a\": \"x\ny\"}", 8),
+            ("{\"a\": \"\\x\"}", 8),
+            ("{\"a\": \"\\u12g4\"}", 11),
+            ("[1}", 2),
+            ("{\"a\": -}", 7),
+        ] {
+            for chunk in [1, 2, text.len()] {
+                assert_eq!(lex(text, chunk).last(), Some(&LexStep::Fault(at)), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_comma_waits_for_its_next_token() {
+        let mut lexer = Lexer::new(120);
+        let mut cursor = 0;
+        assert_eq!(lexer.next(b"[1, ", &mut cursor), LexStep::More);
+        assert_eq!((cursor, lexer.safe(cursor)), (4, 2));
+        assert_eq!(lexer.next(b"2", &mut cursor), LexStep::More);
+        assert_eq!(lexer.safe(cursor), 5);
+    }
+
+    #[test]
+    fn nesting_is_counted_to_the_limit() {
+        let nested = |n: usize| "[".repeat(n) + &"]".repeat(n);
+        assert_eq!(lex(&nested(120), 7), [LexStep::End(240)]);
+        assert_eq!(lex(&nested(121), 7), [LexStep::Fault(120)]);
+    }
+}

@@ -1,0 +1,289 @@
+//! The tolerant lexer: finds the end of JSON that has a fault.
+//!
+//! It counts brackets outside strings. Strings may be in double, single or
+//! typographic quotes, or in quotes that are escaped, as in JSON that was
+//! escaped once more; comments are skipped. The value ends at depth zero or
+//! at the dialect's closer outside a string, whichever is first. After a raw
+//! line break inside a string nobody can say where strings end; from then on a
+//! line that begins with the closer ends the value.
+
+use super::window::{Match, Window, leading_space};
+
+/// Bytes that are looked at for a closer: none that is known is longer.
+const CLOSER_BYTES: usize = 64;
+
+/// What ends a damaged value from outside.
+pub(crate) trait Closer {
+    /// Whether `text` begins with the closer.
+    fn closes(&self, text: &str, line_start: bool, more: bool) -> Match<()>;
+}
+
+/// What the tolerant lexer came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LooseStep {
+    /// All decidable bytes were read; the value goes on.
+    More,
+    /// The brackets are balanced here.
+    Balanced(u64),
+    /// The dialect's closer begins here.
+    Closed(u64),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Plain,
+    /// Inside a string that this character ends.
+    String(char),
+    /// Inside a string between escaped quotes.
+    Escaped,
+    LineComment,
+    BlockComment,
+}
+
+/// The tolerant lexer; see the module.
+#[derive(Debug, Clone)]
+pub(crate) struct Loose {
+    mode: Mode,
+    depth: usize,
+    escaped: bool,
+    /// A raw line break was seen in a string.
+    line_rule: bool,
+    line_start: bool,
+    /// Last character that is not white space, outside strings.
+    last: char,
+    /// White space came before the cursor, outside strings.
+    spaced: bool,
+}
+
+impl Loose {
+    /// A lexer inside `depth` containers, perhaps in a string, behind the
+    /// character `last`, perhaps at a line's start.
+    pub(crate) fn new(depth: usize, in_string: bool, last: char, line_start: bool) -> Self {
+        let mode = if in_string { Mode::String('"') } else { Mode::Plain };
+        Loose {
+            mode,
+            depth,
+            escaped: false,
+            line_rule: false,
+            line_start: line_start && !in_string,
+            last,
+            spaced: true,
+        }
+    }
+
+    /// Whether only spaces stand between the last line break and the cursor.
+    pub(crate) fn at_line_start(&self) -> bool {
+        self.line_start
+    }
+
+    /// Reads on from `cursor`; moves `cursor` behind what was read.
+    pub(crate) fn next(&mut self, window: &Window<'_>, cursor: &mut u64, closer: &dyn Closer) -> LooseStep {
+        loop {
+            let rest = window.from(*cursor);
+            let Some(c) = rest.chars().next() else { return LooseStep::More };
+            if self.may_close(c) {
+                // Bounded, or a run of fence characters would be read anew with every chunk.
+                let (text, more) = window.candidate(*cursor, CLOSER_BYTES);
+                match closer.closes(text, self.line_start, more) {
+                    Match::Yes(()) => return LooseStep::Closed(*cursor),
+                    Match::Undecided => return LooseStep::More,
+                    Match::No => {}
+                }
+            }
+            let indent = self.line_start && matches!(c, ' ' | '\t' | '\r') && !self.escaped;
+            let taken = match self.mode {
+                // Bytewise up to where a closer may begin.
+                _ if indent => Some(1),
+                Mode::String(end) => Some(self.string(rest, c, end)),
+                Mode::Escaped => self.escaped_string(rest, c, window.more),
+                Mode::LineComment => Some(self.line_comment(rest, c)),
+                Mode::BlockComment => self.block_comment(rest, window.more),
+                Mode::Plain => self.plain(rest, c, window.more),
+            };
+            let Some(taken) = taken else { return LooseStep::More };
+            self.note_line(&rest[..taken]);
+            *cursor += taken as u64;
+            if self.depth == 0 && self.mode == Mode::Plain && matches!(c, '}' | ']') {
+                return LooseStep::Balanced(*cursor);
+            }
+        }
+    }
+
+    /// Whether a closer may begin at this character: anywhere outside strings,
+    /// and at a line's start once strings cannot be trusted.
+    fn may_close(&self, c: char) -> bool {
+        let candidate = matches!(c, '<' | '[') || (self.line_start && !c.is_whitespace());
+        let outside = !matches!(self.mode, Mode::String(_) | Mode::Escaped);
+        candidate && (outside || (self.line_rule && self.line_start))
+    }
+
+    fn string(&mut self, rest: &str, c: char, end: char) -> usize {
+        if self.escaped {
+            self.escaped = false;
+            self.line_rule |= c == '\n';
+            return c.len_utf8();
+        }
+        match c {
+            '\\' => self.escaped = true,
+            '\n' => self.line_rule = true,
+            _ if c == end || (end == '”' && c == '"') || (end == '’' && c == '\'') => self.string_ends(),
+            _ => return plain_bytes(rest, end).max(c.len_utf8()),
+        }
+        c.len_utf8()
+    }
+
+    fn string_ends(&mut self) {
+        self.mode = Mode::Plain;
+        self.last = '"';
+        self.spaced = false;
+    }
+
+    /// Reads one character of a string that `\"` ends, in both levels of escapes.
+    /// `None`: the next byte is needed.
+    fn escaped_string(&mut self, rest: &str, c: char, more: bool) -> Option<usize> {
+        self.line_rule |= c == '\n';
+        if c != '\\' {
+            self.escaped = false;
+            return Some(rest.find(['\\', '\n']).unwrap_or(rest.len()).max(c.len_utf8()));
+        }
+        let Some(inner) = rest[1..].chars().next() else { return if more { None } else { Some(1) } };
+        if inner == '"' && !self.escaped {
+            self.string_ends();
+        }
+        self.escaped = !self.escaped && inner == '\\';
+        self.line_rule |= inner == '\n';
+        Some(1 + inner.len_utf8())
+    }
+
+    /// Whether a string in single quotes may begin here: nothing else fits.
+    fn at_value(&self) -> bool {
+        matches!(self.last, '{' | '[' | ',' | ':' | '(' | '=' | '，' | '：')
+    }
+
+    /// `None`: the next byte is needed.
+    fn plain(&mut self, rest: &str, c: char, more: bool) -> Option<usize> {
+        match c {
+            '{' | '[' => self.depth += 1,
+            '}' | ']' => self.depth = self.depth.saturating_sub(1),
+            '"' => self.mode = Mode::String('"'),
+            '“' | '„' => self.mode = Mode::String('”'),
+            '”' if self.at_value() => self.mode = Mode::String('”'),
+            '‘' | '’' if self.at_value() => self.mode = Mode::String('’'),
+            '\'' if self.at_value() => self.mode = Mode::String('\''),
+            '/' | '#' | '\\' if rest.len() == 1 && more => return None,
+            '\\' if rest.starts_with("\\\"") => {
+                self.mode = Mode::Escaped;
+                return Some(2);
+            }
+            // A colour is no comment, nor is the end of a word.
+            '#' if self.spaced && rest[1..].starts_with([' ', '\t', '#', '\n']) => {
+                self.mode = Mode::LineComment;
+                return Some(1);
+            }
+            '/' if rest.starts_with("/*") => {
+                self.mode = Mode::BlockComment;
+                return Some(2);
+            }
+            // `https://` without quotes is no comment.
+            '/' if rest.starts_with("//") && self.last != ':' => {
+                self.mode = Mode::LineComment;
+                return Some(2);
+            }
+            _ => {}
+        }
+        self.spaced = c.is_whitespace();
+        if !self.spaced {
+            self.last = c;
+        }
+        Some(c.len_utf8())
+    }
+
+    fn line_comment(&mut self, rest: &str, c: char) -> usize {
+        if c == '\n' {
+            self.mode = Mode::Plain;
+        }
+        rest.find(['<', '[', '\n']).unwrap_or(rest.len()).max(c.len_utf8())
+    }
+
+    /// `None`: the next byte is needed.
+    fn block_comment(&mut self, rest: &str, more: bool) -> Option<usize> {
+        if rest.starts_with("*/") {
+            self.mode = Mode::Plain;
+            return Some(2);
+        }
+        if rest == "*" && more {
+            return None;
+        }
+        Some(rest.find(['*', '<', '[', '\n']).unwrap_or(rest.len()).max(rest.chars().next().map_or(0, char::len_utf8)))
+    }
+
+    fn note_line(&mut self, taken: &str) {
+        match memchr::memrchr(b'\n', taken.as_bytes()) {
+            Some(newline) => self.line_start = leading_space(&taken[newline..]) == taken.len() - newline,
+            None => self.line_start &= leading_space(taken) == taken.len(),
+        }
+    }
+}
+
+/// Bytes up to the next one that matters inside a string that `end` ends.
+fn plain_bytes(rest: &str, end: char) -> usize {
+    rest.find(['\\', '\n', end, '"', '\'']).unwrap_or(rest.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Tag;
+
+    impl Closer for Tag {
+        fn closes(&self, text: &str, _: bool, more: bool) -> Match<()> {
+            crate::json::window::begins(text, "</end>", more)
+        }
+    }
+
+    fn run(text: &str, chunk: usize) -> LooseStep {
+        let mut loose = Loose::new(0, false, ':', false);
+        let mut cursor = 0;
+        let ends = text.char_indices().map(|(i, _)| i).filter(|i| *i > 0 && i % chunk == 0).chain([text.len()]);
+        for end in ends {
+            let window = Window { text: &text[..end], base: 0, more: end < text.len() };
+            let step = loose.next(&window, &mut cursor, &Tag);
+            if step != LooseStep::More {
+                return step;
+            }
+        }
+        LooseStep::More
+    }
+
+    #[test]
+    fn the_end_is_found_at_any_chunking() {
+        for (text, expected) in [
+            ("{'a': '}'} x", LooseStep::Balanced(10)),
+            ("{“a”: “}”} x", LooseStep::Balanced("{“a”: “}”}".len() as u64)),
+            ("{a: 1 /* } */ } x", LooseStep::Balanced(15)),
+            ("{a: 1 // }\n} x", LooseStep::Balanced(12)),
+            ("{u: http://x} x", LooseStep::Balanced(13)),
+            ("{a: 1 # }\n} x", LooseStep::Balanced(11)),
+            ("{a: #fff} x", LooseStep::Balanced(9)),
+            ("{a: C# } x", LooseStep::Balanced(8)),
+            ("{‘a’：‘}’} x", LooseStep::Balanced("{‘a’：‘}’}".len() as u64)),
+            ("{”a”：”}”} x", LooseStep::Balanced("{”a”：”}”}".len() as u64)),
+            (r#"{\"a\": \"}\"} x"#, LooseStep::Balanced(14)),
+            (r#"{\"a\": \"\\\"}\\n\"} x"#, LooseStep::Balanced(21)),
+            (r#"{\"a\": \"\\\\\"} x"#, LooseStep::Balanced(17)),
+            ("{\"a\": \"</end>\" } x", LooseStep::Balanced(16)),
+            ("{a: it's </end>", LooseStep::Closed(9)),
+            ("{\"a\": \"x\ny </end> z\n</end>", LooseStep::Closed(20)),
+            ("{\"a\": \"x\n  </end>", LooseStep::Closed(11)),
+            ("{\"a\": \"x\n\r \r</end>", LooseStep::Closed(12)),
+            ("{\"a\": 1 /* x\n\r</end>", LooseStep::Closed(14)),
+            ("{\"a\": \"x\\\"}", LooseStep::More),
+            ("plain </end>", LooseStep::Closed(6)),
+        ] {
+            for chunk in 1..=text.len() {
+                assert_eq!(run(text, chunk), expected, "{text:?} by {chunk}");
+            }
+        }
+    }
+}

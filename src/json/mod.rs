@@ -1,0 +1,49 @@
+//! JSON that arrives in pieces: where it ends, what is wrong with it, what it says.
+//!
+//! In comes the text of a call's arguments as the model streams it; out go the place
+//! where the value ends, how far its text may be handed on as a preview, and in the
+//! end the value itself, exact, with every fix named. What a call is, which tag closes
+//! it and what its schema wants is known to others (`parse`, `validate`).
+//!
+//! ```text
+//! chunk ─▶ Window ─▶ Lexer ─── valid so far: members, previews, the end
+//!                      │ first fault
+//!                      ▼
+//!                    Loose ─── only the end: brackets balanced, or a Closer
+//!                      │
+//!                      ▼ what stands behind it: Trailing
+//! whole text ─▶ read ─▶ strict ─── value, digits kept or said to be lost
+//!                  └──▶ repair ─── mended text, Repairs ─▶ strict
+//! ```
+//!
+//! | file | what |
+//! |---|---|
+//! | `window` | the piece of the stream that is at hand; answers that may have to wait for more |
+//! | `bytes` | many bytes at once, in safe code |
+//! | `lexer`, `loose` | the strict lexer, and the tolerant one that takes over at the first fault |
+//! | `trailing` | what stands behind a value and may belong inside |
+//! | `value` | whole text to value: strictly, else mended |
+//! | `strict`, `decimal` | nothing dropped: no key twice, every digit counted |
+//! | `escape` | text as it stands in a string |
+//! | `literal` | a text that spells a value, for schemas that want one |
+//! | `repair/` | mending, each fix with its name |
+
+pub(crate) mod bytes;
+mod decimal;
+mod escape;
+mod lexer;
+#[cfg(feature = "validate")]
+pub(crate) mod literal;
+mod loose;
+mod repair;
+mod strict;
+mod trailing;
+mod value;
+pub(crate) mod window;
+
+pub(crate) use escape::{Special, escaped, is_short_escape, push_escaped};
+pub(crate) use lexer::{LexStep, Lexer};
+pub(crate) use loose::{Closer, Loose, LooseStep};
+pub use repair::Repair;
+pub(crate) use trailing::Trailing;
+pub(crate) use value::read;

@@ -1,0 +1,73 @@
+//! What stands further on, looked at without taking it.
+//!
+//! Nothing looks further than [`FAR`] bytes, so that the pass stays linear.
+
+use super::pass::{comment, is_space};
+use super::{quotes, words};
+use crate::json::window::floor_boundary;
+
+/// Bytes of white space and comments, or of a key, that are looked at.
+const FAR: usize = 1024;
+
+/// The place behind white space and comments, and whether there was a line
+/// break; `None` where they go on too far.
+pub(super) fn behind_gap(text: &str, from: usize) -> Option<(usize, bool)> {
+    let (mut at, mut line_break) = (from, false);
+    let end = floor_boundary(text, from + FAR);
+    let near = &text[..end];
+    while let Some(c) = near[at..].chars().next() {
+        match c {
+            '/' | '#' => match comment(&near[at..]) {
+                Some(length) => at += length,
+                None => return Some((at, line_break)),
+            },
+            c if is_space(c) => {
+                line_break |= c == '\n';
+                at += c.len_utf8();
+            }
+            _ => return Some((at, line_break)),
+        }
+    }
+    (end == text.len()).then_some((at, line_break))
+}
+
+/// The character at a place.
+pub(super) fn char_at(text: &str, at: usize) -> Option<char> {
+    text[at..].chars().next()
+}
+
+/// Whether a key and its colon begin at `at`.
+pub(super) fn key_at(text: &str, at: usize) -> bool {
+    let near = &text[at..floor_boundary(text, at + FAR)];
+    let Some(first) = near.chars().next() else { return false };
+    let length = if quotes::opens(first) {
+        // The key's own escapes end nothing.
+        let mut escaped = false;
+        let close = near.char_indices().skip(1).find(|(_, c)| {
+            let found = !escaped && (quotes::closes(first, *c) || *c == '\n');
+            escaped = !escaped && *c == '\\';
+            found
+        });
+        match close {
+            Some((end, c)) if c != '\n' => end + c.len_utf8(),
+            _ => return false,
+        }
+    } else {
+        words::key_length(near)
+    };
+    let colon = |at| matches!(char_at(text, at), Some(':' | '：'));
+    length > 0 && behind_gap(text, at + length).is_some_and(|(at, _)| colon(at))
+}
+
+/// Whether a whole value begins at `at`: a bracket, a string, or a word that a
+/// comma or the array's end follows.
+pub(super) fn value_at(text: &str, at: usize) -> bool {
+    let Some(first) = char_at(text, at) else { return false };
+    if quotes::opens(first) || matches!(first, '{' | '[' | '(') {
+        return true;
+    }
+    let length = words::length(&text[at..floor_boundary(text, at + FAR)]);
+    let ends = |at| matches!(char_at(text, at), Some(',' | '，' | ']' | ')'));
+    words::read(&text[at..at + length]).is_some()
+        && behind_gap(text, at + length).is_some_and(|(at, line_break)| line_break || ends(at))
+}

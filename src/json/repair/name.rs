@@ -1,0 +1,217 @@
+//! The names of all that may be mended in a call, so that nothing is mended unsaid.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Something that was mended in a call. Nothing is mended without one.
+///
+/// Serialised as its [`Display`](fmt::Display) form: a snake-case word, for
+/// some followed by a colon and a place or a name (`coerced:/days`).
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Repair {
+    /// A code fence around the arguments was taken off.
+    Fence,
+    /// Text around an answer's JSON was left out.
+    Prose,
+    /// A CDATA section around a value was unwrapped.
+    Cdata,
+    /// XML entities were decoded.
+    Entities,
+    /// The whole JSON text was escaped once more, as if in a string (`{\"a\": 1}`).
+    EscapedJson,
+    /// Raw control characters in strings were escaped.
+    ControlCharacters,
+    /// Backslashes that begin no JSON escape were doubled, or dropped before an apostrophe.
+    Backslashes,
+    /// Strings in single or typographic quotes.
+    Quotes,
+    /// Quotation marks inside a string were escaped.
+    InnerQuotes,
+    /// Commas before a closing bracket were dropped.
+    TrailingComma,
+    /// A comma was missing between two members or items.
+    MissingComma,
+    /// Commas before the first member or after another comma were dropped.
+    ExtraComma,
+    /// A colon was missing between a key and its value.
+    MissingColon,
+    /// Full-width colons and commas outside strings.
+    FullWidth,
+    /// Spaces that JSON does not know, outside strings.
+    WhiteSpace,
+    /// `True`, `False`, `None` in any case, or a tuple.
+    PythonLiterals,
+    /// Numbers in a form that JSON does not know (`.5`, `5.`, `+5`, `1_000`).
+    NumberForm,
+    /// Comments were dropped.
+    Comments,
+    /// Keys without quotes.
+    UnquotedKeys,
+    /// Strings without quotes.
+    UnquotedValues,
+    /// A call's names were escaped as Markdown does it (`get\_weather`), and so were its texts.
+    MarkdownEscapes,
+    /// Closing tags were missing after a complete call.
+    MissingClose,
+    /// The closing tag is missing because a declared stop string took it.
+    StopSequence,
+    /// The arguments stood beside the tool's name, without a key of their own.
+    FlatArguments,
+    /// A number was read with fewer digits than were written.
+    NumberPrecision,
+    /// The server was missing or unknown, and one server has the tool.
+    ServerResolved,
+    /// The name was written otherwise; this is how. See [`Catalog::resolve`](crate::tools::Catalog::resolve).
+    NameMatched(String),
+    /// Another key stood for the dialect's own (`name` for `tool_name`).
+    KeyAlias(String),
+    /// A value was read as the type its schema wants; the place is a JSON Pointer.
+    Coerced(String),
+    /// Text held the value as JSON: an object or array, or text once more. The
+    /// place is a JSON Pointer.
+    UnwrappedString(String),
+    /// An array held the one value that its schema wants there.
+    UnwrappedArray(String),
+    /// A single value was made an array, which its schema wants there.
+    WrappedInArray(String),
+    /// A key was written in another case or style than the schema's; the place
+    /// is that of the key as it was written.
+    KeyRenamed(String),
+    /// Another repair, by its word.
+    Other(String),
+}
+
+/// The repairs that are one word, both ways.
+macro_rules! repair_words {
+    ($($word:literal => $repair:ident),+ $(,)?) => {
+        impl Repair {
+            /// Its word; `None` for one that holds a name, a place or a word.
+            fn word(&self) -> Option<&'static str> {
+                match self {
+                    $(Repair::$repair => Some($word),)+
+                    Repair::NameMatched(_)
+                    | Repair::KeyAlias(_)
+                    | Repair::Coerced(_)
+                    | Repair::UnwrappedString(_)
+                    | Repair::UnwrappedArray(_)
+                    | Repair::WrappedInArray(_)
+                    | Repair::KeyRenamed(_)
+                    | Repair::Other(_) => None,
+                }
+            }
+
+            fn of_word(word: &str) -> Option<Repair> {
+                match word {
+                    $($word => Some(Repair::$repair),)+
+                    _ => None,
+                }
+            }
+        }
+
+        #[cfg(test)]
+        const REPAIR_WORDS: &[&str] = &[$($word),+];
+    };
+}
+
+repair_words!(
+    "fence" => Fence,
+    "prose" => Prose,
+    "cdata" => Cdata,
+    "entities" => Entities,
+    "escaped_json" => EscapedJson,
+    "control_characters" => ControlCharacters,
+    "backslashes" => Backslashes,
+    "quotes" => Quotes,
+    "inner_quotes" => InnerQuotes,
+    "trailing_comma" => TrailingComma,
+    "missing_comma" => MissingComma,
+    "extra_comma" => ExtraComma,
+    "missing_colon" => MissingColon,
+    "full_width" => FullWidth,
+    "white_space" => WhiteSpace,
+    "python_literals" => PythonLiterals,
+    "number_form" => NumberForm,
+    "comments" => Comments,
+    "unquoted_keys" => UnquotedKeys,
+    "unquoted_values" => UnquotedValues,
+    "markdown_escapes" => MarkdownEscapes,
+    "missing_close" => MissingClose,
+    "stop_sequence" => StopSequence,
+    "flat_arguments" => FlatArguments,
+    "number_precision" => NumberPrecision,
+    "server_resolved" => ServerResolved,
+);
+
+impl fmt::Display for Repair {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Repair::NameMatched(name) => write!(f, "name_matched:{name}"),
+            Repair::KeyAlias(key) => write!(f, "key_alias:{key}"),
+            Repair::Coerced(place) => write!(f, "coerced:{place}"),
+            Repair::UnwrappedString(place) => write!(f, "unwrapped_string:{place}"),
+            Repair::UnwrappedArray(place) => write!(f, "unwrapped_array:{place}"),
+            Repair::WrappedInArray(place) => write!(f, "wrapped_in_array:{place}"),
+            Repair::KeyRenamed(place) => write!(f, "key_renamed:{place}"),
+            Repair::Other(word) => f.write_str(word),
+            plain => f.write_str(plain.word().unwrap_or_default()),
+        }
+    }
+}
+
+impl From<&str> for Repair {
+    fn from(word: &str) -> Self {
+        match word.split_once(':') {
+            Some(("name_matched", name)) => Repair::NameMatched(name.to_owned()),
+            Some(("key_alias", key)) => Repair::KeyAlias(key.to_owned()),
+            Some(("coerced", place)) => Repair::Coerced(place.to_owned()),
+            Some(("unwrapped_string", place)) => Repair::UnwrappedString(place.to_owned()),
+            Some(("unwrapped_array", place)) => Repair::UnwrappedArray(place.to_owned()),
+            Some(("wrapped_in_array", place)) => Repair::WrappedInArray(place.to_owned()),
+            Some(("key_renamed", place)) => Repair::KeyRenamed(place.to_owned()),
+            _ => Repair::of_word(word).unwrap_or_else(|| Repair::Other(word.to_owned())),
+        }
+    }
+}
+
+#[cfg(feature = "typed")]
+impl schemars::JsonSchema for Repair {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Repair".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": "string", "description": "Something that was mended: a word, for some followed by a colon and a place or a name (`coerced:/days`)." })
+    }
+}
+
+impl Serialize for Repair {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Repair {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let word = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+        Ok(Repair::from(word.as_ref()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_repair_is_read_as_it_is_written_and_documented() {
+        let named = ["name_matched:a.b", "key_alias:name", "coerced:/days", "ignored_key:x"];
+        for word in REPAIR_WORDS.iter().chain(&named) {
+            assert_eq!(Repair::from(*word).to_string(), *word);
+            let row = word.split(':').next().unwrap_or_default();
+            let documented =
+                include_str!("../../../docs/parser.md").lines().any(|line| line.starts_with(&format!("| `{row}")));
+            assert!(documented || *word == "prose", "{word} is missing in docs/parser.md");
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! JSON as it is defined, and nothing dropped on the way.
+
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde_json::map::Entry;
+use serde_json::{Map, Number, Value};
+
+use super::decimal;
+
+/// Reads `text` as one JSON value, and says whether a number in it lost digits.
+///
+/// # Errors
+/// It is not JSON, it is nested deeper than `serde_json` reads, or an object has
+/// a key twice: one of the two values would be dropped.
+pub(crate) fn strict(text: &str) -> Result<(Value, bool), serde_json::Error> {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let mut seed = Strict { floats: false };
+    let value = (&mut seed).deserialize(&mut deserializer)?;
+    deserializer.end()?;
+    Ok((value, seed.floats && decimal::numbers(text).any(decimal::loses_digits)))
+}
+
+struct Strict {
+    /// A number was read as floating point.
+    floats: bool,
+}
+
+impl<'de> DeserializeSeed<'de> for &mut Strict {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for &mut Strict {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(Value::Number(value.into()))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(Value::Number(value.into()))
+    }
+
+    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Value, E> {
+        self.floats = true;
+        Number::from_f64(value).map(Value::Number).ok_or_else(|| E::custom("number out of range"))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(Value::String(value.to_owned()))
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+        Ok(Value::String(value))
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut array = Vec::new();
+        while let Some(item) = items.next_element_seed(&mut *self)? {
+            array.push(item);
+        }
+        Ok(Value::Array(array))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
+        let mut object = Map::new();
+        while let Some(key) = members.next_key::<String>()? {
+            let value = members.next_value_seed(&mut *self)?;
+            match object.entry(key) {
+                Entry::Vacant(free) => free.insert(value),
+                Entry::Occupied(taken) => {
+                    return Err(A::Error::custom(format!("the key {:?} stands twice in one object", taken.key())));
+                }
+            };
+        }
+        Ok(Value::Object(object))
+    }
+}

@@ -1,0 +1,149 @@
+//! What stands behind a JSON value, and whether it may belong inside.
+
+use super::repair::{closes_string, opens_string};
+use super::window::{Match, begins, leading_space};
+
+/// What was seen behind a value.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Trailing {
+    /// A bracket that nothing opened (fixture `members_behind/type_marker_bracket_too_many`).
+    pub(crate) surplus: bool,
+    /// A word or a key, with nothing but brackets between: what may be left of a key whose first
+    /// quote is missing, or the rest of a word (`key_without_its_first_quote`, `split_word`).
+    pub(crate) glued: bool,
+    /// Digits that a bracket or a further key follows, with nothing but brackets before them: the
+    /// rest of a number (`split_number`); other digits are prose (`digits_of_prose`).
+    pub(crate) digits: bool,
+    /// A further member: the value's last bracket stands too early (`hermes`, `use_mcp_tool`).
+    pub(crate) member: bool,
+    /// A further object (`arguments/two_objects`).
+    pub(crate) object: bool,
+}
+
+impl Trailing {
+    /// What `text` begins with, right behind a value. Undecided while it may yet become a member.
+    pub(crate) fn of(text: &str, more: bool) -> Match<Self> {
+        let glues = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '"' | '“' | '”' | '&' | '\\');
+        // What was put between a word and its rest may be more than one bracket (`torn_word`).
+        let behind = text.trim_start_matches(['}', ']']);
+        let glued = behind.starts_with(glues);
+        let surplus = text[leading_space(text)..].starts_with(['}', ']']);
+        match (member(text, more), digits(behind, more), object(text, more)) {
+            (Match::Undecided, ..) | (_, Match::Undecided, _) | (.., Match::Undecided) => Match::Undecided,
+            (member, digits, object) => Match::Yes(Trailing {
+                surplus,
+                glued,
+                digits: digits == Match::Yes(()),
+                member: member == Match::Yes(()),
+                object: object == Match::Yes(()),
+            }),
+        }
+    }
+}
+
+/// Whether an object follows, behind a comma or not.
+fn object(text: &str, more: bool) -> Match<()> {
+    let text = &text[leading_space(text)..];
+    let text = text.strip_prefix([',', ';', '，', '；']).unwrap_or(text);
+    begins(&text[leading_space(text)..], "{", more)
+}
+
+/// Whether digits follow, and behind them a bracket or a comma and a quotation mark.
+fn digits(text: &str, more: bool) -> Match<()> {
+    let unknown = if more { Match::Undecided } else { Match::No };
+    let behind = text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let behind = if text.starts_with(|c: char| c.is_ascii_digit()) { behind.trim_start() } else { return Match::No };
+    match behind.strip_prefix([',', '}', ']']) {
+        Some(key) if behind.starts_with(',') => match key.trim_start().chars().next() {
+            Some(open) if opens_string(open) => Match::Yes(()),
+            Some(_) => Match::No,
+            None => unknown,
+        },
+        Some(_) => Match::Yes(()),
+        None if behind.is_empty() => unknown,
+        None => Match::No,
+    }
+}
+
+/// What begins a key in text that is escaped once more (`escaped_once_more`, `entities`).
+const ESCAPED_QUOTES: [&str; 2] = ["\\\"", "&quot;"];
+
+/// Whether a key in quotes follows, behind closing brackets or not: with a comma before it or a
+/// colon behind it. Another text in quotes may be prose.
+fn member(text: &str, more: bool) -> Match<()> {
+    let unknown = if more { Match::Undecided } else { Match::No };
+    let text = text.trim_start_matches([' ', '\t', '\r', '\n', '}', ']']);
+    let behind_comma = text.strip_prefix([',', '，']);
+    let text = behind_comma.unwrap_or(text);
+    let text = &text[leading_space(text)..];
+    let Some(open) = text.chars().next() else { return unknown };
+    if !opens_string(open) {
+        let escaped = ESCAPED_QUOTES.into_iter().filter(|_| behind_comma.is_some());
+        return Match::any(escaped.map(|quote| begins(text, quote, more)));
+    }
+    if behind_comma.is_some() {
+        return Match::Yes(());
+    }
+    let key = &text[open.len_utf8()..];
+    let end = key.find(|c| c == '\n' || closes_string(open, c));
+    let Some((end, close)) = end.and_then(|end| Some((end, key[end..].chars().next()?))) else { return unknown };
+    let colon = key[end + close.len_utf8()..].trim_start_matches([' ', '\t']);
+    match colon.chars().next() {
+        _ if close == '\n' => Match::No,
+        Some(':' | '：') => Match::Yes(()),
+        Some(_) => Match::No,
+        None => unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_go_on_with_a_number_where_the_json_goes_on_behind_them() {
+        for text in ["14}", "1.5 ]", "4, \"b\": 1"] {
+            assert_eq!(digits(text, false), Match::Yes(()), "{text}");
+        }
+        for text in ["", "x}", "1 < 2", "2, then 3", " 14}", "14"] {
+            assert_eq!(digits(text, false), Match::No, "{text}");
+        }
+        for text in ["14", "1, "] {
+            assert_eq!(digits(text, true), Match::Undecided, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_key_behind_a_value_is_a_member_and_quoted_prose_is_not() {
+        for text in [
+            r#", \"b\": 1}"#,
+            ",&quot;b",
+            r#""b": 1}"#,
+            r#", "b": 1}"#,
+            "}\n \"b\" :1",
+            r#"]}, "b"#,
+            "'b': 1",
+            "“b”：1",
+        ] {
+            assert_eq!(member(text, false), Match::Yes(()), "{text}");
+        }
+        for text in [
+            "",
+            "}}",
+            "\"b\"",
+            "\"So be it\", he said",
+            "\"b\n\": 1",
+            ", {\"a\": 1}",
+            "&quot;b",
+            ", \\n",
+            "b: 1",
+            "; \"b\": 1",
+            "'''\n",
+        ] {
+            assert_eq!(member(text, false), Match::No, "{text}");
+        }
+        for text in ["", ", &quo", ",\\", " }", ",", ", ", "\"b", "\"b\"", "\"b\" "] {
+            assert_eq!(member(text, true), Match::Undecided, "{text}");
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! What comes back: deltas, what they cost, why they ended.
+
+use serde::{Deserialize, Serialize};
+
+/// Channel on which a piece of a model's answer arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum DeltaKind {
+    /// The answer's text (`content`), which may hold think tags.
+    Content,
+    /// A separate reasoning field (`reasoning_content`, `reasoning`).
+    Reasoning,
+}
+
+/// A piece of a model's streamed answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Delta {
+    /// Channel.
+    pub kind: DeltaKind,
+    /// Text; any length, cut anywhere between characters.
+    pub text: String,
+}
+
+impl Delta {
+    /// A piece of the answer's text.
+    pub fn content(text: impl Into<String>) -> Self {
+        Delta { kind: DeltaKind::Content, text: text.into() }
+    }
+
+    /// A piece of a separate reasoning field.
+    pub fn reasoning(text: impl Into<String>) -> Self {
+        Delta { kind: DeltaKind::Reasoning, text: text.into() }
+    }
+}
+
+/// Tokens of a request and its answer, as the endpoint counts them.
+/// `prompt_tokens` of most endpoints include the cached ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct Usage {
+    /// Tokens of the request.
+    pub prompt_tokens: u64,
+    /// Tokens of the answer, reasoning included.
+    pub completion_tokens: u64,
+    /// Tokens of the reasoning, where somebody counts them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reasoning_tokens: Option<u64>,
+    /// Tokens of the request that the endpoint had cached, where it says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cached_tokens: Option<u64>,
+    /// Request and answer are our own count: the endpoint reported none.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub estimated: bool,
+    /// So are the tokens of the reasoning, or their share of the answer's.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub reasoning_estimated: bool,
+}
+
+impl Usage {
+    /// The sum of two.
+    #[must_use]
+    pub fn plus(self, other: Usage) -> Usage {
+        Usage {
+            prompt_tokens: self.prompt_tokens + other.prompt_tokens,
+            completion_tokens: self.completion_tokens + other.completion_tokens,
+            reasoning_tokens: either(self.reasoning_tokens, other.reasoning_tokens),
+            cached_tokens: either(self.cached_tokens, other.cached_tokens),
+            estimated: self.estimated || other.estimated,
+            reasoning_estimated: self.reasoning_estimated || other.reasoning_estimated,
+        }
+    }
+}
+
+/// The sum of what is known.
+fn either(a: Option<u64>, b: Option<u64>) -> Option<u64> {
+    if a.is_none() && b.is_none() { None } else { Some(a.unwrap_or(0) + b.unwrap_or(0)) }
+}
+
+/// Why a model stopped.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum FinishReason {
+    /// It was done.
+    #[default]
+    Stop,
+    /// The output limit was hit.
+    Length,
+    /// It made native tool calls.
+    ToolCalls,
+    /// Something else, in the endpoint's own word.
+    Other(String),
+}
+
+impl FinishReason {
+    /// Whether the answer was ended by the model itself.
+    pub fn is_normal(&self) -> bool {
+        matches!(self, FinishReason::Stop | FinishReason::ToolCalls)
+    }
+
+    /// The word that OpenAI-compatible endpoints use.
+    pub fn as_str(&self) -> &str {
+        match self {
+            FinishReason::Stop => "stop",
+            FinishReason::Length => "length",
+            FinishReason::ToolCalls => "tool_calls",
+            FinishReason::Other(word) => word,
+        }
+    }
+}
+
+impl From<&str> for FinishReason {
+    fn from(word: &str) -> Self {
+        match word {
+            "stop" => FinishReason::Stop,
+            "length" => FinishReason::Length,
+            "tool_calls" => FinishReason::ToolCalls,
+            other => FinishReason::Other(other.to_owned()),
+        }
+    }
+}
+
+impl Serialize for FinishReason {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for FinishReason {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let word = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+        Ok(FinishReason::from(word.as_ref()))
+    }
+}
+
+#[cfg(feature = "typed")]
+impl schemars::JsonSchema for FinishReason {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "FinishReason".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": "string", "description": "Why a model stopped: `stop`, `length`, `tool_calls`, or a word of the endpoint's own." })
+    }
+}

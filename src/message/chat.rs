@@ -1,0 +1,88 @@
+//! Messages of a request, and the calls in them.
+
+use serde::{Deserialize, Serialize};
+
+/// Who speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Role {
+    /// Instructions of the program.
+    System,
+    /// The person, or results of tools.
+    User,
+    /// The model.
+    Assistant,
+    /// A tool: the result of a native call. Only in requests that carry tools.
+    Tool,
+}
+
+/// One message of a request.
+///
+/// A model without tool calling sees plain text, and `calls`, `call_id` and
+/// `reasoning` are empty. In a request that carries tools the model's messages
+/// hold their calls, and a message of the role `tool` answers each.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Message {
+    /// Who speaks.
+    pub role: Role,
+    /// What is said.
+    pub content: String,
+    /// Calls that an assistant message makes, each with an id.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<NativeCall>,
+    /// The call that a tool message answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call_id: Option<String>,
+    /// What the model thought before its calls, for endpoints that want it back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<String>,
+}
+
+impl Message {
+    /// A message of plain text.
+    pub fn new(role: Role, content: impl Into<String>) -> Self {
+        Message { role, content: content.into(), calls: Vec::new(), call_id: None, reasoning: None }
+    }
+
+    /// A system message.
+    pub fn system(content: impl Into<String>) -> Self {
+        Message::new(Role::System, content)
+    }
+
+    /// A user message.
+    pub fn user(content: impl Into<String>) -> Self {
+        Message::new(Role::User, content)
+    }
+
+    /// An assistant message.
+    pub fn assistant(content: impl Into<String>) -> Self {
+        Message::new(Role::Assistant, content)
+    }
+
+    /// The result of the call `id`.
+    pub fn tool(id: impl Into<String>, content: impl Into<String>) -> Self {
+        Message { call_id: Some(id.into()), ..Message::new(Role::Tool, content) }
+    }
+
+    /// Sets an assistant message's calls.
+    #[must_use]
+    pub fn with_calls(mut self, calls: Vec<NativeCall>) -> Self {
+        self.calls = calls;
+        self
+    }
+}
+
+/// A call that the endpoint reported in its own field (`tool_calls`, `tool_use`).
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
+pub struct NativeCall {
+    /// The endpoint's identifier.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// Name of the tool, as the endpoint knows it.
+    pub name: String,
+    /// The arguments' JSON text.
+    pub arguments: String,
+}

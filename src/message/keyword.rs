@@ -1,0 +1,47 @@
+//! Enums whose values have a word each: on the command line, in files and in recordings.
+
+/// A word that stands for none of a type's values.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("expected {what}: one of {}, found {found:?}", expected.join(", "))]
+#[non_exhaustive]
+pub struct UnknownKeyword {
+    /// What was expected, in words.
+    pub what: &'static str,
+    /// The words that are known.
+    pub expected: &'static [&'static str],
+    /// The word that was found.
+    pub found: String,
+}
+
+impl UnknownKeyword {
+    pub(crate) fn new(what: &'static str, expected: &'static [&'static str], found: &str) -> Self {
+        UnknownKeyword { what, expected, found: found.to_owned() }
+    }
+}
+
+/// Gives an enum its words: `as_str`, `Display` and `FromStr`.
+macro_rules! keyword_enum {
+    ($type:ty, $what:literal, $($word:literal => $value:path),+ $(,)?) => {
+        impl $type {
+            /// The keyword used on the command line and in recordings.
+            pub fn as_str(self) -> &'static str {
+                match self { $($value => $word),+ }
+            }
+        }
+        impl std::fmt::Display for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.as_str())
+            }
+        }
+        impl std::str::FromStr for $type {
+            type Err = $crate::message::UnknownKeyword;
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                match text {
+                    $($word => Ok($value),)+
+                    _ => Err($crate::message::UnknownKeyword::new($what, &[$($word),+], text)),
+                }
+            }
+        }
+    };
+}
+pub(crate) use keyword_enum;

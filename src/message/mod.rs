@@ -1,0 +1,16 @@
+//! What goes to a model and how its answer arrives: messages, deltas, finish reasons.
+
+mod answer;
+pub(crate) mod chat;
+pub(crate) mod chunk;
+mod keyword;
+mod reasoning;
+mod tokens;
+
+pub use answer::{Delta, DeltaKind, FinishReason, Usage};
+pub(crate) use chat::Message;
+pub use chat::{NativeCall, Role};
+pub use keyword::UnknownKeyword;
+pub(crate) use keyword::keyword_enum;
+pub use reasoning::{CarryReasoning, FencedCalls, ReasoningCalls, ReasoningMode};
+pub use tokens::TokenCounter;

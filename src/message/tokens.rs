@@ -1,0 +1,122 @@
+//! The size of texts in tokens, as the caller counts them.
+
+use std::fmt;
+use std::sync::Arc;
+
+type Count = dyn Fn(&str) -> usize + Send + Sync;
+
+/// Counts the tokens of a text. Cheap to clone.
+///
+/// Tokenisers are large and differ from model to model, so a program brings its
+/// own. Without one there is [`TokenCounter::estimate`], which is the default.
+///
+/// ```
+/// use toolgraft::message::TokenCounter;
+///
+/// let words = TokenCounter::new(|text| text.split_whitespace().count());
+/// assert_eq!(words.count("three small words"), 3);
+/// assert!(!words.is_estimate() && TokenCounter::default().is_estimate());
+/// ```
+#[derive(Clone, Default)]
+pub struct TokenCounter(Option<Arc<Count>>);
+
+impl TokenCounter {
+    /// Counts with this function.
+    pub fn new(count: impl Fn(&str) -> usize + Send + Sync + 'static) -> Self {
+        TokenCounter(Some(Arc::new(count)))
+    }
+
+    /// Guesses from the characters alone: four letters or spaces of ASCII to a
+    /// token, two other characters of ASCII, two letters of other alphabets, and
+    /// three tokens to four ideographs. For prompts of tools and results, English
+    /// and Chinese, that is 10 to 40 % more than o200k counts: enough for models
+    /// with smaller vocabularies.
+    pub fn estimate() -> Self {
+        TokenCounter(None)
+    }
+
+    /// Whether counts are guesses from the characters alone.
+    pub fn is_estimate(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Tokens of the text.
+    pub fn count(&self, text: &str) -> usize {
+        match &self.0 {
+            Some(count) => count(text),
+            None => text.chars().map(quarters).sum::<usize>().div_ceil(4),
+        }
+    }
+}
+
+/// Quarters of a token that a character is worth.
+fn quarters(c: char) -> usize {
+    match c {
+        'a'..='z' | 'A'..='Z' | ' ' => 1,
+        '\0'..='\u{7f}' => 2,
+        // Alphabets come before the first scripts of the far East.
+        '\u{80}'..='\u{2e7f}' => 2,
+        _ => 3,
+    }
+}
+
+impl fmt::Debug for TokenCounter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.is_estimate() { "TokenCounter::estimate()" } else { "TokenCounter(..)" })
+    }
+}
+
+/// Two counters are equal if they are clones of one, or both estimate.
+impl PartialEq for TokenCounter {
+    fn eq(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (None, None) => true,
+            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clones_are_equal_and_strangers_are_not() {
+        let counter = TokenCounter::new(str::len);
+        assert_eq!(counter, counter.clone());
+        assert_ne!(counter, TokenCounter::new(str::len));
+        assert_ne!(counter, TokenCounter::estimate());
+        assert_eq!(TokenCounter::default(), TokenCounter::estimate());
+    }
+
+    #[test]
+    fn a_text_costs_no_less_than_its_beginning() {
+        let counter = TokenCounter::estimate();
+        assert_eq!(counter.count(""), 0);
+        assert_eq!(counter.count("a"), 1);
+        let text = "Wetter in Köln: {\"城市\": 21}";
+        let counts: Vec<usize> = text.char_indices().map(|(at, _)| counter.count(&text[..at])).collect();
+        assert!(counts.is_sorted(), "{counts:?}");
+    }
+
+    /// The estimate's documentation gives this bound.
+    #[test]
+    fn the_estimate_is_near_a_real_count() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/prompt/snapshots");
+        let mut seen = 0;
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let text = std::fs::read_to_string(&path).unwrap();
+            let (real, guess) = (
+                tiktoken_rs::o200k_base_singleton().encode_ordinary(&text).len(),
+                TokenCounter::estimate().count(&text),
+            );
+            #[expect(clippy::cast_precision_loss, reason = "counts of a test's texts are small")]
+            let ratio = guess as f64 / real as f64;
+            assert!((0.95..1.45).contains(&ratio), "{}: {guess} for {real}", path.display());
+            seen += 1;
+        }
+        assert!(seen > 10);
+    }
+}

@@ -1,0 +1,548 @@
+//! JSON inside a call: what stands around it, where it ends, what of it is
+//! handed on, and what it says.
+//!
+//! ```text
+//!   lead ──fence, <![CDATA[──▶ lead     its own closer came instead: no arguments
+//!    │
+//!    ▼ the value begins
+//!   next: strict ──first fault──▶ tolerant ──closer outside a string──▶ Closed
+//!    │                                     ──brackets balanced────────▶ End
+//!    └──brackets balanced──▶ End ──▶ unwrap: the fence's end, ]]>
+//!                                    peek_trailing: does what follows belong inside?
+//! ```
+//!
+//! The strict lexer's text is a JSON prefix and may be shown as it comes; behind
+//! the first fault nothing more is shown, and the tolerant lexer only looks for
+//! the end. A closing tag inside a string is data, but it is shown only once the
+//! string is over: if it never ends, the call may have ended there.
+
+use std::ops::Range;
+
+use super::out::CallOut;
+use super::sections::{CDATA_CLOSE, CDATA_OPEN, joined_cdata};
+use crate::event::Repair;
+use crate::json::window::{Match, Window, begins};
+use crate::json::{Closer, LexStep, Lexer, Loose, LooseStep, Trailing, read};
+use crate::parse::marks::fence::{fence_chars, fence_run, think_close};
+use crate::parse::out::unresolved::{Fault, UnresolvedCall};
+
+/// Why a value is none that goes on behind its last bracket.
+const GOES_ON: &str = "a closing bracket stands too early: what follows the last one belongs inside";
+
+/// Why a call has none that a further object follows.
+pub(crate) const TWO_OBJECTS: &str = "a further object follows the arguments: one object holds them all";
+
+/// Why one is none whose members may belong elsewhere.
+const SURPLUS: &str = "a comma is missing, and a bracket too many follows: which members belong where is not certain";
+
+/// What may stand around the JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Around {
+    Nothing,
+    /// One code fence, up to its closing characters. Where it is `expected`, it is no repair.
+    Fence {
+        expected: bool,
+    },
+    /// Code fences and CDATA sections, also in each other: what models put into XML.
+    Layers,
+}
+
+/// What stands before the value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum JsonLead {
+    /// What stands around it: so many bytes.
+    Around(usize),
+    /// The call's own closer, so many bytes: there is no value.
+    Closer(usize),
+    /// More of the text is needed.
+    More,
+    /// The value begins here.
+    Value,
+}
+
+/// JSON in an open call.
+#[derive(Debug)]
+pub(crate) struct CallJson {
+    pub(crate) start: u64,
+    pub(crate) cursor: u64,
+    reader: Reader,
+    /// What the text of the call's closer begins with, if it has one.
+    closer: Option<&'static str>,
+    max_depth: usize,
+    around: Around,
+    /// What was opened around it and not closed.
+    opened: Option<&'static str>,
+    has_fence: bool,
+    has_cdata: bool,
+    /// Where the strict lexer stopped: its text up to here is a JSON prefix.
+    fault: Option<u64>,
+    too_deep: bool,
+    /// A lexer saw the value's end: its brackets are balanced.
+    end: Option<u64>,
+    /// The part that is handed on: its start, and its end once that is known.
+    shown: Option<(u64, Option<u64>)>,
+    /// The text up to here was handed on.
+    previewed: u64,
+    /// A closing tag inside the string that is being read, or what may become
+    /// one: if the string never ends, the call may have ended there.
+    guard: Option<u64>,
+    /// Strings were searched for the guard up to here.
+    guarded: u64,
+    /// What follows the value.
+    trailing: Trailing,
+}
+
+#[derive(Debug)]
+enum Reader {
+    Strict(Lexer),
+    Loose(Loose),
+}
+
+/// What a JSON text came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum JsonStep {
+    More,
+    Key(Range<u64>),
+    ValueStart(u64),
+    ValueEnd(u64),
+    /// The value ends here.
+    End(u64),
+    /// The first fault; the tolerant lexer goes on.
+    Fault,
+    /// The closer begins here and the value is not over.
+    Closed(u64),
+    /// At the first raw line break in a string: the string had passed a whole
+    /// closer on that line, which ended the call here.
+    Passed(u64),
+}
+
+impl CallJson {
+    /// Arguments, handed on as they come, in a call that `closer` ends. What may
+    /// stand around them begins at `at`.
+    pub(crate) fn arguments(at: u64, max_depth: usize, around: Around, closer: Option<&'static str>) -> Self {
+        let reader = Reader::Strict(Lexer::new(max_depth));
+        CallJson { around, closer, ..CallJson::with(reader, at, max_depth) }
+    }
+
+    /// An object whose outermost members matter; it does not count as the depth
+    /// of the arguments among them. Nothing of it is shown before
+    /// [`show`](Self::show).
+    pub(crate) fn members(at: u64, max_depth: usize, closer: Option<&'static str>) -> Self {
+        let reader = Reader::Strict(Lexer::of_members(max_depth + 1));
+        CallJson { closer, ..CallJson::with(reader, at, max_depth) }
+    }
+
+    fn with(reader: Reader, at: u64, max_depth: usize) -> Self {
+        CallJson {
+            start: at,
+            cursor: at,
+            reader,
+            closer: None,
+            max_depth,
+            around: Around::Nothing,
+            opened: None,
+            has_fence: false,
+            has_cdata: false,
+            fault: None,
+            too_deep: false,
+            end: None,
+            shown: None,
+            previewed: at,
+            guard: None,
+            guarded: at,
+            trailing: Trailing::default(),
+        }
+    }
+
+    /// What `rest`, before the value, begins with; `own` is the call's closer there.
+    /// Moves the cursor behind what stands around.
+    pub(crate) fn lead(&mut self, rest: &str, more: bool, own: Match<usize>, call: &mut UnresolvedCall) -> JsonLead {
+        let cdata = if self.around == Around::Layers { begins(rest, CDATA_OPEN, more) } else { Match::No };
+        let fence = match self.around {
+            Around::Layers => fence_run(rest, more),
+            Around::Fence { .. } if !self.has_fence => fence_run(rest, more),
+            Around::Nothing | Around::Fence { .. } => Match::No,
+        };
+        match (own, cdata, fence) {
+            (Match::Yes(length), ..) => {
+                // What they were to be is missing (`deepseek/fence_open_and_empty`).
+                if let Some(what) = self.opened {
+                    let message = format!("the arguments are missing: the {what} is open and empty");
+                    call.fault.get_or_insert(Fault::malformed(message));
+                }
+                JsonLead::Closer(length)
+            }
+            (_, Match::Yes(()), _) => {
+                self.has_cdata = true;
+                self.opened = Some("CDATA section");
+                call.note(Repair::Cdata);
+                JsonLead::Around(CDATA_OPEN.len())
+            }
+            (_, _, Match::Yes(length)) => {
+                self.has_fence = true;
+                // A second fence line closes the first.
+                self.opened = if self.opened.is_none() { Some("code fence") } else { None };
+                if self.around != (Around::Fence { expected: true }) {
+                    call.note(Repair::Fence);
+                }
+                JsonLead::Around(length)
+            }
+            (Match::Undecided, ..) | (_, Match::Undecided, _) | (_, _, Match::Undecided) => JsonLead::More,
+            (Match::No, Match::No, Match::No) => JsonLead::Value,
+        }
+    }
+
+    /// The value begins at `at`, all of which is shown.
+    pub(crate) fn begin(&mut self, at: u64) {
+        (self.start, self.cursor, self.previewed, self.guarded) = (at, at, at, at);
+        self.shown = Some((at, None));
+    }
+
+    /// Behind the value: whether `rest` begins with the end of what stands around
+    /// it; yields its length.
+    pub(crate) fn unwrap(&mut self, rest: &str, more: bool) -> Match<usize> {
+        match self.around {
+            Around::Nothing => Match::No,
+            Around::Fence { .. } if !self.is_fence_open() => Match::No,
+            Around::Fence { .. } => fence_chars(rest, more).map(|fence| {
+                self.opened = None;
+                fence.length()
+            }),
+            Around::Layers => {
+                let cdata = if self.has_cdata { begins(rest, CDATA_CLOSE, more) } else { Match::No };
+                let fence = || if self.has_fence { fence_run(rest, more) } else { Match::No };
+                cdata.map(|()| CDATA_CLOSE.len()).or_else(fence)
+            }
+        }
+    }
+
+    /// Whether a code fence around it is open.
+    pub(crate) fn is_fence_open(&self) -> bool {
+        self.has_fence && self.opened.is_some()
+    }
+
+    /// Where the value ends, once a lexer saw that.
+    pub(crate) fn end(&self) -> Option<u64> {
+        self.end
+    }
+
+    /// Shows a part from now on: its start, and its end once that is known.
+    pub(crate) fn show(&mut self, start: u64, end: Option<u64>) {
+        self.shown = Some((start, end));
+    }
+
+    /// The part that is shown.
+    pub(crate) fn shown(&self) -> Option<(u64, Option<u64>)> {
+        self.shown
+    }
+
+    /// Hands on what is known to be good of the part that is shown.
+    pub(crate) fn preview(&mut self, window: &Window<'_>, out: &mut CallOut<'_, '_>) {
+        let Some((start, end)) = self.shown else { return };
+        let (from, safe) = (self.previewed.max(start), self.safe());
+        let to = end.or(self.end).map_or(safe, |end| end.min(safe));
+        if to > from && !out.is_over_limit() {
+            out.delta(to, window.slice(from..to));
+            self.previewed = to;
+        }
+    }
+
+    /// Up to where the text may be handed on as a preview.
+    fn safe(&self) -> u64 {
+        match &self.reader {
+            Reader::Strict(lexer) => lexer.safe(self.cursor).min(self.guard.unwrap_or(u64::MAX)),
+            Reader::Loose(_) => self.fault.unwrap_or(self.start),
+        }
+    }
+
+    /// Whether all up to `at` was read and handed on, and what comes is shown.
+    pub(crate) fn is_settled(&self, at: u64) -> bool {
+        let is_shown = self.previewed == at && matches!(self.shown, Some((_, None)));
+        is_shown && matches!(&self.reader, Reader::Strict(_)) && self.cursor == at && self.safe() == at
+    }
+
+    /// What the text of the call's closer begins with, if it has one.
+    pub(crate) fn closer(&self) -> Option<&'static str> {
+        self.closer
+    }
+
+    /// Reads a chunk at `at` in which no closing tag begins, if all of it may be handed on
+    /// and nothing in it is to be reported: whether it ends inside a string. Otherwise nothing
+    /// was read.
+    pub(crate) fn lex_chunk(&mut self, at: u64, chunk: &[u8]) -> Option<bool> {
+        let Reader::Strict(lexer) = &mut self.reader else { return None };
+        let (mut ahead, mut cursor) = (lexer.clone(), at);
+        if ahead.next(chunk, &mut cursor) != LexStep::More || ahead.safe(cursor) != cursor {
+            return None;
+        }
+        *lexer = ahead;
+        self.cursor = cursor;
+        Some(self.in_string())
+    }
+
+    /// Whether the text stands inside a string and outside escapes.
+    pub(crate) fn in_string(&self) -> bool {
+        matches!(&self.reader, Reader::Strict(lexer) if lexer.in_plain_string())
+    }
+
+    /// Goes on behind text up to `at`, which was handed on and in which no closing tag begins.
+    pub(crate) fn skip_to(&mut self, at: u64) {
+        self.previewed = at;
+        self.cursor = at;
+        self.guarded = at;
+        self.guard = None;
+    }
+
+    /// Whether a damaged text was left at a line's start.
+    pub(crate) fn at_line_start(&self) -> bool {
+        matches!(&self.reader, Reader::Loose(loose) if loose.at_line_start())
+    }
+
+    /// Reads on in a value that is shown as a whole once the call is `announced`. What a closer
+    /// cut short is read into `call` as far as it can be, so that its fault is known at once.
+    pub(crate) fn next_argument(
+        &mut self,
+        window: &Window<'_>,
+        closer: &dyn JsonCloser,
+        announced: bool,
+        call: &mut UnresolvedCall,
+        out: &mut CallOut<'_, '_>,
+    ) -> JsonStep {
+        loop {
+            let step = self.next(window, closer, out);
+            // One piece for what came at once, so not at every key and value.
+            let is_piece = matches!(step, JsonStep::More | JsonStep::End(_) | JsonStep::Passed(_) | JsonStep::Fault);
+            if announced && is_piece {
+                self.preview(window, out);
+            }
+            match step {
+                JsonStep::Fault | JsonStep::Key(_) | JsonStep::ValueStart(_) | JsonStep::ValueEnd(_) => {}
+                // By quotation marks the lexer may have misjudged where strings end.
+                JsonStep::Closed(at) => self.read(out.head.unwrap_or(window), at, call),
+                JsonStep::Passed(at) => self.read(window, at, call),
+                JsonStep::More | JsonStep::End(_) => {}
+            }
+            if is_piece && step != JsonStep::Fault || matches!(step, JsonStep::Closed(_)) {
+                return step;
+            }
+        }
+    }
+
+    /// Reads on.
+    pub(crate) fn next(&mut self, window: &Window<'_>, closer: &dyn JsonCloser, out: &CallOut<'_, '_>) -> JsonStep {
+        let lexer = match &mut self.reader {
+            Reader::Strict(lexer) => lexer,
+            Reader::Loose(loose) => {
+                let closer = OrThink { closer, think_ends: out.think_ends };
+                return match loose.next(window, &mut self.cursor, &closer) {
+                    LooseStep::More => JsonStep::More,
+                    LooseStep::Balanced(at) => self.ends(at),
+                    LooseStep::Closed(at) => JsonStep::Closed(at),
+                };
+            }
+        };
+        let step = lexer.next(window.from(self.cursor).as_bytes(), &mut self.cursor);
+        if !matches!(step, LexStep::More | LexStep::Fault(_)) {
+            self.guard = None;
+        }
+        match step {
+            LexStep::More => {
+                if !out.is_over_limit() {
+                    self.watch(window, closer);
+                }
+                JsonStep::More
+            }
+            LexStep::Key(range) => JsonStep::Key(range),
+            LexStep::ValueStart(at) => JsonStep::ValueStart(at),
+            LexStep::ValueEnd(at) => JsonStep::ValueEnd(at),
+            LexStep::End(at) => self.ends(at),
+            LexStep::Fault(at) => self.faulted(at, window, closer, out.is_over_limit()),
+        }
+    }
+
+    fn ends(&mut self, at: u64) -> JsonStep {
+        self.end = Some(at);
+        JsonStep::End(at)
+    }
+
+    /// The strict lexer stopped at `at`.
+    fn faulted(&mut self, at: u64, window: &Window<'_>, closer: &dyn JsonCloser, is_over_limit: bool) -> JsonStep {
+        let Reader::Strict(lexer) = &self.reader else { return JsonStep::Fault };
+        let string_start = lexer.string_start();
+        if self.guarded < string_start {
+            self.guard = None;
+        }
+        let line_break = lexer.in_string() && window.from(at).starts_with('\n');
+        self.fault = Some(lexer.safe(at));
+        self.too_deep = lexer.too_deep();
+        self.reader = Reader::Loose(lexer.loosen());
+        // The string may have swallowed the call's end: a whole closer on the broken line was it
+        // (`hermes/missing_quote`). Over the limit the line is no longer at hand
+        // (`limits/line_break_past`).
+        if line_break && !is_over_limit {
+            // A closer in a string before it was data; all of them were handed on.
+            let text = window.slice(string_start..at);
+            let line = &text[memchr::memrchr(b'\n', text.as_bytes()).map_or(0, |n| n + 1)..];
+            if let Some(passed) = closer.last_passed(line) {
+                self.guarded = self.guarded.max(string_start);
+                self.watch_from(window, closer, at);
+                self.fault = self.guard.or(self.fault);
+                self.cursor = at - line.len() as u64 + passed as u64;
+                return JsonStep::Passed(self.cursor);
+            }
+        }
+        self.guard = None;
+        JsonStep::Fault
+    }
+
+    /// Looks for a closing tag in the string that is being read.
+    fn watch(&mut self, window: &Window<'_>, closer: &dyn JsonCloser) {
+        let Reader::Strict(lexer) = &self.reader else { return };
+        if !lexer.in_string() {
+            self.guard = None;
+            return;
+        }
+        if self.guarded < lexer.string_start() {
+            self.guarded = lexer.string_start();
+            self.guard = None;
+        }
+        self.watch_from(window, closer, self.cursor);
+    }
+
+    fn watch_from(&mut self, window: &Window<'_>, closer: &dyn JsonCloser, to: u64) {
+        let Some(first) = closer.inner_first() else { return };
+        // A guard that was found stays; one that was undecided is looked at again.
+        if self.guard.is_some_and(|at| at < self.guarded) {
+            return;
+        }
+        self.guard = None;
+        let text = window.slice(self.guarded..to);
+        let base = self.guarded.max(window.base);
+        self.guarded = to;
+        for i in memchr::memchr_iter(first, text.as_bytes()) {
+            let at = base + i as u64;
+            match closer.inner(window.from(at), window.more) {
+                Match::No => {}
+                Match::Yes(()) => {
+                    self.guard = Some(at);
+                    return;
+                }
+                Match::Undecided => {
+                    self.guard = Some(at);
+                    self.guarded = at;
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Whether the text has a fault, so that what was read of it may be read otherwise in the end.
+    pub(crate) fn is_damaged(&self) -> bool {
+        self.fault.is_some()
+    }
+
+    /// Whether it is nested past the limit.
+    pub(crate) fn is_too_deep(&self) -> bool {
+        self.too_deep
+    }
+
+    /// Looks at what follows the value, which ends at the cursor: `rest`, at `at`. Whether that
+    /// could be decided.
+    pub(crate) fn peek_trailing(&mut self, at: u64, rest: &str, more: bool) -> bool {
+        let Match::Yes(trailing) = Trailing::of(rest, more) else { return false };
+        let is_near = at == self.cursor;
+        self.trailing = Trailing { glued: trailing.glued && is_near, digits: trailing.digits && is_near, ..trailing };
+        true
+    }
+
+    /// Whether a bracket that nothing opened was seen behind the value.
+    pub(crate) fn is_closed_twice(&self) -> bool {
+        self.trailing.surplus
+    }
+
+    /// Whether a further object was seen behind the value.
+    pub(crate) fn is_followed_by_object(&self) -> bool {
+        self.trailing.object
+    }
+
+    /// Whether what follows the text belongs inside:
+    /// - a further member, whatever the value (`members_behind/type_marker_without_damage`);
+    /// - a word or a mark right behind the bracket, where a comma was dropped or a text has no
+    ///   quotes: it is what is left of a key (`members_behind/key_without_its_first_quote`) or
+    ///   of a word (`members_behind/split_word`);
+    /// - digits right behind it, where a number stands last: `{"a": 1}4}`
+    ///   (`members_behind/split_number`, but not `members_behind/digits_of_prose`).
+    fn belongs_inside(&self, source: &str, repairs: &[Repair]) -> bool {
+        let Trailing { glued, digits, member, .. } = self.trailing;
+        let ends_with_number =
+            || source.trim_end_matches(['}', ']', ' ', '\t', '\r', '\n']).ends_with(|c: char| c.is_ascii_digit());
+        let has_loose_end = || repairs.iter().any(|r| matches!(r, Repair::TrailingComma | Repair::UnquotedValues));
+        member || (glued && has_loose_end()) || (digits && ends_with_number())
+    }
+
+    /// What the value says, if it is over and nothing is wrong yet.
+    pub(crate) fn resolve(&self, window: &Window<'_>, call: &mut UnresolvedCall) {
+        if let Some(end) = self.end.filter(|_| call.fault.is_none()) {
+            self.read(window, end, call);
+        }
+    }
+
+    /// What the text says, read from `self.start..end`.
+    pub(crate) fn read(&self, window: &Window<'_>, end: u64, call: &mut UnresolvedCall) {
+        let written = window.slice(self.start..end);
+        call.raw_arguments = written.to_owned();
+        // Where a section is split, its text is what XML makes of the pieces.
+        let joined = if self.has_cdata { joined_cdata(written) } else { None };
+        let source = joined.as_deref().unwrap_or(written);
+        if self.too_deep {
+            call.fault = Some(Fault::too_deep(self.max_depth));
+            return;
+        }
+        match read(source, self.end.is_some()) {
+            Ok(found) if self.belongs_inside(source, &found.repairs) => call.fault = Some(Fault::malformed(GOES_ON)),
+            // `{"a": {"b": 1}, "c": 2}` with one bracket more: `{"a": {}"b": 1}, "c": 2}`.
+            Ok(found) if self.trailing.surplus && found.repairs.contains(&Repair::MissingComma) => {
+                call.fault = Some(Fault::malformed(SURPLUS));
+            }
+            Ok(found) => {
+                let previewed = self.fault.map_or(written, |at| window.slice(self.start..at));
+                call.restated |= !found.text.starts_with(previewed);
+                call.arguments = found.value;
+                call.repairs.extend(found.repairs);
+            }
+            Err(error) => call.fault = Some(Fault::malformed(format!("the arguments are not valid JSON: {error}"))),
+        }
+    }
+}
+
+/// What ends a damaged JSON text of a dialect from outside.
+pub(crate) trait JsonCloser: Closer {
+    /// First byte of the closer that comes right after the JSON, if the dialect has one.
+    fn inner_first(&self) -> Option<u8> {
+        None
+    }
+
+    /// Whether `text` begins with that closer.
+    fn inner(&self, _text: &str, _more: bool) -> Match<()> {
+        Match::No
+    }
+
+    /// Where the call ended if the last whole closer (all closing tags of the
+    /// call) in a line closed it.
+    fn last_passed(&self, _line: &str) -> Option<usize> {
+        None
+    }
+}
+
+/// A closer, and the end of the reasoning where that ends the call.
+struct OrThink<'c> {
+    closer: &'c dyn JsonCloser,
+    think_ends: bool,
+}
+
+impl Closer for OrThink<'_> {
+    fn closes(&self, text: &str, line_start: bool, more: bool) -> Match<()> {
+        let think = if self.think_ends { think_close(text, more) } else { Match::No };
+        think.map(|_| ()).or(self.closer.closes(text, line_start, more))
+    }
+}

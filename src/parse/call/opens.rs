@@ -1,0 +1,61 @@
+//! How the calls of a shape begin.
+
+use super::shape::CallShape;
+use crate::dialect::Dialect;
+use crate::json::window::{Match, leading_space};
+use crate::parse::config::Config;
+use crate::parse::tables::{Marked, Tables};
+
+/// How the calls of a shape begin at a `<` or a `[`. Its data stand in the tables,
+/// or in the dialects of the configuration.
+pub(crate) trait Opens: Sync {
+    /// Openers that the tables do not know of, each with what must follow it, as
+    /// long as that is waited for.
+    fn marks(&self, _config: &Config) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Whether `text` begins with an opener, and with what must follow it.
+    fn opener(&self, tables: &Tables, text: &str, more: bool) -> Match<Opening>;
+
+    /// What the opener opens that stands at `at`, where `text` begins.
+    fn open(&self, opening: Opening, at: u64, text: &str, tables: &Tables) -> Opened;
+}
+
+/// An opener that was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Opening {
+    /// Which one of the shape's, by an index of its own, and in which form.
+    pub(crate) item: usize,
+    pub(crate) form: usize,
+    /// Its bytes.
+    pub(crate) length: usize,
+}
+
+/// What an opener opens.
+#[derive(Debug)]
+pub(crate) enum Opened {
+    Call(Dialect, Box<dyn CallShape>),
+    /// Objects, which are calls.
+    Objects(Marked),
+    /// What stands around calls of a dialect, by its index in [`Tables::named`];
+    /// whether it opens.
+    Group(usize, bool),
+}
+
+/// An opener of this length at the start of `text`, where the `gate` lets what
+/// follows it and white space pass.
+pub(crate) fn gated(
+    opener: Match<usize>,
+    text: &str,
+    more: bool,
+    gate: impl FnOnce(&str) -> Match<()>,
+) -> Match<usize> {
+    let Match::Yes(length) = opener else { return opener };
+    let inner = &text[length..];
+    match &inner[leading_space(inner)..] {
+        "" if more => Match::Undecided,
+        "" => Match::No,
+        inner => gate(inner).map(|()| length),
+    }
+}

@@ -1,0 +1,69 @@
+//! Where an open call reports to.
+
+use crate::json::window::Window;
+use crate::parse::out::emitter::{Emitter, Sink};
+use crate::parse::tables::Tables;
+
+/// Where an open call reports its name and its arguments.
+pub(crate) struct CallOut<'a, 's> {
+    pub(crate) emitter: &'a mut Emitter,
+    pub(crate) sink: &'a mut Sink<'s>,
+    pub(crate) tables: &'a Tables,
+    /// The call's text up to the limit, once it is over the limit.
+    pub(crate) head: Option<&'a Window<'a>>,
+    /// `</think>` outside a JSON string ends the call.
+    pub(crate) think_ends: bool,
+    /// What is said of the arguments while it is not certain that they go on.
+    pub(crate) withheld: &'a mut Option<String>,
+}
+
+impl CallOut<'_, '_> {
+    /// Whether the call is over the limit: only its end is looked for, and no
+    /// byte before the cursor is at hand.
+    pub(crate) fn is_over_limit(&self) -> bool {
+        self.head.is_some()
+    }
+
+    /// Whether the limit on calls is past, and the call without a marker that comes next is
+    /// counted and no more.
+    pub(crate) fn only_counts(&self) -> bool {
+        self.emitter.only_counts()
+    }
+
+    /// Deepest nesting of a call's JSON.
+    pub(crate) fn max_depth(&self) -> usize {
+        self.tables.config.limits.depth
+    }
+
+    pub(crate) fn start(&mut self, at: u64, server: Option<&str>, tool: &str) {
+        self.emitter.call_start(at, server, tool, self.sink);
+    }
+
+    /// More of the arguments' JSON text, made from bytes up to `at`.
+    pub(crate) fn delta(&mut self, at: u64, text: &str) {
+        if self.is_over_limit() || text.is_empty() {
+            return;
+        }
+        match self.withheld {
+            Some(withheld) => withheld.push_str(text),
+            None => self.emitter.delta(at, text, self.sink),
+        }
+    }
+
+    /// Whether a closing think tag inside a value may be more of the value: nothing says yet
+    /// that the stream began in the reasoning. From here on nothing is handed on.
+    pub(crate) fn withholds(&mut self) -> bool {
+        let may_go_on = self.emitter.is_undecided() && !self.is_over_limit();
+        if may_go_on {
+            self.withheld.get_or_insert_default();
+        }
+        may_go_on
+    }
+
+    /// The arguments did go on: hands on what was withheld, made from bytes up to `at`.
+    pub(crate) fn release(&mut self, at: u64) {
+        if let Some(withheld) = self.withheld.take() {
+            self.delta(at, &withheld);
+        }
+    }
+}

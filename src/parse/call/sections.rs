@@ -1,0 +1,47 @@
+//! Sections of XML that stand in calls: comments, and CDATA.
+
+use crate::json::window::{Match, begins};
+use crate::parse::marks::fence::think_close;
+
+pub(crate) const CDATA_OPEN: &str = "<![CDATA[";
+pub(crate) const CDATA_CLOSE: &str = "]]>";
+pub(crate) const COMMENT_OPEN: &str = "<!--";
+pub(crate) const COMMENT_CLOSE: &str = "-->";
+
+/// The text of CDATA sections with nothing but white space between them, as XML reads it:
+/// `inner` stands between the first opening and the last closing of one. `None` where it is
+/// one section.
+pub(crate) fn joined_cdata(inner: &str) -> Option<String> {
+    let mut pieces = inner.split(CDATA_CLOSE).skip(1).peekable();
+    pieces.peek()?;
+    if !pieces.all(|piece| piece.trim_ascii_start().starts_with(CDATA_OPEN)) {
+        return None;
+    }
+    let sections = format!("{CDATA_OPEN}{inner}{CDATA_CLOSE}");
+    let mut reader = quick_xml::Reader::from_str(&sections);
+    let mut text = String::with_capacity(inner.len());
+    loop {
+        match reader.read_event().ok()? {
+            quick_xml::events::Event::CData(part) => text.push_str(&part),
+            quick_xml::events::Event::Text(part) => text.push_str(&part),
+            quick_xml::events::Event::Eof => return Some(text),
+            _ => return None,
+        }
+    }
+}
+
+/// Reads on in a comment between tags: how far, and whether it is over there.
+/// `think_ends`: `</think>` ends it too, being where the call ends.
+pub(crate) fn comment(rest: &str, think_ends: bool, more: bool) -> (usize, bool) {
+    for i in memchr::memchr2_iter(b'-', b'<', rest.as_bytes()) {
+        let close = begins(&rest[i..], COMMENT_CLOSE, more);
+        let think = if think_ends { think_close(&rest[i..], more) } else { Match::No };
+        match (close, think) {
+            (Match::Yes(()), _) => return (i + COMMENT_CLOSE.len(), true),
+            (_, Match::Yes(_)) => return (i, true),
+            (Match::No, Match::No) => {}
+            _ => return (i, false),
+        }
+    }
+    (rest.len(), false)
+}

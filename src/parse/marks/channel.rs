@@ -1,0 +1,129 @@
+//! Headers of Harmony's channels, which say what the text behind them is.
+//!
+//! ```text
+//!   [<|start|>assistant[ to=WHO]]<|channel|>NAME[ to=WHO][ <|constrain|>TYPE]<|message|>
+//! ```
+
+use crate::json::window::{Match, begins, leading_space};
+
+/// What a channel's text is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Channel {
+    Analysis,
+    Commentary,
+    Final,
+}
+
+/// A header.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Header {
+    pub(crate) channel: Channel,
+    /// It begins with the token that begins a message.
+    pub(crate) starts: bool,
+    pub(crate) length: usize,
+}
+
+/// What a header of the model's own begins with.
+pub(crate) const START: &str = "<|start|>";
+const OWN: &str = "<|start|>assistant";
+pub(crate) const CHANNEL: &str = "<|channel|>";
+const CONSTRAIN: &str = "<|constrain|>";
+const MESSAGE: &str = "<|message|>";
+
+/// Most bytes of a recipient or a type.
+const MAX_WORDS: usize = 64;
+
+/// Most channels in one header: a model may name a second one where the message should begin.
+const MAX_CHANNELS: usize = 2;
+
+/// Whether `text` begins with a header.
+pub(crate) fn header(text: &str, more: bool) -> Match<Header> {
+    let mut at = 0;
+    let starts = match begins(text, OWN, more) {
+        Match::Yes(()) => true,
+        Match::Undecided => return Match::Undecided,
+        Match::No => false,
+    };
+    if starts {
+        match words(&text[OWN.len()..], more) {
+            Match::Yes(length) => at = OWN.len() + length,
+            Match::Undecided => return Match::Undecided,
+            Match::No => return Match::No,
+        }
+    }
+    let mut channel = None;
+    for _ in 0..MAX_CHANNELS {
+        match begins(&text[at..], CHANNEL, more) {
+            Match::Yes(()) => at += CHANNEL.len(),
+            Match::Undecided => return Match::Undecided,
+            Match::No => break,
+        }
+        at += leading_space(&text[at..]);
+        let name = text[at..].bytes().take_while(u8::is_ascii_lowercase).count();
+        if at + name == text.len() && more {
+            return Match::Undecided;
+        }
+        channel = match &text[at..at + name] {
+            "analysis" => Some(Channel::Analysis),
+            "commentary" => Some(Channel::Commentary),
+            "final" => Some(Channel::Final),
+            _ => return Match::No,
+        };
+        at += name;
+        for token in ["", CONSTRAIN] {
+            match begins(&text[at..], token, more) {
+                Match::Yes(()) => at += token.len(),
+                Match::Undecided => return Match::Undecided,
+                Match::No => continue,
+            }
+            match words(&text[at..], more) {
+                Match::Yes(length) => at += length,
+                Match::Undecided => return Match::Undecided,
+                Match::No => return Match::No,
+            }
+        }
+    }
+    let Some(channel) = channel else { return Match::No };
+    begins(&text[at..], MESSAGE, more).map(|()| Header { channel, starts, length: at + MESSAGE.len() })
+}
+
+/// Words up to the next token, on one line.
+fn words(text: &str, more: bool) -> Match<usize> {
+    match text.find(['<', '\n']) {
+        Some(end) if end <= MAX_WORDS && text[end..].starts_with('<') => Match::Yes(end),
+        None if more && text.len() <= MAX_WORDS => Match::Undecided,
+        _ => Match::No,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_are_found_held_and_refused_at_every_cut() {
+        for (text, channel, starts) in [
+            ("<|channel|>analysis<|message|>", Channel::Analysis, false),
+            ("<|start|>assistant<|channel|>final<|message|>", Channel::Final, true),
+            (
+                "<|start|>assistant<|channel|>commentary to=python <|constrain|>code<|message|>",
+                Channel::Commentary,
+                true,
+            ),
+            ("<|start|>assistant to=user<|channel|>final json<|message|>", Channel::Final, true),
+            ("<|channel|>commentary to=assistant<|channel|>analysis<|message|>", Channel::Analysis, false),
+        ] {
+            assert_eq!(header(text, true), Match::Yes(Header { channel, starts, length: text.len() }), "{text}");
+            for end in 1..text.len() {
+                assert_eq!(header(&text[..end], true), Match::Undecided, "{}", &text[..end]);
+                assert_eq!(header(&text[..end], false), Match::No, "{}", &text[..end]);
+            }
+        }
+        let long = format!("<|channel|>final {}", "x".repeat(MAX_WORDS + 1));
+        for text in
+            ["<|channel|>finally<|message|>", "<|channel|>final\n<|message|>", "<|start|>user<|message|>", &long]
+        {
+            assert_eq!(header(text, true), Match::No, "{text}");
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! Fence lines, runs of fence characters, and what ends a message or its reasoning.
+
+use super::tokens::tokens_at;
+use crate::dialect::{SENTENCE_END, THINK_TAGS};
+use crate::json::window::{Match, begins, begins_tag, begins_tag_any_case};
+
+/// An open code fence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Fence {
+    byte: u8,
+    length: usize,
+    /// The tag that it is spelt with instead.
+    tag: Option<&'static str>,
+}
+
+/// Tags that are fences at a line's start.
+pub(crate) const FENCE_TAGS: [&str; 2] = ["pre", "code"];
+
+/// Longest opening tag of a fence.
+const MAX_TAG: usize = 64;
+
+impl Fence {
+    /// Number of its characters, in bytes.
+    pub(crate) fn length(self) -> usize {
+        self.length
+    }
+
+    /// Whether it is spelt as a tag: what closes it may stand anywhere on a line.
+    pub(crate) fn is_tag(self) -> bool {
+        self.tag.is_some()
+    }
+}
+
+/// Fewest characters of a fence.
+const MIN_FENCE: usize = 3;
+
+/// Whether `text`, at a line's start, is a line that opens a fence: ```` ``` ````,
+/// `~~~` or `'''`, then at most two words. Yields the fence and the line's
+/// length with its line break.
+pub(crate) fn fence_open(text: &str, more: bool) -> Match<(Fence, usize)> {
+    if text.starts_with('<') {
+        let opens = |tag: &'static str| {
+            let length = open_tag(text, tag, more);
+            length.map(|length| (Fence { byte: b'<', length, tag: Some(tag) }, length))
+        };
+        return match Match::any(FENCE_TAGS.into_iter().map(opens)) {
+            // `<pre><code>` is one.
+            Match::Yes((fence, length)) => match open_tag(&text[length..], "code", more) {
+                Match::Yes(code) => Match::Yes((fence, length + code)),
+                Match::No => Match::Yes((fence, length)),
+                Match::Undecided => Match::Undecided,
+            },
+            found => found,
+        };
+    }
+    let fence = match fence_chars(text, more) {
+        Match::Yes(fence) => fence,
+        Match::Undecided => return Match::Undecided,
+        Match::No => return Match::No,
+    };
+    let info = &text[fence.length..];
+    match memchr::memchr(b'\n', info.as_bytes()) {
+        Some(end) if is_info(&info[..end]) => Match::Yes((fence, fence.length + end + 1)),
+        None if more && is_info(info) => Match::Undecided,
+        _ => Match::No,
+    }
+}
+
+/// Whether `text` begins with an opening tag of this name, with attributes or not; yields its
+/// length with a line break behind it.
+fn open_tag(text: &str, name: &str, more: bool) -> Match<usize> {
+    let Some(rest) = text.strip_prefix('<') else {
+        return if text.is_empty() && more { Match::Undecided } else { Match::No };
+    };
+    let attributes = match begins(rest, name, more) {
+        Match::Yes(()) => &rest[name.len()..],
+        Match::Undecided => return Match::Undecided,
+        Match::No => return Match::No,
+    };
+    let end = attributes.bytes().take(MAX_TAG).position(|byte| matches!(byte, b'>' | b'<' | b'\n'));
+    match (attributes.bytes().next(), end) {
+        (Some(b'>' | b' '), Some(end)) if attributes[end..].starts_with('>') => {
+            let length = text.len() - attributes.len() + end + 1;
+            match &text[length..] {
+                "" if more => Match::Undecided,
+                behind => Match::Yes(length + usize::from(behind.starts_with('\n'))),
+            }
+        }
+        (Some(b' ') | None, None) if more && attributes.len() < MAX_TAG => Match::Undecided,
+        _ => Match::No,
+    }
+}
+
+/// Whether `text` begins with what closes a fence that is spelt as a tag; yields its length with
+/// a line break behind it.
+fn tag_close(text: &str, tag: &str, more: bool) -> Match<usize> {
+    let code = match begins_tag(text, "code", true, more) {
+        Match::Yes(length) if tag != "code" => length,
+        Match::Undecided if tag != "code" => return Match::Undecided,
+        _ => 0,
+    };
+    match begins_tag(&text[code..], tag, true, more) {
+        Match::Yes(length) => match &text[code + length..] {
+            "" if more => Match::Undecided,
+            behind => Match::Yes(code + length + usize::from(behind.starts_with('\n'))),
+        },
+        found => found,
+    }
+}
+
+/// What may stand behind the opening characters: a language and attributes, but
+/// neither the fence's own characters nor tags and tokens nor prose.
+fn is_info(info: &str) -> bool {
+    !info.contains(['`', '\'', '~', '<']) && info.split_whitespace().count() <= 2
+}
+
+/// Whether `text` is a line that closes `fence`; yields its length with its line break.
+pub(crate) fn fence_close(text: &str, fence: Fence, more: bool) -> Match<usize> {
+    if let Some(tag) = fence.tag {
+        return tag_close(text, tag, more);
+    }
+    let length = text.bytes().take_while(|b| *b == fence.byte).count();
+    if length == text.len() && more && length > 0 {
+        return Match::Undecided;
+    }
+    if length < fence.length {
+        return Match::No;
+    }
+    let rest = &text[length..];
+    let space = rest.bytes().take_while(|b| matches!(b, b' ' | b'\t' | b'\r')).count();
+    match rest.as_bytes().get(space) {
+        Some(b'\n') => Match::Yes(length + space + 1),
+        Some(_) => Match::No,
+        None if more => Match::Undecided,
+        None => Match::Yes(text.len()),
+    }
+}
+
+/// The same of a fence between calls, whose line may also go on with what ends
+/// the message or, with `think_tags`, its reasoning: models break no line there.
+/// Yields the length up to that.
+pub(crate) fn fence_end(text: &str, fence: Fence, think_tags: bool, more: bool) -> Match<usize> {
+    let ends = |rest: &str| ends_message(rest, think_tags, more);
+    fence_close(text, fence, more).or_else(|| fence_close_before(text, fence, ends))
+}
+
+/// Whether `text` begins with what closes `fence`, and its line goes on with
+/// something that `follows`. Yields the length up to that.
+pub(crate) fn fence_close_before<T>(text: &str, fence: Fence, follows: impl FnOnce(&str) -> Match<T>) -> Match<usize> {
+    if fence.is_tag() {
+        return Match::No;
+    }
+    let length = text.bytes().take_while(|b| *b == fence.byte).count();
+    if length < fence.length {
+        return Match::No;
+    }
+    let length = length + text[length..].bytes().take_while(|b| matches!(b, b' ' | b'\t')).count();
+    follows(&text[length..]).map(|_| length)
+}
+
+/// Whether `text` begins with a run of fence characters, then perhaps a
+/// language; yields the length of both. For fences that a dialect expects.
+pub(crate) fn fence_run(text: &str, more: bool) -> Match<usize> {
+    match fence_chars(text, more) {
+        Match::Yes(fence) => {
+            let word = text[fence.length..].bytes().take_while(u8::is_ascii_alphanumeric).count();
+            let length = fence.length + word;
+            if length == text.len() && more { Match::Undecided } else { Match::Yes(length) }
+        }
+        Match::Undecided => Match::Undecided,
+        Match::No => Match::No,
+    }
+}
+
+/// The fence that `text` begins with, for [`fence_close`].
+pub(crate) fn fence_chars(text: &str, more: bool) -> Match<Fence> {
+    let Some(&byte) = text.as_bytes().first().filter(|b| matches!(b, b'`' | b'~' | b'\'')) else {
+        return Match::No;
+    };
+    let length = text.bytes().take_while(|b| *b == byte).count();
+    if length == text.len() && more {
+        Match::Undecided
+    } else if length >= MIN_FENCE {
+        Match::Yes(Fence { byte, length, tag: None })
+    } else {
+        Match::No
+    }
+}
+
+/// Whether the first bytes of `text` are those of a think tag.
+#[inline]
+pub(crate) fn may_be_think(text: &str) -> bool {
+    let begins_name = |byte: u8| THINK_TAGS.iter().any(|tag| tag.as_bytes()[0] == byte.to_ascii_lowercase());
+    match *text.as_bytes() {
+        [b'<', b'/', byte, ..] => begins_name(byte),
+        [b'<', byte, ..] => byte == b'/' || begins_name(byte),
+        [] | [b'<'] => true,
+        _ => false,
+    }
+}
+
+/// Whether `text` begins with a closing think tag.
+#[inline]
+pub(crate) fn think_close(text: &str, more: bool) -> Match<usize> {
+    // Nearly every tag is another one.
+    if may_be_think(text) { closes_think(text, more) } else { Match::No }
+}
+
+fn closes_think(text: &str, more: bool) -> Match<usize> {
+    THINK_TAGS.iter().map(|tag| begins_tag_any_case(text, tag, true, more)).fold(Match::No, Match::or)
+}
+
+/// Whether `text` begins with what ends a message or its reasoning: a closing
+/// think tag, where they count, or a token of a chat template.
+pub(crate) fn ends_message(text: &str, think_tags: bool, more: bool) -> Match<()> {
+    let think = if think_tags { think_close(text, more).map(|_| ()) } else { Match::No };
+    let tokens = tokens_at(text).iter().map(|token| begins(text, token.text, more));
+    think.or(sentence_end(text, more)).or(Match::any(tokens))
+}
+
+/// The same of the token that ends a message only where nothing follows it.
+fn sentence_end(text: &str, more: bool) -> Match<()> {
+    match begins(text, SENTENCE_END, more) {
+        Match::Yes(()) if !text[SENTENCE_END.len()..].trim_ascii().is_empty() => Match::No,
+        Match::Yes(()) if more => Match::Undecided,
+        found => found,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fence_lines_open_and_close() {
+        let open = |text| match fence_open(text, true) {
+            Match::Yes((fence, length)) => Some((fence, length)),
+            _ => None,
+        };
+        let (fence, length) = open("```json\nx").unwrap();
+        assert_eq!(length, 8);
+        assert_eq!(fence_close("```\n", fence, true), Match::Yes(4));
+        assert_eq!(fence_close("````  \r\n", fence, true), Match::Yes(8));
+        assert_eq!(fence_close("``", fence, true), Match::Undecided);
+        assert_eq!(fence_close("``", fence, false), Match::No);
+        assert_eq!(fence_close("```", fence, false), Match::Yes(3));
+        assert_eq!(fence_close("```json\n", fence, true), Match::No);
+        assert_eq!(fence_end("```\n</think>", fence, true, true), Match::Yes(4));
+        for (text, found) in [
+            ("``` </think>a", Match::Yes(4)),
+            ("```</thi", Match::Undecided),
+            ("```<|im_end|>a", Match::Yes(3)),
+            ("````<|im_e", Match::Undecided),
+            ("```</s>\n", Match::Undecided),
+            ("```</s>a", Match::No),
+            ("```<b>", Match::No),
+            ("``</think>", Match::No),
+        ] {
+            assert_eq!(fence_end(text, fence, true, true), found, "{text}");
+        }
+        assert_eq!(fence_end("```</think>", fence, false, true), Match::No);
+        assert_eq!(fence_end("```</s>\n", fence, false, false), Match::Yes(3));
+        assert!(open("'''\n").is_some() && open("~~~~ py\n").is_some());
+        assert!(open("```a``` b\n").is_none() && open("''' is how he began to speak\n").is_none());
+        assert!(open("```</think>\n").is_none() && open("```<|im_end|>\n").is_none());
+        assert_eq!(fence_open("```js", true), Match::Undecided);
+        assert_eq!(fence_open("''", true), Match::Undecided);
+        assert_eq!(fence_open("''x", true), Match::No);
+    }
+
+    #[test]
+    fn a_run_takes_its_language() {
+        assert_eq!(fence_run("```json {", true), Match::Yes(7));
+        assert_eq!(fence_run("'''{", true), Match::Yes(3));
+        assert_eq!(fence_run("```js", true), Match::Undecided);
+    }
+}

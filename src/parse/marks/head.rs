@@ -1,0 +1,265 @@
+//! Openers that hold a name, matched piece by piece, and special tokens in
+//! their spellings.
+
+use crate::dialect::{NamedArguments, NamedCall, Piece};
+use crate::json::window::{Match, begins, floor_boundary, leading_space};
+use crate::parse::marks::fence::fence_chars;
+
+/// Longest name in an opener, in bytes: the most that MCP recommends.
+pub(crate) const MAX_NAME: usize = 128;
+
+/// Most white space, and most further attributes, inside an opener.
+const MAX_FILL: usize = 64;
+
+/// No opener is longer; more of a text is not looked at.
+const MAX_HEAD: usize = 512;
+
+/// An identifier is waited for to this length.
+const LONG_ID: usize = 16;
+
+/// What an opener was read as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Head<'t> {
+    pub(crate) name: &'t str,
+    pub(crate) length: usize,
+}
+
+/// Whether `text` begins with these pieces.
+#[inline]
+pub(crate) fn head<'t>(pieces: &[Piece], text: &'t str, more: bool) -> Match<Head<'t>> {
+    // Nearly every text is another one, which its second byte tells.
+    if let Some(Piece::Text(token)) = pieces.first()
+        && let (Some(found), Some(wanted)) = (text.as_bytes().get(1), token.as_bytes().get(1))
+        && wanted.is_ascii()
+        && found != wanted
+    {
+        return Match::No;
+    }
+    this_head(pieces, text, more)
+}
+
+fn this_head<'t>(pieces: &[Piece], text: &'t str, more: bool) -> Match<Head<'t>> {
+    let (text, more) =
+        if text.len() > MAX_HEAD { (&text[..floor_boundary(text, MAX_HEAD)], false) } else { (text, more) };
+    let (mut length, mut name, mut quote) = (0, "", None);
+    for piece in pieces {
+        let rest = &text[length..];
+        let taken = match piece {
+            Piece::Text(token) => begins_token(rest, token, more),
+            Piece::Maybe(token) => match begins_token(rest, token, more) {
+                Match::No => Match::Yes(0),
+                found => found,
+            },
+            Piece::Space => run_of(leading_space(rest), 0, MAX_FILL, rest, more),
+            Piece::Name => {
+                let end = name_length(rest, quote);
+                name = rest[..end].trim_end();
+                run_of(end, 1, MAX_NAME, rest, more)
+            }
+            Piece::Index => {
+                // `functions.search:0`: `kimi/one_call`.
+                name = name.trim_end_matches(|c: char| c.is_ascii_digit()).strip_suffix(':').unwrap_or(name);
+                Match::Yes(0)
+            }
+            Piece::Any(set) => run_of(rest.find(|c| !set.contains(c)).unwrap_or(rest.len()), 0, MAX_FILL, rest, more),
+            Piece::OneOf(set) => match rest.chars().next() {
+                Some(c) if set.contains(c) => Match::Yes(c.len_utf8()),
+                None if more => Match::Undecided,
+                _ => Match::No,
+            },
+            Piece::Id => run_of(name_length(rest, None), 1, MAX_FILL, rest, more),
+            Piece::Quote => match rest.chars().next() {
+                Some(c @ ('"' | '\'')) if quote.is_none_or(|open| open == c) => {
+                    quote = if quote.is_none() { Some(c) } else { None };
+                    Match::Yes(1)
+                }
+                None if more => Match::Undecided,
+                _ => Match::No,
+            },
+            Piece::Attributes => {
+                let end = rest.find(['>', '<', '\n']).unwrap_or(rest.len());
+                match run_of(end, 0, MAX_FILL, rest, more) {
+                    Match::Yes(end) if rest[end..].starts_with('>') => Match::Yes(end + 1),
+                    Match::Yes(_) => Match::No,
+                    other => other,
+                }
+            }
+        };
+        match taken {
+            Match::Yes(taken) => length += taken,
+            Match::Undecided => return Match::Undecided,
+            Match::No => return Match::No,
+        }
+    }
+    if name.is_empty() { Match::No } else { Match::Yes(Head { name, length }) }
+}
+
+/// A run of `length` bytes at the start of `rest`, which may still grow if it reaches its end.
+fn run_of(length: usize, least: usize, most: usize, rest: &str, more: bool) -> Match<usize> {
+    if length > most {
+        Match::No
+    } else if length == rest.len() && more {
+        Match::Undecided
+    } else if length < least {
+        Match::No
+    } else {
+        Match::Yes(length)
+    }
+}
+
+/// By byte, whether it is a letter, a digit or `_`.
+const IS_PLAIN: [bool; 256] = {
+    let (mut is_plain, mut byte) = ([false; 256], 0);
+    while byte < 256 {
+        is_plain[byte] = (byte as u8).is_ascii_alphanumeric() || byte as u8 == b'_';
+        byte += 1;
+    }
+    is_plain
+};
+
+/// Length of what may be a name, or the start of one.
+fn name_length(text: &str, quote: Option<char>) -> usize {
+    // Most names are these bytes alone.
+    let plain = text.bytes().take_while(|byte| IS_PLAIN[usize::from(*byte)]).count();
+    text[plain..].find(|c| ends_name(c, quote)).map_or(text.len(), |end| plain + end)
+}
+
+/// Whether a name ends before `c`. Between quotation marks it may hold more.
+fn ends_name(c: char, quote: Option<char>) -> bool {
+    match quote {
+        Some(quote) => c == quote || c.is_control() || matches!(c, '<' | '>'),
+        None => {
+            c.is_whitespace()
+                || c.is_control()
+                || matches!(
+                    c,
+                    '*' | '<' | '>' | '"' | '\'' | '`' | '=' | '(' | ')' | '[' | ']' | '{' | '}' | ',' | '｜' | '|'
+                )
+        }
+    }
+}
+
+/// Whether `text`, behind the head of a call, begins something that belongs to the call.
+pub(crate) fn gate(call: &NamedCall, text: &str, more: bool) -> Match<()> {
+    let inner = &text[leading_space(text)..];
+    if inner.is_empty() {
+        return if more { Match::Undecided } else { Match::No };
+    }
+    let arguments = match &call.arguments {
+        NamedArguments::Json { .. } => match begins(inner, "{", more) {
+            Match::Yes(()) => Match::Yes(()),
+            _ => unit(fence_chars(inner, more)),
+        },
+        NamedArguments::Tags { open, .. } => unit(head(open, inner, more)),
+    };
+    arguments.or(unit(closes(call, inner, more)))
+}
+
+/// Whether `text` begins with what ends the call; yields its length.
+pub(crate) fn closes(call: &NamedCall, text: &str, more: bool) -> Match<usize> {
+    if call.close.is_empty() { Match::No } else { begins_token(text, call.close, more) }
+}
+
+/// Whether `text` begins with a token, in any of its spellings; yields its length.
+#[inline]
+pub(crate) fn begins_token(text: &str, token: &str, more: bool) -> Match<usize> {
+    let same = token.bytes().zip(text.bytes()).take_while(|(wanted, found)| wanted == found).count();
+    match token.as_bytes().get(same) {
+        None => Match::Yes(same),
+        // Nearly always: only other characters have spellings.
+        Some(next) if next.is_ascii() => {
+            if more && same == text.len() {
+                Match::Undecided
+            } else {
+                Match::No
+            }
+        }
+        Some(_) => begins_spelling(text, token, floor_boundary(token, same), more),
+    }
+}
+
+/// The same for a text and a token that are alike in their first `length` bytes.
+fn begins_spelling(text: &str, token: &str, mut length: usize, more: bool) -> Match<usize> {
+    for c in token[length..].chars() {
+        let rest = &text[length..];
+        let mut buffer = [0; 4];
+        let plain = [&*c.encode_utf8(&mut buffer)];
+        let spellings: &[&str] = match c {
+            '｜' => &["｜", "|"],
+            '▁' => &["▁", "_", "\\_", " "],
+            _ => &plain,
+        };
+        match spellings.iter().find(|spelling| rest.starts_with(**spelling)) {
+            Some(found) => length += found.len(),
+            None if more && spellings.iter().any(|spelling| spelling.starts_with(rest)) => return Match::Undecided,
+            None => return Match::No,
+        }
+    }
+    Match::Yes(length)
+}
+
+/// Length of an opener with a name of this length, and little white space.
+pub(crate) fn longest_head(pieces: &[Piece], name: usize) -> usize {
+    let length = |piece: &Piece| match piece {
+        Piece::Text(text) | Piece::Maybe(text) => text.len(),
+        Piece::Name => name,
+        Piece::Id => LONG_ID,
+        Piece::Space | Piece::Quote | Piece::Attributes | Piece::Any(_) => 1,
+        Piece::Index => ":0".len(),
+        Piece::OneOf(set) => set.chars().map(char::len_utf8).max().unwrap_or(0),
+    };
+    pieces.iter().map(length).sum()
+}
+
+/// The answer without what was found.
+pub(crate) fn unit<T>(found: Match<T>) -> Match<()> {
+    found.map(|_| ())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::{Dialect, Named, Shape};
+
+    fn named(dialect: Dialect) -> &'static Named {
+        match dialect.spec().shape {
+            Shape::Named(named) => named,
+            _ => unreachable!("a dialect of this shape"),
+        }
+    }
+
+    #[test]
+    fn heads_are_found_held_and_refused_at_every_cut() {
+        for (dialect, text, name) in [
+            (Dialect::FunctionTag, "<function=get_weather>", "get_weather"),
+            (Dialect::FunctionTag, "<function=查询天气>", "查询天气"),
+            (Dialect::Invoke, "<invoke name=\"a b\">", "a b"),
+            (Dialect::Invoke, "<invoke  name='f' id=\"1\">", "f"),
+        ] {
+            let pieces = named(dialect).calls[0].head;
+            assert_eq!(head(pieces, text, true), Match::Yes(Head { name, length: text.len() }), "{text}");
+            for (end, _) in text.char_indices() {
+                assert_eq!(head(pieces, &text[..end], true), Match::Undecided, "{}", &text[..end]);
+                assert_eq!(head(pieces, &text[..end], false), Match::No, "{}", &text[..end]);
+            }
+        }
+        let long = format!("<function={}", "f".repeat(MAX_NAME + 1));
+        for text in ["<function=>", "<function=a b>", "<functional=f>", "<function=f\n>", &long] {
+            assert_eq!(head(named(Dialect::FunctionTag).calls[0].head, text, true), Match::No, "{text}");
+        }
+        assert_eq!(head(named(Dialect::Invoke).calls[0].head, "<invoke name=\"f'>", true), Match::No);
+    }
+
+    #[test]
+    fn special_tokens_are_read_in_each_spelling() {
+        let token = "<｜tool▁call▁end｜>";
+        for text in [token, "<|tool_call_end|>", "<|tool▁call▁end|>", "<｜tool\\_call\\_end｜>", "<｜tool call end｜>"]
+        {
+            assert_eq!(begins_token(text, token, true), Match::Yes(text.len()), "{text}");
+            for (end, _) in text.char_indices() {
+                assert_eq!(begins_token(&text[..end], token, true), Match::Undecided, "{}", &text[..end]);
+            }
+        }
+        assert_eq!(begins_token("<|tool_calls_end|>", token, true), Match::No);
+    }
+}

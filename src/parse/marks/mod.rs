@@ -1,0 +1,21 @@
+//! What may begin in a text, told from its first bytes.
+//!
+//! In goes what is at hand from one place on and whether more may come; out comes a
+//! `Match`: no, yes with a length, or undecided while it fits so far. Nothing here
+//! knows where the place is, or what the configuration reads: `tables` adds that.
+//!
+//! - `triggers`: two bytes that tell nearly all places apart where nothing begins;
+//! - `head`: openers that hold a name, piece by piece, and special tokens as they are spelt;
+//! - `fence`: lines and runs of code fences, and what ends a message or its reasoning;
+//! - `names`: names of known tools, for calls that no marker announces;
+//! - `tokens`: tokens of chat templates, by what a text begins with;
+//! - `channel`: headers of Harmony's channels;
+//! - `turn`: whose turn a text stands in, by its tokens.
+
+pub(crate) mod channel;
+pub(crate) mod fence;
+pub(crate) mod head;
+pub(crate) mod names;
+pub(crate) mod tokens;
+pub(crate) mod triggers;
+pub(crate) mod turn;

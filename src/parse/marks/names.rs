@@ -1,0 +1,196 @@
+//! Names of the known tools, for calls that no marker announces.
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+
+use crate::json::window::{Match, leading_space};
+use crate::tools::Catalog;
+
+/// What Llama 3.1 writes behind the names of its built-in tools: `brave_search.call(…)`.
+const METHOD: &str = ".call";
+
+/// The known names, in order, as they compare: `.`, `-` and `_` are one.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    sorted: Vec<String>,
+    /// The same with [`METHOD`] behind them.
+    methods: Vec<String>,
+}
+
+impl Names {
+    /// The names of a catalog's tools, alone and with their servers.
+    pub(crate) fn new(catalog: &Catalog) -> Self {
+        let with_server = |tool: &crate::tools::Tool| tool.server.as_ref().map(|s| format!("{s}.{}", tool.name));
+        let names = catalog.tools().flat_map(|tool| [Some(tool.name.clone()), with_server(tool)]);
+        // What ends a name in a call's text cannot stand in one.
+        let mut sorted: Vec<_> = names.flatten().filter(|name| !name.is_empty() && !name.contains('(')).collect();
+        sorted.iter_mut().for_each(|name| *name = name.replace(['.', '-'], "_"));
+        sorted.sort_unstable();
+        sorted.dedup();
+        let mut methods: Vec<_> = sorted.iter().map(|name| format!("{name}{}", METHOD.replace('.', "_"))).collect();
+        methods.sort_unstable();
+        Names { sorted, methods }
+    }
+
+    /// The first two bytes of each name with the parenthesis behind it.
+    pub(crate) fn leads(&self) -> Vec<[u8; 2]> {
+        let forms = |byte: u8| if byte == b'_' { b"_.-".to_vec() } else { vec![byte] };
+        let second_forms = |byte: u8| if byte == b'_' { b"_.-\\".to_vec() } else { vec![byte] };
+        let pairs = self
+            .sorted
+            .iter()
+            .chain(&self.methods)
+            .map(|name| (name.as_bytes()[0], name.as_bytes().get(1).copied().unwrap_or(b'(')));
+        pairs
+            .flat_map(|(first, second)| {
+                let seconds = second_forms(second);
+                forms(first)
+                    .into_iter()
+                    .flat_map(move |first| seconds.clone().into_iter().map(move |second| [first, second]))
+            })
+            .collect()
+    }
+
+    /// Bytes of the longest name.
+    pub(crate) fn longest(&self) -> usize {
+        self.methods.iter().map(String::len).max().unwrap_or(0)
+    }
+
+    /// Whether a tool has this name.
+    pub(crate) fn knows(&self, name: &str) -> bool {
+        self.sorted.binary_search_by(|known| compare(known, name)).is_ok()
+    }
+
+    /// Whether `text` begins with a known name, or one with [`METHOD`] behind it,
+    /// and an opening parenthesis; yields the length of both.
+    pub(crate) fn called(&self, text: &str, more: bool) -> Match<usize> {
+        match memchr::memchr(b'(', text.as_bytes()) {
+            Some(end) if self.knows_written(&text[..end]) => Match::Yes(end),
+            Some(_) => Match::No,
+            None if more && [&self.sorted, &self.methods].into_iter().any(|names| begins_one(names, text)) => {
+                Match::Undecided
+            }
+            None => Match::No,
+        }
+    }
+
+    /// Whether a tool has this name as it may be written in a call: escaped as Markdown
+    /// does it, or with [`METHOD`] behind it.
+    fn knows_written(&self, written: &str) -> bool {
+        if self.knows(written) {
+            return true;
+        }
+        let written = unescaped(written);
+        self.knows(&written) || self.method(&written).is_some()
+    }
+
+    /// Whether `text` begins with a known name alone on its line and an object behind it; yields
+    /// the name's length, and where the object begins.
+    pub(crate) fn on_a_line(&self, text: &str, more: bool) -> Match<(usize, usize)> {
+        let undecided = |fits: bool| if more && fits { Match::Undecided } else { Match::No };
+        let Some(end) = memchr::memchr(b'\n', text.as_bytes()) else {
+            let name = text.trim_end_matches([' ', '\t', '\r']);
+            return undecided(if name.len() < text.len() { self.knows(name) } else { begins_one(&self.sorted, text) });
+        };
+        let name = text[..end].trim_end_matches([' ', '\t', '\r']);
+        if !self.knows(name) {
+            return Match::No;
+        }
+        let at = end + leading_space(&text[end..]);
+        match text.as_bytes().get(at) {
+            Some(b'{') => Match::Yes((name.len(), at)),
+            Some(_) => Match::No,
+            None => undecided(true),
+        }
+    }
+
+    /// The known name that `written` is with [`METHOD`] behind it.
+    pub(crate) fn method<'t>(&self, written: &'t str) -> Option<&'t str> {
+        written.strip_suffix(METHOD).filter(|name| !self.knows(written) && self.knows(name))
+    }
+}
+
+/// A name without the backslashes that Markdown takes off: those before a `_`, but not in
+/// front of the name, where one says that it begins no call.
+pub(crate) fn unescaped(name: &str) -> Cow<'_, str> {
+    match name.char_indices().nth(1) {
+        Some((second, _)) if memchr::memchr(b'\\', name.as_bytes()).is_some() && name[second..].contains("\\_") => {
+            Cow::Owned(format!("{}{}", &name[..second], name[second..].replace("\\_", "_")))
+        }
+        _ => Cow::Borrowed(name),
+    }
+}
+
+/// Whether one of the names, which are in order, begins with `text`.
+fn begins_one(names: &[String], text: &str) -> bool {
+    // A backslash at its end may stand before a `_` that is yet to come.
+    let text = &*unescaped(text.strip_suffix('\\').filter(|rest| !rest.is_empty()).unwrap_or(text));
+    let next = names.partition_point(|known| compare(known, text) == Ordering::Less);
+    let fits = |known: &String| {
+        known.len() >= text.len() && known.bytes().zip(text.bytes()).all(|(known, found)| known == fold(found))
+    };
+    names.get(next).is_some_and(fits)
+}
+
+fn fold(byte: u8) -> u8 {
+    if matches!(byte, b'.' | b'-') { b'_' } else { byte }
+}
+
+/// How a known name compares with a name as it was written.
+fn compare(known: &str, written: &str) -> Ordering {
+    known.bytes().cmp(written.bytes().map(fold))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tools::Tool;
+
+    #[test]
+    fn names_are_found_by_prefix_whatever_joins_their_words() {
+        let tools = ["get", "get-weather", "notes.search"].map(|name| Tool::new(name).with_server("my-server"));
+        let names = Names::new(&Catalog::from_tools(tools));
+        for (text, found) in [
+            ("get(", Match::Yes(3)),
+            ("get_weather(city", Match::Yes(11)),
+            ("get-weather(", Match::Yes(11)),
+            ("my_server.get_weather(", Match::Yes(21)),
+            ("get_wea", Match::Undecided),
+            ("", Match::Undecided),
+            ("notes-s", Match::Undecided),
+            ("get_weathers", Match::No),
+            ("get the weather", Match::No),
+            ("Get(", Match::No),
+            ("get\\_weather(", Match::Yes(12)),
+            ("get\\", Match::Undecided),
+            ("get\\_wea", Match::Undecided),
+            ("get\\weather(", Match::No),
+            ("\\get(", Match::No),
+            ("get.call(", Match::Yes(8)),
+            ("get-weather.call(", Match::Yes(16)),
+            ("get.ca", Match::Undecided),
+            ("get_call(", Match::No),
+            ("got.call(", Match::No),
+        ] {
+            assert_eq!(names.called(text, true), found, "{text}");
+        }
+        for (text, found) in [
+            ("get\n{", Match::Yes((3, 4))),
+            ("get-weather \r\n\n {\"a\"", Match::Yes((11, 16))),
+            ("my_server.get\n", Match::Undecided),
+            ("get", Match::Undecided),
+            ("get ", Match::Undecided),
+            ("get x\n{", Match::No),
+            ("get\nx", Match::No),
+            ("got\n{", Match::No),
+        ] {
+            assert_eq!(names.on_a_line(text, true), found, "{text}");
+        }
+        assert_eq!(names.called("get_wea", false), Match::No);
+        assert_eq!(
+            (names.method("get.call"), names.method("get"), names.method("got.call")),
+            (Some("get"), None, None)
+        );
+        assert_eq!(Names::default().called("", true), Match::No);
+    }
+}

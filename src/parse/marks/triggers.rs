@@ -1,0 +1,303 @@
+//! Where plain text may stop being plain.
+//!
+//! Every marker starts with `<`, with `[`, or at a line's start. The search for
+//! these takes nearly all of a stream's bytes, so it goes over many at once, and
+//! the two bytes behind each find tell apart what begins nothing.
+
+use crate::json::bytes::{HIGH, Kind, any_zero_in, differs, word};
+
+/// What may begin behind a `<`, behind a `[`, and at a line's start.
+#[derive(Debug, Default)]
+pub(crate) struct Triggers {
+    tag: Leads,
+    pub(crate) bracket: Leads,
+    pub(crate) line: Leads,
+    /// Behind a blank line, which what begins there takes along, if anything does.
+    pub(crate) behind_blank: Option<Leads>,
+}
+
+/// How far plain text goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Plain {
+    /// Bytes of it. If more follow, something may begin there.
+    pub(crate) length: usize,
+    /// Whether a line starts there.
+    pub(crate) line_start: bool,
+}
+
+impl Triggers {
+    /// Adds a marker that begins with `<` or `[`.
+    pub(crate) fn add_mark(&mut self, mark: &str) {
+        if mark.starts_with('[') { &mut self.bracket } else { &mut self.tag }.add_mark(mark);
+    }
+
+    /// The same of a mark in small letters that counts in any case.
+    pub(crate) fn add_mark_any_case(&mut self, mark: &str) {
+        if let [_, second, third, ..] = *mark.as_bytes() {
+            self.tag.add_any_case(second, third);
+        }
+    }
+
+    /// Reads plain text, which begins at a line's start if `line_start`, up to
+    /// where something may begin or too little is at hand to tell.
+    pub(crate) fn plain(&self, text: &[u8], line_start: bool) -> Plain {
+        if line_start && self.may_begin_line(text) {
+            return Plain { length: 0, line_start };
+        }
+        let mut from = 0;
+        while from < text.len() {
+            if text.len() - from > BLOCK {
+                from = past_plain_blocks(text, from);
+            }
+            let rest = &text[from..];
+            // All usual chunks are one block.
+            let words = match rest.first_chunk::<BLOCK>() {
+                Some(block) => [0, 8].map(|at| word(block, at, Trigger::OTHER)),
+                None => [0, 8].map(|at| word(rest, rest.len().min(at), Trigger::OTHER)),
+            };
+            for (word_at, word) in [from, from + 8].into_iter().zip(words) {
+                let mut bits = Trigger.bits(word);
+                while bits != 0 {
+                    let at = word_at + bits.trailing_zeros() as usize / 8;
+                    bits &= bits - 1;
+                    let [byte, behind @ ..] = &text[at..] else { break };
+                    if *byte == b'\n' {
+                        if self.may_begin_line(behind) {
+                            return Plain { length: at + 1, line_start: true };
+                        }
+                    } else if if *byte == b'<' { &self.tag } else { &self.bracket }.fit(behind) {
+                        return Plain { length: at, line_start: false };
+                    }
+                }
+            }
+            from += BLOCK;
+        }
+        Plain { length: text.len(), line_start: false }
+    }
+
+    /// Whether something may begin in `text`, which begins at a line's start.
+    #[inline]
+    pub(crate) fn may_begin_line(&self, text: &[u8]) -> bool {
+        match *text {
+            // Nearly no line is indented.
+            [b' ' | b'\t', ..] => self.may_begin_indented(text),
+            _ => self.may_begin(text),
+        }
+    }
+
+    #[inline(never)]
+    fn may_begin_indented(&self, text: &[u8]) -> bool {
+        let indent = text.iter().take_while(|b| matches!(b, b' ' | b'\t')).count();
+        self.may_begin(&text[indent..])
+    }
+
+    /// The same behind a line's indent.
+    #[inline]
+    pub(crate) fn may_begin(&self, text: &[u8]) -> bool {
+        self.line.fit(text) && self.may_begin_here(text)
+    }
+
+    /// The same where the first two bytes fit.
+    #[inline(never)]
+    fn may_begin_here(&self, text: &[u8]) -> bool {
+        match (text, &self.behind_blank) {
+            ([b'\n', behind @ ..], Some(leads)) => leads.fit(behind),
+            // Of several the first begins.
+            ([b'\r', b'\n', behind @ ..], Some(leads)) => matches!(behind, [b'\r' | b'\n', ..]) || leads.fit(behind),
+            _ => true,
+        }
+    }
+}
+
+/// Behind the blocks at `from` in which no trigger is.
+#[inline(never)]
+fn past_plain_blocks(text: &[u8], from: usize) -> usize {
+    let (blocks, _) = text[from..].as_chunks();
+    let plain = blocks.iter().take_while(|block| !any_zero_in(block, |b| Trigger.rest(b))).count();
+    from + plain * BLOCK
+}
+
+/// What marks begin with, by the `<` or `[` that is their first byte.
+#[derive(Debug, Default)]
+pub(crate) struct MarkLeads {
+    tag: Leads,
+    bracket: Leads,
+}
+
+impl MarkLeads {
+    /// Adds a mark.
+    pub(crate) fn add_mark(&mut self, mark: &str) {
+        if mark.starts_with('[') { &mut self.bracket } else { &mut self.tag }.add_mark(mark);
+    }
+
+    /// Whether `text` may begin with one of the marks.
+    #[inline]
+    pub(crate) fn fit(&self, text: &str) -> bool {
+        match text.as_bytes() {
+            [] => true,
+            [b'<', behind @ ..] => self.tag.fit(behind),
+            [b'[', behind @ ..] => self.bracket.fit(behind),
+            _ => false,
+        }
+    }
+}
+
+/// The first two bytes of words.
+#[derive(Debug)]
+pub(crate) struct Leads {
+    /// By the first byte, one bit for each second byte.
+    seconds: Box<[[u64; 4]; 256]>,
+}
+
+impl Default for Leads {
+    fn default() -> Self {
+        Leads { seconds: Box::new([[0; 4]; 256]) }
+    }
+}
+
+impl Leads {
+    /// Adds a mark that begins with a byte of its own, which is not looked at.
+    pub(crate) fn add_mark(&mut self, mark: &str) {
+        if let [_, second, third, ..] = *mark.as_bytes() {
+            self.add(second, third);
+        }
+    }
+
+    /// Adds a word that begins with these two bytes.
+    pub(crate) fn add(&mut self, first: u8, second: u8) {
+        self.seconds[usize::from(first)][usize::from(second >> 6)] |= 1 << (second & 63);
+    }
+
+    /// Adds a word, in small letters, as it stands and in capitals.
+    pub(crate) fn add_any_case(&mut self, first: u8, second: u8) {
+        for first in [first, first.to_ascii_uppercase()] {
+            for second in [second, second.to_ascii_uppercase()] {
+                self.add(first, second);
+            }
+        }
+    }
+
+    /// Whether `text` may begin with one of the words.
+    #[inline]
+    pub(crate) fn fit(&self, text: &[u8]) -> bool {
+        match *text {
+            [] => true,
+            [first] => self.seconds[usize::from(first)] != [0; 4],
+            [first, second, ..] => self.seconds[usize::from(first)][usize::from(second >> 6)] >> (second & 63) & 1 != 0,
+        }
+    }
+}
+
+const BLOCK: usize = 16;
+
+/// Whether there are bytes, and no `<`, no `[` and no line break among them.
+#[inline(always)] // With each chunk; the call alone would cost a quarter of it.
+pub(crate) fn has_no_trigger(bytes: &[u8]) -> bool {
+    // A block, or two that overlap, else two words that do: all usual lengths without a loop.
+    let is_plain = |block: &[u8; BLOCK]| !any_zero_in(block, |b| Trigger.rest(b));
+    if let Ok(block) = bytes.try_into() {
+        return is_plain(block);
+    }
+    if let (Some(first), Some(last)) = (bytes.first_chunk::<BLOCK>(), bytes.last_chunk::<BLOCK>()) {
+        let between = || bytes.as_chunks().0.iter().skip(1).all(is_plain);
+        return is_plain(first) && is_plain(last) && (bytes.len() <= 2 * BLOCK || between());
+    }
+    if let (Some(first), Some(last)) = (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
+        return Trigger.bits(u64::from_le_bytes(*first)) | Trigger.bits(u64::from_le_bytes(*last)) == 0;
+    }
+    if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        return Trigger.bits(u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << 32) == 0;
+    }
+    !bytes.is_empty() && !bytes.iter().any(|b| Trigger.rest(*b) == 0)
+}
+
+/// A `<`, a `[`, or a line break.
+#[derive(Clone, Copy)]
+struct Trigger;
+
+impl Kind for Trigger {
+    const OTHER: u8 = 0;
+
+    #[inline]
+    fn rest(self, byte: u8) -> u8 {
+        (byte ^ b'<').min(byte ^ b'[').min(byte ^ b'\n')
+    }
+
+    #[inline]
+    fn bits(self, word: u64) -> u64 {
+        !(differs(word, b'<') & differs(word, b'[') & differs(word, b'\n')) & HIGH
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_triggers_are_found_at_every_place_in_every_length() {
+        let any = || {
+            let mut leads = Leads::default();
+            (0..=255).for_each(|first| (0..=255).for_each(|second| leads.add(first, second)));
+            leads
+        };
+        let all = Triggers { tag: any(), bracket: any(), line: any(), behind_blank: None };
+        let none = Triggers::default();
+        let plain = |triggers: &Triggers, text: &[u8]| triggers.plain(text, false).length;
+        for length in 0..70 {
+            // Neighbours of the triggers' bytes.
+            let mut text: Vec<u8> =
+                (0..length).map(|at| [b'=', b'Z', b'\\', 0x0b, 0x8a, 0xbc, 0xff, 0, 0xdb][at % 9]).collect();
+            assert_eq!(has_no_trigger(&text), length > 0, "{length}");
+            assert_eq!(plain(&all, &text), length);
+            for at in (0..length).rev() {
+                let before = text[at];
+                text[at] = [b'<', b'[', b'\n'][at % 3];
+                assert!(!has_no_trigger(&text), "{at} of {length}");
+                assert_eq!(plain(&all, &text), at + usize::from(at % 3 == 2), "{at} of {length}");
+                // The last byte alone says nothing yet.
+                let last = text.iter().rposition(|byte| matches!(byte, b'<' | b'['));
+                let undecided = last.filter(|last| last + 1 == length).unwrap_or(length);
+                assert_eq!(plain(&none, &text), undecided, "{at} of {length}");
+                if at % 4 > 0 {
+                    text[at] = before;
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn plain_text_goes_up_to_where_something_may_begin() {
+        let mut triggers = Triggers::default();
+        triggers.add_mark("<us>");
+        triggers.line.add_any_case(b't', b'y');
+        triggers.line.add(b'\n', b'U');
+        triggers.line.add(b'\r', b'\n');
+        let mut user = Leads::default();
+        user.add(b'U', b's');
+        triggers.behind_blank = Some(user);
+        for (text, line_start, length, at_line) in [
+            ("no sign", true, 7, false),
+            ("a <b>, a[0] and <ui>", false, 20, false),
+            ("a <use", false, 2, false),
+            ("a <u", false, 2, false),
+            ("a <", false, 2, false),
+            ("a [", false, 2, false),
+            ("one\ntwo\n", false, 8, true),
+            ("one\n\n  two\n ", true, 11, true),
+            ("one\nTYPE", false, 4, true),
+            ("one\n \ttype", false, 4, true),
+            ("one\nT", false, 4, true),
+            ("one\nTo", false, 6, false),
+            ("one\n\nUp", false, 7, false),
+            ("one\n\nUser", false, 4, true),
+            ("one\n\nU", false, 4, true),
+            ("one\r\n\r", false, 5, true),
+            ("one\r\n\r\nUs", false, 5, true),
+            ("one\r\nto", false, 7, false),
+            ("", true, 0, true),
+            ("", false, 0, false),
+        ] {
+            assert_eq!(triggers.plain(text.as_bytes(), line_start), Plain { length, line_start: at_line }, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Whose turn a text stands in: what each token of a chat template does to it.
+
+use crate::dialect::TokenClass;
+
+/// Whose turn the text stands in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// The model's.
+    Own,
+    /// A token ended the model's, and only white space came since. `resumes`: a header
+    /// of its own may follow.
+    Ended { resumes: bool },
+    /// More came behind the end, or a role that nobody knows.
+    Over,
+    /// Another's, by a token: nobody sees it.
+    Hidden,
+    /// Another's, by a line or a result: it stays content.
+    Spoken,
+}
+
+/// Whose turn a role token opens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    Own,
+    Other,
+    /// A name that is no role's, or none.
+    Unknown,
+    /// The next token says it.
+    NextToken,
+}
+
+impl Turn {
+    /// Whether a call that stands here is not the model's.
+    pub(crate) fn invents(self) -> bool {
+        self != Turn::Own
+    }
+
+    /// Behind a token of this class; `role` is what stands behind one that opens a role's turn.
+    pub(crate) fn behind(self, class: TokenClass, role: Option<Role>) -> Turn {
+        match (self, class, role) {
+            (Turn::Hidden, ..) => Turn::Hidden,
+            (_, TokenClass::OpensOther, _) | (_, _, Some(Role::Other)) => Turn::Hidden,
+            (Turn::Ended { resumes: true }, TokenClass::OpensRole("<|"), Some(Role::Own)) => Turn::Own,
+            (Turn::Own, TokenClass::EndsText, _) => Turn::Ended { resumes: false },
+            (Turn::Own, TokenClass::EndsMessage, _) => Turn::Ended { resumes: true },
+            (Turn::Own, _, Some(Role::Unknown)) => Turn::Over,
+            // A header of the model's own behind the end is more of its text.
+            (Turn::Ended { .. }, TokenClass::OpensOwn | TokenClass::OpensRole(_), _) => Turn::Over,
+            _ => self,
+        }
+    }
+
+    /// Behind the end of the reasoning.
+    pub(crate) fn behind_reasoning(self) -> Turn {
+        if self == Turn::Hidden { self } else { Turn::Own }
+    }
+}

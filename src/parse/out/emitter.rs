@@ -1,0 +1,782 @@
+//! Events out: what is handed on, what waits for a fence's decision, and what
+//! is known about the calls so far.
+
+use std::ops::Range;
+
+use crate::event::{Call, Event, MarkerKind, QuotedIn, Reason, Region, RejectedKind, Span};
+use crate::json::window::{Match, Window};
+use crate::message::{FencedCalls, ReasoningCalls, ReasoningMode};
+use crate::parse::config::Config;
+use crate::parse::marks::fence::think_close;
+use crate::parse::marks::head::begins_token;
+use crate::parse::marks::turn::Turn;
+use crate::parse::out::pending::{Ended, Held, HeldCall, Pending};
+use crate::parse::out::series;
+use crate::parse::out::verdict::{Verdict, draft, invented, quoted};
+
+/// Where events go. Dynamic, so that the parser is compiled once.
+pub(crate) type Sink<'s> = dyn FnMut(Event<'_>) + 's;
+
+/// Hands events on in order and remembers what later decisions need.
+#[derive(Debug)]
+pub(crate) struct Emitter {
+    /// Everything before is in some event.
+    pub(crate) reported: u64,
+    pub(crate) region: Region,
+    /// Whose turn the text stands in.
+    pub(crate) turn: Turn,
+    policy: ReasoningCalls,
+    /// Calls in the fence that the message begins with are calls if nothing else is.
+    takes_fenced: bool,
+    /// The stream was taken to start in the reasoning, and nothing said yet that it
+    /// does: it is read as an answer and told as reasoning.
+    undecided: bool,
+    /// A call came before any text.
+    begins_with_call: bool,
+    /// Most calls in a message.
+    limit: usize,
+    index: u32,
+    /// Calls over the limit that are not reported.
+    unlisted: u64,
+    /// A call over the limit was reported as such: no further one is.
+    limit_said: bool,
+    /// That was taken back once, when it turned out to be a draft.
+    unsaid: bool,
+    /// A call that is not reported stands outside the reasoning, and is no example.
+    unlisted_outside: bool,
+    log: Vec<Logged>,
+    /// Calls up to here were turned into drafts.
+    reclassified: usize,
+    /// Runs of adjacent calls are numbered.
+    run: u32,
+    /// Other text came since the last call: the next one begins a new run.
+    run_is_over: bool,
+    /// The user has seen something.
+    pub(crate) visible: bool,
+    /// Where text other than white space came in this region.
+    prose: Prose,
+    /// The fence that the message begins with, once it is known to be an example.
+    first_fence: Option<Unfenced>,
+    /// Text other than white space came in this region.
+    pub(crate) region_has_text: bool,
+    /// A call came in this region.
+    pub(crate) region_has_calls: bool,
+    /// A call came in the answer.
+    pub(crate) answer_has_calls: bool,
+    /// A fence is open in which nothing but calls and white space came.
+    pub(crate) fence_is_clean: bool,
+    pending: Option<Pending>,
+    /// The open call's `CallStart` was handed on.
+    started: bool,
+    /// The stream has ended by `stop`, and one of these strings may have done it.
+    pub(crate) stop: Vec<String>,
+}
+
+/// Calls of a fence, and the bytes around them, as [`Event::Unfenced`] tells them.
+#[derive(Debug, Default)]
+struct Unfenced {
+    calls: Range<u32>,
+    syntax: Vec<Span>,
+}
+
+/// Where prose stands before a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Prose {
+    None,
+    /// On its line alone.
+    OnTheLine,
+    /// On lines before.
+    Above,
+}
+
+impl Prose {
+    /// Goes on behind `text`.
+    pub(crate) fn read(&mut self, text: &str) {
+        let begins = match self {
+            Prose::Above => return,
+            Prose::OnTheLine => 0,
+            Prose::None => text.len() - text.trim_ascii_start().len(),
+        };
+        if begins < text.len() || *self == Prose::OnTheLine {
+            let ends_line = memchr::memchr(b'\n', &text.as_bytes()[begins..]).is_some();
+            *self = if ends_line { Prose::Above } else { Prose::OnTheLine };
+        }
+    }
+}
+
+/// What promotion needs to know about a call.
+#[derive(Debug)]
+struct Logged {
+    index: u32,
+    complete: bool,
+    in_reasoning: bool,
+    quoted: bool,
+    /// It is none of the model's, or the output ended inside it.
+    never: Option<Never>,
+    run: u32,
+    /// Why it must not run if it is no draft; kept while that is undecided.
+    reason: Option<Box<Reason>>,
+}
+
+/// What makes a draft no candidate for promotion, whatever else came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Never {
+    Invented,
+    CutOff,
+}
+
+impl Emitter {
+    pub(crate) fn new(config: &Config) -> Self {
+        let open = config.reasoning == ReasoningMode::Open;
+        Emitter {
+            reported: 0,
+            region: if open { Region::Reasoning } else { Region::Content },
+            turn: Turn::Own,
+            policy: config.reasoning_calls,
+            takes_fenced: config.fenced_calls == FencedCalls::LastResort,
+            undecided: open,
+            begins_with_call: false,
+            limit: config.limits.calls,
+            index: 0,
+            unlisted: 0,
+            limit_said: false,
+            unsaid: false,
+            unlisted_outside: false,
+            log: Vec::new(),
+            reclassified: 0,
+            run: 0,
+            run_is_over: false,
+            visible: false,
+            prose: Prose::None,
+            first_fence: None,
+            region_has_text: false,
+            region_has_calls: false,
+            answer_has_calls: false,
+            fence_is_clean: false,
+            pending: None,
+            started: false,
+            stop: Vec::new(),
+        }
+    }
+
+    /// Index of the call that is open or comes next.
+    pub(crate) fn index(&self) -> u32 {
+        self.index + self.pending.as_ref().map_or(0, |p| p.counts.ended)
+    }
+
+    /// Whether the limit on calls was passed before the call that is open or comes
+    /// next: it is only reported if it is the first that would have run.
+    pub(crate) fn is_over_limit(&self) -> bool {
+        self.index() as usize > self.limit
+    }
+
+    /// Whether the call that is open or comes next is counted and not reported, if it ends
+    /// as it stands. While it is undecided whether this is an answer, it is counted as one.
+    pub(crate) fn leaves_out(&self, quoted: bool) -> bool {
+        self.is_over_limit() && (self.limit_said || self.only_drafts() || quoted || self.turn.invents())
+    }
+
+    /// Counts calls that are not reported.
+    pub(crate) fn leave_out(&mut self, calls: u64, quoted: bool) {
+        self.unlisted += calls;
+        self.unlisted_outside |= calls > 0 && !quoted && !self.only_drafts();
+        self.region_has_calls |= calls > 0;
+    }
+
+    /// Whether text before said all that more text would say.
+    pub(crate) fn is_settled(&self) -> bool {
+        let seen = self.visible || !self.reads_answer();
+        let is_told = matches!(self.turn, Turn::Own | Turn::Over | Turn::Spoken);
+        seen && is_told && self.region_has_text && self.run_is_over && !self.fence_is_clean
+    }
+
+    /// Whether calls that stand here are told as drafts.
+    fn drafts(&self) -> bool {
+        self.region == Region::Reasoning && self.policy != ReasoningCalls::Allow
+    }
+
+    /// Whether calls that stand here are drafts for certain, so that nothing else about
+    /// them matters.
+    pub(crate) fn only_drafts(&self) -> bool {
+        self.drafts() && !self.undecided
+    }
+
+    /// Whether text is read as the answer's, however it is told.
+    pub(crate) fn reads_answer(&self) -> bool {
+        self.region == Region::Content || self.undecided
+    }
+
+    /// Something is handed on that the user sees where it stands.
+    fn see(&mut self) {
+        self.visible |= self.reads_answer() && self.turn != Turn::Hidden;
+    }
+
+    /// The reasoning ends or begins here, and nothing said so before.
+    pub(crate) fn is_undecided(&self) -> bool {
+        self.undecided
+    }
+
+    /// Something said where the reasoning ends or begins: what came is reasoning.
+    pub(crate) fn decide(&mut self) {
+        if std::mem::take(&mut self.undecided) {
+            self.visible = false;
+            self.answer_has_calls = false;
+            self.log.iter_mut().for_each(|call| call.reason = None);
+            if self.policy != ReasoningCalls::Allow {
+                self.unsay_limit();
+            }
+        }
+    }
+
+    /// Whether a stop string ended the stream that equals or begins `closer`, which was due.
+    pub(crate) fn is_stopped_by(&self, closer: &str) -> bool {
+        let took = |stop: &String| match begins_token(stop.trim_start(), closer, true) {
+            Match::Yes(length) => length == stop.trim_start().len(),
+            Match::Undecided => !stop.trim().is_empty(),
+            Match::No => false,
+        };
+        self.stop.iter().any(took)
+    }
+
+    /// Whether some fence is undecided.
+    pub(crate) fn waits_for_fence(&self) -> bool {
+        self.pending.as_ref().is_some_and(|p| p.waits_for_fence)
+    }
+
+    /// Where prose stands before what comes next in this region.
+    pub(crate) fn prose(&self) -> Prose {
+        self.prose
+    }
+
+    /// A token announces what follows: no prose stands before that.
+    pub(crate) fn announced(&mut self) {
+        self.prose = Prose::None;
+    }
+
+    /// Text was handed on without the emitter; where prose stands behind it.
+    pub(crate) fn skip_text(&mut self, to: u64, prose: Prose) {
+        self.reported = to;
+        self.prose = prose;
+    }
+
+    /// The first byte that is still needed.
+    pub(crate) fn keep_from(&self) -> u64 {
+        self.pending.as_ref().map_or(self.reported, |p| p.start)
+    }
+
+    /// Whether nothing but white space and syntax came in this region, nor to
+    /// the user before it.
+    pub(crate) fn begins_region(&self) -> bool {
+        let seen = self.visible && self.reads_answer();
+        !(seen || self.region_has_text || self.region_has_calls || self.waits_for_fence())
+    }
+
+    /// Hands on plain text up to `to`.
+    pub(crate) fn text(&mut self, window: &Window<'_>, to: u64, sink: &mut Sink<'_>) {
+        if to <= self.reported {
+            return;
+        }
+        let text = window.slice(self.reported..to);
+        let blank = text.trim_ascii_start().is_empty();
+        self.prose.read(text);
+        if let Some(pending) = &mut self.pending {
+            if blank {
+                pending.held.push(Held::Space(self.reported..to, pending.in_fence));
+                self.reported = to;
+                return;
+            }
+            self.settle(window, true, sink);
+        }
+        if !blank {
+            self.run_is_over = true;
+            self.fence_is_clean = false;
+            self.region_has_text = true;
+            self.see();
+            if matches!(self.turn, Turn::Ended { .. }) {
+                self.turn = Turn::Over;
+            }
+        }
+        self.plain(window, to, sink);
+    }
+
+    /// Says that what follows is another's; an empty marker.
+    pub(crate) fn begin_turn(&mut self, sink: &mut Sink<'_>) {
+        let span = self.reported..self.reported;
+        sink(Event::Marker { kind: MarkerKind::Turn, text: "", span });
+    }
+
+    /// Hands on a fence line as text: calls on both sides of it stay adjacent.
+    pub(crate) fn fence_text(&mut self, window: &Window<'_>, to: u64, sink: &mut Sink<'_>) {
+        self.settle(window, true, sink);
+        self.prose.read(window.slice(self.reported..to));
+        self.region_has_text = true;
+        self.see();
+        if matches!(self.turn, Turn::Ended { .. }) {
+            self.turn = Turn::Over;
+        }
+        self.plain(window, to, sink);
+    }
+
+    /// Hands on syntax up to `to`. Around drafts and examples it is text.
+    pub(crate) fn marker(&mut self, kind: MarkerKind, quoted: bool, window: &Window<'_>, to: u64, sink: &mut Sink<'_>) {
+        if to <= self.reported {
+            return;
+        }
+        if let Some(pending) = &mut self.pending {
+            pending.marker(kind, self.reported..to);
+            self.reported = to;
+            return;
+        }
+        let is_syntax = kind.is_call_syntax();
+        if quoted && is_syntax && !self.only_drafts() {
+            self.see();
+            return self.plain(window, to, sink);
+        }
+        // After it everything is the answer.
+        self.region_has_text |= kind == MarkerKind::AnswerLine;
+        let span = self.reported..to;
+        self.reported = to;
+        let text = window.slice(span.clone());
+        match self.drafts() && is_syntax {
+            true => sink(Event::Reasoning { text, syntax: Some(kind), span }),
+            false => sink(Event::Marker { kind, text, span }),
+        }
+    }
+
+    /// Hands on a think tag and goes over to `region`.
+    pub(crate) fn think(
+        &mut self,
+        kind: MarkerKind,
+        region: Region,
+        window: &Window<'_>,
+        to: u64,
+        sink: &mut Sink<'_>,
+    ) {
+        self.settle(window, self.region == Region::Content, sink);
+        let span = self.reported..to;
+        self.reported = to;
+        sink(Event::Marker { kind, text: window.slice(span.clone()), span });
+        self.run_is_over = true;
+        self.decide();
+        self.region = region;
+        self.begin_region();
+    }
+
+    /// Nothing came yet in the region.
+    pub(crate) fn begin_region(&mut self) {
+        self.region_has_text = false;
+        self.region_has_calls = false;
+        self.prose = Prose::None;
+    }
+
+    /// Everything so far was reasoning.
+    pub(crate) fn all_was_reasoning(&mut self, sink: &mut Sink<'_>) {
+        let drafts = self.policy != ReasoningCalls::Allow;
+        for call in &mut self.log[self.reclassified..] {
+            call.in_reasoning = drafts;
+        }
+        self.reclassified = self.log.len();
+        if drafts {
+            self.unsay_limit();
+        }
+        self.visible = false;
+        self.answer_has_calls = false;
+        sink(Event::Reclassified { to: Region::Reasoning, drafts, span: self.reported..self.reported });
+    }
+
+    /// The call that was reported as over the limit is a draft, and so are those behind it.
+    fn unsay_limit(&mut self) {
+        if !std::mem::replace(&mut self.unsaid, true) {
+            self.limit_said = false;
+        }
+        self.unlisted_outside = false;
+    }
+
+    /// The open call's name is known at `at`.
+    pub(crate) fn call_start(&mut self, at: u64, server: Option<&str>, tool: &str, sink: &mut Sink<'_>) {
+        if self.is_over_limit() {
+            return;
+        }
+        if let Some(call) = self.held_call() {
+            call.start = Some((at, server.map(str::to_owned), tool.to_owned()));
+            return;
+        }
+        let span = self.reported..at;
+        self.reported = at;
+        self.started = true;
+        sink(Event::CallStart { index: self.index, server, tool, span });
+    }
+
+    /// More of the open call's arguments, up to `at`.
+    pub(crate) fn delta(&mut self, at: u64, text: &str, sink: &mut Sink<'_>) {
+        if self.is_over_limit() {
+            return;
+        }
+        if let Some(call) = self.held_call() {
+            call.deltas.push_str(text);
+            call.deltas_end = call.deltas_end.max(at);
+            return;
+        }
+        let span = self.reported..at.max(self.reported);
+        self.reported = span.end;
+        sink(Event::ArgsDelta { index: self.index, text, span });
+    }
+
+    /// The open call is over; what quotes it, if anything does.
+    pub(crate) fn call_end(
+        &mut self,
+        mut ended: Ended,
+        quoted_in: Option<QuotedIn>,
+        window: &Window<'_>,
+        sink: &mut Sink<'_>,
+    ) {
+        if self.turn.invents() {
+            ended.verdict = invented(ended.verdict, self.turn == Turn::Spoken);
+        }
+        let is_quoted = quoted_in.is_some();
+        if let Some(quoted_in) = quoted_in {
+            ended.verdict = quoted(ended.verdict, quoted_in);
+        }
+        let end = ended.span.end;
+        if self.only_counts() {
+            return self.count_call(end);
+        }
+        let is_over_limit = self.is_over_limit();
+        if let Some(call) = self.held_call() {
+            call.ended = Some(ended);
+            self.reported = end;
+            if let Some(pending) = &mut self.pending {
+                pending.counts.ended += 1;
+                pending.counts.is_over_limit |= is_over_limit;
+            }
+            return;
+        }
+        if is_quoted {
+            self.see();
+        }
+        self.report_end(ended, quoted_in, window, sink);
+    }
+
+    /// Whether a call that ends now is counted and not reported, whatever it says.
+    pub(crate) fn counts_end(&self, quoted: bool) -> bool {
+        if self.pending.is_some() { self.only_counts() } else { self.leaves_out(quoted) }
+    }
+
+    /// Such a call is over at `end`.
+    pub(crate) fn count_end(&mut self, quoted: bool, window: &Window<'_>, end: u64, sink: &mut Sink<'_>) {
+        if self.pending.is_some() {
+            return self.count_call(end);
+        }
+        if quoted {
+            self.see();
+        }
+        self.region_has_calls = true;
+        self.leave_out(1, quoted);
+        self.marker(MarkerKind::Wrapper, quoted, window, end, sink);
+    }
+
+    /// Whether the call that is held next is counted and not reported, whatever it is.
+    pub(crate) fn only_counts(&self) -> bool {
+        self.is_over_limit()
+            && self.pending.as_ref().is_some_and(|pending| self.limit_said || pending.counts.is_over_limit)
+    }
+
+    /// Counts a call that is held and ends at `end`.
+    pub(crate) fn count_call(&mut self, end: u64) {
+        let Some(pending) = &mut self.pending else { return };
+        pending.counts.unlisted += 1;
+        if end > self.reported {
+            pending.marker(MarkerKind::Wrapper, self.reported..end);
+            self.reported = end;
+        }
+    }
+
+    fn report_end(&mut self, ended: Ended, quoted_in: Option<QuotedIn>, window: &Window<'_>, sink: &mut Sink<'_>) {
+        let Ended { mut verdict, restated, span, head } = ended;
+        let is_quoted = quoted_in.is_some();
+        if self.leaves_out(is_quoted) {
+            return self.count_end(is_quoted, window, span.end, sink);
+        }
+        self.region_has_calls = true;
+        self.begins_with_call |= self.log.is_empty() && !self.region_has_text && !is_quoted;
+        let in_reasoning = self.drafts();
+        let is_certain = !self.only_drafts() && !is_quoted && !self.turn.invents();
+        self.limit_said |= self.index() as usize >= self.limit && is_certain;
+        self.answer_has_calls |= self.reads_answer() && !is_quoted;
+        let never = match verdict.as_ref().err().map(|rejected| rejected.kind) {
+            Some(RejectedKind::Invented) => Some(Never::Invented),
+            Some(RejectedKind::Truncated) => Some(Never::CutOff),
+            // The end of the reasoning ended it.
+            Some(_) if think_close(window.from(span.end), false) != Match::No => Some(Never::CutOff),
+            _ => None,
+        };
+        // A draft in a fence may be meant, one that is only mentioned is not.
+        let is_mention = quoted_in.is_some_and(|quoted_in| quoted_in != QuotedIn::Fence);
+        let complete = verdict_call(&verdict).is_some() && !is_mention;
+        let reason = verdict.as_ref().err().filter(|_| self.undecided).map(|rejected| Box::new(rejected.reason()));
+        if in_reasoning {
+            verdict = draft(verdict);
+        }
+        self.run += u32::from(std::mem::take(&mut self.run_is_over));
+        self.log.push(Logged {
+            index: self.index,
+            complete,
+            in_reasoning,
+            quoted: is_quoted,
+            never,
+            run: self.run,
+            reason,
+        });
+        if !std::mem::take(&mut self.started) {
+            // The name was only found in the whole text.
+            let (server, tool) = match &verdict {
+                Ok(call) => (&call.server, Some(&call.tool)),
+                Err(rejected) => (&rejected.server, rejected.tool.as_ref()),
+            };
+            if let Some(tool) = tool {
+                let span = self.reported..self.reported;
+                sink(Event::CallStart { index: self.index, server: server.as_deref(), tool, span });
+            }
+        }
+        let raw = head.as_deref().unwrap_or_else(|| window.slice(span.clone()));
+        if let Err(rejected) = &mut verdict
+            && rejected.raw.is_empty()
+        {
+            raw.clone_into(&mut rejected.raw);
+        }
+        let event_span = self.reported..span.end;
+        self.reported = span.end;
+        sink(Event::CallEnd { index: self.index, result: Box::new(verdict), raw, restated, span: event_span });
+        self.index += 1;
+    }
+
+    /// The stream is over: says what an answer is that was told as reasoning, or
+    /// promotes drafts if nothing else is there.
+    pub(crate) fn finish(&mut self, normal: bool, sink: &mut Sink<'_>) {
+        let unfenced = self.first_fence.take().filter(|first| normal && self.admits(first));
+        if normal && self.undecided && self.reported > 0 {
+            self.restore(sink);
+            return self.unfence(unfenced, sink);
+        }
+        self.decide();
+        self.unfence(unfenced, sink);
+        let at = self.reported..self.reported;
+        self.tell_unlisted(sink);
+        let outside = self.unlisted_outside || self.log.iter().any(|c| !c.in_reasoning && !c.quoted);
+        if !normal || self.policy != ReasoningCalls::LastResort || self.visible || outside {
+            return;
+        }
+        // A later draft that was cut off is the one that was meant.
+        let last = self.log.iter().rfind(|c| c.in_reasoning && (c.complete || c.never == Some(Never::CutOff)));
+        if last.is_some_and(|last| last.never == Some(Never::CutOff)) {
+            return;
+        }
+        let draft = |c: &&Logged| c.complete && c.in_reasoning && c.never.is_none();
+        let Some(run) = self.log.iter().rfind(draft).map(|c| c.run) else { return };
+        for call in self.log.iter().filter(draft).filter(|c| c.run == run) {
+            sink(Event::Promoted { index: call.index, span: at.clone() });
+        }
+    }
+
+    /// Whether the calls of a fence are whole, and nothing else in the message is a call.
+    fn admits(&self, Unfenced { calls, .. }: &Unfenced) -> bool {
+        let drafts = |call: &Logged| call.in_reasoning && !self.undecided;
+        !self.unlisted_outside
+            && self.log.iter().all(|call| match calls.contains(&call.index) {
+                true => call.complete && call.quoted && !drafts(call),
+                false => call.quoted || drafts(call),
+            })
+    }
+
+    fn unfence(&self, unfenced: Option<Unfenced>, sink: &mut Sink<'_>) {
+        if let Some(Unfenced { calls, syntax }) = unfenced {
+            sink(Event::Unfenced { calls, syntax, span: self.reported..self.reported });
+        }
+    }
+
+    /// What was told as reasoning is the answer. Its calls are calls for certain only
+    /// if it begins with one, which no reasoning does; any other needs approval.
+    fn restore(&mut self, sink: &mut Sink<'_>) {
+        let at = self.reported..self.reported;
+        sink(Event::Reclassified { to: Region::Content, drafts: false, span: at.clone() });
+        for call in self.log.drain(..).filter(|c| c.in_reasoning) {
+            let (index, span) = (call.index, at.clone());
+            match call.reason {
+                None if !self.begins_with_call => sink(Event::Promoted { index, span }),
+                reason => sink(Event::Restored { index, reason, span }),
+            }
+        }
+        self.tell_unlisted(sink);
+    }
+
+    /// How many calls over the limit were not reported.
+    fn tell_unlisted(&self, sink: &mut Sink<'_>) {
+        if self.unlisted > 0 {
+            let span = self.reported..self.reported;
+            sink(Event::Unlisted { index: self.index - 1, count: self.unlisted, span });
+        }
+    }
+
+    /// Starts to hold everything from here, a fence that opens, or goes on holding.
+    pub(crate) fn hold_fence(&mut self) {
+        let start = self.reported;
+        let begins = self.takes_fenced && self.begins_region() && self.reads_answer() && self.first_fence.is_none();
+        let pending = self.pending.get_or_insert_with(|| Pending::of_fence(start, begins));
+        pending.waits_for_fence = true;
+        pending.in_fence = true;
+    }
+
+    /// The held fence's closing line comes next.
+    pub(crate) fn close_held_fence(&mut self) {
+        if let Some(pending) = &mut self.pending {
+            pending.in_fence = false;
+            // The closing line comes next.
+            pending.first_fence.get_or_insert(pending.held.len() + 1);
+        }
+    }
+
+    /// Whether calls without a marker wait for a fence's decision: further ones make a
+    /// series with them.
+    pub(crate) fn holds_series(&self) -> bool {
+        self.pending.as_ref().is_some_and(|p| p.waits_for_fence && series::has_members(&p.held))
+    }
+
+    /// Where what is held for a fence's decision began.
+    pub(crate) fn fence_held_from(&self) -> Option<u64> {
+        self.pending.as_ref().filter(|p| p.waits_for_fence).map(|p| p.start)
+    }
+
+    /// Starts to hold calls that no marker announces.
+    pub(crate) fn hold_markerless(&mut self) {
+        let start = self.reported;
+        self.pending.get_or_insert_with(|| Pending::new(start)).begin_markerless(start);
+    }
+
+    /// What is held as calls without a marker is calls, up to here; what quotes them, if
+    /// anything does.
+    pub(crate) fn keep_markerless(&mut self, quoted_in: Option<QuotedIn>, window: &Window<'_>, sink: &mut Sink<'_>) {
+        let Some(pending) = &mut self.pending else { return };
+        pending.keep_markerless();
+        if !pending.waits_for_fence {
+            self.settle_as(quoted_in, window, sink);
+        }
+    }
+
+    /// Those of them that were told so far are calls, whatever follows.
+    pub(crate) fn keep_so_far(&mut self) {
+        if let Some(pending) = &mut self.pending {
+            pending.keep_so_far(self.reported);
+        }
+    }
+
+    /// What was told behind those is none: its bytes are yet to be told.
+    pub(crate) fn back_to_kept(&mut self) {
+        if let Some(at) = self.pending.as_mut().and_then(Pending::back_to_kept) {
+            self.reported = at;
+        }
+    }
+
+    /// It is none: its bytes are yet to be told.
+    pub(crate) fn drop_markerless(&mut self) {
+        let Some(pending) = &mut self.pending else { return };
+        if let Some(at) = pending.drop_markerless() {
+            self.reported = at;
+        }
+        if !pending.waits_for_fence {
+            self.pending = None;
+        }
+    }
+
+    /// Decides about held fences: with other text beside them they are
+    /// examples (`as_quoted`), alone they are calls.
+    pub(crate) fn settle(&mut self, window: &Window<'_>, as_quoted: bool, sink: &mut Sink<'_>) {
+        self.settle_as(as_quoted.then_some(QuotedIn::Fence), window, sink);
+    }
+
+    fn settle_as(&mut self, quoted_in: Option<QuotedIn>, window: &Window<'_>, sink: &mut Sink<'_>) {
+        let as_quoted = quoted_in.is_some();
+        let Some((mut pending, markerless)) = self.pending.take().map(Pending::split) else { return };
+        if !as_quoted {
+            series::all_or_none(&mut pending.held);
+        }
+        let after = markerless.as_ref().map_or(self.reported, |open| open.start);
+        let reported = std::mem::replace(&mut self.reported, pending.start);
+        let mut open = None;
+        self.leave_out(pending.counts.unlisted, as_quoted);
+        let first_fence = pending.first_fence.filter(|_| as_quoted && pending.begins_message).unwrap_or_default();
+        let mut unfenced = Unfenced { calls: self.index..self.index, syntax: Vec::new() };
+        for (place, held) in pending.held.into_iter().enumerate() {
+            if place < first_fence {
+                match &held {
+                    Held::Space(range, _) | Held::Marker(_, range) => unfenced.syntax.push(range.clone()),
+                    Held::Call(_) => unfenced.calls.end += 1,
+                }
+            }
+            match held {
+                Held::Space(range, true) if !as_quoted => {
+                    self.marker(MarkerKind::Fence, false, window, range.end, sink)
+                }
+                Held::Space(range, _) => self.plain(window, range.end, sink),
+                Held::Marker(kind, range) => self.marker(kind, as_quoted, window, range.end, sink),
+                Held::Call(mut call) => match call.ended.take() {
+                    Some(mut ended) => {
+                        if let Some(quoted_in) = quoted_in {
+                            ended.verdict = quoted(ended.verdict, quoted_in);
+                        }
+                        self.report_held(*call, sink);
+                        self.report_end(ended, quoted_in, window, sink);
+                    }
+                    None => open = Some(*call),
+                },
+            }
+        }
+        if !unfenced.calls.is_empty() && self.unlisted == 0 {
+            self.first_fence = Some(unfenced);
+        }
+        if as_quoted {
+            self.see();
+        }
+        match open {
+            Some(call) => self.report_held(call, sink),
+            None => debug_assert_eq!(self.reported, after),
+        }
+        if markerless.is_some() {
+            self.reported = reported;
+            self.pending = markerless;
+        }
+    }
+
+    fn report_held(&mut self, call: HeldCall, sink: &mut Sink<'_>) {
+        if let Some((at, server, tool)) = call.start {
+            self.call_start(at, server.as_deref(), &tool, sink);
+            if !call.deltas.is_empty() {
+                self.delta(call.deltas_end, &call.deltas, sink);
+            }
+        }
+    }
+
+    /// The held form of the open call, if calls are held.
+    fn held_call(&mut self) -> Option<&mut HeldCall> {
+        self.pending.as_mut()?.call()
+    }
+
+    fn plain(&mut self, window: &Window<'_>, to: u64, sink: &mut Sink<'_>) {
+        let span = self.reported..to;
+        self.reported = to;
+        let text = window.slice(span.clone());
+        if self.turn == Turn::Hidden {
+            return sink(Event::Marker { kind: MarkerKind::Turn, text, span });
+        }
+        match self.region {
+            Region::Content => sink(Event::Text { text, span }),
+            Region::Reasoning => sink(Event::Reasoning { text, syntax: None, span }),
+        }
+    }
+}
+
+fn verdict_call(verdict: &Verdict) -> Option<&Call> {
+    match verdict {
+        Ok(call) => Some(call),
+        Err(rejected) => rejected.call.as_deref(),
+    }
+}

@@ -1,0 +1,107 @@
+//! Why text that may have been a call is none.
+
+use serde::Serialize;
+
+use crate::dialect::Dialect;
+use crate::event::Span;
+
+/// Text that looked like a call and is none: its bytes are in events like those of any text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NotACall {
+    /// The dialect that it was read as.
+    pub dialect: Dialect,
+    /// Its bytes: the opener, or what was held up to where it was known to be none.
+    pub span: Span,
+    /// Why it is none.
+    pub reason: Reason,
+}
+
+/// Why text is no call; `docs/parser.md` has the rules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Reason {
+    /// What follows the opener does not belong to a call.
+    Gate,
+    /// The opener breaks off.
+    PartialOpener,
+    /// No JSON object follows the marker.
+    NoJson,
+    /// Other text stands behind it: in the message, in its fence or on its line.
+    TextBehind,
+    /// It names no known tool.
+    UnknownTool,
+    /// It has a key that no call has, or what no call has under a key.
+    ForeignKey,
+    /// The tool's name or the arguments are missing.
+    Incomplete,
+    /// A JSON Schema stands in place of the arguments: it defines a tool.
+    Definition,
+    /// Its JSON is damaged, and nobody can say what was meant.
+    Damaged,
+    /// A value is no literal, or the arguments are not written as Python's.
+    NoLiteral,
+    /// A value has no keyword, and the tool has other than one parameter.
+    NoKeyword,
+    /// What stands in the list is no further call.
+    NoFurtherCall,
+    /// It is the text of a link.
+    Link,
+    /// It is a part of the code, the comment or the heading on its line.
+    CodeAround,
+    /// The fence or the reasoning ended in it, or a further line of its dialect came.
+    Unclosed,
+    /// It is past a limit.
+    Limit,
+    /// The stream ended before it was certain to be a call.
+    CutOff,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::FinishReason;
+    use crate::parse::{Config, Limits, Parser};
+    use crate::tools::{Catalog, Tool};
+
+    fn config() -> Config {
+        let schema = serde_json::json!({ "type": "object", "properties": { "a": { "type": "integer" } } });
+        Config { catalog: Some(Catalog::from_tools([Tool::new("f").with_schema(schema)]).into()), ..Config::default() }
+    }
+
+    fn read(parser: &mut Parser, text: &str) -> Vec<(Dialect, Span, Reason)> {
+        parser.push(text, &mut |_| {});
+        parser.finish(&FinishReason::Length, &mut |_| {});
+        parser.not_calls().iter().map(|given| (given.dialect, given.span.clone(), given.reason)).collect()
+    }
+
+    #[test]
+    fn what_is_not_calls_is_kept_for_a_message_if_somebody_asks() {
+        let text = "f(a=1)\nAnd\nf(b)\nso\nf(a=2), you see\nf(";
+        let mut parser = Parser::new(config());
+        assert_eq!(read(&mut parser, text), []);
+        parser.reset();
+        parser.keep_not_calls();
+        let expected = [
+            (Dialect::Python, 11..13, Reason::NoLiteral),
+            (Dialect::Python, 19..27, Reason::TextBehind),
+            (Dialect::Python, 35..37, Reason::CutOff),
+        ];
+        assert_eq!(read(&mut parser, text), expected);
+        parser.reset();
+        assert_eq!(parser.not_calls(), []);
+        assert_eq!(read(&mut parser, text), expected);
+    }
+
+    #[test]
+    fn calls_past_a_limit_say_so() {
+        let limits = Limits { call_bytes: 20, depth: 3, ..Limits::default() };
+        for text in ["f(a=\"0123456789012345\")", "f(a=[[[1]]])", "{\"name\": \"f\", \"arguments\": {}}"] {
+            let mut parser = Parser::new(Config { limits, ..config() });
+            parser.keep_not_calls();
+            let given = read(&mut parser, text);
+            assert!(matches!(given[..], [(_, _, Reason::Limit)]), "{text}: {given:?}");
+        }
+    }
+}

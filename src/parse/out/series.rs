@@ -1,0 +1,68 @@
+//! Series: calls that no marker announces and that stand next to each other are read all or
+//! none. One shape reads those of one place (`shape/python`, `shape/message`); those of
+//! several fences meet here, where they wait.
+
+use super::not_a_call::Reason;
+use super::pending::{Ended, Held};
+use super::verdict::Verdict;
+use crate::dialect::{Dialect, Shape};
+use crate::event::{Rejected, RejectedKind};
+
+/// What a series says that has a call which cannot be read.
+pub(crate) fn unreadable(why: Reason) -> String {
+    let why = match why {
+        Reason::NoLiteral => {
+            "a value is no literal (a text stands in quotes; names, expressions and calls have no value)"
+        }
+        Reason::NoKeyword => "a value has no keyword, and its tool has several parameters",
+        Reason::Limit => "it is nested too deep",
+        Reason::Damaged => "its JSON is damaged",
+        _ => "it is not whole",
+    };
+    format!("the calls stand next to each other and one cannot be read, so none is run: {why}")
+}
+
+/// Of calls of several fences none is one if one of them cannot be read or is cut off.
+pub(crate) fn all_or_none(held: &mut [Held]) {
+    let fails = |kind: RejectedKind| matches!(kind, RejectedKind::Truncated | RejectedKind::Malformed);
+    let kinds = members(held).filter_map(|ended| Some(ended.verdict.as_ref().err()?.kind));
+    let Some(kind) = kinds.filter(|kind| fails(*kind)).min() else { return };
+    let message = match kind {
+        RejectedKind::Truncated => "another call of the series is cut off, so none is run",
+        _ => "another call of the series cannot be read, so none is run",
+    };
+    for ended in members(held) {
+        fail(&mut ended.verdict, kind, message);
+    }
+}
+
+/// The calls among what is held that no marker announces and that are over.
+fn members(held: &mut [Held]) -> impl Iterator<Item = &mut Ended> {
+    held.iter_mut().filter_map(|held| match held {
+        Held::Call(call) => call.ended.as_mut().filter(|ended| is_markerless(ended)),
+        _ => None,
+    })
+}
+
+/// Whether some call among what is held is one that no marker announces.
+pub(crate) fn has_members(held: &[Held]) -> bool {
+    let is_member = |held: &Held| matches!(held, Held::Call(call) if call.ended.as_ref().is_some_and(is_markerless));
+    held.iter().any(is_member)
+}
+
+fn is_markerless(ended: &Ended) -> bool {
+    let dialect: Dialect = match &ended.verdict {
+        Ok(call) => call.dialect,
+        Err(rejected) => rejected.dialect,
+    };
+    matches!(dialect.spec().shape, Shape::Python | Shape::Json(_) | Shape::React(_))
+}
+
+fn fail(verdict: &mut Verdict, kind: RejectedKind, message: &str) {
+    let (dialect, server, tool) = match verdict {
+        Ok(call) => (call.dialect, call.server.take(), Some(std::mem::take(&mut call.tool))),
+        Err(rejected) if rejected.kind <= kind => return,
+        Err(rejected) => (rejected.dialect, rejected.server.take(), rejected.tool.take()),
+    };
+    *verdict = Err(Rejected { server, tool, ..Rejected::new(kind, dialect, "", message) });
+}

@@ -1,0 +1,86 @@
+//! What a call's text says, before anything is looked up.
+
+use serde_json::{Map, Value};
+
+use crate::event::{RejectedKind, Repair};
+
+/// What a call's text says, before anything is looked up.
+#[derive(Debug, Default)]
+pub(crate) struct UnresolvedCall {
+    pub(crate) server: Option<String>,
+    pub(crate) tool: Option<String>,
+    pub(crate) arguments: Value,
+    pub(crate) raw_arguments: String,
+    pub(crate) repairs: Vec<Repair>,
+    /// Keys beside the others that say nothing; a parameter of the tool among
+    /// them may belong to the arguments.
+    pub(crate) ignored_keys: Vec<String>,
+    /// What is wrong with it, if anything.
+    pub(crate) fault: Option<Fault>,
+    /// Whether the arguments do not continue the deltas.
+    pub(crate) restated: bool,
+}
+
+impl UnresolvedCall {
+    /// A call of which server and tool are known, as far as they are.
+    pub(crate) fn of((server, tool): (Option<String>, Option<String>)) -> Self {
+        UnresolvedCall { server, tool, ..UnresolvedCall::default() }
+    }
+
+    /// Names a repair, once.
+    pub(crate) fn note(&mut self, repair: Repair) {
+        if !self.repairs.contains(&repair) {
+            self.repairs.push(repair);
+        }
+    }
+
+    /// Takes the value under the first of `keys` that is there; any but the first is a named
+    /// repair. Where several are there and say different things, nobody knows which is meant.
+    pub(crate) fn take(&mut self, object: &mut Map<String, Value>, keys: &[&str]) -> Option<Value> {
+        let mut taken: Option<(&str, Value)> = None;
+        for key in keys {
+            let Some(value) = object.shift_remove(*key) else { continue };
+            if *key != keys[0] {
+                self.repairs.push(Repair::KeyAlias((*key).to_owned()));
+            }
+            match &taken {
+                None => taken = Some((*key, value)),
+                Some((_, first)) if *first == value => {}
+                Some((first, _)) => {
+                    self.fault.get_or_insert(Fault::disagree(first, key));
+                }
+            }
+        }
+        taken.map(|(_, value)| value)
+    }
+}
+
+/// Why a call cannot be read.
+#[derive(Debug, Clone)]
+pub(crate) struct Fault {
+    pub(crate) kind: RejectedKind,
+    pub(crate) message: String,
+}
+
+impl Fault {
+    pub(crate) fn malformed(message: impl Into<String>) -> Self {
+        Fault { kind: RejectedKind::Malformed, message: message.into() }
+    }
+
+    /// Two keys that mean the same say different things.
+    pub(crate) fn disagree(first: &str, second: &str) -> Self {
+        Fault::malformed(format!("`{first}` and `{second}` mean the same and say different things"))
+    }
+
+    pub(crate) fn truncated(message: impl Into<String>) -> Self {
+        Fault { kind: RejectedKind::Truncated, message: message.into() }
+    }
+
+    pub(crate) fn too_deep(max_depth: usize) -> Self {
+        Fault::limit(format!("JSON may be nested {max_depth} deep; this is deeper"))
+    }
+
+    pub(crate) fn limit(message: impl Into<String>) -> Self {
+        Fault { kind: RejectedKind::Limit, message: message.into() }
+    }
+}

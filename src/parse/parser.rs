@@ -1,0 +1,283 @@
+//! The parser: what is held between two chunks, and the way past the scanner.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::config::Config;
+use super::marks::triggers::{Plain, has_no_trigger};
+use super::out::not_a_call::NotACall;
+use super::tables::Tables;
+use super::text::Scanner;
+use super::text::fast_path::{FastPath, FastText, FastValue, Way};
+use crate::dialect::Dialect;
+use crate::event::{Assembled, Collector, Event};
+use crate::json::window::{Window, ceil_boundary};
+use crate::message::FinishReason;
+
+/// While bytes are held, a large chunk is taken in pieces of this size, so that
+/// only what is needed for a decision is copied.
+const PIECE: usize = 256;
+
+/// The same in a call, which holds all of its bytes: what follows it is not copied.
+const CALL_PIECE: usize = 64 << 10;
+
+/// A buffer that a call made larger than this is not calls behind it: the text
+/// that follows may go on for days.
+const MOST_KEPT: usize = 16 << 10;
+
+/// An incremental parser of one message of a model; see [`parse`](crate::parse).
+pub struct Parser {
+    scanner: Scanner,
+    /// Bytes that are not yet decided about, or that an open call still needs.
+    held: String,
+    /// Offset of the first byte of `held`.
+    base: u64,
+    /// How the next chunk is taken.
+    way: Way,
+    /// Where plain text stands that the scanner does not see, as long as this is the way.
+    text: FastText,
+    /// The same of a value in the open call.
+    value: Option<FastValue>,
+    /// Where text is escaped that is handed on so.
+    scratch: String,
+}
+
+impl Parser {
+    /// A parser at the start of a message.
+    pub fn new(config: Config) -> Self {
+        let mut tables = Tables::new(config);
+        super::shape::add_marks(&mut tables);
+        Parser::of(Arc::new(tables))
+    }
+
+    /// A further parser of the same configuration, at the start of a message.
+    /// Cheaper than [`new`](Self::new) where many tools are known.
+    #[must_use]
+    pub fn fork(&self) -> Self {
+        Parser::of(self.scanner.tables().clone())
+    }
+
+    fn of(tables: Arc<Tables>) -> Self {
+        Parser {
+            scanner: Scanner::new(tables),
+            held: String::new(),
+            base: 0,
+            way: Way::Scanner,
+            text: FastText::START,
+            value: None,
+            scratch: String::new(),
+        }
+    }
+
+    /// Parses a whole text that ended normally, through the same path as a stream and
+    /// whatever this parser is in the middle of. What the configuration knows is set up
+    /// already, which is most of the work where many tools are known.
+    ///
+    /// ```
+    /// use toolgraft::Parser;
+    /// use toolgraft::parse::Config;
+    ///
+    /// let parser = Parser::new(Config::default());
+    /// let answer = parser.parse("Sure. <tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call>");
+    /// assert_eq!((answer.content.as_str(), answer.calls().count()), ("Sure. ", 1));
+    /// ```
+    pub fn parse(&self, text: &str) -> Assembled {
+        self.fork().whole(text)
+    }
+
+    pub(super) fn whole(mut self, text: &str) -> Assembled {
+        let mut collector = Collector::new();
+        self.push(text, &mut |event| collector.push(event));
+        self.finish(&FinishReason::Stop, &mut |event| collector.push(event));
+        collector.finish()
+    }
+
+    /// Takes the next piece of the answer's text.
+    #[inline]
+    pub fn push(&mut self, chunk: &str, sink: &mut impl FnMut(Event<'_>)) {
+        self.take(false, chunk, sink);
+    }
+
+    /// Takes the next piece of a separate reasoning field (`reasoning_content`,
+    /// `reasoning`). What is open in the other channel ends here.
+    pub fn push_reasoning(&mut self, chunk: &str, sink: &mut impl FnMut(Event<'_>)) {
+        self.take(true, chunk, sink);
+    }
+
+    #[inline]
+    fn take(&mut self, reasoning: bool, chunk: &str, sink: &mut impl FnMut(Event<'_>)) {
+        if self.way == Way::on_a_line(reasoning) && has_no_trigger(chunk.as_bytes()) {
+            self.scanner.context.pass(chunk);
+            self.text.hand_on(chunk, sink);
+            return;
+        }
+        self.push_slow(reasoning, chunk, sink);
+    }
+
+    /// Takes a chunk that is more than plain text, or may be.
+    fn push_slow(&mut self, reasoning: bool, chunk: &str, sink: &mut impl FnMut(Event<'_>)) {
+        if chunk.is_empty() {
+            return;
+        }
+        let plain = match self.way {
+            Way::Answer | Way::Reasoning | Way::Line if self.text.reasoning_channel == reasoning => {
+                match self.text.pass(chunk, &self.scanner.tables().triggers, sink) {
+                    Ok(way) => {
+                        self.way = way;
+                        return self.scanner.context.pass(chunk);
+                    }
+                    Err(found) => Some(found),
+                }
+            }
+            Way::Value => {
+                if let Some(value) = self.value.as_mut().filter(|value| value.reasoning_channel == reasoning)
+                    && value.passes(chunk, |at| self.scanner.lex_chunk(at, chunk))
+                {
+                    value.hand_on(chunk, &mut self.scratch, sink);
+                    return self.held.push_str(chunk);
+                }
+                None
+            }
+            _ => None,
+        };
+        self.read(reasoning, chunk, plain, sink);
+    }
+
+    /// Stop strings of the request that this message answers, in place of the configured
+    /// [`stop`](super::Config::stop); for this message.
+    pub fn set_stop(&mut self, stop: &[String]) {
+        stop.clone_into(&mut self.scanner.stop);
+    }
+
+    /// Ends the message. Afterwards only [`reset`](Self::reset) makes sense.
+    pub fn finish(&mut self, reason: &FinishReason, sink: &mut impl FnMut(Event<'_>)) {
+        self.scanner.ends_by(reason);
+        self.drain(sink);
+        self.scanner.finish(reason.is_normal(), sink);
+    }
+
+    /// Back to the start of a new message; configuration and buffers are kept.
+    pub fn reset(&mut self) {
+        let not_calls = self.scanner.not_calls.take();
+        self.scanner = Scanner::new(self.scanner.tables().clone());
+        self.scanner.not_calls = not_calls.map(|_| Vec::new());
+        self.let_go(self.held.len());
+        self.base = 0;
+        self.way = Way::Scanner;
+    }
+
+    /// Keeps from now on what is [not calls](Self::not_calls), which grows with the message.
+    pub fn keep_not_calls(&mut self) {
+        self.scanner.not_calls.get_or_insert_default();
+    }
+
+    /// What looked like a call in this message and is none, in order, and why: what was held
+    /// as calls without a marker, and openers that something else follows. Nothing unless it is
+    /// [kept](Self::keep_not_calls).
+    pub fn not_calls(&self) -> &[NotACall] {
+        self.scanner.not_calls.as_deref().unwrap_or_default()
+    }
+
+    /// Where openers of the dialects that are read stand in a text, whatever is around them.
+    pub fn openers(&self, text: &str) -> Vec<(Dialect, Range<usize>)> {
+        let marks = text.match_indices(['<', '[']).filter_map(|(at, _)| {
+            let (dialect, length, _) = self.scanner.tables().mark(&text[at..])?;
+            Some((dialect, at..at + length))
+        });
+        marks.collect()
+    }
+
+    /// Takes a chunk in which something may begin behind `plain`, or that comes
+    /// while it matters what came before.
+    fn read(&mut self, reasoning: bool, chunk: &str, plain: Option<Plain>, sink: &mut dyn FnMut(Event<'_>)) {
+        self.leave_fast_path(plain);
+        if self.scanner.channel_changes(reasoning) {
+            self.drain(sink);
+            self.scanner.change_channel(reasoning);
+        }
+        self.feed(chunk, sink);
+        match self.scanner.fast_path(self.base + self.held.len() as u64) {
+            Some(FastPath::Text(text)) => (self.way, self.text) = (text.way(), text),
+            Some(FastPath::Value(value)) => (self.way, self.value) = (Way::Value, Some(value)),
+            None => {}
+        }
+    }
+
+    /// Tells the scanner what was handed on without it, and what was looked at.
+    fn leave_fast_path(&mut self, plain: Option<Plain>) {
+        match std::mem::replace(&mut self.way, Way::Scanner) {
+            Way::Scanner => {}
+            Way::Answer | Way::Reasoning | Way::Line => {
+                self.base = self.text.at;
+                let line_start = self.text.line_start;
+                self.scanner.skip_text(self.text, plain.unwrap_or(Plain { length: 0, line_start }));
+            }
+            Way::Value => {
+                if let Some(value) = self.value {
+                    self.scanner.skip_in_call(value.at);
+                }
+            }
+        }
+    }
+
+    /// Decides about everything that is held: nothing more follows it.
+    fn drain(&mut self, sink: &mut dyn FnMut(Event<'_>)) {
+        self.leave_fast_path(None);
+        let window = Window { text: &self.held, base: self.base, more: false };
+        self.scanner.run(&window, sink);
+        self.scanner.close(&window, sink);
+        self.base = window.end();
+        self.let_go(self.held.len());
+    }
+
+    /// Drops bytes that are no longer needed from the front of what is held.
+    fn let_go(&mut self, bytes: usize) {
+        match bytes == self.held.len() {
+            true => self.held.clear(),
+            false => drop(self.held.drain(..bytes)),
+        }
+        if self.held.capacity() > MOST_KEPT && self.held.len() < MOST_KEPT {
+            self.held.shrink_to(MOST_KEPT);
+        }
+    }
+
+    fn feed(&mut self, mut chunk: &str, sink: &mut dyn FnMut(Event<'_>)) {
+        while !chunk.is_empty() {
+            // While nothing is held, the chunk is read where it is.
+            let in_place = self.held.is_empty();
+            let piece = match in_place {
+                true => chunk.len(),
+                false => ceil_boundary(chunk, if self.scanner.in_call() { CALL_PIECE } else { PIECE }),
+            };
+            let (text, rest) = chunk.split_at(piece);
+            chunk = rest;
+            if !in_place {
+                self.held.push_str(text);
+            }
+            let window = Window { text: if in_place { text } else { &self.held }, base: self.base, more: true };
+            let keep_from = self.scanner.run(&window, sink);
+            let used = (keep_from - self.base) as usize;
+            self.base = keep_from;
+            if in_place {
+                self.held.push_str(&text[used..]);
+            } else if used > 0 {
+                self.let_go(used);
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Parser {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let offset = match self.way {
+            Way::Scanner => self.base,
+            Way::Answer | Way::Reasoning | Way::Line => self.text.at,
+            Way::Value => self.value.map_or(self.base, |value| value.at),
+        };
+        f.debug_struct("Parser").field("offset", &offset).field("held", &self.held.len()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

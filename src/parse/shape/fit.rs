@@ -1,0 +1,124 @@
+//! Whether an object can only be a tool's arguments, where nothing else says so.
+
+use serde_json::{Map, Value};
+
+use crate::dialect::{MarkedJson, ObjectKeys};
+use crate::tools::Tool;
+
+/// Keys beside the tool's name that are none of its parameters, as a dialect has them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OtherKeys {
+    pub(crate) arguments: &'static [&'static str],
+    pub(crate) server: &'static [&'static str],
+    pub(crate) idle: &'static [&'static str],
+}
+
+impl From<&'static MarkedJson> for OtherKeys {
+    fn from(spec: &'static MarkedJson) -> Self {
+        OtherKeys { arguments: spec.argument_keys, server: spec.server_keys, idle: spec.idle_keys }
+    }
+}
+
+impl From<&'static ObjectKeys> for OtherKeys {
+    fn from(keys: &'static ObjectKeys) -> Self {
+        OtherKeys { arguments: keys.arguments, server: keys.server, idle: keys.idle }
+    }
+}
+
+/// Whether every key is a parameter of the tool, and none is missing that it needs.
+pub(crate) fn fits(tool: &Tool, arguments: &Map<String, Value>) -> bool {
+    arguments.keys().all(|key| has_parameter(tool, key))
+        && tool.parameters().all(|parameter| !parameter.required || arguments.contains_key(parameter.name))
+}
+
+/// Whether the tool has a parameter of this name.
+pub(crate) fn has_parameter(tool: &Tool, name: &str) -> bool {
+    tool.parameters().any(|parameter| parameter.name == name)
+}
+
+/// Takes the arguments that stand beside the tool's name out of `object`, a call without it:
+/// `{"name": "f", "a": 1}`. `None` unless all that stands there is a parameter or what a call
+/// may have beside them, and they fit.
+pub(crate) fn take_flat(object: &mut Map<String, Value>, tool: &Tool, keys: OtherKeys) -> Option<Map<String, Value>> {
+    let named = |list: &[&str], key: &String| list.contains(&key.as_str());
+    // Under a key for the arguments an object is the arguments.
+    let is_flat = object.iter().all(|(key, value)| match has_parameter(tool, key) {
+        true => !(named(keys.arguments, key) && value.is_object()),
+        false => named(keys.server, key) || named(keys.idle, key),
+    });
+    let flat: Map<_, _> =
+        object.iter().filter(|(key, _)| has_parameter(tool, key)).map(|(k, v)| (k.clone(), v.clone())).collect();
+    if !is_flat || flat.is_empty() || !fits(tool, &flat) {
+        return None;
+    }
+    object.retain(|key, _| !flat.contains_key(key));
+    Some(flat)
+}
+
+/// Whether the value is a JSON Schema of parameters, which defines a tool and is no call of it.
+pub(crate) fn is_definition(value: &Value, tool: Option<&Tool>) -> bool {
+    const BESIDE: &[&str] =
+        &["type", "properties", "required", "additionalProperties", "$schema", "title", "description", "$defs"];
+    let Some(Value::Object(properties)) = value.get("properties") else { return false };
+    if tool.is_some_and(|tool| has_parameter(tool, "properties")) {
+        return false;
+    }
+    if value.get("type").is_some_and(|kind| kind == "object") {
+        return true;
+    }
+    // Many leave the type of the whole out.
+    let is_schema = |member: &Value| {
+        ["type", "enum", "anyOf", "oneOf", "$ref", "description"].iter().any(|key| member.get(*key).is_some())
+    };
+    let is_alone = value.as_object().is_some_and(|all| all.keys().all(|key| BESIDE.contains(&key.as_str())));
+    is_alone && !properties.is_empty() && properties.values().all(is_schema)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn tool() -> Tool {
+        let schema = json!({"type": "object", "required": ["a"],
+            "properties": {"a": {"type": "integer"}, "input": {"type": "string"}, "id": {"type": "string"}}});
+        Tool::new("f").with_schema(schema)
+    }
+
+    fn flat(object: Value) -> Option<Value> {
+        let Value::Object(mut object) = object else { return None };
+        let keys = OtherKeys { arguments: &["arguments", "input"], server: &["server"], idle: &["id", "type"] };
+        take_flat(&mut object, &tool(), keys).map(Value::Object)
+    }
+
+    #[test]
+    fn what_stands_beside_the_name_is_the_arguments_if_all_of_it_fits() {
+        assert_eq!(flat(json!({"a": 1})), Some(json!({"a": 1})));
+        assert_eq!(
+            flat(json!({"a": 1, "id": "x", "type": "function", "server": "s"})),
+            Some(json!({"a": 1, "id": "x"}))
+        );
+        assert_eq!(flat(json!({"a": 1, "input": "x"})), Some(json!({"a": 1, "input": "x"})));
+        for other in [json!({"a": 1, "input": {"b": 1}}), json!({"a": 1, "b": 2}), json!({"id": "x"}), json!({})] {
+            assert_eq!(flat(other.clone()), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_schema_is_one_without_its_type_too() {
+        let a = json!({"a": {"type": "integer"}});
+        for schema in [
+            json!({"type": "object", "properties": {}}),
+            json!({"properties": a, "required": ["a"]}),
+            json!({"properties": {"a": {"description": "…"}}}),
+        ] {
+            assert!(is_definition(&schema, Some(&tool())), "{schema}");
+        }
+        let properties = Tool::new("g").with_schema(json!({"properties": {"properties": {"type": "object"}}}));
+        assert!(!is_definition(&json!({"properties": a}), Some(&properties)));
+        for other in [json!({"properties": {"a": 1}}), json!({"properties": a, "city": "Oslo"}), json!({"a": 1})] {
+            assert!(!is_definition(&other, None), "{other}");
+        }
+    }
+}

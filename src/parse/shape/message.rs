@@ -1,0 +1,462 @@
+//! JSON without a marker: call objects as the whole message, or alone in a fence.
+//!
+//! ```text
+//!   Start ──[──▶ Next ──{──▶ Object ──}──▶ Between ──, or ;──▶ Next
+//!     └──────{──────────────▶ │  ▲            │
+//!                             │  └─────{──────┤
+//!      a key that no call has,│               ├──the message's or the fence's end──▶ calls
+//!      an unknown tool: text ◀┘               └──anything else: text
+//! ```
+
+use std::ops::Range;
+
+use serde_json::Value;
+
+use super::fit::{has_parameter, is_definition, take_flat};
+use crate::dialect::ObjectKeys;
+use crate::event::{RejectedKind, Repair};
+use crate::json::Closer;
+use crate::json::window::{Match, Window, leading_space};
+use crate::parse::call::json::{CallJson, JsonCloser, JsonStep};
+use crate::parse::call::{CallOut, CallShape, CalledTool, Ending, Step};
+use crate::parse::config::MIN_HOLD;
+use crate::parse::marks::fence::{Fence, ends_message, fence_end};
+use crate::parse::marks::head::unit;
+use crate::parse::marks::names::Names;
+use crate::parse::out::not_a_call::Reason;
+use crate::parse::out::unresolved::{Fault, UnresolvedCall};
+use crate::parse::tables::Tables;
+
+/// Call objects that may yet be text; see the module.
+#[derive(Debug)]
+pub(crate) struct WholeMessage {
+    keys: &'static ObjectKeys,
+    state: State,
+    cursor: u64,
+    /// Brackets around the objects that are still open, the innermost last.
+    closers: &'static str,
+    /// The fence that they stand in.
+    fence: Option<Fence>,
+    /// Server and tool of the first call.
+    first: Option<CalledTool>,
+    /// Other fences with calls stand before that one.
+    behind_calls: bool,
+    /// Why one of several cannot be read: then none is a call.
+    failed: Option<Reason>,
+    /// Behind the last object, or the last bracket around it.
+    end: u64,
+}
+
+#[derive(Debug)]
+enum State {
+    /// Before the first object.
+    Start,
+    /// Before a further object; behind a comma the array may end.
+    Next,
+    Object(Box<Object>),
+    /// Behind an object.
+    Between,
+}
+
+/// An open object.
+#[derive(Debug)]
+struct Object {
+    json: CallJson,
+    member: Member,
+    value_start: u64,
+    /// The tool's name, once it is known to be a tool's.
+    tool: Option<String>,
+    /// Its arguments' key came.
+    has_arguments: bool,
+    /// Where the arguments stand.
+    arguments: Option<Range<u64>>,
+    /// Its arguments stand beside the tool's name.
+    flat: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Member {
+    Tool,
+    Arguments,
+    /// The tool's name, or an object with name and arguments.
+    Function,
+    /// A list of further objects.
+    List,
+    Other,
+}
+
+impl WholeMessage {
+    /// The objects whose first byte, a brace or a bracket, stands at `at`.
+    /// `behind_calls`: other fences with calls stand before theirs.
+    pub(crate) fn new(keys: &'static ObjectKeys, at: u64, fence: Option<Fence>, behind_calls: bool) -> Self {
+        WholeMessage {
+            keys,
+            state: State::Start,
+            cursor: at,
+            closers: "",
+            fence,
+            first: None,
+            behind_calls,
+            failed: None,
+            end: at,
+        }
+    }
+
+    /// Whether calls come before what is read: it makes a series with them.
+    fn is_further(&self) -> bool {
+        self.first.is_some() || self.behind_calls
+    }
+
+    /// Whether `text` begins an object whose first key is one of a call's, or a
+    /// list of such.
+    pub(crate) fn ahead(keys: &ObjectKeys, text: &str, more: bool) -> Match<()> {
+        let bare = text.strip_prefix('[').map_or(text, |inner| &inner[leading_space(inner)..]);
+        let undecided = || if more { Match::Undecided } else { Match::No };
+        let Some(inner) = bare.strip_prefix('{') else {
+            return if bare.is_empty() { undecided() } else { Match::No };
+        };
+        let inner = &inner[leading_space(inner)..];
+        let Some(quote) = inner.chars().next() else { return undecided() };
+        let Some(key) = inner.strip_prefix(['"', '\'']) else { return Match::No };
+        match key.split_once(quote) {
+            Some((key, _)) if Member::of(keys, key).is_some() => Match::Yes(()),
+            None if more && keys.all().any(|known| known.starts_with(key)) => Match::Undecided,
+            _ => Match::No,
+        }
+    }
+
+    /// Behind the last bracket: what ends the objects.
+    fn behind(&self, window: &Window<'_>, think_ends: bool) -> Step {
+        match behind_all(self.cursor, self.fence, think_ends, window) {
+            Match::Yes(()) => self.failed.map_or(Step::End(self.end), |why| Step::Broken(self.end, why)),
+            Match::Undecided => Step::More,
+            Match::No => Step::Text(self.cursor, Reason::TextBehind),
+        }
+    }
+
+    fn begin_object(&mut self, max_depth: usize) {
+        self.state = State::Object(Box::new(Object {
+            json: CallJson::members(self.cursor, max_depth, None),
+            member: Member::Other,
+            value_start: self.cursor,
+            tool: None,
+            has_arguments: false,
+            arguments: None,
+            flat: false,
+        }));
+    }
+
+    fn object(&mut self, window: &Window<'_>, out: &CallOut<'_, '_>) -> Step {
+        let is_further = self.is_further();
+        let State::Object(object) = &mut self.state else { return Step::Next };
+        // Python's quotes are a fault to the lexer, which says nothing of keys from there on.
+        if object.tool.is_none() && object.is_python(window) && !object.may_be_call(self.keys, window) {
+            return Step::Text(object.json.start + 1, Reason::ForeignKey);
+        }
+        let closer = FenceCloser { fence: self.fence, think_ends: out.think_ends };
+        let step = object.json.next(window, &closer, out);
+        self.cursor = object.json.cursor;
+        match step {
+            JsonStep::More => return Step::More,
+            JsonStep::Key(range) => {
+                let key = window.slice(range.clone()).trim_matches('"');
+                match Member::of(self.keys, key) {
+                    // Only the first object may hold a list of the others, and nothing else.
+                    Some(Member::List) if !(self.first.is_none() && object.is_empty()) => {
+                        return Step::Text(range.start, Reason::ForeignKey);
+                    }
+                    // A parameter of the tool that was named.
+                    _ if object.is_parameter(key, self.keys, out.tables) => {
+                        object.member = Member::Other;
+                        object.flat = true;
+                    }
+                    Some(member) => object.member = member,
+                    None => return Step::Text(range.start, Reason::ForeignKey),
+                }
+                object.has_arguments |= object.member == Member::Arguments;
+            }
+            JsonStep::ValueStart(at) => {
+                object.value_start = at;
+                if object.member == Member::List {
+                    return self.list(at, window);
+                }
+            }
+            JsonStep::ValueEnd(at) => {
+                if object.member == Member::Arguments {
+                    object.arguments = Some(object.value_start..at);
+                }
+                let text = window.slice(object.value_start..at);
+                // Behind a call an unknown name is a mistake.
+                let names = Some(&out.tables.names).filter(|_| self.first.is_none());
+                if !object.value_read(text, self.keys, names) {
+                    return Step::Text(at, Reason::UnknownTool);
+                }
+            }
+            // Before a tool was named, damaged JSON is text, but for what Python writes.
+            JsonStep::Fault if object.tool.is_none() && !is_further && !object.is_python(window) => {
+                return Step::Text(self.cursor, Reason::Damaged);
+            }
+            JsonStep::Fault => {}
+            JsonStep::Closed(at) | JsonStep::Passed(at) => {
+                let is_call = is_further && !object.is_empty();
+                return if is_call { Step::Broken(at, Reason::Unclosed) } else { Step::Text(at, Reason::Unclosed) };
+            }
+            JsonStep::End(at) => return self.object_ended(at, window, out.tables),
+        }
+        Step::Next
+    }
+
+    /// At the value of the key that holds a list of objects.
+    fn list(&mut self, at: u64, window: &Window<'_>) -> Step {
+        if !window.from(at).starts_with('[') {
+            return Step::Text(at, Reason::ForeignKey);
+        }
+        self.closers = "}]";
+        self.cursor = at + 1;
+        self.state = State::Next;
+        Step::Next
+    }
+
+    fn object_ended(&mut self, end: u64, window: &Window<'_>, tables: &Tables) -> Step {
+        let State::Object(object) = std::mem::replace(&mut self.state, State::Between) else { return Step::Next };
+        let start = object.json.start;
+        let mut call = UnresolvedCall::default();
+        object.json.read(window, end, &mut call);
+        let mut call = match pick(self.keys, call, self.first.is_some(), tables) {
+            Ok(call) => call,
+            Err(why @ (Reason::Damaged | Reason::Limit)) if self.is_further() => {
+                self.failed.get_or_insert(why);
+                self.end = end;
+                return Step::Next;
+            }
+            Err(why) => return Step::Text(end, why),
+        };
+        if let Some(range) = object.arguments {
+            window.slice(range).clone_into(&mut call.raw_arguments);
+        }
+        self.first.get_or_insert_with(|| (call.server.clone(), call.tool.clone()));
+        self.end = end;
+        Step::Call(start..end, Box::new(call))
+    }
+}
+
+impl CallShape for WholeMessage {
+    fn step(&mut self, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
+        if let State::Object(_) = self.state {
+            return self.object(window, out);
+        }
+        let rest = window.from(self.cursor);
+        let space = leading_space(rest);
+        self.cursor += space as u64;
+        let rest = &rest[space..];
+        let Some(byte) = rest.bytes().next() else { return Step::More };
+        // Behind a list in an object only the object's end may stand.
+        let may_go_on = !self.closers.ends_with('}');
+        match (&self.state, byte) {
+            (State::Start, b'[') => {
+                self.closers = "]";
+                self.cursor += 1;
+                self.state = State::Next;
+            }
+            (_, b'{') if may_go_on => self.begin_object(out.max_depth()),
+            (State::Between, b',' | b';') if may_go_on => {
+                self.cursor += 1;
+                self.state = State::Next;
+            }
+            (State::Between | State::Next, b']' | b'}') if self.closers.ends_with(char::from(byte)) => {
+                self.closers = &self.closers[..self.closers.len() - 1];
+                self.cursor += 1;
+                self.end = self.cursor;
+                self.state = State::Between;
+            }
+            (State::Between, _) if self.closers.is_empty() => return self.behind(window, out.think_ends),
+            _ => return Step::Text(self.cursor, Reason::NoFurtherCall),
+        }
+        Step::Next
+    }
+
+    fn ending(&mut self, _: &Window<'_>, _: &Tables) -> Ending {
+        match &self.state {
+            State::Between if self.closers.is_empty() => {
+                self.failed.map_or(Ending::Complete(self.end), |why| Ending::Broken(self.end, why))
+            }
+            _ if self.first.is_some() => Ending::Cut,
+            State::Object(object) if object.is_certain() => Ending::Cut,
+            _ => Ending::Text,
+        }
+    }
+
+    /// What was cut off behind calls is named by its first one.
+    fn called(&self, _: &Tables) -> CalledTool {
+        match (&self.first, &self.state) {
+            (Some(first), _) => first.clone(),
+            (None, State::Object(object)) => (None, object.tool.clone()),
+            (None, _) => (None, None),
+        }
+    }
+
+    fn ends_with_reasoning(&self) -> bool {
+        true
+    }
+}
+
+impl Member {
+    /// What stands under a key, if a call may have it.
+    fn of(keys: &ObjectKeys, key: &str) -> Option<Member> {
+        let named = |list: &[&str]| list.contains(&key);
+        Some(match key {
+            _ if named(keys.tool) => Member::Tool,
+            _ if named(keys.arguments) => Member::Arguments,
+            _ if key == keys.function => Member::Function,
+            _ if key == keys.list => Member::List,
+            _ if named(keys.server) || named(keys.idle) => Member::Other,
+            _ => return None,
+        })
+    }
+}
+
+impl Object {
+    /// Whether a known tool's name and its arguments' key came.
+    fn is_certain(&self) -> bool {
+        self.tool.is_some() && (self.has_arguments || self.flat)
+    }
+
+    /// Whether nothing that a call needs came.
+    fn is_empty(&self) -> bool {
+        self.tool.is_none() && !self.has_arguments
+    }
+
+    /// Takes a value that was read; `false` if no call has it. Without `names` a tool may have any.
+    fn value_read(&mut self, text: &str, keys: &ObjectKeys, names: Option<&Names>) -> bool {
+        match self.member {
+            // What a second name says shows in the end.
+            Member::Tool | Member::Function if self.tool.is_some() => true,
+            Member::Tool => self.name(name_in(text), names),
+            Member::Function if text.starts_with('"') => self.name(name_in(text), names),
+            Member::Function => {
+                let Ok(Value::Object(inner)) = serde_json::from_str::<Value>(text) else { return false };
+                self.has_arguments |= keys.arguments.iter().any(|key| inner.contains_key(*key));
+                let name = keys.tool.iter().find_map(|key| inner.get(*key)).and_then(Value::as_str);
+                // As it is written, so that what neutralises names finds the same.
+                self.name(name.filter(|name| text.contains(&format!("\"{name}\""))), names)
+            }
+            Member::Arguments | Member::List | Member::Other => true,
+        }
+    }
+
+    /// Whether a key is a parameter of the tool that was named, and not known to be anything else.
+    fn is_parameter(&self, key: &str, keys: &ObjectKeys, tables: &Tables) -> bool {
+        let Some(name) = self.tool.as_deref().filter(|_| !self.has_arguments) else { return false };
+        let is_own = matches!(Member::of(keys, key), Some(Member::Tool | Member::Function | Member::List))
+            || keys.arguments[..2].contains(&key);
+        let (server, name) = tables.split_name(name);
+        !is_own && tables.tool(server.as_deref(), &name).is_some_and(|tool| has_parameter(tool, key))
+    }
+
+    /// Whether its first key, in single quotes, is one of a call, or may still become one.
+    fn may_be_call(&self, keys: &ObjectKeys, window: &Window<'_>) -> bool {
+        let inner = window.from(self.json.start).strip_prefix('{').unwrap_or_default();
+        let inner = inner.trim_start().strip_prefix('\'').unwrap_or_default();
+        match inner.split_once('\'') {
+            Some((key, _)) => keys.all().any(|known| known == key),
+            None => keys.all().any(|known| known.starts_with(inner)),
+        }
+    }
+
+    /// Whether it begins with a key in single quotes.
+    fn is_python(&self, window: &Window<'_>) -> bool {
+        let inner = window.from(self.json.start).strip_prefix('{').unwrap_or_default();
+        inner.trim_start().starts_with('\'')
+    }
+
+    fn name(&mut self, name: Option<&str>, names: Option<&Names>) -> bool {
+        let known = name.filter(|name| names.is_none_or(|names| names.knows(name)));
+        self.tool = self.tool.take().or(known.map(str::to_owned));
+        known.is_some()
+    }
+}
+
+/// The text of a JSON string without escapes.
+fn name_in(text: &str) -> Option<&str> {
+    text.strip_prefix('"')?.strip_suffix('"').filter(|name| !name.contains('\\'))
+}
+
+/// Takes the call out of an object that was read. It needs a name and arguments,
+/// and a tool's definition has both, too.
+fn pick(
+    keys: &'static ObjectKeys,
+    mut call: UnresolvedCall,
+    any_tool: bool,
+    tables: &Tables,
+) -> Result<UnresolvedCall, Reason> {
+    if let Some(fault) = &call.fault {
+        return Err(if fault.kind == RejectedKind::Limit { Reason::Limit } else { Reason::Damaged });
+    }
+    let Value::Object(mut object) = call.arguments.take() else { return Err(Reason::Damaged) };
+    if let Some(Value::Object(inner)) = object.get(keys.function).cloned() {
+        object.shift_remove(keys.function);
+        for (key, value) in inner {
+            if object.get(&key).is_some_and(|beside| *beside != value) {
+                call.fault.get_or_insert(Fault::disagree(keys.function, &key));
+            }
+            object.insert(key, value);
+        }
+    } else if let Some(name) = object.shift_remove(keys.function) {
+        if object.get(keys.tool[0]).is_some_and(|beside| *beside != name) {
+            call.fault.get_or_insert(Fault::disagree(keys.function, keys.tool[0]));
+        }
+        object.insert(keys.tool[0].to_owned(), name);
+    }
+    let tool = call.take(&mut object, keys.tool).ok_or(Reason::Incomplete)?;
+    let name = tool.as_str().filter(|name| any_tool || tables.names.knows(name)).ok_or(Reason::UnknownTool)?;
+    let known = {
+        let (server, name) = tables.split_name(name);
+        tables.tool(server.as_deref(), &name)
+    };
+    let flat = known.and_then(|known| take_flat(&mut object, known, keys.into()));
+    let arguments = match flat {
+        Some(flat) => {
+            call.repairs.push(Repair::FlatArguments);
+            Value::Object(flat)
+        }
+        None => call.take(&mut object, keys.arguments).ok_or(Reason::Incomplete)?,
+    };
+    let server = call.take(&mut object, keys.server);
+    object.retain(|key, _| !keys.idle.contains(&key.as_str()));
+    if !object.is_empty() {
+        return Err(Reason::ForeignKey);
+    }
+    if is_definition(&arguments, known) {
+        return Err(Reason::Definition);
+    }
+    call.tool = Some(name.to_owned());
+    call.server = server.and_then(|server| server.as_str().map(str::to_owned)).filter(|server| !server.is_empty());
+    call.raw_arguments = arguments.to_string();
+    call.arguments = arguments;
+    Ok(call)
+}
+
+/// Behind all that is a call: whether the fence ends here, or the message.
+pub(crate) fn behind_all(at: u64, fence: Option<Fence>, think_ends: bool, window: &Window<'_>) -> Match<()> {
+    // Bounded, or a run of fence characters would be read anew with every chunk.
+    let (rest, more) = window.candidate(at, MIN_HOLD);
+    match fence {
+        Some(fence) => unit(fence_end(rest, fence, think_ends, more)),
+        None => ends_message(rest, think_ends, more),
+    }
+}
+
+/// What ends a damaged object from outside: its fence.
+pub(crate) struct FenceCloser {
+    pub(crate) fence: Option<Fence>,
+    pub(crate) think_ends: bool,
+}
+
+impl Closer for FenceCloser {
+    fn closes(&self, text: &str, line_start: bool, more: bool) -> Match<()> {
+        let fence = self.fence.filter(|_| line_start);
+        fence.map_or(Match::No, |fence| unit(fence_end(text, fence, self.think_ends, more)))
+    }
+}
+
+impl JsonCloser for FenceCloser {}

@@ -1,0 +1,54 @@
+//! The shapes of calls: how the text of one looks, where it ends and what it says.
+//!
+//! A shape is a [`CallShape`](super::call::CallShape): what goes in is the text of
+//! one open call, what comes out are steps and, at the end, what the call says. A
+//! dialect is data for a shape (`src/dialect/`). Each file begins with a picture.
+//!
+//! | shape | looks like | dialects |
+//! |---|---|---|
+//! | `element` | `<call><name>f</name><arguments>{…}</arguments></call>` | `use_mcp_tool` |
+//! | `tool_tag` | `<f><a>text</a></f>`, or the same with names in attributes | `tool_tag`, `function_tag`, `invoke`, `glm` |
+//! | `named` | a name, then JSON | `deepseek`, `kimi`, `function_tag`, `tool_calls` |
+//! | `object`, in a `run` | a marker, then objects with name and arguments | `hermes`, `type_marker` and others |
+//! | `message` | such objects, and nothing else | `json` |
+//! | `name_line` | a name, a line break, an object | `glm` |
+//! | `python` | `[f(a=1)]` | `python` |
+//! | `react` | `Action: f`, `Action Input: {…}` | `react` |
+//!
+//! A further shape is a file here, a line in [`OPENERS`] and a variant of
+//! [`Shape`](crate::dialect::Shape) for its data; `smallest.rs` is one, for the tests.
+//! The last four have no marker: `text/bare.rs` and `text/react.rs` say where they
+//! may begin.
+
+pub(crate) mod element;
+pub(crate) mod fit;
+pub(crate) mod message;
+pub(crate) mod name_line;
+pub(crate) mod named;
+pub(crate) mod object;
+pub(crate) mod python;
+pub(crate) mod react;
+pub(crate) mod run;
+#[cfg(test)]
+mod smallest;
+pub(crate) mod tool_tag;
+
+use crate::parse::call::Opens;
+use crate::parse::tables::Tables;
+
+/// How the calls of each shape begin at a `<` or a `[`, in order of precedence.
+pub(crate) const OPENERS: &[&dyn Opens] = &[
+    &element::Blocks,
+    &tool_tag::ToolTags,
+    &run::Markers,
+    &named::Heads,
+    #[cfg(test)]
+    &smallest::Smallest,
+];
+
+/// Adds to the tables what they do not know of themselves.
+pub(crate) fn add_marks(tables: &mut Tables) {
+    for mark in OPENERS.iter().flat_map(|shape| shape.marks(&tables.config)).collect::<Vec<_>>() {
+        tables.add_mark(&mark);
+    }
+}

@@ -1,0 +1,104 @@
+//! A name, a line break, one JSON object: what GLM-4 writes for a call, as the whole
+//! message or alone in a fence.
+//!
+//! ```text
+//!   Json ──}──▶ Behind ──the message's or the fence's end──▶ call
+//!     └──cannot be read, does not fit: text   └──anything else: text
+//! ```
+
+use serde_json::Value;
+
+use super::fit::{fits, has_parameter};
+use crate::event::RejectedKind;
+use crate::json::window::{Match, Window, leading_space};
+use crate::parse::call::json::{Around, CallJson, JsonStep};
+use crate::parse::call::{CallOut, CallShape, CalledTool, Ending, Step};
+use crate::parse::marks::fence::Fence;
+use crate::parse::out::not_a_call::Reason;
+use crate::parse::out::unresolved::UnresolvedCall;
+use crate::parse::shape::message::{FenceCloser, behind_all};
+use crate::parse::tables::Tables;
+
+/// A name and an object that may yet be text; see the module.
+#[derive(Debug)]
+pub(crate) struct NameLine {
+    start: u64,
+    called: CalledTool,
+    json: CallJson,
+    fence: Option<Fence>,
+    /// Behind the object, once it is closed, and how far was looked there.
+    end: Option<(u64, u64)>,
+}
+
+impl NameLine {
+    /// A call of a server's tool that begins at `start` and whose object begins at `at`.
+    pub(crate) fn new(called: CalledTool, (start, at): (u64, u64), fence: Option<Fence>, max_depth: usize) -> Self {
+        let mut json = CallJson::arguments(at, max_depth, Around::Nothing, None);
+        json.begin(at);
+        NameLine { start, called, json, fence, end: None }
+    }
+
+    fn json(&mut self, window: &Window<'_>, out: &CallOut<'_, '_>) -> Step {
+        let closer = FenceCloser { fence: self.fence, think_ends: out.think_ends };
+        match self.json.next(window, &closer, out) {
+            JsonStep::More => Step::More,
+            JsonStep::Closed(at) | JsonStep::Passed(at) => Step::Text(at, Reason::Unclosed),
+            JsonStep::End(at) => self.over(at, window, out.tables),
+            JsonStep::Fault | JsonStep::Key(_) | JsonStep::ValueStart(_) | JsonStep::ValueEnd(_) => Step::Next,
+        }
+    }
+
+    fn over(&mut self, end: u64, window: &Window<'_>, tables: &Tables) -> Step {
+        let mut call = UnresolvedCall::of(self.called.clone());
+        self.json.read(window, end, &mut call);
+        if let Some(fault) = &call.fault {
+            let is_limit = fault.kind == RejectedKind::Limit;
+            return Step::Text(end, if is_limit { Reason::Limit } else { Reason::Damaged });
+        }
+        let tool = self.called.1.as_deref().and_then(|name| tables.tool(self.called.0.as_deref(), name));
+        let is_fit = |arguments: &Value| match (arguments, tool) {
+            (Value::Object(arguments), Some(tool)) => tool.input_schema.is_none() || fits(tool, arguments),
+            _ => false,
+        };
+        if !is_fit(&call.arguments) {
+            return Step::Text(end, Reason::ForeignKey);
+        }
+        self.end = Some((end, end));
+        Step::Call(self.start..end, Box::new(call))
+    }
+}
+
+impl CallShape for NameLine {
+    fn step(&mut self, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
+        let Some((end, cursor)) = &mut self.end else { return self.json(window, out) };
+        *cursor += leading_space(window.from(*cursor)) as u64;
+        if *cursor == window.end() {
+            return Step::More;
+        }
+        match behind_all(*cursor, self.fence, out.think_ends, window) {
+            Match::Yes(()) => Step::End(*end),
+            Match::Undecided => Step::More,
+            Match::No => Step::Text(*cursor, Reason::TextBehind),
+        }
+    }
+
+    /// Certain to be a call is one whose first key is a parameter.
+    fn ending(&mut self, window: &Window<'_>, tables: &Tables) -> Ending {
+        if let Some((end, _)) = self.end {
+            return Ending::Complete(end);
+        }
+        let inner = window.from(self.json.start).strip_prefix('{').unwrap_or_default().trim_start();
+        let key = inner.strip_prefix('"').and_then(|key| key.split_once('"')).map(|(key, _)| key);
+        let tool = self.called.1.as_deref().and_then(|name| tables.tool(self.called.0.as_deref(), name));
+        let is_certain = key.zip(tool).is_some_and(|(key, tool)| has_parameter(tool, key));
+        if is_certain { Ending::Cut } else { Ending::Text }
+    }
+
+    fn called(&self, _: &Tables) -> CalledTool {
+        self.called.clone()
+    }
+
+    fn ends_with_reasoning(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,357 @@
+//! The shape of a name, then JSON: a call whose opener holds its tool's name.
+//!
+//! ```text
+//! Lead ──▶ Json ──▶ Tail ──closer──▶ end
+//!   └──closer──▶ end  └──something else──▶ end, `missing_close`
+//! ```
+
+use serde_json::{Map, Value};
+
+use super::tool_tag::{Callee, ToolTag};
+use crate::dialect::{Group, Named, NamedArguments, NamedCall, Piece};
+use crate::event::Repair;
+use crate::json::Closer;
+use crate::json::window::{Match, Window, leading_space};
+use crate::parse::call::json::{Around, CallJson, JsonCloser, JsonLead, JsonStep, TWO_OBJECTS};
+use crate::parse::call::{CallOut, CallShape, CalledTool, Ending, OpenValue, Opened, Opening, Opens, Step, kept_end};
+use crate::parse::config::MIN_HOLD;
+use crate::parse::marks::fence::fence_chars;
+use crate::parse::marks::head::{begins_token, closes, gate, head, unit};
+use crate::parse::out::unresolved::{Fault, UnresolvedCall};
+use crate::parse::tables::{NamedDialect, Tables};
+
+/// An open call of a name and JSON.
+#[derive(Debug)]
+pub(crate) struct NamedJson {
+    named: &'static Named,
+    form: &'static NamedCall,
+    state: State,
+    cursor: u64,
+    /// The call is over the limit; see [`CallOut::is_over_limit`].
+    over_limit: bool,
+    call: UnresolvedCall,
+    started: bool,
+    json: CallJson,
+    /// Where the call ends if nothing more of it follows.
+    complete_at: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Lead,
+    Json,
+    Tail,
+}
+
+impl NamedJson {
+    /// A call of a server's tool whose head ends at `at`; it may name none.
+    pub(crate) fn new(
+        named: &'static Named,
+        form: &'static NamedCall,
+        called: CalledTool,
+        at: u64,
+        max_depth: usize,
+    ) -> Self {
+        let expected = matches!(form.arguments, NamedArguments::Json { fenced: true });
+        let closer = Some(form.close).filter(|close| !close.is_empty());
+        NamedJson {
+            named,
+            form,
+            state: State::Lead,
+            cursor: at,
+            over_limit: false,
+            call: UnresolvedCall::of(called),
+            started: false,
+            json: CallJson::arguments(at, max_depth, Around::Fence { expected }, closer),
+            complete_at: None,
+        }
+    }
+
+    /// Where the call ends if the stream ends with the window. A closer that
+    /// was cut off belongs to the call.
+    fn ends_with(&mut self, window: &Window<'_>) -> Option<u64> {
+        let at = self.ends_here()?;
+        let cut = window.from(at).trim_start();
+        let fence = if self.json.is_fence_open() { unit(fence_chars(cut, true)) } else { Match::No };
+        let is_cut = cut.len() > 1 && unit(closes(self.form, cut, true)).or(fence) == Match::Undecided;
+        Some(if is_cut { window.end() } else { at })
+    }
+
+    /// Where the call ended if nothing more belongs to it, once its JSON is closed.
+    fn completed(&self) -> Option<u64> {
+        let at = self.complete_at.filter(|_| self.call.fault.is_none())?;
+        Some(kept_end(at, self.cursor, self.over_limit))
+    }
+
+    /// Where the call ends if nothing more of it follows; that its closer is missing is noted.
+    fn ends_here(&mut self) -> Option<u64> {
+        let at = self.completed()?;
+        if !self.form.close.is_empty() {
+            self.call.note(Repair::MissingClose);
+        }
+        Some(at)
+    }
+
+    /// Before the JSON: a fence, or the closer of a call without arguments.
+    fn lead(&mut self, rest: &str, more: bool) -> Step {
+        match self.json.lead(rest, more, closes(self.form, rest, more), &mut self.call) {
+            JsonLead::More => return Step::More,
+            JsonLead::Closer(length) => return Step::End(self.cursor + length as u64),
+            JsonLead::Around(length) => self.cursor += length as u64,
+            JsonLead::Value => {
+                self.json.begin(self.cursor);
+                self.state = State::Json;
+            }
+        }
+        Step::Next
+    }
+
+    fn json(&mut self, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
+        let closer = Closers { named: self.named, form: self.form, fenced: self.json.is_fence_open() };
+        let announced = self.call.tool.is_some();
+        let step = self.json.next_argument(window, &closer, announced, &mut self.call, out);
+        self.cursor = self.json.cursor;
+        match step {
+            JsonStep::More => return Step::More,
+            JsonStep::Passed(at) => return Step::End(at),
+            JsonStep::End(at) => self.complete_at = Some(at),
+            _ => {}
+        }
+        self.state = State::Tail;
+        Step::Next
+    }
+
+    /// Behind the JSON: its fence's end, the closer, or something else.
+    fn tail(&mut self, rest: &str, more: bool, window: &Window<'_>) -> Step {
+        let close = closes(self.form, rest, more);
+        if let Match::Yes(length) = close {
+            return Step::End(self.cursor + length as u64);
+        }
+        match (close, self.json.unwrap(rest, more)) {
+            (_, Match::Yes(length)) => {
+                self.cursor += length as u64;
+                self.complete_at = self.complete_at.map(|_| self.cursor);
+                if self.form.close.is_empty() { Step::End(self.cursor) } else { Step::Next }
+            }
+            (Match::Undecided, _) | (_, Match::Undecided) => Step::More,
+            _ if !self.json.peek_trailing(self.cursor, rest, more) => Step::More,
+            _ if self.complete_at.is_some() && self.json.is_followed_by_object() => {
+                self.call.fault.get_or_insert(Fault::malformed(TWO_OBJECTS));
+                Step::End(self.cursor)
+            }
+            _ => {
+                let end = if window.more { self.ends_here() } else { self.ends_with(window) };
+                Step::End(end.unwrap_or(self.cursor))
+            }
+        }
+    }
+}
+
+impl CallShape for NamedJson {
+    fn step(&mut self, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
+        self.over_limit = out.is_over_limit();
+        if !std::mem::replace(&mut self.started, true)
+            && let Some(tool) = &self.call.tool
+        {
+            out.start(self.cursor, self.call.server.as_deref(), tool);
+        }
+        if self.state == State::Json {
+            return self.json(window, out);
+        }
+        self.cursor += leading_space(window.from(self.cursor)) as u64;
+        let (rest, more) = window.candidate(self.cursor, MIN_HOLD);
+        match self.state {
+            _ if rest.is_empty() => Step::More,
+            State::Lead => self.lead(rest, more),
+            State::Tail | State::Json => self.tail(rest, more, window),
+        }
+    }
+
+    fn due(&self, window: &Window<'_>, _: &Tables) -> Option<String> {
+        let at = self.complete_at.filter(|_| self.call.fault.is_none() && !self.json.is_fence_open())?;
+        let is_over = window.from(at).trim().is_empty() && !self.form.close.is_empty();
+        is_over.then(|| self.form.close.to_owned())
+    }
+
+    fn take_closer(&mut self, _: &Window<'_>, _: &Tables) {
+        self.call.note(Repair::StopSequence);
+    }
+
+    fn ending(&mut self, window: &Window<'_>, _: &Tables) -> Ending {
+        self.ends_with(window).map_or(Ending::Cut, Ending::Complete)
+    }
+
+    fn called(&self, _: &Tables) -> CalledTool {
+        (self.call.server.clone(), self.call.tool.clone())
+    }
+
+    fn resolve(mut self: Box<Self>, window: &Window<'_>, _: u64, _: &Tables) -> UnresolvedCall {
+        match self.state {
+            State::Lead => self.call.arguments = Value::Object(Map::new()),
+            State::Json | State::Tail => self.json.resolve(window, &mut self.call),
+        }
+        self.call
+    }
+
+    fn needed_from(&self) -> u64 {
+        self.completed().unwrap_or(self.cursor)
+    }
+
+    fn open_value(&mut self) -> Option<OpenValue<'_>> {
+        (self.state == State::Json).then_some(OpenValue::Json(&mut self.json))
+    }
+
+    fn is_too_deep(&self) -> bool {
+        self.json.is_too_deep()
+    }
+
+    fn ends_with_reasoning(&self) -> bool {
+        true
+    }
+}
+
+/// How calls begin whose opener holds their tool's name: with the head, and the
+/// arguments' beginning behind it; and what stands around such calls.
+pub(crate) struct Heads;
+
+impl Opens for Heads {
+    fn opener(&self, tables: &Tables, text: &str, more: bool) -> Match<Opening> {
+        if !text.as_bytes().get(1..).is_some_and(|lead| tables.named_leads.fit(lead)) {
+            return Match::No;
+        }
+        for (item, dialect) in tables.named.iter().enumerate() {
+            if !dialect.may_begin(text) {
+                continue;
+            }
+            let named = dialect.named;
+            match call_of(named, text, more) {
+                Match::No => {}
+                found => return found.map(|(form, length)| Opening { item, form, length }),
+            }
+            for group in named.groups {
+                match group_of(named, group, text, more) {
+                    Match::No => {}
+                    found => {
+                        return found.map(|(opens, length)| {
+                            let form = if opens { GROUP_OPENS } else { GROUP_CLOSES };
+                            Opening { item, form, length }
+                        });
+                    }
+                }
+            }
+        }
+        Match::No
+    }
+
+    fn open(&self, opening: Opening, at: u64, text: &str, tables: &Tables) -> Opened {
+        let Opening { item, form, length } = opening;
+        let NamedDialect { dialect, named, .. } = tables.named[item];
+        let Some(call) = named.calls.get(form) else { return Opened::Group(item, form == GROUP_OPENS) };
+        let name = match head(call.head, text, false) {
+            Match::Yes(head) => head.name,
+            _ => "",
+        };
+        let (server, name) = tables.split_name(name);
+        let inner = at + length as u64;
+        let shape: Box<dyn CallShape> = match call.arguments {
+            NamedArguments::Json { .. } => {
+                // `function` is a type, unless a tool is called so.
+                let is_known = tables.catalog().is_some_and(|catalog| catalog.knows(&name));
+                let tool = Some(name).filter(|name| is_known || !named.types.contains(&name.as_str()));
+                Box::new(NamedJson::new(named, call, (server, tool), inner, tables.config.limits.depth))
+            }
+            NamedArguments::Tags { .. } => {
+                let callee = Callee::named(tables, server.as_deref(), &name);
+                Box::new(ToolTag::named(callee, call, (server, name), inner))
+            }
+        };
+        Opened::Call(dialect, shape)
+    }
+}
+
+/// Forms of an opener of a group, behind those of calls.
+const GROUP_OPENS: usize = usize::MAX;
+const GROUP_CLOSES: usize = usize::MAX - 1;
+
+/// A way to write calls of which `text` begins with one; yields its index and
+/// its head's length. Of those that fit the first counts.
+pub(crate) fn call_of(named: &Named, text: &str, more: bool) -> Match<(usize, usize)> {
+    for (i, call) in named.calls.iter().enumerate() {
+        let length = match head(call.head, text, more) {
+            Match::Yes(head) => head.length,
+            Match::Undecided => return Match::Undecided,
+            Match::No => continue,
+        };
+        match gate(call, &text[length..], more) {
+            Match::Yes(()) => return Match::Yes((i, length)),
+            Match::Undecided => return Match::Undecided,
+            Match::No => {}
+        }
+    }
+    Match::No
+}
+
+/// Whether `text` begins with what opens a group, and what must follow it; a
+/// special token counts anywhere, as a closer, too. Yields whether it opens,
+/// and its length with the white space behind an opener.
+fn group_of(named: &Named, group: &Group, text: &str, more: bool) -> Match<(bool, usize)> {
+    let length = match begins_token(text, group.open, more) {
+        Match::Yes(length) if group.gated => length,
+        Match::Yes(length) => return Match::Yes((true, length)),
+        Match::Undecided => return Match::Undecided,
+        Match::No if group.gated => return Match::No,
+        Match::No => {
+            return begins_token(text, group.close, more).map(|length| (false, length));
+        }
+    };
+    let length = length + leading_space(&text[length..]);
+    let openers = named.calls.iter().filter_map(|call| match call.head.first() {
+        Some(Piece::Text(opener)) => Some(begins_token(&text[length..], opener, more)),
+        _ => None,
+    });
+    Match::any(openers).map(|_| (true, length))
+}
+
+pub(crate) fn group_close(named: &Named, text: &str, more: bool) -> Match<usize> {
+    Match::any(named.groups.iter().map(|group| begins_token(text, group.close, more)))
+}
+
+/// What ends damaged JSON from outside.
+struct Closers {
+    named: &'static Named,
+    form: &'static NamedCall,
+    fenced: bool,
+}
+
+impl Closer for Closers {
+    fn closes(&self, text: &str, line_start: bool, more: bool) -> Match<()> {
+        let fence = if self.fenced && line_start { fence_chars(text, more) } else { Match::No };
+        let own = unit(closes(self.form, text, more)).or(unit(fence));
+        let groups = self.named.groups.iter().map(|group| unit(begins_token(text, group.close, more)));
+        // The next call of the same kind; a token may stand anywhere, other openers in strings as well.
+        let next = self.named.calls.iter().map(|call| match call.head {
+            [Piece::Text(opener), ..] if line_start || opener.starts_with("<｜") => {
+                unit(begins_token(text, opener, more))
+            }
+            _ => Match::No,
+        });
+        own.or(Match::any(groups.chain(next)))
+    }
+}
+
+impl JsonCloser for Closers {
+    fn inner_first(&self) -> Option<u8> {
+        self.form.close.bytes().next()
+    }
+
+    fn inner(&self, text: &str, more: bool) -> Match<()> {
+        unit(closes(self.form, text, more))
+    }
+
+    fn last_passed(&self, line: &str) -> Option<usize> {
+        memchr::memrchr_iter(b'<', line.as_bytes()).find_map(|at| match closes(self.form, &line[at..], false) {
+            Match::Yes(length) => Some(at + length),
+            _ => None,
+        })
+    }
+}

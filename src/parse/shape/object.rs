@@ -1,0 +1,341 @@
+//! The marked-JSON shape: one object that names a tool and holds its arguments.
+
+use serde_json::{Map, Value};
+
+use super::fit::{is_definition, take_flat};
+use super::run::ObjectRun;
+use crate::event::Repair;
+use crate::json::Closer;
+use crate::json::window::{Match, Window, leading_space};
+use crate::parse::call::json::{CallJson, JsonCloser, JsonStep};
+use crate::parse::call::{CallOut, CallShape, CalledTool, OpenValue, Step};
+use crate::parse::marks::fence::fence_end;
+use crate::parse::out::unresolved::{Fault, UnresolvedCall};
+use crate::parse::tables::Tables;
+
+/// Repair: brackets that nothing opened stood before what closes the run.
+const SURPLUS_BRACKET: &str = "surplus_bracket";
+
+/// An open object; its brace is the first byte.
+#[derive(Debug)]
+pub(crate) struct MarkedObject {
+    /// The run that it belongs to.
+    run: ObjectRun,
+    json: CallJson,
+    /// Most bytes behind it that say whether the run is closed.
+    hold: usize,
+    /// What the value of the member that is being read is.
+    member: Member,
+    /// Where that value starts.
+    value_start: u64,
+    server: Option<String>,
+    tool: Option<String>,
+    /// The key that the arguments stand under.
+    arguments_key: String,
+    end: Option<u64>,
+    closed: bool,
+    /// What is wrong with what closes the run.
+    close_repair: Option<Repair>,
+    /// Something around it was opened, and neither closed nor went on with a further object.
+    left_open: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Member {
+    Server,
+    Tool,
+    Arguments,
+    Other,
+}
+
+impl MarkedObject {
+    /// The object of `run` whose brace stands at `at`.
+    pub(crate) fn new(run: ObjectRun, at: u64, max_depth: usize, hold: usize) -> Self {
+        MarkedObject {
+            run,
+            json: CallJson::members(at, max_depth, run.marked.closer()),
+            hold,
+            member: Member::Other,
+            value_start: at,
+            server: None,
+            tool: None,
+            arguments_key: String::new(),
+            end: None,
+            closed: false,
+            close_repair: None,
+            left_open: false,
+        }
+    }
+
+    fn has_arguments(&self) -> bool {
+        self.json.shown().is_some()
+    }
+
+    fn preview(&mut self, window: &Window<'_>, out: &mut CallOut<'_, '_>) {
+        if self.tool.is_some() {
+            self.json.preview(window, out);
+        }
+    }
+
+    fn key(&mut self, text: &str) {
+        let key: String = serde_json::from_str(text).unwrap_or_default();
+        self.member = self.member_of(&key);
+        if self.member == Member::Arguments {
+            self.arguments_key = key;
+        }
+    }
+
+    /// The object is over; what follows it is waited for.
+    fn behind(&mut self, end: u64, window: &Window<'_>, out: &CallOut<'_, '_>) -> Step {
+        let (text, more) = window.candidate(end, self.hold);
+        let rest = &text[leading_space(text)..];
+        if self.run.marked.must_close() {
+            match self.run.next_is(rest, more) {
+                Match::Undecided => return Step::More,
+                Match::Yes(false) => return Step::End(end),
+                Match::Yes(true) => self.close_repair = Some(Repair::Other(SURPLUS_BRACKET.to_owned())),
+                // A stop string may have taken the one closer that is due.
+                Match::No if !more && rest.is_empty() && self.is_stopped(out) => {
+                    self.close_repair = Some(Repair::StopSequence);
+                }
+                Match::No => {
+                    self.close_repair = Some(Repair::MissingClose);
+                    self.left_open = true;
+                }
+            }
+        } else if self.run.array && rest.starts_with(']') {
+            return Step::End(end);
+        } else if self.run.array && !self.has_arguments() {
+            match self.run.following(rest, more) {
+                Match::Undecided => return Step::More,
+                Match::No if more && rest.is_empty() => return Step::More,
+                found => self.left_open = found == Match::No,
+            }
+        }
+        // The array's own bracket is none too many.
+        let array = if self.run.array { rest.strip_prefix(']') } else { None };
+        if self.json.peek_trailing(end, array.unwrap_or(text), more) { Step::End(end) } else { Step::More }
+    }
+
+    fn is_stopped(&self, out: &CallOut<'_, '_>) -> bool {
+        let closer = self.run.marked.closer().filter(|_| !self.run.array && self.run.fence.is_none());
+        closer.is_some_and(|closer| out.emitter.is_stopped_by(closer))
+    }
+
+    fn member_of(&self, key: &str) -> Member {
+        let spec = self.run.marked.spec;
+        if spec.tool_keys.contains(&key) {
+            Member::Tool
+        } else if spec.server_keys.contains(&key) {
+            Member::Server
+        } else if spec.argument_keys.contains(&key) && !self.has_arguments() {
+            Member::Arguments
+        } else {
+            Member::Other
+        }
+    }
+
+    fn value_ended(&mut self, window: &Window<'_>, at: u64, out: &mut CallOut<'_, '_>) {
+        let text = || serde_json::from_str::<String>(window.slice(self.value_start..at)).ok();
+        match self.member {
+            Member::Server => self.server = text(),
+            Member::Tool if self.tool.is_none() => {
+                self.tool = text();
+                if let Some(tool) = &self.tool {
+                    out.start(self.json.cursor, self.server.as_deref(), tool);
+                }
+            }
+            Member::Arguments => self.json.show(self.value_start, Some(at)),
+            Member::Tool | Member::Other => {}
+        }
+        self.preview(window, out);
+    }
+
+    /// Takes the call out of the object that was read.
+    fn pick(&self, window: &Window<'_>, tables: &Tables, call: &mut UnresolvedCall) {
+        let Value::Object(mut object) = std::mem::take(&mut call.arguments) else {
+            call.fault = Some(Fault::malformed("a call is a JSON object"));
+            return;
+        };
+        let spec = self.run.marked.spec;
+        let key = spec.argument_keys.iter().find(|key| object.contains_key(**key));
+        call.restated |= self.has_arguments() && key != Some(&self.arguments_key.as_str());
+        let tool = call.take(&mut object, spec.tool_keys);
+        let known = || {
+            let (server, name) = tables.split_name(tool.as_ref()?.as_str()?.trim());
+            tables.tool(server.as_deref(), &name)
+        };
+        let flat = known().and_then(|known| take_flat(&mut object, known, spec.into()));
+        let server = call.take(&mut object, spec.server_keys);
+        let arguments = match flat {
+            Some(flat) => {
+                call.repairs.push(Repair::FlatArguments);
+                Some(Value::Object(flat))
+            }
+            None => call.take(&mut object, spec.argument_keys),
+        };
+        if arguments.as_ref().is_some_and(|arguments| is_definition(arguments, known())) {
+            let message =
+                format!("a schema stands in `{}`: it defines the tool and does not call it", spec.argument_keys[0]);
+            call.fault.get_or_insert(Fault::malformed(message));
+        }
+        if call.fault.is_some() {
+            return;
+        }
+        match tool {
+            Some(Value::String(name)) if !name.trim().is_empty() => call.tool = Some(name.trim().to_owned()),
+            Some(_) => return call.fault = Some(Fault::malformed(format!("`{}` is not a text", spec.tool_keys[0]))),
+            None => return call.fault = Some(Fault::malformed(format!("`{}` is missing", spec.tool_keys[0]))),
+        }
+        if self.json.is_damaged() && self.tool.as_ref().is_some_and(|seen| Some(seen.trim()) != call.tool.as_deref()) {
+            return call.fault = Some(Fault::malformed(format!("`{}` is damaged", spec.tool_keys[0])));
+        }
+        // A text without quotes may be an argument, but it names no tool (`hermes/name_without_quotes`).
+        if call.repairs.contains(&Repair::UnquotedValues) && !is_quoted(call.tool.as_deref(), &call.raw_arguments) {
+            return call.fault = Some(Fault::malformed(format!("`{}` has no quotes", spec.tool_keys[0])));
+        }
+        call.server = match server {
+            Some(Value::String(name)) => Some(name.trim().to_owned()).filter(|n| !n.is_empty()),
+            _ => None,
+        };
+        object.retain(|key, _| !spec.idle_keys.contains(&key.as_str()));
+        if arguments.is_none() && !object.is_empty() {
+            let keys: Vec<_> = object.keys().map(|k| format!("`{k}`")).collect();
+            let message = format!(
+                "{} found beside the tool's name: arguments stand in `{}`",
+                keys.join(", "),
+                spec.argument_keys[0]
+            );
+            return call.fault = Some(Fault::malformed(message));
+        }
+        call.repairs.extend(object.keys().map(|key| Repair::Other(format!("ignored_key:{key}"))));
+        call.ignored_keys.extend(object.keys().cloned());
+        if let Some((start, Some(end))) = self.json.shown().filter(|_| !call.restated) {
+            window.slice(start..end).clone_into(&mut call.raw_arguments);
+        } else {
+            call.raw_arguments = arguments.as_ref().map(Value::to_string).unwrap_or_default();
+        }
+        call.arguments = arguments.unwrap_or_else(|| Value::Object(Map::new()));
+    }
+}
+
+impl CallShape for MarkedObject {
+    fn step(&mut self, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
+        if let Some(end) = self.end {
+            return self.behind(end, window, out);
+        }
+        let closer = RunCloser(self.run);
+        loop {
+            match self.json.next(window, &closer, out) {
+                JsonStep::More => {
+                    self.preview(window, out);
+                    return Step::More;
+                }
+                JsonStep::Key(_) | JsonStep::ValueStart(_) | JsonStep::ValueEnd(_) if out.is_over_limit() => {}
+                JsonStep::Key(range) => self.key(window.slice(range)),
+                JsonStep::ValueStart(at) => {
+                    self.value_start = at;
+                    if self.member == Member::Arguments {
+                        self.json.show(at, None);
+                    }
+                }
+                JsonStep::ValueEnd(at) => self.value_ended(window, at, out),
+                JsonStep::Fault => self.preview(window, out),
+                JsonStep::End(at) => {
+                    self.end = Some(at);
+                    return self.behind(at, window, out);
+                }
+                JsonStep::Closed(at) | JsonStep::Passed(at) => {
+                    self.preview(window, out);
+                    self.closed = true;
+                    self.end = Some(at);
+                    return Step::End(at);
+                }
+            }
+        }
+    }
+
+    fn called(&self, _: &Tables) -> CalledTool {
+        (self.server.clone(), self.tool.clone())
+    }
+
+    fn resolve(self: Box<Self>, window: &Window<'_>, end: u64, tables: &Tables) -> UnresolvedCall {
+        let mut call = UnresolvedCall::default();
+        self.json.read(window, end, &mut call);
+        if call.fault.is_none() {
+            let keys = self.run.marked.spec.argument_keys;
+            let absent = keys.iter().all(|key| call.arguments.get(*key).is_none());
+            self.pick(window, tables, &mut call);
+            let absent = absent && !call.repairs.contains(&Repair::FlatArguments);
+            if self.left_open && absent && call.fault.is_none() {
+                // Nobody knows whether they would have come (`hermes/no_arguments_and_no_close`).
+                call.fault = Some(Fault::truncated("the call has no arguments, and what closes it is missing"));
+            }
+            call.repairs.extend(self.close_repair.clone());
+            // The key may belong to the arguments (`members_behind/hermes_key_and_a_bracket_too_many`).
+            if self.json.is_closed_twice() && call.fault.is_none() && !call.ignored_keys.is_empty() {
+                let message = "a bracket too many follows: which of the keys belong to the arguments is not certain";
+                call.fault = Some(Fault::malformed(message));
+            }
+        }
+        call.server = call.server.take().or(self.server);
+        call.tool = call.tool.take().or(self.tool);
+        call
+    }
+
+    fn needed_from(&self) -> u64 {
+        self.json.cursor
+    }
+
+    fn open_value(&mut self) -> Option<OpenValue<'_>> {
+        Some(OpenValue::Json(&mut self.json))
+    }
+
+    fn is_too_deep(&self) -> bool {
+        self.json.is_too_deep()
+    }
+
+    fn ends_with_reasoning(&self) -> bool {
+        true
+    }
+
+    fn ended_by_line(&self) -> bool {
+        self.closed && self.json.at_line_start()
+    }
+}
+
+/// What ends a damaged object from outside: what closes its run, its fence, or
+/// the next marker line.
+struct RunCloser(ObjectRun);
+
+impl Closer for RunCloser {
+    fn closes(&self, text: &str, line_start: bool, more: bool) -> Match<()> {
+        let ObjectRun { marked, fence, think_tags, .. } = self.0;
+        let close = marked.close(text, more);
+        if !line_start {
+            return close.map(|_| ());
+        }
+        let fence = fence.map_or(Match::No, |fence| fence_end(text, fence, think_tags, more));
+        close.or(fence).or(marked.call_line(text, more)).or(marked.answer_line(text, more)).map(|_| ())
+    }
+}
+
+impl JsonCloser for RunCloser {
+    fn inner_first(&self) -> Option<u8> {
+        self.0.marked.closer().map(|close| close.as_bytes()[0])
+    }
+
+    fn inner(&self, text: &str, more: bool) -> Match<()> {
+        self.0.marked.close(text, more).map(|_| ())
+    }
+
+    fn last_passed(&self, line: &str) -> Option<usize> {
+        line.rfind(self.0.marked.closer()?)
+    }
+}
+
+/// Whether a name stands behind a quotation mark in the text that it was read from.
+fn is_quoted(name: Option<&str>, text: &str) -> bool {
+    let quoted = |at: usize| text[..at].ends_with(['"', '\'', '“', '”', '‘', '’']);
+    name.is_some_and(|name| text.match_indices(name).any(|(at, _)| quoted(at)))
+}

@@ -1,0 +1,56 @@
+//! Whether calls in Python's syntax begin at a place.
+
+use crate::json::window::{Match, begins, leading_space};
+use crate::parse::marks::names::Names;
+
+/// Longest name of a tool that is looked for behind the first call of a list.
+pub(super) const MAX_NAME: usize = 256;
+
+/// Spaces before a call. A line with a deeper indent, or with a tab, is a code block
+/// of Markdown, or the inside of code.
+pub(crate) const MAX_INDENT: u64 = 3;
+
+/// How a call or a list of calls stands in the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// One call, alone on its lines.
+    Line,
+    /// Calls in square brackets.
+    List,
+    /// The same where Markdown's backslashes stand before the brackets.
+    EscapedList,
+    /// Calls in quotes in square brackets.
+    QuotedList,
+}
+
+/// Whether `text`, which begins with a bracket, begins a list of calls of known tools.
+pub(crate) fn list_ahead(names: &Names, text: &str, more: bool) -> Match<Form> {
+    let (bracket, escaped) = if text.starts_with('\\') { ("\\[", true) } else { ("[", false) };
+    match begins(text, bracket, more) {
+        Match::Yes(()) => {}
+        Match::Undecided => return Match::Undecided,
+        Match::No => return Match::No,
+    }
+    let inner = &text[bracket.len()..];
+    let inner = &inner[leading_space(inner)..];
+    let (form, name) = match inner.strip_prefix(['"', '\'']) {
+        _ if escaped => (Form::EscapedList, inner),
+        Some(name) => (Form::QuotedList, name),
+        None => (Form::List, inner),
+    };
+    names.called(name, more).map(|_| form)
+}
+
+/// Whether `text` begins with what may be a tool's name and an opening
+/// parenthesis; yields the name's length.
+pub(super) fn unknown_name(text: &str, more: bool) -> Match<usize> {
+    let in_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-');
+    let length = text.find(|c| !in_name(c)).unwrap_or(text.len());
+    let begins_well = text.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    match text[length..].bytes().next() {
+        _ if !begins_well || length > MAX_NAME => Match::No,
+        Some(b'(') => Match::Yes(length),
+        None if more => Match::Undecided,
+        _ => Match::No,
+    }
+}

@@ -1,0 +1,19 @@
+//! The tool that a name in Python's syntax stands for.
+
+use crate::parse::tables::Tables;
+use crate::tools::Tool;
+
+/// Server and tool that a name stands for, escapes taken off.
+pub(super) fn split_name(name: &str, tables: &Tables) -> (Option<String>, String) {
+    tables.split_name(tables.names.method(name).unwrap_or(name))
+}
+
+pub(super) fn tool<'t>(server: Option<&str>, name: &str, tables: &'t Tables) -> Option<&'t Tool> {
+    tables.catalog()?.resolve(server, name).ok().map(|found| found.tool)
+}
+
+/// Whether the tool may have a parameter of this name.
+pub(super) fn takes(tool: &Tool, keyword: &str) -> bool {
+    let mut parameters = tool.parameters().peekable();
+    parameters.peek().is_none() || parameters.any(|parameter| parameter.name == keyword)
+}

@@ -1,0 +1,316 @@
+//! Calls in Python's syntax: a line `f(a=1)`, a list `[f(a=1), g(b='x')]`, a
+//! list of calls in quotes `["f(a=1)"]`, and series of them.
+//!
+//! ```text
+//!   Name ──(──▶ Arguments ──)──▶ Between ──,──▶ Name           (in a list)
+//!    │                             └──]──▶ Behind ──▶ After
+//!   Name ──(──▶ Arguments ──)──▶ After                         (on a line)
+//!   Quote ──▶ Text ──quote──▶ Between ──,──▶ Quote             (in a list of quoted calls)
+//!   After ──`,`, `;`, white space, and a further call or list──▶ Name, Quote
+//!     └──anything else──▶ end
+//!   Arguments ──no literal──▶ Skip ──the line's end──▶ After   (none of the series is a call)
+//!   anything else: text
+//! ```
+//!
+//! A call on a line is one only if nothing but a further call stands behind it on the line.
+//! What ends a series is in `series.rs`, what a call says in `call.rs`.
+
+mod ahead;
+mod call;
+mod callee;
+mod literal;
+mod quoted;
+mod reader;
+mod series;
+mod skim;
+mod state;
+mod unquoted;
+
+use std::collections::VecDeque;
+
+use crate::event::Repair;
+use crate::json::window::{Match, Window, begins, leading_space};
+use crate::parse::call::{CallOut, CallShape, CalledTool, Ending, Step};
+use crate::parse::marks::names::unescaped;
+use crate::parse::out::not_a_call::Reason;
+use crate::parse::out::unresolved::UnresolvedCall;
+use crate::parse::tables::Tables;
+pub(crate) use ahead::{Form, MAX_INDENT, list_ahead};
+use ahead::{MAX_NAME, unknown_name};
+use call::{call_of, calls_in};
+use callee::{split_name, takes, tool};
+use quoted::Quoted;
+use reader::Reader;
+pub(crate) use state::{Place, Python};
+use state::{Series, State};
+
+impl Python {
+    /// The calls whose first byte stands at `at`; [`list_ahead`] or
+    /// [`Names::called`] found them.
+    pub(crate) fn new(form: Form, at: u64, place: Place) -> Self {
+        let mut python = Python {
+            form,
+            place,
+            state: State::Between,
+            cursor: at,
+            name: String::new(),
+            first: None,
+            series: Series::default(),
+            apostrophe: false,
+            queue: VecDeque::new(),
+        };
+        python.open(form);
+        python
+    }
+
+    /// Goes on with a call or a list that begins at the cursor.
+    fn open(&mut self, form: Form) {
+        self.form = form;
+        self.series.line |= form == Form::Line || form == Form::EscapedList;
+        self.cursor += match form {
+            Form::Line => 0,
+            Form::List | Form::QuotedList => 1,
+            Form::EscapedList => 2,
+        };
+        self.state = match form {
+            Form::QuotedList => State::Quote { may_end: false },
+            _ => State::Name { may_end: false },
+        };
+    }
+
+    /// In a list and outside calls, at something that is not white space.
+    fn next_token(&mut self, rest: &str, out: &CallOut<'_, '_>, window: &Window<'_>) -> Step {
+        let Some(byte) = rest.bytes().next() else { return Step::More };
+        match (&self.state, byte) {
+            (State::Name { may_end: true } | State::Quote { may_end: true } | State::Between, b']')
+                if self.form != Form::EscapedList =>
+            {
+                self.cursor += 1;
+                self.state = State::Behind;
+            }
+            (State::Name { may_end: true } | State::Between, b'\\') if self.form == Form::EscapedList => {
+                match begins(rest, "\\]", window.more) {
+                    Match::Undecided => return Step::More,
+                    Match::No => return self.is_over(self.cursor, Reason::NoFurtherCall),
+                    Match::Yes(()) => {
+                        self.cursor += 2;
+                        self.state = State::Behind;
+                    }
+                }
+            }
+            (State::Between, b',') => {
+                self.cursor += 1;
+                self.state = match self.form {
+                    Form::QuotedList => State::Quote { may_end: true },
+                    _ => State::Name { may_end: true },
+                };
+            }
+            (State::Name { .. }, _) => return self.call_name(out, window),
+            (State::Quote { .. }, b'"' | b'\'') => match Quoted::open(rest, self.cursor, false, window.more) {
+                Some(quoted) => {
+                    self.state = State::Text(self.cursor, quoted);
+                    self.cursor = quoted.start;
+                }
+                None => return Step::More,
+            },
+            _ => return self.is_over(self.cursor, Reason::NoFurtherCall),
+        }
+        Step::Next
+    }
+
+    fn call_name(&mut self, out: &CallOut<'_, '_>, window: &Window<'_>) -> Step {
+        let tables = out.tables;
+        let (rest, more) = window.candidate(self.cursor, tables.hold.max(MAX_NAME));
+        let (length, is_known) = match tables.names.called(rest, more) {
+            Match::Yes(length) => (length, true),
+            // The first is known: a further one that is not is a mistake, no text.
+            Match::No if self.first.is_some() => match unknown_name(rest, more) {
+                Match::Yes(length) => (length, false),
+                Match::Undecided => return Step::More,
+                Match::No => return self.is_over(self.cursor, Reason::NoFurtherCall),
+            },
+            Match::No => return self.is_over(self.cursor, Reason::UnknownTool),
+            Match::Undecided => return Step::More,
+        };
+        let start = self.cursor;
+        if is_known && out.only_counts() {
+            match skim::arguments(&rest[length + 1..], more) {
+                Match::Undecided => return Step::More,
+                Match::Yes(arguments) => {
+                    self.cursor += (length + 1 + arguments) as u64;
+                    self.first.get_or_insert_with(|| {
+                        let (server, name) = split_name(&unescaped(&rest[..length]), tables);
+                        (server, Some(name))
+                    });
+                    match self.form {
+                        Form::Line => self.member_ended(self.cursor),
+                        _ => self.state = State::Between,
+                    }
+                    return Step::Counted(start..self.cursor);
+                }
+                Match::No => {}
+            }
+        }
+        rest[..length].clone_into(&mut self.name);
+        self.series.is_known = is_known;
+        self.cursor += length as u64 + 1;
+        self.state = State::Arguments(start, Box::new(Reader::new(self.cursor, tables.config.limits.depth)));
+        Step::Next
+    }
+
+    fn call_ended(&mut self, start: u64, end: u64, tables: &Tables, window: &Window<'_>) -> Step {
+        let State::Arguments(_, reader) = std::mem::replace(&mut self.state, State::Between) else {
+            return Step::Next;
+        };
+        let raw = window.slice(start + self.name.len() as u64 + 1..end - 1);
+        let call = match call_of(&self.name, reader.into_arguments(), raw, tables) {
+            Ok(call) => call,
+            Err(why) => return self.unreadable(end, why),
+        };
+        self.cursor = end;
+        if self.form == Form::Line {
+            self.member_ended(end);
+        }
+        self.call_read(start, call)
+    }
+
+    fn quoted_call(&mut self, start: u64, quoted: Quoted, window: &Window<'_>, out: &CallOut<'_, '_>) -> Step {
+        let end = match quoted.end(&mut self.cursor, &mut self.apostrophe, out.think_ends, window) {
+            Match::Undecided => return Step::More,
+            Match::No => return self.is_over(self.cursor, Reason::NoLiteral),
+            Match::Yes(end) => end,
+        };
+        self.state = State::Between;
+        match calls_in(window.slice(quoted.start..end), self.first.is_some(), out.tables) {
+            Ok(calls) => {
+                let last = calls.len() - 1;
+                let end_of = |(i, (end, call))| (if i == last { self.cursor } else { quoted.start + end as u64 }, call);
+                self.queue = calls.into_iter().enumerate().map(end_of).collect();
+                self.next_queued(start)
+            }
+            // A text that is no call at all makes it no list of calls.
+            Err(Reason::UnknownTool) => self.is_over(self.cursor, Reason::UnknownTool),
+            Err(why) => {
+                self.series.failed_at.get_or_insert(self.cursor);
+                self.series.fails(why, self.cursor);
+                Step::Next
+            }
+        }
+    }
+
+    /// Tells the next of the calls of one text, which begins at `start`.
+    fn next_queued(&mut self, start: u64) -> Step {
+        let Some((end, mut call)) = self.queue.pop_front() else { return Step::Next };
+        if std::mem::take(&mut self.apostrophe) {
+            call.note(Repair::InnerQuotes);
+        }
+        self.series.needs_line |= is_mended(&call);
+        self.series.told = end;
+        self.first.get_or_insert_with(|| (call.server.clone(), call.tool.clone()));
+        Step::Call(start..end, Box::new(call))
+    }
+
+    /// The call that ends at the cursor.
+    fn call_read(&mut self, start: u64, mut call: UnresolvedCall) -> Step {
+        if self.form == Form::EscapedList {
+            call.note(Repair::MarkdownEscapes);
+        }
+        self.series.needs_line |= is_mended(&call);
+        self.first.get_or_insert_with(|| (call.server.clone(), call.tool.clone()));
+        Step::Call(start..self.cursor, Box::new(call))
+    }
+
+    /// Behind a list's bracket.
+    fn list_ended(&mut self, rest: &str, more: bool) -> Step {
+        match begins(rest, "(", more).or(begins(rest, ":", more)) {
+            // `[f(a=1)](…)` is a link, `[f(a=1)]: …` what one refers to.
+            Match::Yes(()) => self.is_over(self.cursor, Reason::Link),
+            Match::Undecided => Step::More,
+            Match::No if self.place.is_quoted => {
+                let end = self.cursor;
+                self.series.failed.map_or(Step::End(end), |why| Step::Broken(end, why))
+            }
+            Match::No => {
+                self.series.line |= self.series.needs_line && self.place.at_line_start;
+                if self.series.needs_line && !self.place.at_line_start {
+                    return self.is_over(self.cursor, Reason::TextBehind);
+                }
+                self.member_ended(self.cursor);
+                if self.series.line { Step::Next } else { self.keep(self.cursor) }
+            }
+        }
+    }
+}
+
+/// Whether it was read only because it stands by itself on its lines.
+fn is_mended(call: &UnresolvedCall) -> bool {
+    call.repairs
+        .iter()
+        .any(|repair| matches!(repair, Repair::InnerQuotes | Repair::UnquotedValues | Repair::MarkdownEscapes))
+}
+
+impl CallShape for Python {
+    fn step(&mut self, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
+        if !self.queue.is_empty() {
+            return self.next_queued(self.series.told);
+        }
+        if let State::Arguments(start, reader) = &mut self.state {
+            let start = *start;
+            return match reader.next(window, out.think_ends) {
+                Step::End(end) => self.call_ended(start, end, out.tables, window),
+                Step::Text(at, why) => self.unreadable(at, why),
+                step => step,
+            };
+        }
+        let rest = window.from(self.cursor);
+        match self.state {
+            State::Text(start, quoted) => return self.quoted_call(start, quoted, window, out),
+            State::Behind => return self.list_ended(rest, window.more),
+            State::After(after) => return self.after(after, window, out),
+            State::Skip(skip) => return self.skip(skip, window, out),
+            _ => {}
+        }
+        let space = leading_space(rest);
+        self.cursor += space as u64;
+        self.next_token(&rest[space..], out, window)
+    }
+
+    /// It is certain to be a call once a parameter of the tool was named.
+    fn ending(&mut self, _: &Window<'_>, tables: &Tables) -> Ending {
+        let named = match &self.state {
+            State::Behind if self.series.needs_line && !self.place.at_line_start => return Ending::Text,
+            State::Behind => {
+                self.member_ended(self.cursor);
+                return self.ending_of_series();
+            }
+            State::After(_) | State::Skip(_) => return self.ending_of_series(),
+            _ if self.first.is_some() => return Ending::Cut,
+            State::Arguments(_, reader) => reader.first_keyword(),
+            _ => None,
+        };
+        let (server, name) = split_name(&unescaped(&self.name), tables);
+        match (named, tool(server.as_deref(), &name, tables)) {
+            (Some(keyword), Some(tool)) if takes(tool, keyword) => Ending::Cut,
+            _ => Ending::Text,
+        }
+    }
+
+    /// What was cut off behind calls is named by its first one.
+    fn called(&self, tables: &Tables) -> CalledTool {
+        self.first.clone().unwrap_or_else(|| {
+            let (server, name) = split_name(&unescaped(&self.name), tables);
+            (server, Some(name))
+        })
+    }
+
+    fn failed_at(&self) -> Option<u64> {
+        self.series.failed_at
+    }
+
+    fn at_limit(&mut self, at: u64) -> Step {
+        match self.series.kept {
+            Some(_) => self.is_over(at, Reason::Limit),
+            None => Step::Text(at, Reason::Limit),
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Where a Python string ends. In one in single quotes an apostrophe in a word is no end.
+
+use crate::json::window::{Match, Window};
+use crate::parse::marks::fence::think_close;
+
+/// An open string.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Quoted {
+    /// Where its text begins.
+    pub(crate) start: u64,
+    quote: u8,
+    triple: bool,
+    /// A backslash is a backslash.
+    pub(crate) raw: bool,
+}
+
+impl Quoted {
+    /// The string whose opening quotes, one or three, `text` begins with;
+    /// `None` while more may make three of them.
+    pub(crate) fn open(text: &str, at: u64, raw: bool, more: bool) -> Option<Self> {
+        let quote = text.bytes().next()?;
+        let run = text.bytes().take(3).take_while(|byte| *byte == quote).count();
+        if run == text.len() && run < 3 && more {
+            return None;
+        }
+        let triple = run == 3;
+        Some(Quoted { start: at + if triple { 3 } else { 1 }, quote, triple, raw })
+    }
+
+    /// Reads on from `cursor`, which stands in the text, and moves it: behind the
+    /// closing quotes, before which the text ends, to what cannot stand in it, or to
+    /// where more is needed. Says whether there is an `apostrophe` in it.
+    pub(crate) fn end(
+        self,
+        cursor: &mut u64,
+        apostrophe: &mut bool,
+        think_ends: bool,
+        window: &Window<'_>,
+    ) -> Match<u64> {
+        let text = window.from(*cursor);
+        let bytes = text.as_bytes();
+        let base = *cursor;
+        // A line break ends a string of one line, what ends the reasoning one of several.
+        let stop = match self.triple {
+            false => b'\n',
+            true if think_ends => b'<',
+            true => self.quote,
+        };
+        let quotes = if self.triple { 3 } else { 1 };
+        let mut from = 0;
+        while let Some(i) = memchr::memchr3(self.quote, b'\\', stop, &bytes[from..]).map(|i| i + from) {
+            *cursor = base + i as u64;
+            match bytes[i] {
+                b'\\' if i + 1 == bytes.len() => return Match::Undecided,
+                b'\\' => from = i + 2,
+                b'\n' => return Match::No,
+                b'<' => match think_close(&text[i..], window.more) {
+                    Match::Yes(_) => return Match::No,
+                    Match::Undecided => return Match::Undecided,
+                    Match::No => from = i + 1,
+                },
+                _ => {
+                    let run = bytes[i..].iter().take(quotes).take_while(|byte| **byte == self.quote).count();
+                    if run == quotes && self.may_be_apostrophe() {
+                        let before = if i == 0 { window.before(base) } else { text[..i].chars().next_back() };
+                        match is_apostrophe(before, &text[i + 1..], window.more) {
+                            Match::Undecided => return Match::Undecided,
+                            Match::Yes(()) => {
+                                *apostrophe = true;
+                                from = i + 1;
+                                continue;
+                            }
+                            Match::No => {}
+                        }
+                    }
+                    if run == quotes {
+                        *cursor += quotes as u64;
+                        return Match::Yes(base + i as u64);
+                    }
+                    if i + run == bytes.len() {
+                        return Match::Undecided;
+                    }
+                    from = i + run;
+                }
+            }
+        }
+        *cursor = window.end();
+        Match::Undecided
+    }
+    fn may_be_apostrophe(self) -> bool {
+        self.quote == b'\'' && !self.triple && !self.raw
+    }
+}
+
+/// Words behind a string that Python knows.
+const OPERATORS: &[&str] = &["and", "or", "not", "if", "else", "in", "is", "for"];
+
+/// Longest of them.
+const LONGEST_OPERATOR: usize = 4;
+
+/// Whether a single quote with this character before it and this text behind it stands inside
+/// a word: letters on both sides, which are neither an operator nor the prefix of a string.
+fn is_apostrophe(before: Option<char>, text: &str, more: bool) -> Match<()> {
+    if !before.is_some_and(char::is_alphanumeric) {
+        return Match::No;
+    }
+    let end = text.char_indices().take(LONGEST_OPERATOR + 1).find(|(_, c)| !c.is_alphabetic());
+    let word = match end {
+        Some((end, _)) => &text[..end],
+        None if more && text.chars().nth(LONGEST_OPERATOR).is_none() => return Match::Undecided,
+        None => text,
+    };
+    let is_prefix =
+        text[word.len()..].starts_with(['\'', '"']) && word.len() <= 2 && word.bytes().all(is_prefix_letter);
+    if word.is_empty() || is_prefix || OPERATORS.contains(&word) { Match::No } else { Match::Yes(()) }
+}
+
+/// Letters before a string's quotes.
+fn is_prefix_letter(byte: u8) -> bool {
+    matches!(byte.to_ascii_lowercase(), b'r' | b'b' | b'u' | b'f')
+}

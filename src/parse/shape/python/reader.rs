@@ -1,0 +1,386 @@
+//! The arguments of a call in Python's syntax, read as they arrive: literals
+//! only, no expressions. It can stop after any byte and builds the values as it
+//! goes, so that no byte is read twice.
+
+use std::ops::Range;
+
+use serde_json::{Map, Value};
+
+use super::literal;
+use super::quoted::Quoted;
+use crate::event::Repair;
+use crate::json::window::{Match, Window, leading_space};
+use crate::parse::call::Step;
+use crate::parse::marks::names::unescaped;
+use crate::parse::out::not_a_call::Reason;
+
+/// What a call's parentheses hold.
+#[derive(Debug, Default)]
+pub(crate) struct Arguments {
+    pub(crate) named: Map<String, Value>,
+    pub(crate) positional: Vec<Value>,
+    /// What was mended.
+    pub(crate) repairs: Vec<Repair>,
+    /// A keyword was escaped as Markdown does it.
+    pub(crate) escaped: bool,
+}
+
+impl Arguments {
+    /// Whether the value could be put there.
+    fn put(&mut self, slot: Slot, value: Value) -> bool {
+        match (slot, value) {
+            (Slot::Keyword(keyword), value) => self.named.insert(keyword, value).is_none(),
+            (Slot::Keywords, Value::Object(members)) => {
+                members.into_iter().all(|(keyword, value)| self.named.insert(keyword, value).is_none())
+            }
+            // Behind a keyword Python takes no value without one.
+            (Slot::Place, value) if self.named.is_empty() => {
+                self.positional.push(value);
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
+/// A bracket that is open.
+#[derive(Debug)]
+enum Frame {
+    /// The call's own parentheses, and what the value that is read is for.
+    Call(Slot),
+    List(Vec<Value>),
+    /// Its items, and whether a comma came: else it is one value in parentheses.
+    Tuple(Vec<Value>, bool),
+    /// Its members, and the key whose value is read.
+    Dict(Map<String, Value>, Option<String>),
+}
+
+/// What a value in a call's parentheses is for.
+#[derive(Debug, PartialEq, Eq)]
+enum Slot {
+    /// A place in order.
+    Place,
+    Keyword(String),
+    /// Keywords and values, behind `**`.
+    Keywords,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Before a value, a key or a closing bracket.
+    Value,
+    /// Before a value.
+    NeedValue,
+    /// In a word or a number, from here.
+    Token(u64),
+    /// Behind a word that may be a keyword, from here to there.
+    Word(u64, u64),
+    /// Behind the first of two stars, and behind the second.
+    Star,
+    Stars,
+    /// At a string's quotes.
+    Quote {
+        raw: bool,
+    },
+    Text(Quoted),
+    AfterValue,
+    /// Behind a dictionary's key.
+    Colon,
+}
+
+/// Reads a call's arguments; see the module.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    pub(crate) cursor: u64,
+    state: State,
+    frames: Vec<Frame>,
+    arguments: Arguments,
+    /// The value that was read last is one string literal: a further one joins it.
+    joins: bool,
+    /// An apostrophe stood in the string that is read.
+    apostrophe: bool,
+    max_depth: usize,
+}
+
+impl Reader {
+    /// A reader behind the call's opening parenthesis.
+    pub(crate) fn new(at: u64, max_depth: usize) -> Self {
+        Reader {
+            cursor: at,
+            state: State::Value,
+            frames: vec![Frame::Call(Slot::Place)],
+            arguments: Arguments::default(),
+            joins: false,
+            apostrophe: false,
+            max_depth,
+        }
+    }
+
+    pub(crate) fn into_arguments(self) -> Arguments {
+        self.arguments
+    }
+
+    /// The keyword that was read first, if one was.
+    pub(crate) fn first_keyword(&self) -> Option<&str> {
+        let open = match self.frames.first() {
+            Some(Frame::Call(Slot::Keyword(keyword))) => Some(keyword.as_str()),
+            _ => None,
+        };
+        self.arguments.named.keys().next().map(String::as_str).or(open)
+    }
+
+    /// Whether no further bracket may be opened.
+    fn is_full(&self) -> bool {
+        self.frames.len() >= self.max_depth
+    }
+
+    /// Reads on, to the closing parenthesis or to what is no literal. `think_ends`:
+    /// `</think>` ends the call, but in a string that ends with its line.
+    pub(crate) fn next(&mut self, window: &Window<'_>, think_ends: bool) -> Step {
+        loop {
+            let rest = window.from(self.cursor);
+            let step = match self.state {
+                State::Token(start) => self.token(start, rest, window),
+                State::Text(quoted) => self.text(quoted, think_ends, window),
+                _ => {
+                    let space = leading_space(rest);
+                    self.cursor += space as u64;
+                    let rest = &rest[space..];
+                    match (rest.as_bytes().first(), self.state) {
+                        (None, _) => return Step::More,
+                        (Some(&byte), State::Value) => self.value(byte, true),
+                        (Some(&byte), State::NeedValue) => self.value(byte, false),
+                        (_, State::Word(start, end)) => self.word(start..end, rest, window),
+                        (_, State::Quote { raw }) => self.quote(raw, rest, window.more),
+                        (Some(b':'), State::Colon) => self.take(State::NeedValue),
+                        (Some(b'*'), State::Star) => self.take(State::Stars),
+                        (Some(b'{'), State::Stars) => self.value(b'{', false),
+                        (Some(&byte), State::AfterValue) => self.after_value(byte),
+                        _ => self.fault(self.cursor),
+                    }
+                }
+            };
+            if !matches!(step, Step::Next) {
+                return step;
+            }
+        }
+    }
+
+    /// What stands at `at` is not Python, or not a literal; all before was.
+    fn fault(&self, at: u64) -> Step {
+        Step::Text(at, if self.is_full() { Reason::Limit } else { Reason::NoLiteral })
+    }
+
+    /// Takes the byte at the cursor.
+    fn take(&mut self, state: State) -> Step {
+        self.cursor += 1;
+        self.state = state;
+        Step::Next
+    }
+
+    fn value(&mut self, byte: u8, may_close: bool) -> Step {
+        let key = matches!(self.frames.last(), Some(Frame::Dict(_, None)));
+        let frame = match byte {
+            b')' | b']' | b'}' if may_close => return self.close(byte),
+            b'"' | b'\'' => {
+                self.state = State::Quote { raw: false };
+                return Step::Next;
+            }
+            b'0'..=b'9' | b'-' | b'+' | b'.' if !key => return self.begin_token(),
+            b'_' | b'a'..=b'z' | b'A'..=b'Z' | 0x80.. => return self.begin_token(),
+            b'*' if may_close && self.frames.len() == 1 => return self.take(State::Star),
+            b'[' if !key => Frame::List(Vec::new()),
+            b'(' if !key => Frame::Tuple(Vec::new(), false),
+            b'{' if !key => Frame::Dict(Map::new(), None),
+            _ => return self.fault(self.cursor),
+        };
+        if self.is_full() {
+            return self.fault(self.cursor);
+        }
+        if self.state == State::Stars
+            && let Some(Frame::Call(slot)) = self.frames.last_mut()
+        {
+            *slot = Slot::Keywords;
+        }
+        self.frames.push(frame);
+        self.take(State::Value)
+    }
+
+    fn begin_token(&mut self) -> Step {
+        self.state = State::Token(self.cursor);
+        Step::Next
+    }
+
+    /// In a word or a number: reads on to its end.
+    fn token(&mut self, start: u64, rest: &str, window: &Window<'_>) -> Step {
+        let read = window.slice(start..self.cursor).as_bytes();
+        let is_number = matches!(read.first().or(rest.as_bytes().first()), Some(b'0'..=b'9' | b'-' | b'+' | b'.'));
+        let mut before = read.last().copied();
+        let length = rest.bytes().take_while(|byte| {
+            // A sign belongs to a number at its start and behind its exponent's letter.
+            let sign = matches!(byte, b'+' | b'-') && matches!(before, None | Some(b'e' | b'E'));
+            before = Some(*byte);
+            let in_number = is_number && (sign || *byte == b'.');
+            in_number || byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'\\' | 0x80..)
+        });
+        self.cursor += length.count() as u64;
+        if self.cursor == window.end() {
+            return Step::More;
+        }
+        let text = window.slice(start..self.cursor);
+        if is_number {
+            return match literal::number(text, &mut self.arguments.repairs) {
+                Some(value) => self.value_read(value, start, false),
+                None => self.fault(start),
+            };
+        }
+        let quote = matches!(window.from(self.cursor).as_bytes().first(), Some(b'"' | b'\''));
+        match text {
+            // Bytes and formatted strings are no text, or not yet.
+            "r" | "R" | "u" | "U" if quote => {
+                self.state = State::Quote { raw: text.eq_ignore_ascii_case("r") };
+                Step::Next
+            }
+            _ if quote => self.fault(start),
+            _ => {
+                self.state = State::Word(start, self.cursor);
+                Step::Next
+            }
+        }
+    }
+
+    /// Behind a word: a keyword, a literal, or a name, which has no value here.
+    fn word(&mut self, word: Range<u64>, rest: &str, window: &Window<'_>) -> Step {
+        let written = window.slice(word.clone());
+        let text = &*unescaped(written);
+        if text.contains('\\') {
+            return self.fault(word.start);
+        }
+        let value = literal::word(text);
+        match (self.frames.last_mut(), value) {
+            (Some(Frame::Call(slot @ Slot::Place)), None) => {
+                if !rest.starts_with('=') || self.arguments.named.contains_key(text) {
+                    return self.fault(word.start);
+                }
+                *slot = Slot::Keyword(text.to_owned());
+                self.arguments.escaped |= text != written;
+                self.take(State::NeedValue)
+            }
+            (Some(Frame::Dict(_, None)), _) | (_, None) => self.fault(word.start),
+            (_, Some(value)) => self.value_read(value, word.start, false),
+        }
+    }
+
+    /// At a string's quotes: one, or three.
+    fn quote(&mut self, raw: bool, rest: &str, more: bool) -> Step {
+        let Some(quoted) = Quoted::open(rest, self.cursor, raw, more) else { return Step::More };
+        self.cursor = quoted.start;
+        self.state = State::Text(quoted);
+        Step::Next
+    }
+
+    /// In a string: reads on to its closing quotes.
+    fn text(&mut self, quoted: Quoted, think_ends: bool, window: &Window<'_>) -> Step {
+        match quoted.end(&mut self.cursor, &mut self.apostrophe, think_ends, window) {
+            Match::Undecided => Step::More,
+            Match::No => self.fault(self.cursor),
+            Match::Yes(end) => self.string_read(quoted, window.slice(quoted.start..end)),
+        }
+    }
+
+    fn string_read(&mut self, quoted: Quoted, text: &str) -> Step {
+        if std::mem::take(&mut self.apostrophe) && !self.arguments.repairs.contains(&Repair::InnerQuotes) {
+            self.arguments.repairs.push(Repair::InnerQuotes);
+        }
+        let Some(text) = literal::string(text, quoted.raw) else { return self.fault(self.cursor) };
+        if !std::mem::take(&mut self.joins) {
+            return self.value_read(Value::String(text), self.cursor, true);
+        }
+        // Literals that stand next to each other are one string.
+        let last = match self.frames.last_mut() {
+            Some(Frame::Call(_)) if self.arguments.named.is_empty() => self.arguments.positional.last_mut(),
+            Some(Frame::Call(_)) => self.arguments.named.values_mut().next_back(),
+            Some(Frame::List(items) | Frame::Tuple(items, _)) => items.last_mut(),
+            Some(Frame::Dict(members, _)) => members.values_mut().next_back(),
+            None => None,
+        };
+        match last {
+            Some(Value::String(last)) => {
+                last.push_str(&text);
+                self.joins = true;
+                self.state = State::AfterValue;
+                Step::Next
+            }
+            _ => self.fault(self.cursor),
+        }
+    }
+
+    /// A value was read: puts it where it belongs.
+    fn value_read(&mut self, value: Value, start: u64, is_string: bool) -> Step {
+        self.state = State::AfterValue;
+        self.joins = is_string;
+        match (self.frames.last_mut(), value) {
+            (Some(Frame::List(items) | Frame::Tuple(items, _)), value) => items.push(value),
+            (Some(Frame::Dict(members, key @ None)), Value::String(text)) if !members.contains_key(&text) => {
+                *key = Some(text);
+                self.joins = false;
+                self.state = State::Colon;
+            }
+            (Some(Frame::Dict(members, key)), value) => match key.take() {
+                Some(key) => drop(members.insert(key, value)),
+                None => return self.fault(start),
+            },
+            (Some(Frame::Call(slot)), value) => {
+                let slot = std::mem::replace(slot, Slot::Place);
+                if !self.arguments.put(slot, value) {
+                    return self.fault(start);
+                }
+            }
+            (None, _) => return self.fault(start),
+        }
+        Step::Next
+    }
+
+    fn after_value(&mut self, byte: u8) -> Step {
+        match byte {
+            b',' => {
+                if let Some(Frame::Tuple(_, comma)) = self.frames.last_mut() {
+                    *comma = true;
+                }
+                self.joins = false;
+                self.take(State::Value)
+            }
+            b'"' | b'\'' if self.joins => {
+                self.state = State::Quote { raw: false };
+                Step::Next
+            }
+            b')' | b']' | b'}' => self.close(byte),
+            _ => self.fault(self.cursor),
+        }
+    }
+
+    fn close(&mut self, byte: u8) -> Step {
+        let fits = match self.frames.last() {
+            Some(Frame::Call(_) | Frame::Tuple(..)) => byte == b')',
+            Some(Frame::List(_)) => byte == b']',
+            Some(Frame::Dict(_, key)) => byte == b'}' && key.is_none(),
+            None => false,
+        };
+        if !fits {
+            return self.fault(self.cursor);
+        }
+        let value = match self.frames.pop() {
+            Some(Frame::List(items)) => Value::Array(items),
+            Some(Frame::Tuple(mut items, false)) if items.len() == 1 => items.remove(0),
+            Some(Frame::Tuple(items, _)) => Value::Array(items),
+            Some(Frame::Dict(members, _)) => Value::Object(members),
+            Some(Frame::Call(_)) | None => {
+                self.cursor += 1;
+                return Step::End(self.cursor);
+            }
+        };
+        let at = self.cursor;
+        self.cursor += 1;
+        self.value_read(value, at, false)
+    }
+}

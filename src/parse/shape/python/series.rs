@@ -1,0 +1,260 @@
+//! What makes a series of calls and lists, and where it ends: all of it is calls or none.
+//!
+//! A member is a known tool's name and its parenthesis, or a bracket and those, behind a
+//! comma, a semicolon or a line break, beside a list also behind spaces; behind a comma or
+//! semicolon also an unknown name with arguments that can be read. What is no member ends the
+//! series. A member that cannot be read is skipped with its line, and then none is a call.
+
+use super::ahead::{Form, MAX_INDENT, MAX_NAME, list_ahead, unknown_name};
+use super::state::{After, Python, Skip, State};
+use crate::json::window::{Match, Window};
+use crate::parse::call::{CallOut, Ending, Step};
+use crate::parse::marks::fence::{ends_message, fence_end};
+use crate::parse::out::not_a_call::Reason;
+use crate::parse::tables::Tables;
+
+impl Python {
+    /// A member ended: what may follow it?
+    pub(super) fn member_ended(&mut self, end: u64) {
+        self.series.end = end;
+        self.cursor = end;
+        self.state = State::After(After { separator: None, separated_at: end, line: None, skipped: None });
+    }
+
+    /// All members so far are calls, whatever follows, unless one cannot be read.
+    pub(super) fn keep(&mut self, end: u64) -> Step {
+        self.series.end = end;
+        if self.first.is_none() {
+            self.series.line = false;
+            return Step::Next;
+        }
+        self.series.kept = Some(end);
+        self.series.line = false;
+        self.series.needs_line = false;
+        Step::Kept(end)
+    }
+
+    /// Behind a member: a separator, the line's end, a further member, or something else.
+    pub(super) fn after(&mut self, after: After, window: &Window<'_>, out: &CallOut<'_, '_>) -> Step {
+        let rest = window.from(self.cursor);
+        let Some(byte) = rest.bytes().next() else {
+            let is_over = after.skipped.is_some() && !window.more;
+            return if is_over { self.is_over(self.cursor, Reason::CutOff) } else { Step::More };
+        };
+        match byte {
+            b' ' | b'\t' | b'\r' => {
+                self.cursor += rest.bytes().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r')).count() as u64;
+            }
+            b'\n' => {
+                self.cursor += 1;
+                let ends_line = after.line.is_none() && after.separator != Some(b',');
+                self.state = State::After(After { line: Some(self.cursor), ..after });
+                if ends_line && after.skipped.is_none() && self.is_due(after) {
+                    return self.keep(after.separated_at);
+                }
+            }
+            b',' | b';' if after.separator.is_none() && after.line.is_none() => {
+                self.cursor += 1;
+                self.state = State::After(After { separator: Some(byte), separated_at: self.cursor, ..after });
+            }
+            _ => return self.further(after, window, out),
+        }
+        Step::Next
+    }
+
+    /// Whether more of the line than was kept is members, if it is over.
+    fn is_due(&self, after: After) -> bool {
+        self.series.line || self.series.kept.is_some_and(|end| end < after.separated_at)
+    }
+
+    /// Behind a member, at something that is neither white space nor a separator.
+    fn further(&mut self, after: After, window: &Window<'_>, out: &CallOut<'_, '_>) -> Step {
+        let tables = out.tables;
+        let (text, more) = window.candidate(self.cursor, tables.hold.max(MAX_NAME));
+        let list = if text.starts_with('[') { list_ahead(&tables.names, text, more) } else { Match::No };
+        let form = match text.as_bytes()[0] {
+            b'[' if list != Match::No => list,
+            // Tokens begin with a bracket, too (`tokens/with_brackets_behind_a_python_call`).
+            b'<' | b'[' | b'`' | b'~' | b'\'' if after.line.is_none() => match self.ends(text, out.think_ends, more) {
+                Match::Undecided => return Step::More,
+                Match::Yes(()) if after.separator != Some(b',') && after.skipped.is_none() && self.is_due(after) => {
+                    return self.keep(after.separated_at);
+                }
+                _ => Match::No,
+            },
+            _ => self.line_ahead(after, text, more, window, tables),
+        };
+        match form {
+            Match::Undecided => return Step::More,
+            Match::Yes(form) => {
+                self.open(form);
+                return Step::Next;
+            }
+            Match::No => {}
+        }
+        match (after.line, self.series.failed) {
+            // Two bytes tell what begins a line.
+            (Some(_), Some(_)) if text.len() < 2 && more => Step::More,
+            // What was broken over lines goes on there.
+            (Some(_), Some(why)) if goes_on(after.skipped, text, tables) => self.skip_from(self.cursor, why),
+            (line, _) => self.is_over(line.unwrap_or(self.cursor), Reason::TextBehind),
+        }
+    }
+
+    /// Whether a call without brackets stands at the cursor, and may.
+    fn line_ahead(&self, after: After, text: &str, more: bool, window: &Window<'_>, tables: &Tables) -> Match<Form> {
+        let separated = after.separator.is_some();
+        let is_code = |line: u64| self.cursor - line > MAX_INDENT || window.slice(line..self.cursor).contains('\t');
+        let may_stand = match after.line {
+            Some(line) => separated || !is_code(line),
+            None => separated || self.form != Form::Line,
+        };
+        if !may_stand {
+            return Match::No;
+        }
+        let known = tables.names.called(text, more);
+        let any = match known {
+            Match::No if separated && after.skipped.is_none() => unknown_name(text, more),
+            known => known,
+        };
+        any.map(|_| Form::Line)
+    }
+
+    /// Whether the message or its reasoning ends here, or the fence.
+    fn ends(&self, text: &str, think_ends: bool, more: bool) -> Match<()> {
+        let fence = self.place.fence.map_or(Match::No, |fence| fence_end(text, fence, think_ends, more).map(|_| ()));
+        fence.or(ends_message(text, true, more))
+    }
+
+    /// A member cannot be read, which ends at `at` or goes on there.
+    pub(super) fn unreadable(&mut self, at: u64, why: Reason) -> Step {
+        // An unknown name and what is no literal is prose, as `[f(a=1)], say (or so)` is.
+        if !self.series.is_known && self.form == Form::Line {
+            return self.is_over(at, Reason::TextBehind);
+        }
+        self.series.failed_at.get_or_insert(at);
+        self.skip_from(at, why)
+    }
+
+    fn skip_from(&mut self, at: u64, why: Reason) -> Step {
+        self.cursor = at;
+        self.state = State::Skip(Skip { why, last: (b'(', at), closed: false });
+        Step::Next
+    }
+
+    /// In a member that cannot be read: reads on to the end of its line.
+    pub(super) fn skip(&mut self, mut skip: Skip, window: &Window<'_>, out: &CallOut<'_, '_>) -> Step {
+        let rest = window.from(self.cursor);
+        let stop = memchr::memchr3(b'\n', b'<', b'[', rest.as_bytes()).unwrap_or(rest.len());
+        let passed = &rest[..stop];
+        if let Some(last) = passed.trim_ascii_end().bytes().next_back() {
+            skip.last = (last, self.cursor + passed.trim_ascii_end().len() as u64);
+            skip.closed |= memchr::memchr(b')', passed.as_bytes()).is_some();
+        }
+        self.cursor += stop as u64;
+        self.state = State::Skip(skip);
+        let tables = out.tables;
+        let (text, more) = window.candidate(self.cursor, tables.hold);
+        match text.bytes().next() {
+            None if window.more => return Step::More,
+            None => return self.skipped(skip),
+            Some(b'\n') => return self.skipped(skip),
+            Some(b'<') => match ends_message(text, out.think_ends, more) {
+                Match::Undecided => return Step::More,
+                Match::Yes(()) => return self.skipped(skip),
+                // Two bytes behind it tell what begins there.
+                Match::No if text.len() < 3 && more => return Step::More,
+                // A marker may stand here, which is none of the series.
+                Match::No if tables.triggers.plain(text.as_bytes(), false).length == 0 => {
+                    self.fails(skip.why, self.cursor);
+                    return self.is_over(self.cursor, skip.why);
+                }
+                Match::No => {}
+            },
+            Some(_) => {
+                match ends_message(text, false, more) {
+                    Match::Undecided => return Step::More,
+                    Match::Yes(()) => return self.skipped(skip),
+                    Match::No => {}
+                }
+                // What comes first and is no call says nothing of a list behind it.
+                let list = if self.first.is_none() { list_ahead(&tables.names, text, more) } else { Match::No };
+                match list {
+                    Match::Undecided => return Step::More,
+                    Match::Yes(_) => return Step::Text(self.cursor, skip.why),
+                    Match::No => {}
+                }
+            }
+        }
+        skip.last = (text.as_bytes()[0], self.cursor + 1);
+        self.cursor += 1;
+        self.state = State::Skip(skip);
+        Step::Next
+    }
+
+    /// The line of a member that cannot be read is over.
+    fn skipped(&mut self, skip: Skip) -> Step {
+        let (last, end) = skip.last;
+        if is_prose(skip) {
+            return self.is_over(self.cursor, skip.why);
+        }
+        self.fails(skip.why, end);
+        let separator = Some(last).filter(|last| matches!(last, b',' | b';'));
+        self.state = State::After(After { separator, separated_at: end, line: None, skipped: Some(last) });
+        Step::Next
+    }
+
+    /// What ends its line at `end` cannot be read: all else on that line are members.
+    fn fails(&mut self, why: Reason, end: u64) {
+        self.series.fails(why, end);
+        if self.first.is_some() {
+            self.series.kept = Some(end);
+        }
+    }
+
+    /// What stands at `at` is no member, nor was what was read since the last one that is
+    /// [kept](Step::Kept).
+    pub(super) fn is_over(&self, at: u64, why: Reason) -> Step {
+        let read = self.series.kept.is_some() || self.place.behind_calls;
+        match (self.series.kept, self.series.failed) {
+            (_, Some(failed)) if read => Step::Broken(self.series.end, failed),
+            (Some(end), None) => Step::End(end),
+            (_, failed) => Step::Text(at, failed.unwrap_or(why)),
+        }
+    }
+
+    /// The stream ends behind a member, or in one that cannot be read.
+    pub(super) fn ending_of_series(&mut self) -> Ending {
+        match self.state {
+            State::Skip(skip) if !is_prose(skip) => self.fails(skip.why, skip.last.1),
+            State::After(After { skipped: None, separator, separated_at, line }) => {
+                // A comma announces one more.
+                if separator == Some(b',') && self.series.line {
+                    return Ending::Cut;
+                }
+                if self.first.is_some() && line.is_none() {
+                    let end = if separator == Some(b',') { self.series.end } else { separated_at };
+                    (self.series.end, self.series.kept) = (end, Some(end));
+                }
+            }
+            _ => {}
+        }
+        match self.is_over(self.cursor, Reason::CutOff) {
+            Step::End(end) => Ending::Complete(end),
+            Step::Broken(end, why) => Ending::Broken(end, why),
+            _ => Ending::Text,
+        }
+    }
+}
+
+/// Whether a line that is no call goes on as a sentence does behind its parentheses.
+fn is_prose(skip: Skip) -> bool {
+    skip.closed && !matches!(skip.last.0, b')' | b']' | b'}' | b',' | b';' | b'"' | b'\'' | b'\\')
+}
+
+/// Whether `text`, at a line's start, goes on with what is broken; `last`, if it could not be
+/// read, is the last byte of the line before.
+fn goes_on(last: Option<u8>, text: &str, tables: &Tables) -> bool {
+    let is_open = last.is_some_and(|last| matches!(last, b',' | b'(' | b'[' | b'{' | b'=' | b':'));
+    text.starts_with([')', ']', '}']) || (is_open && !tables.triggers.may_begin(text.as_bytes()))
+}

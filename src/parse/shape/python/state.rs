@@ -1,0 +1,115 @@
+//! Where the reading of calls in Python's syntax stands.
+
+use std::collections::VecDeque;
+
+use super::ahead::Form;
+use super::quoted::Quoted;
+use super::reader::Reader;
+use crate::parse::call::CalledTool;
+use crate::parse::marks::fence::Fence;
+use crate::parse::out::not_a_call::Reason;
+use crate::parse::out::unresolved::UnresolvedCall;
+
+/// Where the calls stand.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Place {
+    /// The fence around them.
+    pub(crate) fence: Option<Fence>,
+    /// Other fences with calls stand before that.
+    pub(crate) behind_calls: bool,
+    /// They begin a line.
+    pub(crate) at_line_start: bool,
+    /// They are quoted where they stand: what follows is none of them.
+    pub(crate) is_quoted: bool,
+}
+
+#[derive(Debug)]
+pub(super) enum State {
+    /// Before a name; behind a comma a list may end.
+    Name { may_end: bool },
+    /// In the parentheses of a call, which begins at the first place.
+    Arguments(u64, Box<Reader>),
+    /// Before an opening quote.
+    Quote { may_end: bool },
+    /// In a call in quotes, which begins at the first place.
+    Text(u64, Quoted),
+    /// Behind a call of a list.
+    Between,
+    /// Behind a list.
+    Behind,
+    /// Behind a call on a line, or what may follow a list.
+    After(After),
+    /// In a call that cannot be read.
+    Skip(Skip),
+}
+
+/// Calls in Python's syntax that may yet be text; see the module.
+#[derive(Debug)]
+pub(crate) struct Python {
+    /// How what is open stands.
+    pub(super) form: Form,
+    pub(super) place: Place,
+    pub(super) state: State,
+    pub(super) cursor: u64,
+    /// Name of the open call, as it is written.
+    pub(super) name: String,
+    /// Server and tool of the first call.
+    pub(super) first: Option<CalledTool>,
+    pub(super) series: Series,
+    /// An apostrophe stood in the last text in quotes.
+    pub(super) apostrophe: bool,
+    /// Calls of one text in quotes that are not told yet.
+    pub(super) queue: VecDeque<(u64, UnresolvedCall)>,
+}
+
+/// What is known of a series.
+#[derive(Debug, Default)]
+pub(super) struct Series {
+    /// Behind the last member that is one whatever follows, if there are such.
+    pub(super) kept: Option<u64>,
+    /// Why one of them cannot be read.
+    pub(super) failed: Option<Reason>,
+    /// Where something first was no call.
+    pub(super) failed_at: Option<u64>,
+    /// Behind the last member, read or not.
+    pub(super) end: u64,
+    /// Nothing but members may stand on this line: a call without brackets does.
+    pub(super) line: bool,
+    /// A list was mended in a way that asks for the same.
+    pub(super) needs_line: bool,
+    /// The open call's tool is known.
+    pub(super) is_known: bool,
+    /// Behind the last call of a text in quotes that was told.
+    pub(super) told: u64,
+}
+
+impl Series {
+    /// A member that ends at `end` cannot be read.
+    pub(super) fn fails(&mut self, why: Reason, end: u64) {
+        self.failed.get_or_insert(why);
+        self.end = end;
+    }
+}
+
+/// What came behind a member.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct After {
+    /// A comma or a semicolon.
+    pub(super) separator: Option<u8>,
+    /// Behind it; a semicolon belongs to the calls before it.
+    pub(super) separated_at: u64,
+    /// Where the line begins, if a further one does.
+    pub(super) line: Option<u64>,
+    /// The last byte of a member that cannot be read, if this is behind one.
+    pub(super) skipped: Option<u8>,
+}
+
+/// What came in a member that cannot be read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Skip {
+    pub(super) why: Reason,
+    /// Last byte that is no white space, and where it ends.
+    pub(super) last: (u8, u64),
+    /// A closing parenthesis came.
+    pub(super) closed: bool,
+}

@@ -1,0 +1,194 @@
+//! A run of JSON objects behind a marker, as text: what leads to an object,
+//! what may stand between two, and what ends the run.
+
+use crate::json::window::{Match, begins, leading_space};
+use crate::parse::call::{Opened, Opening, Opens};
+use crate::parse::marks::fence::{Fence, fence_chars, fence_close_before, fence_end, fence_run};
+use crate::parse::tables::{Marked, Tables};
+
+/// Where a run of objects stands: each is a call while nothing else comes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ObjectRun {
+    pub(crate) marked: Marked,
+    /// The fence around them that the dialect expects, while it is open.
+    pub(crate) fence: Option<Fence>,
+    /// Whether an array around them is open.
+    pub(crate) array: bool,
+    /// Whether think tags count here.
+    pub(crate) think_tags: bool,
+}
+
+/// What leads to a JSON object, in bytes, each with the white space behind it.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Prefix {
+    /// The marker.
+    pub(crate) lead: usize,
+    pub(crate) fence: Option<Fence>,
+    pub(crate) fence_length: usize,
+    pub(crate) bracket: usize,
+    pub(crate) array: bool,
+}
+
+impl Prefix {
+    /// The same behind `length` bytes more.
+    pub(crate) fn behind(self, length: usize) -> Self {
+        Prefix { lead: self.lead + length, ..self }
+    }
+}
+
+/// What goes on with a run, behind an object and white space.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Following {
+    /// A further object, and what leads to it.
+    Object(Prefix),
+    /// The end of the array.
+    Bracket,
+    /// The line that closes the run's fence, and its length.
+    FenceClose(usize),
+    /// What closes the run, and its length.
+    Close(usize),
+    /// Brackets that nothing opened, in front of what closes the run.
+    Surplus(usize),
+}
+
+impl ObjectRun {
+    /// Whether `text`, behind an object and white space, goes on with the run.
+    pub(crate) fn following(&self, text: &str, more: bool) -> Match<Following> {
+        match self.marked.close(text, more) {
+            Match::Yes(length) => return Match::Yes(Following::Close(length)),
+            Match::Undecided => return Match::Undecided,
+            Match::No => {}
+        }
+        match text.bytes().next() {
+            Some(b'{') => Match::Yes(Following::Object(Prefix::default())),
+            Some(b']') if self.array => Match::Yes(Following::Bracket),
+            Some(b'[') if !self.array => json_prefix(text, more).map(Following::Object),
+            Some(b'`' | b'~' | b'\'') => match self.fence {
+                Some(fence) => self.fence_end(text, fence, more).map(Following::FenceClose),
+                None => json_prefix(text, more).map(Following::Object),
+            },
+            Some(byte) if self.marked.spec.separators.contains(&byte) => {
+                let bracket = next_object(&text[1..], more).map(|space| space + 1);
+                bracket.map(|bracket| Following::Object(Prefix { bracket, ..Prefix::default() }))
+            }
+            Some(b'}' | b']') if self.marked.must_close() => self.surplus(text, more),
+            _ => Match::No,
+        }
+    }
+
+    /// Whether `text` closes the run's fence; what closes the run may follow on the line.
+    fn fence_end(&self, text: &str, fence: Fence, more: bool) -> Match<usize> {
+        let close = |rest: &str| self.marked.close(rest, more);
+        fence_end(text, fence, self.think_tags, more).or_else(|| fence_close_before(text, fence, close))
+    }
+
+    fn surplus(&self, text: &str, more: bool) -> Match<Following> {
+        let length = text.bytes().take_while(|b| matches!(b, b'}' | b']')).count();
+        let length = length + leading_space(&text[length..]);
+        if length == text.len() {
+            return if more { Match::Undecided } else { Match::No };
+        }
+        self.marked.close(&text[length..], more).map(|_| Following::Surplus(length))
+    }
+
+    /// Whether `text`, right behind an object, has a further object or what
+    /// closes the run; yields whether surplus brackets stand before that.
+    pub(crate) fn next_is(mut self, mut text: &str, more: bool) -> Match<bool> {
+        loop {
+            text = &text[leading_space(text)..];
+            if text.is_empty() {
+                return if more { Match::Undecided } else { Match::No };
+            }
+            let length = match self.following(text, more) {
+                Match::No => return Match::No,
+                Match::Undecided => return Match::Undecided,
+                Match::Yes(Following::Object(_) | Following::Close(_)) => return Match::Yes(false),
+                Match::Yes(Following::Surplus(_)) => return Match::Yes(true),
+                Match::Yes(Following::Bracket) => {
+                    self.array = false;
+                    1
+                }
+                Match::Yes(Following::FenceClose(length)) => {
+                    self.fence = None;
+                    length
+                }
+            };
+            text = &text[length..];
+        }
+    }
+}
+
+/// How objects behind a literal marker begin: with the marker, and what leads to an object.
+pub(crate) struct Markers;
+
+impl Opens for Markers {
+    fn opener(&self, tables: &Tables, text: &str, more: bool) -> Match<Opening> {
+        // A second byte tells most of them apart, if it has come.
+        let second = text.as_bytes().get(1);
+        for (item, (wrapper, _)) in tables.wrapped.iter().enumerate() {
+            let length = wrapper.open.len();
+            if second.is_some() && wrapper.open.as_bytes().get(1) != second {
+                continue;
+            }
+            let found = match begins(text, wrapper.open, more) {
+                Match::Yes(()) => marker_prefix(text, length, more).map(|_| ()),
+                found => found,
+            };
+            match found {
+                Match::No => {}
+                found => return found.map(|()| Opening { item, form: 0, length }),
+            }
+        }
+        Match::No
+    }
+
+    fn open(&self, opening: Opening, _: u64, _: &str, tables: &Tables) -> Opened {
+        Opened::Objects(tables.wrapped[opening.item].1)
+    }
+}
+
+/// Whether `text` begins with a marker line that leads to an object.
+pub(crate) fn line_prefix(marked: Marked, text: &str, more: bool) -> Match<Prefix> {
+    match marked.call_line(text, more) {
+        Match::Yes(length) => marker_prefix(text, length, more),
+        Match::Undecided => Match::Undecided,
+        Match::No => Match::No,
+    }
+}
+
+/// Whether `text`, whose first `lead` bytes are a marker, leads to an object.
+pub(crate) fn marker_prefix(text: &str, lead: usize, more: bool) -> Match<Prefix> {
+    let lead = lead + leading_space(&text[lead..]);
+    json_prefix(&text[lead..], more).map(|prefix| prefix.behind(lead))
+}
+
+/// Whether `text` leads to an object: a fence, a bracket, or the object itself.
+pub(crate) fn json_prefix(text: &str, more: bool) -> Match<Prefix> {
+    let mut prefix = Prefix::default();
+    match fence_run(text, more) {
+        Match::Undecided => return Match::Undecided,
+        Match::No => {}
+        Match::Yes(length) => {
+            prefix.fence = match fence_chars(text, false) {
+                Match::Yes(fence) => Some(fence),
+                _ => None,
+            };
+            prefix.fence_length = length + leading_space(&text[length..]);
+        }
+    }
+    let rest = &text[prefix.fence_length..];
+    match begins(rest, "[", more) {
+        Match::Undecided => return Match::Undecided,
+        Match::No => {}
+        Match::Yes(()) => prefix.array = true,
+    }
+    let bracket = usize::from(prefix.array);
+    // White space before an object without a bracket was counted already.
+    next_object(&rest[bracket..], more).map(|space| Prefix { bracket: bracket + space, ..prefix })
+}
+
+/// Whether white space and an object's brace follow; yields the white space's length.
+fn next_object(text: &str, more: bool) -> Match<usize> {
+    let space = leading_space(text);
+    begins(&text[space..], "{", more).map(|()| space)
+}

@@ -1,0 +1,454 @@
+//! The tool-tag shapes: a tag for the tool, its parameters as tags inside. A tag
+//! is the name of a known tool or parameter, or holds a name.
+//!
+//! A value is arbitrary text. It ends at its closing tag only where no nested
+//! opener of the same parameter or tool is open, and only if a known, still
+//! unfilled sibling or the tool's end follows; else the tag is part of the value.
+//!
+//! ```text
+//! Between ──<parameter>──▶ Value ──</parameter>──▶ Follow ──sibling or </tool>──▶ Between
+//!    └──</tool>──▶ end       ▲                        └──anything else──┐
+//!                            └──────────────────────────────────────────┘
+//! ```
+
+mod tags;
+mod value;
+
+pub(crate) use tags::Callee;
+
+use serde_json::{Map, Value};
+
+use crate::dialect::{Dialect, NamedCall};
+use crate::event::Repair;
+use crate::json::push_escaped;
+use crate::json::window::{Match, Window, begins, begins_tag, leading_space};
+use crate::parse::call::{
+    COMMENT_CLOSE, COMMENT_OPEN, CallOut, CallShape, CalledTool, Ending, OpenValue, Opened, Opening, Opens, Step,
+    comment, gated,
+};
+use crate::parse::marks::fence::think_close;
+use crate::parse::out::unresolved::{Fault, UnresolvedCall};
+use crate::parse::tables::{Tables, TagParameter, TagTool};
+use tags::Tags;
+
+/// An open tool-tag call. The tool is looked up by index with each step.
+#[derive(Debug)]
+pub(crate) struct ToolTag {
+    callee: Callee,
+    tags: Tags,
+    /// Server and tool as they were written, where the tag is not the tool's name; so it is with one
+    /// that is not known.
+    name: Option<(Option<String>, String)>,
+    /// Parameters of the call that the tool does not have; their indices follow the tool's.
+    others: Vec<TagParameter>,
+    cursor: u64,
+    body_start: u64,
+    state: State,
+    arguments: Map<String, Value>,
+    repairs: Vec<Repair>,
+    started: bool,
+    /// The preview's JSON object was opened.
+    object_open: bool,
+    /// Where text is escaped for the preview.
+    scratch: String,
+    ended_by_think: bool,
+    /// A closing think tag that stands in a value if the call is whole, and else ended it.
+    think_at: Option<u64>,
+    inner_end: u64,
+    /// A parameter's JSON is nested deeper than that.
+    too_deep: bool,
+    /// A parameter that may have swallowed a broken one.
+    doubtful: Option<String>,
+    /// A parameter that was given twice.
+    twice: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Between,
+    Comment,
+    Value(Open),
+    /// Behind a closing tag that may end the value: where the tag starts.
+    Follow(Open, u64),
+    FollowComment(Open, u64),
+    /// Behind a `]]>` that may end the value: where it starts.
+    CdataEnd(Open, u64),
+}
+
+/// An open value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Open {
+    parameter: usize,
+    /// Whether it is taken verbatim; see [`TagParameter::is_text`].
+    is_text: bool,
+    /// First byte of the value, after the line break that it loses.
+    start: Option<u64>,
+    /// Openers of the same parameter, and of the same tool, inside the value.
+    parameters: u32,
+    tools: u32,
+    /// Tags like a parameter's inside the value that are none of the dialect's.
+    elements: u32,
+    /// Whether a closing tag was passed that may have ended the value before a broken sibling.
+    is_doubtful: bool,
+    /// Whether the value is wrapped in CDATA.
+    cdata: bool,
+    /// Text up to here was handed on.
+    previewed: u64,
+}
+
+impl ToolTag {
+    /// A call of a known tool whose opening tag, its name, ends at `at`.
+    fn new(tool: usize, at: u64) -> Self {
+        ToolTag::with(Callee::Known(tool), Tags::Names, None, at)
+    }
+
+    /// A call whose opening tag, which holds the tool's name, ends at `at`.
+    pub(crate) fn named(callee: Callee, call: &'static NamedCall, name: (Option<String>, String), at: u64) -> Self {
+        ToolTag::with(callee, Tags::Heads(call), Some(name), at)
+    }
+
+    fn with(callee: Callee, tags: Tags, name: Option<(Option<String>, String)>, at: u64) -> Self {
+        ToolTag {
+            callee,
+            tags,
+            name,
+            others: Vec::new(),
+            cursor: at,
+            body_start: at,
+            state: State::Between,
+            arguments: Map::new(),
+            repairs: Vec::new(),
+            started: false,
+            object_open: false,
+            scratch: String::new(),
+            ended_by_think: false,
+            think_at: None,
+            inner_end: at,
+            too_deep: false,
+            doubtful: None,
+            twice: None,
+        }
+    }
+
+    /// Whether `text`, after the opening tag, begins something that belongs to the tool.
+    fn gate(tool: &TagTool, text: &str, more: bool) -> Match<()> {
+        if text.starts_with(COMMENT_OPEN) {
+            return match text.find(COMMENT_CLOSE) {
+                Some(end) => {
+                    let rest = &text[end + COMMENT_CLOSE.len()..];
+                    let rest = &rest[leading_space(rest)..];
+                    if rest.is_empty() && more { Match::Undecided } else { ToolTag::gate(tool, rest, more) }
+                }
+                None if more => Match::Undecided,
+                None => Match::No,
+            };
+        }
+        let parameters = tool.parameters.iter().map(|p| begins_tag(text, &p.name, false, more));
+        let tags = parameters.chain([begins_tag(text, &tool.tag, true, more)]);
+        let comment = begins(text, COMMENT_OPEN, more);
+        comment.or(Match::any(tags).map(|_| ()))
+    }
+
+    /// Server and tool. Where the name was written out, its server is looked up at the end.
+    fn names<'t>(&'t self, tool: &'t TagTool) -> (Option<&'t str>, &'t str) {
+        let (server, name) = self.name.as_ref().map_or((&tool.server, &tool.tool), |(server, name)| (server, name));
+        (server.as_deref(), name)
+    }
+
+    fn parameter<'t>(&'t self, tool: &'t TagTool, i: usize) -> &'t TagParameter {
+        tool.parameters.get(i).unwrap_or_else(|| &self.others[i - tool.parameters.len()])
+    }
+
+    /// Index of a parameter; one that the tool does not have gets one.
+    fn index(&mut self, tool: &TagTool, name: &str) -> usize {
+        let known = tool.parameters.iter().chain(&self.others).position(|p| p.name == name);
+        known.unwrap_or_else(|| {
+            self.others.push(TagParameter { name: name.to_owned(), is_text: true });
+            tool.parameters.len() + self.others.len() - 1
+        })
+    }
+
+    /// Only reached where a tag of the tool is known to stand, or white space or comments before it.
+    fn between(&mut self, tool: &TagTool, rest: &str, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
+        let space = leading_space(rest);
+        if space > 0 {
+            self.cursor += space as u64;
+            return Step::Next;
+        }
+        match self.next_tag(tool, None, rest, window.more) {
+            Match::Yes(next) => self.take(tool, next, out),
+            Match::Undecided => Step::More,
+            // Only a comment before the first tag leads here.
+            Match::No if out.think_ends && think_close(rest, window.more) != Match::No => self.think(rest, window.more),
+            Match::No => {
+                self.cursor += rest.chars().next().map_or(1, char::len_utf8) as u64;
+                Step::Next
+            }
+        }
+    }
+
+    /// Goes on behind the tag at the cursor.
+    fn take(&mut self, tool: &TagTool, next: Next<'_>, out: &mut CallOut<'_, '_>) -> Step {
+        self.state = match next {
+            Next::Close(length) => {
+                self.inner_end = self.cursor;
+                let end = self.cursor + length as u64;
+                out.delta(end, if self.object_open { "}" } else { "{}" });
+                out.release(end);
+                return Step::End(end);
+            }
+            Next::Parameter(name, length) => {
+                let parameter = self.index(tool, name);
+                self.cursor += length as u64;
+                self.key_delta(name, out);
+                let is_text = self.parameter(tool, parameter).is_text;
+                State::Value(Open {
+                    parameter,
+                    is_text,
+                    start: None,
+                    parameters: 0,
+                    tools: 0,
+                    elements: 0,
+                    is_doubtful: false,
+                    cdata: false,
+                    previewed: 0,
+                })
+            }
+            Next::Comment => {
+                self.cursor += COMMENT_OPEN.len() as u64;
+                State::Comment
+            }
+        };
+        Step::Next
+    }
+
+    /// Hands on a key of the preview's JSON object.
+    fn key_delta(&mut self, name: &str, out: &mut CallOut<'_, '_>) {
+        self.scratch.clear();
+        self.scratch.reserve(name.len() + 8);
+        self.scratch.push_str(if self.object_open { ",\"" } else { "{\"" });
+        push_escaped(name, &mut self.scratch);
+        self.scratch.push_str("\":");
+        self.object_open = true;
+        out.delta(self.cursor, &self.scratch);
+    }
+
+    fn think(&mut self, rest: &str, more: bool) -> Step {
+        match think_close(rest, more) {
+            Match::Yes(_) => {
+                self.ended_by_think = true;
+                self.inner_end = self.cursor;
+                Step::End(self.cursor)
+            }
+            _ => Step::More,
+        }
+    }
+
+    /// At a closing think tag inside a value: more of the value while that may be, else the end.
+    fn think_in_value(&mut self, open: Open, rest: &str, more: bool, out: &mut CallOut<'_, '_>) -> Step {
+        if think_close(rest, more) == Match::Undecided || !out.withholds() {
+            return self.think(rest, more);
+        }
+        self.think_at.get_or_insert(self.cursor);
+        self.cursor += 1;
+        self.state = State::Value(open);
+        Step::Next
+    }
+
+    /// Ends the call where a closing think tag stood in it after all.
+    fn end_at_think(&mut self) -> Option<u64> {
+        let at = self.think_at.take()?;
+        self.ended_by_think = true;
+        self.inner_end = at;
+        Some(at)
+    }
+
+    fn comment(&mut self, rest: &str, then: State, more: bool, think_ends: bool) -> Step {
+        let (read, is_over) = comment(rest, think_ends, more);
+        self.cursor += read as u64;
+        if !is_over {
+            return Step::More;
+        }
+        self.state = then;
+        Step::Next
+    }
+
+    /// The tag that `text` begins with, among those that may follow the value
+    /// of parameter `open`.
+    fn next_tag<'t>(&self, tool: &'t TagTool, open: Option<usize>, text: &'t str, more: bool) -> Match<Next<'t>> {
+        let mut undecided = false;
+        match self.tags.closes_call(tool, text, more) {
+            Match::Yes(length) => return Match::Yes(Next::Close(length)),
+            found => undecided |= found == Match::Undecided,
+        }
+        match self.next_parameter(tool, open, text, more) {
+            Match::Yes((name, length)) => return Match::Yes(Next::Parameter(name, length)),
+            found => undecided |= found == Match::Undecided,
+        }
+        match begins(text, COMMENT_OPEN, more) {
+            Match::Yes(()) => Match::Yes(Next::Comment),
+            Match::No if undecided => Match::Undecided,
+            Match::No => Match::No,
+            Match::Undecided => Match::Undecided,
+        }
+    }
+
+    /// The opening tag of a parameter that was given already, the open one included.
+    fn given<'t>(&self, tool: &'t TagTool, open: usize, text: &'t str, more: bool) -> Match<(&'t str, usize)> {
+        let open = self.parameter(tool, open).name.as_str();
+        let is_given = |name: &str| name == open || self.arguments.contains_key(name);
+        let Tags::Names = self.tags else {
+            return match self.tags.parameter(text, more) {
+                Match::Yes(head) if is_given(head.name) => Match::Yes((head.name, head.length)),
+                Match::Undecided => Match::Undecided,
+                _ => Match::No,
+            };
+        };
+        let given = tool.parameters.iter().filter(|p| is_given(&p.name));
+        Match::any(given.map(|p| begins_tag(text, &p.name, false, more).map(|length| (p.name.as_str(), length))))
+    }
+
+    /// The opening tag of an unfilled parameter, its name and its length. A tag
+    /// that holds a name may hold one that the tool does not have.
+    fn next_parameter<'t>(
+        &self,
+        tool: &'t TagTool,
+        open: Option<usize>,
+        text: &'t str,
+        more: bool,
+    ) -> Match<(&'t str, usize)> {
+        let open = open.map(|i| self.parameter(tool, i).name.as_str());
+        let is_unfilled = |name: &str| open != Some(name) && !self.arguments.contains_key(name);
+        let Tags::Names = self.tags else {
+            return match self.tags.parameter(text, more) {
+                Match::Yes(head) if is_unfilled(head.name) => Match::Yes((head.name, head.length)),
+                Match::Undecided => Match::Undecided,
+                _ => Match::No,
+            };
+        };
+        let unfilled = tool.parameters.iter().filter(|p| is_unfilled(&p.name));
+        let tag = |TagParameter { name, .. }: &'t TagParameter| {
+            begins_tag(text, name, false, more).map(|length| (name.as_str(), length))
+        };
+        Match::any(unfilled.map(tag))
+    }
+}
+
+impl CallShape for ToolTag {
+    fn step(&mut self, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
+        let tables = out.tables;
+        let tool = self.callee.tool(tables);
+        if !self.started {
+            self.started = true;
+            let (server, name) = self.names(tool);
+            out.start(self.cursor, server, name);
+        }
+        // Behind the limit nothing before the cursor is kept.
+        if out.is_over_limit()
+            && let Some(at) = self.end_at_think()
+        {
+            return Step::End(at);
+        }
+        let rest = window.from(self.cursor);
+        if rest.is_empty() {
+            if let State::Value(open) = self.state {
+                self.preview(open, window, out);
+            }
+            return Step::More;
+        }
+        match self.state {
+            State::Between => self.between(tool, rest, window, out),
+            State::Comment => self.comment(rest, State::Between, window.more, out.think_ends),
+            State::Value(open) => self.value(tool, open, rest, window, out),
+            State::Follow(open, close_at) => self.follow(tool, open, close_at, rest, window, out),
+            State::FollowComment(open, close_at) => {
+                self.comment(rest, State::Follow(open, close_at), window.more, out.think_ends)
+            }
+            State::CdataEnd(open, close_at) => self.cdata_end(tool, open, close_at, rest, window.more),
+        }
+    }
+
+    fn due(&self, window: &Window<'_>, tables: &Tables) -> Option<String> {
+        // Behind a closing tag that ends its value if the call's own follows.
+        let State::Follow(open, _) = self.state else { return None };
+        let is_over = window.from(self.cursor).trim().is_empty() && open.parameters == 0 && open.tools == 0;
+        is_over.then(|| self.tags.call_closer(self.callee.tool(tables)))
+    }
+
+    fn take_closer(&mut self, window: &Window<'_>, tables: &Tables) {
+        if let State::Follow(open, close_at) = self.state {
+            self.inner_end = self.cursor;
+            self.end_value(self.callee.tool(tables), open, close_at, window, tables.config.limits.depth);
+            self.repairs.push(Repair::StopSequence);
+        }
+    }
+
+    fn ending(&mut self, _: &Window<'_>, _: &Tables) -> Ending {
+        self.end_at_think().map_or(Ending::Cut, Ending::Complete)
+    }
+
+    fn called(&self, tables: &Tables) -> CalledTool {
+        let (server, tool) = self.names(self.callee.tool(tables));
+        (server.map(str::to_owned), Some(tool.to_owned()))
+    }
+
+    fn resolve(self: Box<Self>, window: &Window<'_>, _: u64, tables: &Tables) -> UnresolvedCall {
+        let called = self.called(tables);
+        let too_deep = self.too_deep.then(|| Fault::too_deep(tables.config.limits.depth));
+        let by_think = self.ended_by_think.then(|| Fault::truncated("the reasoning ended inside the call"));
+        let doubtful =
+            |name: &String| Fault::malformed(format!("a broken tag stands behind the closing tag of `{name}`"));
+        let twice = |name: &String| Fault::malformed(format!("the parameter `{name}` is given twice"));
+        UnresolvedCall {
+            fault: too_deep.or(by_think).or(self.doubtful.as_ref().map(doubtful)).or(self.twice.as_ref().map(twice)),
+            raw_arguments: window.slice(self.body_start..self.inner_end).to_owned(),
+            arguments: Value::Object(self.arguments),
+            repairs: self.repairs,
+            ..UnresolvedCall::of(called)
+        }
+    }
+
+    fn needed_from(&self) -> u64 {
+        self.cursor
+    }
+
+    /// Only a string value's text is handed on as it comes.
+    fn open_value(&mut self) -> Option<OpenValue<'_>> {
+        let State::Value(open) = &mut self.state else { return None };
+        let is_text = open.start.is_some() && !open.cdata && open.is_text && self.think_at.is_none();
+        is_text.then_some(OpenValue::Verbatim { cursor: &mut self.cursor, previewed: &mut open.previewed })
+    }
+
+    fn is_too_deep(&self) -> bool {
+        self.too_deep
+    }
+}
+
+/// How calls by a known tool's tag begin: with the tag, and a parameter's or the
+/// closing one behind it.
+pub(crate) struct ToolTags;
+
+impl Opens for ToolTags {
+    fn opener(&self, tables: &Tables, text: &str, more: bool) -> Match<Opening> {
+        let (item, length) = match tables.tool_opener(text, more) {
+            Match::Yes((item, length)) => (item, Match::Yes(length)),
+            found => return found.map(|(item, length)| Opening { item, form: 0, length }),
+        };
+        let gate = |inner: &str| ToolTag::gate(&tables.tools[item], inner, more);
+        gated(length, text, more, gate).map(|length| Opening { item, form: 0, length })
+    }
+
+    fn open(&self, opening: Opening, at: u64, _: &str, tables: &Tables) -> Opened {
+        let dialect = tables.tags.unwrap_or(Dialect::ToolTag);
+        Opened::Call(dialect, Box::new(ToolTag::new(opening.item, at + opening.length as u64)))
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Next<'t> {
+    /// The tool's closing tag, and its length.
+    Close(usize),
+    /// An unfilled parameter's opening tag: its name, and its length.
+    Parameter(&'t str, usize),
+    Comment,
+}

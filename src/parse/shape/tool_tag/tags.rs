@@ -1,0 +1,141 @@
+//! How the tags of a call are written.
+
+use crate::dialect::{NamedArguments, NamedCall, Piece};
+use crate::json::window::{Match, begins, begins_tag};
+use crate::parse::marks::head::{Head, begins_token, closes, head};
+use crate::parse::tables::{Tables, TagTool};
+
+/// How the tags of a call are written.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Tags {
+    /// A tag is the name of the tool or of the parameter, and is closed by it.
+    Names,
+    /// A tag holds the name, and all tags of a kind are closed alike.
+    Heads(&'static NamedCall),
+}
+
+impl Tags {
+    /// Whether `text` begins with the opening tag of a call of this tool, or,
+    /// where all are closed alike, of any; yields its length.
+    pub(crate) fn opens_call(self, tool: &TagTool, text: &str, more: bool) -> Match<usize> {
+        match self {
+            Tags::Names => begins_tag(text, &tool.tag, false, more),
+            Tags::Heads(call) => length(head(call.head, text, more)),
+        }
+    }
+
+    /// The same of the closing tag.
+    pub(crate) fn closes_call(self, tool: &TagTool, text: &str, more: bool) -> Match<usize> {
+        match self {
+            Tags::Names => begins_tag(text, &tool.tag, true, more),
+            Tags::Heads(call) => closes(call, text, more),
+        }
+    }
+
+    /// The closing tag of a call of this tool.
+    pub(crate) fn call_closer(self, tool: &TagTool) -> String {
+        match self {
+            Tags::Names => format!("</{}>", tool.tag),
+            Tags::Heads(call) => call.close.to_owned(),
+        }
+    }
+
+    /// Whether `text` begins with the opening tag of this parameter, or, where
+    /// all are closed alike, of any; yields its length.
+    pub(crate) fn opens_value(self, parameter: &str, text: &str, more: bool) -> Match<usize> {
+        match self {
+            Tags::Names => begins_tag(text, parameter, false, more),
+            Tags::Heads(_) => length(self.parameter(text, more)),
+        }
+    }
+
+    /// The same of the closing tag.
+    pub(crate) fn closes_value(self, parameter: &str, text: &str, more: bool) -> Match<usize> {
+        match self {
+            Tags::Names => begins_tag(text, parameter, true, more),
+            Tags::Heads(NamedCall { arguments: NamedArguments::Tags { close, .. }, .. }) => {
+                begins_token(text, close, more)
+            }
+            Tags::Heads(_) => Match::No,
+        }
+    }
+
+    /// Whether `text`, behind a closing tag that did not end the value, begins with what may be
+    /// left of a parameter's opening tag: another tag, or the word without its `<`. Only where all
+    /// are closed alike.
+    pub(crate) fn may_be_broken(self, text: &str, more: bool) -> Match<()> {
+        let Some(element) = self.element() else { return Match::No };
+        if text.starts_with('<') && !text.starts_with("</") { Match::Yes(()) } else { begins(text, element, more) }
+    }
+
+    /// Whether `text` begins with a tag like a parameter's that is none of the dialect's.
+    pub(crate) fn opens_element(self, text: &str) -> bool {
+        self.element().is_some_and(|element| text[1..].starts_with(element))
+    }
+
+    /// Whether `text` begins with the last tag of an opener of several, such as `<arg_value>`:
+    /// inside a value the tags before it are broken.
+    pub(crate) fn ends_opener(self, text: &str, more: bool) -> Match<()> {
+        match self {
+            Tags::Heads(NamedCall { arguments: NamedArguments::Tags { open, .. }, .. }) => match open.last() {
+                Some(Piece::Text(tag)) if tag.starts_with('<') && open.len() > 1 => {
+                    begins_token(text, tag, more).map(|_| ())
+                }
+                _ => Match::No,
+            },
+            _ => Match::No,
+        }
+    }
+
+    /// What stands in the tags around a value where all are closed alike.
+    fn element(self) -> Option<&'static str> {
+        match self {
+            Tags::Heads(NamedCall { arguments: NamedArguments::Tags { close, .. }, .. }) => {
+                Some(close.trim_start_matches("</").trim_end_matches('>'))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether `text` begins with an opening tag that holds a parameter's name.
+    pub(crate) fn parameter(self, text: &str, more: bool) -> Match<Head<'_>> {
+        match self {
+            Tags::Heads(NamedCall { arguments: NamedArguments::Tags { open, .. }, .. }) => head(open, text, more),
+            _ => Match::No,
+        }
+    }
+}
+
+fn length(found: Match<Head<'_>>) -> Match<usize> {
+    found.map(|head| head.length)
+}
+
+/// The tool that a call is of.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Callee {
+    /// Index into [`Tables::tools`].
+    Known(usize),
+    /// A tool that is not known; its parameters are those that the call has.
+    Unknown,
+}
+
+/// Nothing is known of it, and its call says its name.
+static UNKNOWN: TagTool = TagTool { tag: String::new(), server: None, tool: String::new(), parameters: Vec::new() };
+
+impl Callee {
+    /// The tool of this name.
+    pub(crate) fn named(tables: &Tables, server: Option<&str>, name: &str) -> Self {
+        let found = tables.catalog().and_then(|catalog| catalog.resolve(server, name).ok()).map(|found| found.tool);
+        let known = found.and_then(|tool| {
+            tables.tools.iter().position(|known| known.tool == tool.name && known.server == tool.server)
+        });
+        known.map_or(Callee::Unknown, Callee::Known)
+    }
+
+    pub(crate) fn tool(self, tables: &Tables) -> &TagTool {
+        match self {
+            Callee::Known(i) => &tables.tools[i],
+            Callee::Unknown => &UNKNOWN,
+        }
+    }
+}

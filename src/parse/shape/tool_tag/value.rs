@@ -1,0 +1,332 @@
+//! A parameter's value: where it starts, where it ends, what it says.
+
+use serde_json::Value;
+
+use super::{Next, Open, State, ToolTag};
+use crate::event::Repair;
+use crate::json::window::{Match, Window, begins, leading_space};
+use crate::json::{LexStep, Lexer, escaped, read};
+use crate::parse::call::{CDATA_CLOSE, CDATA_OPEN, COMMENT_OPEN, CallOut, Step, joined_cdata};
+use crate::parse::marks::fence::think_close;
+use crate::parse::tables::TagTool;
+
+impl ToolTag {
+    pub(super) fn value(
+        &mut self,
+        tool: &TagTool,
+        mut open: Open,
+        rest: &str,
+        window: &Window<'_>,
+        out: &mut CallOut<'_, '_>,
+    ) -> Step {
+        if open.start.is_none() {
+            return self.value_starts(open, window, out);
+        }
+        let next = match (open.cdata, out.think_ends) {
+            (true, true) => memchr::memchr2(b']', b'<', rest.as_bytes()),
+            (true, false) => memchr::memchr(b']', rest.as_bytes()),
+            (false, _) => memchr::memchr(b'<', rest.as_bytes()),
+        };
+        let Some(at) = next else {
+            self.cursor += rest.len() as u64;
+            return Step::Next;
+        };
+        self.cursor += at as u64;
+        let rest = &rest[at..];
+        let more = window.more;
+        let think = if out.think_ends { think_close(rest, more) } else { Match::No };
+        if open.cdata {
+            return match think {
+                Match::No => self.in_cdata(open, rest, more),
+                _ => self.think_in_value(open, rest, more, out),
+            };
+        }
+        let name = &self.parameter(tool, open.parameter).name;
+        let close = self.tags.closes_value(name, rest, more);
+        let nested = self.tags.opens_value(name, rest, more);
+        let tool_close = self.tags.closes_call(tool, rest, more);
+        let tool_open = self.tags.opens_call(tool, rest, more);
+        if [close, nested, tool_close, tool_open, think].contains(&Match::Undecided) {
+            self.preview(open, window, out);
+            return Step::More;
+        }
+        let length = match (close, nested, tool_close, tool_open, think) {
+            (.., Match::Yes(_)) => {
+                let open = self.preview(open, window, out);
+                return self.think_in_value(open, rest, more, out);
+            }
+            (Match::Yes(length), ..) if open.parameters == 0 && open.tools == 0 => {
+                let open = self.preview(open, window, out);
+                self.state = State::Follow(open, self.cursor);
+                self.cursor += length as u64;
+                return Step::Next;
+            }
+            (Match::Yes(length), ..) => {
+                open.parameters = open.parameters.saturating_sub(1);
+                length
+            }
+            (_, Match::Yes(length), ..) => {
+                open.parameters += 1;
+                length
+            }
+            (_, _, Match::Yes(length), ..) => {
+                open.tools = open.tools.saturating_sub(1);
+                length
+            }
+            (_, _, _, Match::Yes(length), _) => {
+                open.tools += 1;
+                length
+            }
+            _ => {
+                match self.tags.ends_opener(rest, more) {
+                    Match::Undecided => {
+                        self.preview(open, window, out);
+                        return Step::More;
+                    }
+                    // What is left of a sibling whose opening tags are broken.
+                    Match::Yes(()) => open.is_doubtful = true,
+                    Match::No => open.elements += u32::from(self.tags.opens_element(rest)),
+                }
+                1
+            }
+        };
+        self.cursor += length as u64;
+        self.state = State::Value(open);
+        Step::Next
+    }
+
+    /// Decides where the value's text starts: after one line break, or inside CDATA.
+    fn value_starts(&mut self, mut open: Open, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
+        // White space before a CDATA section was looked at up to `previewed`.
+        let seen = open.previewed.max(self.cursor);
+        let at = seen + leading_space(window.from(seen)) as u64;
+        if out.is_over_limit() {
+            self.cursor = at;
+        }
+        match begins(window.from(at), CDATA_OPEN, window.more) {
+            Match::Undecided => {
+                open.previewed = at;
+                self.state = State::Value(open);
+                return Step::More;
+            }
+            Match::Yes(()) => {
+                self.cursor = at + CDATA_OPEN.len() as u64;
+                open.cdata = true;
+            }
+            Match::No => self.cursor += line_break(window.from(self.cursor)) as u64,
+        }
+        open.start = Some(self.cursor);
+        open.previewed = self.cursor;
+        if open.is_text && !open.cdata {
+            out.delta(self.cursor, "\"");
+        }
+        self.state = State::Value(open);
+        Step::Next
+    }
+
+    /// Inside CDATA, at what may be its end: it ends where `]]>` and the closing tag follow.
+    fn in_cdata(&mut self, open: Open, rest: &str, more: bool) -> Step {
+        match begins(rest, CDATA_CLOSE, more) {
+            Match::Undecided => Step::More,
+            Match::No => {
+                self.cursor += 1;
+                Step::Next
+            }
+            Match::Yes(()) => {
+                self.state = State::CdataEnd(open, self.cursor);
+                self.cursor += CDATA_CLOSE.len() as u64;
+                Step::Next
+            }
+        }
+    }
+
+    /// Behind a `]]>` that starts at `close_at`: does the closing tag follow?
+    pub(super) fn cdata_end(&mut self, tool: &TagTool, open: Open, close_at: u64, rest: &str, more: bool) -> Step {
+        let space = leading_space(rest);
+        self.cursor += space as u64;
+        if space == rest.len() {
+            return Step::Next;
+        }
+        let name = &self.parameter(tool, open.parameter).name;
+        match self.tags.closes_value(name, &rest[space..], more) {
+            Match::Undecided => return Step::More,
+            Match::Yes(length) => {
+                self.cursor += length as u64;
+                self.state = State::Follow(open, close_at);
+            }
+            Match::No => self.state = State::Value(open),
+        }
+        Step::Next
+    }
+
+    /// Behind the closing tag of a value that ends at `close_at`: does what must follow it follow?
+    pub(super) fn follow(
+        &mut self,
+        tool: &TagTool,
+        mut open: Open,
+        close_at: u64,
+        rest: &str,
+        window: &Window<'_>,
+        out: &mut CallOut<'_, '_>,
+    ) -> Step {
+        let space = leading_space(rest);
+        if space > 0 {
+            self.cursor += space as u64;
+            return Step::Next;
+        }
+        match self.next_tag(tool, Some(open.parameter), rest, window.more) {
+            Match::Undecided => Step::More,
+            Match::Yes(Next::Comment) => {
+                self.cursor += COMMENT_OPEN.len() as u64;
+                self.state = State::FollowComment(open, close_at);
+                Step::Next
+            }
+            Match::Yes(next) => {
+                self.value_ends(tool, open, close_at, window, out);
+                self.take(tool, next, out)
+            }
+            Match::No => {
+                match self.given(tool, open.parameter, rest, window.more) {
+                    Match::Undecided => return Step::More,
+                    Match::Yes((name, length)) => {
+                        // The call is refused, and read on to its own end.
+                        self.twice.get_or_insert_with(|| name.to_owned());
+                        self.value_ends(tool, open, close_at, window, out);
+                        return self.take(tool, Next::Parameter(name, length), out);
+                    }
+                    Match::No => {}
+                }
+                let broken = self.tags.may_be_broken(rest, window.more);
+                if broken == Match::Undecided {
+                    return Step::More;
+                }
+                // The closing tag of an element of the same name is the value's own.
+                open.is_doubtful |= broken == Match::Yes(()) && open.elements == 0;
+                open.elements = open.elements.saturating_sub(1);
+                self.state = State::Value(open);
+                Step::Next
+            }
+        }
+    }
+
+    fn value_ends(
+        &mut self,
+        tool: &TagTool,
+        open: Open,
+        close_at: u64,
+        window: &Window<'_>,
+        out: &mut CallOut<'_, '_>,
+    ) {
+        if out.is_over_limit() {
+            // That it was given counts; what it says does not.
+            let name = self.take_name(tool, open);
+            self.arguments.insert(name, Value::Null);
+            return;
+        }
+        let value = self.end_value(tool, open, close_at, window, out.max_depth());
+        if open.is_text && !open.cdata {
+            let end = close_at - trailing_line_break(window.slice(open.start.unwrap_or(close_at)..close_at)) as u64;
+            string_delta(open.previewed, end, &mut self.scratch, window, out);
+            out.delta(close_at, "\"");
+        } else {
+            out.delta(self.cursor, &value.to_string());
+        }
+    }
+
+    /// The name of a parameter that was given.
+    fn take_name(&mut self, tool: &TagTool, open: Open) -> String {
+        let name = match tool.parameters.get(open.parameter) {
+            Some(known) => known.name.clone(),
+            // From here on the arguments tell that it was given.
+            None => std::mem::take(&mut self.others[open.parameter - tool.parameters.len()].name),
+        };
+        if open.is_doubtful {
+            self.doubtful.get_or_insert_with(|| name.clone());
+        }
+        name
+    }
+
+    /// Takes the value that ends at `close_at`.
+    pub(super) fn end_value(
+        &mut self,
+        tool: &TagTool,
+        open: Open,
+        close_at: u64,
+        window: &Window<'_>,
+        max_depth: usize,
+    ) -> Value {
+        let name = self.take_name(tool, open);
+        let start = open.start.unwrap_or(close_at);
+        let text = window.slice(start..close_at);
+        let value = if open.is_text {
+            if open.cdata {
+                // Several sections are one text: that is how CDATA holds its own end.
+                Value::from(joined_cdata(text).unwrap_or_else(|| text.to_owned()))
+            } else {
+                Value::from(&text[..text.len() - trailing_line_break(text)])
+            }
+        } else {
+            let joined = if open.cdata { joined_cdata(text) } else { None };
+            self.typed(joined.as_deref().unwrap_or(text).trim(), max_depth)
+        };
+        if open.cdata {
+            self.repairs.push(Repair::Cdata);
+        }
+        self.arguments.insert(name, value.clone());
+        value
+    }
+
+    /// A value whose schema accepts no string: JSON, or the text for the validator to read.
+    fn typed(&mut self, text: &str, max_depth: usize) -> Value {
+        let mut lexer = Lexer::new(max_depth);
+        let mut cursor = 0;
+        while !matches!(
+            lexer.next(&text.as_bytes()[cursor as usize..], &mut cursor),
+            LexStep::More | LexStep::End(_) | LexStep::Fault(_)
+        ) {}
+        self.too_deep |= lexer.too_deep();
+        match read(text, false) {
+            Ok(found) => {
+                self.repairs.extend(found.repairs);
+                found.value
+            }
+            Err(_) => Value::from(text),
+        }
+    }
+
+    /// Hands on a string value's text up to the cursor, but for a line break that it may lose.
+    pub(super) fn preview(&mut self, mut open: Open, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Open {
+        if open.is_text && !open.cdata && open.start.is_some() && !out.is_over_limit() {
+            let text = window.slice(open.previewed..self.cursor);
+            let to = self.cursor - trailing_line_break_so_far(text) as u64;
+            if to > open.previewed {
+                string_delta(open.previewed, to, &mut self.scratch, window, out);
+                open.previewed = to;
+                self.state = State::Value(open);
+            }
+        }
+        open
+    }
+}
+
+/// Length of a line break at the start.
+fn line_break(text: &str) -> usize {
+    if text.starts_with("\r\n") { 2 } else { usize::from(text.starts_with('\n')) }
+}
+
+/// Length of a line break at the end.
+fn trailing_line_break(text: &str) -> usize {
+    if text.ends_with("\r\n") { 2 } else { usize::from(text.ends_with('\n')) }
+}
+
+/// Length of what may become a line break at the end.
+fn trailing_line_break_so_far(text: &str) -> usize {
+    if text.ends_with('\r') { 1 } else { trailing_line_break(text) }
+}
+
+/// Hands on a piece of a string value as it stands inside a JSON string.
+fn string_delta(from: u64, to: u64, scratch: &mut String, window: &Window<'_>, out: &mut CallOut<'_, '_>) {
+    if to > from {
+        out.delta(to, escaped(window.slice(from..to), scratch));
+    }
+}

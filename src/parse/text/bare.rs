@@ -1,0 +1,194 @@
+//! Calls that no marker announces: where they may begin.
+
+use super::lines::Line;
+use super::open::OpenCall;
+use super::{Found, Scanner};
+use crate::dialect::Dialect;
+use crate::json::window::{Match, Window};
+use crate::parse::call::CallShape;
+use crate::parse::out::emitter::Sink;
+use crate::parse::out::not_a_call::Reason;
+use crate::parse::shape::message::WholeMessage;
+use crate::parse::shape::name_line::NameLine;
+use crate::parse::shape::python::{Form, MAX_INDENT, Place, Python, list_ahead};
+
+impl Scanner {
+    /// At a line's start: JSON, or a call in Python's syntax.
+    pub(super) fn bare_line(&mut self, line: Line<'_>, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
+        let Line { indent, text, more } = line;
+        let is_json = text.starts_with(['{', '[']);
+        let is_code = || indent > MAX_INDENT as usize || window.from(self.at)[..indent].contains('\t');
+        if !is_json && (self.tables.python.is_none() || is_code()) {
+            return self.name_line(line, window, sink);
+        }
+        // What came before says whether a call may stand here.
+        self.emitter.text(window, self.at, sink);
+        let allowed = match self.fence {
+            Some(_) => self.may_be_bare(),
+            None => !is_json || self.emitter.begins_region(),
+        };
+        let ahead = match (is_json, self.tables.json) {
+            _ if !allowed => Match::No,
+            (true, Some((_, keys))) => WholeMessage::ahead(keys, text, more),
+            (true, None) => Match::No,
+            (false, _) if text.starts_with(['\\', '[']) => self.python_ahead(text, more),
+            (false, _) => self.called_ahead(text, more, window),
+        };
+        match ahead {
+            Match::Undecided => return Found::Hold,
+            Match::No if is_json => return Found::Text,
+            Match::No => return self.name_line(line, window, sink),
+            Match::Yes(()) => {}
+        }
+        self.at += indent as u64;
+        self.emitter.text(window, self.at, sink);
+        match self.line_ahead(text, false) {
+            Match::Yes(form) if !is_json => self.open_python(form, true, window, sink),
+            _ => self.open_json(window, sink),
+        }
+    }
+
+    /// A known name alone on its line, and an object behind it, where the message begins.
+    fn name_line(&mut self, line: Line<'_>, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
+        let Line { indent, text, more } = line;
+        let Some(dialect) = self.tables.name_line else { return Found::Text };
+        let ahead = self.tables.names.on_a_line(text, more);
+        if ahead == Match::No {
+            return Found::Text;
+        }
+        // What came before says whether a call may stand here.
+        self.emitter.text(window, self.at, sink);
+        let allowed = if self.fence.is_some() { self.may_be_bare() } else { self.emitter.begins_region() };
+        let (name, inner) = match ahead {
+            Match::Yes(found) if allowed => found,
+            Match::Undecided if allowed => return Found::Hold,
+            _ => return Found::Text,
+        };
+        self.at += indent as u64;
+        self.emitter.text(window, self.at, sink);
+        let (server, tool) = self.tables.split_name(&text[..name]);
+        let place = (self.at, self.at + inner as u64);
+        let shape = NameLine::new((server, Some(tool)), place, self.fence, self.tables.config.limits.depth);
+        self.open_markerless(dialect, Box::new(shape), window, sink)
+    }
+
+    /// Whether a line begins with a call of a known tool, and is no signature of the prompt's list.
+    fn called_ahead(&mut self, text: &str, more: bool, window: &Window<'_>) -> Match<()> {
+        let length = match self.tables.names.called(text, more) {
+            Match::Yes(length) => length,
+            found => return found.map(|_| ()),
+        };
+        if self.fence.is_some() {
+            return Match::Yes(());
+        }
+        match signature_ahead(&text[length..], more) {
+            Match::Undecided => Match::Undecided,
+            Match::No => Match::Yes(()),
+            Match::Yes(is_described) => {
+                self.context.read(window, self.at);
+                match is_described || self.context.is_behind_listing() {
+                    true => Match::No,
+                    false => Match::Yes(()),
+                }
+            }
+        }
+    }
+
+    /// At a `[`: a list of calls in Python's syntax. What came before was handed on.
+    pub(super) fn python_list(&mut self, text: &str, more: bool, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
+        if self.tables.python.is_none() || !self.may_be_bare() {
+            return Found::Text;
+        }
+        match list_ahead(&self.tables.names, text, more) {
+            Match::Undecided => Found::Hold,
+            Match::No => Found::Text,
+            Match::Yes(form) => {
+                self.context.read(window, self.at);
+                if self.fence.is_none() && self.context.is_code_around() {
+                    self.note_here(Dialect::Python, 0, 1, Reason::CodeAround);
+                    return Found::Text;
+                }
+                let begins_line = self.context.last().is_none();
+                self.open_python(form, begins_line, window, sink)
+            }
+        }
+    }
+
+    /// Whether `text` begins a call by itself, or a list.
+    fn line_ahead(&self, text: &str, more: bool) -> Match<Form> {
+        match text.starts_with(['\\', '[']) {
+            true => list_ahead(&self.tables.names, text, more),
+            false => self.tables.names.called(text, more).map(|_| Form::Line),
+        }
+    }
+
+    /// Whether `text`, at a fence's start, begins a call that no marker announces.
+    pub(super) fn bare_ahead(&self, text: &str, more: bool) -> Match<()> {
+        let json = self.tables.json.map_or(Match::No, |(_, keys)| WholeMessage::ahead(keys, text, more));
+        let line = match self.tables.name_line {
+            Some(_) => self.tables.names.on_a_line(text, more).map(|_| ()),
+            None => Match::No,
+        };
+        json.or(self.python_ahead(text, more)).or(line)
+    }
+
+    /// The same of calls in Python's syntax.
+    pub(super) fn python_ahead(&self, text: &str, more: bool) -> Match<()> {
+        if self.tables.python.is_none() { Match::No } else { self.line_ahead(text, more).map(|_| ()) }
+    }
+
+    /// Opens what [`python_ahead`](Self::python_ahead) found here.
+    pub(super) fn open_bare(&mut self, text: &str, more: bool, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
+        match self.line_ahead(text, more) {
+            Match::Yes(form) => self.open_python(form, true, window, sink),
+            _ => Found::Taken,
+        }
+    }
+
+    fn open_json(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
+        let Some((dialect, keys)) = self.tables.json else { return Found::Text };
+        let message = WholeMessage::new(keys, self.at, self.fence, self.emitter.holds_series());
+        self.open_markerless(dialect, Box::new(message), window, sink)
+    }
+
+    fn open_python(&mut self, form: Form, at_line_start: bool, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
+        let Some(dialect) = self.tables.python else { return Found::Text };
+        let behind_calls = self.emitter.holds_series();
+        let is_quoted = self.fence.is_none() && self.surroundings(self.at, window).quoted_in.is_some();
+        let place = Place { fence: self.fence, behind_calls, at_line_start, is_quoted };
+        self.open_markerless(dialect, Box::new(Python::new(form, self.at, place)), window, sink)
+    }
+
+    pub(super) fn open_markerless(
+        &mut self,
+        dialect: Dialect,
+        shape: Box<dyn CallShape>,
+        window: &Window<'_>,
+        sink: &mut Sink<'_>,
+    ) -> Found {
+        let call_bytes = self.tables.config.limits.call_bytes;
+        self.open(OpenCall::new(dialect, self.at, shape, call_bytes).markerless(), window, sink)
+    }
+
+    /// Whether a call may stand here without a marker: not in a fence with other text.
+    fn may_be_bare(&self) -> bool {
+        self.fence.is_none() || self.emitter.fence_is_clean
+    }
+}
+
+/// Whether `text`, behind a tool's name, may be the rest of its signature in the prompt's list of
+/// tools: no arguments. Yields whether the line behind it is indented as a description is there.
+fn signature_ahead(text: &str, more: bool) -> Match<bool> {
+    let Some(rest) = text.strip_prefix("()") else {
+        return if more && text == "(" { Match::Undecided } else { Match::No };
+    };
+    let rest = rest.trim_start_matches([' ', '\r']);
+    let Some(line) = rest.strip_prefix('\n') else {
+        return if rest.is_empty() && more { Match::Undecided } else { Match::Yes(false) };
+    };
+    match line.as_bytes() {
+        [b' ', b' ', c, ..] => Match::Yes(!c.is_ascii_whitespace()),
+        [] | [b' '] | [b' ', b' '] if more => Match::Undecided,
+        _ => Match::Yes(false),
+    }
+}

@@ -1,0 +1,360 @@
+//! What surrounds a place in the text between calls, and so whether a call there is
+//! only quoted.
+//!
+//! ```text
+//!   earlier lines ──▶ blank, code, in a list, a line that introduces an example
+//!   the line's start ─▶ `>`, indent, `#`, `return`, …
+//!   the line's end ──▶ marks that are open: `…, "…, <code>…       (the last 128 bytes)
+//! ```
+//!
+//! Nearly all text only passes: its bytes are copied into a small buffer, and a line is
+//! looked at when the buffer is full or something begins on it. A marker and a call end
+//! what is known of their line, but for its start. All that is told here follows from the
+//! stream alone, wherever chunks end: the first [`START`] bytes of a line, its last [`TAIL`]
+//! and what was told of the lines before.
+
+mod lines;
+mod marks;
+
+use std::fmt;
+
+use crate::event::QuotedIn;
+use crate::json::window::Window;
+use lines::{LineStart, Lines, START};
+pub(super) use marks::Marks;
+
+/// Bytes of a line's end that are kept.
+const TAIL: usize = 128;
+
+/// Room for text that was not looked at.
+const ROOM: usize = 4096 - SHORT;
+
+/// Most bytes of a short chunk: there is always room for one.
+const SHORT: usize = 32;
+
+/// So much text is worth a look for a line that says enough.
+const WORTH: usize = 256;
+
+/// What surrounds a place in the text between calls.
+pub(crate) struct Context {
+    /// Text of the open line and of lines before it that were not told yet.
+    bytes: [u8; ROOM + SHORT],
+    length: usize,
+    /// No line ends before it.
+    searched: usize,
+    /// The open line's first bytes are gone.
+    is_cut: bool,
+    /// Everything before was seen.
+    at: u64,
+    lines: Lines,
+    /// What stood before the fence that is open.
+    before_fence: Option<Lines>,
+    /// Marks that quoted the last call on the line, which may go on behind it.
+    carried: Marks,
+    /// The marks that are open at a place, once it was asked for them.
+    marks_at: Option<(u64, Marks)>,
+    /// `<!--` came, and its closer did not.
+    pub(super) in_comment: bool,
+}
+
+impl Context {
+    /// At the start of a text.
+    pub(super) fn new(at: u64) -> Self {
+        Context {
+            bytes: [0; ROOM + SHORT],
+            length: 0,
+            searched: 0,
+            is_cut: false,
+            at,
+            lines: Lines::default(),
+            before_fence: None,
+            carried: Marks::default(),
+            marks_at: None,
+            in_comment: false,
+        }
+    }
+
+    /// Goes on behind plain text that the scanner does not see.
+    #[inline(always)] // With each chunk.
+    pub(crate) fn pass(&mut self, text: &str) {
+        let (bytes, at) = (text.as_bytes(), self.length);
+        if at > ROOM || bytes.len() > SHORT {
+            return self.pass_long(bytes);
+        }
+        // Blocks of one size, or two that overlap, need no loop.
+        if let Ok(block) = <&[u8; 16]>::try_from(bytes) {
+            self.bytes[at..at + 16].copy_from_slice(block);
+        } else if bytes.len() >= 16 {
+            copy_blocks::<16>(&mut self.bytes, at, bytes);
+        } else if let [byte] = bytes {
+            self.bytes[at] = *byte;
+        } else if bytes.len() >= 8 {
+            copy_blocks::<8>(&mut self.bytes, at, bytes);
+        } else if bytes.len() >= 4 {
+            copy_blocks::<4>(&mut self.bytes, at, bytes);
+        } else {
+            self.bytes[at..at + bytes.len()].copy_from_slice(bytes);
+        }
+        self.length = at + bytes.len();
+    }
+
+    #[inline(never)]
+    fn pass_long(&mut self, mut bytes: &[u8]) {
+        if let Some(from) = settled_from(bytes) {
+            self.settle();
+            self.length = 0;
+            bytes = &bytes[from..];
+        }
+        while !bytes.is_empty() {
+            if self.length + bytes.len() > self.bytes.len() {
+                self.make_room();
+            }
+            let taken = bytes.len().min(self.bytes.len() - self.length);
+            self.bytes[self.length..][..taken].copy_from_slice(&bytes[..taken]);
+            self.length += taken;
+            bytes = &bytes[taken..];
+        }
+    }
+
+    /// Drops what is not needed. Lines that say nothing of those that follow are not even told.
+    fn make_room(&mut self) {
+        self.drop_settled();
+        if self.length > ROOM / 2 {
+            self.tell();
+            self.shorten();
+        }
+    }
+
+    fn drop_settled(&mut self) {
+        if let Some(from) = settled_from(&self.bytes[self.searched..self.length]) {
+            self.bytes.copy_within(self.searched + from..self.length, 0);
+            self.length -= self.searched + from;
+            self.settle();
+        }
+    }
+
+    /// What passed ends at `at`.
+    pub(super) fn passed(&mut self, at: u64) {
+        self.at = at;
+    }
+
+    /// Reads text up to `to`.
+    pub(super) fn read(&mut self, window: &Window<'_>, to: u64) {
+        if to > self.at {
+            self.pass(window.slice(self.at..to));
+            self.at = to;
+        }
+    }
+
+    /// Goes on behind a call or syntax on the open line, which reaches from `start` to `at`.
+    pub(super) fn behind(&mut self, window: &Window<'_>, start: u64, at: u64) {
+        self.read(window, start);
+        self.tell();
+        self.lines.open = Some(self.line_with_code().behind());
+        self.clear(at);
+    }
+
+    /// The marks that quoted the call behind which the text goes on.
+    pub(super) fn carry(&mut self, marks: Marks) {
+        self.carried = marks.without_place();
+    }
+
+    /// Goes on behind syntax that begins a line, up to `at`.
+    pub(super) fn new_line(&mut self, window: &Window<'_>, start: u64, at: u64) {
+        self.read(window, start);
+        self.tell();
+        self.lines.behind_syntax();
+        self.carried = Marks::default();
+        self.clear(at);
+    }
+
+    /// A fence opens.
+    pub(super) fn fence_opens(&mut self) {
+        self.tell();
+        self.before_fence = Some(self.lines);
+    }
+
+    /// The fence is closed.
+    pub(super) fn fence_closes(&mut self, at: u64) {
+        self.lines = self.before_fence.take().unwrap_or(self.lines);
+        self.lines.behind_fence();
+        self.carried = Marks::default();
+        self.clear(at);
+    }
+
+    fn clear(&mut self, at: u64) {
+        (self.length, self.searched, self.is_cut, self.at) = (0, 0, false, at);
+        self.marks_at = None;
+    }
+
+    /// Whether a call here is quoted by what stands before it on earlier lines or at
+    /// its line's start. `in_group`: it stands in a group of calls, which has an indent
+    /// of its own.
+    pub(super) fn place(&mut self, in_group: bool) -> Option<QuotedIn> {
+        if self.in_comment {
+            return Some(QuotedIn::Comment);
+        }
+        self.tell();
+        let line = self.line();
+        match () {
+            () if self.lines.introduces && line.holds_only_calls(&self.bytes[..self.length]) => {
+                Some(QuotedIn::OwnWords)
+            }
+            () if line.is_quote => Some(QuotedIn::BlockQuote),
+            () if !in_group && self.lines.is_code(line) => Some(QuotedIn::IndentedCode),
+            () => None,
+        }
+    }
+
+    /// Whether a list in Python's syntax is a part of the code on its line.
+    pub(super) fn is_code_around(&mut self) -> bool {
+        self.tell();
+        let subscript = self.last().is_some_and(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | ')' | ']'));
+        subscript || self.line_with_code().is_code
+    }
+
+    /// Whether the last line of text stands in the prompt's list of tools: a heading of it, a
+    /// signature, or what is said of one.
+    pub(super) fn is_behind_listing(&mut self) -> bool {
+        self.tell();
+        self.lines.lists_tools
+    }
+
+    /// Whether the last line of text introduces an example.
+    pub(super) fn introduces_example(&mut self) -> bool {
+        self.tell();
+        self.lines.introduces
+    }
+
+    /// The character before, on the line.
+    pub(super) fn last(&self) -> Option<char> {
+        let text = &self.bytes[..self.length];
+        let start = text.iter().rposition(|byte| !(0x80..0xc0).contains(byte))?;
+        std::str::from_utf8(&text[start..]).ok()?.chars().next().filter(|c| *c != '\n')
+    }
+
+    /// The marks that are open here on the line.
+    pub(super) fn marks(&mut self) -> Marks {
+        self.tell();
+        if self.length == 0 {
+            return self.carried;
+        }
+        // A call is asked about where it may begin, and once more where it does.
+        if let Some((at, marks)) = self.marks_at
+            && at == self.at
+        {
+            return marks;
+        }
+        let marks = self.marks_of_line();
+        self.marks_at = Some((self.at, marks));
+        marks
+    }
+
+    fn marks_of_line(&self) -> Marks {
+        let tail = &self.bytes[self.length.saturating_sub(TAIL)..self.length];
+        let is_whole = self.length <= TAIL && !self.is_cut;
+        // The first bytes may be the rest of a character.
+        let skipped = tail.iter().take_while(|byte| (0x80..0xc0).contains(*byte)).count();
+        let text = std::str::from_utf8(&tail[skipped..]).unwrap_or_default();
+        let begins_line = is_whole && !self.lines.open.is_some_and(|line| line.is_behind);
+        Marks::open(if is_whole { self.carried } else { Marks::default() }, text, begins_line)
+    }
+
+    /// Lines so far say nothing of those that follow.
+    fn settle(&mut self) {
+        self.lines = Lines::settled();
+        (self.searched, self.is_cut, self.carried) = (0, false, Marks::default());
+    }
+
+    /// Tells the lines that are over.
+    #[inline]
+    fn tell(&mut self) {
+        if self.searched < self.length {
+            self.tell_lines();
+        }
+    }
+
+    fn tell_lines(&mut self) {
+        if self.length - self.searched >= WORTH {
+            self.drop_settled();
+        }
+        let mut from = 0;
+        while let Some(found) = memchr::memchr(b'\n', &self.bytes[self.searched..self.length]) {
+            let end = self.searched + found;
+            let line = &self.bytes[from..end];
+            let tail = &line[line.len().saturating_sub(TAIL)..];
+            self.lines.line(line, tail, !self.is_cut && line.len() <= TAIL);
+            from = end + 1;
+            self.searched = from;
+            self.is_cut = false;
+            self.carried = Marks::default();
+        }
+        if from > 0 {
+            self.bytes.copy_within(from..self.length, 0);
+            self.length -= from;
+        }
+        self.searched = self.length;
+    }
+
+    /// Drops of a long line what is not needed.
+    fn shorten(&mut self) {
+        if self.length > TAIL {
+            let gone = &self.bytes[..self.length - TAIL];
+            let is_blank = gone.trim_ascii().is_empty();
+            let line = self.line_with_code();
+            self.lines.open = Some(line.and_blank(is_blank));
+            self.bytes.copy_within(self.length - TAIL..self.length, 0);
+            (self.length, self.searched, self.is_cut) = (TAIL, TAIL, true);
+        }
+    }
+
+    /// What the open line is.
+    fn line(&self) -> LineStart {
+        self.lines.open.unwrap_or_else(|| LineStart::of(&self.bytes[..self.length.min(START)]))
+    }
+
+    /// The same, with what only lists of calls ask for.
+    fn line_with_code(&mut self) -> LineStart {
+        let line = self.lines.open.unwrap_or_else(|| LineStart::with_code(&self.bytes[..self.length.min(START)]));
+        if self.length >= START {
+            self.lines.open = Some(line);
+        }
+        line
+    }
+}
+
+/// Where the last line begins, of those that are over, behind which nothing before it counts: an
+/// unindented line of text behind a blank one, which ends lists and code alike.
+fn settled_from(text: &[u8]) -> Option<usize> {
+    if text.len() < WORTH {
+        return None;
+    }
+    let mut end = memchr::memrchr(b'\n', text)?;
+    while let Some(found) = memchr::memrchr(b'\n', &text[..end]) {
+        let begins_text = |byte: u8| byte.is_ascii_alphabetic() || byte >= 0x80;
+        if found > 0 && text[found - 1] == b'\n' && begins_text(text[found + 1]) {
+            return Some(found + 1);
+        }
+        end = found;
+    }
+    None
+}
+
+/// Copies to `at` what is as long as one or two blocks.
+#[inline(always)]
+fn copy_blocks<const N: usize>(to: &mut [u8; ROOM + SHORT], at: usize, from: &[u8]) {
+    if let (Some(first), Some(last)) = (from.first_chunk::<N>(), from.last_chunk::<N>()) {
+        to[at..at + N].copy_from_slice(first);
+        if from.len() > N {
+            let end = at + from.len();
+            to[end - N..end].copy_from_slice(last);
+        }
+    }
+}
+
+impl fmt::Debug for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = String::from_utf8_lossy(&self.bytes[..self.length]);
+        f.debug_struct("Context").field("text", &text).field("lines", &self.lines).finish_non_exhaustive()
+    }
+}

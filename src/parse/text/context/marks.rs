@@ -1,0 +1,284 @@
+//! Marks around what is quoted in a line: runs of backticks, quotation marks, code tags.
+
+use crate::event::QuotedIn;
+use crate::json::window::{Match, begins};
+
+/// Quotation marks that open, with those that close them.
+const QUOTATION: [(char, char); 10] = [
+    ('"', '"'),
+    ('\'', '\''),
+    ('＂', '＂'),
+    ('＇', '＇'),
+    ('“', '”'),
+    ('„', '“'),
+    ('‘', '’'),
+    ('«', '»'),
+    ('「', '」'),
+    ('『', '』'),
+];
+
+/// Tags around code.
+const TAGS: [(&str, &str); 2] = [("<code", "</code>"), ("<pre", "</pre>")];
+
+/// By byte, whether a mark may begin with it.
+const MAY_BE_MARK: [bool; 256] = {
+    let (mut may_be, mut byte) = ([false; 256], 0);
+    while byte < 256 {
+        may_be[byte] = matches!(byte as u8, b'`' | b'<' | b'"' | b'\'' | 0x80..);
+        byte += 1;
+    }
+    may_be
+};
+
+/// Longest run of backticks that quotes within a line.
+const MAX_RUN: usize = 2;
+
+/// The marks that are open at a place.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Marks {
+    /// By length less one: runs of backticks.
+    runs: [bool; MAX_RUN],
+    /// By index in [`QUOTATION`], a bit each.
+    quotations: u16,
+    /// By index in [`TAGS`].
+    tags: [bool; TAGS.len()],
+    /// What quotes a call that stands right behind it.
+    pub(crate) direct: Option<QuotedIn>,
+    /// Length of the run of backticks that it stands right behind.
+    pub(crate) run_before: usize,
+}
+
+impl Marks {
+    /// The marks that are open behind `text`, where `open` were before it. `begins_line`: it
+    /// is all of the line before.
+    pub(super) fn open(open: Marks, text: &str, begins_line: bool) -> Self {
+        let mut marks = Marks { direct: None, run_before: 0, ..open };
+        let mut before_runs = [marks.runs; MAX_RUN];
+        let mut at = 0;
+        while let Some(found) = text.as_bytes()[at..].iter().position(|byte| MAY_BE_MARK[usize::from(*byte)]) {
+            at += found;
+            let rest = &text[at..];
+            let before = || text[..at].chars().next_back().or(begins_line.then_some(' '));
+            let mut chars = rest.chars();
+            at += match chars.next() {
+                None => break,
+                Some('`') => {
+                    let length = rest.bytes().take_while(|byte| *byte == b'`').count();
+                    if length == rest.len() {
+                        marks.direct = Some(QuotedIn::CodeSpan);
+                        marks.run_before = length;
+                    }
+                    marks.run(length - usize::from(before() == Some('\\')), &mut before_runs);
+                    length
+                }
+                Some('<') => {
+                    marks.tag(rest);
+                    1
+                }
+                Some(c) => {
+                    marks.quotation(c, before(), chars.next());
+                    c.len_utf8()
+                }
+            };
+        }
+        marks
+    }
+
+    fn run(&mut self, length: usize, before_runs: &mut [[bool; MAX_RUN]; MAX_RUN]) {
+        let Some(index) = length.checked_sub(1).filter(|index| *index < MAX_RUN) else { return };
+        if self.runs[index] {
+            // What stands in a span opens nothing.
+            self.runs = before_runs[index];
+        } else {
+            before_runs[index] = self.runs;
+            self.runs[index] = true;
+        }
+    }
+
+    fn tag(&mut self, rest: &str) {
+        for (index, (open, close)) in TAGS.into_iter().enumerate() {
+            if rest.starts_with(close) {
+                self.tags[index] = false;
+            } else if let Some(attributes) = rest.strip_prefix(open).filter(|rest| rest.starts_with(['>', ' ']))
+                && let Some(end) = attributes.find('>')
+            {
+                self.tags[index] = true;
+                if end + 1 == attributes.len() {
+                    self.direct = Some(QuotedIn::CodeSpan);
+                }
+            }
+        }
+    }
+
+    fn quotation(&mut self, c: char, before: Option<char>, next: Option<char>) {
+        let mut closed = false;
+        for (index, _) in QUOTATION.iter().enumerate().filter(|(_, (_, close))| *close == c) {
+            closed |= self.quotations & 1 << index != 0 && ends_quotation(c, next);
+            if closed {
+                self.quotations &= !(1 << index);
+            }
+        }
+        let opens = QUOTATION.iter().position(|(open, _)| *open == c);
+        if let Some(index) = opens.filter(|_| !closed) {
+            let is_last = next.is_none();
+            if is_last || QUOTATION[index].1 != c || before.is_some_and(may_open_behind) {
+                self.quotations |= 1 << index;
+            }
+        }
+        if next.is_none() && (opens.is_some() || matches!(c, '”' | '’')) {
+            self.direct = Some(QuotedIn::Quotation);
+        }
+    }
+
+    /// Without what may be an apostrophe.
+    pub(crate) fn without_apostrophes(mut self) -> Self {
+        for (index, (open, _)) in QUOTATION.iter().enumerate() {
+            let is_apostrophe = matches!(open, '\'' | '＇' | '‘');
+            if is_apostrophe && self.direct != Some(QuotedIn::Quotation) {
+                self.quotations &= !(1 << index);
+            }
+        }
+        self
+    }
+
+    /// Without what is told of the place alone.
+    pub(super) fn without_place(self) -> Self {
+        Marks { direct: None, run_before: 0, ..self }
+    }
+
+    pub(crate) fn is_empty(self) -> bool {
+        self.runs == [false; MAX_RUN] && self.quotations == 0 && self.tags == [false; TAGS.len()]
+    }
+
+    /// Whether one of the marks is closed in `text`, on its first line; nothing that
+    /// `begins_call` is looked into.
+    pub(crate) fn closed_in(self, text: &str, more: bool, begins_call: impl Fn(&str) -> bool) -> Match<QuotedIn> {
+        if self.is_empty() {
+            return Match::No;
+        }
+        let open_end = if more { Match::Undecided } else { Match::No };
+        let mut chars = text.char_indices().peekable();
+        while let Some((at, c)) = chars.next() {
+            let rest = &text[at..];
+            match c {
+                '\n' => return Match::No,
+                '`' => {
+                    let length = rest.bytes().take_while(|byte| *byte == b'`').count();
+                    if length == rest.len() && more {
+                        return Match::Undecided;
+                    }
+                    if self.runs.get(length - 1) == Some(&true) {
+                        return Match::Yes(QuotedIn::CodeSpan);
+                    }
+                    chars.by_ref().take(length - 1).for_each(drop);
+                }
+                '<' | '[' => {
+                    let tags = TAGS.iter().zip(self.tags).filter(|(_, is_open)| *is_open);
+                    match Match::any(tags.map(|((_, close), _)| begins(rest, close, more))) {
+                        Match::Yes(()) => return Match::Yes(QuotedIn::CodeSpan),
+                        Match::Undecided => return Match::Undecided,
+                        Match::No if begins_call(rest) => return Match::No,
+                        Match::No => {}
+                    }
+                }
+                _ => {
+                    let mut open = QUOTATION.iter().enumerate().filter(|(index, _)| self.quotations & 1 << index != 0);
+                    if open.any(|(_, (_, close))| *close == c) {
+                        let next = chars.peek().map(|(_, next)| *next);
+                        if next.is_none() && more && is_apostrophe(c) {
+                            return Match::Undecided;
+                        }
+                        if ends_quotation(c, next) {
+                            return Match::Yes(QuotedIn::Quotation);
+                        }
+                    }
+                }
+            }
+        }
+        open_end
+    }
+}
+
+/// Whether a closing mark ends its quotation before `next`: an apostrophe in a word does not.
+fn ends_quotation(close: char, next: Option<char>) -> bool {
+    !(is_apostrophe(close) && next.is_some_and(char::is_alphanumeric))
+}
+
+fn is_apostrophe(c: char) -> bool {
+    matches!(c, '\'' | '’' | '＇')
+}
+
+/// Whether a mark behind `c` may open a quotation: behind white space, an opening bracket, or
+/// writing that puts no space before it.
+fn may_open_behind(c: char) -> bool {
+    c.is_whitespace() || matches!(c, '(' | '[' | '{' | '<') || c >= '\u{2e80}'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn closed(before: &str, behind: &str) -> Match<QuotedIn> {
+        let marks = Marks::open(Marks::default(), before, true);
+        let (all, begins_call) = (marks.closed_in(behind, false, |_| false), |rest: &str| rest.starts_with("<call>"));
+        for (end, _) in behind.char_indices() {
+            let so_far = marks.closed_in(&behind[..end], true, begins_call);
+            assert!(so_far == Match::Undecided || so_far == all, "{before}…{}", &behind[..end]);
+        }
+        all
+    }
+
+    #[test]
+    fn what_opens_before_and_closes_behind_quotes() {
+        let (span, quotation) = (Match::Yes(QuotedIn::CodeSpan), Match::Yes(QuotedIn::Quotation));
+        for (before, behind, found) in [
+            ("`like this: ", "` is it", span),
+            ("``a ` b ", "``", span),
+            ("``a ` b ", "`", span),
+            ("`a` and `b` ", "`", Match::No),
+            ("``a ` b`` ", "`", Match::No),
+            ("`` a ", "`", Match::No),
+            ("``` a ", "```", Match::No),
+            ("\\`a ", "`", Match::No),
+            ("`a ", "\n`", Match::No),
+            ("say \"please ", " now\"", quotation),
+            ("5\" of ", "\"", Match::No),
+            ("say \"a\" ", "\"", Match::No),
+            ("'tis ", " don't", Match::No),
+            ("'tis ", " done'", quotation),
+            ("请写“例如 ", "”", quotation),
+            ("写「 ", "」", quotation),
+            ("写\"例如 ", "\"", quotation),
+            ("<code>like ", "</code>", span),
+            ("<code class=\"x\">a</code> ", "</code>", Match::No),
+            ("plain ", "`\"'", Match::No),
+        ] {
+            assert_eq!(closed(before, behind), found, "{before}…{behind}");
+        }
+    }
+
+    #[test]
+    fn every_mark_may_begin_with_its_first_byte() {
+        let marks = QUOTATION.iter().flat_map(|(open, close)| [open.to_string(), close.to_string()]);
+        for mark in marks.chain(TAGS.iter().flat_map(|(open, close)| [open.to_string(), close.to_string()])) {
+            assert!(MAY_BE_MARK[usize::from(mark.as_bytes()[0])], "{mark}");
+        }
+    }
+
+    #[test]
+    fn a_mark_right_before_is_told() {
+        for (text, direct) in [
+            ("`", Some(QuotedIn::CodeSpan)),
+            ("a ```", Some(QuotedIn::CodeSpan)),
+            ("<code>", Some(QuotedIn::CodeSpan)),
+            ("a\"", Some(QuotedIn::Quotation)),
+            ("“", Some(QuotedIn::Quotation)),
+            ("”", Some(QuotedIn::Quotation)),
+            ("\" ", None),
+            ("</code>", None),
+            ("", None),
+        ] {
+            assert_eq!(Marks::open(Marks::default(), text, true).direct, direct, "{text}");
+        }
+    }
+}

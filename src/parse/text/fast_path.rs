@@ -1,0 +1,318 @@
+//! The way that nearly all of a stream takes: handed on as it comes.
+//!
+//! Between calls that is plain text, while nothing is held and all that such
+//! text would change was changed by text before it. In a call it is a value
+//! whose text is its own preview. A chunk in which nothing may begin or end is
+//! then one event and needs nothing else, in JSON the lexer alone. The scanner
+//! sees it neither before nor after; it is told where the text stands as soon as
+//! something else comes.
+
+use crate::event::{Event, Region};
+use crate::json::bytes::{HIGH, Kind, Places, any_zero, differs};
+use crate::json::{Special, escaped, is_short_escape};
+use crate::parse::call::OpenValue;
+use crate::parse::marks::triggers::{Plain, Triggers};
+use crate::parse::out::emitter::Prose;
+
+/// Which way the next chunk takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// The scanner's.
+    Scanner,
+    /// More of the answer's text, on a line.
+    Answer,
+    /// The same of a separate reasoning field.
+    Reasoning,
+    /// More text of either, at a line's start.
+    Line,
+    /// A value in the open call's arguments.
+    Value,
+}
+
+impl Way {
+    /// The way of text in one of the channels.
+    #[inline(always)] // With each chunk.
+    pub(crate) fn on_a_line(reasoning_channel: bool) -> Self {
+        if reasoning_channel { Way::Reasoning } else { Way::Answer }
+    }
+}
+
+/// What the text is while nothing happens in it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum FastPath {
+    /// Text between calls.
+    Text(FastText),
+    /// A value in the open call's arguments, or all of them.
+    Value(FastValue),
+}
+
+/// Where plain text stands.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FastText {
+    /// Offset of the text that comes next.
+    pub(crate) at: u64,
+    /// Whether the next byte begins a line.
+    pub(crate) line_start: bool,
+    pub(crate) region: Region,
+    /// Where prose stands before it.
+    pub(crate) prose: Prose,
+    /// Whether the text comes from a separate reasoning field.
+    pub(crate) reasoning_channel: bool,
+}
+
+/// Where a value in a call's arguments stands.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FastValue {
+    /// Offset of the text that comes next.
+    pub(crate) at: u64,
+    /// What matters only behind this offset: the call is over its limit there.
+    pub(crate) limit_offset: u64,
+    /// Index of the call.
+    pub(crate) index: u32,
+    pub(crate) kind: ValueKind,
+    pub(crate) reasoning_channel: bool,
+}
+
+/// What the value is written in.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum ValueKind {
+    /// A text that is taken as it stands, to be a JSON string; a `<` may end it, and a line
+    /// break before that is not its.
+    Verbatim,
+    /// JSON, and what begins the tag that may end the call in it, if one can.
+    Json {
+        closer: Option<CloserStart>,
+        /// It stands inside a string and outside escapes.
+        in_string: bool,
+    },
+}
+
+/// A tag's first byte, and the second, if it is the same in all spellings.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CloserStart {
+    first: u8,
+    second: Option<u8>,
+}
+
+impl ValueKind {
+    /// JSON in a call that `closer` ends, if anything does.
+    pub(crate) fn json(closer: Option<&str>, in_string: bool) -> Self {
+        let start = |bytes: &[u8]| {
+            let second = bytes.get(1).copied().filter(u8::is_ascii);
+            bytes.first().map(|first| CloserStart { first: *first, second })
+        };
+        ValueKind::Json { closer: closer.and_then(|closer| start(closer.as_bytes())), in_string }
+    }
+}
+
+impl CloserStart {
+    /// What nothing begins with.
+    const NONE: CloserStart = CloserStart { first: b'"', second: None };
+
+    /// Whether another byte stands behind the first one at `at`.
+    fn begins_nothing(self, chunk: &[u8], at: usize) -> bool {
+        chunk.get(at + 1).zip(self.second).is_some_and(|(next, second)| *next != second)
+    }
+
+    /// Whether a string that goes on in `chunk` goes on behind it, and nothing begins in it.
+    #[inline]
+    fn string_holds(self, chunk: &[u8]) -> bool {
+        let kind = InString(self.first);
+        if !any_zero(chunk, |b| kind.rest(b)) {
+            return true;
+        }
+        let mut plain_from = 0;
+        for at in Places::new(kind, chunk) {
+            match chunk[at] {
+                // The second byte of an escape.
+                _ if at < plain_from => {}
+                b'\\' if chunk.get(at + 1).is_some_and(|next| is_short_escape(*next)) => plain_from = at + 2,
+                byte if byte == self.first && self.begins_nothing(chunk, at) => {}
+                _ => return false,
+            }
+        }
+        true
+    }
+}
+
+/// What is not plain inside a JSON string in a call that a tag with this first byte ends.
+#[derive(Clone, Copy)]
+struct InString(u8);
+
+impl Kind for InString {
+    const OTHER: u8 = Special::OTHER;
+
+    #[inline]
+    fn rest(self, byte: u8) -> u8 {
+        Special.rest(byte).min(byte ^ self.0)
+    }
+
+    #[inline]
+    fn bits(self, word: u64) -> u64 {
+        Special.bits(word) | !differs(word, self.0) & HIGH
+    }
+}
+
+impl FastText {
+    /// Before any text.
+    pub(crate) const START: FastText =
+        FastText { at: 0, line_start: true, region: Region::Content, prose: Prose::None, reasoning_channel: false };
+
+    /// Hands on a chunk in which nothing may begin, and yields the way of what follows. Of any
+    /// other chunk, yields how far it is plain.
+    #[inline]
+    pub(crate) fn pass(
+        &mut self,
+        chunk: &str,
+        triggers: &Triggers,
+        sink: &mut impl FnMut(Event<'_>),
+    ) -> Result<Way, Plain> {
+        let plain = triggers.plain(chunk.as_bytes(), self.line_start);
+        if plain.length < chunk.len() {
+            return Err(plain);
+        }
+        self.line_start = plain.line_start;
+        // A chunk that does not come here holds no line break.
+        if self.prose != Prose::Above {
+            self.prose.read(chunk);
+        }
+        self.hand_on(chunk, sink);
+        Ok(self.way())
+    }
+
+    /// The way of what follows.
+    #[inline]
+    pub(crate) fn way(&self) -> Way {
+        if self.line_start { Way::Line } else { Way::on_a_line(self.reasoning_channel) }
+    }
+
+    /// Hands on plain text.
+    #[inline]
+    pub(crate) fn hand_on(&mut self, chunk: &str, sink: &mut impl FnMut(Event<'_>)) {
+        let span = self.at..self.at + chunk.len() as u64;
+        self.at = span.end;
+        match self.region {
+            Region::Content => sink(Event::Text { text: chunk, span }),
+            Region::Reasoning => sink(Event::Reasoning { text: chunk, syntax: None, span }),
+        }
+    }
+}
+
+impl FastValue {
+    /// A value that was handed on up to `at`, if more of it may be.
+    pub(crate) fn of(
+        value: OpenValue<'_>,
+        at: u64,
+        limit_offset: u64,
+        index: u32,
+        reasoning_channel: bool,
+    ) -> Option<Self> {
+        let kind = match value {
+            OpenValue::Json(json) if json.is_settled(at) => ValueKind::json(json.closer(), json.in_string()),
+            OpenValue::Verbatim { cursor, previewed } if *cursor == at && *previewed == at => ValueKind::Verbatim,
+            OpenValue::Json(_) | OpenValue::Verbatim { .. } => return None,
+        };
+        Some(FastValue { at, limit_offset, index, kind, reasoning_channel })
+    }
+
+    /// Whether all of `chunk` is more of the value and needs no decision. Where it is JSON
+    /// and leaves a string, `lex_chunk` reads it at the offset that it gets, if so, and says
+    /// whether it ends inside a string.
+    #[inline]
+    pub(crate) fn passes(&mut self, chunk: &str, lex_chunk: impl FnOnce(u64) -> Option<bool>) -> bool {
+        if self.at + chunk.len() as u64 > self.limit_offset {
+            return false;
+        }
+        let bytes = chunk.as_bytes();
+        match &mut self.kind {
+            ValueKind::Verbatim => !bytes.ends_with(b"\n") && !bytes.ends_with(b"\r") && !any_zero(bytes, |b| b ^ b'<'),
+            ValueKind::Json { closer, in_string } => {
+                if *in_string && closer.unwrap_or(CloserStart::NONE).string_holds(bytes) {
+                    return true;
+                }
+                if let Some(closer) = closer
+                    && !memchr::memchr_iter(closer.first, bytes).all(|at| closer.begins_nothing(bytes, at))
+                {
+                    return false;
+                }
+                let read = lex_chunk(self.at);
+                *in_string = read.unwrap_or(*in_string);
+                read.is_some()
+            }
+        }
+    }
+
+    /// Hands on more of the value. What JSON cannot hold as it is, is escaped in `scratch`.
+    #[inline]
+    pub(crate) fn hand_on(&mut self, chunk: &str, scratch: &mut String, sink: &mut impl FnMut(Event<'_>)) {
+        let span = self.at..self.at + chunk.len() as u64;
+        self.at = span.end;
+        let text = match self.kind {
+            ValueKind::Verbatim => escaped(chunk, scratch),
+            ValueKind::Json { .. } => chunk,
+        };
+        sink(Event::ArgsDelta { index: self.index, text, span });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_string_holds_escapes_and_what_begins_no_closer() {
+        let [element, none, any] = [Some("</"), None, Some("<｜")].map(|closer| match ValueKind::json(closer, true) {
+            ValueKind::Json { closer, .. } => closer.unwrap_or(CloserStart::NONE),
+            ValueKind::Verbatim => unreachable!("it is JSON"),
+        });
+        for (chunk, in_element, without_closer, of_spellings) in [
+            ("plain, 字", true, true, true),
+            ("a longer text that is more than a block", true, true, true),
+            (r#"a \"b\" \\ \n and a longer text"#, true, true, true),
+            ("a < b", true, true, false),
+            ("a <", false, true, false),
+            ("a < b and </c> are more than a block", false, true, false),
+            (r"a \", false, false, false),
+            (r"\\\", false, false, false),
+            ("a </", false, true, false),
+            (r"\\</", false, true, false),
+            (r"\u0041", false, false, false),
+            (r"\x", false, false, false),
+            ("a\"", false, false, false),
+            ("a\\\"\"", false, false, false),
+            ("a\n", false, false, false),
+        ] {
+            let held = [element, none, any].map(|closer| closer.string_holds(chunk.as_bytes()));
+            assert_eq!(held, [in_element, without_closer, of_spellings], "{chunk:?}");
+        }
+    }
+
+    #[test]
+    fn other_json_is_asked_about_unless_something_may_begin_in_it() {
+        let value = |kind| FastValue { at: 7, limit_offset: 100, index: 0, kind, reasoning_channel: false };
+        for (chunk, in_string, answer, asked, passes) in [
+            ("more", true, None, false, true),
+            ("more\", \"b\": ", true, Some(false), true, true),
+            ("1, \"b\": \"a < b", false, Some(true), true, true),
+            ("1}", false, None, true, false),
+            ("1}</argu", false, Some(false), false, false),
+            ("1}\n<", false, Some(false), false, false),
+            (&"x".repeat(94), true, None, false, false),
+        ] {
+            let mut value = value(ValueKind::json(Some("</"), in_string));
+            let mut was_asked = None;
+            let passed = value.passes(chunk, |at| {
+                was_asked = Some(at);
+                answer
+            });
+            assert_eq!((passed, was_asked), (passes, asked.then_some(7)), "{chunk}");
+            let now_in_string = answer.filter(|_| asked).unwrap_or(in_string);
+            assert!(matches!(value.kind, ValueKind::Json { in_string, .. } if in_string == now_in_string), "{chunk}");
+        }
+        for (chunk, passes) in [("plain, 字", true), ("a < b", false), ("a\n", false), ("a\r", false), ("a\nb", true)]
+        {
+            let passed = value(ValueKind::Verbatim).passes(chunk, |_| unreachable!("it is no JSON"));
+            assert_eq!(passed, passes, "{chunk}");
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! At a line's start: fence lines, marker lines, bare calls and ReAct's words.
+
+use super::{Found, Scanner};
+use crate::event::{MarkerKind, QuotedIn};
+use crate::json::window::{Match, Window, leading_space};
+use crate::parse::marks::fence::{Fence, fence_chars, fence_end, fence_open};
+use crate::parse::marks::head::unit;
+use crate::parse::out::emitter::Sink;
+use crate::parse::out::not_a_call::Reason;
+use crate::parse::shape::run::line_prefix;
+use crate::parse::tables::Marked;
+
+/// What stands at a line's start.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Line<'w> {
+    /// Bytes of the white space before it.
+    pub(super) indent: usize,
+    pub(super) text: &'w str,
+    /// Whether the text may still grow.
+    pub(super) more: bool,
+}
+
+/// Most digits of the number of a list's item.
+const MAX_DIGITS: usize = 3;
+
+impl Scanner {
+    /// At a line's start: what may begin only there.
+    pub(super) fn line(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
+        let (text, more) = window.candidate(self.at, self.tables.hold);
+        let indent = text.bytes().take_while(|b| matches!(b, b' ' | b'\t')).count();
+        match self.numbered(&text[indent..], more) {
+            Match::Undecided => return Found::Hold,
+            Match::Yes(number) => {
+                let indent = indent + number;
+                match self.opening_line(Line { indent, text: &text[indent..], more }, window, sink) {
+                    Found::Text => {}
+                    found => return found,
+                }
+            }
+            Match::No => {}
+        }
+        match text.as_bytes().get(indent) {
+            None if more => return Found::Hold,
+            Some(_) if self.tables.triggers.may_begin(&text.as_bytes()[indent..]) => {}
+            _ => {
+                self.line_start = false;
+                return Found::Text;
+            }
+        }
+        let line = Line { indent, text: &text[indent..], more };
+        let found = match self.turn_line(line, window, sink) {
+            Found::Text => self.reasoning_line(line, window, sink),
+            found => found,
+        };
+        match found {
+            Found::Text => {}
+            found => return found,
+        }
+        let found = match self.fence {
+            None if self.context.in_comment => Found::Text,
+            Some(fence) => self.closing_line(fence, line, window, sink),
+            None => self.opening_line(line, window, sink),
+        };
+        let found = match found {
+            Found::Text => self.marker_line(line, window, sink),
+            found => found,
+        };
+        let found = match found {
+            Found::Text => self.bare_line(line, window, sink),
+            found => found,
+        };
+        let found = match found {
+            Found::Text => self.react_line(line, window, sink),
+            found => found,
+        };
+        if matches!(found, Found::Text) {
+            self.line_start = false;
+        }
+        found
+    }
+
+    pub(super) fn closing_line(
+        &mut self,
+        fence: Fence,
+        line: Line<'_>,
+        window: &Window<'_>,
+        sink: &mut Sink<'_>,
+    ) -> Found {
+        let Line { indent, text, more } = line;
+        let length = match fence_end(text, fence, self.reads_think_tags(), more) {
+            Match::Undecided => return Found::Hold,
+            Match::No => return Found::Text,
+            Match::Yes(length) => length,
+        };
+        self.emitter.text(window, self.at, sink);
+        self.at += (indent + length) as u64;
+        self.fence = None;
+        self.context.fence_closes(self.at);
+        self.line_start = !fence.is_tag() || text.as_bytes()[..length].ends_with(b"\n");
+        self.emitter.fence_is_clean = false;
+        if self.emitter.waits_for_fence() {
+            self.emitter.close_held_fence();
+            self.emitter.marker(MarkerKind::Fence, false, window, self.at, sink);
+        } else {
+            self.emitter.fence_text(window, self.at, sink);
+        }
+        Found::Taken
+    }
+
+    fn opening_line(&mut self, line: Line<'_>, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
+        let Line { indent, text, more } = line;
+        match self.fence_on_a_line(text, more) {
+            Match::Undecided => return Found::Hold,
+            Match::Yes((fence, length)) => {
+                self.emitter.text(window, self.at, sink);
+                self.emitter.hold_fence();
+                self.at += (indent + length) as u64;
+                self.emitter.marker(MarkerKind::Fence, false, window, self.at, sink);
+                self.fence = Some(fence);
+                self.emitter.fence_is_clean = true;
+                return self.open_bare(&text[length..], more, window, sink);
+            }
+            Match::No => {}
+        }
+        let (fence, length) = match fence_open(text, more) {
+            Match::Undecided => return Found::Hold,
+            Match::No => return Found::Text,
+            Match::Yes(found) => found,
+        };
+        let inner = length + leading_space(&text[length..]);
+        self.context.read(window, self.at);
+        let introduced = self.context.introduces_example();
+        let alone = match self.emitter.only_drafts() || introduced {
+            true => Match::No,
+            false => self.call_ahead(&text[inner..], more),
+        };
+        let mut found = Found::Taken;
+        if alone != Match::Undecided {
+            self.emitter.text(window, self.at, sink);
+            self.behind_end();
+        }
+        match alone {
+            Match::Undecided => return Found::Hold,
+            Match::Yes(()) => {
+                self.emitter.text(window, self.at, sink);
+                self.emitter.hold_fence();
+                self.at += (indent + inner) as u64;
+                self.emitter.marker(MarkerKind::Fence, false, window, self.at, sink);
+                found = Found::Opened;
+            }
+            Match::No => {
+                // An ordinary fence: whatever was held before it is an example.
+                self.emitter.text(window, self.at, sink);
+                self.at += (indent + length) as u64;
+                self.emitter.fence_text(window, self.at, sink);
+            }
+        }
+        self.fence = Some(fence);
+        self.fence_quotes = if introduced { QuotedIn::OwnWords } else { QuotedIn::Fence };
+        self.context.fence_opens();
+        self.emitter.fence_is_clean = true;
+        self.line_start = true;
+        found
+    }
+
+    /// Whether `text` begins with the number of a list's item and a fence behind it, which
+    /// between fences with calls may stand on the next line. Yields the length up to that.
+    fn numbered(&self, text: &str, more: bool) -> Match<usize> {
+        let digits = text.bytes().take(MAX_DIGITS).take_while(u8::is_ascii_digit).count();
+        // Only the first item's number is told by a trigger, wherever a chunk ends.
+        let is_told = &text[..digits] == "1" || self.emitter.waits_for_fence();
+        if self.fence.is_some() || digits == 0 || !is_told {
+            return Match::No;
+        }
+        let rest = &text[digits..];
+        let space = match rest.strip_prefix(['.', ')']) {
+            Some(rest) if self.emitter.waits_for_fence() => leading_space(rest),
+            Some(rest) => rest.bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count(),
+            None if rest.is_empty() && more => return Match::Undecided,
+            None => return Match::No,
+        };
+        match &rest[1 + space..] {
+            "" if more => Match::Undecided,
+            inner => fence_chars(inner, more).map(|_| digits + 1 + space),
+        }
+    }
+
+    /// Whether `text` begins with a fence and, on its line, with a call in Python's syntax.
+    /// Yields the fence, and its length with a language.
+    fn fence_on_a_line(&self, text: &str, more: bool) -> Match<(Fence, usize)> {
+        if self.tables.python.is_none() || self.emitter.only_drafts() {
+            return Match::No;
+        }
+        let fence = match fence_chars(text, more) {
+            Match::Yes(fence) => fence,
+            Match::Undecided => return Match::Undecided,
+            Match::No => return Match::No,
+        };
+        let info = &text[fence.length()..];
+        let word = info.bytes().take_while(u8::is_ascii_alphanumeric).count();
+        let space = |text: &str| text.bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        // Right behind the fence a call's name begins, else a language and a space.
+        let direct = self.python_ahead(&info[space(info)..], more).map(|()| (fence, fence.length() + space(info)));
+        let behind = &info[word..];
+        match (direct, space(behind)) {
+            (Match::No, gap) if word > 0 && gap > 0 => {
+                let call = self.python_ahead(&behind[gap..], more);
+                call.map(|()| (fence, fence.length() + word + gap))
+            }
+            (Match::No, _) if word > 0 && behind.is_empty() && more => Match::Undecided,
+            (direct, _) => direct,
+        }
+    }
+
+    /// Whether `text` begins with an opener that passes its gate.
+    fn call_ahead(&self, text: &str, more: bool) -> Match<()> {
+        if text.is_empty() {
+            return if more { Match::Undecided } else { Match::No };
+        }
+        let line = self.tables.marked.map_or(Match::No, |marked| unit(line_prefix(marked, text, more)));
+        unit(self.opener(text, more)).or(unit(self.react_ahead(text, more))).or(self.bare_ahead(text, more)).or(line)
+    }
+
+    /// `TYPE: MCP` and `TYPE: ANSWER` lines.
+    fn marker_line(&mut self, line: Line<'_>, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
+        let Line { indent, text, more } = line;
+        let Some(marked) = self.tables.marked else { return Found::Text };
+        match line_prefix(marked, text, more) {
+            Match::Undecided => return Found::Hold,
+            Match::Yes(prefix) => {
+                self.emitter.text(window, self.at, sink);
+                self.marked_call();
+                let run = self.run_of(marked, prefix);
+                return self.open_object(run, prefix.behind(indent), MarkerKind::CallLine, window, sink);
+            }
+            Match::No => {
+                if let (true, Match::Yes(length)) = (self.not_calls.is_some(), marked.call_line(text, false)) {
+                    self.note_here(marked.dialect, indent, length, Reason::NoJson);
+                }
+            }
+        }
+        if self.fence.is_some() {
+            return Found::Text;
+        }
+        self.emitter.text(window, self.at, sink);
+        match answer_line(marked, text, !self.emitter.visible, more) {
+            Match::Undecided => Found::Hold,
+            Match::No => Found::Text,
+            Match::Yes(length) => {
+                self.emitter.settle(window, true, sink);
+                let start = self.at;
+                self.at += (indent + length) as u64;
+                self.emitter.marker(MarkerKind::AnswerLine, false, window, self.at, sink);
+                self.context.new_line(window, start, self.at);
+                Found::Taken
+            }
+        }
+    }
+}
+
+/// Whether `text` begins with an answer line; yields its length. `first`: the
+/// answer may then begin on the same line.
+fn answer_line(marked: Marked, text: &str, first: bool, more: bool) -> Match<usize> {
+    let length = match marked.answer_line(text, more) {
+        Match::Yes(length) => length,
+        Match::Undecided => return Match::Undecided,
+        Match::No => return Match::No,
+    };
+    let rest = &text[length..];
+    let spaces = rest.bytes().take_while(|b| matches!(b, b' ' | b'\t' | b'\r')).count();
+    match rest.as_bytes().get(spaces) {
+        Some(b'\n') => Match::Yes(length + spaces + 1),
+        None if more => Match::Undecided,
+        None => Match::Yes(text.len()),
+        Some(_) if first && spaces > 0 => Match::Yes(length + spaces),
+        Some(_) => Match::No,
+    }
+}

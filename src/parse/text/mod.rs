@@ -1,0 +1,533 @@
+//! The text between calls: think tags, fences, marker lines, openers, and what surrounds them.
+//!
+//! ```text
+//!            ┌──────────── end of call ────────────┐
+//!            ▼                                     │
+//!   text ──opener and gate──▶ call (element, tool tag, name and JSON, object)
+//!    │ │
+//!    │ └─known tool's name, first key──▶ held until it is known to be calls or text
+//!    │ ▲
+//!    │ └─fence line, think tag, marker line: changes what the next opener means
+//!    └─fence line and opener alone in it: held until what follows decides
+//! ```
+
+mod bare;
+mod context;
+pub(crate) mod fast_path;
+mod group;
+mod lines;
+mod named;
+mod objects;
+pub(crate) mod open;
+mod react;
+mod reasoning;
+mod tags;
+mod tokens;
+mod turns;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::dialect::{Dialect, ReasoningMark};
+use crate::event::{QuotedIn, Region};
+use crate::json::window::{Match, Window, leading_space};
+use crate::message::{FinishReason, ReasoningMode};
+use crate::parse::call::{COMMENT_CLOSE, Ending, Step};
+use crate::parse::marks::fence::Fence;
+use crate::parse::marks::triggers::Plain;
+use crate::parse::marks::turn::Turn;
+use crate::parse::out::emitter::{Emitter, Sink};
+use crate::parse::out::not_a_call::{NotACall, Reason};
+use crate::parse::shape::run::ObjectRun;
+use crate::parse::tables::Tables;
+use crate::parse::text::context::{Context, Marks};
+use crate::parse::text::fast_path::{FastPath, FastText};
+use crate::parse::text::group::CallGroup;
+use crate::parse::text::open::OpenCall;
+
+/// Where the text between calls stands.
+#[derive(Debug)]
+pub(crate) struct Scanner {
+    tables: Arc<Tables>,
+    emitter: Emitter,
+    call: Option<OpenCall>,
+    /// Text was scanned up to here.
+    at: u64,
+    /// Only spaces stand between the last line break and `at`.
+    line_start: bool,
+    pub(crate) context: Context,
+    fence: Option<Fence>,
+    /// What quotes a call in it, if other text stands there, too.
+    fence_quotes: QuotedIn,
+    /// A run of objects behind a marker.
+    run: Option<ObjectRun>,
+    /// What may stand around calls here.
+    group: Option<CallGroup>,
+    /// What surrounds the run, or the group.
+    outer: Outer,
+    /// The text comes from a separate reasoning field.
+    reasoning_channel: bool,
+    /// A think tag or a reasoning field came: what is reasoning is told by them.
+    reasoning_told: bool,
+    mode: ReasoningMode,
+    /// The mark that opened the reasoning, where it is none of the think tags.
+    mark: Option<&'static ReasoningMark>,
+    /// A think tag closes what that mark opened, too.
+    think_closes: bool,
+    /// A header of a channel came.
+    saw_channel: bool,
+    /// The reasoning is Harmony's channel, which the end of its message closes.
+    in_analysis: bool,
+    /// Whose turn it was where the reasoning began.
+    turn_before: Turn,
+    /// `<s>` was seen, so `</s>` is HTML.
+    saw_strike: bool,
+    /// Stop strings of the message's request.
+    pub(crate) stop: Vec<String>,
+    /// What was held and given back, if somebody asked for it.
+    pub(crate) not_calls: Option<Vec<NotACall>>,
+}
+
+/// What surrounds the marker in front of a run or a group of calls, and so its calls.
+#[derive(Debug, Clone, Copy, Default)]
+struct Outer {
+    quoted_in: Option<QuotedIn>,
+    marks: Marks,
+    /// Behind what of the group came last: what stands there stands in it.
+    end: u64,
+}
+
+/// Bytes behind a call in which what quotes it must be closed.
+const CLOSES_WITHIN: usize = 64;
+
+/// What became of a place where something may begin.
+enum Found {
+    /// More text is needed.
+    Hold,
+    /// It is text.
+    Text,
+    /// It was taken; go on behind it.
+    Taken,
+    /// A call or a held fence is open: how far may be read has changed.
+    Opened,
+}
+
+impl Scanner {
+    pub(crate) fn new(tables: Arc<Tables>) -> Self {
+        let mode = tables.config.reasoning;
+        Scanner {
+            emitter: Emitter::new(&tables.config),
+            stop: tables.config.stop.clone(),
+            tables,
+            call: None,
+            at: 0,
+            line_start: true,
+            context: Context::new(0),
+            fence: None,
+            fence_quotes: QuotedIn::Fence,
+            run: None,
+            group: None,
+            outer: Outer::default(),
+            reasoning_channel: false,
+            reasoning_told: false,
+            mode,
+            mark: None,
+            think_closes: false,
+            saw_channel: false,
+            in_analysis: false,
+            turn_before: Turn::Own,
+            saw_strike: false,
+            not_calls: None,
+        }
+    }
+
+    pub(crate) fn tables(&self) -> &Arc<Tables> {
+        &self.tables
+    }
+
+    /// Where the text stands, if everything up to `at` was handed on and what comes
+    /// is only more of the same until something begins or ends in it.
+    pub(crate) fn fast_path(&mut self, at: u64) -> Option<FastPath> {
+        if self.emitter.reported != at || self.emitter.waits_for_fence() {
+            return None;
+        }
+        if let Some(call) = &mut self.call {
+            return call.fast_value(at, self.emitter.index(), self.reasoning_channel).map(FastPath::Value);
+        }
+        let near_calls = self.group.is_some_and(|group| group.is_near);
+        // A closer that no trigger knows is looked for in each chunk.
+        let odd_closer = self.mark.is_some_and(|mark| !mark.close.is_ascii());
+        let is_settled =
+            self.run.is_none() && !near_calls && !odd_closer && self.emitter.is_settled() && !self.context.in_comment;
+        is_settled.then_some(FastPath::Text(FastText {
+            at,
+            line_start: self.line_start,
+            region: self.emitter.region,
+            prose: self.emitter.prose(),
+            reasoning_channel: self.reasoning_channel,
+        }))
+    }
+
+    /// Goes on behind text that was handed on without the scanner, and `plain`,
+    /// which comes next and was not handed on yet.
+    pub(crate) fn skip_text(&mut self, text: FastText, plain: Plain) {
+        self.emitter.skip_text(text.at, text.prose);
+        self.at = text.at + plain.length as u64;
+        self.line_start = plain.line_start;
+        self.context.passed(text.at);
+    }
+
+    /// Reads a chunk of JSON in the open call, at `at`; see [`OpenCall::lex_chunk`].
+    pub(crate) fn lex_chunk(&mut self, at: u64, chunk: &str) -> Option<bool> {
+        self.call.as_mut()?.lex_chunk(at, chunk)
+    }
+
+    /// Goes on in a call whose text up to `at` was handed on without the scanner.
+    pub(crate) fn skip_in_call(&mut self, at: u64) {
+        self.emitter.reported = at;
+        if let Some(call) = &mut self.call {
+            call.skip_to(at);
+        }
+    }
+
+    /// Whether a call is open, or calls are held.
+    pub(crate) fn in_call(&self) -> bool {
+        self.call.is_some() || self.emitter.waits_for_fence()
+    }
+
+    pub(crate) fn channel_changes(&self, reasoning: bool) -> bool {
+        self.reasoning_channel != reasoning
+    }
+
+    /// Goes over to the other channel; everything before was decided about.
+    pub(crate) fn change_channel(&mut self, reasoning: bool) {
+        let was_reasoning = std::mem::replace(&mut self.reasoning_channel, reasoning);
+        self.reasoning_told |= reasoning;
+        self.emitter.decide();
+        if was_reasoning {
+            self.end_reasoning(false);
+        } else {
+            self.begin_reasoning();
+            self.mark = None;
+            self.in_analysis = false;
+        }
+        self.emitter.region = if reasoning { Region::Reasoning } else { Region::Content };
+        self.emitter.begin_region();
+        self.line_start = true;
+        self.context = Context::new(self.at);
+        if self.mode == ReasoningMode::Open {
+            self.mode = ReasoningMode::Auto;
+        }
+    }
+
+    /// Reads the window to its end; yields the first byte that is still needed.
+    #[inline(always)] // With each chunk in a call.
+    pub(crate) fn run(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) -> u64 {
+        let mut goes_on = true;
+        while goes_on {
+            goes_on = match &mut self.call {
+                Some(call) if !self.emitter.waits_for_fence() => match call.ended_at {
+                    None => self.advance(window, sink),
+                    Some(at) => self.call_ended(at, window, sink),
+                },
+                _ => self.read(window, sink),
+            };
+        }
+        let keep_from = match &self.call {
+            // A call that is left out is a marker, whose last bytes are handed on with its end.
+            Some(call) if !self.emitter.waits_for_fence() => {
+                let is_marker = call.ended_at.is_some() && self.emitter.leaves_out(call.quoted_in.is_some());
+                if is_marker { call.keep_from().min(self.emitter.reported) } else { call.keep_from() }
+            }
+            _ => self.emitter.keep_from(),
+        };
+        if keep_from > window.base {
+            self.context.read(window, keep_from.min(self.at));
+        }
+        keep_from
+    }
+
+    /// Reads on in the open call; `false` if more is needed.
+    #[inline(always)] // With each chunk in a call.
+    fn advance(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) -> bool {
+        let Some(call) = &mut self.call else { return false };
+        let Some((end, is_end)) = call.span_end(window) else {
+            let step = call.advance(&self.tables, window, &mut self.emitter, sink);
+            return self.stepped(step, window, sink);
+        };
+        // What quotes the call ends here, and so does the call.
+        let span = window.until(end);
+        match call.advance(&self.tables, &span, &mut self.emitter, sink) {
+            Step::More if is_end => {
+                // No stop string ends it, as where a second closer is due.
+                let ending = call.ending(true, &span, &self.tables, &self.emitter);
+                self.end_call(ending, &span, sink);
+                true
+            }
+            step => self.stepped(step, &span, sink),
+        }
+    }
+
+    /// Reads text, or what is held, up to the next change of what may be read; `false` if
+    /// more is needed.
+    ///
+    /// Held fences may hold as much as one call. That limit is a fixed offset,
+    /// too: everything is read up to there first, however the text was cut, and
+    /// if a byte follows while they are undecided, they are examples.
+    #[inline(never)] // What is read in a call needs none of its registers.
+    fn read(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) -> bool {
+        let Some(held_from) = self.emitter.fence_held_from() else { return self.text(window, sink) };
+        let readable = window.until(held_from.saturating_add(self.tables.config.limits.call_bytes as u64));
+        if readable.end() >= self.at {
+            let goes_on = match &mut self.call {
+                Some(call) => {
+                    let step = call.advance(&self.tables, &readable, &mut self.emitter, sink);
+                    self.stepped(step, &readable, sink)
+                }
+                None => self.text(&readable, sink),
+            };
+            if goes_on {
+                return true;
+            }
+        }
+        if readable.end() == window.end() {
+            return false;
+        }
+        if self.emitter.waits_for_fence() {
+            if let Some(call) = &mut self.call {
+                call.quoted_in = Some(QuotedIn::Fence);
+            }
+            self.emitter.settle(window, true, sink);
+        }
+        true
+    }
+
+    /// Goes on behind a step in the open call; `false` if more is needed.
+    #[inline]
+    fn stepped(&mut self, step: Step, window: &Window<'_>, sink: &mut Sink<'_>) -> bool {
+        match step {
+            Step::End(at) => return self.call_ended(at, window, sink),
+            Step::Text(at, why) => self.give_back(at, why, window),
+            Step::Broken(at, why) => self.end_call(Ending::Broken(at, why), window, sink),
+            _ => return false,
+        }
+        true
+    }
+
+    /// What is open is no call after all: its bytes are text, and what follows
+    /// `at` is read as ever.
+    fn give_back(&mut self, at: u64, why: Reason, window: &Window<'_>) {
+        let Some(call) = self.call.take() else { return };
+        self.emitter.drop_markerless();
+        self.note(call.dialect(), call.start()..call.failed_at(at), why);
+        let text = window.slice(call.start()..at);
+        let line = memchr::memrchr(b'\n', text.as_bytes()).map(|end| &text[end + 1..]);
+        self.line_start = line.is_some_and(|line| line.trim_start_matches([' ', '\t']).is_empty());
+        self.at = at;
+    }
+
+    /// Keeps what is no call, if somebody asked for it.
+    fn note(&mut self, dialect: Dialect, span: Range<u64>, reason: Reason) {
+        let Some(list) = &mut self.not_calls else { return };
+        let note = NotACall { dialect, span, reason };
+        // A line is looked at once more while another of its readings is undecided.
+        if !list.iter().rev().take(4).any(|known| *known == note) {
+            list.push(note);
+        }
+    }
+
+    /// The same of what is known to be none at its first `length` bytes, here.
+    fn note_here(&mut self, dialect: Dialect, indent: usize, length: usize, reason: Reason) {
+        let start = self.at + indent as u64;
+        self.note(dialect, start..start + length as u64, reason);
+    }
+
+    /// The same of an opener that `text` begins with, if it does.
+    fn note_mark(&mut self, text: &str, reason: Reason) {
+        if self.not_calls.is_none() {
+            return;
+        }
+        if let Some((dialect, length, is_whole)) = self.tables.mark(text) {
+            self.note_here(dialect, 0, length, if is_whole { reason } else { Reason::PartialOpener });
+        }
+    }
+
+    /// Ends what is open: nothing follows in this channel.
+    pub(crate) fn close(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) {
+        let in_group = self.group.is_some_and(|group| group.is_open);
+        if let Some(call) = &mut self.call {
+            match call.ending(in_group, window, &self.tables, &self.emitter) {
+                Ending::Complete(at) => drop(self.call_ended(at, window, sink)),
+                ending => self.end_call(ending, window, sink),
+            }
+            // A call that was complete without its closing tags leaves text behind it.
+            self.run(window, sink);
+            if self.call.is_some() {
+                self.close(window, sink);
+            }
+        }
+        self.emitter.text(window, window.end(), sink);
+        self.emitter.settle(window, false, sink);
+        self.fence = None;
+        self.emitter.fence_is_clean = false;
+        self.run = None;
+        self.group = None;
+    }
+
+    /// The stream ends, for this reason: what a stop string took does not follow.
+    pub(crate) fn ends_by(&mut self, reason: &FinishReason) {
+        if *reason == FinishReason::Stop {
+            self.emitter.stop = std::mem::take(&mut self.stop);
+        }
+    }
+
+    /// The stream is over and everything was closed.
+    pub(crate) fn finish(&mut self, normal: bool, sink: &mut Sink<'_>) {
+        self.emitter.finish(normal, sink);
+    }
+
+    /// Ends the open call at `at`; `false` if what follows it must be known first.
+    fn call_ended(&mut self, at: u64, window: &Window<'_>, sink: &mut Sink<'_>) -> bool {
+        match self.closed_behind(at, window) {
+            Match::Undecided => {
+                if let Some(call) = &mut self.call {
+                    call.ended_at = Some(at);
+                }
+                return false;
+            }
+            Match::No => {}
+            Match::Yes(quoted_in) => {
+                if let Some(call) = &mut self.call {
+                    call.quoted_in = Some(quoted_in);
+                }
+            }
+        }
+        self.end_call(Ending::Complete(at), window, sink);
+        true
+    }
+
+    /// Ends what is open; where it was cut off, at the window's end.
+    fn end_call(&mut self, ending: Ending, window: &Window<'_>, sink: &mut Sink<'_>) {
+        let Some(call) = self.call.take() else { return };
+        if ending == Ending::Text {
+            self.note(call.dialect(), call.start()..window.end(), Reason::CutOff);
+        }
+        if call.in_outer && !call.is_in_span() {
+            self.outer.marks.run_before = 0;
+        }
+        let (start, dialect, ended_by_line) = (call.start(), call.dialect(), call.ended_by_line());
+        let marks = match call.quoted_in {
+            Some(QuotedIn::CodeSpan | QuotedIn::Quotation) if call.in_outer => self.outer.marks,
+            Some(QuotedIn::CodeSpan | QuotedIn::Quotation) => self.context.marks(),
+            _ => Marks::default(),
+        };
+        self.behind_call(dialect);
+        self.at = call.end(ending, &self.tables, window, &mut self.emitter, sink);
+        if ending != Ending::Text {
+            self.context.behind(window, start, self.at);
+            self.context.carry(marks);
+            self.outer.end = self.at;
+        }
+        self.behind_end();
+        // Right behind a call its fence may be closed (`fences/closed_right_behind_a_call`), and the
+        // line that ended a damaged one may be a marker's (`type_marker/marker_line_in_a_damaged_object`).
+        self.line_start = self.fence.is_some() || ended_by_line;
+    }
+
+    /// Scans text; `true` if a call or a held fence was opened, `false` if more is needed.
+    fn text(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) -> bool {
+        loop {
+            if let Some(run) = self.run {
+                match self.between_objects(run, window, sink) {
+                    Found::Hold => return false,
+                    Found::Opened => return true,
+                    Found::Taken => continue,
+                    Found::Text => self.run = None,
+                }
+            }
+            if self.group.is_some() {
+                match self.around_calls(window, sink) {
+                    Found::Hold => return self.hold(window, sink),
+                    Found::Taken => continue,
+                    Found::Text | Found::Opened => {}
+                }
+            }
+            if self.line_start {
+                match self.line(window, sink) {
+                    Found::Hold => return self.hold(window, sink),
+                    Found::Opened => return true,
+                    Found::Taken => continue,
+                    Found::Text => {}
+                }
+            }
+            let rest = window.from(self.at);
+            if rest.is_empty() {
+                return self.hold(window, sink);
+            }
+            // Between fences that wait, numbers begin lines, too, which no trigger tells.
+            if self.emitter.waits_for_fence()
+                && let Some(line_break) = memchr::memchr(b'\n', &rest.as_bytes()[..leading_space(rest)])
+            {
+                self.at += line_break as u64 + 1;
+                self.line_start = true;
+                continue;
+            }
+            let mut plain = self.tables.triggers.plain(rest.as_bytes(), false);
+            if let Some(at) = self.odd_closer(&rest[..plain.length]) {
+                plain = Plain { length: at, line_start: false };
+            }
+            if self.context.in_comment {
+                match comment_end(&rest[..plain.length], plain.length == rest.len() && window.more) {
+                    Match::No => {}
+                    Match::Yes(length) => {
+                        self.at += length as u64;
+                        self.context.in_comment = false;
+                        continue;
+                    }
+                    Match::Undecided => {
+                        // Its last two bytes may begin the closer.
+                        let dashes =
+                            rest.bytes().rev().take(COMMENT_CLOSE.len() - 1).take_while(|b| *b == b'-').count();
+                        self.at += (rest.len() - dashes) as u64;
+                        return self.hold(window, sink);
+                    }
+                }
+            }
+            self.at += plain.length as u64;
+            self.line_start = plain.line_start;
+            if plain.length == rest.len() {
+                return self.hold(window, sink);
+            }
+            if self.line_start {
+                continue;
+            }
+            match self.mark(window, sink) {
+                Found::Hold => return self.hold(window, sink),
+                Found::Opened => return true,
+                Found::Taken => {}
+                Found::Text => self.at += window.from(self.at).chars().next().map_or(1, char::len_utf8) as u64,
+            }
+        }
+    }
+
+    /// Where the closer of the open reasoning may begin, if no trigger finds it.
+    fn odd_closer(&self, text: &str) -> Option<usize> {
+        let first = self.mark.filter(|mark| !mark.close.is_ascii())?.close.chars().next()?;
+        text.find(first)
+    }
+
+    /// Hands on what is decided and waits for more.
+    fn hold(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) -> bool {
+        self.emitter.text(window, self.at, sink);
+        false
+    }
+}
+
+/// Whether a comment ends in `text`, and where; undecided if it may end behind it.
+fn comment_end(text: &str, more: bool) -> Match<usize> {
+    match memchr::memmem::find(text.as_bytes(), COMMENT_CLOSE.as_bytes()) {
+        Some(found) => Match::Yes(found + COMMENT_CLOSE.len()),
+        None if more && text.ends_with('-') => Match::Undecided,
+        None => Match::No,
+    }
+}

@@ -1,0 +1,114 @@
+//! What stands around calls whose opener holds their tool's name.
+
+use super::group::CallGroup;
+use super::{Found, Scanner};
+use crate::event::MarkerKind;
+use crate::json::window::{Match, Window, leading_space};
+use crate::parse::out::emitter::Sink;
+use crate::parse::shape::named::{call_of, group_close};
+
+impl Scanner {
+    /// Takes what opens or closes a group of calls.
+    pub(super) fn take_group(
+        &mut self,
+        named: usize,
+        opens: bool,
+        length: usize,
+        window: &Window<'_>,
+        sink: &mut Sink<'_>,
+    ) -> Found {
+        self.group = opens.then_some(CallGroup { named, is_open: true, is_near: true });
+        self.take_syntax(length, window, sink)
+    }
+
+    fn take_syntax(&mut self, length: usize, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
+        let start = self.at;
+        self.at += length as u64;
+        self.line_start = false;
+        let quoted = self.outer.quoted_in.is_some() || self.is_example();
+        self.emitter.marker(MarkerKind::Wrapper, quoted, window, self.at, sink);
+        self.behind_syntax_of_outer(start, window);
+        Found::Taken
+    }
+
+    /// Goes on behind syntax of a run or a group, from `start` on.
+    pub(super) fn behind_syntax_of_outer(&mut self, start: u64, window: &Window<'_>) {
+        self.context.behind(window, start, self.at);
+        self.outer.end = self.at;
+        if window.slice(start..self.at).contains('\n') {
+            // A code span ends with its line.
+            self.outer.marks.run_before = 0;
+        }
+    }
+
+    /// Bytes of what belongs to the open call's run or group at the start of `text`, which
+    /// stands right behind the call.
+    pub(super) fn behind_syntax(&self, text: &str, more: bool) -> Match<usize> {
+        let dialect = self.call.as_ref().map(|call| call.dialect());
+        let groups = self.tables.named.iter().filter(|known| Some(known.dialect) == dialect);
+        let (mut run, mut length) = (self.run, 0);
+        loop {
+            let rest = &text[length..];
+            let space = leading_space(rest);
+            let inner = &rest[space..];
+            let group = Match::any(groups.clone().map(|known| group_close(known.named, inner, more)));
+            let close = run.map_or(Match::No, |run| run.marked.close(inner, more));
+            let bracket = run.is_some_and(|run| run.array && inner.starts_with(']'));
+            length += match (group.or(close), bracket) {
+                (Match::Yes(close), _) => {
+                    run = None;
+                    space + close
+                }
+                (Match::No, true) => space + 1,
+                (Match::No, false) if inner.is_empty() && more => return Match::Undecided,
+                (Match::No, false) => return Match::Yes(length),
+                (Match::Undecided, _) => return Match::Undecided,
+            };
+        }
+    }
+
+    /// A call of a dialect ended: what closes its group may follow.
+    pub(super) fn behind_call(&mut self, dialect: crate::dialect::Dialect) {
+        let named =
+            self.tables.named.iter().position(|known| known.dialect == dialect && !known.named.groups.is_empty());
+        if let Some(named) = named {
+            let is_open = self.group.is_some_and(|group| group.named == named && group.is_open);
+            self.group = Some(CallGroup { named, is_open, is_near: true });
+        }
+    }
+
+    /// Right behind a call or a group's opener: the group's closer, the next
+    /// call, or something else. In a group, white space before them is syntax.
+    pub(super) fn around_calls(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
+        let Some(group) = self.group.filter(|group| group.is_near) else { return Found::Text };
+        let (text, more) = window.candidate(self.at, self.tables.hold);
+        let space = leading_space(text);
+        let inner = &text[space..];
+        let named = self.tables.named[group.named].named;
+        match (group_close(named, inner, more), inner.is_empty() && more) {
+            (Match::Yes(length), _) => {
+                self.group = None;
+                return self.take_syntax(space + length, window, sink);
+            }
+            (Match::Undecided, _) | (_, true) => return Found::Hold,
+            (Match::No, false) => {}
+        }
+        if group.is_open && space > 0 {
+            match call_of(named, inner, more) {
+                Match::Yes(_) => return self.take_syntax(space, window, sink),
+                Match::Undecided => return Found::Hold,
+                Match::No => {}
+            }
+        }
+        self.group = group.is_open.then_some(CallGroup { is_near: false, ..group });
+        Found::Text
+    }
+
+    /// At a `<`: the closer of the group that is open; yields its length.
+    pub(super) fn closes_group(&self, text: &str, more: bool) -> Match<usize> {
+        match self.group {
+            Some(group) if group.is_open => group_close(self.tables.named[group.named].named, text, more),
+            _ => Match::No,
+        }
+    }
+}

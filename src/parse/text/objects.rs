@@ -1,0 +1,132 @@
+//! ObjectRun behind a marker: their calls, and what stands between them.
+
+use super::{Found, Scanner};
+use crate::event::{MarkerKind, QuotedIn};
+use crate::json::window::{Match, Window, leading_space};
+use crate::parse::marks::fence::fence_end;
+use crate::parse::marks::fence::think_close;
+use crate::parse::out::emitter::Sink;
+use crate::parse::shape::object::MarkedObject;
+use crate::parse::shape::run::{Following, ObjectRun, Prefix};
+use crate::parse::tables::Marked;
+use crate::parse::text::open::OpenCall;
+
+impl Scanner {
+    /// The run that a marker of `marked` begins.
+    pub(super) fn run_of(&self, marked: Marked, prefix: Prefix) -> ObjectRun {
+        ObjectRun { marked, fence: prefix.fence, array: prefix.array, think_tags: self.reads_think_tags() }
+    }
+
+    /// Opens the first object of a run, or a further one, and hands on what leads to it.
+    pub(super) fn open_object(
+        &mut self,
+        run: ObjectRun,
+        prefix: Prefix,
+        first: MarkerKind,
+        window: &Window<'_>,
+        sink: &mut Sink<'_>,
+    ) -> Found {
+        if self.fence.is_none() {
+            // A call outside fences makes examples of the fenced ones before it.
+            self.emitter.settle(window, true, sink);
+        }
+        if self.run.is_none() {
+            let indent = window.from(self.at).bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+            self.outer = self.surroundings(self.at + indent as u64, window);
+        }
+        let (start, quoted) = (self.at, self.outer.quoted_in.is_some() || self.is_example());
+        for (kind, length) in
+            [(first, prefix.lead), (MarkerKind::Fence, prefix.fence_length), (MarkerKind::Wrapper, prefix.bracket)]
+        {
+            self.at += length as u64;
+            self.emitter.marker(kind, quoted, window, self.at, sink);
+        }
+        self.behind_syntax_of_outer(start, window);
+        self.run = Some(run);
+        let limits = self.tables.config.limits;
+        let object = MarkedObject::new(run, self.at, limits.depth, self.tables.hold);
+        let call = OpenCall::new(run.marked.dialect, self.at, Box::new(object), limits.call_bytes);
+        self.open(call, window, sink)
+    }
+
+    /// Behind an object: a further one, what stands between them, or something else.
+    pub(super) fn between_objects(&mut self, run: ObjectRun, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
+        let space = leading_space(window.from(self.at));
+        if space > 0 && (run.array || run.fence.is_some()) {
+            self.line_start |= window.from(self.at).as_bytes()[..space].contains(&b'\n');
+            return self.wrapper(space, MarkerKind::Wrapper, window, sink);
+        }
+        let (text, more) = window.candidate(self.at, self.tables.hold);
+        // Before what goes on with the run white space is syntax, else it is text.
+        let rest = &text[space.min(text.len())..];
+        let Some(byte) = rest.bytes().next() else {
+            return if more { Found::Hold } else { Found::Text };
+        };
+        // The fence that the whole block stands in goes first.
+        if let (b'`' | b'~' | b'\'', Some(fence), None) = (byte, self.fence, run.fence) {
+            match fence_end(rest, fence, self.reads_think_tags(), more) {
+                Match::Yes(_) => return Found::Text,
+                Match::Undecided => return Found::Hold,
+                Match::No => {}
+            }
+        }
+        match run.following(rest, more) {
+            Match::Undecided => Found::Hold,
+            Match::No if !window.more && run.marked.is_cut_close(rest) && text == window.from(self.at) => {
+                self.run = None;
+                self.wrapper(text.len(), MarkerKind::Wrapper, window, sink)
+            }
+            Match::No => self.end_objects(run, rest, more),
+            Match::Yes(Following::Object(prefix)) => {
+                let array = run.array || prefix.array;
+                let run = ObjectRun { array, fence: prefix.fence.or(run.fence), ..run };
+                self.open_object(run, prefix.behind(space), MarkerKind::Wrapper, window, sink)
+            }
+            Match::Yes(Following::Bracket) => {
+                self.run = Some(ObjectRun { array: false, ..run });
+                self.wrapper(space + 1, MarkerKind::Wrapper, window, sink)
+            }
+            Match::Yes(Following::Surplus(length)) => {
+                self.run = Some(ObjectRun { array: false, ..run });
+                self.wrapper(space + length, MarkerKind::Wrapper, window, sink)
+            }
+            Match::Yes(Following::FenceClose(length)) => {
+                self.run = Some(ObjectRun { fence: None, ..run });
+                self.line_start = true;
+                self.wrapper(space + length, MarkerKind::Fence, window, sink)
+            }
+            Match::Yes(Following::Close(length)) => {
+                self.run = None;
+                self.line_start = self.fence.is_some();
+                self.wrapper(space + length, MarkerKind::Wrapper, window, sink)
+            }
+        }
+    }
+
+    fn wrapper(&mut self, length: usize, kind: MarkerKind, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
+        let start = self.at;
+        self.at += length as u64;
+        let quoted = self.outer.quoted_in.is_some() || self.is_example();
+        self.emitter.marker(kind, quoted, window, self.at, sink);
+        self.behind_syntax_of_outer(start, window);
+        Found::Taken
+    }
+
+    /// Something else follows the run. Their fence, if it was not closed,
+    /// goes on around it, unless a marker line or the reasoning's end comes.
+    fn end_objects(&mut self, run: ObjectRun, text: &str, more: bool) -> Found {
+        if let Some(fence) = run.fence {
+            match (run.marked.call_line(text, more), think_close(text, more)) {
+                (Match::Yes(_), _) | (_, Match::Yes(_)) => {}
+                (Match::Undecided, _) | (_, Match::Undecided) => return Found::Hold,
+                _ if self.fence.is_none() => {
+                    self.fence = Some(fence);
+                    self.fence_quotes = QuotedIn::Fence;
+                    self.context.fence_opens();
+                }
+                _ => {}
+            }
+        }
+        Found::Text
+    }
+}

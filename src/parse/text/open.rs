@@ -1,0 +1,386 @@
+//! A call that is open, whatever its shape, and the limit on its bytes.
+//!
+//! The limit is a fixed offset, `start + call_bytes`: however the text was cut,
+//! the call is first read up to there and no further. If it is not over then and
+//! a byte follows, it is over the limit. Its text so far is kept as `head`,
+//! nothing more of it is reported, and only its end is looked for, from the
+//! cursor on; what came before is let go. A call that then turns out to have
+//! ended at the limit or before it is judged by `head` as if there were no
+//! limit; any other is `limit`.
+//!
+//! A call that no marker announces is the same call with a flag: the emitter
+//! holds what it says until it is known to be one (`out/pending.rs`). Over the
+//! limit it is text.
+
+use super::fast_path::FastValue;
+use crate::dialect::{Dialect, Shape};
+use crate::event::{Call, MarkerKind, Provenance, QuotedIn};
+use crate::json::window::{Window, leading_space};
+use crate::parse::call::{CallOut, CallShape, Ending, OpenValue, Step};
+use crate::parse::out::emitter::{Emitter, Prose, Sink};
+use crate::parse::out::pending::Ended;
+use crate::parse::out::series;
+use crate::parse::out::unresolved::{Fault, UnresolvedCall};
+use crate::parse::out::verdict::{Verdict, verdict};
+use crate::parse::tables::Tables;
+
+/// Why a call is truncated.
+const CUT: &str = "the output ended inside the call";
+
+/// An open call.
+#[derive(Debug)]
+pub(crate) struct OpenCall {
+    dialect: Dialect,
+    start: u64,
+    shape: Box<dyn CallShape>,
+    /// Nothing announces it: it may yet be text.
+    is_markerless: bool,
+    /// What quotes it, as far as it is known.
+    pub(crate) quoted_in: Option<QuotedIn>,
+    /// It stands behind a group's opener or a marker, and what quotes that quotes it.
+    pub(super) in_outer: bool,
+    /// Marks are open before it, which may be closed behind it.
+    pub(super) has_marks: bool,
+    /// It is over, and what follows decides whether it is quoted.
+    pub(super) ended_at: Option<u64>,
+    /// The run of backticks that it stands right behind ends it, on its first line.
+    span: Option<OpenSpan>,
+    think_ends: bool,
+    /// How it is found if it is a call.
+    provenance: Provenance,
+    /// A call that ends before this offset or at it is as if there were no limit.
+    limit_offset: u64,
+    /// The call's text up to the limit, once it is over the limit.
+    head: Option<String>,
+    /// See [`CallOut::withheld`].
+    withheld: Option<String>,
+    /// Behind calls that are calls whatever follows.
+    kept: Option<u64>,
+}
+
+/// A code span that a call stands in.
+#[derive(Debug, Clone, Copy)]
+struct OpenSpan {
+    /// Length of the run of backticks that closes it.
+    run: usize,
+    /// Where it is looked for.
+    cursor: u64,
+}
+
+impl OpenCall {
+    /// A call that may hold `call_bytes`.
+    pub(crate) fn new(dialect: Dialect, start: u64, shape: Box<dyn CallShape>, call_bytes: usize) -> Self {
+        let limit_offset = start.saturating_add(call_bytes as u64);
+        OpenCall {
+            dialect,
+            start,
+            shape,
+            is_markerless: false,
+            quoted_in: None,
+            in_outer: false,
+            has_marks: false,
+            ended_at: None,
+            span: None,
+            think_ends: false,
+            provenance: Provenance::Plain,
+            limit_offset,
+            head: None,
+            withheld: None,
+            kept: None,
+        }
+    }
+
+    /// The same, where nothing announces the call.
+    pub(crate) fn markerless(self) -> Self {
+        OpenCall { is_markerless: true, ..self }
+    }
+
+    /// Opens it where it stands: where something quotes it, and where think tags count.
+    pub(crate) fn open(
+        &mut self,
+        quoted_in: Option<QuotedIn>,
+        reads_think_tags: bool,
+        in_reasoning: bool,
+        emitter: &mut Emitter,
+    ) {
+        self.quoted_in = quoted_in;
+        self.think_ends = reads_think_tags && (in_reasoning || self.shape.ends_with_reasoning());
+        if self.is_markerless {
+            // ReAct's words are a marker of their own, and a thought stands before them as a rule.
+            let is_announced = matches!(self.dialect.spec().shape, Shape::React(_));
+            if !is_announced && emitter.prose() == Prose::Above {
+                self.provenance = Provenance::BehindProse;
+            }
+            emitter.hold_markerless();
+        }
+    }
+
+    pub(crate) fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    pub(crate) fn start(&self) -> u64 {
+        self.start
+    }
+
+    /// Where it was known to be none that is text up to `at`.
+    pub(crate) fn failed_at(&self, at: u64) -> u64 {
+        self.shape.failed_at().unwrap_or(at)
+    }
+
+    /// Whether a line that is not the call's ended it.
+    pub(crate) fn ended_by_line(&self) -> bool {
+        self.shape.ended_by_line()
+    }
+
+    /// The first byte that the call still needs.
+    pub(crate) fn keep_from(&self) -> u64 {
+        match self.ended_at {
+            Some(end) if self.head.is_some() => end,
+            _ if self.head.is_some() => self.shape.needed_from(),
+            _ => self.start,
+        }
+    }
+
+    /// A run of backticks of this length stands right before it and ends it, on its first line.
+    pub(super) fn ends_with_run(&mut self, run: usize) {
+        self.span = (run > 0).then_some(OpenSpan { run, cursor: self.start });
+    }
+
+    /// Whether such a run may still come.
+    pub(super) fn is_in_span(&self) -> bool {
+        self.span.is_some()
+    }
+
+    /// Where the code span that it stands in may end: nothing is read behind it. Whether it
+    /// does end there.
+    #[inline]
+    pub(super) fn span_end(&mut self, window: &Window<'_>) -> Option<(u64, bool)> {
+        let span = self.span?;
+        self.look_for_span_end(span, window)
+    }
+
+    fn look_for_span_end(&mut self, span: OpenSpan, window: &Window<'_>) -> Option<(u64, bool)> {
+        let OpenSpan { run, mut cursor } = span;
+        loop {
+            let rest = window.from(cursor).as_bytes();
+            let Some(found) = memchr::memchr2(b'`', b'\n', rest) else {
+                self.span = Some(OpenSpan { run, cursor: window.end() });
+                return None;
+            };
+            if rest[found] == b'\n' {
+                self.span = None;
+                return None;
+            }
+            let length = rest[found..].iter().take_while(|byte| **byte == b'`').count();
+            let at = cursor + found as u64;
+            if found + length == rest.len() && window.more || length == run {
+                self.span = Some(OpenSpan { run, cursor: at });
+                return Some((at, found + length < rest.len() || !window.more));
+            }
+            cursor = at + length as u64;
+        }
+    }
+
+    /// Where the call stands in a value that is handed on as it comes, all up to `at`.
+    pub(crate) fn fast_value(&mut self, at: u64, index: u32, reasoning_channel: bool) -> Option<FastValue> {
+        if self.head.is_some() || self.ended_at.is_some() || self.span.is_some() {
+            return None;
+        }
+        let limit_offset = self.limit_offset;
+        let value = self.shape.open_value()?;
+        FastValue::of(value, at, limit_offset, index, reasoning_channel)
+    }
+
+    /// Reads a chunk of JSON at `at`; see [`CallJson::lex_chunk`](crate::parse::call::json::CallJson::lex_chunk).
+    pub(crate) fn lex_chunk(&mut self, at: u64, chunk: &str) -> Option<bool> {
+        match self.shape.open_value()? {
+            OpenValue::Json(json) => json.lex_chunk(at, chunk.as_bytes()),
+            OpenValue::Verbatim { .. } => None,
+        }
+    }
+
+    /// Goes on behind text up to `at`, which was handed on.
+    pub(crate) fn skip_to(&mut self, at: u64) {
+        match self.shape.open_value() {
+            Some(OpenValue::Json(json)) => json.skip_to(at),
+            Some(OpenValue::Verbatim { cursor, previewed }) => (*cursor, *previewed) = (at, at),
+            None => {}
+        }
+    }
+
+    /// Reads on, to the end of the window or of the call.
+    pub(crate) fn advance(
+        &mut self,
+        tables: &Tables,
+        window: &Window<'_>,
+        emitter: &mut Emitter,
+        sink: &mut Sink<'_>,
+    ) -> Step {
+        loop {
+            let before_limit;
+            let readable = if self.head.is_some() || window.end() <= self.limit_offset {
+                window
+            } else {
+                before_limit = window.until(self.limit_offset);
+                &before_limit
+            };
+            match self.steps(tables, readable, emitter, sink) {
+                Step::More if readable.end() == window.end() => {
+                    self.let_pass(window, emitter, sink);
+                    return Step::More;
+                }
+                Step::More if self.is_markerless => {
+                    let at = self.over_limit(window);
+                    return self.shape.at_limit(at);
+                }
+                Step::More => self.head = Some(readable.slice(self.start..readable.end()).to_owned()),
+                step => return step,
+            }
+        }
+    }
+
+    /// Asks the shape until it needs more or is over.
+    fn steps(&mut self, tables: &Tables, window: &Window<'_>, emitter: &mut Emitter, sink: &mut Sink<'_>) -> Step {
+        let head = self.head.as_deref().map(|text| Window { text, base: self.start, more: false });
+        let (think_ends, withheld) = (self.think_ends, &mut self.withheld);
+        let mut out = CallOut { emitter, sink, tables, head: head.as_ref(), think_ends, withheld };
+        loop {
+            match self.shape.step(window, &mut out) {
+                Step::Next => {}
+                Step::Kept(end) => {
+                    out.emitter.marker(MarkerKind::Wrapper, self.quoted_in.is_some(), window, end, out.sink);
+                    out.emitter.keep_so_far();
+                    self.kept = Some(end);
+                }
+                Step::Counted(span) => {
+                    lead(self.kept, self.quoted_in.is_some(), span.start, window, &mut out);
+                    out.emitter.count_call(span.end);
+                }
+                Step::Call(span, call) => {
+                    lead(self.kept, self.quoted_in.is_some(), span.start, window, &mut out);
+                    if out.only_counts() {
+                        out.emitter.count_call(span.end);
+                        continue;
+                    }
+                    let raw = window.slice(span.clone());
+                    let verdict =
+                        found(verdict(tables, self.dialect, out.emitter.index(), *call, raw), self.provenance);
+                    if let Ok(call) = &verdict {
+                        out.start(span.start, call.server.as_deref(), &call.tool);
+                        out.delta(span.start, &call.arguments.to_string());
+                    }
+                    let ended = Ended { verdict, restated: false, span, head: None };
+                    out.emitter.call_end(ended, self.quoted_in, window, out.sink);
+                }
+                step => return step,
+            }
+        }
+    }
+
+    /// Hands on what a call that is over both limits no longer needs: of other
+    /// calls only the end is reported then, but its bytes are a marker.
+    fn let_pass(&self, window: &Window<'_>, emitter: &mut Emitter, sink: &mut Sink<'_>) {
+        if self.head.is_some() && emitter.leaves_out(self.quoted_in.is_some()) && !emitter.waits_for_fence() {
+            emitter.marker(
+                MarkerKind::Wrapper,
+                self.quoted_in.is_some(),
+                window,
+                self.keep_from().min(window.end()),
+                sink,
+            );
+        }
+    }
+
+    /// Up to where a call without a marker that is over the limit is text: its
+    /// first character at least.
+    fn over_limit(&self, window: &Window<'_>) -> u64 {
+        let first = window.from(self.start).chars().next().map_or(0, char::len_utf8);
+        window.until(self.limit_offset).end().max(self.start + first as u64)
+    }
+
+    /// What it is if the stream ends with the window.
+    pub(crate) fn ending(&mut self, in_group: bool, window: &Window<'_>, tables: &Tables, emitter: &Emitter) -> Ending {
+        if let Some(end) = self.ended_at {
+            return Ending::Complete(end);
+        }
+        // In a group that is open a second closer is due.
+        let due = self.shape.due(window, tables).filter(|_| !in_group && self.head.is_none());
+        if due.is_some_and(|closer| emitter.is_stopped_by(&closer)) {
+            self.shape.take_closer(window, tables);
+            return Ending::Complete(window.end());
+        }
+        self.shape.ending(window, tables)
+    }
+
+    /// Ends the call; yields where.
+    pub(crate) fn end(
+        self,
+        ending: Ending,
+        tables: &Tables,
+        window: &Window<'_>,
+        emitter: &mut Emitter,
+        sink: &mut Sink<'_>,
+    ) -> u64 {
+        match ending {
+            Ending::Complete(end) if self.is_markerless => {
+                if self.kept == Some(end) {
+                    emitter.back_to_kept();
+                }
+                emitter.marker(MarkerKind::Wrapper, self.quoted_in.is_some(), window, end, sink);
+                emitter.keep_markerless(self.quoted_in, window, sink);
+                return end;
+            }
+            _ if self.is_markerless => emitter.drop_markerless(),
+            _ => {}
+        }
+        if ending == Ending::Text {
+            emitter.text(window, window.end(), sink);
+            return window.end();
+        }
+        let end = if let Ending::Complete(end) | Ending::Broken(end, _) = ending { end } else { window.end() };
+        if emitter.counts_end(self.quoted_in.is_some()) {
+            emitter.count_end(self.quoted_in.is_some(), window, end, sink);
+            return end;
+        }
+        let head = self.head.as_deref().map(|text| Window { text, base: self.start, more: false });
+        let kept = head.as_ref().unwrap_or(window);
+        let call_bytes = tables.config.limits.call_bytes;
+        let fault = if end > self.limit_offset {
+            Some(Fault::limit(format!("a call holds at most {call_bytes} bytes")))
+        } else if ending == Ending::Cut {
+            let too_deep = self.shape.is_too_deep().then(|| Fault::too_deep(tables.config.limits.depth));
+            Some(too_deep.unwrap_or_else(|| Fault::truncated(CUT)))
+        } else if let Ending::Broken(_, why) = ending {
+            Some(Fault::malformed(series::unreadable(why)))
+        } else {
+            None
+        };
+        let call = match fault {
+            Some(fault) => UnresolvedCall { fault: Some(fault), ..UnresolvedCall::of(self.shape.called(tables)) },
+            None => self.shape.resolve(kept, end, tables),
+        };
+        let span = self.start..end;
+        let raw = kept.slice(span.clone());
+        let restated = call.restated;
+        let verdict = found(verdict(tables, self.dialect, emitter.index(), call, raw), self.provenance);
+        let head = self.head.is_some().then(|| raw.to_owned());
+        emitter.call_end(Ended { verdict, restated, span, head }, self.quoted_in, window, sink);
+        end
+    }
+}
+
+/// Hands on what leads to a call of several, which begins at `start`. Behind calls that
+/// stand by themselves (`kept`) white space is text.
+fn lead(kept: Option<u64>, is_quoted: bool, start: u64, window: &Window<'_>, out: &mut CallOut<'_, '_>) {
+    if let Some(end) = kept {
+        let space = leading_space(window.slice(end..start));
+        out.emitter.text(window, end + space as u64, out.sink);
+    }
+    out.emitter.marker(MarkerKind::Wrapper, is_quoted, window, start, out.sink);
+}
+
+/// The verdict with how the call was found.
+fn found(verdict: Verdict, provenance: Provenance) -> Verdict {
+    verdict.map(|call| Call { provenance, ..call })
+}

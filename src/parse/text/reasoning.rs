@@ -1,0 +1,184 @@
+//! Marks around reasoning beside the think tags, and Harmony's channels.
+
+use super::context::Context;
+use super::lines::Line;
+use super::{Found, Scanner};
+use crate::dialect::ReasoningMark;
+use crate::dialect::TokenClass;
+use crate::event::{MarkerKind, Region};
+use crate::json::window::{Match, Window, begins};
+use crate::message::ReasoningMode;
+use crate::parse::marks::channel::{Channel, Header, START, header};
+use crate::parse::marks::turn::{Role, Turn};
+use crate::parse::out::emitter::Sink;
+
+impl Scanner {
+    /// Whether the first bytes of `text`, at a `<` or a `[`, are those of a mark that counts.
+    pub(super) fn may_be_mark(&self, text: &str) -> bool {
+        let fits = || text.as_bytes().get(1..).is_none_or(|behind| self.tables.mark_leads.fit(behind));
+        self.reads_marks() && (!text.starts_with(['<', '[']) || fits())
+    }
+
+    /// At a `<` or a `[`: a mark that opens the reasoning, or the one that closes it. Whether
+    /// it closes, and its length.
+    pub(super) fn reasoning_mark(
+        &self,
+        text: &str,
+        at_line_start: bool,
+        more: bool,
+    ) -> Match<(&'static ReasoningMark, bool, usize)> {
+        if !self.reads_marks() {
+            return Match::No;
+        }
+        if let Some(mark) = self.mark {
+            return begins(text, mark.close, more).map(|()| (mark, true, mark.close.len()));
+        }
+        // At the message's start or a line's.
+        if !self.may_open_reasoning() || !(at_line_start || self.emitter.begins_region()) {
+            return Match::No;
+        }
+        let marks = self.tables.marks.iter();
+        Match::any(marks.map(|mark| begins(text, mark.open, more).map(|()| (*mark, false, mark.open.len()))))
+    }
+
+    /// At a line's start: a mark that begins only there.
+    pub(super) fn reasoning_line(&mut self, line: Line<'_>, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
+        let Line { indent, text, more } = line;
+        if indent > 0 || self.mark.is_some() || !self.reads_marks() || !text.starts_with(|c: char| !c.is_ascii()) {
+            return Found::Text;
+        }
+        self.emitter.text(window, self.at, sink);
+        match self.reasoning_mark(text, true, more) {
+            Match::Undecided => Found::Hold,
+            Match::No => Found::Text,
+            Match::Yes((mark, close, length)) => self.take_mark(mark, close, length, window, sink),
+        }
+    }
+
+    fn reads_marks(&self) -> bool {
+        self.mode != ReasoningMode::Off && !self.reasoning_channel && self.fence.is_none()
+    }
+
+    /// Whether a block may begin here: the message's first, or, in a stream that is taken to
+    /// start in the reasoning, right at its start.
+    fn may_open_reasoning(&self) -> bool {
+        let may_begin = self.emitter.reads_answer() || !self.emitter.region_has_text;
+        !self.reasoning_told && may_begin
+    }
+
+    pub(super) fn take_mark(
+        &mut self,
+        mark: &'static ReasoningMark,
+        close: bool,
+        length: usize,
+        window: &Window<'_>,
+        sink: &mut Sink<'_>,
+    ) -> Found {
+        self.at += length as u64;
+        self.line_start = true;
+        self.context = Context::new(self.at);
+        self.group = None;
+        if close {
+            self.leave_reasoning(window, sink);
+        } else {
+            // What a chat template may have opened a think tag closes all the same.
+            self.think_closes = self.emitter.is_undecided();
+            self.enter_reasoning(window, sink);
+            self.mark = Some(mark);
+        }
+        Found::Taken
+    }
+
+    /// Goes over to the reasoning with a mark up to `at`.
+    pub(super) fn enter_reasoning(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) {
+        self.begin_reasoning();
+        self.reasoning_told = true;
+        self.emitter.think(MarkerKind::ThinkOpen, Region::Reasoning, window, self.at, sink);
+    }
+
+    /// The reasoning begins: what a token says in it holds in it alone.
+    pub(super) fn begin_reasoning(&mut self) {
+        if self.emitter.region == Region::Content {
+            let turn = self.emitter.turn;
+            self.turn_before = if matches!(turn, Turn::Ended { .. }) { Turn::Over } else { turn };
+            self.set_turn(self.turn_before);
+        }
+    }
+
+    /// Goes over to the answer with a mark up to `at`.
+    pub(super) fn leave_reasoning(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) {
+        let is_undecided = self.emitter.is_undecided();
+        self.emitter.think(MarkerKind::ThinkClose, Region::Content, window, self.at, sink);
+        self.reasoning_told = true;
+        self.end_reasoning(is_undecided);
+    }
+
+    /// The reasoning is over. `untold`: no mark said that it began.
+    pub(super) fn end_reasoning(&mut self, untold: bool) {
+        self.set_turn(if untold { self.emitter.turn.behind_reasoning() } else { self.turn_before });
+        self.mark = None;
+        self.in_analysis = false;
+    }
+
+    /// At a `<` that opens no call: the header of a channel.
+    pub(super) fn channel(&mut self, text: &str, more: bool, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
+        if self.fence.is_some() {
+            return Found::Text;
+        }
+        match header(text, more) {
+            Match::Undecided => Found::Hold,
+            Match::No => Found::Text,
+            Match::Yes(header) => match self.is_mention(&text[header.length..], more, window) {
+                Match::Undecided => Found::Hold,
+                Match::Yes(()) => Found::Text,
+                Match::No => {
+                    self.take_header(header, window, sink);
+                    self.context = Context::new(self.at);
+                    Found::Taken
+                }
+            },
+        }
+    }
+
+    fn take_header(&mut self, header: Header, window: &Window<'_>, sink: &mut Sink<'_>) {
+        let Header { channel, starts, length } = header;
+        self.at += length as u64;
+        self.saw_channel = true;
+        self.resume(starts);
+        let reads_channels = self.mode != ReasoningMode::Off && !self.reasoning_channel && self.mark.is_none();
+        let in_reasoning = self.emitter.region == Region::Reasoning;
+        match channel {
+            Channel::Analysis if reads_channels && !(in_reasoning && self.emitter.region_has_text) => {
+                self.enter_reasoning(window, sink);
+                self.in_analysis = true;
+            }
+            Channel::Final if reads_channels && in_reasoning => self.leave_reasoning(window, sink),
+            Channel::Commentary if reads_channels && self.is_message(starts) => self.leave_reasoning(window, sink),
+            _ => self.emitter.marker(MarkerKind::Token, false, window, self.at, sink),
+        }
+        self.line_start = true;
+    }
+
+    /// A header of the model's own came: its turn goes on behind the end of a message.
+    fn resume(&mut self, starts: bool) {
+        let turn = self.emitter.turn;
+        if starts || turn == (Turn::Ended { resumes: true }) {
+            self.set_turn(turn.behind(TokenClass::OpensRole("<|"), Some(Role::Own)));
+        }
+    }
+
+    /// Whether a header in the reasoning begins a message of its own, and is no mention.
+    fn is_message(&self, starts: bool) -> bool {
+        self.emitter.region == Region::Reasoning && (starts || !self.emitter.region_has_text)
+    }
+
+    /// A call in a channel of its own stands behind the reasoning, wherever that was left open.
+    pub(super) fn leave_for_call(&mut self, text: &str, window: &Window<'_>, sink: &mut Sink<'_>) {
+        let starts = text.starts_with(START);
+        self.resume(starts);
+        if self.mode != ReasoningMode::Off && !self.reasoning_channel && self.mark.is_none() && self.is_message(starts)
+        {
+            self.leave_reasoning(window, sink);
+        }
+    }
+}

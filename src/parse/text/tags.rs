@@ -1,0 +1,286 @@
+//! At a `<` or a `[`: think tags, and openers with their gates.
+
+use super::context::Context;
+use super::lines::Line;
+use super::open::OpenCall;
+use super::{CLOSES_WITHIN, Found, Outer, Scanner};
+use crate::dialect::{Dialect, THINK_TAGS};
+use crate::event::{MarkerKind, QuotedIn, Region};
+use crate::json::window::{Match, Window, begins, begins_tag_any_case};
+use crate::message::ReasoningMode;
+use crate::parse::call::{COMMENT_OPEN, Opened, Opening, Opens};
+use crate::parse::marks::fence::{may_be_think, think_close};
+use crate::parse::out::emitter::Sink;
+use crate::parse::out::not_a_call::Reason;
+use crate::parse::shape::OPENERS;
+use crate::parse::shape::run::marker_prefix;
+
+impl Scanner {
+    /// An opener whose gate opens. Of several that begin alike the first shape's counts,
+    /// so that no later one is taken too soon.
+    pub(super) fn opener(&self, text: &str, more: bool) -> Match<(&'static dyn Opens, Opening)> {
+        if !self.tables.openers.fit(text) {
+            return Match::No;
+        }
+        for shape in OPENERS {
+            match shape.opener(&self.tables, text, more) {
+                Match::No => {}
+                found => return found.map(|opening| (*shape, opening)),
+            }
+        }
+        Match::No
+    }
+
+    /// At a `<` or a `[`: think tags and openers.
+    pub(super) fn mark(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
+        let (text, more) = window.candidate(self.at, self.tables.hold);
+        if text.len() == 1 {
+            return if more { Found::Hold } else { Found::Text };
+        }
+        // What came before counts in the decisions below.
+        self.emitter.text(window, self.at, sink);
+        match self.think_tag(text, more) {
+            Match::Undecided => return Found::Hold,
+            Match::Yes((close, length)) => match self.is_mention(&text[length..], more, window) {
+                Match::Undecided => return Found::Hold,
+                Match::Yes(()) => return Found::Text,
+                Match::No if !close && self.mentions_think() => self.emitter.decide(),
+                Match::No => return self.take_think(close, length, window, sink),
+            },
+            Match::No => {}
+        }
+        if let Some(fence) = self.fence.filter(|fence| fence.is_tag()) {
+            match self.closing_line(fence, Line { indent: 0, text, more }, window, sink) {
+                Found::Text => {}
+                found => return found,
+            }
+        }
+        match self.comment_opens(text, more, window) {
+            Match::Undecided => return Found::Hold,
+            Match::Yes(()) => {
+                self.context.in_comment = true;
+                self.at += COMMENT_OPEN.len() as u64;
+                return Found::Taken;
+            }
+            Match::No => {}
+        }
+        let mark = match self.may_be_mark(text) {
+            true => {
+                self.context.read(window, self.at);
+                self.reasoning_mark(text, self.context.last().is_none(), more)
+            }
+            false => Match::No,
+        };
+        match mark {
+            Match::Undecided => return Found::Hold,
+            Match::Yes((mark, close, length)) => {
+                let mention = if close { Match::No } else { self.is_mention(&text[length..], more, window) };
+                match mention {
+                    Match::Undecided => return Found::Hold,
+                    Match::Yes(()) => {}
+                    Match::No => return self.take_mark(mark, close, length, window, sink),
+                }
+            }
+            Match::No => {}
+        }
+        if !text.starts_with(['<', '[']) {
+            return Found::Text;
+        }
+        let is_list = text.starts_with('[');
+        // A backslash is how a bracket is written that opens nothing (`tool_calls/escaped`).
+        if is_list {
+            self.context.read(window, self.at);
+            if self.context.last() == Some('\\') {
+                return Found::Text;
+            }
+        }
+        match self.closes_group(text, more) {
+            Match::Undecided => return Found::Hold,
+            Match::Yes(length) => return self.take_group(0, false, length, window, sink),
+            Match::No => {}
+        }
+        let (shape, opening) = match self.opener(text, more) {
+            Match::Undecided => return Found::Hold,
+            Match::No => return self.no_call(text, more, window, sink),
+            Match::Yes(found) => found,
+        };
+        self.marked_call();
+        match shape.open(opening, self.at, text, &self.tables) {
+            Opened::Call(dialect, shape) => {
+                if dialect == Dialect::Harmony {
+                    self.leave_for_call(text, window, sink);
+                }
+                let call_bytes = self.tables.config.limits.call_bytes;
+                self.open(OpenCall::new(dialect, self.at, shape, call_bytes), window, sink)
+            }
+            Opened::Group(named, opens) => {
+                if opens {
+                    self.outer = self.surroundings(self.at, window);
+                }
+                self.take_group(named, opens, opening.length, window, sink)
+            }
+            Opened::Objects(marked) => {
+                let Match::Yes(prefix) = marker_prefix(text, opening.length, false) else { return Found::Text };
+                let run = self.run_of(marked, prefix);
+                self.open_object(run, prefix, MarkerKind::Wrapper, window, sink)
+            }
+        }
+    }
+
+    /// At a `<` or a `[` that opens no call with a marker.
+    fn no_call(&mut self, text: &str, more: bool, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
+        let found = match text.starts_with('[') {
+            true => self.python_list(text, more, window, sink),
+            false => self.channel(text, more, window, sink),
+        };
+        let found = match found {
+            Found::Text => self.token(text, more, window, sink),
+            found => return found,
+        };
+        if matches!(found, Found::Text) && text.starts_with('<') {
+            if self.result_tag(text, more, window, sink) == Match::Undecided {
+                return Found::Hold;
+            }
+            if self.not_calls.is_some() {
+                self.context.read(window, self.at);
+                // A mention in quotes is none that failed.
+                if self.context.marks().direct.is_none() {
+                    self.note_mark(text, Reason::Gate);
+                }
+            }
+        }
+        found
+    }
+
+    pub(super) fn open(&mut self, mut call: OpenCall, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
+        if self.fence.is_none() {
+            // A call outside fences makes examples of the fenced ones before it.
+            self.emitter.settle(window, true, sink);
+        }
+        let reads_think_tags = self.mode != ReasoningMode::Off;
+        let in_reasoning = self.emitter.region == Region::Reasoning;
+        let in_group = self.group.is_some_and(|group| group.is_open) && call.start() == self.outer.end;
+        call.in_outer = self.run.is_some() || in_group;
+        let Outer { quoted_in, marks, .. } =
+            if call.in_outer { self.outer } else { self.surroundings(self.at, window) };
+        call.has_marks = !marks.is_empty();
+        if let Some(QuotedIn::CodeSpan) = quoted_in {
+            call.ends_with_run(marks.run_before);
+        }
+        call.open(quoted_in, reads_think_tags, in_reasoning, &mut self.emitter);
+        self.call = Some(call);
+        Found::Opened
+    }
+
+    /// What surrounds a call, or a marker in front of some, that begins at `at`.
+    pub(super) fn surroundings(&mut self, at: u64, window: &Window<'_>) -> Outer {
+        if self.fence.is_some() {
+            let quoted_in = self.is_example().then_some(self.fence_quotes);
+            return Outer { quoted_in, ..Outer::default() };
+        }
+        self.context.read(window, at);
+        let in_group = self.run.is_some() || self.group.is_some_and(|group| group.is_open);
+        let quoted_in = self.context.place(in_group);
+        let marks = self.context.marks();
+        Outer { quoted_in: quoted_in.or(marks.direct), marks, end: at }
+    }
+
+    /// Whether marks that were open before the open call, which ends at `at`, are closed behind it.
+    pub(super) fn closed_behind(&mut self, at: u64, window: &Window<'_>) -> Match<QuotedIn> {
+        let Some(call) = &self.call else { return Match::No };
+        if !call.has_marks || call.quoted_in.is_some() || self.fence.is_some() {
+            return Match::No;
+        }
+        let marks = if call.in_outer { self.outer.marks } else { self.context.marks() };
+        let (text, more) = window.candidate(at, CLOSES_WITHIN);
+        let begins_call = |rest: &str| self.tables.mark(rest).is_some_and(|(_, _, is_whole)| is_whole);
+        match self.behind_syntax(text, more) {
+            Match::Yes(length) => marks.closed_in(&text[length..], more, begins_call),
+            _ => Match::Undecided,
+        }
+    }
+
+    /// Whether what begins before `behind` is only mentioned: marks that are open before it are
+    /// closed there.
+    pub(super) fn is_mention(&mut self, behind: &str, more: bool, window: &Window<'_>) -> Match<()> {
+        self.context.read(window, self.at);
+        self.context.marks().without_apostrophes().closed_in(behind, more, |_| false).map(|_| ())
+    }
+
+    /// Whether `text` begins a comment.
+    fn comment_opens(&mut self, text: &str, more: bool, window: &Window<'_>) -> Match<()> {
+        if self.fence.is_some() || self.context.in_comment {
+            return Match::No;
+        }
+        match begins(text, COMMENT_OPEN, more) {
+            Match::Yes(()) => match self.is_mention(&text[COMMENT_OPEN.len()..], more, window) {
+                Match::Undecided => Match::Undecided,
+                Match::Yes(()) => Match::No,
+                Match::No => Match::Yes(()),
+            },
+            found => found,
+        }
+    }
+
+    /// Whether a call here stands in a fence that is known to hold other text.
+    pub(super) fn is_example(&self) -> bool {
+        self.fence.is_some() && !self.emitter.waits_for_fence() && !self.emitter.only_drafts()
+    }
+
+    pub(super) fn reads_think_tags(&self) -> bool {
+        self.mode != ReasoningMode::Off || self.reasoning_channel
+    }
+
+    /// A think tag that counts here: whether it closes, and its length.
+    fn think_tag(&self, text: &str, more: bool) -> Match<(bool, usize)> {
+        let is_other = self.fence.is_some() || (self.mark.is_some() && !self.think_closes);
+        if !self.reads_think_tags() || is_other || !may_be_think(text) {
+            return Match::No;
+        }
+        let open = THINK_TAGS.iter().map(|tag| begins_tag_any_case(text, tag, false, more)).fold(Match::No, Match::or);
+        let (close, length) = match (think_close(text, more), open) {
+            (Match::Yes(length), _) => (true, length),
+            (_, Match::Yes(length)) => (false, length),
+            (Match::No, Match::No) => return Match::No,
+            _ => return Match::Undecided,
+        };
+        Match::Yes((close, length))
+    }
+
+    /// Whether an opening think tag is text here: they do not nest, so that one inside the
+    /// reasoning is a mention, but for one that opens it once more at its very start.
+    fn mentions_think(&self) -> bool {
+        self.emitter.region == Region::Reasoning && self.emitter.region_has_text
+    }
+
+    fn take_think(&mut self, close: bool, length: usize, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
+        self.at += length as u64;
+        self.line_start = true;
+        self.group = None;
+        // Behind a closed block or a reasoning field a further closer says nothing of what
+        // stands before it: those calls are settled (`reasoning/call_behind_a_block_then_closer`).
+        let orphan = close && self.emitter.region == Region::Content && !self.reasoning_told;
+        let is_undecided = self.emitter.is_undecided();
+        self.reasoning_told = true;
+        if !close {
+            self.begin_reasoning();
+        }
+        let (kind, region) = match close {
+            _ if self.reasoning_channel => {
+                (if close { MarkerKind::ThinkClose } else { MarkerKind::ThinkOpen }, Region::Reasoning)
+            }
+            true => (MarkerKind::ThinkClose, Region::Content),
+            false => (MarkerKind::ThinkOpen, Region::Reasoning),
+        };
+        let leaves = close && !self.reasoning_channel && self.emitter.region == Region::Reasoning;
+        self.emitter.think(kind, region, window, self.at, sink);
+        self.context = Context::new(self.at);
+        if leaves || orphan {
+            self.end_reasoning(orphan || is_undecided);
+        }
+        if orphan {
+            self.emitter.all_was_reasoning(sink);
+        }
+        Found::Taken
+    }
+}

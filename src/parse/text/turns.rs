@@ -1,0 +1,149 @@
+//! Whose turn the text stands in.
+//!
+//! ```text
+//!   own ──token that ends the text──▶ ended ──white space, a marked call──▶ own
+//!    │ ▲                               │ └─anything else: over, text stays content
+//!    │ └──Harmony's `<|start|>assistant` behind `<|end|>`──┘
+//!    ├──token of another's turn──▶ hidden: all that follows is `Marker`
+//!    └──a result, a line `User:`──▶ spoken ──line `Assistant:`──▶ own
+//! ```
+//!
+//! A call is `invented` in each state but `own`. The end of the reasoning brings back
+//! the model's own turn, but for a token of another's: it stays one.
+
+use super::lines::Line;
+use super::{Found, Scanner};
+use crate::dialect::{OWN_LINES, RESULT_LINES, RESULT_TAGS, TokenClass, USER_LINES};
+use crate::event::{MarkerKind, Region};
+use crate::json::window::{Match, Window, begins};
+use crate::parse::marks::turn::{Role, Turn};
+use crate::parse::out::emitter::Sink;
+
+impl Scanner {
+    pub(super) fn set_turn(&mut self, turn: Turn) {
+        self.emitter.turn = turn;
+    }
+
+    /// A call with a marker begins: right behind an end it is the model's own.
+    pub(super) fn marked_call(&mut self) {
+        if matches!(self.emitter.turn, Turn::Ended { .. }) && self.fence.is_none() {
+            self.set_turn(Turn::Own);
+        }
+    }
+
+    /// Something came that is no such call.
+    pub(super) fn behind_end(&mut self) {
+        if matches!(self.emitter.turn, Turn::Ended { .. }) {
+            self.set_turn(Turn::Over);
+        }
+    }
+
+    /// Whether another's words may be told here by a line or a tag.
+    fn hears_others(&self) -> bool {
+        self.fence.is_none()
+            && matches!(self.emitter.turn, Turn::Own | Turn::Ended { .. } | Turn::Over)
+            && self.emitter.reads_answer()
+    }
+
+    /// What follows is another's, told in the text: an empty marker says where it begins.
+    fn speak(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) {
+        self.emitter.text(window, self.at, sink);
+        if !self.emitter.waits_for_fence() {
+            self.emitter.begin_turn(sink);
+        }
+        self.set_turn(Turn::Spoken);
+    }
+
+    /// At a line's start: a line of another's, or, behind one, of the model's.
+    pub(super) fn turn_line(&mut self, line: Line<'_>, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
+        let Line { text, more, .. } = line;
+        let word = |words: &[&str], text: &str| Match::any(words.iter().map(|word| begins(text, word, more)));
+        if self.emitter.turn == Turn::Spoken {
+            return match word(OWN_LINES, text) {
+                Match::Undecided => Found::Hold,
+                Match::Yes(()) => {
+                    self.emitter.text(window, self.at, sink);
+                    self.set_turn(Turn::Own);
+                    Found::Text
+                }
+                Match::No => Found::Text,
+            };
+        }
+        if !self.hears_others() {
+            return Found::Text;
+        }
+        // What came before counts.
+        self.emitter.text(window, self.at, sink);
+        let behind_call = self.emitter.answer_has_calls;
+        // Of a blank line and the one behind it the first begins.
+        let blank = text.bytes().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+        let inner = &text[blank..];
+        let result = if behind_call && blank == 0 { word(RESULT_LINES, inner) } else { Match::No };
+        let user = match blank {
+            0 if behind_call => word(USER_LINES, inner),
+            1.. if self.emitter.visible || behind_call => word(USER_LINES, inner),
+            _ => Match::No,
+        };
+        match result.or(user) {
+            Match::Undecided => Found::Hold,
+            Match::No => Found::Text,
+            Match::Yes(()) => {
+                self.speak(window, sink);
+                Found::Text
+            }
+        }
+    }
+
+    /// At a `<` that opens no call: a tag that results stand in.
+    pub(super) fn result_tag(&mut self, text: &str, more: bool, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<()> {
+        if !self.hears_others() || !self.emitter.answer_has_calls {
+            return Match::No;
+        }
+        let tag = |tag: &&str| match begins(&text[1..], tag, more) {
+            Match::Yes(()) => match text.as_bytes().get(1 + tag.len()) {
+                Some(b'>' | b' ') => Match::Yes(()),
+                None if more => Match::Undecided,
+                _ => Match::No,
+            },
+            found => found,
+        };
+        let found = Match::any(RESULT_TAGS.iter().map(tag));
+        if found == Match::Yes(()) {
+            self.speak(window, sink);
+        }
+        found
+    }
+
+    /// Takes a token of this class, `length` bytes with its role.
+    pub(super) fn take_token(
+        &mut self,
+        class: TokenClass,
+        role: Option<Role>,
+        length: usize,
+        window: &Window<'_>,
+        sink: &mut Sink<'_>,
+    ) {
+        let mut turn = self.emitter.turn.behind(class, role);
+        if turn == Turn::Hidden && !self.emitter.reads_answer() {
+            // What is thought stays what it is.
+            turn = if self.emitter.turn == Turn::Hidden { turn } else { Turn::Over };
+        }
+        let starts_hidden = turn == Turn::Hidden && self.emitter.turn != Turn::Hidden;
+        if starts_hidden {
+            // The message is over here: calls that are alone in their fences are calls.
+            self.emitter.settle(window, false, sink);
+        }
+        let says = matches!(class, TokenClass::EndsText | TokenClass::EndsMessage | TokenClass::OpensOther)
+            || matches!(turn, Turn::Hidden | Turn::Over);
+        let kind = if says { MarkerKind::Turn } else { MarkerKind::Token };
+        self.at += length as u64;
+        let closes_channel = class == TokenClass::EndsMessage || class == TokenClass::EndsText;
+        if closes_channel && std::mem::take(&mut self.in_analysis) && self.emitter.region == Region::Reasoning {
+            self.leave_reasoning(window, sink);
+        } else {
+            self.emitter.marker(kind, false, window, self.at, sink);
+        }
+        self.set_turn(turn);
+        self.line_start = true;
+    }
+}

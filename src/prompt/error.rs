@@ -1,0 +1,34 @@
+//! Why a prompt cannot be written.
+
+use super::template::TemplateError;
+use crate::dialect::Dialect;
+
+/// Why a prompt cannot be written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PromptError {
+    /// The dialect is only read.
+    #[error("dialect {dialect} has no template: it is read, not taught")]
+    NoTemplate {
+        /// The dialect.
+        dialect: Dialect,
+    },
+    /// The tool choice names no tool of the catalog.
+    #[error("the tool choice names {name:?}, which is no tool{}", nearest_list(nearest))]
+    UnknownTool {
+        /// The name.
+        name: String,
+        /// Names that may have been meant.
+        nearest: Vec<String>,
+    },
+    /// A call is required, but there is nothing to call.
+    #[error("the tool choice requires a call, but there are no tools")]
+    NothingToCall,
+    /// A template is wrong.
+    #[error(transparent)]
+    Template(#[from] TemplateError),
+}
+
+fn nearest_list(nearest: &[String]) -> String {
+    if nearest.is_empty() { String::new() } else { format!("; nearest: {}", nearest.join(", ")) }
+}

@@ -1,0 +1,55 @@
+//! What the model is told about the calls of its last message.
+
+use serde_json::{Map, Value};
+
+use crate::event::Rejected;
+use crate::outcome::{Outcome, Status};
+
+/// The calls of one round and what became of them.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Round<'a> {
+    /// What the model's last message asked for, in order.
+    pub items: &'a [Item<'a>],
+    /// Calls of earlier rounds, oldest first; empty in the first round.
+    pub earlier: &'a [Earlier<'a>],
+    /// What the person asked for, to be recalled behind the results; a long text
+    /// is cut to its head and tail.
+    pub request: Option<&'a str>,
+}
+
+/// One thing to tell the model about its last message.
+#[derive(Debug, Clone, Copy)]
+pub enum Item<'a> {
+    /// A call that was answered, whatever the answer.
+    Answered {
+        /// The call's identifier.
+        id: &'a str,
+        /// Server that was called.
+        server: Option<&'a str>,
+        /// Tool that was called.
+        tool: &'a str,
+        /// Arguments that it was called with.
+        arguments: &'a Map<String, Value>,
+        /// What became of it.
+        outcome: &'a Outcome,
+    },
+    /// A call that was not run.
+    Rejected(&'a Rejected),
+    /// The message made no call (or not the one named) although
+    /// [`Required`](crate::tools::ToolChoice::Required) or
+    /// [`Named`](crate::tools::ToolChoice::Named) asked for it.
+    UnmetChoice,
+}
+
+/// A call of an earlier round.
+#[derive(Debug, Clone, Copy)]
+pub struct Earlier<'a> {
+    /// Server that was called.
+    pub server: Option<&'a str>,
+    /// Tool that was called.
+    pub tool: &'a str,
+    /// Arguments that it was called with.
+    pub arguments: &'a Map<String, Value>,
+    /// How it ended.
+    pub status: Status,
+}

@@ -1,0 +1,67 @@
+//! A template that the caller brings, and what may be wrong with it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::cause::Cause;
+
+/// Name of the template that stands for the whole system text.
+pub(super) const SYSTEM: &str = "system";
+
+/// A template of the caller, in minijinja's syntax (that of Jinja).
+///
+/// Its name says what it replaces: `system` the whole system text; `results` and
+/// `describe` the messages about calls; `frame`, `listing`, `tool`, `lookup` and
+/// `rules` a part of the built-in text. Any other name is a part of the caller's
+/// own, for `{% include "NAME.j2" %}`. The built-in ones can be included and
+/// extended as `en/listing.j2` and so on, and without the folder in the prompt's
+/// language. `docs/prompt.md` lists the variables.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Template {
+    pub(super) name: String,
+    pub(super) source: String,
+    pub(super) origin: String,
+}
+
+impl Template {
+    /// Names that replace something.
+    pub const NAMES: &'static [&'static str] =
+        &[SYSTEM, "results", "describe", "frame", "listing", "tool", "lookup", "rules"];
+
+    /// A template of this name, without `.j2`.
+    pub fn new(name: impl Into<String>, source: impl Into<String>) -> Self {
+        let name = name.into();
+        Template { origin: format!("{name}.j2"), source: source.into(), name }
+    }
+
+    /// The whole system text.
+    pub fn system(source: impl Into<String>) -> Self {
+        Template::new(SYSTEM, source)
+    }
+
+    /// Says what errors call it: the file that it was read from.
+    #[must_use]
+    pub fn from_file(mut self, origin: impl Into<String>) -> Self {
+        self.origin = origin.into();
+        self
+    }
+
+    /// What it replaces, or is included as.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+/// A template that does not compile, or cannot be filled.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{origin}{}: {message}", line.map(|line| format!(":{line}")).unwrap_or_default())]
+#[non_exhaustive]
+pub struct TemplateError {
+    /// File or name of the template.
+    pub origin: String,
+    /// Line, from 1.
+    pub line: Option<usize>,
+    /// What is wrong, and the remedy.
+    pub message: String,
+    /// The error of the template engine, where it found the fault.
+    pub source: Option<Cause>,
+}

@@ -1,0 +1,232 @@
+//! A catalog and a round to the texts that the model reads.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::budget::{self, Listed, Measure};
+use super::entry::Lister;
+use super::error::PromptError;
+use super::options::{COMPACT_RESULT_BYTES, Listing, Options, TEXT_CHARS};
+use super::round::Round;
+use super::template::SYSTEM;
+use super::templates::Templates;
+use super::{listing, results};
+use crate::dialect::PromptStyle;
+use crate::outcome::{Neutraliser, Outcome};
+use crate::tools::{Catalog, Tool, ToolChoice};
+
+/// Compiled templates and what to fill them with.
+pub struct Prompt {
+    pub(super) templates: Templates,
+    pub(super) options: Options,
+}
+
+impl fmt::Debug for Prompt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Prompt").field("options", &self.options).finish_non_exhaustive()
+    }
+}
+
+/// A system text, and how it lists the tools.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct System {
+    /// The text.
+    pub text: String,
+    /// How its tools are listed; none are where the choice forbids calls.
+    pub listed: Listed,
+}
+
+impl Prompt {
+    /// The options.
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// The system text: the caller's own, then the tools and how to call them.
+    /// Without tools it is the caller's own text alone, which may be empty.
+    ///
+    /// # Errors
+    /// As [`compose`](Prompt::compose).
+    pub fn system(&self, catalog: &Catalog) -> Result<String, PromptError> {
+        let draft = Draft::new(self, catalog);
+        let (styles, _) = draft.styles()?;
+        self.render(self.stem(), &draft.view(&styles)?)
+    }
+
+    /// The system text, how its tools are listed, and what the listing takes.
+    ///
+    /// With a [budget](Options::tool_budget), tools are listed shorter until the
+    /// listing fits: first all that are schemas become signatures, one after
+    /// another, then brief, then index. Within a style, the tool that saves most
+    /// goes first, of equal ones the later. So the same tools and budget give the
+    /// same text. A tool that the choice names stays in full, and none is ever
+    /// left out: [`Listed::is_over_budget`] says that they do not fit.
+    ///
+    /// Tools become index only where the catalog has the built-in tool that gives
+    /// the rest, which is then taught; see [`Options::callable`].
+    ///
+    /// # Errors
+    /// [`PromptError::UnknownTool`] and [`PromptError::NothingToCall`] where the
+    /// tool choice does not fit the catalog; [`PromptError::Template`].
+    pub fn compose(&self, catalog: &Catalog) -> Result<System, PromptError> {
+        let draft = Draft::new(self, catalog);
+        let (styles, tokens) = draft.styles()?;
+        let tokens = tokens.map_or_else(|| draft.listing(&styles), Ok)?;
+        let text = self.render(self.stem(), &draft.view(&styles)?)?;
+        Ok(System { text, listed: Listed::new(&styles, tokens, self.options.tool_budget) })
+    }
+
+    pub(super) fn stem(&self) -> &str {
+        let built_in = match self.options.style {
+            PromptStyle::Compact => "compact",
+            _ => self.options.dialect.spec().template.unwrap_or_default(),
+        };
+        self.templates.own_or(SYSTEM, built_in)
+    }
+
+    /// The template of what answers a round.
+    pub(super) fn results_stem(&self) -> &'static str {
+        match self.options.style {
+            PromptStyle::Compact => self.templates.own_or("results", "compact_results"),
+            _ => "results",
+        }
+    }
+
+    /// What a call of the built-in tool is answered with: the full listing of the
+    /// tools that the name stands for, with descriptions up to [`TEXT_CHARS`];
+    /// or an error with the nearest names.
+    ///
+    /// # Errors
+    /// [`PromptError::Template`] only.
+    pub fn describe(&self, catalog: &Catalog, name: &str) -> Result<Outcome, PromptError> {
+        let view = listing::describe(catalog, &self.options, name);
+        let text = self.render("describe", &view)?;
+        Ok(if view.tools.is_empty() { Outcome::error(text) } else { Outcome::result(text) })
+    }
+
+    /// The form of an answer that has to match a JSON Schema, with a value of
+    /// that form. Goes behind the system text. Schema and example are the
+    /// caller's own words and stand as they are, without `$schema`.
+    ///
+    /// # Errors
+    /// [`PromptError::Template`] only.
+    pub fn output(&self, catalog: &Catalog, schema: &Value, example: Option<&Value>) -> Result<String, PromptError> {
+        let mut schema = schema.clone();
+        if let Some(map) = schema.as_object_mut() {
+            map.shift_remove("$schema");
+        }
+        let view = minijinja::context! {
+            schema => schema.to_string(),
+            example => example.map(Value::to_string).filter(|text| text.len() <= TEXT_CHARS),
+            has_tools => !catalog.is_empty() && self.options.tool_choice != ToolChoice::None,
+            dialect => self.options.dialect.name(),
+        };
+        self.render("output", &view)
+    }
+
+    /// The user message that answers a round's calls.
+    ///
+    /// # Errors
+    /// [`PromptError::Template`] only.
+    pub fn results(&self, catalog: &Catalog, round: &Round<'_>) -> Result<String, PromptError> {
+        self.results_within(catalog, round, self.options.result_bytes)
+    }
+
+    /// As [`results`](Self::results), with another limit on the bytes of one result.
+    ///
+    /// # Errors
+    /// [`PromptError::Template`] only.
+    pub fn results_within(
+        &self,
+        catalog: &Catalog,
+        round: &Round<'_>,
+        result_bytes: usize,
+    ) -> Result<String, PromptError> {
+        self.render_round(self.results_stem(), catalog, round, result_bytes)
+    }
+
+    pub(super) fn render_round(
+        &self,
+        stem: &str,
+        catalog: &Catalog,
+        round: &Round<'_>,
+        result_bytes: usize,
+    ) -> Result<String, PromptError> {
+        let result_bytes = match self.options.style {
+            PromptStyle::Compact => result_bytes.min(COMPACT_RESULT_BYTES),
+            _ => result_bytes,
+        };
+        let options = Options { result_bytes, ..self.options.clone() };
+        self.render(stem, &results::view(catalog, &options, round))
+    }
+
+    /// What the model thought before a message, quoted as a reminder; markers in
+    /// it are neutralised.
+    ///
+    /// # Errors
+    /// [`PromptError::Template`] only.
+    pub fn thought(&self, catalog: &Catalog, text: &str) -> Result<String, PromptError> {
+        let lines = Neutraliser::new(catalog).describe_lines(text, usize::MAX);
+        self.render("thought", &BTreeMap::from([("lines", lines)]))
+    }
+
+    pub(super) fn render(&self, stem: &str, view: &impl Serialize) -> Result<String, PromptError> {
+        Ok(self.templates.render(stem, minijinja::value::Serde(view).into())?)
+    }
+}
+
+/// A system text in the making.
+pub(super) struct Draft<'a> {
+    prompt: &'a Prompt,
+    catalog: &'a Catalog,
+    neutraliser: Neutraliser,
+    pub(super) tools: Vec<&'a Tool>,
+}
+
+impl<'a> Draft<'a> {
+    pub(super) fn new(prompt: &'a Prompt, catalog: &'a Catalog) -> Self {
+        let silent = prompt.options.tool_choice == ToolChoice::None;
+        let tools = catalog.offered().filter(|_| !silent).collect();
+        Draft { prompt, catalog, neutraliser: Neutraliser::new(catalog), tools }
+    }
+
+    /// The style of each tool, and what the listing takes if that was measured.
+    fn styles(&self) -> Result<(Vec<Listing>, Option<usize>), PromptError> {
+        let Options { listing, tool_choice, tool_budget, .. } = &self.prompt.options;
+        let named = |tool: &&Tool| {
+            matches!(tool_choice, ToolChoice::Named(_)) && tool_choice.admits(tool.server.as_deref(), &tool.name)
+        };
+        let pinned: Vec<bool> = self.tools.iter().map(named).collect();
+        let start = pinned.iter().map(|named| if *named { listing.full() } else { *listing }).collect();
+        let Some(budget) = tool_budget else { return Ok((start, None)) };
+        let shortest = if self.catalog.describe_tool().is_some() { Listing::Index } else { Listing::Brief };
+        let (styles, tokens) = budget::fit(self, start, &pinned, shortest, *budget)?;
+        Ok((styles, Some(tokens)))
+    }
+
+    pub(super) fn view(&self, styles: &[Listing]) -> Result<listing::SystemVariables, PromptError> {
+        listing::view(self.catalog, &self.prompt.options, &self.neutraliser, styles)
+    }
+}
+
+impl Measure for Draft<'_> {
+    fn listing(&self, styles: &[Listing]) -> Result<usize, PromptError> {
+        let view = self.view(styles)?;
+        let mut texts = vec![self.prompt.render("listing", &view)?, self.prompt.render("lookup", &view)?];
+        if self.prompt.options.style == PromptStyle::Compact {
+            texts.push(self.prompt.render("examples", &view)?);
+        }
+        Ok(self.prompt.options.tokens.count(texts.join("\n\n").trim_end()))
+    }
+
+    fn tool(&self, place: usize, style: Listing) -> Result<usize, PromptError> {
+        let lister =
+            Lister { catalog: self.catalog, dialect: self.prompt.options.dialect, neutraliser: &self.neutraliser };
+        let view = listing::ToolVariables { tool: lister.tool(self.tools[place], style) };
+        Ok(self.prompt.options.tokens.count(&self.prompt.render("tool", &view)?))
+    }
+}

@@ -1,0 +1,101 @@
+//! Calls of tools, readings of resources, prompts filled in: a request, and what the server
+//! wants to know in between.
+
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, ClientRequest, GetPromptRequest, GetPromptRequestParams, InputResponses,
+    ReadResourceRequest, ReadResourceRequestParams,
+};
+use serde_json::{Map, Value};
+use tokio::time::Instant;
+
+use super::connection::Connection;
+use super::elicit::{Elicitation, is_question, responses};
+use super::prompts::PromptMessage;
+use super::request::RequestError;
+use super::{content, prompts};
+use crate::route::mcp::transport::answer::Answer;
+
+/// Times that one call may ask back.
+const MAX_ROUNDS: usize = 10;
+
+impl Connection {
+    /// Runs a tool.
+    pub(crate) async fn call(
+        &self,
+        tool: &str,
+        arguments: Map<String, Value>,
+    ) -> Result<(Value, Answer<'_>), RequestError> {
+        let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        let _permit = self.permits.acquire().await;
+        self.ask(&params).await
+    }
+
+    /// Reads a resource.
+    pub(crate) async fn read(&self, uri: &str) -> Result<(Value, Answer<'_>), RequestError> {
+        let _permit = self.permits.acquire().await;
+        self.ask(&ReadResourceRequestParams::new(uri)).await
+    }
+
+    /// A prompt with its arguments filled in.
+    pub(crate) async fn prompt(
+        &self,
+        name: &str,
+        arguments: Map<String, Value>,
+    ) -> Result<Vec<PromptMessage>, RequestError> {
+        let mut params = GetPromptRequestParams::new(name);
+        params.arguments = Some(arguments);
+        let (result, _) = self.ask(&params).await?;
+        if is_question(&result) {
+            return Err(RequestError::Broken(content::ASKS.to_owned()));
+        }
+        prompts::messages(&result)
+            .ok_or_else(|| RequestError::Broken("the answer has no array \"messages\"".to_owned()))
+    }
+
+    /// Sends a request and answers what the server wants to know in between, where that
+    /// is wanted, until there is a result.
+    async fn ask(&self, params: &impl Askable) -> Result<(Value, Answer<'_>), RequestError> {
+        let begun = Instant::now();
+        let mut request = params.with(None, None);
+        for _ in 0..MAX_ROUNDS {
+            let left = self.limits.most.max(self.limits.call).saturating_sub(begun.elapsed());
+            let answer = self.request(request, self.limits.call.min(left)).await?;
+            let result = answer.value().map_err(RequestError::Broken)?;
+            if self.elicitation != Elicitation::Defaults || !is_question(&result) {
+                return Ok((result, answer));
+            }
+            let state = result.get("requestState").and_then(Value::as_str).map(str::to_owned);
+            let responses = responses(&result).map_err(RequestError::Broken)?;
+            if responses.is_empty() && state.is_none() {
+                return Err(RequestError::Broken("it asks for input and does not say for which".to_owned()));
+            }
+            request = params.with((!responses.is_empty()).then_some(responses), state);
+        }
+        Err(RequestError::Broken(format!("it asked for input {MAX_ROUNDS} times")))
+    }
+}
+
+/// A request that may be answered by a question.
+trait Askable {
+    /// The request with the answers to what was asked, and with what the server wants to
+    /// be told again.
+    fn with(&self, responses: Option<InputResponses>, state: Option<String>) -> ClientRequest;
+}
+
+macro_rules! askable {
+    ($($params:ty => $request:ident),*) => {
+        $(impl Askable for $params {
+            fn with(&self, responses: Option<InputResponses>, state: Option<String>) -> ClientRequest {
+                let mut params = self.clone();
+                (params.input_responses, params.request_state) = (responses, state);
+                $request::new(params).into()
+            }
+        })*
+    };
+}
+
+askable!(
+    CallToolRequestParams => CallToolRequest,
+    ReadResourceRequestParams => ReadResourceRequest,
+    GetPromptRequestParams => GetPromptRequest
+);

@@ -1,0 +1,331 @@
+//! From a configured transport to a server that has finished the handshake.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+
+use rmcp::model::{ClientConfig, ProtocolVersion, ServerPeerInfo};
+use rmcp::service::serve_directly;
+use rmcp::transport::{DynamicTransportError, Transport};
+use rmcp::{ClientHandler, RoleClient};
+use tokio::time::{Instant, timeout_at};
+use tokio_util::sync::CancellationToken;
+
+use super::connection::{Client, Connection, Service};
+use super::elicit::Elicitation;
+use super::handshake::{HandshakeError, Methods, handshake};
+use super::request::seconds;
+use super::settings::{Limits, Settings};
+use crate::route::mcp::config::{Hidden, HttpTransport, ServerConfig, TransportConfig};
+use crate::route::mcp::transport::http::{self, SseTransport};
+use crate::route::mcp::transport::stdio::{self, ChildState, Program, StdioTransport};
+
+/// Why a server could not be reached.
+#[derive(Debug)]
+pub(super) struct ConnectError {
+    pub(super) message: String,
+    /// It wants an authorization, and waiting will not bring one.
+    pub(super) needs_auth: bool,
+    /// It was there and refused the handshake.
+    refused: bool,
+}
+
+impl From<String> for ConnectError {
+    fn from(message: String) -> Self {
+        ConnectError { message, needs_auth: false, refused: false }
+    }
+}
+
+/// How a server was reached; the next connection begins with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Era {
+    /// `server/discover`, since 2026-07-28.
+    Discover,
+    /// `initialize`, before.
+    Initialize,
+    /// `initialize` over HTTP+SSE, of 2024-11-05.
+    Sse,
+}
+
+/// Makes a connection, whatever the transport.
+struct Connector {
+    limits: Limits,
+    hidden: Hidden,
+    elicitation: Elicitation,
+    by: Instant,
+}
+
+/// Connects and does the handshake, within the limit for that. Begins with the `era` of
+/// the last time and notes the one that worked. The server's secrets are not in
+/// the error.
+pub(super) async fn connect(
+    config: &ServerConfig,
+    environment: &[(OsString, OsString)],
+    settings: &Settings,
+    era: &mut Option<Era>,
+) -> Result<Connection, ConnectError> {
+    let hidden = config.hidden();
+    let secrets = hidden.in_errors.clone();
+    let transport = config.transport.as_ref().map_err(|problem| ConnectError::from(problem.to_string()))?;
+    let (limits, elicitation) = (settings.limits(config), settings.elicitation);
+    let connector = Connector { limits, hidden, elicitation, by: Instant::now() + limits.connect };
+    let connected = match transport {
+        TransportConfig::Stdio { command, args, env, cwd } => {
+            let program = Program { command, args, env, cwd: cwd.as_deref() };
+            connector.stdio(program, environment, era).await
+        }
+        TransportConfig::Http { url, headers, transport } => {
+            let place = HttpPlace { url, headers };
+            let connected = connector.http(place, *transport, era).await;
+            connected.map_err(|error| ConnectError {
+                message: format!("{}: {}", crate::secrets::shown_url(url), error.message),
+                ..error
+            })
+        }
+    };
+    connected.map_err(|error| {
+        // It may have been replaced by one of another era.
+        if error.refused || *era == Some(Era::Sse) {
+            *era = None;
+        }
+        ConnectError { message: secrets.hide(&error.message).into_owned(), ..error }
+    })
+}
+
+/// Where an HTTP server is.
+#[derive(Clone, Copy)]
+struct HttpPlace<'a> {
+    url: &'a str,
+    headers: &'a BTreeMap<String, String>,
+}
+
+impl Connector {
+    /// One process, asked in both ways; another one, asked in the earlier way alone,
+    /// where the first one broke or kept silent over the question. One that has not
+    /// read the question (`npx` may have to download first) has not kept silent over it.
+    async fn stdio(
+        mut self,
+        program: Program<'_>,
+        environment: &[(OsString, OsString)],
+        era: &mut Option<Era>,
+    ) -> Result<Connection, ConnectError> {
+        if *era != Some(Era::Initialize) {
+            let (mut transport, child) = stdio::spawn(program, environment)?;
+            let mut agreed = self.negotiate(&mut transport, Methods::Both, self.part(2, 3)).await;
+            let late = matches!(agreed, Err(HandshakeError::Silence)) && transport.is_unread();
+            if late {
+                agreed = self.negotiate(&mut transport, Methods::AlreadySent, self.by).await;
+            }
+            match agreed {
+                Ok(info) => {
+                    *era = Some(Era::of(&info));
+                    return Ok(self.over_stdio(child, transport, info));
+                }
+                Err(error @ (HandshakeError::Unsent(_) | HandshakeError::Version { .. })) => {
+                    return Err(self.explain(&error));
+                }
+                Err(error @ HandshakeError::Silence) if late => return Err(self.unanswered(&error, &child).await),
+                Err(_) => {
+                    // Its end is waited for, since the second one may want what it holds.
+                    let left = self.by.saturating_duration_since(Instant::now());
+                    let _ = transport.close().await;
+                    self.by = Instant::now() + left;
+                }
+            }
+        }
+        let (mut transport, child) = stdio::spawn(program, environment)?;
+        match self.negotiate(&mut transport, Methods::Initialize, self.by).await {
+            Ok(info) => {
+                *era = Some(Era::of(&info));
+                Ok(self.over_stdio(child, transport, info))
+            }
+            Err(error) => Err(self.unanswered(&error, &child).await),
+        }
+    }
+
+    /// With the child's last words.
+    async fn unanswered(&self, error: &HandshakeError, child: &ChildState) -> ConnectError {
+        format!("{}{}", self.explain(error).message, child.last_words().await).into()
+    }
+
+    /// Streamable HTTP in both ways, then HTTP+SSE; each over a transport of its own.
+    async fn http(
+        self,
+        place: HttpPlace<'_>,
+        allowed: HttpTransport,
+        era: &mut Option<Era>,
+    ) -> Result<Connection, ConnectError> {
+        if allowed == HttpTransport::Sse || *era == Some(Era::Sse) {
+            *era = Some(Era::Sse);
+            return self.sse(place).await;
+        }
+        let earlier = ProtocolVersion::LATEST_WITH_INITIALIZE;
+        let mut version = if *era == Some(Era::Initialize) { earlier.clone() } else { ProtocolVersion::V_2026_07_28 };
+        let mut tried = Vec::new();
+        let error = loop {
+            tried.push(version.clone());
+            let (methods, by) = match version.has_initialize() {
+                true => (Methods::Initialize, self.by),
+                false => (Methods::Discover, self.part(1, 3)),
+            };
+            let mut transport = http::transport(place.url, place.headers)?;
+            let error = match handshake(&mut transport, self.me_at(version), methods, by).await {
+                Ok(info) => {
+                    *era = Some(Era::of(&info));
+                    // Nothing tells that such a server has gone but its next answer.
+                    return Ok(self.over_http(place, transport, info, CancellationToken::new()));
+                }
+                Err(error) => error,
+            };
+            let untried = (methods == Methods::Discover && !tried.contains(&earlier)).then(|| earlier.clone());
+            version = match error.next_version(&tried).or(untried) {
+                Some(version) if !error.is_final() => version,
+                _ => break error,
+            };
+            // After a refused `initialize` rmcp waits for what follows it, and closes only when dropped.
+            if methods == Methods::Discover {
+                drop(timeout_at(self.by, transport.close()).await);
+            }
+        };
+        let explained = self.explain(&error);
+        if allowed == HttpTransport::Streamable
+            || error.is_final()
+            || matches!(error, HandshakeError::Silence | HandshakeError::Version { .. })
+        {
+            return Err(explained);
+        }
+        match self.sse(place).await {
+            Ok(connection) => {
+                *era = Some(Era::Sse);
+                Ok(connection)
+            }
+            Err(sse) if sse.needs_auth => Err(sse),
+            Err(sse) => Err(format!("{}; nor is there legacy HTTP+SSE: {}", explained.message, sse.message).into()),
+        }
+    }
+
+    async fn sse(self, place: HttpPlace<'_>) -> Result<Connection, ConnectError> {
+        let opened = timeout_at(self.by, SseTransport::open(place.url, place.headers)).await;
+        let mut transport = match opened {
+            Ok(Ok(transport)) => transport,
+            Ok(Err(error)) => return Err(ConnectError { needs_auth: error.needs_auth, ..error.to_string().into() }),
+            Err(_) => {
+                let limit = seconds(self.limits.connect);
+                return Err(format!("no event stream with an `endpoint` within {limit}").into());
+            }
+        };
+        match self.negotiate(&mut transport, Methods::Initialize, self.by).await {
+            Ok(info) => {
+                let gone = transport.gone();
+                Ok(self.over_http(place, transport, info, gone))
+            }
+            Err(error) => Err(self.explain(&error)),
+        }
+    }
+
+    fn over_stdio(self, child: ChildState, transport: StdioTransport, info: ServerPeerInfo) -> Connection {
+        let (service, gone) = (serve(self.client(), transport, info), child.gone.clone());
+        Connection::new(service, (self.limits, self.hidden), None, Some(child), gone)
+    }
+
+    fn over_http<T>(
+        self,
+        place: HttpPlace<'_>,
+        transport: T,
+        info: ServerPeerInfo,
+        gone: CancellationToken,
+    ) -> Connection
+    where
+        T: Transport<RoleClient> + 'static,
+        T::Error: std::error::Error + Send + Sync + 'static,
+    {
+        let service = serve(self.client(), transport, info);
+        Connection::new(service, (self.limits, self.hidden), Some(crate::secrets::shown_url(place.url)), None, gone)
+    }
+
+    fn client(&self) -> Client {
+        Client { elicitation: self.elicitation, ..Client::default() }
+    }
+
+    fn me(&self) -> ClientConfig {
+        self.client().get_info()
+    }
+
+    fn me_at(&self, version: ProtocolVersion) -> ClientConfig {
+        self.me().with_protocol_version(version)
+    }
+
+    /// Does the handshake over one transport, in the versions that the server names where it
+    /// refuses ours.
+    async fn negotiate<T>(
+        &self,
+        transport: &mut T,
+        methods: Methods,
+        by: Instant,
+    ) -> Result<ServerPeerInfo, HandshakeError>
+    where
+        T: Transport<RoleClient> + 'static,
+    {
+        let mut agreed = handshake(transport, self.me(), methods, by).await;
+        let mut tried = Vec::new();
+        while let Err(error @ HandshakeError::Version { asked, .. }) = &agreed {
+            tried.push(asked.clone());
+            let Some(version) = error.next_version(&tried) else { break };
+            let methods = if version.has_initialize() { Methods::Initialize } else { Methods::Discover };
+            agreed = handshake(transport, self.me_at(version), methods, by).await;
+        }
+        agreed
+    }
+
+    /// So much of the time that is left.
+    fn part(&self, numerator: u32, denominator: u32) -> Instant {
+        Instant::now() + self.by.saturating_duration_since(Instant::now()) * numerator / denominator
+    }
+
+    fn explain(&self, error: &HandshakeError) -> ConnectError {
+        let limit = seconds(self.limits.connect);
+        match error {
+            HandshakeError::Silence => {
+                format!("no answer to `initialize` within {limit}: set \"connectTimeout\" if it needs longer").into()
+            }
+            HandshakeError::Closed => "it closed the connection before the handshake was done".to_owned().into(),
+            HandshakeError::Refused(why) => ConnectError { refused: true, ..why.clone().into() },
+            HandshakeError::Version { asked, supported } => {
+                let supported: Vec<_> = supported.iter().map(ProtocolVersion::as_str).collect();
+                let supported = supported.join(", ");
+                let why =
+                    format!("it speaks versions of MCP that we do not, {supported}; it was last asked for {asked}");
+                ConnectError { refused: true, ..why.into() }
+            }
+            HandshakeError::Unsent(error) => unsent(error),
+        }
+    }
+}
+
+impl HandshakeError {
+    /// Whether another way would end in the same.
+    fn is_final(&self) -> bool {
+        match self {
+            HandshakeError::Unsent(error) => http::wants_auth(error) || http::is_unreachable(error),
+            _ => false,
+        }
+    }
+}
+
+fn unsent(error: &DynamicTransportError) -> ConnectError {
+    let message = http::explain(error).unwrap_or_else(|| format!("`initialize` could not be sent: {}", error.error));
+    ConnectError { needs_auth: http::wants_auth(error), refused: true, ..message.into() }
+}
+
+fn serve<T>(client: Client, transport: T, info: ServerPeerInfo) -> Service
+where
+    T: Transport<RoleClient> + 'static,
+    T::Error: std::error::Error + Send + Sync + 'static,
+{
+    serve_directly(client, transport, Some(info))
+}
+
+impl Era {
+    fn of(info: &ServerPeerInfo) -> Self {
+        if info.protocol_version.has_initialize() { Era::Initialize } else { Era::Discover }
+    }
+}

@@ -1,0 +1,186 @@
+//! A connected server: our side of the protocol, its state, its end.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rmcp::model::{
+    ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationCapability, ErrorData,
+    FormElicitationCapability, Implementation, ProgressNotificationParam, ProtocolVersion,
+};
+use rmcp::service::{NotificationContext, RequestContext, RunningService};
+use rmcp::{ClientHandler, Peer, RoleClient};
+use tokio::sync::{Notify, Semaphore};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use super::deadlines::Deadlines;
+use super::elicit::{self, Elicitation};
+use super::settings::Limits;
+use crate::route::mcp::config::Hidden;
+use crate::route::mcp::transport::stdio::ChildState;
+
+/// Wait for a connection to close: more than all steps of ending a child take.
+const CLOSE: Duration = Duration::from_secs(15);
+
+/// A running client of rmcp.
+pub(super) type Service = RunningService<RoleClient, Client>;
+
+/// Our side of the protocol: no sampling, no roots, and of elicitation what is asked for.
+#[derive(Default)]
+pub(super) struct Client {
+    pub(super) deadlines: Arc<Deadlines>,
+    /// Told when the server says that one of its lists has changed.
+    pub(super) changed: Arc<Notify>,
+    pub(super) elicitation: Elicitation,
+}
+
+impl ClientHandler for Client {
+    fn get_info(&self) -> ClientConfig {
+        let me = Implementation::new("toolgraft", env!("CARGO_PKG_VERSION"));
+        let mut can = ClientCapabilities::default();
+        if self.elicitation == Elicitation::Defaults {
+            can.elicitation = Some(ElicitationCapability::new().with_form(FormElicitationCapability::default()));
+        }
+        // rmcp's default is a draft that servers of today refuse.
+        ClientConfig::new(can, me).with_protocol_version(ProtocolVersion::V_2025_11_25)
+    }
+
+    async fn create_elicitation(
+        &self,
+        request: ElicitRequestParams,
+        _: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        Ok(elicit::answer(self.elicitation, &request))
+    }
+
+    async fn on_progress(&self, params: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
+        self.deadlines.progressed(&params.progress_token);
+    }
+
+    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.changed.notify_one();
+    }
+
+    async fn on_resource_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.changed.notify_one();
+    }
+
+    async fn on_prompt_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.changed.notify_one();
+    }
+}
+
+/// A server that has finished its handshake.
+pub(crate) struct Connection {
+    pub(super) peer: Peer<RoleClient>,
+    running: Mutex<Option<Service>>,
+    pub(super) deadlines: Arc<Deadlines>,
+    /// The watch over them, which ends with the connection.
+    _watch: JoinSet<()>,
+    /// Told when the server says that one of its lists has changed.
+    pub(super) changed: Arc<Notify>,
+    /// A URL that may be shown, for messages.
+    pub(super) url: Option<String>,
+    pub(super) child: Option<ChildState>,
+    pub(super) gone: CancellationToken,
+    pub(super) permits: Semaphore,
+    pub(super) elicitation: Elicitation,
+    pub(super) limits: Limits,
+    pub(super) hidden: Hidden,
+}
+
+impl Connection {
+    pub(super) fn new(
+        service: Service,
+        (limits, hidden): (Limits, Hidden),
+        url: Option<String>,
+        child: Option<ChildState>,
+        gone: CancellationToken,
+    ) -> Self {
+        let deadlines = service.service().deadlines.clone();
+        let mut watch = JoinSet::new();
+        let (watched, until) = (deadlines.clone(), gone.clone());
+        watch.spawn(async move { watched.watch(&until).await });
+        Connection {
+            peer: service.peer().clone(),
+            deadlines,
+            _watch: watch,
+            changed: service.service().changed.clone(),
+            elicitation: service.service().elicitation,
+            running: Mutex::new(Some(service)),
+            gone,
+            permits: Semaphore::new(limits.calls.get().min(Semaphore::MAX_PERMITS)),
+            url,
+            child,
+            limits,
+            hidden,
+        }
+    }
+
+    /// Name, version and protocol version, as the server gave them.
+    pub(super) fn identity(&self) -> (Option<String>, Option<String>, Option<String>) {
+        let Some(info) = self.peer.peer_info() else { return (None, None, None) };
+        let server = info.server_info.as_ref();
+        let said = |text: &String| (!text.is_empty()).then(|| text.clone());
+        let (name, version) = (server.and_then(|s| said(&s.name)), server.and_then(|s| said(&s.version)));
+        (name, version, Some(info.protocol_version.to_string()))
+    }
+
+    /// What it wrote to standard output that is no MCP, in words.
+    pub(super) fn noise(&self) -> Option<String> {
+        let noise = self.child.as_ref()?.noise_after(0)?;
+        Some(self.hidden.in_errors.hide(&noise).into_owned())
+    }
+
+    /// Whether the server says that it has prompts.
+    pub(super) fn has_prompts(&self) -> bool {
+        self.peer.peer_info().is_some_and(|info| info.capabilities.prompts.is_some())
+    }
+
+    /// Waits until no further request can be answered.
+    pub(super) async fn gone(&self) {
+        self.gone.cancelled().await;
+    }
+
+    /// Notes that the connection is of no more use, where that was only found by trying.
+    pub(super) fn mark_gone(&self) {
+        if self.peer.is_transport_closed() {
+            self.gone.cancel();
+        }
+    }
+
+    /// Waits until the server says that one of its lists has changed.
+    pub(super) async fn lists_changed(&self) {
+        self.changed.notified().await;
+    }
+
+    /// Forgets what it said so far: all lists are read after this.
+    pub(super) fn forget_changes(&self) {
+        let mut said = std::pin::pin!(self.changed.notified());
+        said.as_mut().enable();
+    }
+
+    /// How it ended, behind `what` that was noticed of it; without the server's secrets.
+    pub(super) async fn how_it_ended(&self, what: &str) -> String {
+        let more = match (&self.child, &self.url) {
+            (Some(child), _) => child.last_words().await,
+            (None, Some(url)) => format!(" ({url})"),
+            (None, None) => String::new(),
+        };
+        self.hidden.in_errors.hide(&format!("{what}{more}")).into_owned()
+    }
+
+    /// Whether no further request can be answered.
+    pub(super) fn is_gone(&self) -> bool {
+        self.gone.is_cancelled() || self.peer.is_transport_closed()
+    }
+
+    /// Closes the connection and ends the child.
+    pub(super) async fn close(&self) {
+        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(mut running) = running {
+            // What outlasts this limit is killed when the runtime drops the transport.
+            let _ = running.close_with_timeout(CLOSE).await;
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! What a server offers: its lists, page by page; an entry that cannot be read is left out
+//! by name.
+
+use std::collections::HashSet;
+
+use rmcp::model::{
+    ClientRequest, ListPromptsRequest, ListResourceTemplatesRequest, ListResourcesRequest, ListToolsRequest,
+    PaginatedRequestParams,
+};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::connection::Connection;
+use super::prompts::McpPrompt;
+use super::request::{RequestError, seconds};
+use crate::route::mcp::config::ServerConfig;
+use crate::route::mcp::transport::answer::{Entry, Unread};
+use crate::tools::{self, Server, Tool, matches};
+
+/// Pages of one list that are asked for.
+const MAX_PAGES: usize = 100;
+
+impl Connection {
+    /// Everything the server offers, and notes about what was left out. Without its tools
+    /// it is of no use; any other list that fails costs that list alone.
+    pub(super) async fn list(&self, name: &str) -> Result<(tools::Server, Vec<McpPrompt>, Vec<String>), String> {
+        let info = self.peer.peer_info();
+        let has_resources = info.as_ref().is_some_and(|i| i.capabilities.resources.is_some());
+        let mut server = tools::Server { name: Some(name.to_owned()), ..tools::Server::default() };
+        let instructions = info.and_then(|i| i.instructions.clone()).filter(|i| !i.trim().is_empty());
+        server.instructions = instructions.map(|text| self.hidden.in_answers.hide(&text).into_owned());
+
+        let mut notes = Vec::new();
+        let tools = self.pages(("tools", "name"), |params| ListToolsRequest { params, ..Default::default() }.into());
+        let tools = tokio::time::timeout(self.limits.connect, tools).await;
+        let incomplete = || format!("its lists were not complete within {}", seconds(self.limits.connect));
+        let tools = tools.map_err(|_| incomplete())?.map_err(|e| format!("tools/list: {e}"))?;
+        server.tools = read_tools(tools, &mut notes);
+
+        let resources =
+            self.pages(("resources", "uri"), |params| ListResourcesRequest { params, ..Default::default() }.into());
+        let templates = self.pages(("resourceTemplates", "uriTemplate"), |params| {
+            ListResourceTemplatesRequest { params, ..Default::default() }.into()
+        });
+        let (resources, templates, prompts) = tokio::join!(
+            self.optional("resources/list", has_resources, resources),
+            self.optional("resources/templates/list", has_resources, templates),
+            self.optional("prompts/list", self.has_prompts(), self.prompt_entries()),
+        );
+        let mut known = |list: Result<Vec<Entry>, String>| {
+            list.unwrap_or_else(|note| {
+                notes.push(note);
+                Vec::new()
+            })
+        };
+        let (resources, templates, prompts) = (known(resources), known(templates), known(prompts));
+        server.resources = items("resource", "uri", resources, &mut notes);
+        server.resource_templates = items("resource template", "uriTemplate", templates, &mut notes);
+        Ok((server, self.prompts(name, prompts, &mut notes), notes))
+    }
+
+    /// A list that the server can do without, if it says that it has it; an `Err` is a
+    /// note. One that hangs must not cost the tools, so its limit is lower than theirs.
+    async fn optional(
+        &self,
+        method: &str,
+        has: bool,
+        pages: impl Future<Output = Result<Vec<Entry>, RequestError>>,
+    ) -> Result<Vec<Entry>, String> {
+        if !has {
+            return Ok(Vec::new());
+        }
+        let limit = self.limits.connect / 3;
+        let listed = tokio::time::timeout(limit, pages).await;
+        let listed = listed.unwrap_or(Err(RequestError::TimedOut { limit, noise: None }));
+        listed.map_err(|error| format!("{method}: {error}, so this list is left out"))
+    }
+
+    /// All entries of a paged list, by its key and that which names an entry. "Method not
+    /// found" means that there are none.
+    async fn pages(
+        &self,
+        (key, name): (&str, &str),
+        request: impl Fn(Option<PaginatedRequestParams>) -> ClientRequest,
+    ) -> Result<Vec<Entry>, RequestError> {
+        let mut entries = Vec::new();
+        let mut seen = HashSet::new();
+        let mut cursor: Option<String> = None;
+        for _ in 0..MAX_PAGES {
+            let params = cursor.take().map(|c| PaginatedRequestParams::default().with_cursor(Some(c)));
+            let answer = match self.request(request(params), self.limits.connect).await {
+                Err(error) if error.is_unknown_method() => return Ok(entries),
+                other => other?,
+            };
+            let (page, next) = answer.entries(key, name).map_err(RequestError::Broken)?;
+            entries.extend(page);
+            cursor = next;
+            match &cursor {
+                Some(next) if !seen.insert(next.clone()) => {
+                    return Err(RequestError::Broken(format!("its list never ends: nextCursor {next:?} came twice")));
+                }
+                Some(_) => {}
+                None => return Ok(entries),
+            }
+        }
+        Err(RequestError::Broken(format!("its list has more than {MAX_PAGES} pages")))
+    }
+
+    /// The entries of the server's list of prompts.
+    async fn prompt_entries(&self) -> Result<Vec<Entry>, RequestError> {
+        self.pages(("prompts", "name"), |params| ListPromptsRequest { params, ..Default::default() }.into()).await
+    }
+
+    /// The prompts in a list.
+    fn prompts(&self, server: &str, entries: Vec<Entry>, notes: &mut Vec<String>) -> Vec<McpPrompt> {
+        let mut prompts: Vec<McpPrompt> = items("prompt", "name", entries, notes);
+        prompts.retain(|prompt| !prompt.name.is_empty());
+        prompts.iter_mut().for_each(|prompt| server.clone_into(&mut prompt.server));
+        prompts
+    }
+}
+
+/// Takes the tools out that the entry does not list, and says how many the user disabled.
+pub(super) fn keep(config: &ServerConfig, server: &mut Server, notes: &mut Vec<String>) {
+    let before = server.tools.len();
+    let any = |globs: &[String], tool: &Tool| globs.iter().any(|g| matches(g, server.name.as_deref(), &tool.name));
+    server.tools.retain(|tool| !any(&config.disabled_tools, tool));
+    match before - server.tools.len() {
+        0 if config.disabled_tools.is_empty() => {}
+        0 => notes.push(format!("\"disabledTools\" names none of its tools: {}", config.disabled_tools.join(", "))),
+        1 => notes.push("1 tool is disabled by \"disabledTools\"".to_owned()),
+        n => notes.push(format!("{n} tools are disabled by \"disabledTools\"")),
+    }
+    if !config.listed_tools.is_empty() {
+        server.tools.retain(|tool| any(&config.listed_tools, tool));
+    }
+}
+
+/// Tools; of two with one name the first is kept.
+fn read_tools(entries: Vec<Entry>, notes: &mut Vec<String>) -> Vec<Tool> {
+    let mut seen = HashSet::new();
+    let entries = entries.into_iter().map(|entry| entry.map(without_broken_annotations)).collect();
+    let mut tools: Vec<Tool> = items("tool", "name", entries, notes);
+    // What runs nothing is the program's to say.
+    tools.iter_mut().for_each(|tool| tool.display_only = false);
+    tools.retain(|tool| {
+        let reason = match tool.name.trim() {
+            "" => "its name is empty",
+            _ if !schema_is_usable(tool) => "its inputSchema is not an object",
+            name if !seen.insert(name.to_owned()) => "another tool has the same name",
+            _ => return true,
+        };
+        notes.push(format!("the tool {:?} is left out: {reason}", tool.name));
+        false
+    });
+    tools
+}
+
+fn schema_is_usable(tool: &Tool) -> bool {
+    tool.input_schema.as_ref().is_none_or(|schema| schema.is_object() || schema.is_boolean())
+}
+
+/// Hints are only hints: a tool is not lost over one of the wrong type.
+fn without_broken_annotations(mut entry: Value) -> Value {
+    if let Some(hints) = entry.get_mut("annotations") {
+        match hints.as_object_mut() {
+            Some(hints) => hints.retain(|name, value| !name.ends_with("Hint") || value.is_boolean()),
+            None => *hints = Value::Null,
+        }
+    }
+    entry
+}
+
+/// Entries of one kind; `key` is the field that names one.
+fn items<T: DeserializeOwned>(kind: &str, key: &str, entries: Vec<Entry>, notes: &mut Vec<String>) -> Vec<T> {
+    let read = entries.into_iter().enumerate().filter_map(|(i, entry)| {
+        let read = entry.and_then(|entry| {
+            let name = entry.get(key).and_then(Value::as_str).map(str::to_owned);
+            serde_json::from_value(entry).map_err(|error| Unread { name, why: error.to_string() })
+        });
+        read.map_err(|Unread { name, why }| {
+            let name = name.map_or_else(|| format!("number {}", i + 1), |name| format!("{name:?}"));
+            notes.push(format!("the {kind} {name} is left out: {why}"));
+        })
+        .ok()
+    });
+    read.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::tools::Resource;
+
+    #[test]
+    fn one_malformed_tool_is_left_out_by_name_and_the_rest_stay() {
+        let mut notes = Vec::new();
+        let entries = vec![
+            json!({ "name": "good", "inputSchema": { "z": 1, "a": 2 }, "annotations": { "readOnlyHint": "yes" } }),
+            json!({ "name": "bad", "description": 5 }),
+            json!({ "description": "nameless" }),
+            json!({ "name": "schemaless", "annotations": [], "displayOnly": true }),
+            json!({ "name": "odd", "inputSchema": "string" }),
+            json!({ "name": "good" }),
+        ];
+        let tools = read_tools(entries.into_iter().map(Ok).collect(), &mut notes);
+        let names: Vec<_> = tools.iter().map(|t| t.name.as_str()).collect();
+        assert_eq!(names, ["good", "schemaless"]);
+        assert_eq!(tools[0].input_schema.as_ref().unwrap().to_string(), r#"{"z":1,"a":2}"#);
+        assert!(!tools[1].display_only);
+        assert_eq!(notes.len(), 4);
+        assert!(notes[0].starts_with("the tool \"bad\" is left out: "), "{notes:?}");
+        assert!(notes[1].starts_with("the tool number 3 is left out: "), "{notes:?}");
+    }
+
+    #[test]
+    fn tools_are_listed_by_name() {
+        let kept = |disabled: &[&str], wanted: &[&str]| {
+            let globs = |globs: &[&str]| globs.iter().map(|&glob| glob.to_owned()).collect();
+            let tools = ["read", "write", "delete"].map(Tool::new).to_vec();
+            let mut server = Server { name: Some("files".to_owned()), tools, ..Server::default() };
+            let mut notes = Vec::new();
+            let config = ServerConfig {
+                disabled_tools: globs(disabled),
+                listed_tools: globs(wanted),
+                ..ServerConfig::stdio("files", "x", [""; 0])
+            };
+            keep(&config, &mut server, &mut notes);
+            (server.tools.iter().map(|tool| tool.name.clone()).collect::<Vec<_>>().join(" "), notes.join(" "))
+        };
+        assert_eq!(kept(&[], &[]), ("read write delete".to_owned(), String::new()));
+        assert_eq!(kept(&["del*"], &[]).0, "read write");
+        assert!(kept(&["del*", "w*"], &[]).1.contains("2 tools are disabled"));
+        assert!(kept(&["rm"], &[]).1.contains("names none of its tools: rm"));
+        assert_eq!(kept(&[], &["files.r*", "write"]).0, "read write");
+        assert_eq!(kept(&["read"], &["files/*"]).0, "write delete");
+        assert_eq!(kept(&[], &["web.*"]).0, "");
+    }
+
+    #[test]
+    fn resources_without_a_uri_are_left_out() {
+        let mut notes = Vec::new();
+        let resources: Vec<Resource> =
+            items("resource", "uri", vec![Ok(json!({ "name": "x" })), Ok(json!({ "uri": "a:b" }))], &mut notes);
+        assert_eq!((resources.len(), notes.len()), (1, 1));
+    }
+}

@@ -1,0 +1,146 @@
+//! What happens to the servers, told to whoever listens, in the order in which it happened.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures::stream::{BoxStream, StreamExt, unfold};
+use serde::Serialize;
+use tokio::sync::broadcast::{self, error::RecvError};
+
+use super::status::{ServerState, millis};
+
+/// Events that wait for a reader; a slower one misses the oldest.
+const WAITING: usize = 1024;
+
+/// Something that happened to a server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ServerEvent {
+    /// Name in the configuration.
+    pub server: String,
+    /// What happened.
+    #[serde(flatten)]
+    pub kind: ServerEventKind,
+}
+
+/// What happened to a server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ServerEventKind {
+    /// It is in this state now.
+    #[non_exhaustive]
+    State {
+        /// The state.
+        state: ServerState,
+        /// Why it is not there, and the remedy where one is known.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error: Option<String>,
+    },
+    /// An attempt has failed, or the server has gone: the next call that needs it
+    /// starts it anew, but not before this wait is over.
+    #[non_exhaustive]
+    Retry {
+        /// Failures in a row, this one among them.
+        failures: u32,
+        /// The wait, from now on.
+        #[serde(rename = "wait_ms", serialize_with = "millis")]
+        wait: Duration,
+    },
+    /// It had gone, or was restarted, and is about to be ready again.
+    #[non_exhaustive]
+    Respawn {
+        /// Times that this has happened, this one among them.
+        restarts: u32,
+    },
+    /// Its tools, resources or prompts were read, and stand in the hub's catalog.
+    Listed,
+}
+
+/// The states of all servers of a hub, and those who listen.
+pub(crate) struct States {
+    known: Mutex<BTreeMap<String, ServerEventKind>>,
+    sender: broadcast::Sender<ServerEvent>,
+}
+
+impl Default for States {
+    fn default() -> Self {
+        States { known: Mutex::default(), sender: broadcast::Sender::new(WAITING) }
+    }
+}
+
+impl States {
+    /// Tells a server's state, if it is another one than before.
+    pub(super) fn state(&self, server: &str, state: ServerState, error: Option<String>) {
+        let kind = ServerEventKind::State { state, error };
+        let mut known = self.known();
+        if known.insert(server.to_owned(), kind.clone()).as_ref() != Some(&kind) {
+            self.send(server, kind);
+        }
+    }
+
+    /// Tells anything else.
+    pub(super) fn tell(&self, server: &str, kind: ServerEventKind) {
+        // The lock keeps the order, for those who begin to listen now.
+        let _known = self.known();
+        self.send(server, kind);
+    }
+
+    /// The state of each server, then every event from now on.
+    pub(crate) fn stream(&self) -> BoxStream<'static, ServerEvent> {
+        let known = self.known();
+        let now = known.iter().map(|(server, kind)| ServerEvent { server: server.clone(), kind: kind.clone() });
+        let (now, receiver) = (now.collect::<VecDeque<_>>(), self.sender.subscribe());
+        drop(known);
+        unfold((now, receiver), |(mut now, mut receiver)| async move {
+            if let Some(event) = now.pop_front() {
+                return Some((event, (now, receiver)));
+            }
+            loop {
+                match receiver.recv().await {
+                    Ok(event) => return Some((event, (now, receiver))),
+                    Err(RecvError::Lagged(_)) => {}
+                    Err(RecvError::Closed) => return None,
+                }
+            }
+        })
+        .boxed()
+    }
+
+    fn send(&self, server: &str, kind: ServerEventKind) {
+        // An `Err` says that nobody listens.
+        let _ = self.sender.send(ServerEvent { server: server.to_owned(), kind });
+    }
+
+    fn known(&self) -> MutexGuard<'_, BTreeMap<String, ServerEventKind>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn who_listens_late_hears_the_states_first_and_then_what_happens_until_the_hub_is_gone() {
+        let states = States::default();
+        states.state("a", ServerState::Idle, None);
+        states.state("a", ServerState::Connecting, None);
+        let mut events = states.stream();
+        states.state("a", ServerState::Connecting, None);
+        states.tell("a", ServerEventKind::Retry { failures: 1, wait: Duration::from_millis(500) });
+        drop(states);
+        let mut heard = Vec::new();
+        while let Some(event) = events.next().await {
+            heard.push(serde_json::to_string(&event).unwrap());
+        }
+        assert_eq!(
+            heard,
+            [
+                r#"{"server":"a","event":"state","state":"connecting"}"#,
+                r#"{"server":"a","event":"retry","failures":1,"wait_ms":500}"#,
+            ]
+        );
+    }
+}

@@ -1,0 +1,321 @@
+//! A text of a server to messages, or to what is wrong with them.
+//!
+//! A result is not read here: it goes on as the JSON text that came. So a number that
+//! nobody can hold, or a lone surrogate, is the matter of whoever waits for that result,
+//! and no message is lost over it.
+
+use std::collections::VecDeque;
+
+use rmcp::RoleClient;
+use rmcp::model::{CustomResult, ErrorCode, ErrorData, JsonRpcMessage, JsonRpcVersion2_0, RequestId, ServerResult};
+use rmcp::service::RxJsonRpcMessage;
+use serde::de::{Deserializer, Error};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::scan::{self, Huge, JsonParts, one_line};
+
+/// Code of the errors that stand for answers that cannot be read. No server can send
+/// it by the rules of JSON-RPC, which reserves nothing above zero.
+pub(crate) const UNREADABLE: ErrorCode = ErrorCode(i32::MAX);
+
+/// What a server wrote.
+#[derive(Debug)]
+pub(crate) enum Heard {
+    /// A message.
+    Message(Box<RxJsonRpcMessage<RoleClient>>),
+    /// An error for no request: a message, and what it says.
+    Complaint(Box<RxJsonRpcMessage<RoleClient>>, String),
+    /// A request that makes no sense, to be refused.
+    Senseless(RequestId),
+    /// Something that nobody can use; the text says what.
+    Noise(String),
+}
+
+/// An answer with a result. It is kept as the text that came: rmcp would try it as each
+/// kind of result that there is, which costs more than all else in a call, and would
+/// lose what it does not know.
+#[derive(serde::Deserialize)]
+struct RawAnswer<'t> {
+    #[serde(rename = "jsonrpc")]
+    _version: JsonRpcVersion2_0,
+    id: RequestId,
+    #[serde(borrow)]
+    result: &'t RawValue,
+    #[serde(default, rename = "method", deserialize_with = "not_here")]
+    _method: (),
+    #[serde(default, rename = "error", deserialize_with = "not_here")]
+    _error: (),
+}
+
+/// Ends the reading at once where a field stands that an answer has not.
+fn not_here<'de, D: Deserializer<'de>>(_: D) -> Result<(), D::Error> {
+    Err(D::Error::custom("not an answer with a result"))
+}
+
+/// JSON that is begun and not finished: more may follow.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Unfinished;
+
+/// Reads all messages of a text: one, a batch of them, or several behind each other.
+pub(crate) fn read(text: &str, heard: &mut VecDeque<Heard>) -> Result<(), Unfinished> {
+    let before = heard.len();
+    let mut rest = text.trim_ascii();
+    loop {
+        if let Some(message) = strictly(rest) {
+            heard.push_back(message);
+            return Ok(());
+        }
+        match scan::parts(rest) {
+            None => heard.push_back(noise(rest)),
+            Some(parts) if !parts.closed && heard.len() == before => return Err(Unfinished),
+            Some(parts) if !parts.closed => {
+                if !broken_off(rest, heard) {
+                    heard.push_back(noise(rest));
+                }
+            }
+            Some(parts) if parts.is_array => {
+                batch(&parts, heard);
+                if heard.len() == before {
+                    heard.push_back(noise(rest));
+                }
+            }
+            Some(parts) => {
+                // What stands behind it may be all that was wrong with it.
+                let behind = (!parts.rest.is_empty()).then(|| strictly(parts.text)).flatten();
+                heard.push_back(behind.unwrap_or_else(|| leniently(parts.text, &parts)));
+                if parts.rest.starts_with('{') {
+                    rest = parts.rest;
+                    continue;
+                }
+            }
+        }
+        return Ok(());
+    }
+}
+
+/// Reads a text behind which nothing follows: what is not finished is broken.
+pub(crate) fn read_whole(text: &str, heard: &mut VecDeque<Heard>) {
+    if read(text, heard) == Err(Unfinished) && !broken_off(text, heard) {
+        heard.push_back(noise(text));
+    }
+}
+
+/// Reads what can be read of a text that breaks off: an answer is an error of its
+/// request, a batch holds what is whole in it. `false` where there is nothing.
+pub(crate) fn broken_off(text: &str, heard: &mut VecDeque<Heard>) -> bool {
+    let before = heard.len();
+    match scan::parts(text) {
+        Some(parts) if parts.is_array => batch(&parts, heard),
+        _ => heard.extend(failed(text, || format!("an answer that breaks off: {}", one_line(text)))),
+    }
+    heard.len() > before
+}
+
+/// The beginning of an answer, as an error of its request; `None` where it says no `id`.
+pub(crate) fn failed(text: &str, what: impl FnOnce() -> String) -> Option<Heard> {
+    let parts = scan::parts(text).filter(|parts| !parts.is_array && parts.get("method").is_none())?;
+    Some(unreadable(parts.get("id").and_then(id_of)?, what()))
+}
+
+/// The `id` of an answer of which only the edges are there: where servers write
+/// it, right after `jsonrpc` or at the very end.
+pub(crate) fn id_at_the_edge(head: &[u8], tail: &[u8]) -> Option<RequestId> {
+    let compact = |bytes: &[u8]| String::from_utf8_lossy(bytes).split_whitespace().collect::<String>();
+    let (head, tail) = (compact(head), compact(tail));
+    let first = head.strip_prefix("{\"jsonrpc\":\"2.0\",\"id\":").or_else(|| head.strip_prefix("{\"id\":"));
+    let digits = match first {
+        Some(rest) => rest.split(',').next()?,
+        None => tail.strip_suffix('}')?.trim_end_matches(",\"jsonrpc\":\"2.0\"").rsplit_once("\"id\":")?.1,
+    };
+    digits.trim_matches('"').parse().ok().map(RequestId::Number)
+}
+
+/// A message as it should be.
+fn strictly(text: &str) -> Option<Heard> {
+    if let Ok(RawAnswer { id, result, .. }) = serde_json::from_str(text) {
+        return Some(answer(id, result.get()));
+    }
+    match serde_json::from_str::<RxJsonRpcMessage<RoleClient>>(text) {
+        // A result in a message that is no answer: which of the two it is nobody knows.
+        Ok(JsonRpcMessage::Response(_)) | Err(_) => None,
+        Ok(JsonRpcMessage::Error(error)) if error.id.is_none() => {
+            let what = format!("an error for no request: {}", one_line(&error.error.message));
+            Some(Heard::Complaint(Box::new(JsonRpcMessage::Error(error)), what))
+        }
+        Ok(message) => Some(Heard::Message(Box::new(message))),
+    }
+}
+
+/// The messages of a batch, each on its own.
+fn batch(parts: &JsonParts<'_>, heard: &mut VecDeque<Heard>) {
+    for (_, part) in &parts.all {
+        // A batch in a batch is none, nor is an element that breaks off.
+        if let Some(parts) = scan::parts(part).filter(|parts| !parts.is_array && parts.closed) {
+            heard.push_back(strictly(part).unwrap_or_else(|| leniently(part, &parts)));
+        }
+    }
+}
+
+/// What can be made of an object that is no message as it should be.
+fn leniently(text: &str, parts: &JsonParts<'_>) -> Heard {
+    let mended = scan::mended(text, Huge::Quoted);
+    if let Some(heard) = (mended != text).then(|| strictly(&mended)).flatten() {
+        return heard;
+    }
+    let ids: Vec<_> = parts.all_named("id").filter_map(id_of).collect();
+    let present = |name: &str| parts.get(name).filter(|value| *value != "null");
+    match (parts.get("method").is_some(), ids.as_slice()) {
+        (true, [id, ..]) => Heard::Senseless(id.clone()),
+        (false, [id]) => match (parts.get("result"), present("error")) {
+            (Some(result), None) => answer(id.clone(), result),
+            (_, Some(error)) => refusal(id.clone(), error).unwrap_or_else(|| {
+                unreadable(
+                    id.clone(),
+                    format!("an answer that is no JSON-RPC (its error has no message): {}", one_line(text)),
+                )
+            }),
+            (None, None) => {
+                unreadable(id.clone(), format!("an answer with neither \"result\" nor \"error\": {}", one_line(text)))
+            }
+        },
+        (false, [id, ..]) => unreadable(id.clone(), format!("an answer with several ids: {}", one_line(text))),
+        (_, []) => noise(text),
+    }
+}
+
+fn answer(id: RequestId, result: &str) -> Heard {
+    let result = ServerResult::CustomResult(CustomResult(Value::from(result)));
+    Heard::Message(Box::new(JsonRpcMessage::response(result, id)))
+}
+
+/// An error as it should be but for what is beside its message.
+fn refusal(id: RequestId, error: &str) -> Option<Heard> {
+    let parts = scan::parts(error).filter(|parts| !parts.is_array)?;
+    let message: String = serde_json::from_str(&scan::mended(parts.get("message")?, Huge::Stay)).ok()?;
+    let code = parts.get("code").and_then(|code| serde_json::from_str(code).ok()).map_or(UNREADABLE, ErrorCode);
+    let data = parts.get("data").and_then(|data| serde_json::from_str(&scan::mended(data, Huge::Quoted)).ok());
+    Some(Heard::Message(Box::new(JsonRpcMessage::error(ErrorData::new(code, message, data), Some(id)))))
+}
+
+/// An id as servers write them; some make `1.0` of `1`.
+fn id_of(text: &str) -> Option<RequestId> {
+    let text = scan::mended(text, Huge::Stay);
+    let whole = || {
+        let number = serde_json::from_str::<f64>(&text).ok().filter(|number| number.fract() == 0.0)?;
+        format!("{number:.0}").parse().ok().map(RequestId::Number)
+    };
+    serde_json::from_str(&text).ok().or_else(whole)
+}
+
+/// An error in place of an answer.
+pub(crate) fn unreadable(id: RequestId, what: String) -> Heard {
+    let error = ErrorData::new(UNREADABLE, format!("it sent {what}"), None);
+    Heard::Message(Box::new(JsonRpcMessage::error(error, Some(id))))
+}
+
+pub(crate) fn noise(text: &str) -> Heard {
+    Heard::Noise(format!("{:?}", one_line(text)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is heard in a text: answers as `id: result`, errors as `id! message`.
+    fn heard(text: &str) -> Vec<String> {
+        let mut heard = VecDeque::new();
+        read_whole(text, &mut heard);
+        let told = |heard| match heard {
+            Heard::Message(message) => match *message {
+                JsonRpcMessage::Response(answer) => match answer.result {
+                    ServerResult::CustomResult(CustomResult(Value::String(result))) => {
+                        format!("{}: {result}", answer.id)
+                    }
+                    other => panic!("{other:?}"),
+                },
+                JsonRpcMessage::Error(error) => format!("{}! {}", error.id.unwrap(), error.error.message),
+                other => serde_json::to_string(&other).unwrap(),
+            },
+            Heard::Complaint(_, what) => format!("complaint {what}"),
+            Heard::Senseless(id) => format!("refuse {id}"),
+            Heard::Noise(what) => format!("noise {what}"),
+        };
+        heard.into_iter().map(told).collect()
+    }
+
+    #[test]
+    fn a_result_is_the_text_that_came() {
+        let deep = format!("{}{}", "[".repeat(500), "]".repeat(500));
+        for result in [
+            r#"{"z":18446744073709551615,"isError":"no","content":[{"type":"text","text":"a","own":1.0}],"a":null}"#,
+            r#"{"numbers":[0.1000000000000000055,12345678901234567890123,1E2,1.0,1e400]}"#,
+            r#"{"half":"\ud83d"}"#,
+            "\"text\"",
+            "null",
+            deep.as_str(),
+        ] {
+            for text in [
+                format!(r#"{{"jsonrpc":"2.0","id":7,"result":{result}}}"#),
+                format!(r#" {{"result": {result} ,"trace":[{{"id":8}}],"id":7,"jsonrpc":"2.0"}}"#),
+            ] {
+                assert_eq!(heard(&text), [format!("7: {result}")]);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_more_than_an_answer_is_none() {
+        for more in [r#""error":{"code":1,"message":"m"}"#, r#""method":"ping""#, r#""id":8"#] {
+            let told = heard(&format!(r#"{{"jsonrpc":"2.0","id":7,"result":{{}},{more}}}"#));
+            assert!(told.len() == 1 && !told[0].starts_with("7:"), "{told:?}");
+        }
+    }
+
+    #[test]
+    fn an_answer_is_known_by_its_own_id_whatever_stands_in_it() {
+        let nan = r#"{"jsonrpc":"2.0","result":{"id":1,"a":NaN},"id":2}"#;
+        assert_eq!(heard(nan), [r#"2: {"id":1,"a":NaN}"#]);
+        assert_eq!(heard(r#"{"jsonrpc":"2.0","id":3.0,"result":-Infinity}"#), ["3: -Infinity"]);
+        assert_eq!(heard(r#"{"jsonrpc":"2.0","id":"\ud83d","result":NaN}"#), ["\u{fffd}: NaN"]);
+        assert_eq!(heard(r#"{"id":4,"result":{},"error":null}"#), ["4: {}"], "as JSON-RPC 1.0 has it");
+        let neither = heard(r#"{"jsonrpc":"2.0","id":5,"resulting":{}}"#);
+        assert!(neither[0].starts_with("5! it sent an answer with neither \"result\" nor \"error\": "), "{neither:?}");
+        let half = heard(r#"{"jsonrpc":"2.0","id":6,"result":{"id":1,"content":[{"#);
+        assert!(half[0].starts_with("6! it sent an answer that breaks off"), "{half:?}");
+        assert!(heard(r#"{"jsonrpc":"2.0","result":{"id":1,"a":NaN}}"#)[0].starts_with("noise "), "no id of its own");
+    }
+
+    #[test]
+    fn an_error_is_read_whatever_stands_beside_its_message() {
+        let error = |error: &str| heard(&format!(r#"{{"jsonrpc":"2.0","id":1,"error":{error}}}"#));
+        assert_eq!(error(r#"{"code":-32000,"message":"half \ud83d"}"#), ["1! half \u{fffd}"]);
+        for data in ["NaN", "1e400", &"[".repeat(300).replace('[', "[[]],").replace("[[]],", "[")] {
+            let closing = "]".repeat(data.matches('[').count());
+            assert_eq!(error(&format!(r#"{{"code":-32000,"message":"no","data":{data}{closing}}}"#)), ["1! no"]);
+        }
+        assert!(error("\"no\"")[0].contains("that is no JSON-RPC"));
+        assert!(error("{\"code\":NaN}")[0].contains("that is no JSON-RPC"));
+    }
+
+    #[test]
+    fn each_message_of_a_batch_is_one() {
+        let one = |id: u8| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"n":{id}}}}}"#);
+        let notice = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+        let nan = r#"{"jsonrpc":"2.0","id":9,"result":NaN}"#;
+        let told = heard(&format!("[{}, {nan},\n{}, 5, [{}]]", one(1), one(2), one(3)));
+        assert_eq!(told, [r#"1: {"n":1}"#, "9: NaN", r#"2: {"n":2}"#]);
+        assert_eq!(heard(&format!("{}{nan} {}", one(1), one(2))).len(), 3, "behind each other on one line");
+        for text in ["[]", "[INFO] ready", "[1,2]", "[[[[", &format!("{}1{}", "[".repeat(5000), "]".repeat(5000))] {
+            let told = heard(text);
+            assert!(told.len() == 1 && told[0].starts_with("noise "), "{told:?}");
+        }
+        assert!(heard(notice).len() == 1);
+    }
+
+    #[test]
+    fn a_request_that_cannot_be_read_is_refused() {
+        assert_eq!(heard(r#"{"jsonrpc":"2.0","id":4,"method":"sampling/createMessage","params":NaN}"#), ["refuse 4"]);
+        assert_eq!(heard(r#"{"id":4,"method":"sampling/createMessage","params":3}"#), ["refuse 4"]);
+    }
+}

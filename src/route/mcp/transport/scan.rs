@@ -1,0 +1,409 @@
+//! JSON that need not be right: its parts, and where it cannot be read.
+//!
+//! A reader that demands all of JSON loses a whole message over one wrong number in it.
+//! What is here knows strings and brackets and nothing else, so that one part's fault is
+//! that part's alone. Nothing recurses: depth costs nothing.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+/// Segments of a place that are shown.
+const SHOWN: usize = 8;
+
+/// Parts that are kept; no server lists so much, and one that does must not take all memory.
+const MAX_PARTS: usize = 100_000;
+
+/// A bracket, comma or colon; a string with its quotes; or a word, such as a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Token<'t> {
+    text: &'t str,
+    at: usize,
+}
+
+impl Token<'_> {
+    fn end(&self) -> usize {
+        self.at + self.text.len()
+    }
+
+    fn is_string(&self) -> bool {
+        self.text.starts_with('"')
+    }
+
+    fn is_word(&self) -> bool {
+        !self.text.starts_with(['"', '{', '}', '[', ']', ',', ':'])
+    }
+}
+
+struct Tokens<'t> {
+    text: &'t str,
+    at: usize,
+}
+
+fn tokens(text: &str) -> Tokens<'_> {
+    Tokens { text, at: 0 }
+}
+
+impl<'t> Iterator for Tokens<'t> {
+    type Item = Token<'t>;
+
+    fn next(&mut self) -> Option<Token<'t>> {
+        let rest = self.text.get(self.at..)?;
+        let start = self.at + (rest.len() - rest.trim_ascii_start().len());
+        let rest = self.text.get(start..)?;
+        let length = match rest.bytes().next()? {
+            b'{' | b'}' | b'[' | b']' | b',' | b':' => 1,
+            b'"' => string_length(rest),
+            _ => rest.find(['"', '{', '}', '[', ']', ',', ':', ' ', '\t', '\r', '\n', '\x0c']).unwrap_or(rest.len()),
+        };
+        self.at = start + length;
+        Some(Token { text: &rest[..length], at: start })
+    }
+}
+
+/// To the closing quote, or to the end.
+fn string_length(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let mut at = 1;
+    while let Some(found) = memchr::memchr2(b'"', b'\\', &bytes[at.min(bytes.len())..]) {
+        match bytes[at + found] {
+            b'"' => return at + found + 1,
+            _ => at += found + 2,
+        }
+    }
+    text.len()
+}
+
+/// The direct members of an object, or the elements of an array.
+#[derive(Debug)]
+pub(crate) struct JsonParts<'t> {
+    /// Names with their quotes (none in an array), and values, as they stand there.
+    pub(crate) all: Vec<(&'t str, &'t str)>,
+    pub(crate) is_array: bool,
+    /// Whether its end is there. Where it is not, the last part is missing, or an
+    /// array's may be.
+    pub(crate) closed: bool,
+    /// The whole, without what stands behind it.
+    pub(crate) text: &'t str,
+    /// What stands behind it.
+    pub(crate) rest: &'t str,
+}
+
+impl<'t> JsonParts<'t> {
+    /// The values of all members of this name.
+    pub(crate) fn all_named<'p>(&'p self, name: &'p str) -> impl Iterator<Item = &'t str> + use<'t, 'p> {
+        let is = move |key: &str| key.strip_prefix('"').and_then(|key| key.strip_suffix('"')) == Some(name);
+        self.all.iter().filter(move |(key, _)| is(key)).map(|(_, value)| *value)
+    }
+
+    /// The value of a member.
+    pub(crate) fn get(&self, name: &str) -> Option<&'t str> {
+        self.all_named(name).last()
+    }
+}
+
+/// The parts of an object or an array; `None` for anything else.
+pub(crate) fn parts(text: &str) -> Option<JsonParts<'_>> {
+    let mut tokens = tokens(text);
+    let is_array = match tokens.next()?.text {
+        "{" => false,
+        "[" => true,
+        _ => return None,
+    };
+    let mut parts = JsonParts { all: Vec::new(), is_array, closed: false, text, rest: "" };
+    let (mut depth, mut key) = (1_usize, "");
+    // Where the value stands so far.
+    let mut value: Option<(usize, usize)> = None;
+    for token in tokens {
+        match token.text {
+            "}" | "]" => depth -= 1,
+            "{" | "[" => depth += 1,
+            _ => {}
+        }
+        let ends = depth == 0 || (depth == 1 && token.text == ",");
+        if ends {
+            if let Some((from, to)) = value.take().filter(|_| parts.all.len() < MAX_PARTS) {
+                parts.all.push((std::mem::take(&mut key), &text[from..to]));
+            }
+        } else if depth == 1 && token.text == ":" && !is_array && key.is_empty() {
+            key = value.take().map(|(from, to)| &text[from..to]).unwrap_or_default();
+        } else {
+            value = Some((value.map_or(token.at, |(from, _)| from), token.end()));
+        }
+        if depth == 0 {
+            parts.closed = true;
+            parts.text = &text[..token.end()];
+            parts.rest = text[token.end()..].trim_ascii();
+            break;
+        }
+    }
+    if let Some((from, to)) = value.filter(|_| is_array && depth == 1 && parts.all.len() < MAX_PARTS) {
+        parts.all.push(("", &text[from..to]));
+    }
+    Some(parts)
+}
+
+/// What becomes of numbers that no 64 bits hold, such as `1e400`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Huge {
+    /// They stay, and the text cannot be read.
+    Stay,
+    /// They become strings of their digits.
+    Quoted,
+}
+
+/// The text with U+FFFD for each half of a surrogate pair that stands alone, which
+/// `slice` through an emoji leaves behind in JavaScript.
+pub(crate) fn mended(text: &str, huge: Huge) -> Cow<'_, str> {
+    let mut mended = String::new();
+    let mut copied = 0;
+    for token in tokens(text) {
+        let better = if token.is_string() {
+            without_lone_surrogates(token.text)
+        } else if huge == Huge::Quoted && is_huge(token.text) {
+            Some(format!("\"{}\"", token.text))
+        } else {
+            None
+        };
+        if let Some(better) = better {
+            mended.push_str(&text[copied..token.at]);
+            mended.push_str(&better);
+            copied = token.end();
+        }
+    }
+    match copied {
+        0 => Cow::Borrowed(text),
+        _ => Cow::Owned(mended + &text[copied..]),
+    }
+}
+
+fn without_lone_surrogates(string: &str) -> Option<String> {
+    const ESCAPE: usize = "\\uXXXX".len();
+    let unit = |at: usize| {
+        let digits = string.get(at..at + ESCAPE)?.strip_prefix("\\u")?;
+        u16::from_str_radix(digits, 16).ok()
+    };
+    let mut mended: Option<String> = None;
+    let (mut at, mut copied) = (0, 0);
+    while let Some(found) = memchr::memchr(b'\\', &string.as_bytes()[at..]) {
+        let here = at + found;
+        at = match (unit(here), unit(here + ESCAPE)) {
+            (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => here + 2 * ESCAPE,
+            (Some(0xd800..=0xdfff), _) => {
+                let mended = mended.get_or_insert_default();
+                mended.push_str(&string[copied..here]);
+                mended.push_str("\\ufffd");
+                copied = here + ESCAPE;
+                copied
+            }
+            (Some(_), _) => here + ESCAPE,
+            (None, _) => here + 2,
+        };
+        if at >= string.len() {
+            break;
+        }
+    }
+    mended.map(|mended| mended + &string[copied..])
+}
+
+/// Whether a word is a number as JSON writes them.
+fn is_number(word: &str) -> bool {
+    word.starts_with(|c: char| c == '-' || c.is_ascii_digit())
+        && serde_json::from_str::<serde::de::IgnoredAny>(word).is_ok()
+}
+
+fn is_huge(word: &str) -> bool {
+    is_number(word) && word.parse::<f64>().is_ok_and(f64::is_infinite)
+}
+
+/// JSON as a value, or what in it cannot be read.
+pub(crate) fn value(text: &str, huge: Huge) -> Result<Value, String> {
+    if let Ok(value) = serde_json::from_str(text) {
+        return Ok(value);
+    }
+    let text = mended(text, huge);
+    serde_json::from_str(&text).map_err(|error| match error.to_string() {
+        deep if deep.starts_with("recursion limit") => "it is nested too deeply, more than 127 levels".to_owned(),
+        other => culprit(&text).unwrap_or(other),
+    })
+}
+
+/// The first word that keeps the text from being read, and where: `NaN at a.b[2]`.
+fn culprit(text: &str) -> Option<String> {
+    let mut place = JsonPath::default();
+    for token in tokens(text) {
+        if token.is_word() && !matches!(token.text, "true" | "false" | "null") {
+            let number = is_number(token.text);
+            if !number || is_huge(token.text) {
+                let shown: String = token.text.chars().take(40).collect();
+                let why = if number { "is more than a number can hold" } else { "is no JSON" };
+                return Some(format!("{shown}{} {why}", place.shown()));
+            }
+        }
+        place.step(&token);
+    }
+    None
+}
+
+/// Where a token stands.
+#[derive(Default)]
+struct JsonPath<'t> {
+    /// For each open bracket of those that are shown: whether it is an array's, the number
+    /// of commas in it so far, and the name of the member.
+    open: Vec<(bool, usize, &'t str)>,
+    depth: usize,
+    last: &'t str,
+}
+
+impl<'t> JsonPath<'t> {
+    fn step(&mut self, token: &Token<'t>) {
+        let innermost = if self.depth <= SHOWN { self.open.last_mut() } else { None };
+        match (token.text, innermost) {
+            ("{" | "[", _) => {
+                self.depth += 1;
+                if self.depth <= SHOWN {
+                    self.open.push((token.text == "[", 0, ""));
+                }
+            }
+            ("}" | "]", _) => {
+                if self.depth <= SHOWN {
+                    self.open.pop();
+                }
+                self.depth = self.depth.saturating_sub(1);
+            }
+            (",", Some((_, commas, _))) => *commas += 1,
+            (":", Some((_, _, name))) => *name = self.last,
+            ("," | ":", None) => {}
+            _ => self.last = token.text,
+        }
+    }
+
+    fn shown(&self) -> String {
+        let mut path = String::new();
+        for (is_array, commas, name) in &self.open {
+            match is_array {
+                true => path.push_str(&format!("[{commas}]")),
+                false => {
+                    let dot = if path.is_empty() { "" } else { "." };
+                    let name: String = name.trim_matches('"').chars().take(60).collect();
+                    path.push_str(&format!("{dot}{name}"));
+                }
+            }
+        }
+        let more = if self.depth > SHOWN { "…" } else { "" };
+        if path.is_empty() { path } else { format!(" at {path}{more}") }
+    }
+}
+
+/// The beginning of a server's words, in one line.
+pub(crate) fn one_line(text: &str) -> String {
+    const MAX: usize = 200;
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    words.chars().filter(|c| !c.is_control()).take(MAX).collect()
+}
+
+/// The text without the white space between its tokens; strings that are no names of
+/// letters alone become what `change` makes of them. Numbers keep their digits.
+pub(crate) fn compact(text: &str, change: impl Fn(&str) -> Option<String>) -> String {
+    let mut compact = String::with_capacity(text.len());
+    let mut tokens = tokens(text).peekable();
+    while let Some(token) = tokens.next() {
+        let string = token.is_string().then(|| serde_json::from_str::<String>(token.text).ok()).flatten();
+        let Some(string) = string else {
+            compact.push_str(token.text);
+            continue;
+        };
+        let is_name = tokens.peek().is_some_and(|next| next.text == ":");
+        let is_word = string.bytes().all(|b| b.is_ascii_alphabetic() || b == b'_');
+        let changed = if is_name && is_word { None } else { change(&string) };
+        compact.push_str(&Value::from(changed.unwrap_or(string)).to_string());
+    }
+    compact
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_found_whatever_stands_in_them() {
+        let text = r#" { "a" : {"id": [1, "}"]}, "id":NaN ,"c\"":"x,y" , "d": [ ] } rest "#;
+        let found = parts(text).unwrap();
+        assert_eq!(
+            found.all,
+            [("\"a\"", r#"{"id": [1, "}"]}"#), ("\"id\"", "NaN"), ("\"c\\\"\"", "\"x,y\""), ("\"d\"", "[ ]")]
+        );
+        assert!(found.closed && !found.is_array && found.rest == "rest" && found.get("id") == Some("NaN"));
+        let cut = parts(r#"{"id":5,"result":{"id":6,"text":"unfini"#).unwrap();
+        assert!(!cut.closed && cut.all == [("\"id\"", "5")], "{cut:?}");
+        let list = parts("[1, {\"a\":[2,3]},\n-Infinity]").unwrap();
+        assert_eq!(list.all.iter().map(|(_, part)| *part).collect::<Vec<_>>(), ["1", "{\"a\":[2,3]}", "-Infinity"]);
+        let cut = parts("[{\"a\":1},{\"b\":2}").unwrap();
+        assert!(!cut.closed && cut.all.len() == 2, "an element that is there counts: {cut:?}");
+        assert!(parts("").is_none() && parts("x{}").is_none() && parts("[").is_some_and(|parts| !parts.closed));
+        // Depth costs no stack.
+        assert!(parts(&"[".repeat(1_000_000)).is_some_and(|parts| parts.all.is_empty()));
+    }
+
+    #[test]
+    fn lone_surrogates_are_replaced_and_pairs_stay() {
+        for (text, expected) in [
+            (r#""a\ud83d""#, r#""a\ufffd""#),
+            (r#""\uDE00b""#, r#""\ufffdb""#),
+            (r#""\ud83d\ud83d\ude00\ude00""#, r#""\ufffd\ud83d\ude00\ufffd""#),
+            (r#"{"\ud83d":"\ud83dx","k":1}"#, r#"{"\ufffd":"\ufffdx","k":1}"#),
+            (r#""\\ud83d \ud83d\ude00 \u00e9""#, r#""\\ud83d \ud83d\ude00 \u00e9""#),
+            (r#""\ud83"#, r#""\ud83"#),
+            ("\"\\", "\"\\"),
+        ] {
+            assert_eq!(mended(text, Huge::Stay), expected);
+        }
+    }
+
+    #[test]
+    fn numbers_that_are_too_large_are_quoted_where_that_is_wanted() {
+        let text = r#"{"a":[1e400,-1E999,1e308,123456789012345678901234567890,"1e400"]}"#;
+        assert_eq!(mended(text, Huge::Stay), text);
+        let quoted = r#"{"a":["1e400","-1E999",1e308,123456789012345678901234567890,"1e400"]}"#;
+        assert_eq!(mended(text, Huge::Quoted), quoted);
+    }
+
+    #[test]
+    fn a_culprit_is_named_with_its_place() {
+        for (text, expected) in [
+            (r#"{"a":{"b":[1,{"c":2},NaN]}}"#, "NaN at a.b[2] is no JSON"),
+            (r#"[{"x":"NaN"},-Infinity]"#, "-Infinity at [1] is no JSON"),
+            (r#"{"a":1,"price":1e400}"#, "1e400 at price is more than a number can hold"),
+            ("undefined", "undefined is no JSON"),
+        ] {
+            assert_eq!(culprit(text).as_deref(), Some(expected));
+        }
+        assert_eq!(culprit(r#"{"a":[true,null,-1.5e3]}"#), None);
+        let deep = format!("{}NaN", r#"{"a":"#.repeat(1000));
+        assert_eq!(culprit(&deep).unwrap(), "NaN at a.a.a.a.a.a.a.a… is no JSON");
+    }
+
+    #[test]
+    fn a_compact_text_keeps_its_digits() {
+        let text =
+            "{ \"a\" : [ 0.1000000000000000055, 12345678901234567890123,\n 1E2, 1.0 ], \"b c\": \"\\u00e9\\/\" }";
+        let compacted = r#"{"a":[0.1000000000000000055,12345678901234567890123,1E2,1.0],"b c":"é/"}"#;
+        assert_eq!(compact(text, |_| None), compacted);
+        let hide = |text: &str| text.contains('é').then(|| "x".to_owned());
+        assert_eq!(compact(text, hide), compacted.replace("é/", "x"));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn nothing_panics_and_what_is_json_stays_so(text in r#"([{}\[\],:" \\]|\\u[dD][89cC][0-9]{2}|-?1e?[0-9]{0,3}|NaN|null|é|"[a-z]*"){0,40}"#) {
+            let mended = mended(&text, Huge::Quoted);
+            let value = serde_json::from_str::<serde_json::Value>(&mended).ok();
+            let compacted = compact(&mended, |_| None);
+            let again = serde_json::from_str::<serde_json::Value>(&compacted).ok();
+            proptest::prop_assert!(value.is_none() || again == value, "{} {}", mended, compacted);
+            let found = parts(&text);
+            proptest::prop_assert!(found.is_none_or(|parts| text.starts_with(parts.text) && text.trim_ascii_end().ends_with(parts.rest)));
+            let _ = culprit(&text);
+        }
+    }
+}

@@ -1,0 +1,388 @@
+//! A child process as rmcp's transport: its environment, its group, its end.
+
+use std::ffi::{OsStr, OsString};
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use process_wrap::tokio::{ChildWrapper, CommandWrap};
+use rmcp::RoleClient;
+use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use tokio::io::AsyncReadExt;
+use tokio::process::{ChildStderr, Command};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+#[cfg(windows)]
+use super::lookup;
+use super::orphans::{self, EndSignal, Mark};
+use super::pipe::{Noise, Pipe};
+use super::program::Program;
+#[cfg(unix)]
+use super::watcher::Watcher;
+
+/// Bytes of a server's standard error that are kept for messages: the last ones.
+pub const STDERR_TAIL: usize = 4 * 1024;
+
+/// Wait for the child to end after its standard input was closed, and again after TERM.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// Wait for the rest of a group after its leader has ended and TERM was sent.
+const GROUP_GRACE: Duration = Duration::from_millis(200);
+
+/// Wait between two looks at what was killed.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// Wait for the last of standard error, and for the exit status, of a server that has gone.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+
+/// Variables that every server gets, as the MCP SDKs have it; `LC_*` too.
+const INHERITED: &[&str] = &[
+    "HOME",
+    "LANG",
+    "LOGNAME",
+    "PATH",
+    "SHELL",
+    "TERM",
+    "TMPDIR",
+    "TZ",
+    "USER",
+    // Windows
+    "APPDATA",
+    "COMSPEC",
+    "HOMEDRIVE",
+    "HOMEPATH",
+    "LOCALAPPDATA",
+    "PATHEXT",
+    "PROCESSOR_ARCHITECTURE",
+    "PROGRAMFILES",
+    "SYSTEMDRIVE",
+    "SYSTEMROOT",
+    "TEMP",
+    "TMP",
+    "USERNAME",
+    "USERPROFILE",
+    "WINDIR",
+];
+
+/// What is known of a child, also after its transport was handed on.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ChildState {
+    tail: Arc<Mutex<Vec<u8>>>,
+    exit: Arc<Mutex<Option<String>>>,
+    noise: Noise,
+    /// Cancelled when standard error has ended.
+    stderr_ended: CancellationToken,
+    /// Cancelled when the child's standard output has ended: no answer will come.
+    pub(crate) gone: CancellationToken,
+}
+
+impl ChildState {
+    /// How often standard output held what is no MCP, so far.
+    pub(crate) fn noise(&self) -> usize {
+        self.noise.count()
+    }
+
+    /// What it was, if it came more than so many times.
+    pub(crate) fn noise_after(&self, before: usize) -> Option<String> {
+        self.noise.after(before)
+    }
+
+    /// How the child ended and the last it wrote to standard error.
+    pub(crate) async fn last_words(&self) -> String {
+        // A grandchild may hold standard error open, so this wait is bounded.
+        let _ = tokio::time::timeout(LAST_WORDS, self.stderr_ended.cancelled()).await;
+        let exit = self.exit.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let tail = self.tail.lock().unwrap_or_else(PoisonError::into_inner);
+        let tail = String::from_utf8_lossy(&tail);
+        let tail: String = tail.trim().chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect();
+        let exit = exit.map(|status| format!(" ({status})")).unwrap_or_default();
+        let noise = self.noise_after(0).map(|noise| format!("; {noise}")).unwrap_or_default();
+        match tail.is_empty() {
+            true => format!("{exit}{noise}"),
+            false => format!("{exit}{noise}; the end of its stderr:\n  {}", tail.replace('\n', "\n  ")),
+        }
+    }
+}
+
+/// Whether a variable of this process is handed to servers.
+fn is_inherited(name: &OsStr, value: &OsStr) -> bool {
+    let Some(name) = name.to_str() else { return false };
+    let name = if cfg!(windows) { name.to_uppercase() } else { name.to_owned() };
+    // A value that begins so is a function exported by an old shell.
+    let is_function = value.as_encoded_bytes().starts_with(b"()");
+    (INHERITED.contains(&name.as_str()) || name.starts_with("LC_")) && !is_function
+}
+
+/// Starts a program with the allowed part of `environment` and its own `env`.
+pub(crate) fn spawn(
+    program: Program<'_>,
+    environment: &[(OsString, OsString)],
+) -> Result<(StdioTransport, ChildState), String> {
+    let Program { command, args, env, cwd } = program;
+    #[cfg(windows)]
+    let file = lookup::program_file(program, environment, |file| std::path::Path::new(file).is_file());
+    #[cfg(not(windows))]
+    let file = command;
+    let mut process = Command::new(file);
+    process.args(args).env_clear();
+    process.envs(environment.iter().filter(|(name, value)| is_inherited(name, value)).map(|(n, v)| (n, v)));
+    let mark = Mark::new();
+    process.envs(env).env(orphans::VARIABLE, mark.value());
+    process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    if let Some(cwd) = cwd {
+        if !std::path::Path::new(cwd).is_dir() {
+            return Err(format!("its \"cwd\" {cwd:?} is not a directory"));
+        }
+        process.current_dir(cwd);
+    }
+    // Before the server, so that at no time it runs unwatched.
+    #[cfg(unix)]
+    let mut watcher = Watcher::start(&mark.variable());
+    let mut wrapped = CommandWrap::from(process);
+    #[cfg(unix)]
+    wrapped.wrap(process_wrap::tokio::ProcessGroup::leader());
+    // With both the whole job ends even when this program is killed.
+    #[cfg(windows)]
+    wrapped.wrap(process_wrap::tokio::KillOnDrop).wrap(process_wrap::tokio::JobObject);
+    let spawned = wrapped.spawn();
+    #[cfg(unix)]
+    if let Some(watcher) = &mut watcher {
+        match spawned.as_ref().ok().and_then(|child| child.id()) {
+            Some(group) => watcher.watch(group),
+            None => watcher.dismiss(),
+        }
+    }
+    let mut child = spawned.map_err(|e| spawn_error(command, &e))?;
+    let state = ChildState::default();
+    let inner = child.inner_mut();
+    let pipes = (inner.stdin().take(), inner.stdout().take(), inner.stderr().take());
+    let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
+        return Err("its pipes could not be opened".to_owned());
+    };
+    tokio::spawn(drain(stderr, state.clone()));
+    let pipe = Pipe::new(stdin, stdout, state.noise.clone());
+    let transport = StdioTransport {
+        pipe,
+        child,
+        mark,
+        #[cfg(unix)]
+        watcher,
+        state: state.clone(),
+        exited: None,
+        closed: false,
+    };
+    Ok((transport, state))
+}
+
+fn spawn_error(command: &str, error: &std::io::Error) -> String {
+    use std::io::ErrorKind;
+    match error.kind() {
+        ErrorKind::NotFound if command.starts_with('~') => {
+            format!("cannot start {command:?}: `~` is not expanded: write ${{HOME}}")
+        }
+        // A path may have spaces; before a flag there is a program.
+        ErrorKind::NotFound if command.contains(" -") || command.contains(' ') && !command.contains(['/', '\\']) => {
+            let mut words = command.split_whitespace();
+            let program = words.next().unwrap_or_default();
+            let args = words.map(|word| format!("{word:?}")).collect::<Vec<_>>().join(", ");
+            format!(
+                "cannot start {command:?}: not found: put its arguments into \"args\", as in \"command\": {program:?}, \
+                 \"args\": [{args}]"
+            )
+        }
+        ErrorKind::NotFound if command.contains(['/', '\\']) => {
+            format!("cannot start {command:?}: there is no such file: check \"command\"")
+        }
+        ErrorKind::NotFound => {
+            format!("cannot start {command:?}: not found in PATH: install it, or write its full path as \"command\"")
+        }
+        // The standard library's word for what `cmd.exe` cannot be given safely.
+        ErrorKind::InvalidInput if cfg!(windows) => {
+            format!("cannot start {command:?}: {error}: start the program behind the batch file, such as \"node\"")
+        }
+        ErrorKind::PermissionDenied => format!("cannot start {command:?}: it is not an executable file"),
+        _ => format!("cannot start {command:?}: {error}"),
+    }
+}
+
+/// Reads standard error to its end, so that a talkative server never blocks, and keeps the last of it.
+async fn drain(mut stderr: ChildStderr, state: ChildState) {
+    let _ended = state.stderr_ended.clone().drop_guard();
+    let mut chunk = vec![0; STDERR_TAIL];
+    while let Ok(read @ 1..) = stderr.read(&mut chunk).await {
+        let mut tail = state.tail.lock().unwrap_or_else(PoisonError::into_inner);
+        tail.extend_from_slice(&chunk[..read]);
+        let excess = tail.len().saturating_sub(STDERR_TAIL);
+        tail.drain(..excess);
+    }
+}
+
+/// A child process as rmcp's transport.
+pub(crate) struct StdioTransport {
+    pipe: Pipe,
+    child: Box<dyn ChildWrapper>,
+    mark: Mark,
+    #[cfg(unix)]
+    watcher: Option<Watcher>,
+    state: ChildState,
+    /// When the leader was seen to have ended.
+    exited: Option<Instant>,
+    closed: bool,
+}
+
+/// What is waited for. A job object would wait for all that the leader has started.
+fn leader(child: &mut Box<dyn ChildWrapper>) -> &mut dyn ChildWrapper {
+    match cfg!(windows) {
+        true => child.inner_mut(),
+        false => &mut **child,
+    }
+}
+
+impl StdioTransport {
+    /// Waits for the leader and notes how it ended; `false` if it still runs after `limit`.
+    async fn ended_within(&mut self, limit: Duration) -> bool {
+        match tokio::time::timeout(limit, leader(&mut self.child).wait()).await {
+            Ok(Ok(status)) => {
+                *self.state.exit.lock().unwrap_or_else(PoisonError::into_inner) = Some(status.to_string());
+                true
+            }
+            Ok(Err(_)) => true,
+            Err(_) => false,
+        }
+    }
+
+    /// Whether the child has read nothing of what it was sent: it is still being started.
+    /// `false` also where that is not known (other systems than Linux).
+    pub(crate) fn is_unread(&self) -> bool {
+        self.pipe.is_unread()
+    }
+
+    /// Asks the whole group to end, and those that have left it; `false` if nobody
+    /// is left to ask.
+    fn terminate(&self) -> bool {
+        #[cfg(unix)]
+        let group = {
+            const SIGTERM: i32 = 15;
+            self.child.signal(SIGTERM).is_ok()
+        };
+        #[cfg(not(unix))]
+        let group = true;
+        self.mark.signal(EndSignal::Term) || group
+    }
+
+    async fn end(&mut self) {
+        if self.closed {
+            return;
+        }
+        // A writer that is stuck on a full pipe holds the lock, so this wait is bounded.
+        let _ = tokio::time::timeout(GRACE, self.pipe.close()).await;
+        let ended = self.ended_within(GRACE).await;
+        let others = self.terminate();
+        if !ended && cfg!(unix) {
+            self.ended_within(GRACE).await;
+        } else if ended && others {
+            tokio::time::sleep(GROUP_GRACE).await;
+        }
+        self.kill();
+        self.ended_within(GRACE).await;
+        // The others are nobody's children any more: only looking tells that they are gone.
+        let patience = Instant::now() + GRACE;
+        while self.mark.lives() && Instant::now() < patience {
+            tokio::time::sleep(LOOK).await;
+        }
+        self.closed = true;
+        #[cfg(unix)]
+        if let Some(watcher) = &mut self.watcher {
+            watcher.dismiss();
+            let _ = tokio::time::timeout(GRACE, watcher.gone()).await;
+        }
+    }
+
+    fn kill(&mut self) {
+        // Nobody left to kill is the usual case and no error.
+        let _ = self.child.start_kill();
+        self.mark.signal(EndSignal::Kill);
+    }
+}
+
+impl Transport<RoleClient> for StdioTransport {
+    type Error = std::io::Error;
+
+    fn send(
+        &mut self,
+        item: TxJsonRpcMessage<RoleClient>,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        self.pipe.send(item)
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
+        let message = loop {
+            if let Some(at) = self.exited {
+                break tokio::time::timeout_at(at + LAST_WORDS, self.pipe.receive()).await.ok().flatten();
+            }
+            tokio::select! {
+                biased;
+                message = self.pipe.receive() => break message,
+                // What it started may hold its output open: the end of the leader counts too.
+                _ = leader(&mut self.child).wait() => self.exited = Some(Instant::now()),
+            }
+        };
+        if message.is_none() {
+            self.ended_within(LAST_WORDS).await;
+            self.state.gone.cancel();
+        }
+        message
+    }
+
+    async fn close(&mut self) -> Result<(), Self::Error> {
+        self.end().await;
+        self.state.gone.cancel();
+        Ok(())
+    }
+}
+
+impl Drop for StdioTransport {
+    fn drop(&mut self) {
+        self.state.gone.cancel();
+        if !self.closed {
+            self.kill();
+            #[cfg(unix)]
+            if let Some(watcher) = &mut self.watcher {
+                watcher.dismiss();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    #[test]
+    fn only_allowed_variables_reach_a_server() {
+        let inherited = |name: &str, value: &str| is_inherited(OsStr::new(name), OsStr::new(value));
+        for name in ["PATH", "HOME", "LC_ALL", "LANG"] {
+            assert!(inherited(name, "x"), "{name}");
+        }
+        for name in ["OPENAI_API_KEY", "LD_PRELOAD", "AWS_SECRET_ACCESS_KEY", "PATHS", ""] {
+            assert!(!inherited(name, "x"), "{name}");
+        }
+        assert!(!inherited("TERM", "() { :; }; echo"));
+    }
+
+    #[tokio::test]
+    async fn a_missing_program_names_the_remedy() {
+        let error = |command| {
+            let program = Program { command, args: &[], env: &BTreeMap::new(), cwd: None };
+            spawn(program, &[]).err().unwrap()
+        };
+        assert!(error("no-such-program-here").contains("not found in PATH"));
+        assert!(error("/no/such/program").contains("no such file"));
+        assert!(error("npx -y thing").contains("\"args\""));
+        assert!(error("~/bin/server").contains("${HOME}"));
+    }
+}

@@ -1,0 +1,123 @@
+//! An answer over HTTP: as a stream, or whole.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::body::{Body, Bytes};
+use axum::http::{HeaderName, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use futures::{StreamExt, stream};
+
+use super::drive::{Driver, Next};
+use super::fault::Fault;
+use super::out::{Collected, Out, Part};
+use super::shape::{Shape, Writer};
+use super::shared::Shared;
+
+/// The header that tells how many requests to the endpoint an answer took, as far as that
+/// is known when the answer begins.
+pub const ROUNDS_HEADER: &str = "x-toolgraft-rounds";
+
+/// An answer that goes on, and is counted.
+pub(super) struct Running {
+    shared: Arc<Shared>,
+    driver: Driver,
+    calls: u64,
+    failed: bool,
+}
+
+impl Running {
+    pub(super) fn new(shared: Arc<Shared>, driver: Driver) -> Self {
+        shared.metrics.began();
+        Running { shared, driver, calls: 0, failed: false }
+    }
+
+    async fn next(&mut self) -> Option<Next> {
+        let next = self.driver.next().await;
+        if let Some((ids, messages)) = self.driver.take_kept() {
+            self.shared.kept.keep(ids, messages, Instant::now());
+        }
+        match &next {
+            Some(Next::Out(Out::Call(_) | Out::Part(Part::End))) => self.calls += 1,
+            Some(Next::Out(Out::Failed(_))) => self.failed = true,
+            _ => {}
+        }
+        next
+    }
+
+    /// Answers whole.
+    ///
+    /// # Errors
+    /// The answer failed.
+    pub(super) async fn whole(mut self, mut writer: Box<dyn Writer>) -> Result<Response, Fault> {
+        let mut all = Collected::default();
+        while let Some(next) = self.next().await {
+            if let Next::Out(out) = next {
+                all.push(out)?;
+            }
+        }
+        let body = writer.whole(all).to_string();
+        let response = (StatusCode::OK, [(header::CONTENT_TYPE, "application/json")], body).into_response();
+        Ok(with_rounds(response, self.driver.rounds()))
+    }
+
+    /// Answers with a stream of events.
+    ///
+    /// # Errors
+    /// The answer failed before anything of it was sent: it then has a status of its own.
+    pub(super) async fn streamed(
+        mut self,
+        shape: &'static dyn Shape,
+        mut writer: Box<dyn Writer>,
+    ) -> Result<Response, Fault> {
+        let mut first = String::new();
+        let keep_alive = self.shared.config.keep_alive;
+        let mut waited = false;
+        while first.is_empty() {
+            let next = match tokio::time::timeout(keep_alive, self.next()).await {
+                Ok(next) => next,
+                Err(_) => {
+                    waited = true;
+                    None
+                }
+            };
+            match next {
+                Some(Next::Out(Out::Failed(fault))) => return Err(fault),
+                Some(Next::Out(out)) => writer.write(out, &mut first),
+                Some(Next::Busy) => first.push_str(shape.busy()),
+                // The endpoint took the request: it is worth the wait.
+                None if waited && self.driver.has_begun() => first.push_str(shape.busy()),
+                None if waited => waited = false,
+                None => break,
+            }
+        }
+        let rounds = self.driver.rounds();
+        let rest = stream::unfold((self, writer), move |(mut running, mut writer)| async move {
+            let mut text = String::new();
+            while text.is_empty() {
+                match tokio::time::timeout(keep_alive, running.next()).await {
+                    Err(_) | Ok(Some(Next::Busy)) => text.push_str(shape.busy()),
+                    Ok(Some(Next::Out(out))) => writer.write(out, &mut text),
+                    Ok(None) => return None,
+                }
+            }
+            Some((Ok::<_, Infallible>(Bytes::from(text)), (running, writer)))
+        });
+        let first = stream::once(async move { Ok::<_, Infallible>(Bytes::from(first)) });
+        let body = Body::from_stream(first.chain(rest));
+        let headers = [(header::CONTENT_TYPE, "text/event-stream"), (header::CACHE_CONTROL, "no-cache")];
+        Ok(with_rounds((StatusCode::OK, headers, body).into_response(), rounds))
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.shared.metrics.ended(self.driver.rounds(), self.calls, self.failed);
+    }
+}
+
+fn with_rounds(mut response: Response, rounds: u32) -> Response {
+    response.headers_mut().insert(HeaderName::from_static(ROUNDS_HEADER), rounds.into());
+    response
+}

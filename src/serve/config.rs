@@ -1,0 +1,272 @@
+//! What a server is told before it runs.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::OpenAi;
+use crate::constrain::Constrain;
+use crate::dialect::{Dialect, Profile};
+use crate::model::{ClientError, IDLE_TIMEOUT};
+use crate::prompt::Options;
+use crate::route::Toolbox;
+use crate::tools::{DefaultDecision, Policy};
+use crate::turn::{MAX_CORRECTIONS, MAX_ROUNDS};
+
+/// Largest body of a request, unless configured otherwise.
+pub const MAX_BODY: usize = 32 << 20;
+
+/// Longest silence of a client within its request, head or body, unless configured otherwise.
+pub const READ_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Time between two comments that keep a silent stream open.
+pub const KEEP_ALIVE: Duration = Duration::from_secs(10);
+
+/// Time that answers have to end once the server is told to.
+pub const DRAIN: Duration = Duration::from_secs(30);
+
+/// A proxy for an endpoint with TLS.
+#[derive(Clone)]
+pub(super) struct HttpsProxy {
+    pub(super) url: String,
+    /// Hosts that are reached without it, as `NO_PROXY` has them.
+    pub(super) except: String,
+}
+
+/// How a server stands in front of its endpoint. Cheap to clone.
+#[derive(Clone)]
+pub struct Config {
+    pub(super) base_url: String,
+    pub(super) model: Option<String>,
+    pub(super) profile: Option<&'static Profile>,
+    pub(super) dialect: Option<Dialect>,
+    pub(super) prompt: Options,
+    pub(super) constrain: Constrain,
+    pub(super) client_key: Option<String>,
+    pub(super) upstream_key: Option<String>,
+    pub(super) hands_on_key: bool,
+    pub(super) https_proxy: Option<HttpsProxy>,
+    pub(super) hosts: Vec<String>,
+    pub(super) toolbox: Option<Arc<dyn Toolbox>>,
+    pub(super) toolbox_always: bool,
+    pub(super) shows_results: bool,
+    pub(super) policy: Policy,
+    pub(super) hold_bytes: Option<usize>,
+    pub(super) max_rounds: u32,
+    pub(super) max_corrections: u32,
+    pub(super) max_body: usize,
+    pub(super) read_timeout: Duration,
+    pub(super) idle_timeout: Duration,
+    pub(super) keep_alive: Duration,
+    pub(super) drain: Duration,
+}
+
+impl Config {
+    /// A server in front of the endpoint at `base_url`, such as
+    /// `http://localhost:11434/v1`, with all defaults.
+    ///
+    /// # Errors
+    /// The URL is none of HTTP.
+    pub fn new(base_url: impl Into<String>) -> Result<Self, ClientError> {
+        let base_url = base_url.into();
+        OpenAi::new(base_url.clone(), "")?;
+        Ok(Config {
+            base_url,
+            model: None,
+            profile: None,
+            dialect: None,
+            prompt: Options::default(),
+            constrain: Constrain::Auto,
+            client_key: None,
+            upstream_key: None,
+            hands_on_key: true,
+            https_proxy: None,
+            hosts: Vec::new(),
+            toolbox: None,
+            toolbox_always: false,
+            shows_results: false,
+            policy: Policy::new(DefaultDecision::Deny),
+            hold_bytes: None,
+            max_rounds: MAX_ROUNDS,
+            max_corrections: MAX_CORRECTIONS,
+            max_body: MAX_BODY,
+            read_timeout: READ_TIMEOUT,
+            idle_timeout: IDLE_TIMEOUT,
+            keep_alive: KEEP_ALIVE,
+            drain: DRAIN,
+        })
+    }
+
+    /// Sets the model that answers, whatever model a client names.
+    #[must_use]
+    pub fn with_model(mut self, model: impl Into<String>) -> Self {
+        self.model = Some(model.into());
+        self
+    }
+
+    /// Sets the profile of every model. Without one it is the one for the model's name.
+    #[must_use]
+    pub fn with_profile(mut self, profile: &'static Profile) -> Self {
+        self.profile = Some(profile);
+        self
+    }
+
+    /// Sets the call syntax that is taught, whatever the profile says.
+    #[must_use]
+    pub fn with_dialect(mut self, dialect: Dialect) -> Self {
+        self.dialect = Some(dialect);
+        self
+    }
+
+    /// Sets how tools are listed in the prompt. Dialect and language are the profile's.
+    #[must_use]
+    pub fn with_prompt(mut self, options: Options) -> Self {
+        self.prompt = options;
+        self
+    }
+
+    /// Sets whether the endpoint is asked to hold answers to a structure where one is due: a
+    /// call that is required, an answer after a schema, the round that corrects either.
+    /// Default [`Constrain::Auto`]: in the form that it takes, and where it takes none the same
+    /// request goes out without. What comes is checked here in any case.
+    #[must_use]
+    pub fn with_constrain(mut self, constrain: Constrain) -> Self {
+        self.constrain = constrain;
+        self
+    }
+
+    /// Sets the key that clients must show. It is then never sent to the endpoint.
+    #[must_use]
+    pub fn with_api_key(mut self, key: impl Into<String>) -> Self {
+        self.client_key = Some(key.into());
+        self
+    }
+
+    /// Sets the key that the endpoint gets, instead of any of a client's.
+    #[must_use]
+    pub fn with_upstream_key(mut self, key: impl Into<String>) -> Self {
+        self.upstream_key = Some(key.into());
+        self
+    }
+
+    /// Keeps the clients' keys from the endpoint: for one that nobody named, such as one
+    /// that was found by its port.
+    #[must_use]
+    pub fn without_client_keys(mut self) -> Self {
+        self.hands_on_key = false;
+        self
+    }
+
+    /// Sets a proxy for an endpoint whose URL begins with `https`; `except` lists hosts that
+    /// are reached without it, as `NO_PROXY` does. Any other endpoint is reached directly, and
+    /// no proxy is taken from the environment.
+    #[must_use]
+    pub fn with_https_proxy(mut self, url: impl Into<String>, except: impl Into<String>) -> Self {
+        self.https_proxy = Some(HttpsProxy { url: url.into(), except: except.into() });
+        self
+    }
+
+    /// Adds a name by which the server is called, beside those of the loopback. A request
+    /// with another `Host` is refused, so that no web page reaches the server by a name that
+    /// it makes point here.
+    #[must_use]
+    pub fn with_host(mut self, host: impl Into<String>) -> Self {
+        self.hosts.push(host.into());
+        self
+    }
+
+    /// Sets a toolbox whose tools models named `NAME+tools` have beside the client's;
+    /// `always` gives them to every model. Its calls run here, those that
+    /// [`with_policy`](Self::with_policy) allows.
+    #[must_use]
+    pub fn with_toolbox(mut self, toolbox: impl Toolbox + 'static, always: bool) -> Self {
+        self.toolbox = Some(Arc::new(toolbox));
+        self.toolbox_always = always;
+        self
+    }
+
+    /// Tells clients the results of the toolbox's calls, as text of the reasoning: at most
+    /// [`SHOWN_RESULT`](super::SHOWN_RESULT) characters of each. Without it they see the answer alone.
+    #[must_use]
+    pub fn with_shown_results(mut self) -> Self {
+        self.shows_results = true;
+        self
+    }
+
+    /// Sets which calls of the toolbox run. Without one, none do; a call that the policy
+    /// would ask about does not run either.
+    #[must_use]
+    pub fn with_policy(mut self, policy: Policy) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// Sends a call before its message is over, once so many bytes of its arguments are there:
+    /// the arguments that are texts as they come, all others at the end. One that fails behind
+    /// that is not corrected: the answer ends with an error. Without it every call goes out whole.
+    #[must_use]
+    pub fn with_hold_bytes(mut self, bytes: usize) -> Self {
+        self.hold_bytes = Some(bytes);
+        self
+    }
+
+    /// Sets how many requests one answer may take. Default [`MAX_ROUNDS`].
+    #[must_use]
+    pub fn with_max_rounds(mut self, rounds: u32) -> Self {
+        self.max_rounds = rounds;
+        self
+    }
+
+    /// Sets how many rounds in a row may only correct a mistake. Default [`MAX_CORRECTIONS`].
+    #[must_use]
+    pub fn with_max_corrections(mut self, corrections: u32) -> Self {
+        self.max_corrections = corrections;
+        self
+    }
+
+    /// Sets the largest body of a request. Default [`MAX_BODY`].
+    #[must_use]
+    pub fn with_max_body(mut self, bytes: usize) -> Self {
+        self.max_body = bytes;
+        self
+    }
+
+    /// Sets the longest silence of a client within its request. Default [`READ_TIMEOUT`].
+    #[must_use]
+    pub fn with_read_timeout(mut self, limit: Duration) -> Self {
+        self.read_timeout = limit;
+        self
+    }
+
+    /// Sets the longest silence of the endpoint. Default [`IDLE_TIMEOUT`].
+    #[must_use]
+    pub fn with_idle_timeout(mut self, limit: Duration) -> Self {
+        self.idle_timeout = limit;
+        self
+    }
+
+    /// Sets the time between two comments in a silent stream. Default [`KEEP_ALIVE`].
+    #[must_use]
+    pub fn with_keep_alive(mut self, time: Duration) -> Self {
+        self.keep_alive = time;
+        self
+    }
+
+    /// Sets the time that answers have to end once the server is told to. Default [`DRAIN`].
+    #[must_use]
+    pub fn with_drain(mut self, time: Duration) -> Self {
+        self.drain = time;
+        self
+    }
+
+    /// The profile of this model.
+    pub(super) fn profile_of(&self, model: &str) -> &'static Profile {
+        self.profile.unwrap_or_else(|| Profile::for_model(model))
+    }
+}
+
+impl std::fmt::Debug for Config {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let url = crate::secrets::shown_url(&self.base_url);
+        f.debug_struct("Config").field("url", &url).field("model", &self.model).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,188 @@
+//! Who may come in: by name, from where, with which key, with what.
+//!
+//! A page in a browser can make a name of its own point to this machine and send requests
+//! to it. `Host` then names that page, and `Origin` too where it cannot: both are refused.
+
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::extract::Request;
+use axum::http::{HeaderMap, HeaderValue, Uri, header};
+use futures::StreamExt;
+use serde_json::{Map, Value};
+
+use super::config::Config;
+use super::fault::Fault;
+use super::upstream::{GOOGLE_KEY, client_key};
+
+/// Names of the loopback.
+const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+
+/// A server with this name takes every `Host`: for one that listens on all addresses, where
+/// the key keeps strangers out.
+pub(super) const ANY_HOST: &str = "*";
+
+/// Longest time that a body may take, however steadily it comes.
+const MAX_BODY_TIME: Duration = Duration::from_secs(300);
+
+/// Refuses a request that names another host, or comes from another site's page.
+pub(super) fn check_names(headers: &HeaderMap, uri: &Uri, config: &Config) -> Result<(), Fault> {
+    let host = headers.get(header::HOST).map(text).or_else(|| uri.authority().map(|a| a.as_str().to_owned()));
+    let Some(host) = host else { return Err(Fault::door(400, "host_missing", "the request has no 'Host'")) };
+    if !is_ours(name_of(&host), config) {
+        let message = format!(
+            "this server is not called {host:?}: it answers to the loopback's names and the one that it listens on"
+        );
+        return Err(Fault::door(403, "host_refused", message));
+    }
+    let Some(origin) = headers.get(header::ORIGIN).map(text) else { return Ok(()) };
+    let named = origin.split_once("://").map(|(_, host)| name_of(host));
+    // Every site's page may say `null`.
+    let is_own =
+        named.is_some_and(|name| is_named(name, config) || name == name_of(&host) && config.client_key.is_some());
+    if is_own {
+        Ok(())
+    } else {
+        Err(Fault::door(403, "origin_refused", format!("requests from pages of {origin:?} are refused")))
+    }
+}
+
+fn text(value: &HeaderValue) -> String {
+    String::from_utf8_lossy(value.as_bytes()).into_owned()
+}
+
+/// A host without its port.
+fn name_of(host: &str) -> &str {
+    match host.rfind(':') {
+        Some(at) if !host[at..].contains(']') && host[at + 1..].bytes().all(|b| b.is_ascii_digit()) => &host[..at],
+        _ => host,
+    }
+}
+
+fn is_ours(name: &str, config: &Config) -> bool {
+    is_named(name, config) || config.hosts.iter().any(|host| host == ANY_HOST)
+}
+
+fn is_named(name: &str, config: &Config) -> bool {
+    let mut names = LOOPBACK.into_iter().chain(config.hosts.iter().map(String::as_str));
+    names.any(|known| known.eq_ignore_ascii_case(name))
+}
+
+/// Refuses a request without the key.
+pub(super) fn check_key(headers: &HeaderMap, config: &Config) -> Result<(), Fault> {
+    let Some(key) = &config.client_key else { return Ok(()) };
+    match client_key(headers) {
+        Some(shown) if same(&shown, key) => Ok(()),
+        Some(_) => Err(Fault::door(401, "invalid_api_key", "the API key is wrong")),
+        None => Err(Fault::door(
+            401,
+            "invalid_api_key",
+            "an API key is needed: 'Authorization: Bearer KEY', 'x-api-key: KEY' or 'x-goog-api-key: KEY'",
+        )),
+    }
+}
+
+/// Takes a key out of the URL, where Google's interface lets it stand, into its header. From
+/// here on nothing has it in a URL that might be written down.
+pub(super) fn take_key(request: &mut Request) {
+    let mut parts = request.uri().clone().into_parts();
+    let Some(query) = parts.path_and_query.as_ref().and_then(|all| all.query()) else { return };
+    if !query.split('&').any(is_key) {
+        return;
+    }
+    let others: Vec<&str> = query.split('&').filter(|pair| !is_key(pair)).collect();
+    let rest = format!("{}?{}", request.uri().path(), others.join("&"));
+    let url = reqwest::Url::parse(&format!("http://localhost/?{query}")).ok();
+    let key = url.and_then(|url| Some(url.query_pairs().find(|(name, _)| name == "key")?.1.into_owned()));
+    let key = key.and_then(|key| HeaderValue::from_str(&key).ok());
+    parts.path_and_query = rest.trim_end_matches('?').parse().ok();
+    if let Ok(uri) = Uri::from_parts(parts) {
+        *request.uri_mut() = uri;
+    }
+    if let Some(mut key) = key {
+        key.set_sensitive(true);
+        request.headers_mut().entry(GOOGLE_KEY).or_insert(key);
+    }
+}
+
+fn is_key(pair: &str) -> bool {
+    pair.split('=').next() == Some("key")
+}
+
+/// Compares in a time that does not tell how much was right.
+fn same(one: &str, other: &str) -> bool {
+    let differences = one.bytes().zip(other.bytes()).fold(0, |sum, (a, b)| sum | (a ^ b));
+    one.len() == other.len() && differences == 0
+}
+
+/// Refuses a body of another type: a page of another site can send `text/plain` unasked.
+pub(super) fn check_type(headers: &HeaderMap) -> Result<(), Fault> {
+    let kind = headers.get(header::CONTENT_TYPE).map(text).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    if kind == "application/json" {
+        return Ok(());
+    }
+    Err(Fault::door(415, "unsupported_media_type", format!("the body must be 'application/json', and is {kind:?}")))
+}
+
+/// The body, within its limits.
+pub(super) async fn body(headers: &HeaderMap, body: Body, config: &Config) -> Result<Bytes, Fault> {
+    let too_large = || {
+        let message = format!("the body may have {} bytes", config.max_body);
+        Fault::door(413, "request_too_large", message)
+    };
+    let announced = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
+    if announced.is_some_and(|length| length > config.max_body) {
+        return Err(too_large());
+    }
+    let read = async {
+        let mut all = Vec::with_capacity(announced.unwrap_or(0).min(1 << 20));
+        let mut pieces = body.into_data_stream();
+        loop {
+            match tokio::time::timeout(config.read_timeout, pieces.next()).await {
+                Err(_) => return Err(slow()),
+                Ok(None) => return Ok(Bytes::from(all)),
+                Ok(Some(Err(_))) => return Err(Fault::invalid("the body broke off")),
+                Ok(Some(Ok(piece))) if all.len() + piece.len() > config.max_body => return Err(too_large()),
+                Ok(Some(Ok(piece))) => all.extend_from_slice(&piece),
+            }
+        }
+    };
+    tokio::time::timeout(MAX_BODY_TIME, read).await.unwrap_or_else(|_| Err(slow()))
+}
+
+fn slow() -> Fault {
+    Fault::door(408, "request_timeout", "the body did not come in time")
+}
+
+/// The object that a body is.
+pub(super) fn object(body: &[u8]) -> Result<Map<String, Value>, Fault> {
+    match serde_json::from_slice(body) {
+        Ok(Value::Object(object)) => Ok(object),
+        Ok(_) => Err(Fault::invalid("the body must be a JSON object")),
+        Err(error) => Err(Fault::invalid(format!("the body is not JSON: {error}")).with_code("invalid_json")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_is_named_without_its_port() {
+        for (host, name) in [
+            ("localhost:8787", "localhost"),
+            ("[::1]:8787", "[::1]"),
+            ("[::1]", "[::1]"),
+            ("evil.example", "evil.example"),
+            ("a:b:80", "a:b"),
+        ] {
+            assert_eq!(name_of(host), name);
+        }
+    }
+
+    #[test]
+    fn keys_are_the_same_or_not() {
+        assert!(same("abc", "abc") && !same("abc", "abd") && !same("abc", "ab") && !same("", "a"));
+    }
+}

@@ -1,0 +1,136 @@
+//! An exchange with its model stream and its calls.
+
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use futures::stream::{BoxStream, FuturesUnordered, StreamExt};
+use serde_json::Value;
+
+use super::exchange::{Exchange, Sent, Step};
+use super::fault::Fault;
+use super::out::Out;
+use crate::OpenAi;
+use crate::agent::CALL_TIMEOUT;
+use crate::model::{Model, ModelError, ModelEvent, RETRIES, Request};
+use crate::outcome::{Outcome, Status};
+use crate::route::{Invocation, Toolbox};
+
+/// What happens next.
+pub(super) enum Next {
+    /// A piece of the answer.
+    Out(Out),
+    /// A call of the toolbox begins: the client must see its answer begun, so that
+    /// nobody plays the request again.
+    Busy,
+}
+
+/// What runs for one request. Dropping it cancels the model and the calls.
+pub(super) struct Driver {
+    exchange: Exchange,
+    model: OpenAi,
+    headers: Vec<(String, String)>,
+    toolbox: Option<Arc<dyn Toolbox>>,
+    answer: Option<BoxStream<'static, Result<ModelEvent, ModelError>>>,
+    calls: FuturesUnordered<BoxFuture<'static, (String, Outcome)>>,
+    /// The endpoint took a request.
+    begun: bool,
+}
+
+impl Driver {
+    pub(super) fn new(
+        exchange: Exchange,
+        model: OpenAi,
+        headers: Vec<(String, String)>,
+        toolbox: Option<Arc<dyn Toolbox>>,
+    ) -> Self {
+        Driver { exchange, model, headers, toolbox, answer: None, calls: FuturesUnordered::new(), begun: false }
+    }
+
+    /// Whether the endpoint took a request: from then on the status is known.
+    pub(super) fn has_begun(&self) -> bool {
+        self.begun
+    }
+
+    /// The client's calls and what stood before them, where calls of the toolbox did.
+    pub(super) fn take_kept(&mut self) -> Option<(Vec<String>, Vec<Value>)> {
+        self.exchange.take_kept()
+    }
+
+    /// Tokens of the last request by our own count.
+    pub(super) fn prompt_tokens(&self) -> u64 {
+        self.exchange.prompt_tokens()
+    }
+
+    /// Requests so far.
+    pub(super) fn rounds(&self) -> u32 {
+        self.exchange.rounds()
+    }
+
+    /// The next that happens. Waiting may be given up and begun again.
+    pub(super) async fn next(&mut self) -> Option<Next> {
+        loop {
+            while let Some(step) = self.exchange.step() {
+                match step {
+                    Step::Send(sent) => self.send(sent),
+                    Step::Cancel => self.answer = None,
+                    Step::Run(call) => {
+                        self.calls.push(Box::pin(run(self.toolbox.clone(), call)));
+                        return Some(Next::Busy);
+                    }
+                    Step::Out(out) => return Some(Next::Out(out)),
+                }
+            }
+            if self.exchange.is_over() {
+                self.answer = None;
+                self.calls.clear();
+                return None;
+            }
+            match (&mut self.answer, self.calls.is_empty()) {
+                (Some(answer), true) => {
+                    let event = answer.next().await;
+                    self.begun |= matches!(event, Some(Ok(_)));
+                    if !matches!(event, Some(Ok(ref event)) if !matches!(event, ModelEvent::Finish(_))) {
+                        self.answer = None;
+                    }
+                    self.exchange.model(event);
+                }
+                (_, false) => {
+                    if let Some((id, outcome)) = self.calls.next().await {
+                        self.exchange.outcome(id, outcome);
+                    }
+                }
+                (None, true) => self.exchange.fail(Fault::internal("nothing is left to be waited for")),
+            }
+        }
+    }
+
+    fn send(&mut self, sent: Sent) {
+        // A client tries a refused request again by itself; of a later round it knows nothing.
+        let retries = if self.exchange.rounds() > 1 { RETRIES } else { 0 };
+        let Sent { body, constraint } = sent;
+        let request = Request {
+            // What is learned of an endpoint is learned by model.
+            model: body.get("model").and_then(Value::as_str).map(str::to_owned),
+            constraint,
+            ..Request::default()
+        };
+        match self.model.for_body(body, &self.headers, retries) {
+            Ok(model) => self.answer = Some(model.stream(request)),
+            Err(error) => self.exchange.fail(Fault::internal(error.to_string())),
+        }
+    }
+}
+
+async fn run(toolbox: Option<Arc<dyn Toolbox>>, call: Invocation) -> (String, Outcome) {
+    let id = call.id.clone();
+    let Some(toolbox) = toolbox else {
+        return (id, Outcome::error(format!("there is no tool {:?}", call.tool)));
+    };
+    let outcome = tokio::time::timeout(CALL_TIMEOUT, toolbox.call(call)).await;
+    (
+        id,
+        outcome.unwrap_or_else(|_| {
+            Outcome::new(Status::TimedOut, format!("no answer within {} seconds", CALL_TIMEOUT.as_secs()))
+        }),
+    )
+}

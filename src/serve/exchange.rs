@@ -1,0 +1,526 @@
+//! One request on its way: what the client asked, what the model says, what the client sees.
+//!
+//! Sans-IO: in come the model's events and the outcomes of calls, out go requests for
+//! the model and pieces of the answer, in no client's shape. A [`Turn`] reads, judges
+//! and corrects; the client's history stands in front of every request as it was
+//! rendered once, so the turn knows only what came since.
+//!
+//! ```text
+//! Asked ─▶ Exchange ── Step::Send ──▶ model ── ModelEvent ──▶ Exchange ─▶ Step::Out
+//!              ▲  └── Step::Run ──▶ toolbox ── Outcome ──────────┘
+//! ```
+//!
+//! What was sent cannot be taken back. So a call is sent whole, once its message is over
+//! and the call is accepted; the text of rounds that only correct is held until it is known
+//! to be the answer; an answer that has to match a schema is held until it does.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use super::content::{place, push, tokens};
+use super::early::EarlyCall;
+use super::fault::Fault;
+use super::ids::new_id;
+use super::out::{Finish, Out};
+use super::prepared::Prepared;
+use super::say::Say;
+use crate::constrain::Constraint;
+use crate::conversation::Conversation;
+use crate::dialect::write_call;
+use crate::message::{DeltaKind, FinishReason, NativeCall, Role, TokenCounter, Usage};
+use crate::model::{ModelError, ModelEvent, Request};
+use crate::outcome::{Outcome, Status};
+use crate::route::Invocation;
+use crate::tools::Decision;
+use crate::turn::event::{Approval, Finished};
+use crate::turn::{Action, AgentEvent, Granted, Input, ModelNote, StopReason, Turn, TurnError};
+use crate::validate::OutputSchema;
+
+/// What a client asks, in the shape of Chat Completions.
+pub(super) struct Asked {
+    /// Fields for the endpoint; without messages, tools and what is ours.
+    pub(super) body: Map<String, Value>,
+    /// The client's history with its calls and results in the dialect.
+    pub(super) messages: Vec<Value>,
+    /// What the person said last.
+    pub(super) question: String,
+    /// Most tokens of the answer, over all rounds, and the field that says so.
+    pub(super) max_tokens: Option<(&'static str, u64)>,
+    /// The schema that the answer has to match.
+    pub(super) output: Option<Arc<OutputSchema>>,
+}
+
+/// What is to be done next.
+#[derive(Debug)]
+pub(super) enum Step {
+    /// Send this to the endpoint and report its answer.
+    Send(Sent),
+    /// Nothing more of that answer is wanted.
+    Cancel,
+    /// Run this call and report its outcome.
+    Run(Invocation),
+    /// Tell the client.
+    Out(Out),
+}
+
+/// A request for the endpoint.
+#[derive(Debug)]
+pub(super) struct Sent {
+    pub(super) body: Map<String, Value>,
+    /// What the answer is held to, where the endpoint takes it; in no field of the body.
+    pub(super) constraint: Option<Arc<Constraint>>,
+}
+
+/// Fields of some endpoints that hold an answer to a structure. What a client says there
+/// counts alone.
+const STRUCTURES: [&str; 9] = [
+    "grammar",
+    "json_schema",
+    "structured_outputs",
+    "guided_json",
+    "guided_regex",
+    "guided_choice",
+    "guided_grammar",
+    "ebnf",
+    "regex",
+];
+
+/// Most characters of a result that a client is told.
+pub const SHOWN_RESULT: usize = 4_000;
+
+/// What a client is told of a result.
+fn shown(name: &str, text: &str) -> String {
+    let end = text.char_indices().nth(SHOWN_RESULT).map_or(text.len(), |(at, _)| at);
+    let more = if end < text.len() { "…" } else { "" };
+    format!("\n[{name}] {}{more}\n", &text[..end])
+}
+
+/// A call failed of which something was sent: that cannot be taken back.
+fn taken_back() -> Fault {
+    Fault::upstream(502, "a call failed that was sent as it came").with_code("tool_call_invalid")
+}
+
+/// One request on its way; see the module.
+pub(super) struct Exchange {
+    prepared: Arc<Prepared>,
+    asked: Asked,
+    turn: Turn,
+    steps: VecDeque<Step>,
+    over: bool,
+    /// Calls of the message that is over, for the client and for the toolbox.
+    client_calls: Vec<Invocation>,
+    own_calls: Vec<Invocation>,
+    say: Say,
+    /// The next round only mends a mistake.
+    correcting: bool,
+    rounds: u32,
+    usage: Usage,
+    /// Tokens of the round's request by our own count, and what the model said.
+    sent_tokens: usize,
+    spoken: String,
+    /// Of that the text that came as content, and what the turn took for text of the answer.
+    content: String,
+    heard: String,
+    /// Why the last message ended.
+    finish: Option<FinishReason>,
+    /// Calls of the toolbox ran in this answer; those that run, by identifier and name.
+    ran_own: bool,
+    running: Vec<(String, String)>,
+    /// What came since the client's history, as of the last request.
+    since: Vec<Value>,
+    /// The client's calls, and what stood between its history and them.
+    kept: Option<(Vec<String>, Vec<Value>)>,
+    /// The round's first call, where it goes out as it comes.
+    early: Option<EarlyCall>,
+    /// What the model said behind the beginning of that call.
+    late: Vec<Out>,
+}
+
+impl Exchange {
+    pub(super) fn new(prepared: Arc<Prepared>, asked: Asked) -> Result<Self, Fault> {
+        // The turn quotes it, and has no place for none.
+        let question = if asked.question.trim().is_empty() { "-" } else { &asked.question };
+        let conversation = Conversation::from_user(question);
+        let turn = Turn::with_output(prepared.setup.clone(), conversation, Granted::default(), asked.output.clone())?;
+        let mut exchange = Exchange {
+            prepared,
+            turn,
+            steps: VecDeque::new(),
+            over: false,
+            client_calls: Vec::new(),
+            own_calls: Vec::new(),
+            say: Say::default(),
+            correcting: false,
+            rounds: 0,
+            usage: Usage::default(),
+            sent_tokens: 0,
+            spoken: String::new(),
+            content: String::new(),
+            heard: String::new(),
+            finish: None,
+            ran_own: false,
+            running: Vec::new(),
+            since: Vec::new(),
+            kept: None,
+            early: None,
+            late: Vec::new(),
+            asked: Asked { question: question.to_owned(), ..asked },
+        };
+        exchange.run();
+        Ok(exchange)
+    }
+
+    /// The next thing to do; `None` until something was reported.
+    pub(super) fn step(&mut self) -> Option<Step> {
+        self.steps.pop_front()
+    }
+
+    /// Whether the answer is over, once all steps are taken.
+    pub(super) fn is_over(&self) -> bool {
+        self.over
+    }
+
+    /// Tokens of the last request by our own count.
+    pub(super) fn prompt_tokens(&self) -> u64 {
+        self.sent_tokens as u64
+    }
+
+    /// Requests to the endpoint so far.
+    pub(super) fn rounds(&self) -> u32 {
+        self.rounds
+    }
+
+    /// The client's calls and what stood before them, where calls of the toolbox did.
+    pub(super) fn take_kept(&mut self) -> Option<(Vec<String>, Vec<Value>)> {
+        self.kept.take()
+    }
+
+    /// Takes what the model said; `None` where its stream ended without a reason.
+    pub(super) fn model(&mut self, event: Option<Result<ModelEvent, ModelError>>) {
+        if self.over {
+            return;
+        }
+        let input = match event {
+            Some(Ok(ModelEvent::Fields(fields))) => return self.out(Out::Fields(fields)),
+            // The client is told by comments that its answer is on its way.
+            Some(Ok(ModelEvent::Progress(_) | ModelEvent::ConstraintRefused(_))) => return,
+            Some(Ok(ModelEvent::Delta(delta))) => {
+                self.spoken.push_str(&delta.text);
+                if delta.kind == DeltaKind::Content {
+                    self.content.push_str(&delta.text);
+                }
+                Input::Delta(delta)
+            }
+            Some(Ok(ModelEvent::Call(call))) => Input::Call(call),
+            Some(Ok(ModelEvent::Usage(usage))) => Input::Usage(usage),
+            Some(Ok(ModelEvent::Finish(reason))) => Input::ModelFinished(reason),
+            Some(Err(ModelError::ContextExceeded { prompt, context, message, .. })) => {
+                Input::ContextExceeded { prompt, context, message }
+            }
+            Some(Err(error)) => Input::ModelFailed(error),
+            None => Input::ModelFailed(ModelError::BrokeOff),
+        };
+        self.handle(input);
+    }
+
+    /// Takes what became of a call of ours.
+    pub(super) fn outcome(&mut self, id: String, outcome: Outcome) {
+        if self.over {
+            return;
+        }
+        let ran = self.running.iter().position(|(running, _)| *running == id).map(|at| self.running.remove(at));
+        if let Some((_, name)) = ran.filter(|_| self.prepared.shows_results) {
+            self.out(Out::Reasoning(shown(&name, &outcome.text)));
+        }
+        self.handle(Input::Outcome { id, outcome });
+    }
+
+    /// Ends the answer with this fault.
+    pub(super) fn fail(&mut self, fault: Fault) {
+        if !self.over {
+            self.over = true;
+            self.steps.push_back(Step::Cancel);
+            self.steps.push_back(Step::Out(Out::Failed(fault)));
+        }
+    }
+
+    /// Tells the client what the model said; nothing comes within a call.
+    fn tell(&mut self, out: Option<Out>) {
+        match self.is_sent() {
+            true => self.late.extend(out),
+            false => self.steps.extend(out.map(Step::Out)),
+        }
+    }
+
+    fn out(&mut self, out: Out) {
+        self.steps.push_back(Step::Out(out));
+    }
+
+    fn handle(&mut self, input: Input) {
+        match self.turn.handle(input) {
+            Ok(()) => self.run(),
+            Err(error) => self.fail(error.into()),
+        }
+    }
+
+    /// Does what the turn wants.
+    fn run(&mut self) {
+        loop {
+            while let Some(action) = self.turn.action() {
+                if let Err(error) = self.act(action) {
+                    self.fail(error.into());
+                }
+                if self.over {
+                    return;
+                }
+            }
+            if !self.client_calls.is_empty() {
+                return self.hand_out();
+            }
+            let calls = std::mem::take(&mut self.own_calls);
+            if calls.is_empty() {
+                return;
+            }
+            for call in calls {
+                match self.refused(&call) {
+                    Some(outcome) => {
+                        if let Err(error) = self.turn.handle(Input::Outcome { id: call.id, outcome }) {
+                            return self.fail(error.into());
+                        }
+                    }
+                    None => {
+                        self.ran_own = true;
+                        let name = call.server.iter().chain([&call.tool]).map(String::as_str);
+                        self.running.push((call.id.clone(), name.collect::<Vec<_>>().join(".")));
+                        self.steps.push_back(Step::Run(call));
+                    }
+                }
+            }
+        }
+    }
+
+    fn act(&mut self, action: Action) -> Result<(), TurnError> {
+        match action {
+            Action::Emit(event) => self.event(event),
+            Action::Send(request) => self.send(request),
+            Action::CancelStream => self.steps.push_back(Step::Cancel),
+            Action::Probe(_) => self.turn.handle(Input::Probed(Some(false)))?,
+            // What does not fit is for the client to leave out.
+            Action::AskContext(_) => self.turn.handle(Input::ContextWindow(None))?,
+            // Whether the client's call runs is for the client to decide. For a call of ours
+            // nobody is there to be asked.
+            Action::Ask(request) => {
+                let approval = Approval::from(self.prepared.is_clients(request.server.as_deref(), &request.tool));
+                self.turn.handle(Input::Approval { id: request.id, approval })?;
+            }
+            Action::Call(call) if self.prepared.is_clients(call.server.as_deref(), &call.tool) => {
+                self.client_calls.push(call);
+            }
+            Action::Call(call) => self.own_calls.push(call),
+            Action::Finish(finished) => self.finished(*finished),
+            Action::Withdraw { .. } => {}
+        }
+        Ok(())
+    }
+
+    fn event(&mut self, event: AgentEvent) {
+        match event {
+            AgentEvent::RoundStarted { round, .. } => {
+                self.rounds = round;
+                self.content.clear();
+                self.heard.clear();
+                let correcting = std::mem::take(&mut self.correcting);
+                self.say.begin(correcting || self.asked.output.is_some(), round == 1);
+            }
+            AgentEvent::CallStarted { index: 0, server, tool } => self.call_started(server.as_deref(), &tool),
+            AgentEvent::ArgsDelta { index: 0, text } => {
+                let parts = self.early.as_mut().map(|early| early.push(&text)).unwrap_or_default();
+                self.steps.extend(parts.into_iter().map(|part| Step::Out(Out::Part(part))));
+            }
+            AgentEvent::Reclassified { .. } if self.is_sent() => self.fail(taken_back()),
+            AgentEvent::Text { text } => {
+                self.heard.push_str(&text);
+                let out = self.say.text(&text);
+                self.tell(out);
+            }
+            AgentEvent::Reasoning { text } => {
+                let out = self.say.reasoning(text);
+                self.tell(out);
+            }
+            AgentEvent::Reclassified { to } => {
+                let out = self.say.reclassified(to);
+                self.steps.extend(out.map(Step::Out));
+            }
+            AgentEvent::Correcting { .. } => self.correcting = true,
+            AgentEvent::CallRunning { .. } => self.correcting = false,
+            AgentEvent::RoundFinished { usage, finish, .. } => {
+                self.finish = finish;
+                let spoken = std::mem::take(&mut self.spoken);
+                let usage = usage.unwrap_or_else(|| self.estimate(&spoken));
+                self.usage = self.usage.plus(usage);
+            }
+            _ => {}
+        }
+    }
+
+    /// What a round cost whose endpoint does not say so, or whose stream was cancelled.
+    fn estimate(&self, spoken: &str) -> Usage {
+        Usage {
+            prompt_tokens: self.sent_tokens as u64,
+            completion_tokens: TokenCounter::estimate().count(spoken) as u64,
+            estimated: true,
+            ..Usage::default()
+        }
+    }
+
+    fn call_started(&mut self, server: Option<&str>, tool: &str) {
+        let Some(hold) = self.prepared.hold_bytes else { return };
+        if !self.prepared.is_clients(server, tool) || !self.prepared.choice.admits(server, tool) || self.is_sent() {
+            return;
+        }
+        // A draft of the reasoning begins alike: only behind plain text alone is it surely none.
+        let opener = write_call(self.prepared.dialect, None, tool, &Map::new());
+        let opener = opener.lines().next().unwrap_or_default();
+        let behind = self.content.strip_prefix(self.heard.as_str()).map(str::trim_start);
+        if !behind.is_some_and(|behind| behind.starts_with(opener)) {
+            return;
+        }
+        let found = self.prepared.setup.catalog().find(server, tool).ok();
+        self.early = Some(EarlyCall::new(tool, found.and_then(|found| found.tool.input_schema.as_ref()), hold));
+    }
+
+    /// Whether something of a call was sent before its message was over.
+    fn is_sent(&self) -> bool {
+        self.early.as_ref().is_some_and(EarlyCall::is_sent)
+    }
+
+    /// The turn's request with the client's history in it.
+    fn send(&mut self, mut request: Request) {
+        if self.is_sent() {
+            return self.fail(taken_back());
+        }
+        self.early = None;
+        let mut body = self.asked.body.clone();
+        if let Some((field, most)) = self.asked.max_tokens {
+            let left = most.saturating_sub(self.usage.completion_tokens);
+            if left == 0 && most > 0 {
+                self.finish = Some(FinishReason::Length);
+                return self.end(FinishReason::Length);
+            }
+            body.insert(field.to_owned(), left.into());
+        }
+        if let Some(temperature) = request.temperature
+            && !body.contains_key("temperature")
+        {
+            body.insert("temperature".to_owned(), temperature.into());
+        }
+        let is_held = STRUCTURES.iter().any(|field| body.contains_key(*field));
+        let constraint = request.constraint.take().filter(|_| !is_held);
+        let messages = self.messages(request);
+        self.sent_tokens = messages.iter().map(|message| tokens(&message["content"])).sum::<usize>();
+        body.insert("messages".to_owned(), Value::Array(messages));
+        self.steps.push_back(Step::Send(Sent { body, constraint }));
+    }
+
+    /// System text, the client's history, and what came since.
+    fn messages(&mut self, request: Request) -> Vec<Value> {
+        let mut messages = self.asked.messages.clone();
+        let mut own = request.messages.into_iter().peekable();
+        if let Some(system) = own.next_if(|message| message.role == Role::System) {
+            place(&mut messages, system.content, self.prepared.placement);
+        }
+        self.since.clear();
+        for (at, message) in own.enumerate() {
+            // The first is what the person said, which the client's history holds; behind
+            // it stands what the model is told about an empty message.
+            let text = match at {
+                0 => message.content.strip_prefix(&self.asked.question).unwrap_or_default().trim().to_owned(),
+                _ => message.content,
+            };
+            if !text.is_empty() {
+                let role = if message.role == Role::Assistant { "assistant" } else { "user" };
+                self.since.push(json!({"role": role, "content": text}));
+            }
+        }
+        self.since.iter().cloned().for_each(|message| push(&mut messages, message));
+        messages
+    }
+
+    /// What a call of ours is answered with that must not run.
+    fn refused(&self, call: &Invocation) -> Option<Outcome> {
+        let decision = self.prepared.decide(call.server.as_deref(), &call.tool);
+        (decision != Decision::Allow).then(|| {
+            let note = self.prepared.setup.wording().note(ModelNote::NotAllowed);
+            Outcome::new(Status::Denied, note)
+        })
+    }
+
+    /// Hands the client its calls. Those of ours in the same message are left to be made again.
+    fn hand_out(&mut self) {
+        if self.asked.output.is_some() && self.rounds == 1 {
+            let out = self.say.release();
+            self.steps.extend(out.map(Step::Out));
+        }
+        let mut ids = Vec::new();
+        let mut calls = std::mem::take(&mut self.client_calls).into_iter();
+        if let Some(early) = self.early.take().filter(EarlyCall::is_sent) {
+            let rest = calls.next().and_then(|call| early.finish(&call.tool, call.arguments));
+            let Some((id, parts)) = rest else { return self.fail(taken_back()) };
+            ids.push(id);
+            let late = std::mem::take(&mut self.late);
+            self.steps.extend(parts.into_iter().map(Out::Part).chain(late).map(Step::Out));
+        }
+        for call in calls {
+            let (id, arguments) = (new_id("call_"), Value::Object(call.arguments).to_string());
+            ids.push(id.clone());
+            self.out(Out::Call(NativeCall { id: Some(id), name: call.tool, arguments }));
+        }
+        if self.ran_own {
+            self.kept = Some((ids, std::mem::take(&mut self.since)));
+        }
+        self.end(FinishReason::ToolCalls);
+    }
+
+    fn end(&mut self, reason: FinishReason) {
+        self.over = true;
+        let finish = Finish { reason, usage: self.usage, rounds: self.rounds };
+        self.out(Out::Finish(finish));
+    }
+
+    fn finished(&mut self, finished: Finished) {
+        if self.is_sent() && !matches!(finished.reason, StopReason::ModelFailed(_)) {
+            return self.fail(taken_back());
+        }
+        let cut_off = self.finish == Some(FinishReason::Length);
+        match finished.reason {
+            StopReason::Answered
+            | StopReason::OutputLimit
+            | StopReason::EmptyAnswer
+            | StopReason::Repetition { .. }
+            | StopReason::ContextFull { .. } => {
+                let out = self.say.end(finished.output.map(|value| value.to_string()));
+                self.steps.extend(out.map(Step::Out));
+                let reason = match self.finish.take() {
+                    Some(FinishReason::Other(word)) => FinishReason::Other(word),
+                    _ if !matches!(finished.reason, StopReason::Answered | StopReason::EmptyAnswer) => {
+                        FinishReason::Length
+                    }
+                    _ => FinishReason::Stop,
+                };
+                self.end(reason);
+            }
+            // What the limit cut off is no call, and no fault of the model's either.
+            StopReason::CorrectionsUsedUp { .. } | StopReason::CallMissing | StopReason::MaxRounds { .. }
+                if cut_off =>
+            {
+                self.end(FinishReason::Length);
+            }
+            reason => {
+                self.over = true;
+                self.out(Out::Failed(Fault::from(&reason)));
+            }
+        }
+    }
+}

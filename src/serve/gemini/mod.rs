@@ -1,0 +1,218 @@
+//! Gemini's `generateContent` (ai.google.dev/api/generate-content): a request made into one of
+//! Chat Completions, and an answer as a candidate with parts.
+//!
+//! Model and way of answering stand in the path there; whoever routes puts them into the body
+//! as `model` and `stream`. Fields are known in both spellings, `maxOutputTokens` and
+//! `max_output_tokens`. Tools that run at Google's service and cached contents are refused by
+//! name; safety settings and labels are left out.
+
+mod contents;
+mod fields;
+mod schema;
+mod writer;
+
+use serde_json::{Map, Value, json};
+
+use self::contents::History;
+use self::fields::{part, snake, take};
+use self::schema::json_schema;
+use self::writer::GeminiStream;
+use super::fault::Fault;
+use super::shape::{Places, Read, Shape};
+
+/// Gemini's `generateContent`.
+pub(super) struct Gemini;
+
+/// Fields that mean something to Google's service alone.
+const THEIRS: [&str; 5] = ["safetySettings", "labels", "serviceTier", "store", "generateContentRequest"];
+
+/// What a limit or a way of choosing is called there and in Chat Completions.
+const SAME: [(&str, &str); 9] = [
+    ("temperature", "temperature"),
+    ("topP", "top_p"),
+    ("topK", "top_k"),
+    ("maxOutputTokens", "max_tokens"),
+    ("stopSequences", "stop"),
+    ("candidateCount", "n"),
+    ("seed", "seed"),
+    ("presencePenalty", "presence_penalty"),
+    ("frequencyPenalty", "frequency_penalty"),
+];
+
+impl Shape for Gemini {
+    fn read(&self, mut body: Map<String, Value>) -> Result<Read, Fault> {
+        // A request for the number of tokens may hold a whole one for an answer.
+        if let Some(Value::Object(mut inner)) = take(&mut body, "generateContentRequest") {
+            inner.shift_remove("model");
+            body.extend(inner);
+        }
+        if take(&mut body, "cachedContent").is_some() {
+            let message =
+                "'cachedContent' cannot be had, since nothing is kept between requests here: send the contents";
+            return Err(Fault::field("cachedContent", message));
+        }
+        let mut history = History::default();
+        if let Some(system) = take(&mut body, "systemInstruction") {
+            history.system(system)?;
+        }
+        history.contents(take(&mut body, "contents"))?;
+        let (messages, message_places) = history.into_parts();
+        let choice = choice_of(take(&mut body, "toolConfig"))?;
+        let (tools, tool_places) = tools_of(take(&mut body, "tools"), choice.allowed.as_deref())?;
+        let mut config = match take(&mut body, "generationConfig") {
+            None => Map::new(),
+            Some(Value::Object(config)) => config,
+            Some(_) => return Err(Fault::field("generationConfig", "'generationConfig' must be an object")),
+        };
+
+        let mut chat = Map::from_iter([("messages".to_owned(), Value::Array(messages))]);
+        if !tools.is_empty() {
+            chat.insert("tools".to_owned(), Value::Array(tools));
+        }
+        if let Some(choice) = choice.choice {
+            chat.insert("tool_choice".to_owned(), choice.into());
+        }
+        for (theirs, ours) in SAME {
+            if let Some(value) = take(&mut config, theirs) {
+                chat.insert(ours.to_owned(), value);
+            }
+        }
+        if let Some(format) = format_of(&mut config)? {
+            chat.insert("response_format".to_owned(), format);
+        }
+        refuse(&mut config)?;
+        let thinking = take(&mut config, "thinkingConfig").unwrap_or_default();
+        let thoughts = thinking["includeThoughts"] == true || thinking["include_thoughts"] == true;
+        body.retain(|field, _| !THEIRS.iter().any(|theirs| field == theirs || *field == snake(theirs)));
+        body.extend(chat);
+        let places = Places { messages: message_places, tools: tool_places };
+        Ok(Read { chat: body, places, writer: Box::new(GeminiStream::new(thoughts)) })
+    }
+
+    /// For an answer in mid-stream, too.
+    fn error(&self, fault: &Fault) -> Value {
+        writer::error(fault)
+    }
+
+    fn field(&self, field: &str) -> String {
+        let config = |name: &str| format!("generationConfig.{name}");
+        match field {
+            "messages" => "contents".to_owned(),
+            "tool_choice" => "toolConfig.functionCallingConfig".to_owned(),
+            "response_format.json_schema.schema" => config("responseSchema"),
+            _ => match SAME.iter().find(|(_, ours)| *ours == field) {
+                Some((theirs, _)) => config(theirs),
+                None => field.replace(".function", ""),
+            },
+        }
+    }
+
+    fn count(&self, tokens: u64) -> Value {
+        json!({"totalTokens": tokens})
+    }
+
+    /// Google's client for Python takes a comment for data.
+    fn busy(&self) -> &'static str {
+        "\n"
+    }
+}
+
+/// Refuses what cannot be true of an answer's text.
+fn refuse(config: &mut Map<String, Value>) -> Result<(), Fault> {
+    for field in ["responseLogprobs", "logprobs"] {
+        if take(config, field).is_some_and(|value| value != false && value != 0) {
+            let message = format!("'{field}' cannot be had here: calls are taken out of the text");
+            return Err(Fault::field(format!("generationConfig.{field}"), message));
+        }
+    }
+    let modalities = take(config, "responseModalities");
+    let other = modalities.iter().flat_map(|list| list.as_array().into_iter().flatten()).find(|kind| *kind != "TEXT");
+    match other {
+        Some(other) => {
+            let message = format!("answers are text here, and none of the kind {other}");
+            Err(Fault::field("generationConfig.responseModalities", message))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The form of the answer's text.
+fn format_of(config: &mut Map<String, Value>) -> Result<Option<Value>, Fault> {
+    let open = take(config, "responseSchema").map(|schema| json_schema(&schema));
+    let schema = take(config, "responseJsonSchema").or(open);
+    let kind = take(config, "responseMimeType");
+    match kind.as_ref().and_then(Value::as_str) {
+        None | Some("text/plain") => Ok(None),
+        Some("application/json") => Ok(Some(match schema {
+            Some(schema) => json!({"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}}),
+            None => json!({"type": "json_object"}),
+        })),
+        Some(other) => {
+            let message =
+                format!("answers of the type '{other}' cannot be had here: 'text/plain' or 'application/json'");
+            Err(Fault::field("generationConfig.responseMimeType", message))
+        }
+    }
+}
+
+/// The functions that may be called, and where each stands in the request.
+fn tools_of(tools: Option<Value>, allowed: Option<&[String]>) -> Result<(Vec<Value>, Vec<String>), Fault> {
+    let (mut functions, mut places) = (Vec::new(), Vec::new());
+    let list = match tools {
+        None => return Ok((functions, places)),
+        Some(Value::Array(list)) => list,
+        Some(_) => return Err(Fault::field("tools", "'tools' must be a list")),
+    };
+    for (at, mut tool) in list.into_iter().enumerate() {
+        let declared = part(&mut tool, "functionDeclarations");
+        let Some(others) = tool.as_object() else {
+            return Err(Fault::field(format!("tools[{at}]"), "a tool is an object with 'functionDeclarations'"));
+        };
+        if let Some((name, _)) = others.iter().find(|(_, value)| !value.is_null()) {
+            let message = format!("'{name}' runs at Google's service and cannot be had here");
+            return Err(Fault::field(format!("tools[{at}].{name}"), message));
+        }
+        for (number, mut function) in declared.iter().flat_map(Value::as_array).flatten().cloned().enumerate() {
+            let open = part(&mut function, "parameters").map(|schema| json_schema(&schema));
+            let parameters = part(&mut function, "parametersJsonSchema").or(open);
+            if allowed.is_none_or(|names| names.iter().any(|name| function["name"] == *name)) {
+                places.push(format!("tools[{at}].functionDeclarations[{number}]"));
+                functions.push(json!({"type": "function", "function": {
+                    "name": function["name"], "description": function["description"], "parameters": parameters,
+                }}));
+            }
+        }
+    }
+    Ok((functions, places))
+}
+
+/// The choice among the functions.
+#[derive(Default)]
+struct Choice {
+    choice: Option<&'static str>,
+    /// Names of those that may be called; all of them without.
+    allowed: Option<Vec<String>>,
+}
+
+fn choice_of(config: Option<Value>) -> Result<Choice, Fault> {
+    let place = "toolConfig.functionCallingConfig";
+    let Some(mut calling) = config.and_then(|mut config| part(&mut config, "functionCallingConfig")) else {
+        return Ok(Choice::default());
+    };
+    let allowed = match part(&mut calling, "allowedFunctionNames") {
+        Some(Value::Array(names)) if !names.is_empty() => {
+            Some(names.iter().filter_map(Value::as_str).map(str::to_owned).collect())
+        }
+        _ => None,
+    };
+    let choice = match calling["mode"].as_str() {
+        None | Some("AUTO" | "VALIDATED" | "MODE_UNSPECIFIED") => None,
+        Some("ANY") => Some("required"),
+        Some("NONE") => Some("none"),
+        Some(other) => {
+            let message = format!("the mode '{other}' is not known here: 'AUTO', 'ANY', 'NONE' or 'VALIDATED'");
+            return Err(Fault::field(format!("{place}.mode"), message));
+        }
+    };
+    Ok(Choice { choice, allowed })
+}

@@ -1,0 +1,138 @@
+//! An answer as a candidate with parts, in pieces or whole.
+
+use serde_json::{Value, json};
+
+use crate::message::{FinishReason, NativeCall, Usage};
+use crate::serve::fault::Fault;
+use crate::serve::ids::new_id;
+use crate::serve::out::{Collected, Finish, Out, Part};
+use crate::serve::shape::{Writer, data};
+use crate::wire::gemini::FunctionCall;
+
+/// An answer in pieces; the last has the reason and the cost.
+pub(super) struct GeminiStream {
+    id: String,
+    model: String,
+    /// The client wants to see the reasoning.
+    thoughts: bool,
+    /// The call that comes in pieces: that interface has them whole.
+    open: Option<NativeCall>,
+}
+
+impl GeminiStream {
+    pub(super) fn new(thoughts: bool) -> Self {
+        GeminiStream { id: new_id(""), model: String::new(), thoughts, open: None }
+    }
+
+    /// An answer, or a piece of one.
+    fn piece(&self, parts: Vec<Value>, finish: Option<Finish>) -> Value {
+        let mut candidate = json!({"content": {"role": "model", "parts": parts}, "index": 0});
+        let mut piece = json!({"candidates": [], "modelVersion": self.model, "responseId": self.id});
+        if let Some(finish) = finish {
+            candidate["finishReason"] = reason(&finish.reason).into();
+            piece["usageMetadata"] = usage(finish.usage);
+        }
+        piece["candidates"] = json!([candidate]);
+        piece
+    }
+}
+
+fn thought(text: String) -> Value {
+    json!({"text": text, "thought": true})
+}
+
+fn text_part(text: String) -> Value {
+    json!({"text": text})
+}
+
+fn call(call: NativeCall) -> Value {
+    let NativeCall { id, name, .. } = call.clone();
+    // The arguments were accepted by their schema, and are an object.
+    let call = FunctionCall::try_from(call).unwrap_or(FunctionCall { id, name, ..FunctionCall::default() });
+    json!({"functionCall": call})
+}
+
+impl Writer for GeminiStream {
+    fn begin(&mut self, model: &str, _: u64) {
+        model.clone_into(&mut self.model);
+    }
+
+    fn write(&mut self, out: Out, to: &mut String) {
+        let piece = match out {
+            Out::Reasoning(text) if self.thoughts => self.piece(vec![thought(text)], None),
+            Out::Text(text) => self.piece(vec![text_part(text)], None),
+            Out::Call(made) => self.piece(vec![call(made)], None),
+            Out::Part(Part::Begin { id, name }) => {
+                self.open = Some(NativeCall { id: Some(id), name, arguments: String::new() });
+                return;
+            }
+            Out::Part(Part::Arguments(text)) => {
+                if let Some(call) = &mut self.open {
+                    call.arguments.push_str(&text);
+                }
+                return;
+            }
+            Out::Part(Part::End) => match self.open.take() {
+                Some(made) => self.piece(vec![call(made)], None),
+                None => return,
+            },
+            // A content without parts is none for Google's clients.
+            Out::Finish(finish) => self.piece(vec![text_part(String::new())], Some(finish)),
+            Out::Failed(fault) => error(&fault),
+            Out::Fields(_) | Out::Reasoning(_) | Out::Reclassified(..) => return,
+        };
+        data(to, &piece);
+    }
+
+    fn whole(&mut self, answer: Collected) -> Value {
+        let Collected { reasoning, text, calls, finish, .. } = answer;
+        let mut parts = Vec::new();
+        if self.thoughts && !reasoning.is_empty() {
+            parts.push(thought(reasoning));
+        }
+        if !text.is_empty() || calls.is_empty() {
+            parts.push(text_part(text));
+        }
+        parts.extend(calls.into_iter().map(call));
+        self.piece(parts, finish)
+    }
+}
+
+fn reason(reason: &FinishReason) -> &'static str {
+    match reason {
+        FinishReason::Length => "MAX_TOKENS",
+        FinishReason::Other(word) if word == "content_filter" => "SAFETY",
+        _ => "STOP",
+    }
+}
+
+fn usage(usage: Usage) -> Value {
+    let thoughts = usage.reasoning_tokens.unwrap_or(0).min(usage.completion_tokens);
+    json!({
+        "promptTokenCount": usage.prompt_tokens, "cachedContentTokenCount": usage.cached_tokens.unwrap_or(0),
+        // There the reasoning stands apart.
+        "candidatesTokenCount": usage.completion_tokens - thoughts, "thoughtsTokenCount": thoughts,
+        "totalTokenCount": usage.prompt_tokens + usage.completion_tokens,
+    })
+}
+
+/// The error object.
+pub(super) fn error(fault: &Fault) -> Value {
+    let status = match fault.status {
+        401 => "UNAUTHENTICATED",
+        403 => "PERMISSION_DENIED",
+        404 => "NOT_FOUND",
+        429 => "RESOURCE_EXHAUSTED",
+        501 => "UNIMPLEMENTED",
+        503 => "UNAVAILABLE",
+        504 => "DEADLINE_EXCEEDED",
+        500.. => "INTERNAL",
+        _ => "INVALID_ARGUMENT",
+    };
+    // That shape has no field for the place.
+    let message = match &fault.param {
+        Some(param) => format!("{param}: {}", fault.message),
+        None => fault.message.clone(),
+    };
+    json!({"error": {"code": fault.status, "message": message, "status": status}})
+}

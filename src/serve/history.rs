@@ -1,0 +1,239 @@
+//! A client's history for a model without tool calling: calls written in the dialect,
+//! results as the prompt tells them. Messages that have nothing to do with calls, and
+//! parts that are no text, stay as they are.
+
+use std::time::Instant;
+
+use serde_json::{Map, Value, json};
+
+use super::content::{join, push};
+use super::fault::Fault;
+use super::kept::Kept;
+use super::prepared::Prepared;
+use crate::Call;
+use crate::conversation::{Answered, Replies};
+use crate::dialect::{write_call, write_tool_call};
+use crate::outcome::Outcome;
+use crate::parse::find_values;
+
+/// A call of the history, as the client says it.
+struct Made {
+    id: String,
+    name: String,
+    arguments: Map<String, Value>,
+}
+
+/// A call of the history that was answered.
+struct Done {
+    id: String,
+    call: Call,
+    outcome: Outcome,
+}
+
+impl Done {
+    fn answered(&self) -> Answered<'_> {
+        Answered { id: &self.id, call: &self.call, outcome: &self.outcome }
+    }
+}
+
+/// The history in messages without calls, and what the person said last.
+///
+/// # Errors
+/// A message is none, or calls and answers do not belong together.
+pub(super) fn render(messages: Vec<Value>, prepared: &Prepared, kept: &Kept) -> Result<(Vec<Value>, String), Fault> {
+    let mut history = History {
+        prepared,
+        rendered: Vec::with_capacity(messages.len()),
+        question: String::new(),
+        done: Vec::new(),
+        after_results: false,
+    };
+    let mut messages = messages.into_iter().enumerate().peekable();
+    while let Some((at, message)) = messages.next() {
+        let place = format!("messages[{at}]");
+        let Value::Object(mut message) = message else {
+            return Err(Fault::field(place, "a message is an object with 'role' and 'content'"));
+        };
+        match message.get("role").and_then(Value::as_str) {
+            Some("assistant") => {
+                let calls = calls(&mut message, &place)?;
+                if calls.is_empty() {
+                    history.push(plain(message));
+                    continue;
+                }
+                if let Some(before) = kept.find(&calls[0].id, Instant::now()) {
+                    before.iter().cloned().for_each(|message| push(&mut history.rendered, message));
+                }
+                let mut results = Vec::new();
+                while let Some((at, result)) = messages.next_if(|(_, next)| next["role"] == "tool") {
+                    results.push((format!("messages[{at}]"), result));
+                }
+                history.calls(message, calls, results, &place)?;
+            }
+            Some("tool") => {
+                let message = "a message of the role 'tool' must answer a call of the message before it";
+                return Err(Fault::field(place, message));
+            }
+            Some("developer") => {
+                // Chat templates of models without tool calling know no such role.
+                message.insert("role".to_owned(), "system".into());
+                history.push(message);
+            }
+            Some("user") => history.user(message),
+            Some(_) => history.push(message),
+            None => return Err(Fault::field(format!("{place}.role"), "a message needs a 'role'")),
+        }
+    }
+    Ok((history.rendered, history.question))
+}
+
+struct History<'a> {
+    prepared: &'a Prepared,
+    rendered: Vec<Value>,
+    question: String,
+    /// Calls since the person last spoke.
+    done: Vec<Done>,
+    /// The last message holds results.
+    after_results: bool,
+}
+
+impl History<'_> {
+    fn push(&mut self, message: Map<String, Value>) {
+        self.rendered.push(Value::Object(message));
+        self.after_results = false;
+    }
+
+    fn user(&mut self, mut message: Map<String, Value>) {
+        self.question = message.get("content").map(text_of).unwrap_or_default();
+        self.done.clear();
+        match self.rendered.last_mut().filter(|_| self.after_results) {
+            // Results are a user message too, and some endpoints want roles to alternate.
+            Some(last) => {
+                let content = message.get_mut("content").map(Value::take).unwrap_or_default();
+                last["content"] = join(last["content"].take(), content);
+                self.after_results = false;
+            }
+            None => self.push(message),
+        }
+    }
+
+    /// A message with calls, and the user message with their results behind it.
+    fn calls(
+        &mut self,
+        message: Map<String, Value>,
+        calls: Vec<Made>,
+        results: Vec<(String, Value)>,
+        place: &str,
+    ) -> Result<(), Fault> {
+        let prepared = self.prepared;
+        let catalog = prepared.setup.catalog();
+        let written: Vec<String> = calls
+            .iter()
+            .map(|Made { name, arguments, .. }| match catalog.find(None, name) {
+                Ok(found) => write_tool_call(prepared.dialect, catalog, found.tool, arguments),
+                Err(_) => write_call(prepared.dialect, None, name, arguments),
+            })
+            .collect();
+        let mut message = plain(message);
+        let content = message.get_mut("content").map(Value::take).unwrap_or_default();
+        message.insert("content".to_owned(), join(content, Value::String(written.join("\n"))));
+        self.push(message);
+
+        let mut outcomes: Vec<Option<Outcome>> = vec![None; calls.len()];
+        let mut others = Vec::new();
+        for (place, mut result) in results {
+            let id = result["tool_call_id"].as_str().unwrap_or_default();
+            let open = calls.iter().zip(&outcomes).position(|(call, outcome)| call.id == id && outcome.is_none());
+            let Some(at) = open else {
+                let message = format!("no call of the message before waits for a result with the id '{id}'");
+                return Err(Fault::field(format!("{place}.tool_call_id"), message));
+            };
+            let content = result["content"].take();
+            let text = text_of(&content);
+            if let Value::Array(parts) = content {
+                others.extend(parts.into_iter().filter(|part| part.get("text").is_none()));
+            }
+            let failed = result["is_error"] == true;
+            outcomes[at] = Some(if failed { Outcome::error(text) } else { Outcome::result(text) });
+        }
+        let before = self.done.len();
+        for (Made { id, name, arguments }, outcome) in calls.into_iter().zip(outcomes) {
+            let Some(outcome) = outcome else {
+                let message = format!("the call '{id}' has no message of the role 'tool' that answers it");
+                return Err(Fault::field(format!("{place}.tool_calls"), message));
+            };
+            let call = Call::new(prepared.dialect, name, Value::Object(arguments));
+            self.done.push(Done { id, call, outcome });
+        }
+        let (earlier, last) = self.done.split_at(before);
+        let replies = Replies {
+            answered: last.iter().map(Done::answered).collect(),
+            earlier: earlier.iter().map(Done::answered).collect(),
+            request: Some(self.question.as_str()).filter(|text| !text.trim().is_empty()),
+            ..Replies::default()
+        };
+        let text = prepared.setup.wording().replies(&replies).map_err(|error| Fault::internal(error.to_string()))?;
+        let content = join(Value::String(text), if others.is_empty() { Value::Null } else { Value::Array(others) });
+        self.rendered.push(json!({"role": "user", "content": content}));
+        self.after_results = true;
+        Ok(())
+    }
+}
+
+/// The calls of a message: identifier, name, arguments.
+fn calls(message: &mut Map<String, Value>, place: &str) -> Result<Vec<Made>, Fault> {
+    let list = match message.shift_remove("tool_calls") {
+        None | Some(Value::Null) => return Ok(Vec::new()),
+        Some(Value::Array(list)) => list,
+        Some(_) => return Err(Fault::field(format!("{place}.tool_calls"), "'tool_calls' must be a list")),
+    };
+    list.into_iter()
+        .enumerate()
+        .map(|(at, call)| {
+            let Some(name) = call["function"]["name"].as_str() else {
+                return Err(Fault::field(format!("{place}.tool_calls[{at}].function.name"), "a call names a function"));
+            };
+            Ok(Made {
+                id: call["id"].as_str().unwrap_or_default().to_owned(),
+                name: name.to_owned(),
+                arguments: arguments(&call["function"]["arguments"]),
+            })
+        })
+        .collect()
+}
+
+/// The arguments of a call that was made: an object, mended where the client or another model
+/// wrote it badly, since nobody can mend it now.
+fn arguments(value: &Value) -> Map<String, Value> {
+    let text = match value {
+        Value::Object(object) => return object.clone(),
+        Value::String(text) if !matches!(text.trim(), "" | "null") => text,
+        _ => return Map::new(),
+    };
+    if let Ok(Value::Object(object)) = serde_json::from_str(text) {
+        return object;
+    }
+    match find_values(text).values.into_iter().next().map(|found| found.value) {
+        Some(Value::Object(object)) => object,
+        _ => Map::from_iter([("arguments".to_owned(), Value::String(text.clone()))]),
+    }
+}
+
+/// An assistant's message without what only the client's own type has, such as `refusal: null`.
+fn plain(mut message: Map<String, Value>) -> Map<String, Value> {
+    message.retain(|key, value| key == "content" || !value.is_null());
+    if message.get("content").is_none_or(Value::is_null) {
+        message.insert("content".to_owned(), "".into());
+    }
+    message
+}
+
+/// The text of a content; of a list, that of its parts.
+pub(super) fn text_of(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect::<Vec<_>>().join("\n"),
+        Value::Null => String::new(),
+        other => other.to_string(),
+    }
+}

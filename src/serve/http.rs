@@ -1,0 +1,294 @@
+//! The routes: what comes in over HTTP, to an exchange or through to the endpoint.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::{Path, Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::middleware::{self, Next as Inner};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use serde_json::{Map, Value};
+
+use super::answer::Running;
+use super::chat::Chat;
+use super::config::Config;
+use super::doors;
+use super::drive::Driver;
+use super::exchange::Exchange;
+use super::fault::Fault;
+use super::gemini::Gemini;
+use super::messages::Messages;
+use super::request::{ChatRequest, WITH_TOOLS};
+use super::responses::Responses;
+use super::shape::{Read, Shape};
+use super::shared::Shared;
+use crate::model::ClientError;
+
+/// Time that the endpoint has to say that it is there.
+const READY_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// The routes of a server, to be nested in a program's own or served alone.
+///
+/// - `POST /v1/chat/completions`: Chat Completions, with `tools` for any model.
+/// - `POST /v1/messages` and `/v1/messages/count_tokens`: Anthropic's Messages.
+/// - `POST /v1/responses`: OpenAI's Responses, of which nothing is kept.
+/// - `POST /v1beta/models/MODEL:generateContent`, `:streamGenerateContent?alt=sse` and
+///   `:countTokens`: Gemini's.
+/// - `POST /v1/completions`, `POST /v1/embeddings`, `GET /v1/models`: the endpoint's own.
+/// - `GET /health`, `/ready`, `/metrics`.
+///
+/// # Errors
+/// The endpoint's URL or key cannot be used.
+pub fn router(config: Config) -> Result<Router, ClientError> {
+    Ok(shared_router(Shared::new(config)?))
+}
+
+pub(super) fn shared_router(shared: Arc<Shared>) -> Router {
+    Router::new()
+        .route("/v1/chat/completions", post(|State(s), request| answered(s, &Chat, Target::Body, request)))
+        .route("/v1/messages", post(|State(s), request| answered(s, &Messages, Target::Body, request)))
+        .route("/v1/messages/count_tokens", post(|State(s), request| counted(s, &Messages, Target::Body, request)))
+        .route("/v1/responses", post(|State(s), request| answered(s, &Responses, Target::Body, request)))
+        .route("/v1beta/models/{*target}", post(gemini))
+        .route("/v1/models/{*target}", post(gemini))
+        .route("/v1/completions", post(|state, request| pass(state, request, "completions")))
+        .route("/v1/embeddings", post(|state, request| pass(state, request, "embeddings")))
+        .route("/v1/models", get(models))
+        .route("/metrics", get(|State(shared): State<Arc<Shared>>| async move { shared.metrics.page() }))
+        .layer(middleware::from_fn_with_state(shared.clone(), with_key))
+        .route("/health", get(|| async { "ok\n" }))
+        .route("/ready", get(ready))
+        .fallback(|request: Request| async move {
+            let message = format!("there is no {} here", request.uri().path());
+            refuse(shape_of(request.uri().path()), &Fault::door(404, "not_found", message))
+        })
+        .method_not_allowed_fallback(|request: Request| async move {
+            let message = format!("{} does not take {}", request.uri().path(), request.method());
+            refuse(shape_of(request.uri().path()), &Fault::door(405, "method_not_allowed", message))
+        })
+        .layer(middleware::from_fn_with_state(shared.clone(), at_the_door))
+        .with_state(shared)
+}
+
+/// Checks that hold for every route.
+async fn at_the_door(State(shared): State<Arc<Shared>>, mut request: Request, inner: Inner) -> Response {
+    let path = request.uri().path().to_owned();
+    if is_gemini(&path) {
+        doors::take_key(&mut request);
+    }
+    let response = match doors::check_names(request.headers(), request.uri(), &shared.config) {
+        Ok(()) => inner.run(request).await,
+        Err(fault) => refuse(shape_of(&path), &fault),
+    };
+    shared.metrics.answered(route(&path), response.status().as_u16());
+    response
+}
+
+async fn with_key(State(shared): State<Arc<Shared>>, request: Request, inner: Inner) -> Response {
+    let checked = doors::check_key(request.headers(), &shared.config).and_then(|()| match *request.method() {
+        Method::POST => doors::check_type(request.headers()),
+        _ => Ok(()),
+    });
+    match checked {
+        Ok(()) => inner.run(request).await,
+        Err(fault) => refuse(shape_of(request.uri().path()), &fault),
+    }
+}
+
+/// A route's name for the counts.
+fn route(path: &str) -> &'static str {
+    match path {
+        "/v1/chat/completions" => "chat_completions",
+        "/v1/messages" => "messages",
+        "/v1/messages/count_tokens" => "count_tokens",
+        "/v1/responses" => "responses",
+        _ if path.ends_with(":generateContent") || path.ends_with(":streamGenerateContent") => "generate_content",
+        _ if path.ends_with(":countTokens") => "count_tokens",
+        "/v1/models" => "models",
+        "/v1/completions" => "completions",
+        "/v1/embeddings" => "embeddings",
+        _ => "other",
+    }
+}
+
+/// The shape in which a path's clients read errors.
+fn shape_of(path: &str) -> &'static dyn Shape {
+    if path.starts_with("/v1/messages") {
+        return &Messages;
+    }
+    if path.starts_with("/v1/responses") {
+        return &Responses;
+    }
+    if is_gemini(path) {
+        return &Gemini;
+    }
+    &Chat
+}
+
+fn is_gemini(path: &str) -> bool {
+    path.starts_with("/v1beta/") || path.starts_with("/v1/models/")
+}
+
+/// An error in this shape.
+fn refuse(shape: &dyn Shape, fault: &Fault) -> Response {
+    let body = shape.error(fault);
+    let status = StatusCode::from_u16(fault.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let mut response = (status, [(header::CONTENT_TYPE, "application/json")], body.to_string()).into_response();
+    if status.is_server_error() && !fault.retry {
+        // Clients of OpenAI's try such an answer again by themselves; it would come to the same.
+        response.headers_mut().insert(HeaderName::from_static("x-should-retry"), HeaderValue::from_static("false"));
+    }
+    if let Some(after) = fault.retry_after {
+        response.headers_mut().insert(header::RETRY_AFTER, after.as_secs().into());
+    }
+    response
+}
+
+async fn ready(State(shared): State<Arc<Shared>>) -> Response {
+    if shared.draining.load(Ordering::Relaxed) {
+        return (StatusCode::SERVICE_UNAVAILABLE, "draining\n").into_response();
+    }
+    match tokio::time::timeout(READY_TIMEOUT, shared.upstream.models(&HeaderMap::new())).await {
+        // One that wants a key is there.
+        Ok(Ok(_)) => "ready\n".into_response(),
+        _ => (StatusCode::SERVICE_UNAVAILABLE, "the endpoint does not answer\n").into_response(),
+    }
+}
+
+/// The endpoint's models; with a toolbox each a second time, by the name that has its tools.
+async fn models(State(shared): State<Arc<Shared>>, request: Request) -> Response {
+    let headers = request.headers();
+    if shared.config.toolbox.is_none() || shared.config.toolbox_always {
+        let passed = shared.upstream.pass(Method::GET, "models", headers, Bytes::new()).await;
+        return passed.unwrap_or_else(|fault| refuse(&Chat, &fault));
+    }
+    match shared.upstream.models(headers).await {
+        Err(fault) => refuse(&Chat, &fault),
+        Ok((status, mut list)) => {
+            if let Some(models) = list.get_mut("data").and_then(Value::as_array_mut) {
+                let named = |model: &Value| {
+                    let mut model = model.clone();
+                    model["id"] = format!("{}{WITH_TOOLS}", model.get("id")?.as_str()?).into();
+                    Some(model)
+                };
+                let more: Vec<Value> = models.iter().filter_map(named).collect();
+                models.extend(more);
+            }
+            (status, [(header::CONTENT_TYPE, "application/json")], list.to_string()).into_response()
+        }
+    }
+}
+
+/// A request that goes to the endpoint as it came, but for the model's name.
+async fn pass(State(shared): State<Arc<Shared>>, request: Request, path: &'static str) -> Response {
+    let (parts, body) = request.into_parts();
+    let passed = async {
+        let body = doors::body(&parts.headers, body, &shared.config).await?;
+        let mut object = doors::object(&body)?;
+        let body = match &shared.config.model {
+            Some(model) => {
+                object.insert("model".to_owned(), model.as_str().into());
+                Value::Object(object).to_string().into()
+            }
+            None => body,
+        };
+        shared.upstream.pass(Method::POST, path, &parts.headers, body).await
+    };
+    passed.await.unwrap_or_else(|fault: Fault| refuse(&Chat, &fault))
+}
+
+/// Where a request says which model it wants, and whether as a stream.
+enum Target {
+    Body,
+    Path { model: String, stream: bool },
+}
+
+impl Target {
+    /// The body, with what stood in the path.
+    fn fill(self, mut body: Map<String, Value>) -> Map<String, Value> {
+        if let Target::Path { model, stream } = self {
+            body.insert("model".to_owned(), model.into());
+            body.insert("stream".to_owned(), stream.into());
+        }
+        body
+    }
+}
+
+/// A request of Gemini's: `MODEL:METHOD`, and a stream as events.
+async fn gemini(State(shared): State<Arc<Shared>>, Path(target): Path<String>, request: Request) -> Response {
+    let (model, method) = target.rsplit_once(':').unwrap_or((&target, ""));
+    let is_events = request.uri().query().is_some_and(|query| query.split('&').any(|pair| pair == "alt=sse"));
+    let target = |stream| Target::Path { model: model.to_owned(), stream };
+    match method {
+        "generateContent" => answered(shared, &Gemini, target(false), request).await,
+        "streamGenerateContent" if is_events => answered(shared, &Gemini, target(true), request).await,
+        "streamGenerateContent" => {
+            let fault = Fault::field("alt", "a stream comes as events here: ask for it with '?alt=sse'");
+            refuse(&Gemini, &fault)
+        }
+        "countTokens" => counted(shared, &Gemini, target(false), request).await,
+        _ => {
+            let message = format!("there is no {} here", request.uri().path());
+            refuse(&Gemini, &Fault::door(404, "not_found", message))
+        }
+    }
+}
+
+/// A request that is answered here, in the shape that its client knows.
+async fn answered(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let answered = async {
+        let body = doors::body(&parts.headers, body, &shared.config).await?;
+        let Read { chat, places, mut writer } = shape.read(target.fill(doors::object(&body)?))?;
+        let placed = |fault| places.translate(shape, fault);
+        let request = ChatRequest::read(chat, &shared.config).map_err(placed)?;
+        if let Some(path) = shape.passes_to().filter(|_| request.is_plain()) {
+            let body = match request.body.get("model").and_then(Value::as_str) == Some(&request.model) {
+                true => body,
+                false => renamed(request.body, request.model),
+            };
+            return shared.upstream.pass(Method::POST, path, &parts.headers, body).await;
+        }
+        let (model, stream) = (request.model.clone(), request.stream);
+        let driver = driver(&shared, request, &parts.headers).map_err(placed)?;
+        writer.begin(&model, driver.prompt_tokens());
+        let running = Running::new(shared.clone(), driver);
+        let answer = match stream {
+            true => running.streamed(shape, writer).await,
+            false => running.whole(writer).await,
+        };
+        answer.map_err(placed)
+    };
+    answered.await.unwrap_or_else(|fault: Fault| refuse(shape, &fault))
+}
+
+/// What a request would cost: an estimate of its prompt's tokens, without the model.
+async fn counted(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let counted = async {
+        let body = doors::body(&parts.headers, body, &shared.config).await?;
+        let Read { chat, places, .. } = shape.read(target.fill(doors::object(&body)?))?;
+        let placed = |fault| places.translate(shape, fault);
+        let request = ChatRequest::read(chat, &shared.config).map_err(placed)?;
+        let tokens = driver(&shared, request, &parts.headers).map_err(placed)?.prompt_tokens();
+        Ok(([(header::CONTENT_TYPE, "application/json")], shape.count(tokens).to_string()).into_response())
+    };
+    counted.await.unwrap_or_else(|fault: Fault| refuse(shape, &fault))
+}
+
+fn renamed(mut body: Map<String, Value>, model: String) -> Bytes {
+    body.insert("model".to_owned(), model.into());
+    Value::Object(body).to_string().into()
+}
+
+/// What answers a request that needs more than the endpoint.
+fn driver(shared: &Shared, request: ChatRequest, headers: &HeaderMap) -> Result<Driver, Fault> {
+    let (prepared, asked) = request.ask(&shared.config, &shared.cache, &shared.kept)?;
+    let exchange = Exchange::new(prepared, asked)?;
+    let toolbox = shared.config.toolbox.clone();
+    Ok(Driver::new(exchange, shared.upstream.model.clone(), shared.upstream.headers(headers), toolbox))
+}

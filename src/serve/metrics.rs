@@ -1,0 +1,80 @@
+//! Counts for `/metrics`, in Prometheus' text form. Labels come from this file alone,
+//! never from a client.
+
+use std::fmt::Write;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The routes that are counted.
+const ROUTES: [&str; 9] = [
+    "chat_completions",
+    "messages",
+    "count_tokens",
+    "responses",
+    "generate_content",
+    "models",
+    "completions",
+    "embeddings",
+    "other",
+];
+
+/// Kinds of statuses.
+const CLASSES: [&str; 4] = ["2xx", "3xx", "4xx", "5xx"];
+
+/// What was counted since the start.
+#[derive(Default)]
+pub(super) struct Metrics {
+    requests: [[AtomicU64; CLASSES.len()]; ROUTES.len()],
+    active: AtomicU64,
+    rounds: AtomicU64,
+    calls: AtomicU64,
+    failed: AtomicU64,
+}
+
+impl Metrics {
+    /// A request to this route was answered with this status.
+    pub(super) fn answered(&self, route: &str, status: u16) {
+        let route = ROUTES.iter().position(|known| *known == route).unwrap_or(ROUTES.len() - 1);
+        let class = usize::from(status / 100).clamp(2, 5) - 2;
+        self.requests[route][class].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// An answer begins that is put together here.
+    pub(super) fn began(&self) {
+        self.active.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// It is over, after so many rounds, with so many calls for the client.
+    pub(super) fn ended(&self, rounds: u32, calls: u64, failed: bool) {
+        self.active.fetch_sub(1, Ordering::Relaxed);
+        self.rounds.fetch_add(rounds.into(), Ordering::Relaxed);
+        self.calls.fetch_add(calls, Ordering::Relaxed);
+        self.failed.fetch_add(failed.into(), Ordering::Relaxed);
+    }
+
+    /// The page.
+    pub(super) fn page(&self) -> String {
+        let mut page = String::new();
+        let head = |page: &mut String, name: &str, kind: &str, help: &str| {
+            let _ = writeln!(page, "# HELP toolgraft_{name} {help}\n# TYPE toolgraft_{name} {kind}");
+        };
+        head(&mut page, "requests_total", "counter", "Requests by route and status.");
+        for (route, counts) in ROUTES.iter().zip(&self.requests) {
+            for (class, count) in CLASSES.iter().zip(counts) {
+                let count = count.load(Ordering::Relaxed);
+                if count > 0 {
+                    let _ = writeln!(page, "toolgraft_requests_total{{route=\"{route}\",status=\"{class}\"}} {count}");
+                }
+            }
+        }
+        for (name, kind, help, value) in [
+            ("active_answers", "gauge", "Answers that go on.", &self.active),
+            ("rounds_total", "counter", "Requests to the model, corrections included.", &self.rounds),
+            ("tool_calls_total", "counter", "Calls that were handed to clients.", &self.calls),
+            ("failed_answers_total", "counter", "Answers that ended with an error.", &self.failed),
+        ] {
+            head(&mut page, name, kind, help);
+            let _ = writeln!(page, "toolgraft_{name} {}", value.load(Ordering::Relaxed));
+        }
+        page
+    }
+}

@@ -1,0 +1,76 @@
+//! A server for clients of OpenAI, Anthropic and Google in front of any model: what a client
+//! sends as `tools` is taught by the prompt, what the model writes comes back as `tool_calls`.
+//!
+//! ```text
+//! client ─▶ doors ─▶ request ─▶ history, prepared ─▶ exchange ◀─▶ turn
+//!                                                     │  ▲
+//!                                     request, call   ▼  │  model's events, outcomes
+//!                                                    drive ◀─▶ endpoint, toolbox
+//!                                                     │
+//! client ◀───────────── chat ◀── pieces of the answer ┘
+//! ```
+//!
+//! - `doors`: who may come in, with what.
+//! - `request`, `history`: what is asked; calls and results of the client's history as text.
+//! - `kept`: what rounds that a client did not see brought, until it comes back.
+//! - `prepared`: prompt, parser and schemas of a list of tools, kept for a while.
+//! - `exchange`: the request on its way, without I/O; corrects what the model got wrong.
+//! - `early`: a call that goes out before its message is over, where that is wanted.
+//! - `drive`, `upstream`: the endpoint, as a model and for what passes through.
+//! - `shape`: what a client's interface has to say; `chat`, `messages`, `responses`,
+//!   `gemini`: those that there are.
+//! - `http`, `listen`: the routes, and a server of its own.
+//!
+//! A request without tools, without calls in its history and without a schema for its
+//! answer passes through as it came, and so does its answer.
+//!
+//! ```no_run
+//! # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+//! use toolgraft::serve::{Config, Server};
+//!
+//! let config = Config::new("http://localhost:11434/v1")?.with_model("gemma3:12b");
+//! let server = Server::bind(config, "127.0.0.1:8787").await?;
+//! server.run(std::future::pending()).await;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Nothing that cannot be taken back is sent: a call goes out whole once its message is over
+//! and its arguments are accepted. One that is damaged is corrected with the model in rounds
+//! that the client does not see.
+
+mod adapter;
+mod answer;
+mod chat;
+mod config;
+mod content;
+mod doors;
+mod drive;
+mod early;
+mod exchange;
+mod fault;
+mod gemini;
+mod history;
+mod http;
+mod ids;
+mod kept;
+mod listen;
+mod messages;
+mod metrics;
+mod out;
+mod prepared;
+mod request;
+mod responses;
+mod say;
+mod shape;
+mod shared;
+mod upstream;
+
+pub use adapter::{Adapter, Piece, Refusal};
+pub use answer::ROUNDS_HEADER;
+pub use config::{Config, DRAIN, KEEP_ALIVE, MAX_BODY, READ_TIMEOUT};
+pub use exchange::SHOWN_RESULT;
+pub use http::router;
+pub use kept::{KEPT_BYTES, KEPT_FOR};
+pub use listen::{ServeError, Server};
+pub use prepared::{CACHED_BYTES, CACHED_LISTS};

@@ -1,0 +1,150 @@
+//! What requests with the same tools share: prompt, parser, schemas. Kept for a while.
+
+use std::collections::VecDeque;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::config::Config;
+use super::fault::Fault;
+use crate::dialect::{Dialect, DialectSet, Profile, SystemPlacement};
+use crate::prompt::Options;
+use crate::tools::{Catalog, Decision, DefaultDecision, Policy, Server, Tool, ToolChoice, ToolsMode};
+use crate::turn::{PromptWording, Setup, TurnConfig};
+use crate::validate::Validator;
+
+/// Lists of tools that are kept.
+pub const CACHED_LISTS: usize = 64;
+
+/// Bytes of tools in all lists that are kept.
+pub const CACHED_BYTES: usize = 32 << 20;
+
+/// What requests with the same tools share.
+pub(super) struct Prepared {
+    pub(super) setup: Arc<Setup>,
+    /// Where the model's profile wants the system text.
+    pub(super) placement: SystemPlacement,
+    /// Call syntax of the prompt.
+    pub(super) dialect: Dialect,
+    /// Names of the client's tools.
+    client: Vec<String>,
+    /// Which of the toolbox's calls run.
+    policy: Policy,
+    /// Clients are told the results of those.
+    pub(super) shows_results: bool,
+    /// After how many bytes a call goes out as it comes.
+    pub(super) hold_bytes: Option<usize>,
+    pub(super) choice: ToolChoice,
+}
+
+/// What a list of tools is prepared for.
+pub(super) struct Wanted<'a> {
+    /// The model's profile.
+    pub(super) profile: &'static Profile,
+    /// The client's tools, and their text.
+    pub(super) tools: Vec<Tool>,
+    pub(super) text: &'a str,
+    /// The toolbox's tools, where this request may use them.
+    pub(super) own: Option<Arc<Catalog>>,
+    pub(super) choice: ToolChoice,
+    pub(super) max_calls: Option<usize>,
+}
+
+impl Prepared {
+    fn new(config: &Config, wanted: &Wanted<'_>) -> Result<Self, Fault> {
+        let profile = wanted.profile;
+        let mut servers = vec![Server { tools: wanted.tools.clone(), ..Server::default() }];
+        servers.extend(wanted.own.iter().flat_map(|catalog| catalog.servers().iter().cloned()));
+        servers.retain(|server| server.name.is_some() || !server.tools.is_empty());
+        let options =
+            Options { dialect: config.dialect.unwrap_or(profile.dialect), lang: profile.lang, ..config.prompt.clone() };
+        // Without tools a call in the text is none, not even one that is refused.
+        let dialects = if servers.is_empty() { DialectSet::NONE } else { DialectSet::AUTO };
+        let catalog = options.callable(Arc::new(Catalog::new(servers)));
+        let turn = TurnConfig {
+            dialects,
+            // The text is put into the client's messages here.
+            placement: SystemPlacement::System,
+            tools_mode: ToolsMode::Prompt,
+            tool_choice: wanted.choice.clone(),
+            max_calls: wanted.max_calls,
+            constrain: config.constrain,
+            // The client's calls are handed out from any round, the last one too.
+            max_rounds: config.max_rounds.saturating_add(1),
+            max_corrections: config.max_corrections,
+            // Which of them run is decided here and by the client.
+            policy: Policy::new(DefaultDecision::Allow),
+            ..TurnConfig::for_profile(profile)
+        };
+        let wording = PromptWording::new(catalog.clone(), &options, &turn)
+            .map_err(|error| Fault::field("tools", format!("the tools cannot be described: {error}")))?;
+        let validator = Arc::new(Validator::new(catalog));
+        let setup = Arc::new(Setup::new(turn, validator, Arc::new(wording)));
+        Ok(Prepared {
+            setup,
+            placement: profile.system,
+            dialect: options.dialect,
+            client: wanted.tools.iter().map(|tool| tool.name.clone()).collect(),
+            policy: config.policy.clone(),
+            shows_results: config.shows_results,
+            hold_bytes: config.hold_bytes,
+            choice: wanted.choice.clone(),
+        })
+    }
+
+    /// Whether this is one of the client's own tools.
+    pub(super) fn is_clients(&self, server: Option<&str>, tool: &str) -> bool {
+        server.is_none() && self.client.iter().any(|name| name == tool)
+    }
+
+    /// Whether a call of the toolbox runs.
+    pub(super) fn decide(&self, server: Option<&str>, tool: &str) -> Decision {
+        let found = self.setup.catalog().find(server, tool).ok();
+        self.policy.decide(server, tool, found.and_then(|found| found.tool.annotations.as_ref()))
+    }
+}
+
+/// Lists that were prepared, the last used in front.
+#[derive(Default)]
+pub(super) struct Cache {
+    kept: Mutex<VecDeque<Entry>>,
+    hasher: RandomState,
+}
+
+struct Entry {
+    hash: u64,
+    key: String,
+    own: Option<Arc<Catalog>>,
+    prepared: Arc<Prepared>,
+}
+
+impl Cache {
+    /// What is prepared for these tools, or is now.
+    pub(super) fn get(&self, config: &Config, wanted: &Wanted<'_>) -> Result<Arc<Prepared>, Fault> {
+        let key = format!("{} {:?} {:?} {}", wanted.profile.name, wanted.choice, wanted.max_calls, wanted.text);
+        let hash = self.hasher.hash_one(&key);
+        let same_tools = |entry: &Entry| match (&entry.own, &wanted.own) {
+            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+            (one, other) => one.is_none() && other.is_none(),
+        };
+        {
+            let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+            let found = kept.iter().position(|e| e.hash == hash && e.key == key && same_tools(e));
+            if let Some(entry) = found.and_then(|at| kept.remove(at)) {
+                let prepared = entry.prepared.clone();
+                kept.push_front(entry);
+                return Ok(prepared);
+            }
+        }
+        let prepared = Arc::new(Prepared::new(config, wanted)?);
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.push_front(Entry { hash, key, own: wanted.own.clone(), prepared: prepared.clone() });
+        let mut bytes = 0;
+        let fits = kept.iter().take(CACHED_LISTS).take_while(|entry| {
+            bytes += entry.key.len();
+            bytes <= CACHED_BYTES
+        });
+        let fits = fits.count();
+        kept.truncate(fits);
+        Ok(prepared)
+    }
+}

@@ -1,0 +1,285 @@
+//! A request of Chat Completions: what it asks, and what of it cannot be.
+//!
+//! Requests that need nothing of us go on as they came. In others the tools are taken out
+//! and taught by the prompt; every field that is not ours passes through.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::config::Config;
+use super::exchange::Asked;
+use super::fault::Fault;
+use super::history;
+use super::kept::Kept;
+use super::prepared::{Cache, Prepared, Wanted};
+use crate::tools::{Tool, ToolChoice};
+use crate::validate::OutputSchema;
+
+/// What a model's name ends in that has the toolbox's tools.
+pub(super) const WITH_TOOLS: &str = "+tools";
+
+/// Longest name of a tool (platform.openai.com/docs/api-reference/chat/create).
+const MAX_NAME: usize = 64;
+
+/// Fields that are ours: they mean nothing to the endpoint once the prompt teaches the tools.
+const OURS: [&str; 12] = [
+    "messages",
+    "tools",
+    "tool_choice",
+    "parallel_tool_calls",
+    "functions",
+    "function_call",
+    "stream",
+    "stream_options",
+    "n",
+    "logprobs",
+    "top_logprobs",
+    "model",
+];
+
+/// A request of Chat Completions.
+pub(super) struct ChatRequest {
+    pub(super) body: Map<String, Value>,
+    /// The model as the endpoint names it.
+    pub(super) model: String,
+    /// Whether the client wants a stream.
+    pub(super) stream: bool,
+    /// Whether the toolbox's tools are wanted.
+    with_tools: bool,
+}
+
+impl ChatRequest {
+    /// Reads the object; what a field must be is checked only where we use it.
+    pub(super) fn read(body: Map<String, Value>, config: &Config) -> Result<Self, Fault> {
+        let named = match body.get("model") {
+            Some(Value::String(name)) if !name.is_empty() => Some(name.as_str()),
+            None | Some(Value::Null) => None,
+            Some(_) => return Err(Fault::field("model", "'model' must be the name of a model")),
+        };
+        let with_tools = named.is_some_and(|name| name.ends_with(WITH_TOOLS)) || config.toolbox_always;
+        let model = match (&config.model, named) {
+            (Some(model), _) => model.clone(),
+            (None, Some(name)) if config.toolbox.is_some() => name.strip_suffix(WITH_TOOLS).unwrap_or(name).to_owned(),
+            (None, Some(name)) => name.to_owned(),
+            (None, None) => return Err(Fault::field("model", "you must provide a 'model'")),
+        };
+        let stream = flag(&body, "stream")?.unwrap_or(false);
+        Ok(ChatRequest { with_tools: with_tools && config.toolbox.is_some(), model, stream, body })
+    }
+
+    /// Whether the request can go to the endpoint as it came.
+    pub(super) fn is_plain(&self) -> bool {
+        let calls = |message: &Value| message["role"] == "tool" || is_given(message.get("tool_calls"));
+        let has_history =
+            self.body.get("messages").and_then(Value::as_array).is_some_and(|list| list.iter().any(calls));
+        let has_schema = self.body.get("response_format").is_some_and(|format| format["type"] == "json_schema");
+        !self.with_tools && !is_given(self.body.get("tools")) && !has_history && !has_schema
+    }
+
+    /// What is asked of the model.
+    pub(super) fn ask(mut self, config: &Config, cache: &Cache, kept: &Kept) -> Result<(Arc<Prepared>, Asked), Fault> {
+        self.refuse()?;
+        let tools = self.tools()?;
+        let text = self.body.get("tools").map(Value::to_string).unwrap_or_default();
+        let own = config.toolbox.as_ref().filter(|_| self.with_tools).map(|toolbox| toolbox.catalog());
+        let choice = self.choice(&tools)?;
+        let max_calls = (flag(&self.body, "parallel_tool_calls")? == Some(false)).then_some(1);
+        let profile = config.profile_of(&self.model);
+        let wanted = Wanted { profile, tools, text: &text, own, choice, max_calls };
+        let prepared = cache.get(config, &wanted)?;
+        let output = self.output()?;
+        let max_tokens = self.max_tokens()?;
+        let messages = match self.body.get_mut("messages").map(Value::take) {
+            Some(Value::Array(messages)) if !messages.is_empty() => messages,
+            Some(Value::Array(_)) => return Err(Fault::field("messages", "'messages' is empty")),
+            _ => return Err(Fault::field("messages", "'messages' must be a list of messages")),
+        };
+        let (messages, question) = history::render(messages, &prepared, kept)?;
+        OURS.iter().for_each(|field| {
+            self.body.shift_remove(*field);
+        });
+        self.body.insert("model".to_owned(), self.model.into());
+        self.body.retain(|_, value| !value.is_null());
+        Ok((prepared, Asked { body: self.body, messages, question, max_tokens, output }))
+    }
+
+    /// What cannot be true of an answer that is put together from several.
+    fn refuse(&self) -> Result<(), Fault> {
+        if self.body.get("n").is_some_and(|n| !n.is_null() && n.as_u64() != Some(1)) {
+            return Err(Fault::field(
+                "n",
+                "'n' must be 1 in a request with tools or a schema: an answer may take several rounds",
+            ));
+        }
+        for field in ["logprobs", "top_logprobs"] {
+            if self
+                .body
+                .get(field)
+                .is_some_and(|value| !matches!(value, Value::Null | Value::Bool(false)) && *value != 0)
+            {
+                let message = format!(
+                    "'{field}' cannot be had in a request with tools or a schema: calls are taken out of the text"
+                );
+                return Err(Fault::field(field, message));
+            }
+        }
+        Ok(())
+    }
+
+    fn tools(&self) -> Result<Vec<Tool>, Fault> {
+        let list = match self.body.get("tools") {
+            None | Some(Value::Null) => return Ok(Vec::new()),
+            Some(Value::Array(list)) => list,
+            Some(_) => return Err(Fault::field("tools", "'tools' must be a list")),
+        };
+        let mut names = HashSet::new();
+        list.iter()
+            .enumerate()
+            .map(|(at, item)| {
+                let tool = tool(at, item)?;
+                if !names.insert(tool.name.clone()) {
+                    let message = format!("two tools are named '{}'", tool.name);
+                    return Err(Fault::field(format!("tools[{at}].function.name"), message));
+                }
+                Ok(tool)
+            })
+            .collect()
+    }
+
+    fn choice(&self, tools: &[Tool]) -> Result<ToolChoice, Fault> {
+        let named = |name: &Value| match name.as_str() {
+            Some(name) if tools.iter().any(|tool| tool.name == name) => Ok(ToolChoice::Named(name.to_owned())),
+            Some(name) => {
+                Err(Fault::field("tool_choice", format!("'tool_choice' names '{name}', and no tool has that name")))
+            }
+            None => Err(Fault::field("tool_choice", "'tool_choice' must name a function")),
+        };
+        match self.body.get("tool_choice") {
+            None | Some(Value::Null) => Ok(ToolChoice::Auto),
+            Some(Value::String(word)) => match word.as_str() {
+                "auto" => Ok(ToolChoice::Auto),
+                "none" => Ok(ToolChoice::None),
+                "required" | "any" if tools.is_empty() && !self.with_tools => {
+                    Err(Fault::field("tool_choice", "'tool_choice' requires a call, and there are no tools"))
+                }
+                "required" | "any" => Ok(ToolChoice::Required),
+                other => Err(Fault::field(
+                    "tool_choice",
+                    format!(
+                        "'tool_choice' is '{other}': expected 'auto', 'none', 'required' or an object that names a function"
+                    ),
+                )),
+            },
+            Some(Value::Object(object)) => match object.get("type").and_then(Value::as_str) {
+                Some("function") | None => named(&object.get("function").map_or(Value::Null, |f| f["name"].clone())),
+                Some(other) => Err(Fault::field(
+                    "tool_choice",
+                    format!("'tool_choice' of the type '{other}' is not known here: expected 'function'"),
+                )),
+            },
+            Some(_) => Err(Fault::field("tool_choice", "'tool_choice' must be a word or an object")),
+        }
+    }
+
+    /// The schema of the answer. Whether the endpoint holds it too is for each request to say:
+    /// where the model may call, it would make calls impossible.
+    fn output(&mut self) -> Result<Option<Arc<OutputSchema>>, Fault> {
+        let place = "response_format.json_schema.schema";
+        let schema = match self.body.shift_remove("response_format") {
+            None | Some(Value::Null) => None,
+            Some(format) => match format["type"].as_str() {
+                Some("text") => None,
+                Some("json_object") => Some(serde_json::json!({"type": "object"})),
+                Some("json_schema") => match format["json_schema"].get("schema") {
+                    Some(schema) => Some(schema.clone()),
+                    None => {
+                        return Err(Fault::field(
+                            place,
+                            "a 'response_format' of the type 'json_schema' needs a schema",
+                        ));
+                    }
+                },
+                _ => {
+                    let message = "'response_format' must be of the type 'text', 'json_object' or 'json_schema'";
+                    return Err(Fault::field("response_format.type", message));
+                }
+            },
+        };
+        let compiled = schema.map(OutputSchema::new).transpose();
+        Ok(compiled.map_err(|error| Fault::field(place, error.to_string()))?.map(Arc::new))
+    }
+
+    fn max_tokens(&self) -> Result<Option<(&'static str, u64)>, Fault> {
+        for field in ["max_completion_tokens", "max_tokens"] {
+            match self.body.get(field) {
+                None | Some(Value::Null) => {}
+                Some(value) => match value.as_u64().filter(|most| *most > 0) {
+                    Some(most) => return Ok(Some((field, most))),
+                    None => return Err(Fault::field(field, format!("'{field}' must be a whole number above 0"))),
+                },
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Whether a field is there and says something.
+fn is_given(value: Option<&Value>) -> bool {
+    match value {
+        None | Some(Value::Null) => false,
+        Some(Value::Array(list)) => !list.is_empty(),
+        Some(_) => true,
+    }
+}
+
+/// A field that is true or false.
+pub(super) fn flag(body: &Map<String, Value>, field: &str) -> Result<Option<bool>, Fault> {
+    match body.get(field) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::Bool(flag)) => Ok(Some(*flag)),
+        Some(_) => Err(Fault::field(field, format!("'{field}' must be true or false"))),
+    }
+}
+
+/// A tool as a client describes it.
+fn tool(at: usize, item: &Value) -> Result<Tool, Fault> {
+    let place = |field: &str| format!("tools[{at}]{field}");
+    match item["type"].as_str() {
+        Some("function") => {}
+        None if item.get("type").is_none() && item.is_object() => {}
+        Some(other) => {
+            let message = format!("tools of the type '{other}' are not known here: expected 'function'");
+            return Err(Fault::field(place(".type"), message));
+        }
+        None => return Err(Fault::field(place(""), "a tool is an object with 'type' and 'function'")),
+    }
+    let function = &item["function"];
+    let Some(name) = function["name"].as_str() else {
+        return Err(Fault::field(place(".function.name"), "a function needs a name"));
+    };
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    if name.is_empty() || name.len() > MAX_NAME || !name.chars().all(fits) {
+        let message =
+            format!("'{name}' is no name of a tool: 1 to {MAX_NAME} letters, digits, underscores and hyphens");
+        return Err(Fault::field(place(".function.name"), message));
+    }
+    let mut tool = Tool::new(name);
+    match &function["description"] {
+        Value::Null => {}
+        Value::String(text) => tool = tool.with_description(text),
+        _ => return Err(Fault::field(place(".function.description"), "a description is a text")),
+    }
+    match &function["parameters"] {
+        Value::Null => {}
+        schema @ (Value::Object(_) | Value::Bool(_)) => tool = tool.with_schema(schema.clone()),
+        _ => {
+            return Err(Fault::field(
+                place(".function.parameters"),
+                "parameters are a JSON Schema, which is an object",
+            ));
+        }
+    }
+    Ok(tool)
+}

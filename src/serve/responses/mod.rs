@@ -1,0 +1,235 @@
+//! OpenAI's Responses (platform.openai.com/docs/api-reference/responses): a request made into
+//! one of Chat Completions, and an answer as a list of items.
+//!
+//! Nothing is kept between requests: `store` is answered with false, and what would need it
+//! (`previous_response_id`, `conversation`, `background`, stored prompts and items) is refused
+//! with the remedy. Tools that run at OpenAI's service are refused by name. What would change
+//! nothing here (`metadata`, `truncation`, `include`) is left out; the answer repeats it.
+
+mod items;
+mod writer;
+
+use serde_json::{Map, Value, json};
+
+use self::items::History;
+use self::writer::ResponseStream;
+use super::chat::Chat;
+use super::fault::Fault;
+use super::shape::{Places, Read, Shape};
+
+/// OpenAI's Responses.
+pub(super) struct Responses;
+
+/// Fields that mean something to OpenAI's service alone, or that were read.
+const THEIRS: [&str; 21] = [
+    "background",
+    "context_management",
+    "conversation",
+    "include",
+    "input",
+    "instructions",
+    "max_output_tokens",
+    "max_tool_calls",
+    "metadata",
+    "previous_response_id",
+    "prompt",
+    "prompt_cache_key",
+    "prompt_cache_options",
+    "prompt_cache_retention",
+    "reasoning",
+    "safety_identifier",
+    "service_tier",
+    "store",
+    "stream_options",
+    "top_logprobs",
+    "truncation",
+];
+
+impl Shape for Responses {
+    fn read(&self, mut body: Map<String, Value>) -> Result<Read, Fault> {
+        refuse(&body)?;
+        let head = head(&body);
+        let reasoning = body.get("reasoning").cloned().unwrap_or_default();
+        let summary = ["summary", "generate_summary"].iter().any(|field| reasoning[*field].is_string());
+        let mut history = History::default();
+        if let Some(text) = given(&mut body, "instructions") {
+            let Value::String(text) = text else {
+                return Err(Fault::field("instructions", "'instructions' must be a text"));
+            };
+            history.instructions(text);
+        }
+        history.input(given(&mut body, "input"))?;
+        let (messages, message_places) = history.into_parts();
+        let mut tool_places = Vec::new();
+
+        let mut chat = Map::new();
+        chat.insert("messages".to_owned(), Value::Array(messages));
+        let choice = choice_of(given(&mut body, "tool_choice"))?;
+        if let Some(tools) = given(&mut body, "tools") {
+            let (tools, places) = tools_of(tools, choice.allowed.as_deref())?;
+            chat.insert("tools".to_owned(), Value::Array(tools));
+            tool_places = places;
+        }
+        if let Some(choice) = choice.choice {
+            chat.insert("tool_choice".to_owned(), choice);
+        }
+        if let Some(most) = given(&mut body, "max_output_tokens") {
+            chat.insert("max_tokens".to_owned(), most);
+        }
+        if let Some(effort) = reasoning["effort"].as_str() {
+            chat.insert("reasoning_effort".to_owned(), effort.into());
+        }
+        if let Some(format) = format_of(given(&mut body, "text"))? {
+            chat.insert("response_format".to_owned(), format);
+        }
+        body.retain(|field, _| !THEIRS.contains(&field.as_str()));
+        body.extend(chat);
+        let places = Places { messages: message_places, tools: tool_places };
+        Ok(Read { chat: body, places, writer: Box::new(ResponseStream::new(head, summary)) })
+    }
+
+    fn error(&self, fault: &Fault) -> Value {
+        Chat.error(fault)
+    }
+
+    fn field(&self, field: &str) -> String {
+        match field {
+            "messages" => "input".to_owned(),
+            "max_tokens" => "max_output_tokens".to_owned(),
+            _ => field.replace(".function", "").replace("response_format.json_schema", "text.format"),
+        }
+    }
+}
+
+/// What a field says, if it says something.
+fn given(body: &mut Map<String, Value>, field: &str) -> Option<Value> {
+    body.shift_remove(field).filter(|value| !value.is_null())
+}
+
+/// Refuses what cannot be true here.
+fn refuse(body: &Map<String, Value>) -> Result<(), Fault> {
+    let nothing = "nothing is kept between requests here";
+    for (field, remedy) in [
+        ("previous_response_id", "send the earlier items in 'input'"),
+        ("conversation", "send the conversation's items in 'input'"),
+        ("prompt", "send the prompt's text in 'instructions'"),
+    ] {
+        if body.get(field).is_some_and(|value| !value.is_null()) {
+            return Err(Fault::field(field, format!("'{field}' cannot be had, since {nothing}: {remedy}")));
+        }
+    }
+    if body.get("background") == Some(&Value::Bool(true)) {
+        let message =
+            format!("'background' cannot be had, since {nothing}: send 'stream' and read the answer as it comes");
+        return Err(Fault::field("background", message));
+    }
+    let logprobs = "message.output_text.logprobs";
+    let included = body.get("include").and_then(Value::as_array).is_some_and(|list| list.iter().any(|i| i == logprobs));
+    let top = body.get("top_logprobs").is_some_and(|n| !n.is_null() && *n != 0);
+    if included || top {
+        let field = if included { "include" } else { "top_logprobs" };
+        return Err(Fault::field(field, "logprobs cannot be had here: calls are taken out of the text"));
+    }
+    Ok(())
+}
+
+/// What the answer repeats of the request.
+fn head(body: &Map<String, Value>) -> Map<String, Value> {
+    let or = |field: &str, otherwise: Value| {
+        let value = body.get(field).filter(|value| !value.is_null()).cloned();
+        (field.to_owned(), value.unwrap_or(otherwise))
+    };
+    let reasoning = |field: &str| body.get("reasoning").map(|reasoning| reasoning[field].clone()).unwrap_or_default();
+    let mut head = Map::from_iter([
+        or("instructions", Value::Null),
+        or("max_output_tokens", Value::Null),
+        or("max_tool_calls", Value::Null),
+        or("metadata", json!({})),
+        or("parallel_tool_calls", true.into()),
+        or("temperature", Value::Null),
+        or("text", json!({"format": {"type": "text"}})),
+        or("tool_choice", "auto".into()),
+        or("tools", json!([])),
+        or("top_p", Value::Null),
+        or("truncation", "disabled".into()),
+        or("user", Value::Null),
+    ]);
+    let fixed = json!({
+        "background": false, "previous_response_id": null, "store": false,
+        "reasoning": {"effort": reasoning("effort"), "summary": reasoning("summary")},
+    });
+    if let Value::Object(fixed) = fixed {
+        head.extend(fixed);
+    }
+    head
+}
+
+/// The functions that may be called, and where each stands in the request.
+fn tools_of(tools: Value, allowed: Option<&[String]>) -> Result<(Vec<Value>, Vec<String>), Fault> {
+    let Value::Array(tools) = tools else { return Err(Fault::field("tools", "'tools' must be a list")) };
+    let is_allowed = |tool: &Value| allowed.is_none_or(|names| names.iter().any(|name| tool["name"] == *name));
+    let tools = tools.into_iter().enumerate().filter(|(_, tool)| is_allowed(tool));
+    let tools = tools.map(|(at, tool)| match tool["type"].as_str() {
+        Some("function") => {
+            let function =
+                json!({"name": tool["name"], "description": tool["description"], "parameters": tool["parameters"]});
+            Ok((json!({"type": "function", "function": function}), format!("tools[{at}]")))
+        }
+        Some(other) => {
+            let message = format!("tools of the type '{other}' cannot be had here: expected 'function'");
+            Err(Fault::field(format!("tools[{at}].type"), message))
+        }
+        None => Err(Fault::field(format!("tools[{at}]"), "a tool is an object with a 'type'")),
+    });
+    tools.collect()
+}
+
+/// The choice among the tools.
+#[derive(Default)]
+struct Choice {
+    choice: Option<Value>,
+    /// Names of the tools that may be called; all of them without.
+    allowed: Option<Vec<String>>,
+}
+
+fn choice_of(choice: Option<Value>) -> Result<Choice, Fault> {
+    let Some(choice) = choice else { return Ok(Choice::default()) };
+    match choice["type"].as_str() {
+        Some("function") => {
+            let choice = json!({"type": "function", "function": {"name": choice["name"]}});
+            Ok(Choice { choice: Some(choice), allowed: None })
+        }
+        Some("allowed_tools") => {
+            let names = choice["tools"].as_array().into_iter().flatten();
+            let names = names.map(|tool| {
+                let expected = || Fault::field("tool_choice.tools", "allowed tools are functions with a 'name'");
+                tool["name"].as_str().filter(|_| tool["type"] == "function").map(str::to_owned).ok_or_else(expected)
+            });
+            let allowed = names.collect::<Result<_, _>>()?;
+            Ok(Choice { choice: Some(choice["mode"].clone()), allowed: Some(allowed) })
+        }
+        Some(other) => Err(Fault::field(
+            "tool_choice.type",
+            format!("'tool_choice' of the type '{other}' cannot be had here: expected 'function' or 'allowed_tools'"),
+        )),
+        None => Ok(Choice { choice: Some(choice), allowed: None }),
+    }
+}
+
+/// The form of the answer's text.
+fn format_of(text: Option<Value>) -> Result<Option<Value>, Fault> {
+    let Some(format) = text.map(|mut text| text["format"].take()).filter(|format| !format.is_null()) else {
+        return Ok(None);
+    };
+    match format["type"].as_str() {
+        Some("text" | "json_object") => Ok(Some(format)),
+        Some("json_schema") => {
+            let mut schema = format;
+            if let Some(schema) = schema.as_object_mut() {
+                schema.shift_remove("type");
+            }
+            Ok(Some(json!({"type": "json_schema", "json_schema": schema})))
+        }
+        _ => Err(Fault::field("text.format.type", "expected 'text', 'json_object' or 'json_schema'")),
+    }
+}

@@ -1,0 +1,102 @@
+//! An interface of clients: how a request of it is one of Chat Completions, and how answers
+//! and errors are written. What is asked, corrected and told is the same for all.
+
+use serde_json::{Map, Value};
+
+use super::fault::Fault;
+use super::out::{Collected, Out};
+
+/// An interface of clients.
+pub(super) trait Shape: Send + Sync {
+    /// A request as one of Chat Completions, and who writes its answer.
+    ///
+    /// # Errors
+    /// A field is none that can be had here, or not what it must be.
+    fn read(&self, body: Map<String, Value>) -> Result<Read, Fault>;
+
+    /// The error object.
+    fn error(&self, fault: &Fault) -> Value;
+
+    /// A field of Chat Completions as this interface names it, for errors.
+    fn field(&self, field: &str) -> String {
+        field.to_owned()
+    }
+
+    /// What a request for the number of its tokens is answered with.
+    fn count(&self, tokens: u64) -> Value {
+        serde_json::json!({"input_tokens": tokens})
+    }
+
+    /// What keeps a silent stream open: a comment, where the clients know such.
+    fn busy(&self) -> &'static str {
+        ": working\n\n"
+    }
+
+    /// Where the endpoint takes requests of this interface that need nothing of us.
+    fn passes_to(&self) -> Option<&'static str> {
+        None
+    }
+}
+
+/// A request that was read.
+pub(super) struct Read {
+    /// As one of Chat Completions.
+    pub(super) chat: Map<String, Value>,
+    pub(super) places: Places,
+    pub(super) writer: Box<dyn Writer>,
+}
+
+/// Where messages and tools stood in the request; none where they stand as they came.
+#[derive(Default)]
+pub(super) struct Places {
+    pub(super) messages: Vec<String>,
+    pub(super) tools: Vec<String>,
+}
+
+impl Places {
+    /// A fault of the request as Chat Completions, in this interface's own words.
+    pub(super) fn translate(&self, shape: &dyn Shape, mut fault: Fault) -> Fault {
+        if let Some(param) = &fault.param {
+            // What is inside a message may have stood elsewhere.
+            let message = place(param, "messages[", &self.messages).map(|(place, _)| place.clone());
+            let tool = place(param, "tools[", &self.tools);
+            let place = message.or_else(|| tool.map(|(place, rest)| format!("{place}{}", shape.field(rest))));
+            fault.param = Some(place.unwrap_or_else(|| shape.field(param)));
+        }
+        fault
+    }
+}
+
+/// Where an item of a list stood, and what of the field is inside it.
+fn place<'a>(field: &'a str, list: &str, places: &'a [String]) -> Option<(&'a String, &'a str)> {
+    let (at, rest) = field.strip_prefix(list)?.split_once(']')?;
+    Some((places.get(at.parse::<usize>().ok()?)?, rest))
+}
+
+/// Writes one answer.
+pub(super) trait Writer: Send {
+    /// The model that answers, and the tokens of its prompt by our own count: comes first.
+    fn begin(&mut self, model: &str, prompt_tokens: u64);
+
+    /// Appends what this piece of a stream is on the wire.
+    fn write(&mut self, out: Out, to: &mut String);
+
+    /// A whole answer.
+    fn whole(&mut self, answer: Collected) -> Value;
+}
+
+/// Appends an event with a name, which stands in its data too.
+pub(super) fn event(to: &mut String, name: &str, data: Value) {
+    let mut object = serde_json::json!({"type": name});
+    if let (Value::Object(object), Value::Object(data)) = (&mut object, data) {
+        object.extend(data);
+    }
+    to.push_str(&format!("event: {name}\ndata: {object}\n\n"));
+}
+
+/// Appends an event without a name.
+pub(super) fn data(to: &mut String, value: &Value) {
+    to.push_str("data: ");
+    to.push_str(&value.to_string());
+    to.push_str("\n\n");
+}

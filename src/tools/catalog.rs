@@ -1,0 +1,434 @@
+//! The tools and resources of all servers, in order, and look-up among them.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::tools::{DESCRIBE_TOOL, Resource, ResourceTemplate, Tool};
+
+mod names;
+
+/// At most this many nearest names are suggested.
+pub const MAX_NEAREST: usize = 3;
+
+/// Names less alike than this (Jaro-Winkler, 0 to 1) are not suggested.
+const NEAREST_THRESHOLD: f64 = 0.7;
+
+/// What one server offers.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Server {
+    /// Name; `None` for tools that need no server name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The server's own instructions for a model. Untrusted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<String>,
+    /// Tools, in the server's order.
+    pub tools: Vec<Tool>,
+    /// Resources, in the server's order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub resources: Vec<Resource>,
+    /// Resource templates, in the server's order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub resource_templates: Vec<ResourceTemplate>,
+}
+
+/// Ordered tools and resources of all servers. Immutable: a change makes a new one.
+#[derive(Debug, Clone, Default)]
+pub struct Catalog {
+    servers: Vec<Server>,
+    /// Tool name → places (server, tool), in order.
+    by_name: HashMap<String, Vec<(usize, usize)>>,
+    /// The built-in tool that describes the others, if there is one.
+    describe: Option<(usize, usize)>,
+}
+
+/// A tool that was found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Found<'a> {
+    /// The tool.
+    pub tool: &'a Tool,
+    /// Whether the server was missing or unknown and was taken from the catalog.
+    pub server_resolved: bool,
+    /// Whether the name was written otherwise; see [`Catalog::resolve`].
+    pub name_matched: bool,
+}
+
+/// A name that stands for no tool, or for several.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.message())]
+pub struct NotFound {
+    /// Server as written.
+    pub server: Option<String>,
+    /// Tool as written.
+    pub tool: String,
+    /// Names that may have been meant, nearest first, as `tool` or, where the
+    /// server matters, `server.tool`; at most [`MAX_NEAREST`].
+    pub nearest: Vec<String>,
+}
+
+impl NotFound {
+    fn message(&self) -> String {
+        let server = self.server.as_ref().map(|s| format!(" on server {s:?}")).unwrap_or_default();
+        let nearest = match self.nearest.as_slice() {
+            [] => String::new(),
+            names => format!("; nearest: {}", names.join(", ")),
+        };
+        format!("no tool {:?}{server}{nearest}", self.tool)
+    }
+}
+
+impl Catalog {
+    /// A catalog of what the servers offer, in their order.
+    ///
+    /// Each tool's `server` is set to its server's name.
+    pub fn new(servers: impl IntoIterator<Item = Server>) -> Self {
+        let mut catalog = Catalog { servers: servers.into_iter().collect(), ..Catalog::default() };
+        for (s, server) in catalog.servers.iter_mut().enumerate() {
+            for (t, tool) in server.tools.iter_mut().enumerate() {
+                tool.server.clone_from(&server.name);
+                catalog.by_name.entry(tool.name.clone()).or_default().push((s, t));
+            }
+        }
+        catalog
+    }
+
+    /// A catalog of loose tools, grouped by their `server` in order of first mention.
+    pub fn from_tools(tools: impl IntoIterator<Item = Tool>) -> Self {
+        let mut servers: Vec<Server> = Vec::new();
+        for tool in tools {
+            match servers.iter_mut().find(|s| s.name == tool.server) {
+                Some(server) => server.tools.push(tool),
+                None => servers.push(Server { name: tool.server.clone(), tools: vec![tool], ..Server::default() }),
+            }
+        }
+        Catalog::new(servers)
+    }
+
+    /// The catalog with a built-in tool, in a server without a name behind all
+    /// others, that gives the full description of a tool that the prompt lists
+    /// short. A turn answers its calls itself.
+    ///
+    /// It is called [`DESCRIBE_TOOL`], or takes another name where a tool has
+    /// that one: what a server offers stays callable. A catalog without tools,
+    /// or that has the built-in tool already, stays as it is.
+    #[must_use]
+    pub fn with_describe_tool(self) -> Self {
+        if self.by_name.is_empty() || self.describe.is_some() {
+            return self;
+        }
+        let others = (2..).map(|n| format!("{DESCRIBE_TOOL}_{n}"));
+        let mut names = [DESCRIBE_TOOL.to_owned(), "describe_listed_tool".to_owned()].into_iter().chain(others);
+        let name = names.find(|name| !self.knows(name)).expect("the numbers do not end");
+        let tool = Tool::new(name)
+            .with_description("Gives the parameters and the whole description of a listed tool.")
+            .with_schema(json!({
+                "type": "object",
+                "properties": {"tool": {"type": "string", "description": "The tool's name, as listed."}},
+                "required": ["tool"],
+            }));
+        let place = (self.servers.len(), 0);
+        let built_in = Server { tools: vec![tool], ..Server::default() };
+        let mut catalog = Catalog::new(self.servers.into_iter().chain([built_in]));
+        catalog.describe = Some(place);
+        catalog
+    }
+
+    /// The built-in tool of [`with_describe_tool`](Catalog::with_describe_tool), if it is there.
+    pub fn describe_tool(&self) -> Option<&Tool> {
+        self.describe.map(|place| self.at(place))
+    }
+
+    /// Whether a call means the built-in tool.
+    pub fn is_describe_tool(&self, server: Option<&str>, tool: &str) -> bool {
+        self.describe_tool().is_some_and(|own| server.is_none() && own.name == tool)
+    }
+
+    /// The tools that servers offer, server by server: all but the built-in one.
+    pub fn offered(&self) -> impl Iterator<Item = &Tool> {
+        let built_in = self.describe_tool();
+        self.tools().filter(move |tool| !built_in.is_some_and(|own| std::ptr::eq(own, *tool)))
+    }
+
+    fn at(&self, (server, tool): (usize, usize)) -> &Tool {
+        &self.servers[server].tools[tool]
+    }
+
+    /// The servers, in order.
+    pub fn servers(&self) -> &[Server] {
+        &self.servers
+    }
+
+    /// The server of this name.
+    pub fn server(&self, name: &str) -> Option<&Server> {
+        self.servers.iter().find(|s| s.name.as_deref() == Some(name))
+    }
+
+    /// All tools, server by server, the built-in one at the end.
+    pub fn tools(&self) -> impl Iterator<Item = &Tool> {
+        self.servers.iter().flat_map(|s| &s.tools)
+    }
+
+    /// Whether there are neither tools nor resources.
+    pub fn is_empty(&self) -> bool {
+        self.servers.iter().all(|s| s.tools.is_empty() && s.resources.is_empty() && s.resource_templates.is_empty())
+    }
+
+    /// Whether more than one server offers a tool of this name.
+    pub fn is_ambiguous(&self, tool: &str) -> bool {
+        self.by_name.get(tool).is_some_and(|places| places.len() > 1)
+    }
+
+    /// Whether the catalog knows a tool of this name on any server.
+    pub fn knows(&self, tool: &str) -> bool {
+        self.by_name.contains_key(tool)
+    }
+
+    /// The tag that calls a tool where tags are tools' names: the name, or
+    /// `server.tool` where several servers offer it.
+    pub fn tag<'a>(&self, tool: &'a Tool) -> Cow<'a, str> {
+        match &tool.server {
+            Some(server) if self.is_ambiguous(&tool.name) => Cow::Owned(format!("{server}.{}", tool.name)),
+            _ => Cow::Borrowed(&tool.name),
+        }
+    }
+
+    /// The tool of a call: the exact pair; else, where the server is missing or
+    /// unknown, the one tool of that name. The built-in tool is meant whatever
+    /// the server. For a name as a model wrote it see [`resolve`](Catalog::resolve):
+    /// policies and toolboxes go by names that are exact.
+    ///
+    /// # Errors
+    /// [`NotFound`] with the nearest names.
+    pub fn find(&self, server: Option<&str>, tool: &str) -> Result<Found<'_>, NotFound> {
+        let places = self.by_name.get(tool).map(Vec::as_slice).unwrap_or_default();
+        let at = |place: &(usize, usize)| self.at(*place);
+        if let Some(tool) = places.iter().map(at).find(|t| t.server.as_deref() == server) {
+            return Ok(Found { tool, server_resolved: false, name_matched: false });
+        }
+        let unknown_server = server.is_none_or(|name| self.server(name).is_none());
+        match places {
+            [place] if unknown_server || self.describe == Some(*place) => {
+                Ok(Found { tool: at(place), server_resolved: true, name_matched: false })
+            }
+            _ => {
+                Err(NotFound { server: server.map(str::to_owned), tool: tool.to_owned(), nearest: self.nearest(tool) })
+            }
+        }
+    }
+
+    /// The tools that a name stands for, which is a tool's name or `server.tool`:
+    /// several where servers share it.
+    ///
+    /// # Errors
+    /// [`NotFound`] with the nearest names.
+    pub fn named(&self, name: &str) -> Result<Vec<&Tool>, NotFound> {
+        let name = name.trim();
+        if let Some(places) = self.by_name.get(name) {
+            return Ok(places.iter().map(|place| self.at(*place)).collect());
+        }
+        // A server's name may hold such characters too.
+        let splits = || name.match_indices(['.', '/']).map(|(at, _)| (&name[..at], &name[at + 1..]));
+        if let Some(found) = splits().find_map(|(server, tool)| self.find(Some(server), tool).ok()) {
+            return Ok(vec![found.tool]);
+        }
+        let near = || splits().map(|(_, tool)| self.nearest(tool)).find(|names| !names.is_empty());
+        let nearest = Some(self.nearest(name)).filter(|names| !names.is_empty()).or_else(near).unwrap_or_default();
+        Err(NotFound { server: None, tool: name.to_owned(), nearest })
+    }
+
+    /// The server that a resource is read from: the named one; else, where the
+    /// server is missing or unknown, the only one that lists the address, else
+    /// the only one with resources at all.
+    pub fn resource_server(&self, named: Option<&str>, uri: &str) -> Option<&Server> {
+        let lists = |s: &&Server| s.resources.iter().any(|r| r.uri == uri);
+        let offers = |s: &&Server| !s.resources.is_empty() || !s.resource_templates.is_empty();
+        named
+            .and_then(|name| self.server(name))
+            .or_else(|| only(self.servers.iter().filter(lists)))
+            .or_else(|| only(self.servers.iter().filter(offers)))
+    }
+
+    /// Names most like `name`, nearest first; a name that several servers have
+    /// is given with each server, as `server.tool`.
+    pub fn nearest(&self, name: &str) -> Vec<String> {
+        let wanted = name.to_lowercase();
+        let letters = Letters::of(&wanted);
+        let mut scored: Vec<(f64, &Tool)> = self
+            .tools()
+            .filter(|tool| letters.as_ref().is_none_or(|letters| letters.may_be_near(&tool.name)))
+            .map(|tool| (strsim::jaro_winkler(&wanted, &tool.name.to_lowercase()), tool))
+            .filter(|(score, _)| *score >= NEAREST_THRESHOLD)
+            .collect();
+        scored.sort_by(|a, b| b.0.total_cmp(&a.0));
+        scored.truncate(MAX_NEAREST);
+        scored
+            .into_iter()
+            .map(|(_, tool)| match &tool.server {
+                Some(server) if tool.name == name => format!("{server}.{}", tool.name),
+                _ => self.tag(tool).into_owned(),
+            })
+            .collect()
+    }
+}
+
+/// How often each letter stands in a name of ASCII letters, in small ones.
+struct Letters {
+    counts: [u8; 128],
+    length: usize,
+}
+
+impl Letters {
+    fn of(name: &str) -> Option<Self> {
+        let mut counts = [0; 128];
+        for byte in name.bytes() {
+            let count = counts.get_mut(usize::from(byte.to_ascii_lowercase()))?;
+            *count = u8::checked_add(*count, 1)?;
+        }
+        Some(Letters { counts, length: name.len() })
+    }
+
+    /// Whether another name has enough of the letters to be as alike as [`NEAREST_THRESHOLD`]
+    /// says: with `m` letters in common, Jaro's measure of names of lengths `a` and `b` is at
+    /// most `(m/a + m/b + 1) / 3`, and Winkler adds to it only above that threshold. To look at
+    /// each pair of letters takes a hundred times as long.
+    fn may_be_near(&self, name: &str) -> bool {
+        let Some(other) = Letters::of(name) else { return true };
+        let pairs = self.counts.iter().zip(&other.counts);
+        let common: usize = pairs.map(|(a, b)| usize::from(*a.min(b))).sum();
+        10 * common * (self.length + other.length) >= 11 * self.length * other.length
+    }
+}
+
+/// The first, if there is no second.
+fn only<T>(mut found: impl Iterator<Item = T>) -> Option<T> {
+    found.next().filter(|_| found.next().is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_name_that_is_near_is_passed_over() {
+        let names =
+            ["", "a", "ab", "ba", "read_file", "Read_File", "file_read", "reed_fil", "delete", "查询天气", "get"];
+        let mut near = 0;
+        for (a, b) in names.iter().flat_map(|a| names.iter().map(move |b| (*a, *b))) {
+            let is_near = strsim::jaro_winkler(&a.to_lowercase(), &b.to_lowercase()) >= NEAREST_THRESHOLD;
+            near += usize::from(is_near);
+            let may_be = Letters::of(&a.to_lowercase()).is_none_or(|letters| letters.may_be_near(b));
+            assert!(may_be || !is_near, "{a} {b}");
+        }
+        assert!(near > names.len(), "{near}");
+        let letters = Letters::of("read_file").unwrap();
+        assert!(!letters.may_be_near("count_orders") && letters.may_be_near("rread_fil"));
+    }
+
+    fn two_servers() -> Catalog {
+        Catalog::from_tools([
+            Tool::new("get_weather").with_server("weather"),
+            Tool::new("search").with_server("web"),
+            Tool::new("search").with_server("files"),
+        ])
+    }
+
+    #[test]
+    fn a_missing_or_unknown_server_is_resolved_when_one_server_has_the_tool() {
+        let catalog = two_servers();
+        for server in [None, Some("wether")] {
+            let found = catalog.find(server, "get_weather").unwrap();
+            assert_eq!(found.tool.server.as_deref(), Some("weather"));
+            assert!(found.server_resolved);
+        }
+        assert!(!catalog.find(Some("weather"), "get_weather").unwrap().server_resolved);
+    }
+
+    #[test]
+    fn a_tool_of_two_servers_needs_its_server() {
+        let catalog = two_servers();
+        assert_eq!(catalog.find(Some("files"), "search").unwrap().tool.server.as_deref(), Some("files"));
+        let error = catalog.find(None, "search").unwrap_err();
+        assert_eq!(error.nearest, ["web.search", "files.search"]);
+    }
+
+    #[test]
+    fn a_resources_server_is_the_named_one_or_the_only_one_that_fits() {
+        let server = |name: &str, uris: &[&str]| Server {
+            name: Some(name.into()),
+            resources: uris.iter().map(|uri| Resource { uri: (*uri).into(), ..Resource::default() }).collect(),
+            ..Server::default()
+        };
+        let find = |catalog: &Catalog, named, uri| catalog.resource_server(named, uri).and_then(|s| s.name.clone());
+        let two = Catalog::new([server("a", &["a:1", "b:1"]), server("b", &["b:1"]), server("c", &[])]);
+        assert_eq!(find(&two, Some("c"), "a:1").as_deref(), Some("c"));
+        for named in [None, Some("x")] {
+            assert_eq!(find(&two, named, "a:1").as_deref(), Some("a"));
+            assert_eq!(find(&two, named, "b:1"), None, "two servers list it");
+            assert_eq!(find(&two, named, "c:1"), None, "two servers have resources");
+        }
+        let one = Catalog::new([server("a", &["a:1"]), server("c", &[])]);
+        assert_eq!(find(&one, None, "a:2").as_deref(), Some("a"));
+    }
+
+    #[test]
+    fn a_known_server_without_the_tool_is_not_replaced() {
+        let error = two_servers().find(Some("web"), "get_weather").unwrap_err();
+        assert_eq!(error.nearest, ["weather.get_weather"]);
+        assert_eq!(error.to_string(), "no tool \"get_weather\" on server \"web\"; nearest: weather.get_weather");
+    }
+
+    #[test]
+    fn the_built_in_tool_is_found_whatever_the_server() {
+        let catalog = two_servers().with_describe_tool();
+        for server in [None, Some("web"), Some("unknown")] {
+            let found = catalog.find(server, DESCRIBE_TOOL).unwrap();
+            assert_eq!((found.tool.server.as_deref(), found.server_resolved), (None, server.is_some()));
+        }
+        assert!(catalog.is_describe_tool(None, DESCRIBE_TOOL) && !catalog.is_describe_tool(None, "search"));
+        assert_eq!(catalog.find(None, "describe_tol").unwrap_err().nearest, [DESCRIBE_TOOL]);
+        assert_eq!((catalog.tools().count(), catalog.offered().count()), (4, 3));
+        assert_eq!(catalog.clone().with_describe_tool().servers(), catalog.servers());
+        assert!(Catalog::default().with_describe_tool().describe_tool().is_none());
+    }
+
+    #[test]
+    fn a_servers_tool_of_the_built_in_name_keeps_it() {
+        let own = Catalog::from_tools([Tool::new(DESCRIBE_TOOL).with_server("s")]).with_describe_tool();
+        assert_eq!(own.find(None, DESCRIBE_TOOL).unwrap().tool.server.as_deref(), Some("s"));
+        assert!(!own.is_describe_tool(Some("s"), DESCRIBE_TOOL) && !own.is_describe_tool(None, DESCRIBE_TOOL));
+        assert_eq!(own.describe_tool().unwrap().name, "describe_listed_tool");
+        let loose = Catalog::from_tools([Tool::new(DESCRIBE_TOOL), Tool::new("describe_listed_tool")]);
+        let loose = loose.with_describe_tool();
+        assert_eq!(loose.describe_tool().unwrap().name, "describe_tool_2");
+        assert!(!loose.is_describe_tool(None, DESCRIBE_TOOL));
+    }
+
+    #[test]
+    fn a_name_stands_for_each_tool_that_has_it() {
+        let catalog = two_servers();
+        let servers = |name: &str| -> Vec<_> {
+            catalog.named(name).unwrap().iter().map(|tool| tool.server.clone().unwrap()).collect()
+        };
+        assert_eq!(servers("search"), ["web", "files"]);
+        for name in ["files.search", "files/search", " files.search "] {
+            assert_eq!(servers(name), ["files"], "{name}");
+        }
+        assert_eq!(servers("wether.get_weather"), ["weather"]);
+        for name in ["get_wether", "weather.get_wether"] {
+            assert_eq!(catalog.named(name).unwrap_err().nearest, ["get_weather"], "{name}");
+        }
+        let dotted = Catalog::from_tools([Tool::new("x.y").with_server("a.b")]);
+        assert_eq!(dotted.named("a.b.x.y").unwrap().len(), 1);
+    }
+
+    #[test]
+    fn nearest_names_are_offered_and_far_ones_are_not() {
+        let error = two_servers().find(None, "get_wether").unwrap_err();
+        assert_eq!(error.nearest, ["get_weather"]);
+        assert!(two_servers().find(None, "zzz").unwrap_err().nearest.is_empty());
+    }
+}

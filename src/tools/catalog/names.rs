@@ -1,0 +1,241 @@
+//! Tools whose names a model wrote otherwise than the catalog has them.
+//!
+//! Only what says the same is matched, never what is merely alike: a name with
+//! other separators, in other case, or behind a namespace.
+
+use crate::tools::{ACCESS_RESOURCE, Tool};
+
+use super::{Catalog, Found, NotFound};
+
+/// Namespaces that models write before names, whatever the server.
+const NAMESPACES: &[&str] = &["functions", "function", "tools", "tool", "mcp", "default_api"];
+
+/// Words that make another deed of the name behind them, so that they are no namespace.
+const TURNING: &[&str] =
+    &["undo", "un", "re", "pre", "no", "not", "dont", "never", "cancel", "revert", "stop", "dry_run"];
+
+/// Whether a tool is meant by a written name: the length of the namespace before it.
+type Rule = fn(&Catalog, &Tool, &str) -> Option<usize>;
+
+/// The rules in their order: the first that fits any tool decides.
+const RULES: [Rule; 4] = [
+    |_, tool, name| same(&tool.name, name).then_some(0),
+    |_, tool, name| same_in_any_case(&tool.name, name).then_some(0),
+    Catalog::namespace_before,
+    |_, tool, name| left_out(tool, name),
+];
+
+impl Catalog {
+    /// The tool that a model means by a name: as [`find`](Catalog::find); else,
+    /// on the named server if it is known,
+    ///
+    /// 1. the one tool whose name is the same with `.`, `-` and `_` taken as equal,
+    ///    then also in another case;
+    /// 2. the one tool whose name stands behind a namespace: its server's name
+    ///    (`weather.get_forecast`), or any other (`functions.get_forecast`,
+    ///    `my_get_forecast`), the longest such name first;
+    /// 3. the one tool whose own name has a namespace that was left out.
+    ///
+    /// A name of one word is found behind `_` or `-` only if what stands before
+    /// is its server's name or a common namespace: `cancel_order` does not mean
+    /// `order`, nor does `undo_delete_file` mean `delete_file`. A server that is named in the namespace and does not have the
+    /// tool is not replaced.
+    ///
+    /// # Errors
+    /// [`NotFound`] with all tools that the name fits alike, or the nearest names.
+    pub fn resolve(&self, server: Option<&str>, name: &str) -> Result<Found<'_>, NotFound> {
+        let exact = self.find(server, name);
+        if exact.is_ok() || self.knows(name) || name == ACCESS_RESOURCE {
+            return exact;
+        }
+        let known = server.filter(|name| self.server(name).is_some());
+        let in_scope = |tool: &&Tool| known.is_none() || tool.server.as_deref() == known;
+        for rule in RULES {
+            let fits: Vec<_> =
+                self.tools().filter(in_scope).filter_map(|tool| Some((rule(self, tool, name)?, tool))).collect();
+            // The longest name is the one with the shortest namespace.
+            let Some(shortest) = fits.iter().map(|(length, _)| *length).min() else { continue };
+            let best: Vec<_> = fits.into_iter().filter(|(length, _)| *length == shortest).map(|(_, t)| t).collect();
+            return match best.as_slice() {
+                [tool] => Ok(Found {
+                    tool,
+                    server_resolved: tool.server.as_deref() != server && !names_server(tool, &name[..shortest]),
+                    name_matched: true,
+                }),
+                several => Err(NotFound {
+                    server: server.map(str::to_owned),
+                    tool: name.to_owned(),
+                    nearest: several.iter().map(|tool| self.tag(tool).into_owned()).collect(),
+                }),
+            };
+        }
+        exact
+    }
+
+    /// Length of the namespace before the tool's name in `written`, with what separates them.
+    fn namespace_before(&self, tool: &Tool, written: &str) -> Option<usize> {
+        let at = written.len().checked_sub(tool.name.len()).filter(|at| written.is_char_boundary(*at))?;
+        let (before, name) = written.split_at(at);
+        if !same_in_any_case(&tool.name, name) {
+            return None;
+        }
+        if names_server(tool, before) {
+            // What stands before the server's name does not matter.
+            return separated(before).map(|_| at);
+        }
+        let (namespace, separator) = separated(before)?;
+        let other = self.servers.iter().filter_map(|s| s.name.as_deref()).any(|server| ends_in(namespace, server));
+        (!other && is_namespace(namespace, separator, &tool.name)).then_some(at)
+    }
+}
+
+/// Whether the tool's own name is `written` behind a namespace that was left out.
+fn left_out(tool: &Tool, written: &str) -> Option<usize> {
+    let at = tool.name.len().checked_sub(written.len()).filter(|at| tool.name.is_char_boundary(*at))?;
+    let (before, name) = tool.name.split_at(at);
+    let (namespace, separator) = separated(before).filter(|_| same_in_any_case(name, written))?;
+    (names_server(tool, before) || is_namespace(namespace, separator, written)).then_some(0)
+}
+
+/// Whether what stands before a name, up to its separator, is a namespace and
+/// no part of the name.
+fn is_namespace(namespace: &str, separator: &str, name: &str) -> bool {
+    let common = NAMESPACES.iter().any(|known| same_in_any_case(namespace, known));
+    let unmistakable = separator.len() > 1 || separator.contains(['.', '/', ':']);
+    let turning = TURNING.iter().any(|word| same_in_any_case(namespace, word));
+    common || unmistakable || (name.contains(['.', '-', '_']) && !turning)
+}
+
+/// Whether `before` ends in the name of the tool's server and a separator.
+fn names_server(tool: &Tool, before: &str) -> bool {
+    let parts = tool.server.as_deref().zip(separated(before));
+    parts.is_some_and(|(server, (namespace, _))| ends_in(namespace, server))
+}
+
+/// Whether a namespace is `server`, or ends in it behind a separator.
+fn ends_in(namespace: &str, server: &str) -> bool {
+    let Some(at) = namespace.len().checked_sub(server.len()).filter(|at| namespace.is_char_boundary(*at)) else {
+        return false;
+    };
+    let (before, name) = namespace.split_at(at);
+    !server.is_empty() && same_in_any_case(name, server) && (before.is_empty() || before.ends_with(is_separator))
+}
+
+/// A namespace and the separators behind it, if there are both.
+fn separated(before: &str) -> Option<(&str, &str)> {
+    let namespace = before.trim_end_matches(is_separator);
+    let separator = &before[namespace.len()..];
+    (!namespace.is_empty() && !separator.is_empty()).then_some((namespace, separator))
+}
+
+fn is_separator(c: char) -> bool {
+    matches!(c, '.' | '-' | '_' | '/' | ':')
+}
+
+/// Whether two names are the same with `.`, `-` and `_` taken as equal.
+fn same(a: &str, b: &str) -> bool {
+    let folded = |c: char| if matches!(c, '.' | '-') { '_' } else { c };
+    a.len() == b.len() && a.chars().map(folded).eq(b.chars().map(folded))
+}
+
+fn same_in_any_case(a: &str, b: &str) -> bool {
+    same(&a.to_ascii_lowercase(), &b.to_ascii_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn catalog() -> Catalog {
+        Catalog::from_tools([
+            Tool::new("get_forecast").with_server("weather"),
+            Tool::new("get.alerts").with_server("weather"),
+            Tool::new("search").with_server("web"),
+            Tool::new("search").with_server("files"),
+            Tool::new("read_file").with_server("files"),
+            Tool::new("read-file").with_server("old-files"),
+            Tool::new("order").with_server("shop"),
+            Tool::new("github_create_issue").with_server("git"),
+            Tool::new("issue").with_server("git"),
+        ])
+    }
+
+    fn resolved(server: Option<&str>, name: &str) -> Result<(String, bool, bool), Vec<String>> {
+        let catalog = catalog();
+        let found = catalog.resolve(server, name).map_err(|error| error.nearest)?;
+        let tool = format!("{}/{}", found.tool.server.as_deref().unwrap_or_default(), found.tool.name);
+        Ok((tool, found.server_resolved, found.name_matched))
+    }
+
+    #[test]
+    fn an_exact_name_is_found_as_before() {
+        assert_eq!(resolved(Some("weather"), "get_forecast"), Ok(("weather/get_forecast".into(), false, false)));
+        assert_eq!(resolved(None, "get_forecast"), Ok(("weather/get_forecast".into(), true, false)));
+        assert_eq!(resolved(None, "read_file"), Ok(("files/read_file".into(), true, false)));
+        assert_eq!(resolved(None, "search"), Err(vec!["web.search".into(), "files.search".into()]));
+        assert_eq!(resolved(Some("web"), "get_forecast").unwrap_err()[0], "weather.get_forecast");
+    }
+
+    #[test]
+    fn other_separators_and_case_say_the_same_where_one_tool_fits() {
+        for name in ["get-forecast", "get.forecast", "GET_FORECAST", "Get-Forecast"] {
+            assert_eq!(resolved(None, name), Ok(("weather/get_forecast".into(), true, true)), "{name}");
+            assert_eq!(resolved(Some("weather"), name), Ok(("weather/get_forecast".into(), false, true)), "{name}");
+        }
+        assert_eq!(resolved(None, "get_alerts").unwrap().0, "weather/get.alerts");
+        assert_eq!(resolved(None, "read.file").unwrap_err(), ["read_file", "read-file"]);
+        assert_eq!(resolved(Some("old-files"), "read_file").unwrap_err().len(), 2, "a known server is not replaced");
+        assert_eq!(resolved(Some("old-files"), "read.file").unwrap().0, "old-files/read-file");
+    }
+
+    #[test]
+    fn a_name_is_found_behind_a_namespace() {
+        for name in [
+            "weather.get_forecast",
+            "weather_get_forecast",
+            "weather/get-forecast",
+            "functions.weather.get_forecast",
+            "mcp__weather__get_forecast",
+        ] {
+            assert_eq!(resolved(None, name), Ok(("weather/get_forecast".into(), false, true)), "{name}");
+        }
+        for name in ["functions.get_forecast", "functions:get_forecast", "my_get_forecast", "my.get_forecast"] {
+            assert_eq!(resolved(None, name), Ok(("weather/get_forecast".into(), true, true)), "{name}");
+        }
+        assert_eq!(resolved(Some("weather"), "weather_get_forecast").unwrap().0, "weather/get_forecast");
+    }
+
+    #[test]
+    fn the_server_in_a_namespace_decides_between_tools_of_one_name() {
+        assert_eq!(resolved(None, "files.search").unwrap().0, "files/search");
+        assert_eq!(resolved(None, "web_search").unwrap().0, "web/search");
+        assert_eq!(resolved(None, "functions.search").unwrap_err(), ["web.search", "files.search"]);
+        assert!(resolved(None, "web.get_forecast").is_err(), "a known server is not replaced");
+    }
+
+    #[test]
+    fn a_word_is_no_name_behind_another_word() {
+        for name in ["cancel_order", "cancel-order", "preorder", "reorder", "_order", ".order"] {
+            assert!(resolved(None, name).is_err(), "{name}");
+        }
+        for name in ["undo_get_forecast", "Re-get_forecast", "dry-run_get_forecast"] {
+            assert!(resolved(None, name).is_err(), "{name}");
+        }
+        for name in ["shop_order", "functions_order", "api.order"] {
+            assert_eq!(resolved(None, name).unwrap().0, "shop/order", "{name}");
+        }
+    }
+
+    #[test]
+    fn a_namespace_may_be_left_out() {
+        assert_eq!(resolved(None, "create_issue"), Ok(("git/github_create_issue".into(), true, true)));
+        assert!(resolved(None, "create").is_err());
+    }
+
+    #[test]
+    fn likeness_is_not_enough() {
+        for name in ["get_forecasts", "getforecast", "get_forcast", "forecast", "", "_", "é"] {
+            assert!(resolved(None, name).is_err(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! Tools as data: what a server or a program offers, under which names a model
+//! calls it, and which calls may run.
+//!
+//! In come the tool lists of MCP servers and of programs; out go a [`Catalog`]
+//! that the prompt prints and the parser knows, and the `Decision` of a
+//! `Policy` about each call. Nothing here runs a tool: that is `route`.
+//!
+//! ```text
+//! tools/list ─▶ Tool ─▶ Catalog ─┬─▶ prompt, requests      (every tool, in order)
+//!                                └─▶ Catalog::resolve      (a model's name ─▶ one tool)
+//! call ─▶ Policy ─▶ Decision                               (allow, ask, deny)
+//! input_schema ─▶ schema::Walk ─▶ prompts, requests, examples, messages, tags
+//! ```
+//!
+//! `schema` is the one reader of JSON Schema: where subschemas stand, where references
+//! lead, and how much of a schema that nobody vouches for is looked at. Whether a value
+//! fits a schema is `validate`'s.
+
+pub(crate) mod catalog;
+#[cfg(feature = "agent")]
+pub(crate) mod policy;
+pub(crate) mod schema;
+pub(crate) mod tool;
+
+pub(crate) use catalog::Catalog;
+pub use catalog::{Found, MAX_NEAREST, NotFound, Server};
+#[cfg(feature = "agent")]
+pub(crate) use policy::Policy;
+#[cfg(feature = "agent")]
+pub use policy::{Decision, DefaultDecision, matches, wants_approval};
+pub(crate) use tool::Tool;
+#[cfg(feature = "validate")]
+pub(crate) use tool::example_value;
+pub use tool::{
+    ACCESS_RESOURCE, Annotations, DESCRIBE_TOOL, Definition, Parameter, Resource, ResourceTemplate, ToolChoice,
+    ToolsMode,
+};

@@ -1,0 +1,268 @@
+//! Tools, resources and resource templates as MCP servers describe them.
+//!
+//! The JSON forms are those of MCP's `tools/list`, `resources/list` and
+//! `resources/templates/list` (camel case), with the server's name added.
+//! Unknown fields are ignored; a schema is kept verbatim.
+
+mod definition;
+mod example;
+
+pub use definition::Definition;
+#[cfg(feature = "validate")]
+pub(crate) use example::example_value;
+
+use std::convert::Infallible;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::schema;
+use crate::message::keyword_enum;
+
+/// Name under which a resource access is reported as a call.
+pub const ACCESS_RESOURCE: &str = "access_mcp_resource";
+
+/// Name of the built-in tool that describes listed tools, where no other tool has
+/// it; see [`Catalog::with_describe_tool`](crate::tools::Catalog::with_describe_tool).
+pub const DESCRIBE_TOOL: &str = "describe_tool";
+
+/// A tool that a model may call.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Tool {
+    /// Server that offers the tool; `None` for tools that need no server name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
+    /// Name, unique within its server.
+    pub name: String,
+    /// Name for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What the tool does, in the server's words. Untrusted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// JSON Schema of the arguments, verbatim; `None` accepts any object.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input_schema: Option<Value>,
+    /// JSON Schema of the structured result, verbatim.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_schema: Option<Value>,
+    /// Hints of the server about the tool. Untrusted: they may only tighten a policy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub annotations: Option<Annotations>,
+    /// Calls of this tool run nothing: their arguments are shown to the user,
+    /// beside the text. The program decides this; a server's own word for it is
+    /// not taken.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub display_only: bool,
+}
+
+/// A server's hints about one of its tools; absent means unknown.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Annotations {
+    /// The tool changes nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_only_hint: Option<bool>,
+    /// The tool may destroy something.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub destructive_hint: Option<bool>,
+    /// Calling twice is the same as calling once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idempotent_hint: Option<bool>,
+    /// The tool reaches beyond its own world (the web, say).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open_world_hint: Option<bool>,
+}
+
+/// One parameter of a tool: an entry of its schema's `properties`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Parameter<'a> {
+    /// Name of the property.
+    pub name: &'a str,
+    /// Schema of the property, verbatim.
+    pub schema: &'a Value,
+    /// Whether the schema's `required` names it.
+    pub required: bool,
+}
+
+impl Tool {
+    /// A tool with a name and nothing else.
+    pub fn new(name: impl Into<String>) -> Self {
+        Tool { name: name.into(), ..Tool::default() }
+    }
+
+    /// Sets the server.
+    #[must_use]
+    pub fn with_server(mut self, server: impl Into<String>) -> Self {
+        self.server = Some(server.into());
+        self
+    }
+
+    /// Sets the description.
+    #[must_use]
+    pub fn with_description(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
+
+    /// Sets the schema of the arguments.
+    #[must_use]
+    pub fn with_schema(mut self, schema: Value) -> Self {
+        self.input_schema = Some(schema);
+        self
+    }
+
+    /// Sets the schema of the arguments to that of a type, and the description to the type's
+    /// doc comment, each unless it is set already.
+    #[cfg(feature = "typed")]
+    #[must_use]
+    pub fn with_arguments_of<A: schemars::JsonSchema>(mut self) -> Self {
+        let mut schema =
+            schemars::generate::SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<A>();
+        // The name of a type says nothing to a model, and endpoints refuse the draft's.
+        schema.remove("$schema");
+        schema.remove("title");
+        let description = schema.remove("description");
+        if self.description.is_none() {
+            self.description = description.and_then(|text| text.as_str().map(str::to_owned));
+        }
+        self.input_schema.get_or_insert_with(|| schema.into());
+        self
+    }
+
+    /// Marks the tool as [display-only](Tool::display_only).
+    #[must_use]
+    pub fn display_only(mut self) -> Self {
+        self.display_only = true;
+        self
+    }
+
+    /// Parameters in the schema's order; none where the schema has no `properties`.
+    pub fn parameters(&self) -> impl Iterator<Item = Parameter<'_>> {
+        self.input_schema.iter().flat_map(|root| {
+            schema::properties(root).map(|(name, schema)| Parameter {
+                name,
+                schema,
+                required: schema::required(root).any(|required| required == name),
+            })
+        })
+    }
+}
+
+/// Something that a server lets a model read by its URI.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Resource {
+    /// URI to read.
+    pub uri: String,
+    /// Name.
+    #[serde(default)]
+    pub name: String,
+    /// What it is. Untrusted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Media type.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mime_type: Option<String>,
+}
+
+/// A family of resources: a URI with `{placeholders}` (RFC 6570).
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ResourceTemplate {
+    /// URI template.
+    pub uri_template: String,
+    /// Name.
+    #[serde(default)]
+    pub name: String,
+    /// What it is. Untrusted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Media type.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mime_type: Option<String>,
+}
+
+/// How tools are offered to a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ToolsMode {
+    /// In the request where profile or endpoint say that it works, else in the prompt.
+    Auto,
+    /// In the request, for an endpoint that calls natively.
+    Native,
+    /// In the prompt.
+    #[default]
+    Prompt,
+}
+
+keyword_enum!(ToolsMode, "how tools are offered",
+    "auto" => ToolsMode::Auto, "native" => ToolsMode::Native, "prompt" => ToolsMode::Prompt);
+
+/// Whether a model may, must or must not call a tool in its next message.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ToolChoice {
+    /// The model decides.
+    #[default]
+    Auto,
+    /// No calls.
+    None,
+    /// At least one call of any tool.
+    Required,
+    /// A call of this tool: its name, or `server.tool`.
+    Named(String),
+}
+
+impl ToolChoice {
+    /// Whether a call of this tool is one that may be made.
+    pub fn admits(&self, server: Option<&str>, tool: &str) -> bool {
+        match self {
+            ToolChoice::Auto | ToolChoice::Required => true,
+            ToolChoice::None => false,
+            ToolChoice::Named(name) => {
+                name == tool
+                    || server.is_some_and(|s| name.strip_prefix(s).and_then(|n| n.strip_prefix('.')) == Some(tool))
+            }
+        }
+    }
+
+    /// What is due in a turn once a call was made: no further one.
+    #[must_use]
+    pub fn after_first_call(&self) -> ToolChoice {
+        match self {
+            ToolChoice::None => ToolChoice::None,
+            _ => ToolChoice::Auto,
+        }
+    }
+}
+
+/// `auto`, `none` and `required`; every other word is a tool's name.
+impl FromStr for ToolChoice {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Infallible> {
+        Ok(match text {
+            "auto" => ToolChoice::Auto,
+            "none" => ToolChoice::None,
+            "required" => ToolChoice::Required,
+            name => ToolChoice::Named(name.to_owned()),
+        })
+    }
+}
+
+impl fmt::Display for ToolChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            ToolChoice::Auto => "auto",
+            ToolChoice::None => "none",
+            ToolChoice::Required => "required",
+            ToolChoice::Named(name) => name,
+        })
+    }
+}

@@ -1,0 +1,412 @@
+//! A small, plausible argument object from a tool's schema, to show how it is called.
+
+use serde_json::{Map, Number, Value};
+
+use super::Tool;
+use crate::tools::schema::{Walk, list, properties, required, tuple, types};
+
+/// Objects and arrays nested deeper than this are left empty.
+const MAX_DEPTH: usize = 5;
+
+impl Tool {
+    /// Arguments that the tool's schema accepts, as an example: the required
+    /// parameters, or the first parameter where none is required.
+    ///
+    /// Values come from `const`, `examples`, `default` and `enum`, those of a text also from
+    /// its description ("such as EUR"), else from type, format, limits and name. They are a sketch, not a promise: a
+    /// schema may ask for more (a `pattern`, a condition) than is looked at.
+    pub fn example_arguments(&self) -> Map<String, Value> {
+        let Some(root) = &self.input_schema else { return Map::new() };
+        let sampler = Sampler { walk: Walk::new(root) };
+        let schema = sampler.walk.flatten(root);
+        let mut arguments = sampler.object(&schema, 0);
+        if arguments.is_empty()
+            && let Some((name, schema)) = properties(&schema).next()
+        {
+            arguments.insert(name.clone(), sampler.value(name, schema, 1));
+        }
+        arguments
+    }
+}
+
+/// A value that a schema accepts, as an example: of an object its required
+/// members, or all where none is required. A sketch, as
+/// [`example_arguments`](Tool::example_arguments) is.
+#[cfg(feature = "validate")]
+pub(crate) fn example_value(root: &Value) -> Value {
+    let sampler = Sampler { walk: Walk::new(root) };
+    let schema = sampler.walk.flatten(root);
+    match sampler.value("", root, 0) {
+        Value::Object(object) if object.is_empty() => {
+            properties(&schema).map(|(name, schema)| (name.clone(), sampler.value(name, schema, 1))).collect()
+        }
+        value => value,
+    }
+}
+
+struct Sampler<'a> {
+    walk: Walk<'a>,
+}
+
+impl Sampler<'_> {
+    fn object(&self, schema: &Value, depth: usize) -> Map<String, Value> {
+        let required: Vec<&str> = required(schema).collect();
+        let known: Map<String, Value> = properties(schema)
+            .filter(|(name, _)| required.contains(&name.as_str()))
+            .map(|(name, schema)| (name.clone(), self.value(name, schema, depth + 1)))
+            .collect();
+        let unlisted = required.iter().filter(|name| !known.contains_key(**name));
+        let unlisted: Vec<_> = unlisted.map(|name| ((*name).to_owned(), string(name, &Value::Null).into())).collect();
+        known.into_iter().chain(unlisted).collect()
+    }
+
+    fn value(&self, name: &str, schema: &Value, depth: usize) -> Value {
+        if !self.walk.enter() {
+            return Value::Null;
+        }
+        let schema = self.walk.flatten(schema);
+        if let Some(given) = given(&schema) {
+            return given;
+        }
+        match kind(&schema) {
+            "integer" => integer(&schema).into(),
+            "number" => number(&schema),
+            "boolean" => true.into(),
+            "null" => Value::Null,
+            "object" if depth < MAX_DEPTH => self.object(&schema, depth).into(),
+            "object" => Map::new().into(),
+            "array" => self.array(name, &schema, depth),
+            _ => string(name, &schema).into(),
+        }
+    }
+
+    fn array(&self, name: &str, schema: &Value, depth: usize) -> Value {
+        if depth >= MAX_DEPTH {
+            return Value::Array(Vec::new());
+        }
+        if let Some(tuple) = tuple(schema) {
+            return tuple.iter().map(|item| self.value(name, item, depth + 1)).collect();
+        }
+        let limit = |key| schema.get(key).and_then(Value::as_u64);
+        let count = limit("minItems").unwrap_or(0).max(1).min(limit("maxItems").unwrap_or(u64::MAX)).min(8);
+        let any = Value::Bool(true);
+        let items = schema.get("items").unwrap_or(&any);
+        let choices = items.get("enum").and_then(Value::as_array);
+        let singular = name.strip_suffix('s').unwrap_or(name);
+        (0..usize::try_from(count).unwrap_or(1))
+            .map(|n| match choices.and_then(|c| c.get(n)) {
+                Some(choice) => choice.clone(),
+                None => vary(self.value(singular, items, depth + 1), n),
+            })
+            .collect()
+    }
+}
+
+/// A value that the schema's author named.
+fn given(schema: &Value) -> Option<Value> {
+    let first = |key: &str| list(schema, key).next();
+    let candidates =
+        [schema.get("const"), first("examples"), schema.get("example"), schema.get("default"), first("enum")];
+    candidates.into_iter().flatten().find(|value| !value.is_null()).cloned()
+}
+
+fn kind(schema: &Value) -> &str {
+    if matches!(schema.get("type"), Some(Value::String(_) | Value::Array(_))) {
+        return types(schema).find(|name| *name != "null").unwrap_or("null");
+    }
+    let has = |key| schema.get(key).is_some();
+    match has("properties") {
+        true => "object",
+        false if has("items") || has("prefixItems") => "array",
+        false => "string",
+    }
+}
+
+fn integer(schema: &Value) -> i64 {
+    let bound = |key| schema.get(key).and_then(Value::as_f64);
+    let low = bound("minimum").map(f64::ceil).or(bound("exclusiveMinimum").map(|n| n.floor() + 1.0));
+    let high = bound("maximum").map(f64::floor).or(bound("exclusiveMaximum").map(|n| n.ceil() - 1.0));
+    let step = bound("multipleOf").filter(|n| *n > 0.0).unwrap_or(1.0);
+    let value = low.unwrap_or(1.0).max(1.0).min(high.unwrap_or(f64::MAX)).max(low.unwrap_or(f64::MIN));
+    #[expect(clippy::cast_possible_truncation, reason = "saturates; an example")]
+    let value = ((value / step).ceil() * step) as i64;
+    value
+}
+
+fn number(schema: &Value) -> Value {
+    let bound = |key| schema.get(key).and_then(Value::as_f64);
+    let low = bound("minimum").or(bound("exclusiveMinimum"));
+    let high = bound("maximum").or(bound("exclusiveMaximum"));
+    let value = match (low, high) {
+        (Some(low), Some(high)) => f64::midpoint(low, high),
+        (Some(low), None) if low >= 1.5 => low + 1.0,
+        (None, Some(high)) if high <= 1.5 => high - 1.0,
+        _ => 1.5,
+    };
+    Number::from_f64(value).map_or(Value::Null, Value::Number)
+}
+
+/// Later elements of an array differ from the first.
+fn vary(value: Value, n: usize) -> Value {
+    match value {
+        _ if n == 0 => value,
+        Value::String(text) => format!("{text}{}", n + 1).into(),
+        Value::Number(number) => number.as_i64().map_or(Value::Number(number), |i| (i + n as i64).into()),
+        other => other,
+    }
+}
+
+fn string(name: &str, schema: &Value) -> String {
+    let format = schema.get("format").and_then(Value::as_str).unwrap_or_default();
+    let described = schema.get("description").and_then(Value::as_str).and_then(described);
+    let mut text = described.or(by_format(format)).or_else(|| by_name(name)).unwrap_or("example").to_owned();
+    if let Some(Ok(pattern)) = schema.get("pattern").and_then(Value::as_str).map(regex::Regex::new)
+        && !pattern.is_match(&text)
+        && let Some(fit) = PATTERN_TRIES.iter().find(|t| pattern.is_match(t))
+    {
+        text = (*fit).to_owned();
+    }
+    let limit = |key| schema.get(key).and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok());
+    let low = limit("minLength").unwrap_or(0).min(200);
+    if let missing @ 1.. = low.saturating_sub(text.chars().count()) {
+        text += &"x".repeat(missing);
+    }
+    text.chars().take(limit("maxLength").unwrap_or(usize::MAX)).collect()
+}
+
+/// Words of a description with an example behind them.
+const EXAMPLE_FOLLOWS: &[&str] = &["such as ", "e.g. ", "e.g., ", "for example ", "for example, ", "例如", "比如"];
+
+/// Longest example of a description, in characters.
+const MAX_DESCRIBED: usize = 40;
+
+/// The first value that a description names as an example: in quotation marks, or a word that
+/// only a value looks like. A model copies values, so these are better than any that suit the name.
+fn described(description: &str) -> Option<&str> {
+    let (at, words) = EXAMPLE_FOLLOWS.iter().filter_map(|words| Some((description.find(words)?, *words))).min()?;
+    let rest = description[at + words.len()..].trim_start();
+    let quote = [('"', '"'), ('\'', '\''), ('`', '`'), ('“', '”'), ('‘', '’')];
+    if let Some((open, close)) = quote.into_iter().find(|(open, _)| rest.starts_with(*open)) {
+        let (value, _) = rest[open.len_utf8()..].split_once(close)?;
+        return Some(value).filter(|value| !value.trim().is_empty() && value.chars().count() <= MAX_DESCRIBED);
+    }
+    let ends = |c: char| c.is_whitespace() || [',', ';', ')', '，', '；', '、', '）', '。'].contains(&c);
+    let word = rest.split(ends).next()?.trim_end_matches(['.', ':', '!', '?']);
+    // "such as names" is no example.
+    let is_value = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || ['/', '@', '_', ':'].contains(&c);
+    let is_whole = !word.contains(['(', '[', '{', '<', '"', '\'', '`']);
+    (is_whole && word.contains(is_value) && word.chars().count() <= MAX_DESCRIBED).then_some(word)
+}
+
+/// Texts that fit common patterns.
+const PATTERN_TRIES: &[&str] = &[
+    "2025-06-01",
+    "2025-06-01T09:30:00Z",
+    "09:30",
+    "1",
+    "42",
+    "a",
+    "A",
+    "abc",
+    "ABC",
+    "abc-123",
+    "ABC-123",
+    "abc_123",
+    "#336699",
+    "1.0.0",
+    "/example",
+    "https://example.com",
+    "user@example.com",
+    "+4930123456",
+    "0x1a2b",
+    "3f2b8c1e-7d4a-4e6f-9b1a-2c3d4e5f6a7b",
+    "owner/name",
+    "example.txt",
+];
+
+fn by_format(format: &str) -> Option<&'static str> {
+    Some(match format {
+        "date" => "2025-06-01",
+        "date-time" => "2025-06-01T09:30:00Z",
+        "time" => "09:30:00Z",
+        "duration" => "PT1H",
+        "email" | "idn-email" => "user@example.com",
+        "uri" | "url" | "iri" => "https://example.com",
+        "uri-reference" => "/example",
+        "hostname" | "idn-hostname" => "example.com",
+        "ipv4" => "192.0.2.1",
+        "ipv6" => "2001:db8::1",
+        "uuid" => "3f2b8c1e-7d4a-4e6f-9b1a-2c3d4e5f6a7b",
+        _ => return None,
+    })
+}
+
+/// A word in a parameter's name and a value that suits it; the first that fits wins.
+const BY_NAME: &[(&str, &str)] = &[
+    ("timezone", "Europe/Berlin"),
+    ("tz", "Europe/Berlin"),
+    ("datetime", "2025-06-01T09:30:00Z"),
+    ("timestamp", "2025-06-01T09:30:00Z"),
+    ("date", "2025-06-01"),
+    ("time", "09:30"),
+    ("city", "Berlin"),
+    ("location", "Berlin"),
+    ("place", "Berlin"),
+    ("country", "DE"),
+    ("url", "https://example.com"),
+    ("uri", "https://example.com"),
+    ("email", "user@example.com"),
+    ("directory", "notes"),
+    ("dir", "notes"),
+    ("folder", "notes"),
+    ("repo", "."),
+    ("path", "notes.txt"),
+    ("file", "notes.txt"),
+    ("filename", "notes.txt"),
+    ("source", "notes.txt"),
+    ("destination", "notes-old.txt"),
+    ("branch", "main"),
+    ("query", "coffee"),
+    ("search", "coffee"),
+    ("keyword", "coffee"),
+    ("pattern", "*.txt"),
+    ("symbol", "ACME"),
+    ("ticker", "ACME"),
+    ("currency", "EUR"),
+    ("language", "en"),
+    ("lang", "en"),
+    ("command", "ls"),
+    ("cmd", "ls"),
+    ("id", "42"),
+    ("message", "Hello"),
+    ("content", "Hello"),
+    ("text", "Hello"),
+    ("body", "Hello"),
+    ("title", "Hello"),
+    ("relation", "knows"),
+    ("from", "Alice"),
+    ("to", "Bob"),
+    ("name", "Alice"),
+    ("entity", "Alice"),
+];
+
+fn by_name(name: &str) -> Option<&'static str> {
+    let words = words(name);
+    BY_NAME.iter().find(|(word, _)| words.iter().any(|w| w == word)).map(|(_, value)| *value)
+}
+
+/// The words of `snake_case`, `kebab-case` and `camelCase`, in lower case.
+fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut lower = false;
+    for c in name.chars() {
+        if !c.is_alphanumeric() || (c.is_uppercase() && lower) {
+            words.push(String::new());
+        }
+        lower = c.is_lowercase();
+        if c.is_alphanumeric()
+            && let Some(word) = words.last_mut()
+        {
+            word.extend(c.to_lowercase());
+        }
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn example(schema: Value) -> Value {
+        Tool::new("t").with_schema(schema).example_arguments().into()
+    }
+
+    #[test]
+    fn only_required_parameters_are_shown_and_else_the_first() {
+        let properties = json!({"city": {"type": "string"}, "days": {"type": "integer"}});
+        assert_eq!(example(json!({"properties": properties, "required": ["days"]})), json!({"days": 1}));
+        assert_eq!(example(json!({"properties": properties})), json!({"city": "Berlin"}));
+        assert_eq!(example(json!({"type": "object"})), json!({}));
+        assert_eq!(Tool::new("t").example_arguments(), Map::new());
+    }
+
+    #[test]
+    fn the_authors_own_values_come_first() {
+        let schema = json!({"properties": {
+            "a": {"const": 7}, "b": {"enum": ["x", "y"]}, "c": {"default": 3, "type": "integer"},
+            "d": {"examples": ["e.g."], "default": "no"}, "e": {"type": ["string", "null"], "default": null},
+        }, "required": ["a", "b", "c", "d", "e"]});
+        assert_eq!(example(schema), json!({"a": 7, "b": "x", "c": 3, "d": "e.g.", "e": "example"}));
+    }
+
+    #[test]
+    fn a_value_that_a_description_names_is_taken() {
+        for (description, value) in [
+            ("Currency code, such as EUR", Some("EUR")),
+            ("Time zone (e.g., 'America/New_York', 'Europe/London')", Some("America/New_York")),
+            ("A day, for example 2027-01-31.", Some("2027-01-31")),
+            ("货币代码，例如“USD”", Some("USD")),
+            ("Things such as names of people", None),
+            ("For all, e.g. (none)", None),
+            ("One of many, e.g. \"\"", None),
+            ("Name of the city", None),
+        ] {
+            assert_eq!(described(description), value, "{description}");
+        }
+        let schema = json!({"properties": {
+            "from": {"type": "string", "description": "Currency, such as EUR"},
+            "code": {"type": "string", "description": "such as EUR", "pattern": "^[a-z]{3}$"},
+            "days": {"type": "integer", "description": "such as 7"},
+            "unit": {"enum": ["c", "f"], "description": "such as F"},
+        }, "required": ["from", "code", "days", "unit"]});
+        assert_eq!(example(schema), json!({"from": "EUR", "code": "abc", "days": 1, "unit": "c"}));
+    }
+
+    #[test]
+    fn limits_and_formats_are_kept() {
+        let schema = json!({"properties": {
+            "n": {"type": "integer", "minimum": 10, "multipleOf": 4}, "m": {"type": "integer", "maximum": -5},
+            "f": {"type": "number", "minimum": 0, "maximum": 1}, "s": {"type": "string", "minLength": 9, "maxLength": 9},
+            "when": {"type": "string", "format": "date-time"}, "code": {"type": "string", "pattern": "^[A-Z]{3}$"},
+            "list": {"type": "array", "items": {"type": "string"}, "minItems": 2, "uniqueItems": true},
+        }, "required": ["n", "m", "f", "s", "when", "code", "list"]});
+        assert_eq!(
+            example(schema),
+            json!({"n": 12, "m": -5, "f": 0.5, "s": "examplexx", "when": "2025-06-01T09:30:00Z", "code": "ABC",
+                   "list": ["example", "example2"]})
+        );
+    }
+
+    #[test]
+    fn references_unions_and_nesting_are_followed() {
+        let schema = json!({
+            "$defs": {"Point": {"type": "object", "properties": {"x": {"type": "integer"}, "next": {"$ref": "#/$defs/Point"}},
+                                "required": ["x"]}},
+            "properties": {
+                "at": {"anyOf": [{"type": "null"}, {"$ref": "#/$defs/Point"}]},
+                "all": {"allOf": [{"$ref": "#/$defs/Point"}, {"properties": {"y": {"type": "boolean"}}, "required": ["y"]}]},
+            },
+            "required": ["at", "all"],
+        });
+        assert_eq!(example(schema), json!({"at": {"x": 1}, "all": {"x": 1, "y": true}}));
+    }
+
+    #[test]
+    fn a_schema_that_unfolds_to_millions_is_filled_in_part() {
+        let names: Vec<String> = (0..40).map(|n| format!("p{n}")).collect();
+        let properties: Map<String, Value> = names.iter().map(|n| (n.clone(), json!({"$ref": "#/$defs/A"}))).collect();
+        let node = json!({"properties": properties, "required": names});
+        let example = example(json!({"$defs": {"A": node}, "$ref": "#/$defs/A"}));
+        assert!(example.to_string().len() < 100_000, "{}", example.to_string().len());
+    }
+
+    #[test]
+    fn a_schema_that_refers_to_itself_ends() {
+        let schema = json!({"properties": {"self": {"$ref": "#"}}, "required": ["self"], "$ref": "#"});
+        assert!(example(schema).to_string().len() < 200);
+        let endless = json!({"$defs": {"A": {"$ref": "#/$defs/A"}}, "properties": {"a": {"$ref": "#/$defs/A"}}});
+        assert_eq!(example(endless), json!({"a": "example"}));
+    }
+}

@@ -1,0 +1,171 @@
+//! Which format a text has, and the recordings in it.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use super::error::{ImportError, at};
+use super::{chunks, cline, lines};
+use crate::message::{DeltaKind, FinishReason, keyword_enum};
+use crate::transcript::{Finish, Note, Recording, Round, Session, TimedDelta, json, parse};
+
+/// What a file holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Format {
+    /// Our own recording.
+    Recording,
+    /// Chunks of an OpenAI-compatible stream.
+    Chunks,
+    /// Objects with a `text`, one a line.
+    Lines,
+    /// Cline's `api_conversation_history.json`.
+    Cline,
+    /// The text of one answer.
+    Text,
+}
+
+keyword_enum!(Format, "a format",
+    "recording" => Format::Recording, "chunks" => Format::Chunks, "lines" => Format::Lines,
+    "cline" => Format::Cline, "text" => Format::Text);
+
+/// What was imported.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Imported {
+    /// What the file held.
+    pub format: Format,
+    /// The sessions in it; for all formats but `lines` exactly one.
+    pub recordings: Vec<Recording>,
+}
+
+impl Format {
+    /// What the text holds, judged by its beginning; `name` is the file's.
+    ///
+    /// A name that ends in `.json` or `.jsonl` promises JSON: what is none is an
+    /// error there. One that ends in `.txt` or `.md` promises a model's text,
+    /// which may be JSON of any kind.
+    ///
+    /// # Errors
+    /// [`ImportError`] where the text is JSON, or should be, and of no known kind.
+    pub fn detect(text: &str, name: &str) -> Result<Format, ImportError> {
+        let promise = Promise::of(name);
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let Some(first) = text.lines().map(str::trim).find(|line| !line.is_empty()) else {
+            return if text.is_empty() { Err(ImportError::Empty) } else { Ok(Format::Text) };
+        };
+        if chunks::is_sse(text) {
+            return Ok(Format::Chunks);
+        }
+        let found = match first.as_bytes()[0] {
+            b'{' => object(text, first),
+            b'[' => array(text),
+            _ => Err(at(parse_error(text))),
+        };
+        match (found, promise) {
+            (Ok(format), _) => Ok(format),
+            (Err(_), Promise::Text) | (Err(ImportError::Json { .. }), Promise::None) => Ok(Format::Text),
+            (Err(error), _) => Err(error),
+        }
+    }
+}
+
+/// What a file's name promises.
+#[derive(Clone, Copy)]
+enum Promise {
+    Json,
+    Text,
+    None,
+}
+
+impl Promise {
+    fn of(name: &str) -> Promise {
+        match name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).as_deref() {
+            Some("json" | "jsonl" | "ndjson") => Promise::Json,
+            Some("txt" | "md") => Promise::Text,
+            _ => Promise::None,
+        }
+    }
+}
+
+/// Imports a text as a format.
+///
+/// # Errors
+/// [`ImportError`], which names line and column.
+pub fn import(text: &str, format: Format) -> Result<Imported, ImportError> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    if text.is_empty() {
+        return Err(ImportError::Empty);
+    }
+    let mended = match format {
+        // Reads its own surrogates; and in plain text `\ud83d` is just text.
+        Format::Recording | Format::Text => Cow::Borrowed(text),
+        _ => json::mend_surrogates(text),
+    };
+    let mut recordings = match format {
+        Format::Recording => vec![parse(text)?],
+        Format::Chunks => vec![chunks::import(&mended)?],
+        Format::Lines => lines::import(&mended)?,
+        Format::Cline => vec![cline::import(&mended)?],
+        Format::Text => vec![plain(text)],
+    };
+    if let (Cow::Owned(_), Some(first)) = (mended, recordings.first_mut()) {
+        let text = "half a surrogate pair (`\\ud…`) stands for no character: replaced by U+FFFD".to_owned();
+        first.notes.push(Note { line: 0, text });
+    }
+    Ok(Imported { format, recordings })
+}
+
+fn plain(text: &str) -> Recording {
+    let round = Round {
+        deltas: vec![TimedDelta { kind: DeltaKind::Content, text: text.to_owned(), ms: None }],
+        finish: Some(Finish { reason: FinishReason::Stop, ms: None }),
+        ..Round::default()
+    };
+    Recording { session: Session::default(), rounds: vec![round], ..Recording::default() }
+}
+
+/// The format of a text whose first line begins with `{`.
+fn object(text: &str, first: &str) -> Result<Format, ImportError> {
+    let head: json::Head = match json::parse(&json::mend_surrogates(first)) {
+        Ok(head) => head,
+        // One object over several lines.
+        Err(_) => json::parse(&json::mend_surrogates(text)).map_err(|_| at(parse_error(text)))?,
+    };
+    let has = |key: &str| head.keys.iter().any(|k| k == key);
+    if has("toolgraft") || head.kind.as_deref() == Some("session") {
+        Ok(Format::Recording)
+    } else if has("choices") {
+        Ok(Format::Chunks)
+    } else if has("text") || has("chunks") {
+        Ok(Format::Lines)
+    } else {
+        let found = match head.keys.as_slice() {
+            [] => "an empty object".to_owned(),
+            keys => format!("an object with `{}`", keys[..keys.len().min(6)].join("`, `")),
+        };
+        Err(ImportError::Unknown { found })
+    }
+}
+
+/// The format of a text that begins with `[`.
+fn array(text: &str) -> Result<Format, ImportError> {
+    let items: Vec<serde_json::Value> = json::parse(&json::mend_surrogates(text)).map_err(|_| at(parse_error(text)))?;
+    let found = match items.first() {
+        Some(item) if item.get("role").is_some() && item.get("content").is_some() => return Ok(Format::Cline),
+        Some(serde_json::Value::Object(_)) => "an array of other objects",
+        Some(_) => "an array of other values",
+        None => "an empty array",
+    };
+    Err(ImportError::Unknown { found: found.to_owned() })
+}
+
+/// The first fault of a text that should be JSON, or lines of it.
+fn parse_error(text: &str) -> serde_json::Error {
+    let mended = json::mend_surrogates(text);
+    let mut values = serde_json::Deserializer::from_str(&mended).into_iter::<serde::de::IgnoredAny>();
+    match values.find_map(Result::err) {
+        Some(error) => error,
+        None => serde::de::Error::custom("expected one JSON object"),
+    }
+}

@@ -1,0 +1,280 @@
+//! The calls of a message: allowed, asked about, denied, shown; run side by side.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use serde_json::Value;
+
+use crate::conversation::HistoryCall;
+use crate::event::Call;
+use crate::outcome::{Outcome, Status};
+use crate::route::Invocation;
+use crate::tools::{ACCESS_RESOURCE, Annotations, Decision, ToolChoice, wants_approval};
+use crate::turn::displays::arguments;
+use crate::turn::event::{AgentEvent, Approval, ApprovalRequest, AskReason, DisplayCall};
+use crate::turn::io::{Action, Granted, TurnError};
+use crate::turn::shared::Shared;
+use crate::turn::wording::ModelNote;
+
+/// Calls that wait for something.
+#[derive(Debug)]
+pub(in crate::turn) struct Act {
+    /// Tools that were approved once.
+    granted: Granted,
+    running: BTreeSet<String>,
+    /// Calls to ask about; the first one is asked about now if `asked`.
+    questions: VecDeque<ApprovalRequest>,
+    asked: bool,
+    /// Which calls of the last message the ids stand for.
+    indices: BTreeMap<String, u32>,
+}
+
+impl Act {
+    pub(in crate::turn) fn new(granted: Granted) -> Self {
+        Act { granted, running: BTreeSet::new(), questions: VecDeque::new(), asked: false, indices: BTreeMap::new() }
+    }
+
+    /// Whether a call runs.
+    pub(in crate::turn) fn runs(&self) -> bool {
+        !self.running.is_empty()
+    }
+
+    /// Takes all questions back.
+    pub(in crate::turn) fn withdraw(&mut self, shared: &mut Shared) {
+        let first = std::mem::take(&mut self.questions).into_iter().next();
+        if let Some(request) = first.filter(|_| std::mem::take(&mut self.asked)) {
+            shared.actions.push_back(Action::Withdraw { id: request.id });
+        }
+    }
+
+    /// Takes the ids of a message's calls, and answers those that were shown.
+    pub(in crate::turn) fn place(
+        &mut self,
+        calls: Vec<(String, u32)>,
+        shown: &[u32],
+        shared: &mut Shared,
+    ) -> Result<(), TurnError> {
+        if !shown.is_empty() {
+            shared.choice = shared.choice.after_first_call();
+        }
+        for (id, _) in calls.iter().filter(|(_, index)| shown.contains(index)) {
+            shared.answer_with(id, Status::Displayed, ModelNote::Displayed)?;
+        }
+        self.indices = calls.into_iter().collect();
+        Ok(())
+    }
+
+    /// Deals with the calls of the last message.
+    pub(in crate::turn) fn begin(&mut self, shared: &mut Shared) -> Result<(), TurnError> {
+        let choice = shared.choice.clone();
+        let calls: Vec<HistoryCall> = shared.conversation.pending().cloned().collect();
+        let (mut admitted, mut described, mut repeated) = (0, 0, 0);
+        for call in &calls {
+            match refused(call, &choice, admitted + described, shared) {
+                Some(refusal) => shared.answer_with(&call.id, Status::Denied, refusal)?,
+                None if let Some(result) = result_given_twice(call, shared) => {
+                    repeated += 1;
+                    let note = shared.setup.wording().note(ModelNote::NotRunAgain);
+                    shared.answer(&call.id, Outcome::new(Status::Denied, format!("{note}\n{result}")))?;
+                }
+                None if shared.setup.catalog.is_describe_tool(call.call.server.as_deref(), &call.call.tool) => {
+                    described += 1;
+                    describe(call, shared)?;
+                }
+                None => {
+                    admitted += 1;
+                    self.admit(call, shared)?;
+                }
+            }
+        }
+        if admitted > 0 {
+            shared.corrections = 0;
+            shared.choice = choice.after_first_call();
+        } else if described == 0 {
+            shared.corrections += 1;
+            shared.closing = repeated > 0 && shared.corrections >= shared.setup.config.max_corrections;
+        }
+        self.ask_next(shared)
+    }
+
+    /// Takes the answer to the open question.
+    pub(in crate::turn) fn approval(
+        &mut self,
+        id: &str,
+        approval: Approval,
+        shared: &mut Shared,
+    ) -> Result<(), TurnError> {
+        let open = self.asked && self.questions.front().is_some_and(|request| request.id == id);
+        let question = if open { self.questions.pop_front() } else { None };
+        let request = question.ok_or_else(|| TurnError::NotAsked { id: id.to_owned() })?;
+        self.asked = false;
+        match approval {
+            Approval::Approved => {
+                if request.reason.grants() {
+                    let definition = shared.setup.definition(request.server.as_deref(), &request.tool);
+                    self.granted.insert((request.server.clone(), request.tool.clone()), definition);
+                }
+                self.run(request, shared)?;
+            }
+            Approval::Denied { reason: Some(text) } => shared.answer(id, Outcome::new(Status::Denied, text))?,
+            Approval::Denied { reason: None } => shared.answer_with(id, Status::Denied, ModelNote::Declined)?,
+        }
+        self.ask_next(shared)
+    }
+
+    /// A call that ran is over.
+    pub(in crate::turn) fn outcome(
+        &mut self,
+        id: &str,
+        outcome: Outcome,
+        shared: &mut Shared,
+    ) -> Result<(), TurnError> {
+        if !self.running.remove(id) {
+            return Err(TurnError::NotRunning { id: id.to_owned() });
+        }
+        shared.answer(id, outcome)?;
+        if gave_the_same_before(id, shared) {
+            let note = shared.setup.wording().note(ModelNote::SameResult);
+            shared.conversation.push_note(note)?;
+        }
+        Ok(())
+    }
+
+    fn admit(&mut self, call: &HistoryCall, shared: &mut Shared) -> Result<(), TurnError> {
+        let catalog = shared.setup.catalog.clone();
+        let mut request = request(call);
+        let found = catalog.find(request.server.as_deref(), &request.tool).ok();
+        let annotations: Option<&Annotations> = found.and_then(|found| found.tool.annotations.as_ref());
+        if found.is_none() && request.tool == ACCESS_RESOURCE {
+            // Policy, question and toolbox must mean the same server.
+            let uri = request.arguments.get("uri").and_then(Value::as_str).unwrap_or_default();
+            if let Some(server) = catalog.resource_server(request.server.as_deref(), uri) {
+                request.server.clone_from(&server.name);
+            }
+        }
+        let (server, tool) = (request.server.as_deref(), &request.tool);
+        let decision = match shared.displays().shows(server, tool) {
+            true => Decision::Allow,
+            false => {
+                let decision = shared.setup.config.policy.decide(server, tool, annotations);
+                if wants_approval(&request.arguments) { decision.max(Decision::Ask) } else { decision }
+            }
+        };
+        request.reason = match decision {
+            Decision::Deny => return shared.answer_with(&call.id, Status::Denied, ModelNote::NotAllowed),
+            _ if call.untagged => AskReason::NoReasoningTag,
+            _ if !call.call.provenance.is_plain() => AskReason::of(call.call.provenance),
+            Decision::Allow => return self.run(request, shared),
+            Decision::Ask => AskReason::Policy,
+            Decision::AskOnce => AskReason::FirstUse,
+        };
+        self.questions.push_back(request);
+        Ok(())
+    }
+
+    fn run(&mut self, request: ApprovalRequest, shared: &mut Shared) -> Result<(), TurnError> {
+        if shared.displays().shows(request.server.as_deref(), &request.tool) {
+            return self.display(request, shared);
+        }
+        started(&request, shared);
+        let ApprovalRequest { id, server, tool, arguments, .. } = request;
+        self.running.insert(id.clone());
+        shared.actions.push_back(Action::Call(Invocation { id, server, tool, arguments }));
+        Ok(())
+    }
+
+    /// Shows a call that was approved.
+    fn display(&mut self, request: ApprovalRequest, shared: &mut Shared) -> Result<(), TurnError> {
+        let ApprovalRequest { id, server, tool, arguments, .. } = request;
+        let index = self.indices.get(&id).copied().unwrap_or_default();
+        shared.emit(AgentEvent::Display(DisplayCall { id: id.clone(), index, server, tool, arguments }));
+        shared.answer_with(&id, Status::Displayed, ModelNote::Displayed)
+    }
+
+    /// Asks about the first call that still needs it; runs those that do not.
+    fn ask_next(&mut self, shared: &mut Shared) -> Result<(), TurnError> {
+        while let Some(request) = self.questions.front_mut() {
+            let granted = self.granted.get(&(request.server.clone(), request.tool.clone()));
+            if let (AskReason::FirstUse, Some(before)) = (request.reason, granted) {
+                request.changes = before.changes(&shared.setup.definition(request.server.as_deref(), &request.tool));
+                if request.changes.is_empty() {
+                    let request = self.questions.pop_front().expect("there is a first one");
+                    self.run(request, shared)?;
+                    continue;
+                }
+                request.reason = AskReason::Changed;
+            }
+            let request = request.clone();
+            self.asked = true;
+            shared.emit(AgentEvent::ApprovalAsked(request.clone()));
+            shared.actions.push_back(Action::Ask(request));
+            break;
+        }
+        Ok(())
+    }
+}
+
+/// Why a call must not run whatever the policy says; the model is told so.
+fn refused<'c>(call: &HistoryCall, choice: &'c ToolChoice, admitted: usize, shared: &Shared) -> Option<ModelNote<'c>> {
+    let admits = choice.admits(call.call.server.as_deref(), &call.call.tool);
+    match choice {
+        ToolChoice::None => Some(ModelNote::CallsOff),
+        ToolChoice::Named(tool) if !admits => Some(ModelNote::OnlyTool(tool)),
+        _ => shared.setup.config.max_calls.filter(|max| admitted >= *max).map(ModelNote::TooManyCalls),
+    }
+}
+
+/// What equal calls of this turn gave two times in a row; nothing for one that is shown,
+/// which gives nothing.
+fn result_given_twice(call: &HistoryCall, shared: &Shared) -> Option<String> {
+    let outcomes = outcomes_of(&call.call, shared);
+    outcomes.windows(2).find(|pair| is_same(pair[0], pair[1])).map(|pair| pair[1].said().into_owned())
+}
+
+/// Whether the last equal call before this one gave the same result.
+fn gave_the_same_before(id: &str, shared: &Shared) -> bool {
+    let answered = shared.conversation.answered();
+    let Some(own) = answered.iter().find(|a| a.id == id) else { return false };
+    matches!(outcomes_of(own.call, shared)[..], [.., before, last] if is_same(before, last))
+}
+
+/// The outcomes of this turn's calls that equal this one, the oldest first.
+fn outcomes_of<'s>(call: &Call, shared: &'s Shared) -> Vec<&'s Outcome> {
+    let same =
+        |other: &Call| (&other.server, &other.tool, &other.arguments) == (&call.server, &call.tool, &call.arguments);
+    let answered = shared.conversation.answered().into_iter();
+    let told = |status| !matches!(status, Status::Displayed | Status::Cancelled);
+    answered.filter(|a| same(a.call) && told(a.outcome.status)).map(|a| a.outcome).collect()
+}
+
+fn is_same(a: &Outcome, b: &Outcome) -> bool {
+    (a.status, &a.text, &a.structured) == (b.status, &b.text, &b.structured)
+}
+
+/// Answers a call of the built-in tool, which only tells what the prompt left
+/// out: nobody is asked, and it is not the call that a choice demands.
+fn describe(call: &HistoryCall, shared: &mut Shared) -> Result<(), TurnError> {
+    let request = request(call);
+    started(&request, shared);
+    let name = request.arguments.get("tool").and_then(Value::as_str).unwrap_or_default();
+    let outcome = shared.setup.wording().describe(&shared.setup.catalog, name);
+    shared.answer(&request.id, outcome)
+}
+
+/// Counts a call that runs, and says so.
+fn started(request: &ApprovalRequest, shared: &mut Shared) {
+    let ApprovalRequest { id, server, tool, arguments, .. } = request.clone();
+    shared.calls += 1;
+    shared.emit(AgentEvent::CallRunning { id, server, tool, arguments });
+}
+
+/// A call as it is asked about and run.
+fn request(call: &HistoryCall) -> ApprovalRequest {
+    ApprovalRequest {
+        id: call.id.clone(),
+        server: call.call.server.clone(),
+        tool: call.call.tool.clone(),
+        arguments: arguments(&call.call),
+        reason: AskReason::Policy,
+        changes: Vec::new(),
+    }
+}

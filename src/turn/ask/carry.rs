@@ -1,0 +1,73 @@
+//! The model's own reasoning, told to it again.
+
+use crate::conversation::{Conversation, Entry};
+use crate::message::{CarryReasoning, TokenCounter};
+use crate::turn::config::TurnConfig;
+
+/// What stands for the part that is left out.
+const GAP: &str = "\n[…]\n";
+
+/// Fewer tokens say nothing.
+const LEAST: usize = 16;
+
+/// What the model thought before its last messages, newest first, as far as
+/// it goes back to the model. The newest has the first claim on the cap.
+pub(super) fn thoughts(config: &TurnConfig, conversation: &Conversation) -> Vec<String> {
+    let rounds = match config.carry_reasoning {
+        CarryReasoning::None => return Vec::new(),
+        CarryReasoning::Last => 1,
+        CarryReasoning::Turn => usize::MAX,
+    };
+    let counter = config.tokens.clone().unwrap_or_default();
+    let mut left = config.carry_tokens;
+    let entries = conversation.entries().iter().rev();
+    let messages = entries.take_while(|e| !matches!(e, Entry::User { .. })).filter_map(|entry| match entry {
+        Entry::Assistant(message) => Some(message.reasoning.trim()),
+        _ => None,
+    });
+    let carried = messages.take(rounds).map(|thought| {
+        let text = clipped(thought, left, &counter);
+        left = left.saturating_sub(counter.count(&text));
+        text
+    });
+    carried.collect()
+}
+
+/// The text, or a quarter of `cap` tokens of its head and the rest of its tail:
+/// what was decided stands at the end.
+fn clipped(text: &str, cap: usize, counter: &TokenCounter) -> String {
+    if counter.count(text) <= cap {
+        return text.to_owned();
+    }
+    if cap < LEAST {
+        return String::new();
+    }
+    let chars: Vec<(usize, char)> = text.char_indices().collect();
+    let cut = |kept: usize| {
+        let head = chars[kept / 4].0;
+        let tail = chars[chars.len() - (kept - kept / 4)..].first().map_or(text.len(), |(at, _)| *at);
+        format!("{}{GAP}{}", &text[..head], &text[tail..])
+    };
+    let (mut low, mut high) = (0, chars.len() - 1);
+    while low < high {
+        let middle = low + (high - low).div_ceil(2);
+        if counter.count(&cut(middle)) <= cap { low = middle } else { high = middle - 1 }
+    }
+    cut(low)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_thought_keeps_a_little_of_its_head_and_most_of_its_tail() {
+        let counter = TokenCounter::new(|text| text.chars().count());
+        let text = format!("{}{}", "头".repeat(100), "尾".repeat(100));
+        assert_eq!(clipped(&text, 200, &counter), text);
+        let short = clipped(&text, 45, &counter);
+        assert_eq!(short, format!("{}{GAP}{}", "头".repeat(10), "尾".repeat(30)));
+        assert_eq!(clipped(&text, 3, &counter), "");
+        assert_eq!(clipped("", 0, &counter), "");
+    }
+}

@@ -1,0 +1,191 @@
+//! What a round cost: as the endpoint counts, or as we do.
+
+use crate::message::{Message, NativeCall, Role, TokenCounter};
+use crate::model::{Request, Usage};
+use crate::turn::warning::CallerWarning;
+use crate::wire::ToolDefinition;
+
+/// Tokens that a chat template puts around each message: role and delimiters
+/// (github.com/openai/openai-cookbook, "How to count tokens with tiktoken").
+const MESSAGE_TOKENS: usize = 4;
+
+/// Fewer tokens than these are no cut prompt but a count of what was not cached:
+/// Ollama keeps half of a context that a prompt passes, of 2048 tokens at least
+/// in every version (github.com/ollama/ollama/issues/17427).
+const LEAST_CUT: u64 = 256;
+
+/// What the rounds of a turn cost.
+#[derive(Debug, Default)]
+pub(super) struct Cost {
+    /// The last request, where tokens are counted.
+    sent: Option<Sent>,
+    /// What the endpoint says that the round cost.
+    reported: Option<Usage>,
+    total: Option<Usage>,
+    /// The caller was told that the endpoint cuts prompts.
+    cut_told: bool,
+}
+
+/// A request that goes to the model, by our own count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Sent {
+    /// Tokens of all messages.
+    tokens: u64,
+    /// Tokens that cannot have been in a request before: those from the model's
+    /// last message on.
+    new: u64,
+}
+
+impl Cost {
+    /// A request goes to the model.
+    pub(super) fn sends(&mut self, counter: Option<&TokenCounter>, request: &Request) {
+        self.sent = counter.map(|counter| {
+            let own = request.messages.iter().rposition(|m| m.role == Role::Assistant).unwrap_or(0);
+            let tokens = count(counter, request) as u64;
+            Sent { tokens, new: count_messages(counter, &request.messages[own..]) as u64 }
+        });
+        self.reported = None;
+    }
+
+    /// The endpoint said what the round cost.
+    pub(super) fn reports(&mut self, usage: Usage) {
+        self.reported = Some(usage);
+    }
+
+    /// Tokens of the prompt and of the answer, as far as the endpoint says so.
+    pub(super) fn reported(&self) -> Option<(u64, u64)> {
+        self.reported.map(|usage| (read(usage), usage.completion_tokens))
+    }
+
+    /// Tokens of the prompt that the endpoint read, as far as it says so.
+    pub(super) fn read(&self) -> Option<u64> {
+        self.reported.map(read)
+    }
+
+    /// What the round cost; numbers that the endpoint does not give are counted where a
+    /// counter is there. `spoken` is the answer and the reasoning.
+    pub(super) fn round(
+        &mut self,
+        counter: Option<&TokenCounter>,
+        spoken: impl FnOnce() -> (String, String),
+    ) -> Option<Usage> {
+        let reported = self.reported.take();
+        let usage = match (counter, self.sent) {
+            (Some(counter), Some(sent)) => Some(completed(reported, counter, sent, &spoken())),
+            _ => reported,
+        };
+        if let Some(usage) = usage {
+            self.total = Some(self.total.map_or(usage, |total| total.plus(usage)));
+        }
+        usage
+    }
+
+    /// Says once in a turn that the endpoint cut the prompt.
+    pub(super) fn cut(&mut self, usage: Option<Usage>) -> Option<CallerWarning> {
+        let (usage, sent) = (usage.filter(|usage| !usage.estimated)?, self.sent?);
+        let read = read(usage);
+        if self.cut_told || !sent.was_cut(read) {
+            return None;
+        }
+        self.cut_told = true;
+        Some(CallerWarning::PromptCut { sent: sent.tokens, read })
+    }
+
+    /// Sum over the rounds; an estimate if a part of it is one.
+    pub(super) fn total(&self) -> Option<Usage> {
+        self.total
+    }
+}
+
+impl Sent {
+    /// Whether `read` tokens are so few that the endpoint must have cut the prompt.
+    ///
+    /// Tokenisers differ by some tens of percent, an estimate by up to 40: below
+    /// 60 % and 500 tokens less is past both. An endpoint that counts only what
+    /// it had not cached reports about the new part, or next to nothing.
+    fn was_cut(self, read: u64) -> bool {
+        let few = read * 10 < self.tokens * 6 && self.tokens - read > 500;
+        let uncached = self.new < self.tokens && read <= self.new + self.new / 2;
+        few && read >= LEAST_CUT && !uncached
+    }
+}
+
+/// Tokens of the prompt that the endpoint read, cached or not. Most count cached
+/// tokens in; where there are more cached ones than tokens in all, they stand apart.
+fn read(usage: Usage) -> u64 {
+    let cached = usage.cached_tokens.unwrap_or(0);
+    if cached > usage.prompt_tokens { usage.prompt_tokens + cached } else { usage.prompt_tokens }
+}
+
+/// The usage with our own count where the endpoint gives none.
+fn completed(
+    reported: Option<Usage>,
+    counter: &TokenCounter,
+    sent: Sent,
+    (answer, reasoning): &(String, String),
+) -> Usage {
+    let (answer, reasoning) = (counter.count(answer) as u64, counter.count(reasoning) as u64);
+    let own = Usage {
+        prompt_tokens: sent.tokens,
+        completion_tokens: answer + reasoning,
+        reasoning_tokens: (reasoning > 0).then_some(reasoning),
+        reasoning_estimated: reasoning > 0,
+        estimated: true,
+        ..Usage::default()
+    };
+    match reported {
+        None => own,
+        Some(usage) if usage.reasoning_tokens.is_none() && reasoning > 0 => {
+            // The endpoint's total, shared out as we count.
+            let share = usage.completion_tokens * reasoning / (answer + reasoning);
+            Usage { reasoning_tokens: Some(share), reasoning_estimated: true, ..usage }
+        }
+        Some(usage) => usage,
+    }
+}
+
+/// Tokens of a request.
+pub(super) fn count(counter: &TokenCounter, request: &Request) -> usize {
+    let tool = |tool: &ToolDefinition| {
+        let text = [&tool.name, &tool.description].map(|text| counter.count(text));
+        text.iter().sum::<usize>() + counter.count(&tool.parameters.to_string())
+    };
+    count_messages(counter, &request.messages) + request.tools.iter().map(tool).sum::<usize>()
+}
+
+/// Tokens of messages as a chat template puts them.
+fn count_messages(counter: &TokenCounter, messages: &[Message]) -> usize {
+    let call = |call: &NativeCall| counter.count(&call.name) + counter.count(&call.arguments);
+    let message = |m: &Message| {
+        let reasoning = m.reasoning.as_deref().unwrap_or_default();
+        let calls = m.calls.iter().map(call).sum::<usize>();
+        counter.count(&m.content) + counter.count(reasoning) + calls + MESSAGE_TOKENS
+    };
+    messages.iter().map(message).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prompt_counts_as_cut_only_where_nothing_else_explains_the_number() {
+        let first = Sent { tokens: 11_289, new: 11_289 };
+        assert!(first.was_cut(4_096));
+        assert!(first.was_cut(2_050), "half of a context of 4096, and two");
+        assert!(!first.was_cut(7_000), "another tokeniser");
+        assert!(!first.was_cut(0) && !first.was_cut(20), "the prompt was cached");
+        assert!(!Sent { tokens: 900, new: 900 }.was_cut(450), "too little to tell");
+        // Later rounds: an endpoint that counts only what is new.
+        let later = Sent { tokens: 12_000, new: 1_500 };
+        assert!(!later.was_cut(1_600) && later.was_cut(4_096));
+    }
+
+    #[test]
+    fn cached_tokens_count_as_read() {
+        let usage = |prompt_tokens, cached| Usage { prompt_tokens, cached_tokens: cached, ..Usage::default() };
+        assert_eq!(read(usage(2_006, Some(1_920))), 2_006);
+        assert_eq!(read(usage(86, Some(1_920))), 2_006);
+        assert_eq!(read(usage(86, None)), 86);
+    }
+}

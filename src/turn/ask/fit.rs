@@ -1,0 +1,111 @@
+//! As much of the history as fits the model's context.
+
+use super::cost::count;
+use crate::conversation::{Conversation, SHORT_RESULT_BYTES, Trim};
+use crate::message::TokenCounter;
+use crate::model::Request;
+use crate::outcome::RESULT_BYTES;
+use crate::turn::config::TurnConfig;
+use crate::turn::measured::Measure;
+use crate::turn::stop::StopReason;
+
+/// Most tokens that are kept for a reply to which nobody set a limit.
+const REPLY_TOKENS: usize = 8_192;
+
+/// Least part of a context that the endpoint has named which is kept for the reply, where
+/// no more can be had.
+const LEAST_REPLY: usize = 16;
+
+/// Room for prompt and reply.
+pub(super) struct Window {
+    pub(super) context: usize,
+    pub(super) reply: usize,
+    counter: TokenCounter,
+    measure: Measure,
+}
+
+impl Window {
+    /// The room that there is, the best first. An endpoint that has said how
+    /// much it takes, takes any that fits, so rather than none it gets one that leaves a reply less.
+    pub(super) fn all(config: &TurnConfig, measure: Measure) -> Vec<Window> {
+        let Some(context) = context(config, measure) else { return Vec::new() };
+        let replies = match config.max_tokens {
+            Some(tokens) => vec![tokens as usize],
+            None if measure.context.is_some() => vec![context / 4, context / LEAST_REPLY],
+            None => vec![context / 4],
+        };
+        let counter = config.tokens.clone().unwrap_or_default();
+        let most = if config.max_tokens.is_some() { usize::MAX } else { REPLY_TOKENS };
+        let window = |reply: usize| Window { context, reply: reply.min(most), counter: counter.clone(), measure };
+        replies.into_iter().map(window).collect()
+    }
+
+    fn fits(&self, request: &Request) -> bool {
+        self.count(request) + self.reply <= self.context
+    }
+
+    pub(super) fn count(&self, request: &Request) -> usize {
+        self.measure.scaled(count(&self.counter, request))
+    }
+
+    pub(super) fn count_text(&self, text: &str) -> usize {
+        self.measure.scaled(self.counter.count(text))
+    }
+
+    /// The least trim with which the request fits.
+    fn trim(
+        &self,
+        history: &Conversation,
+        write: &impl Fn(Trim) -> Result<Request, StopReason>,
+    ) -> Result<Option<Trim>, StopReason> {
+        let fits = |trim: Trim| Ok(self.fits(&write(trim)?));
+        if let Some(steps) = least(history.trim_steps(), |steps| fits(history.trim(steps)))? {
+            return Ok(Some(history.trim(steps)));
+        }
+        // The last results must be there, but not whole.
+        let most = RESULT_BYTES - SHORT_RESULT_BYTES;
+        let less = least(most, |less| fits(history.trim_all(RESULT_BYTES - less)))?;
+        Ok(less.map(|less| history.trim_all(RESULT_BYTES - less)))
+    }
+}
+
+/// Tokens that the context has: as configured, or less, as its endpoint says.
+pub(super) fn context(config: &TurnConfig, measure: Measure) -> Option<usize> {
+    config.context.into_iter().chain(measure.context).min()
+}
+
+/// The request with as much of the history as fits the first window in which anything
+/// does, and what is left out of it; `None` if it fits none.
+pub(super) fn fitting(
+    history: &Conversation,
+    windows: &[Window],
+    write: impl Fn(Trim) -> Result<Request, StopReason>,
+) -> Result<Option<(Request, Trim)>, StopReason> {
+    let whole = write(Trim::default())?;
+    if windows.first().is_none_or(|window| window.fits(&whole)) {
+        return Ok(Some((whole, Trim::default())));
+    }
+    for window in windows {
+        if let Some(trim) = window.trim(history, &write)? {
+            return Ok(Some((write(trim.clone())?, trim)));
+        }
+    }
+    Ok(None)
+}
+
+/// The least number up to `most` that is enough; `None` if not even `most` is.
+/// A number above one that is enough is enough too.
+fn least(
+    most: usize,
+    mut is_enough: impl FnMut(usize) -> Result<bool, StopReason>,
+) -> Result<Option<usize>, StopReason> {
+    if !is_enough(most)? {
+        return Ok(None);
+    }
+    let (mut low, mut high) = (0, most);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if is_enough(middle)? { high = middle } else { low = middle + 1 }
+    }
+    Ok(Some(high))
+}

@@ -1,0 +1,356 @@
+//! A round's request: which model, which messages, what is left out of them.
+
+use std::collections::HashMap;
+
+use super::carry::thoughts;
+use super::constrain::constraint;
+use super::cost::{Cost, count};
+use super::fit::{Window, context, fitting};
+use crate::conversation::{Layout, Replies, SHORT_RESULT_BYTES, Trim};
+use crate::message::{FinishReason, Message, Role};
+use crate::model::{CallResult, ContextWindow, ModelError, ModelFailure, Request, Usage};
+use crate::outcome::Status;
+use crate::parse::Parser;
+use crate::tools::{ToolChoice, ToolsMode};
+use crate::turn::config::{RoundInfo, RoundModel, TurnConfig};
+use crate::turn::event::AgentEvent;
+use crate::turn::io::Action;
+use crate::turn::shared::Shared;
+use crate::turn::stop::StopReason;
+use crate::turn::warning::CallerWarning;
+use crate::turn::wording::{ModelNote, Wording, WordingError};
+use crate::wire::wire_name;
+
+/// Tokens of a request, by our own count, from which on the endpoint is asked how long the
+/// context is: half of the shortest that servers have without being told (Ollama, 2,048), so
+/// that another tokeniser and the reply have room.
+const ASK_FROM: usize = 1_000;
+
+/// What is known of the models and the requests of a turn.
+pub(in crate::turn) struct Ask {
+    /// The model that speaks in this round.
+    model: RoundModel,
+    /// Whether requests carry the tools, by the model's name.
+    known: HashMap<Option<String>, bool>,
+    /// Whether the next request does.
+    native: bool,
+    cost: Cost,
+    /// Tokens of the last request by our own count, and what was left out of it.
+    last: (usize, Trim),
+    /// The round's request was sent once more, with less in it.
+    cut_again: bool,
+    /// What the caller was told is left out of the requests.
+    trim_told: Trim,
+}
+
+impl Ask {
+    pub(in crate::turn) fn new(config: &TurnConfig) -> Self {
+        Ask {
+            model: RoundModel::own(config),
+            known: HashMap::new(),
+            native: false,
+            cost: Cost::default(),
+            last: Default::default(),
+            cut_again: false,
+            trim_told: Trim::default(),
+        }
+    }
+
+    /// The model that speaks in this round.
+    pub(in crate::turn) fn model(&self) -> &RoundModel {
+        &self.model
+    }
+
+    /// The words of this round.
+    pub(in crate::turn) fn wording<'s>(&self, shared: &'s Shared) -> &'s dyn Wording {
+        if self.native { shared.setup.native_wording() } else { shared.setup.wording() }
+    }
+
+    /// Chooses the model of the round that begins; what reads it, if that is not what read
+    /// the last one.
+    pub(in crate::turn) fn choose_model(&mut self, shared: &Shared) -> Option<Parser> {
+        let round = RoundInfo { round: shared.round, calls: shared.calls, corrections: shared.corrections };
+        let config = &shared.setup.config;
+        let chosen = config.round_model.as_ref().and_then(|choice| choice.of(round));
+        let model = chosen.unwrap_or_else(|| RoundModel::own(config));
+        let parser = (!model.reads_like(&self.model)).then(|| shared.setup.parser_for(&model));
+        self.model = model;
+        parser
+    }
+
+    /// Decides how the next request offers the tools; says whether the endpoint has to be
+    /// asked first.
+    pub(in crate::turn) fn must_probe(&mut self, shared: &mut Shared) -> bool {
+        let decided = match shared.setup.config.tools_mode {
+            _ if shared.setup.natives.definitions.is_empty() => Some(false),
+            ToolsMode::Prompt => Some(false),
+            ToolsMode::Native => Some(true),
+            ToolsMode::Auto if self.model.native_tools == Some(false) => Some(false),
+            ToolsMode::Auto => self.known.get(&self.model.name).copied(),
+        };
+        self.native = decided == Some(true);
+        if decided.is_none() {
+            shared.actions.push_back(Action::Probe(self.model.name.clone()));
+        }
+        decided.is_none()
+    }
+
+    /// Takes what the endpoint says; where it says nothing, the profile decides.
+    pub(in crate::turn) fn probed(&mut self, said: Option<bool>) {
+        self.offers_natively(said.unwrap_or(self.model.native_tools == Some(true)));
+    }
+
+    fn offers_natively(&mut self, native: bool) {
+        self.known.insert(self.model.name.clone(), native);
+        self.native = native;
+    }
+
+    /// Sends the round's request; says whether it is sent, or the endpoint has to be asked
+    /// first how long the context is.
+    pub(in crate::turn) fn send(&mut self, shared: &mut Shared) -> Result<bool, StopReason> {
+        self.cut_again = false;
+        let (request, trim) = self.fitting(shared)?;
+        let tokens = self.count(&request, shared);
+        if tokens >= ASK_FROM && !shared.setup.measured.was_asked(&self.model.name) {
+            shared.actions.push_back(Action::AskContext(self.model.name.clone()));
+            return Ok(false);
+        }
+        let model = request.model.clone();
+        self.hand_over(request, tokens, &trim, shared);
+        shared.emit(AgentEvent::RoundStarted { round: shared.round, model });
+        self.tell_trim(trim, shared);
+        Ok(true)
+    }
+
+    /// Takes how long the context is, as far as the endpoint says.
+    pub(in crate::turn) fn measured(&self, window: Option<ContextWindow>, shared: &Shared) {
+        shared.setup.measured.said(&self.model.name, window);
+    }
+
+    fn count(&self, request: &Request, shared: &Shared) -> usize {
+        count(&shared.setup.config.tokens.clone().unwrap_or_default(), request)
+    }
+
+    /// The endpoint refused the tools: the request is sent again, with them in the prompt,
+    /// unless something of an answer came or they must be in the request.
+    pub(in crate::turn) fn send_without_tools(
+        &mut self,
+        error: ModelError,
+        has_begun: bool,
+        shared: &mut Shared,
+    ) -> Result<(), StopReason> {
+        if shared.setup.config.tools_mode != ToolsMode::Auto || !self.native || has_begun {
+            let help = if self.native { "; without native calls the prompt describes the tools" } else { "" };
+            return Err(StopReason::ModelFailed(ModelFailure::from(error).with_help(help)));
+        }
+        self.offers_natively(false);
+        shared.emit(AgentEvent::Notice { notice: CallerWarning::ToolsRefused { message: error.to_string() } });
+        let (request, trim) = self.fitting(shared)?;
+        let tokens = self.count(&request, shared);
+        self.hand_over(request, tokens, &trim, shared);
+        self.tell_trim(trim, shared);
+        Ok(())
+    }
+
+    /// The endpoint says that the prompt is too long: less is sent once more, unless
+    /// something of an answer came.
+    pub(in crate::turn) fn send_less(
+        &mut self,
+        (prompt, context): (Option<usize>, Option<usize>),
+        message: String,
+        has_begun: bool,
+        shared: &mut Shared,
+    ) -> Result<(), StopReason> {
+        let reply = shared.setup.config.max_tokens.map_or(0, |tokens| tokens as usize);
+        shared.setup.measured.refused(&self.model.name, (self.last.0, reply), prompt, context);
+        let exceeded = StopReason::ContextExceeded { prompt, context, message };
+        if std::mem::replace(&mut self.cut_again, true) || has_begun {
+            return Err(exceeded);
+        }
+        match self.fitting(shared) {
+            Ok((request, trim)) if trim != self.last.1 => {
+                let tokens = self.count(&request, shared);
+                self.hand_over(request, tokens, &trim, shared);
+                self.tell_trim(trim, shared);
+                Ok(())
+            }
+            Ok(_) | Err(StopReason::ContextTooSmall { .. }) => Err(exceeded),
+            Err(reason) => Err(reason),
+        }
+    }
+
+    /// The endpoint said what the round cost.
+    pub(in crate::turn) fn reports(&mut self, usage: Usage) {
+        self.cost.reports(usage);
+    }
+
+    /// The round's message is over: tells what it cost. `spoken` is the answer and the
+    /// reasoning.
+    pub(in crate::turn) fn finish_round(
+        &mut self,
+        finish: Option<FinishReason>,
+        spoken: impl FnOnce() -> (String, String),
+        shared: &mut Shared,
+    ) {
+        shared.context_full = None;
+        if finish == Some(FinishReason::Length) {
+            shared.context_full = self.full(shared);
+        }
+        if let Some(read) = self.cost.read() {
+            shared.setup.measured.counted(&self.model.name, self.last.0, read);
+        }
+        let usage = self.cost.round(shared.setup.config.tokens.as_ref(), spoken);
+        shared.emit(AgentEvent::RoundFinished { round: shared.round, finish, usage });
+        if let Some(notice) = self.cost.cut(usage) {
+            shared.emit(AgentEvent::Notice { notice });
+        }
+    }
+
+    /// What all rounds cost.
+    pub(in crate::turn) fn total(&self) -> Option<Usage> {
+        self.cost.total()
+    }
+
+    /// The reason if it was the context that cut the message off, and not a limit on the
+    /// answer: both together fill it, but for the few tokens that servers keep.
+    fn full(&self, shared: &Shared) -> Option<StopReason> {
+        let (prompt, answer) = self.cost.reported()?;
+        let limited = shared.setup.config.max_tokens.is_some_and(|most| answer >= u64::from(most));
+        let measure = shared.setup.measured.of(&self.model.name);
+        let context = context(&shared.setup.config, measure).filter(|_| !limited)?;
+        let is_full = prompt + answer + (context as u64 / 128).max(2) >= context as u64;
+        let remedy = shared.setup.measured.remedy();
+        is_full.then_some(StopReason::ContextFull { context, prompt, answer, remedy })
+    }
+
+    /// Has the request of so many tokens sent, and remembers it.
+    fn hand_over(&mut self, request: Request, tokens: usize, trim: &Trim, shared: &mut Shared) {
+        let counter = shared.setup.config.tokens.as_ref();
+        self.cost.sends(counter, &request);
+        shared.held = request.constraint.as_ref().map(|constraint| constraint.of);
+        self.last = (tokens, trim.clone());
+        shared.actions.push_back(Action::Send(request));
+    }
+
+    /// Tells the caller what was left out, whenever it is more than before.
+    fn tell_trim(&mut self, trim: Trim, shared: &mut Shared) {
+        let measure = shared.setup.measured.of(&self.model.name);
+        let context = context(&shared.setup.config, measure).filter(|_| trim != self.trim_told);
+        let Some(context) = context else { return };
+        let (rounds, questions, results) = (trim.rounds(), trim.questions(), trim.results());
+        self.trim_told = trim;
+        if rounds + questions + results > 0 {
+            let remedy = shared.setup.measured.remedy();
+            let notice = CallerWarning::HistoryLeftOut { rounds, questions, results, context, remedy };
+            shared.emit(AgentEvent::Notice { notice });
+        }
+    }
+
+    /// The next request, with as much of the history as fits the context, and what is left
+    /// out of it.
+    fn fitting(&self, shared: &Shared) -> Result<(Request, Trim), StopReason> {
+        let windows = Window::all(&shared.setup.config, shared.setup.measured.of(&self.model.name));
+        match (fitting(&shared.conversation, &windows, |trim| self.request(trim, shared))?, windows.first()) {
+            (Some(found), _) => Ok(found),
+            (None, Some(usual)) => Err(self.too_small(usual, shared)?),
+            (None, None) => Ok((self.request(Trim::default(), shared)?, Trim::default())),
+        }
+    }
+
+    fn too_small(&self, window: &Window, shared: &Shared) -> Result<StopReason, StopReason> {
+        let shortest = self.request(shared.conversation.trim_all(SHORT_RESULT_BYTES), shared)?;
+        let without_messages = Request { messages: Vec::new(), ..shortest.clone() };
+        let system = self.system(shared).map_err(failed)?;
+        Ok(StopReason::ContextTooSmall {
+            context: window.context,
+            reply: window.reply,
+            system: window.count_text(&system) + window.count(&without_messages),
+            request: window.count(&shortest),
+            remedy: shared.setup.measured.remedy(),
+        })
+    }
+
+    /// The request that shows the history but for what `trim` leaves out.
+    fn request(&self, trim: Trim, shared: &Shared) -> Result<Request, StopReason> {
+        let mut layout = Layout::new(self.system(shared).map_err(failed)?, self.model.placement);
+        if trim.rounds() + trim.questions() > 0 {
+            layout.trim_note = self.wording(shared).note(ModelNote::LeftOut);
+        }
+        layout.trim = trim;
+        let results = shared.conversation.answered().into_iter().map(|a| CallResult {
+            id: a.id.to_owned(),
+            server: a.call.server.clone(),
+            tool: a.call.tool.clone(),
+            arguments: a.call.arguments.clone(),
+            outcome: a.outcome.clone(),
+        });
+        let mut request = Request::new(self.messages(&layout, shared).map_err(failed)?);
+        request.model.clone_from(&self.model.name);
+        request.temperature = self.model.temperature;
+        request.max_tokens = shared.setup.config.max_tokens;
+        request.stop.clone_from(&shared.setup.config.stop);
+        request.results = results.collect();
+        self.offer(&mut request, shared);
+        request.constraint = constraint(self.native, &self.model, shared);
+        Ok(request)
+    }
+
+    /// The system text, with the form of the answer behind it.
+    fn system(&self, shared: &Shared) -> Result<String, WordingError> {
+        let wording = self.wording(shared);
+        let mut text = wording.system(&shared.choice);
+        if let Some(schema) = &shared.output {
+            let form = wording.output(schema)?;
+            text = [text.as_str(), &form].into_iter().filter(|t| !t.is_empty()).collect::<Vec<_>>().join("\n\n");
+        }
+        Ok(text)
+    }
+
+    fn messages(&self, layout: &Layout, shared: &Shared) -> Result<Vec<Message>, WordingError> {
+        let wording = self.wording(shared);
+        // Nothing that follows could use a result of the last round's calls.
+        let closes = shared.is_last_round() && shared.round > 1 && shared.choice == ToolChoice::Auto;
+        if self.native {
+            let mut messages = shared.conversation.render_native(layout, |replies| wording.replies(replies))?;
+            if let (true, Some(last)) = (closes, messages.last_mut().filter(|last| last.role != Role::Assistant)) {
+                last.content = format!("{}\n\n{}", last.content, wording.note(ModelNote::LastRound));
+            }
+            return Ok(messages);
+        }
+        let thoughts = thoughts(&shared.setup.config, &shared.conversation);
+        shared.conversation.render(layout, |replies| {
+            let thought = thoughts.get(replies.later).map(String::as_str);
+            // Where results have to be shortened, nothing beside them is told.
+            let thought = thought.filter(|text| !text.is_empty() && replies.result_bytes.is_none());
+            let replies = Replies { thought, ..replies.clone() };
+            let text = wording.replies(&replies)?;
+            // Results are far from the system text, so they are followed by a line about the
+            // answer's form.
+            let has_results = replies.answered.iter().any(|a| a.outcome.status != Status::Displayed);
+            let mut texts = vec![text];
+            texts.extend((closes && replies.later == 0).then(|| wording.note(ModelNote::LastRound)));
+            texts.extend((shared.output.is_some() && has_results).then(|| wording.note(ModelNote::OutputDue)));
+            Ok(texts.join("\n\n"))
+        })
+    }
+
+    /// Adds the tools to a request that carries them.
+    fn offer(&self, request: &mut Request, shared: &Shared) {
+        if !self.native {
+            return;
+        }
+        request.tools.clone_from(&shared.setup.natives.definitions);
+        request.tool_choice = match &shared.choice {
+            choice @ ToolChoice::Named(_) => {
+                let tool = shared.setup.catalog.offered().find(|t| choice.admits(t.server.as_deref(), &t.name));
+                // The wording has refused a name that no tool has.
+                tool.map_or(ToolChoice::Required, |t| ToolChoice::Named(wire_name(t.server.as_deref(), &t.name)))
+            }
+            choice => choice.clone(),
+        };
+    }
+}
+
+fn failed(WordingError { message, source }: WordingError) -> StopReason {
+    StopReason::PromptFailed { message, source }
+}

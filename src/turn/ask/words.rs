@@ -1,0 +1,399 @@
+//! A turn's words, from the prompt stage.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use crate::conversation::{Answered, Replies};
+use crate::dialect::{Dialect, Lang};
+use crate::outcome::{Neutraliser, Outcome};
+use crate::prompt::{Earlier, Item, Options, Prompt, PromptError, Round};
+use crate::tools::{Catalog, ToolChoice};
+use crate::turn::config::TurnConfig;
+use crate::turn::wording::{ModelNote, Wording, WordingError};
+use crate::validate::OutputSchema;
+
+/// Characters of what was wrong with an answer at most.
+const PROBLEM_CHARS: usize = 1_500;
+
+/// The words of the prompt's templates, for the tools of one catalog.
+#[derive(Debug)]
+pub struct PromptWording {
+    templates: Arc<Templates>,
+    system: SystemText,
+    native: Arc<NativeWording>,
+}
+
+/// The same for requests that carry the tools: no listing, no syntax.
+#[derive(Debug)]
+struct NativeWording {
+    templates: Arc<Templates>,
+    system: SystemText,
+}
+
+/// What both are written with.
+#[derive(Debug)]
+struct Templates {
+    catalog: Arc<Catalog>,
+    prompt: Prompt,
+}
+
+/// The system text under the configured choice, and once that is met.
+#[derive(Debug)]
+struct SystemText {
+    due: String,
+    met: String,
+}
+
+impl PromptWording {
+    /// The words for these tools, as [`Options::callable`] gives them. Tool choice
+    /// and the number of calls in one message are those of `config`; so is the
+    /// token counter, where it has one.
+    ///
+    /// # Errors
+    /// The dialect is only read, the tool choice does not fit the tools, or a
+    /// template fails.
+    pub fn new(catalog: Arc<Catalog>, options: &Options, config: &TurnConfig) -> Result<Self, PromptError> {
+        let with = |tool_choice: ToolChoice| {
+            let tokens = config.tokens.as_ref().unwrap_or(&options.tokens).clone();
+            Prompt::new(Options { tool_choice, max_calls: config.max_calls, tokens, ..options.clone() })
+        };
+        let prompt = with(config.tool_choice.clone())?;
+        let due = prompt.system(&catalog)?;
+        let once_met = with(config.tool_choice.after_first_call())?;
+        let system = SystemText { due, met: once_met.system(&catalog)? };
+        let (due, met) = (prompt.native_system(&catalog)?, once_met.native_system(&catalog)?);
+        let templates = Arc::new(Templates { catalog, prompt });
+        let native = NativeWording { templates: templates.clone(), system: SystemText { due, met } };
+        Ok(PromptWording { templates, system, native: Arc::new(native) })
+    }
+}
+
+impl Templates {
+    fn system(&self, text: &SystemText, choice: &ToolChoice) -> String {
+        let due = self.prompt.options().tool_choice == *choice;
+        if due { text.due.clone() } else { text.met.clone() }
+    }
+
+    fn results(&self, round: &Round<'_>, limit: Option<usize>) -> Result<String, WordingError> {
+        let usual = self.prompt.options().result_bytes;
+        let limit = limit.map_or(usual, |limit| limit.min(usual));
+        self.prompt.results_within(&self.catalog, round, limit).map_err(failed)
+    }
+
+    fn note(&self, note: ModelNote<'_>) -> String {
+        let lang = self.prompt.options().lang;
+        match note {
+            ModelNote::OutputMismatch(problem) => {
+                // It may quote what the model wrote.
+                let problem = Neutraliser::new(&self.catalog).describe(problem, PROBLEM_CHARS);
+                text(lang, ModelNote::OutputMismatch(&problem))
+            }
+            note => text(lang, note),
+        }
+    }
+
+    fn output(&self, schema: &OutputSchema) -> Result<String, WordingError> {
+        self.prompt.output(&self.catalog, schema.schema(), schema.example().as_ref()).map_err(failed)
+    }
+
+    fn describe(&self, catalog: &Catalog, name: &str) -> Outcome {
+        self.prompt.describe(catalog, name).unwrap_or_else(|error| Outcome::error(error.to_string()))
+    }
+}
+
+impl Wording for PromptWording {
+    fn system(&self, choice: &ToolChoice) -> String {
+        self.templates.system(&self.system, choice)
+    }
+
+    fn replies(&self, replies: &Replies<'_>) -> Result<String, WordingError> {
+        let Templates { catalog, prompt } = &*self.templates;
+        let nothing = Map::new();
+        let answered = replies.answered.iter().map(|a| item(a, &nothing));
+        let items: Vec<Item<'_>> = answered.chain(replies.rejected.iter().map(|r| Item::Rejected(r))).collect();
+        let earlier: Vec<Earlier<'_>> = replies
+            .earlier
+            .iter()
+            .map(|a| Earlier {
+                server: a.call.server.as_deref(),
+                tool: &a.call.tool,
+                arguments: arguments(a, &nothing),
+                status: a.outcome.status,
+            })
+            .collect();
+        let thought = replies.thought.map(|text| prompt.thought(catalog, text));
+        let mut texts: Vec<String> = Vec::new();
+        texts.extend(thought.transpose().map_err(failed)?);
+        texts.extend(replies.notes.iter().map(|note| (*note).to_owned()));
+        if !items.is_empty() || replies.notes.is_empty() {
+            let round = Round { items: &items, earlier: &earlier, request: replies.request };
+            texts.push(self.templates.results(&round, replies.result_bytes)?);
+        }
+        Ok(texts.join("\n\n"))
+    }
+
+    fn note(&self, note: ModelNote<'_>) -> String {
+        let text = self.templates.note(note);
+        match note {
+            ModelNote::CallRequired | ModelNote::ToolRequired(_) => {
+                let round = Round { items: &[Item::UnmetChoice], ..Round::default() };
+                self.templates.results(&round, None).unwrap_or(text)
+            }
+            // Outside a results message, the dialect's reminder belongs to it.
+            ModelNote::EmptyAnswer => {
+                let reminder = self.templates.results(&Round::default(), None).unwrap_or_default();
+                format!("{text}\n\n{reminder}").trim_end().to_owned()
+            }
+            _ => text,
+        }
+    }
+
+    fn output(&self, schema: &OutputSchema) -> Result<String, WordingError> {
+        self.templates.output(schema)
+    }
+
+    fn describe(&self, catalog: &Catalog, name: &str) -> Outcome {
+        self.templates.describe(catalog, name)
+    }
+
+    fn dialect(&self) -> Dialect {
+        self.templates.prompt.options().dialect
+    }
+
+    fn native(&self) -> Option<Arc<dyn Wording>> {
+        Some(self.native.clone())
+    }
+}
+
+impl Wording for NativeWording {
+    fn system(&self, choice: &ToolChoice) -> String {
+        self.templates.system(&self.system, choice)
+    }
+
+    fn replies(&self, replies: &Replies<'_>) -> Result<String, WordingError> {
+        let Templates { catalog, prompt } = &*self.templates;
+        let nothing = Map::new();
+        let answered = replies.answered.iter().map(|a| item(a, &nothing));
+        let items = answered.chain(replies.rejected.iter().map(|r| Item::Rejected(r)));
+        let texts = items.map(|item| prompt.native_reply(catalog, &item, replies.result_bytes));
+        Ok(texts.collect::<Result<Vec<_>, _>>().map_err(failed)?.join("\n\n"))
+    }
+
+    fn note(&self, note: ModelNote<'_>) -> String {
+        self.templates.note(note)
+    }
+
+    fn output(&self, schema: &OutputSchema) -> Result<String, WordingError> {
+        self.templates.output(schema)
+    }
+
+    fn describe(&self, catalog: &Catalog, name: &str) -> Outcome {
+        self.templates.describe(catalog, name)
+    }
+
+    fn dialect(&self) -> Dialect {
+        self.templates.prompt.options().dialect
+    }
+}
+
+fn failed(error: PromptError) -> WordingError {
+    WordingError::caused(error)
+}
+
+fn item<'a>(answered: &Answered<'a>, nothing: &'a Map<String, Value>) -> Item<'a> {
+    Item::Answered {
+        id: answered.id,
+        server: answered.call.server.as_deref(),
+        tool: &answered.call.tool,
+        arguments: arguments(answered, nothing),
+        outcome: answered.outcome,
+    }
+}
+
+fn arguments<'a>(answered: &Answered<'a>, nothing: &'a Map<String, Value>) -> &'a Map<String, Value> {
+    answered.call.arguments.as_object().unwrap_or(nothing)
+}
+
+fn text(lang: Lang, note: ModelNote<'_>) -> String {
+    match lang {
+        Lang::En => english(note),
+        Lang::Zh => chinese(note),
+    }
+}
+
+fn english(note: ModelNote<'_>) -> String {
+    match note {
+        ModelNote::EmptyAnswer => "Your last message was empty. Write your answer, or call a tool.".to_owned(),
+        ModelNote::CallRequired => "Your last message had to call a tool, and did not. Write the call now.".to_owned(),
+        ModelNote::ToolRequired(tool) => {
+            format!("Your last message had to call {tool}, and did not. Write the call now.")
+        }
+        ModelNote::CallsOff => "No tool may be called now. Answer without tools.".to_owned(),
+        ModelNote::OnlyTool(tool) => format!("Only {tool} may be called now."),
+        ModelNote::TooManyCalls(max) => {
+            format!("At most {max} calls of one message are run. Make this call again if you still need it.")
+        }
+        ModelNote::NotAllowed => "This tool is not allowed here. Go on without it.".to_owned(),
+        ModelNote::MayBeDraft => "This call did not run, since it may only be a draft: it stands behind other text where \
+             reasoning was expected. A message that begins with the call is taken as meant."
+            .to_owned(),
+        ModelNote::MayBeExample => "This call did not run, since it may be an example: other text stands beside it. A message \
+             that is the call alone is taken as meant."
+            .to_owned(),
+        ModelNote::Declined => "The user declined this call.".to_owned(),
+        ModelNote::Cancelled => "The task was stopped before this call was over.".to_owned(),
+        ModelNote::NoRoundLeft => "The call did not run: the task had no round left.".to_owned(),
+        ModelNote::SameResult => {
+            "This call gave the same result as before. Do not make it again: use its result.".to_owned()
+        }
+        ModelNote::NotRunAgain => "This call was not run again: it has given the same result twice. Use it:".to_owned(),
+        ModelNote::LastRound => "No further call will run. Answer now, with what you know.".to_owned(),
+        ModelNote::ForgedResult => {
+            "Your last message begins with a result that no tool gave. Only the system writes results. Answer in your \
+             own words, or call a tool."
+                .to_owned()
+        }
+        ModelNote::Displayed => "Shown to the user.".to_owned(),
+        ModelNote::OutputDue => {
+            "Your final answer must be JSON that the schema in your instructions accepts, and nothing else.".to_owned()
+        }
+        ModelNote::OutputMismatch(problem) => format!(
+            "Your answer was not accepted: it must be JSON that the schema in your instructions accepts.\n\
+             Problem: {problem}\nWrite the whole JSON again, corrected, and nothing else."
+        ),
+        ModelNote::LeftOut => {
+            "[The oldest part of this conversation was left out, since it is too long. Ask if you need something from it.]".to_owned()
+        }
+    }
+}
+
+fn chinese(note: ModelNote<'_>) -> String {
+    match note {
+        ModelNote::EmptyAnswer => "你的上一条消息是空的。请写出回答，或者调用工具。".to_owned(),
+        ModelNote::CallRequired => "你的上一条消息必须调用工具，但没有调用。请现在写出调用。".to_owned(),
+        ModelNote::ToolRequired(tool) => format!("你的上一条消息必须调用 {tool}，但没有调用。请现在写出调用。"),
+        ModelNote::CallsOff => "现在不能调用任何工具。请直接回答。".to_owned(),
+        ModelNote::OnlyTool(tool) => format!("现在只能调用 {tool}。"),
+        ModelNote::TooManyCalls(max) => format!("一条消息最多执行 {max} 个调用。如果仍然需要这个调用，请重新写出。"),
+        ModelNote::NotAllowed => "这里不允许使用这个工具。请不用它继续完成任务。".to_owned(),
+        ModelNote::MayBeDraft => {
+            "这个调用没有执行，因为它可能只是草稿：它写在其他文字之后，而那里本应是思考内容。以调用开头的消息会被视为正式调用。".to_owned()
+        }
+        ModelNote::MayBeExample => {
+            "这个调用没有执行，因为它旁边有其他文字，可能只是示例。只包含调用的消息会被视为正式调用。".to_owned()
+        }
+        ModelNote::Declined => "用户拒绝了这个调用。".to_owned(),
+        ModelNote::Cancelled => "任务在这个调用结束之前被中止了。".to_owned(),
+        ModelNote::NoRoundLeft => "这个调用没有执行：任务已经没有剩余的轮次。".to_owned(),
+        ModelNote::SameResult => "这个调用的结果和之前一样。不要再次调用，请直接使用结果。".to_owned(),
+        ModelNote::NotRunAgain => "这个调用没有再次执行，因为它两次得到的结果相同。请使用这个结果：".to_owned(),
+        ModelNote::LastRound => "之后的调用都不会执行。请根据已知的内容立即回答。".to_owned(),
+        ModelNote::ForgedResult => {
+            "你的上一条消息开头写了结果，但没有工具给出过这个结果。结果只由系统写出。请用自己的话回答，或者调用工具。".to_owned()
+        }
+        ModelNote::Displayed => "已展示给用户。".to_owned(),
+        ModelNote::OutputDue => "你的最终回答必须是符合上述 schema 的 JSON，不写其他任何内容。".to_owned(),
+        ModelNote::OutputMismatch(problem) => format!(
+            "你的回答没有被接受：它必须是符合上述 schema 的 JSON。\n问题：{problem}\n请改正后重新写出完整的 JSON，不写其他任何内容。"
+        ),
+        ModelNote::LeftOut => "【对话太长，最早的部分已省略。如果需要其中的内容，请询问用户。】".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conversation::{Assistant, Conversation, HistoryCall, Layout, Part};
+    use crate::dialect::{Profile, SystemPlacement};
+    use crate::tools::Tool;
+
+    fn wording(lang: Lang, dialect: Dialect, choice: ToolChoice) -> PromptWording {
+        let catalog = Arc::new(Catalog::from_tools([Tool::new("search").with_server("web")]));
+        let options = Options { lang, dialect, ..Options::for_profile(<&Profile>::default()) };
+        let config = TurnConfig { tool_choice: choice, ..TurnConfig::default() };
+        PromptWording::new(catalog, &options, &config).unwrap()
+    }
+
+    #[test]
+    fn the_system_text_follows_what_is_due() {
+        let wording = wording(Lang::En, Dialect::UseMcpTool, ToolChoice::Required);
+        let (due, met) = (wording.system(&ToolChoice::Required), wording.system(&ToolChoice::Auto));
+        assert!(due.contains("must call at least one tool") && !met.contains("must call at least one tool"));
+    }
+
+    #[test]
+    fn a_choice_that_no_tool_fits_is_an_error() {
+        let config = TurnConfig { tool_choice: ToolChoice::Named("sarch".into()), ..TurnConfig::default() };
+        let catalog = Arc::new(Catalog::from_tools([Tool::new("search")]));
+        let error = PromptWording::new(catalog, &Options::default(), &config).unwrap_err();
+        assert!(error.to_string().contains("search"), "{error}");
+    }
+
+    #[test]
+    fn results_name_the_call_and_recall_earlier_ones() {
+        let wording = wording(Lang::En, Dialect::UseMcpTool, ToolChoice::Auto);
+        let mut conversation = Conversation::from("Hi");
+        for (id, query) in [("call_1", "rust"), ("call_2", "tokio")] {
+            let call = crate::event::Call {
+                server: Some("web".into()),
+                tool: "search".into(),
+                arguments: serde_json::json!({"query": query}),
+                raw_arguments: String::new(),
+                dialect: Dialect::UseMcpTool,
+                repairs: Vec::new(),
+                provenance: crate::event::Provenance::Plain,
+            };
+            let placed = HistoryCall { id: id.into(), call: Box::new(call), raw: "<call/>".into(), untagged: false };
+            let message = Assistant { parts: vec![Part::Call(placed)], ..Assistant::default() };
+            conversation.push_assistant(message).unwrap();
+            conversation.answer(id, Outcome::result(format!("about {query}"))).unwrap();
+        }
+        let layout = Layout::new("", SystemPlacement::System);
+        let messages = conversation.render(&layout, |replies| wording.replies(replies)).unwrap();
+        let (first, second) = (&messages[2].content, &messages[4].content);
+        assert!(first.contains("about rust") && first.contains("call_1") && !first.contains("earlier"), "{first}");
+        assert!(second.contains("about tokio") && second.contains("Calls made earlier"), "{second}");
+        assert!(second.contains("rust") && !second.contains("about rust"), "{second}");
+    }
+
+    #[test]
+    fn a_note_keeps_the_dialects_reminder() {
+        for (lang, empty) in [(Lang::En, "was empty"), (Lang::Zh, "是空的")] {
+            let wording = wording(lang, Dialect::TypeMarker, ToolChoice::Required);
+            for (note, words) in [(ModelNote::EmptyAnswer, empty), (ModelNote::CallRequired, "search")] {
+                let text = wording.note(note);
+                assert!(text.contains(words), "{text}");
+                assert_eq!(text.matches("`TYPE: MCP`").count(), 1, "{text}");
+                let replies = Replies { notes: vec![&text], ..Replies::default() };
+                assert_eq!(wording.replies(&replies).unwrap(), text);
+            }
+        }
+    }
+
+    #[test]
+    fn every_note_is_there_in_both_languages() {
+        for note in [
+            ModelNote::EmptyAnswer,
+            ModelNote::CallRequired,
+            ModelNote::ToolRequired("search"),
+            ModelNote::CallsOff,
+            ModelNote::OnlyTool("search"),
+            ModelNote::TooManyCalls(3),
+            ModelNote::NotAllowed,
+            ModelNote::MayBeDraft,
+            ModelNote::MayBeExample,
+            ModelNote::Declined,
+            ModelNote::Cancelled,
+            ModelNote::NoRoundLeft,
+            ModelNote::Displayed,
+            ModelNote::SameResult,
+            ModelNote::LastRound,
+            ModelNote::ForgedResult,
+            ModelNote::LeftOut,
+        ] {
+            assert!(text(Lang::En, note).is_ascii());
+            assert!(text(Lang::Zh, note).trim_end_matches('】').ends_with('。'));
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Which calls are shown to the user instead of run.
+
+use serde_json::{Map, Value};
+
+use super::event::DisplayCall;
+use super::rejected::{Row, display_row, row};
+use super::setup::Setup;
+use crate::conversation::Conversation;
+use crate::event::{Call, Rejected};
+use crate::tools::ToolChoice;
+
+/// What decides about display-only calls in the message that streams.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Displays<'a> {
+    pub(super) setup: &'a Setup,
+    /// What is due in this round.
+    pub(super) choice: &'a ToolChoice,
+    /// The history without the message: it gives the calls their ids.
+    pub(super) conversation: &'a Conversation,
+}
+
+impl Displays<'_> {
+    /// Whether a call of the tool is shown and not run. One that may not be made
+    /// is a call as all others: it is denied.
+    pub(super) fn shows(&self, server: Option<&str>, tool: &str) -> bool {
+        self.is_display_only(server, tool)
+            && self.choice.admits(server, tool)
+            && !self.setup.config.policy.denies(server, tool)
+    }
+
+    /// What a rejected call does to the turn.
+    pub(super) fn row(&self, rejected: &Rejected) -> Row {
+        if self.is_for_display(rejected) { display_row(rejected.kind) } else { *row(rejected.kind) }
+    }
+
+    /// Whether a rejected call means a display-only tool.
+    pub(super) fn is_for_display(&self, rejected: &Rejected) -> bool {
+        let tool = rejected.tool.as_deref();
+        // A rejected call keeps its name as it was written.
+        let means = |tool| self.setup.catalog.resolve(rejected.server.as_deref(), tool).ok();
+        tool.and_then(means).is_some_and(|found| found.tool.display_only)
+    }
+
+    fn is_display_only(&self, server: Option<&str>, tool: &str) -> bool {
+        self.setup.catalog.find(server, tool).is_ok_and(|found| found.tool.display_only)
+    }
+}
+
+/// The event for a call that is shown.
+pub(super) fn display_call(call: &Call, id: String, index: u32) -> DisplayCall {
+    DisplayCall { id, index, server: call.server.clone(), tool: call.tool.clone(), arguments: arguments(call) }
+}
+
+/// The arguments of a call that the validator has accepted.
+pub(super) fn arguments(call: &Call) -> Map<String, Value> {
+    match &call.arguments {
+        Value::Object(arguments) => arguments.clone(),
+        // The validator lets nothing else through.
+        _ => Map::new(),
+    }
+}

@@ -1,0 +1,439 @@
+//! A model's message while it streams: what counts, what is shown, where it is cut.
+//!
+//! What it says is collected by the assembler, which carries out what the parser
+//! takes back and says which calls are settled. Here is decided what of it counts.
+
+use std::collections::HashMap;
+
+use serde::de::IgnoredAny;
+use serde_json::Value;
+
+use super::ids::next_id;
+use super::message::Message;
+use super::repeats::{Repeated, Repeats};
+use crate::event::{Call, Collector, Entry, Event, MarkerKind, Piece, Provenance, Region, Rejected, RejectedKind};
+use crate::message::{Delta, DeltaKind, FinishReason, NativeCall};
+use crate::parse::Parser;
+use crate::turn::config::{AfterCall, RoundModel, TurnConfig};
+use crate::turn::displays::{Displays, display_call};
+use crate::turn::event::AgentEvent;
+use crate::turn::native::NativeRead;
+use crate::validate::Validator;
+
+/// A message that streams.
+pub(super) struct Draft {
+    parser: Parser,
+    body: Body,
+    /// Native calls; they stand behind all text.
+    natives: Vec<NativeRead>,
+    /// Text came, though it may still be undecided.
+    begun: bool,
+}
+
+/// What was said so far.
+#[derive(Default)]
+struct Body {
+    collector: Collector,
+    /// What comes from here on stands behind the first text after a call: so many pieces
+    /// and calls are before it.
+    cut: Option<(usize, u32)>,
+    /// The cut is final: no think tag can make reasoning of what stands before it.
+    over: bool,
+    /// A call that was meant has ended.
+    called: bool,
+    /// Events behind the cut, in case it is undone.
+    hidden: Vec<AgentEvent>,
+    /// Ids of the settled calls so far.
+    ids: Vec<String>,
+    /// Indices of the calls that were shown.
+    shown: Vec<u32>,
+    /// Index of the next call.
+    next: u32,
+    /// Calls of the text that no native call was matched with: server, tool and arguments.
+    written: Vec<(Option<String>, String, Value)>,
+    /// Native calls, by their index.
+    natives: HashMap<u32, NativeCall>,
+    /// What was told as reasoning is the answer: no reasoning tag came.
+    is_answer: bool,
+    /// Indices of its calls, which were told as drafts.
+    restored: Vec<u32>,
+    /// The call with this index needs approval, which is said behind it.
+    promotes: Option<u32>,
+    /// What its text repeats.
+    repeats: Repeats,
+    /// The passage for which it was stopped.
+    repeated: Option<Repeated>,
+}
+
+/// What the message is read with.
+pub(super) struct Reader<'a> {
+    pub(super) config: &'a TurnConfig,
+    /// The model that speaks.
+    pub(super) model: &'a RoundModel,
+    pub(super) validator: &'a Validator,
+    /// Whether a rejected call will be answered with a correction.
+    pub(super) correcting: bool,
+    /// Which calls are shown and not run.
+    pub(super) displays: Displays<'a>,
+}
+
+impl Reader<'_> {
+    /// Whether the endpoint is known to tell reasoning from answers: then what comes
+    /// without a tag is none.
+    fn tells_reasoning(&self) -> bool {
+        // What another model does says nothing.
+        self.config.round_model.is_none() && self.displays.conversation.messages().any(|m| m.tells_reasoning())
+    }
+}
+
+impl Draft {
+    pub(super) fn new(parser: Parser, model: &RoundModel) -> Self {
+        Draft { parser, body: Body::new(model), natives: Vec::new(), begun: false }
+    }
+
+    /// Makes ready for a message of this model.
+    pub(super) fn begin(&mut self, model: &RoundModel, parser: Option<Parser>) {
+        if let Some(parser) = parser {
+            self.parser = parser;
+        }
+        self.body = Body::new(model);
+    }
+
+    /// Takes the next delta; says whether the stream is to be cancelled.
+    pub(super) fn push(&mut self, delta: &Delta, reader: &Reader<'_>, emit: &mut dyn FnMut(AgentEvent)) -> bool {
+        self.begun |= !delta.text.is_empty();
+        let body = &mut self.body;
+        let mut sink = |event: Event<'_>| body.take(event, reader, emit);
+        match delta.kind {
+            DeltaKind::Content => self.parser.push(&delta.text, &mut sink),
+            DeltaKind::Reasoning => self.parser.push_reasoning(&delta.text, &mut sink),
+        }
+        self.body.over
+    }
+
+    /// Whether anything of the message came.
+    pub(super) fn has_begun(&self) -> bool {
+        self.begun || !self.natives.is_empty()
+    }
+
+    /// Takes a native call.
+    pub(super) fn call(&mut self, call: NativeRead) {
+        self.natives.push(call);
+    }
+
+    /// Ends the message and makes the parser ready for the next. Of one that
+    /// broke off, nothing is shown that was undecided.
+    pub(super) fn finish(
+        &mut self,
+        reason: &FinishReason,
+        broke_off: bool,
+        reader: &Reader<'_>,
+        emit: &mut dyn FnMut(AgentEvent),
+    ) -> Message {
+        let body = &mut self.body;
+        let mut natives = std::mem::take(&mut self.natives);
+        self.begun = false;
+        if *reason == FinishReason::Length {
+            natives.last_mut().into_iter().for_each(cut_off);
+        }
+        if !body.over {
+            let called = !natives.is_empty();
+            self.parser.finish(reason, &mut |event: Event<'_>| {
+                // With a call of its own the message needs none of its drafts.
+                let is_certain = body.is_answer && reader.tells_reasoning();
+                let is_late = matches!(event, Event::Promoted { .. } | Event::Unfenced { .. });
+                if !(called && !is_certain && is_late) {
+                    body.take(event, reader, emit);
+                }
+            });
+            if body.is_answer {
+                *body = std::mem::take(body).read_as_answer(reader, emit);
+            }
+            natives.into_iter().for_each(|call| body.take_native(call, reader, emit));
+        }
+        if !broke_off {
+            body.collector.end();
+            body.show_settled(reader, emit);
+        }
+        self.parser.reset();
+        std::mem::replace(&mut self.body, Body::new(reader.model)).into_message(reader)
+    }
+}
+
+impl Body {
+    fn new(model: &RoundModel) -> Self {
+        Body { collector: Collector::reading(model.reasoning, model.reasons), ..Body::default() }
+    }
+
+    fn take(&mut self, event: Event<'_>, reader: &Reader<'_>, emit: &mut dyn FnMut(AgentEvent)) {
+        if self.over {
+            return;
+        }
+        if self.collector.is_void(&event) {
+            return self.collector.push(event);
+        }
+        if let (true, Event::Restored { index, .. } | Event::Promoted { index, .. }) = (self.is_answer, &event) {
+            self.restored.push(*index);
+            return self.collector.push(event);
+        }
+        if let Event::Unfenced { calls, .. } = &event {
+            if !reader.validator.admits(&event, &self.collector) {
+                return;
+            }
+            let provenance = Provenance::FencedFirst;
+            calls.clone().for_each(|index| emit(AgentEvent::Promoted { index, provenance }));
+        }
+        let event = checked(event, reader);
+        if self.ends_message(&event, reader) {
+            if self.cut.is_none() {
+                self.cut = Some((self.collector.seal(), self.next));
+            }
+            self.over = self.collector.is_settled();
+            if self.over {
+                return;
+            }
+        }
+        if let Event::Reclassified { to, drafts, .. } = event {
+            if drafts || to == Region::Content {
+                self.undo_cut(emit);
+            }
+            self.is_answer = to == Region::Content;
+        }
+        if let Some(shown) = shown(&event) {
+            if self.cut.is_some() { self.hidden.push(shown) } else { emit(shown) }
+        }
+        if let Event::CallEnd { index, result, .. } = &event {
+            self.ended(*index, result, reader);
+        }
+        self.watch(&event, reader);
+        self.collector.push(event);
+        self.show_settled(reader, emit);
+    }
+
+    /// Stops a message that repeats itself.
+    fn watch(&mut self, event: &Event<'_>, reader: &Reader<'_>) {
+        let found = match event {
+            Event::Text { text, .. } => self.repeats.push(Region::Content, text, reader.config.max_repeats),
+            Event::Reasoning { text, .. } => self.repeats.push(Region::Reasoning, text, reader.config.max_repeats),
+            Event::CallEnd { .. } | Event::Reclassified { .. } => {
+                self.repeats = Repeats::default();
+                None
+            }
+            _ => None,
+        };
+        // Behind the cut it counts for nothing.
+        if self.cut.is_none() && found.is_some() {
+            self.repeated = found;
+            self.over = true;
+        }
+    }
+
+    /// A call is over: whether text behind it ends the message, and whether it is one that
+    /// a native call may repeat.
+    fn ended(&mut self, index: u32, result: &Result<Call, Rejected>, reader: &Reader<'_>) {
+        let meant = match result {
+            Ok(call) => !reader.displays.shows(call.server.as_deref(), &call.tool),
+            Err(rejected) => reader.displays.row(rejected).meant && reader.correcting,
+        };
+        self.called |= meant && self.cut.is_none();
+        self.next = index + 1;
+        if let Ok(call) = result
+            && !self.natives.contains_key(&index)
+        {
+            self.written.push((call.server.clone(), call.tool.clone(), call.arguments.clone()));
+        }
+    }
+
+    /// Shows the display-only calls that are settled; the ids are given to all good calls,
+    /// in their order.
+    fn show_settled(&mut self, reader: &Reader<'_>, emit: &mut dyn FnMut(AgentEvent)) {
+        while let Some(Entry { index, result: Ok(call), .. }) = self.collector.next_settled() {
+            if self.cut.is_some_and(|(_, before)| *index >= before) {
+                continue;
+            }
+            let wanted = self.natives.get(index).and_then(|native| native.id.as_deref());
+            let id = next_id(reader.displays.conversation, &mut self.ids, wanted);
+            // One that needs approval is shown once it has it.
+            let needs_approval = !call.provenance.is_plain() || self.promotes == Some(*index);
+            if !needs_approval && reader.displays.shows(call.server.as_deref(), &call.tool) {
+                self.shown.push(*index);
+                emit(AgentEvent::Display(display_call(call, id, *index)));
+            }
+        }
+    }
+
+    /// Whether the event is the first text after a call, or more of it.
+    fn ends_message(&self, event: &Event<'_>, reader: &Reader<'_>) -> bool {
+        let (Event::Text { text, .. } | Event::Reasoning { text, .. }) = event else { return false };
+        reader.config.after_call == AfterCall::Cancel && self.called && !text.trim().is_empty()
+    }
+
+    /// What seemed to be a call was a draft, so that nothing was cut.
+    fn undo_cut(&mut self, emit: &mut dyn FnMut(AgentEvent)) {
+        self.hidden.drain(..).for_each(emit);
+        self.cut = None;
+        self.called = false;
+        self.written.clear();
+    }
+
+    /// The same message, read as an answer from its beginning, since no reasoning tag came:
+    /// its calls are shown, end it and are corrected as those of any other. They are told
+    /// again, as what they are now.
+    fn read_as_answer(self, reader: &Reader<'_>, emit: &mut dyn FnMut(AgentEvent)) -> Body {
+        let Body { collector, restored, .. } = self;
+        let (pieces, entries) = collector.into_pieces();
+        let mut entries = entries.into_iter().peekable();
+        let mut answer = Body::new(reader.model);
+        let span = 0..0;
+        for piece in pieces {
+            match piece {
+                Piece::Text { text, .. } => {
+                    answer.take(Event::Text { text: &text, span: span.clone() }, reader, &mut |_| {})
+                }
+                Piece::Marker { kind, text, .. } | Piece::Syntax { kind, text, .. } => {
+                    let marker = Event::Marker { kind, text: &text, span: span.clone() };
+                    answer.take(marker, reader, &mut |_| {});
+                }
+                Piece::Call { index, .. } => {
+                    let Some(entry) = entries.next_if(|entry| entry.index == index) else { continue };
+                    let tell = restored.contains(&index);
+                    answer.read_entry(entry, reader, &mut |event| {
+                        if tell {
+                            emit(event)
+                        }
+                    });
+                }
+            }
+        }
+        Body { is_answer: true, ..answer }
+    }
+
+    fn read_entry(&mut self, entry: Entry, reader: &Reader<'_>, emit: &mut dyn FnMut(AgentEvent)) {
+        let promoted = entry.provenance() == Provenance::Promoted;
+        let Entry { index, result, raw, restated, .. } = entry;
+        let result = result.and_then(|call| {
+            // It is one for certain, or is promoted behind its end.
+            let found = |call: &Call| match call.dialect.has_marker() {
+                _ if !promoted => call.provenance,
+                true => Provenance::Plain,
+                false => Provenance::BehindProse,
+            };
+            let call = Call { provenance: found(&call), ..call };
+            reader.validator.check(call, &raw).map_err(|rejected| *rejected)
+        });
+        self.promotes = (promoted && result.is_ok() && !reader.tells_reasoning()).then_some(index);
+        let end = Event::CallEnd { index, result: Box::new(result), raw: &raw, restated, span: 0..0 };
+        self.take(end, reader, emit);
+        if self.promotes.is_some() && !self.over {
+            self.take(Event::Promoted { index, span: 0..0 }, reader, emit);
+        }
+    }
+
+    /// Takes a native call, behind everything else. One that the text makes too
+    /// is the same call: some endpoints leave in the text what they read from it.
+    fn take_native(&mut self, call: NativeRead, reader: &Reader<'_>, emit: &mut dyn FnMut(AgentEvent)) {
+        let NativeRead { native, mut result, raw } = call;
+        let index = self.next;
+        let plain = result.as_ref().ok().filter(|call| call.repairs.is_empty()).map(|call| call.raw_arguments.clone());
+        if index as usize >= reader.config.limits.calls {
+            let limit = reader.config.limits.calls;
+            result = result.and_then(|call| Err(past_limit(call, &raw, limit)));
+        }
+        // Calls are alike once their arguments are as the schema wants them.
+        let result = result.and_then(|call| reader.validator.check(call, &raw).map_err(|rejected| *rejected));
+        if result.as_ref().is_ok_and(|call| self.take_written(call)) {
+            return;
+        }
+        if !self.collector.is_empty() {
+            // Markers of some dialects count at the start of a line only.
+            self.take(Event::Marker { kind: MarkerKind::Wrapper, text: "\n", span: 0..0 }, reader, emit);
+        }
+        let (server, tool) = match &result {
+            Ok(call) => (call.server.clone(), Some(call.tool.clone())),
+            Err(rejected) => (rejected.server.clone(), rejected.tool.clone()),
+        };
+        if let Some(tool) = &tool {
+            let (server, span) = (server.as_deref(), 0..0);
+            self.take(Event::CallStart { index, server, tool, span }, reader, emit);
+        }
+        if let Some(text) = &plain {
+            self.take(Event::ArgsDelta { index, text, span: 0..0 }, reader, emit);
+        }
+        self.natives.insert(index, native);
+        let restated = false;
+        self.take(Event::CallEnd { index, result: Box::new(result), raw: &raw, restated, span: 0..0 }, reader, emit);
+    }
+
+    /// Whether the text makes the call too; each of its calls stands for one.
+    fn take_written(&mut self, call: &Call) -> bool {
+        let same =
+            |(s, t, a): &(Option<String>, String, Value)| (s, t, a) == (&call.server, &call.tool, &call.arguments);
+        self.written.iter().position(same).map(|at| self.written.swap_remove(at)).is_some()
+    }
+
+    fn into_message(self, reader: &Reader<'_>) -> Message {
+        let (mut pieces, mut entries) = self.collector.into_pieces();
+        pieces.truncate(self.cut.map_or(pieces.len(), |(before, _)| before));
+        entries.retain(|e| pieces.iter().any(|p| matches!(p, Piece::Call { index, .. } if *index == e.index)));
+        // These were not checked when they ended: they were drafts or examples.
+        let is_late = |e: &&mut Entry| matches!(e.provenance(), Provenance::Promoted | Provenance::FencedFirst);
+        entries.iter_mut().filter(is_late).for_each(|e| reader.validator.check_entry(e));
+        let repeats = self.repeated.as_ref().map(|repeated| repeated.times);
+        let untagged = self.is_answer;
+        let mut message = Message { pieces, natives: self.natives, entries, shown: self.shown, untagged, repeats };
+        if let Some(Repeated { region, keep, .. }) = self.repeated {
+            message.cut_behind(region, keep);
+        }
+        message.drop_invented();
+        message
+    }
+}
+
+/// The event with a call's arguments as its schema wants them.
+fn checked<'a>(event: Event<'a>, reader: &Reader<'_>) -> Event<'a> {
+    match event {
+        Event::CallEnd { index, result, raw, restated, span } => {
+            let result = match *result {
+                Ok(call) => reader.validator.check(call, raw).map_err(|rejected| *rejected),
+                Err(rejected) => Err(rejected),
+            };
+            Event::CallEnd { index, result: Box::new(result), raw, restated, span }
+        }
+        event => event,
+    }
+}
+
+/// What the caller sees of a parser's event.
+fn shown(event: &Event<'_>) -> Option<AgentEvent> {
+    Some(match event {
+        Event::Text { text, .. } => AgentEvent::Text { text: (*text).to_owned() },
+        Event::Reasoning { text, .. } => AgentEvent::Reasoning { text: (*text).to_owned() },
+        Event::CallStart { index, server, tool, .. } => {
+            AgentEvent::CallStarted { index: *index, server: server.map(str::to_owned), tool: (*tool).to_owned() }
+        }
+        Event::ArgsDelta { index, text, .. } => AgentEvent::ArgsDelta { index: *index, text: (*text).to_owned() },
+        Event::CallEnd { index, result, .. } => match &**result {
+            Ok(call) => AgentEvent::CallEnded { index: *index, call: Box::new(call.clone()) },
+            Err(rejected) => AgentEvent::CallRejected { index: *index, rejected: Box::new(rejected.clone()) },
+        },
+        Event::Reclassified { to, .. } => AgentEvent::Reclassified { to: *to },
+        Event::Promoted { index, .. } => AgentEvent::Promoted { index: *index, provenance: Provenance::Promoted },
+        // A restored call is told anew once the answer is read.
+        Event::Marker { .. } | Event::Restored { .. } | Event::Unfenced { .. } | Event::Unlisted { .. } => return None,
+    })
+}
+
+/// Of the last call before the output limit nobody knows whether it was complete,
+/// unless its arguments are.
+fn cut_off(read: &mut NativeRead) {
+    if serde_json::from_str::<IgnoredAny>(&read.native.arguments).is_err()
+        && let Ok(call) = &read.result
+    {
+        let message = "its arguments end too early".to_owned();
+        read.result = Err(Rejected::of(call.clone(), RejectedKind::Truncated, read.raw.as_str(), message));
+    }
+}
+
+fn past_limit(call: Call, raw: &str, limit: usize) -> Rejected {
+    Rejected::of(call, RejectedKind::Limit, raw, format!("a message may hold at most {limit} calls"))
+}

@@ -1,0 +1,163 @@
+//! What follows from a message that is over.
+
+use crate::event::{Entry, QuotedIn, Rejected, RejectedKind};
+use crate::message::FinishReason;
+use crate::tools::ToolChoice;
+
+use crate::turn::displays::Displays;
+use crate::turn::rejected::Reaction;
+use crate::turn::stop::StopReason;
+
+/// What follows from a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::turn) enum Next {
+    /// Its calls are dealt with.
+    Run,
+    /// Its rejected calls go back to the model.
+    Correct,
+    /// It says nothing; the model is told so.
+    Empty,
+    /// It begins with a result that no tool gave; the model is told so.
+    Forged,
+    /// It lacks the call that was required; the model is told so.
+    CallMissing,
+    /// Its answer does not match the schema, for this reason; the model is told so.
+    OutputMismatch(String),
+    /// The turn is over.
+    Finish(StopReason),
+}
+
+/// What a message is judged by.
+#[derive(Debug)]
+pub(in crate::turn) struct Judge<'a> {
+    pub(in crate::turn) displays: Displays<'a>,
+    /// Indices of the calls that were shown to the user.
+    pub(in crate::turn) shown: &'a [u32],
+    /// How the message ended.
+    pub(in crate::turn) finish: &'a FinishReason,
+    /// Whether it says nothing to the user.
+    pub(in crate::turn) blank: bool,
+    /// Whether a call that is corrected only once was, in this turn.
+    pub(in crate::turn) told_once: bool,
+    /// Whether it begins with a result that no tool gave, and if so, whether the model was
+    /// told so before.
+    pub(in crate::turn) forged: Option<bool>,
+    /// Times in a row that the passage stands there for which it was stopped.
+    pub(in crate::turn) repeats: Option<u32>,
+    /// It was cut off since the context was full.
+    pub(in crate::turn) full: Option<&'a StopReason>,
+    /// No round follows this one, whatever the limit.
+    pub(in crate::turn) closing: bool,
+    pub(in crate::turn) round: u32,
+    pub(in crate::turn) max_rounds: u32,
+    /// Corrections in a row before this message.
+    pub(in crate::turn) corrections: u32,
+    pub(in crate::turn) max_corrections: u32,
+}
+
+impl Judge<'_> {
+    /// Whether a round that only corrects a mistake may follow.
+    pub(in crate::turn) fn may_correct(&self) -> bool {
+        self.corrections < self.max_corrections && self.has_round()
+    }
+
+    /// Whether the entry is a call that something must be done about.
+    fn is_work(&self, entry: &Entry) -> bool {
+        entry.result.is_ok() && !self.shown.contains(&entry.index)
+    }
+
+    fn has_round(&self) -> bool {
+        self.round < self.max_rounds && !self.closing
+    }
+
+    /// Whether the model is to be told about this entry, if a round is left for it.
+    pub(in crate::turn) fn corrects(&self, entry: &Entry, entries: &[Entry]) -> bool {
+        let Err(rejected) = &entry.result else { return false };
+        let row = self.displays.row(rejected);
+        let alone = entries.iter().all(|e| e.index == entry.index || is_draft(e));
+        let known = rejected.tool.as_deref().is_some_and(|tool| self.displays.setup.catalog.knows(tool));
+        row.reaction == Reaction::Correct
+            && *self.displays.choice != ToolChoice::None
+            && (!row.only_alone || (alone && known && !self.told_once && may_be_meant(rejected)))
+    }
+
+    /// What follows from a message with these entries.
+    pub(in crate::turn) fn next(&self, entries: &[Entry]) -> Next {
+        if entries.iter().any(|e| self.is_work(e)) {
+            return self.after_calls(entries);
+        }
+        if entries.iter().any(|e| self.corrects(e, entries)) {
+            if self.may_correct() {
+                return Next::Correct;
+            }
+            if let Some(reason) = self.used_up(entries) {
+                return Next::Finish(reason);
+            }
+        }
+        if let Some(times) = self.repeats {
+            return Next::Finish(StopReason::Repetition { times });
+        }
+        if *self.finish == FinishReason::Length {
+            return Next::Finish(self.full.cloned().unwrap_or(StopReason::OutputLimit));
+        }
+        if !self.shown.is_empty() {
+            return Next::Finish(StopReason::Answered);
+        }
+        if let Some(told) = self.forged {
+            if !told && self.may_correct() {
+                return Next::Forged;
+            }
+            let message = "the message begins with a result that no tool gave".to_owned();
+            return Next::Finish(StopReason::CorrectionsUsedUp { corrections: self.corrections, message });
+        }
+        match self.displays.choice {
+            ToolChoice::Required | ToolChoice::Named(_) if self.may_correct() => Next::CallMissing,
+            ToolChoice::Required | ToolChoice::Named(_) => Next::Finish(StopReason::CallMissing),
+            _ if !self.blank => Next::Finish(StopReason::Answered),
+            _ if self.may_correct() => Next::Empty,
+            _ => Next::Finish(StopReason::EmptyAnswer),
+        }
+    }
+
+    fn after_calls(&self, entries: &[Entry]) -> Next {
+        if self.closing {
+            let tool =
+                entries.iter().filter(|e| self.is_work(e)).find_map(|e| Some(e.result.as_ref().ok()?.tool.clone()));
+            return Next::Finish(StopReason::SameCalls { tool: tool.unwrap_or_default() });
+        }
+        if !self.has_round() {
+            return Next::Finish(StopReason::MaxRounds { rounds: self.max_rounds });
+        }
+        let mut calls = entries.iter().filter(|e| self.is_work(e)).filter_map(|e| e.result.as_ref().ok());
+        let admitted = calls.any(|call| self.displays.choice.admits(call.server.as_deref(), &call.tool));
+        if admitted || self.may_correct() {
+            return Next::Run;
+        }
+        let message = match self.displays.choice {
+            ToolChoice::Named(tool) => format!("it called another tool although only {tool} may be called"),
+            _ => "it called a tool although none may be called".to_owned(),
+        };
+        Next::Finish(StopReason::CorrectionsUsedUp { corrections: self.corrections, message })
+    }
+
+    /// How the turn ends if no mistake can be corrected any more.
+    fn used_up(&self, entries: &[Entry]) -> Option<StopReason> {
+        let mut rejected = entries.iter().filter_map(|e| e.result.as_ref().err());
+        let last = rejected.rfind(|r| self.displays.row(r).used_up == Reaction::Finish)?;
+        Some(if self.has_round() {
+            StopReason::CorrectionsUsedUp { corrections: self.corrections, message: last.message.clone() }
+        } else {
+            StopReason::MaxRounds { rounds: self.max_rounds }
+        })
+    }
+}
+
+/// Whether an example may be a call: weak models put calls into fences. In a code span, in
+/// quotation marks and the like a model explains how it calls.
+fn may_be_meant(rejected: &Rejected) -> bool {
+    rejected.quoted_in.is_none_or(|quoted_in| quoted_in == QuotedIn::Fence)
+}
+
+fn is_draft(entry: &Entry) -> bool {
+    entry.result.as_ref().is_err_and(|r| r.kind == RejectedKind::InReasoning)
+}

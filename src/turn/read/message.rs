@@ -1,0 +1,236 @@
+//! A message that is over: what of it the history keeps.
+
+use std::collections::HashMap;
+
+use crate::conversation::{Assistant, HistoryCall, Part};
+use crate::dialect::RESULT_TAGS;
+use crate::event::{Entry, MarkerKind, Piece, Provenance, Region, RejectedKind};
+use crate::message::NativeCall;
+
+/// A message that is over.
+pub(in crate::turn) struct Message {
+    /// What was said, in stream order.
+    pub(super) pieces: Vec<Piece>,
+    /// Native calls among the entries, by index.
+    pub(super) natives: HashMap<u32, NativeCall>,
+    /// Its calls and rejected calls.
+    pub(super) entries: Vec<Entry>,
+    /// Indices of the calls that were shown to the user.
+    pub(super) shown: Vec<u32>,
+    /// It was taken for reasoning, and no tag of it came.
+    pub(super) untagged: bool,
+    /// Times in a row that a passage stands at its end, for which it was stopped.
+    pub(super) repeats: Option<u32>,
+}
+
+impl Message {
+    /// Drops what stands behind the last call that `is_call` names: text after a
+    /// call never enters the history.
+    pub(super) fn cut_after(&mut self, is_call: impl Fn(&Entry) -> bool) {
+        let call = |piece: &Piece| match piece {
+            Piece::Call { index, .. } => self.entries.iter().any(|e| e.index == *index && is_call(e)),
+            _ => false,
+        };
+        let Some(last) = self.pieces.iter().rposition(call) else { return };
+        let own = self.pieces[last + 1..].iter().take_while(|piece| match piece {
+            Piece::Marker { kind, .. } => {
+                matches!(kind, MarkerKind::Fence | MarkerKind::Wrapper | MarkerKind::Token)
+            }
+            Piece::Text { text, .. } => text.trim().is_empty(),
+            Piece::Call { .. } | Piece::Syntax { .. } => false,
+        });
+        let end = last + 1 + own.count();
+        self.pieces.truncate(end);
+        // White space is kept only in front of a marker: how much of it came
+        // before the cut depends on the stream's chunks.
+        while let Some(Piece::Text { .. }) = self.pieces.last() {
+            self.pieces.pop();
+        }
+    }
+
+    /// Whether what it says to the user begins with a result, which is never the model's to give.
+    pub(super) fn begins_with_a_result(&self) -> bool {
+        let said = self.pieces.iter().find_map(|piece| match piece {
+            Piece::Text { region: Region::Content, text, .. } => {
+                Some(text.trim_start()).filter(|text| !text.is_empty())
+            }
+            Piece::Call { region: Region::Content, .. } => Some(""),
+            _ => None,
+        });
+        // A stream's pieces may divide a tag only where it may still become a marker.
+        said.and_then(|said| said.strip_prefix('<')).is_some_and(|said| {
+            RESULT_TAGS.iter().any(|tag| {
+                let rest =
+                    said.get(..tag.len()).filter(|start| start.eq_ignore_ascii_case(tag)).map(|_| &said[tag.len()..]);
+                rest.is_some_and(|rest| rest.starts_with(['>', ' ', '\n', '/']))
+            })
+        })
+    }
+
+    /// Drops the text of the region behind so many bytes of it since its last call, and all
+    /// that follows.
+    pub(super) fn cut_behind(&mut self, region: Region, keep: usize) {
+        let after_call = |piece: &Piece| matches!(piece, Piece::Call { .. });
+        let start = self.pieces.iter().rposition(after_call).map_or(0, |at| at + 1);
+        let mut left = keep;
+        for at in start..self.pieces.len() {
+            let Piece::Text { region: own, text, .. } = &mut self.pieces[at] else { continue };
+            if *own != region {
+                continue;
+            }
+            if text.len() > left {
+                let end = (0..=left).rev().find(|end| text.is_char_boundary(*end)).unwrap_or_default();
+                text.truncate(end);
+                self.pieces.truncate(at + 1);
+                return;
+            }
+            left -= text.len();
+        }
+    }
+
+    /// Drops what the model wrote in another's name: what stands behind a token of another's
+    /// turn, and, from where a turn was invented, all of it that led to a call. The first such
+    /// call alone is left where nothing stands before it: the model is told of it.
+    pub(super) fn drop_invented(&mut self) {
+        if let Some((call, begin)) = self.invention() {
+            let says = self.pieces[..begin].iter().any(|piece| self.says(piece));
+            let call = (!says).then(|| self.pieces[call].clone());
+            self.pieces.truncate(begin);
+            self.pieces.extend(call);
+        }
+        self.pieces.retain(|piece| !matches!(piece, Piece::Marker { kind: MarkerKind::Turn, .. }));
+        let pieces = &self.pieces;
+        self.entries.retain(|e| pieces.iter().any(|p| matches!(p, Piece::Call { index, .. } if *index == e.index)));
+    }
+
+    /// The first invented call, and where the turn that it stands in was invented.
+    fn invention(&self) -> Option<(usize, usize)> {
+        let is_invented = |piece: &Piece| match self.entry(piece).map(|entry| &entry.result) {
+            Some(Err(rejected)) => rejected.kind == RejectedKind::Invented,
+            _ => false,
+        };
+        let call = self.pieces.iter().position(is_invented)?;
+        let last = self.pieces[..call].iter().rposition(|piece| matches!(piece, Piece::Call { .. }));
+        let from = last.map_or(0, |last| last + 1);
+        let begins = |piece: &Piece| matches!(piece, Piece::Marker { kind: MarkerKind::Turn, .. });
+        let begin = self.pieces[from..call].iter().position(begins).map_or(call, |at| from + at);
+        Some((call, begin))
+    }
+
+    fn entry(&self, piece: &Piece) -> Option<&Entry> {
+        let Piece::Call { index, .. } = piece else { return None };
+        self.entries.iter().find(|entry| entry.index == *index)
+    }
+
+    /// Whether the user sees the piece, or it is a call that something follows from.
+    fn says(&self, piece: &Piece) -> bool {
+        match piece {
+            Piece::Text { region: Region::Content, text, .. } => !text.trim().is_empty(),
+            Piece::Call { region, .. } => self.entry(piece).is_some_and(|entry| match &entry.result {
+                Ok(_) => true,
+                Err(rejected) => rejected.kind != RejectedKind::InReasoning || *region == Region::Content,
+            }),
+            _ => false,
+        }
+    }
+
+    /// Whether the message says nothing to the user.
+    pub(in crate::turn) fn is_blank(&self) -> bool {
+        self.pieces.iter().all(|piece| match piece {
+            Piece::Text { region: Region::Content, text, .. } => text.trim().is_empty(),
+            Piece::Call { index, region, .. } => {
+                !self.entries.iter().any(|e| e.index == *index && is_shown(e, *region))
+            }
+            _ => true,
+        })
+    }
+
+    /// What was said, calls included, and what was thought.
+    pub(in crate::turn) fn spoken(&self) -> (String, String) {
+        let (mut answer, mut reasoning) = (String::new(), String::new());
+        for piece in &self.pieces {
+            let (region, text) = match piece {
+                Piece::Text { region, text, .. } => (*region, text),
+                Piece::Marker { text, .. } => (Region::Content, text),
+                Piece::Syntax { text, .. } => (Region::Reasoning, text),
+                Piece::Call { index, region, .. } => match self.entries.iter().find(|e| e.index == *index) {
+                    Some(entry) => (*region, &entry.raw),
+                    None => continue,
+                },
+            };
+            match region {
+                Region::Content => answer.push_str(text),
+                Region::Reasoning => reasoning.push_str(text),
+            }
+        }
+        (answer, reasoning)
+    }
+
+    /// The message for the history. `place` gives each entry its id, or says
+    /// whether the model is told about it.
+    pub(super) fn into_assistant(self, mut place: impl FnMut(&Entry, Option<&NativeCall>) -> Place) -> Assistant {
+        let mut natives = self.natives;
+        let mut assistant = Assistant::default();
+        let mut entries = self.entries.into_iter().peekable();
+        for piece in self.pieces {
+            match piece {
+                Piece::Text { region: Region::Content, text, .. } => assistant.parts.push(Part::Text { text }),
+                Piece::Text { region: Region::Reasoning, text, .. } | Piece::Syntax { text, .. } => {
+                    assistant.reasoning.push_str(&text);
+                }
+                Piece::Marker { kind, text, .. } => assistant.parts.push(Part::Marker { kind, text }),
+                Piece::Call { index, region, .. } => {
+                    let Some(entry) = entries.next_if(|e| e.index == index) else { continue };
+                    let native = natives.remove(&entry.index);
+                    let place = place(&entry, native.as_ref());
+                    push_entry(&mut assistant, entry, (region, self.untagged), place, native);
+                }
+            }
+        }
+        assistant
+    }
+}
+
+/// Where an entry goes in the history.
+pub(super) enum Place {
+    /// A call with this id.
+    Call(String),
+    /// A rejected call, and whether the model is told about it.
+    Rejected(bool),
+}
+
+fn push_entry(
+    assistant: &mut Assistant,
+    entry: Entry,
+    (region, untagged): (Region, bool),
+    place: Place,
+    native: Option<NativeCall>,
+) {
+    let Entry { result, raw, .. } = entry;
+    match (result, place) {
+        (Ok(call), Place::Call(id)) => {
+            let untagged = untagged && call.provenance == Provenance::Promoted;
+            assistant.parts.push(Part::Call(HistoryCall { id, call: Box::new(call), raw, untagged }));
+        }
+        (Ok(_), Place::Rejected(_)) => {}
+        (Err(rejected), place) => {
+            if rejected.kind == RejectedKind::InReasoning {
+                match region {
+                    Region::Reasoning => assistant.reasoning.push_str(&raw),
+                    Region::Content => assistant.parts.push(Part::Text { text: raw }),
+                }
+            }
+            let feedback = matches!(place, Place::Rejected(true));
+            assistant.parts.push(Part::Rejected { rejected: Box::new(rejected), feedback, native });
+        }
+    }
+}
+
+/// Whether the user sees the entry's text.
+fn is_shown(entry: &Entry, region: Region) -> bool {
+    entry.result.as_ref().is_err_and(|r| match r.kind {
+        RejectedKind::Quoted => true,
+        RejectedKind::InReasoning => region == Region::Content,
+        _ => false,
+    })
+}

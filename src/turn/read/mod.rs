@@ -1,0 +1,35 @@
+//! What the model says: a message as it streams, what it comes to, what of it is kept.
+//!
+//! In come deltas and native calls; out go events for the caller while the
+//! message streams, then a message for the history and what follows from it
+//! ([`Next`]). Owns the message that streams and the last answer. Runs nothing:
+//! a call that is settled may be shown, all others wait for the message's end.
+//!
+//! ```text
+//!  Delta ─▶ parser ─▶ events ─▶ Draft ─────────────────▶ Message ─▶ Judge ─▶ Next: run, correct,
+//!                                │  Collector: pieces,      │                 finish, …
+//!  NativeCall ─▶ natives ────────┘  settled calls           ▼
+//!                                                        history: ids, corrections
+//! ```
+//!
+//! - `round`: the state, and the way of a message through the files below.
+//! - `draft`: what counts while it streams, where it is cut.
+//! - `repeats`: a passage that stands there again and again.
+//! - `message`: one that is over, as the history keeps it.
+//! - `judge`: what follows from it.
+//! - `output`: the value of an answer that has to match a schema.
+
+mod draft;
+mod ids;
+mod judge;
+mod message;
+mod output;
+mod repeats;
+mod round;
+
+pub(super) use judge::Next;
+pub(super) use message::Message;
+pub(super) use round::{Kept, Read};
+
+#[cfg(test)]
+pub(super) use {judge::Judge, output::find};

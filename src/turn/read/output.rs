@@ -1,0 +1,61 @@
+//! An answer that has to match a schema: found in its text and checked.
+
+use serde_json::Value;
+
+use crate::event::Repair;
+use crate::parse::{FoundValue, find_values};
+use crate::validate::OutputSchema;
+
+/// The value that an answer stands for, and what was done to read it.
+pub(in crate::turn) type Output = (Value, Vec<Repair>);
+
+/// Finds the value of an answer: the first that the schema accepts, those in
+/// code fences before others.
+///
+/// # Errors
+/// Why there is none, for the model.
+pub(in crate::turn) fn find(schema: &OutputSchema, answer: &str) -> Result<Output, String> {
+    let found = find_values(answer);
+    let (fenced, bare): (Vec<_>, Vec<_>) = found.values.into_iter().partition(|value| value.fenced);
+    let mut refused: Option<(usize, String)> = None;
+    for value in fenced.into_iter().chain(bare) {
+        let length = value.range.len();
+        match schema.check(&value.value, &answer[value.range.clone()]) {
+            Ok((checked, coerced)) => {
+                let mut repairs = around(&value, answer);
+                repairs.extend(value.repairs);
+                repairs.extend(coerced);
+                return Ok((checked, repairs));
+            }
+            // What was meant is rather the long one.
+            Err(problem) if refused.as_ref().is_none_or(|(longest, _)| *longest < length) => {
+                refused = Some((length, problem.message));
+            }
+            Err(_) => {}
+        }
+    }
+    let refused_length = refused.as_ref().map_or(0, |(length, _)| *length);
+    Err(match (found.broken, refused) {
+        (Some(broken), _) if broken.range.len() > refused_length => match broken.unfinished {
+            true => format!("the JSON is not complete: {}", broken.message),
+            false => format!("the JSON cannot be read: {}", broken.message),
+        },
+        (_, Some((_, problem))) => problem,
+        _ => "there is no JSON value in the answer".to_owned(),
+    })
+}
+
+/// What was taken off around a value.
+fn around(value: &FoundValue, answer: &str) -> Vec<Repair> {
+    let (mut before, mut after) = (answer[..value.range.start].trim_end(), answer[value.range.end..].trim_start());
+    let mut repairs = Vec::new();
+    if value.fenced {
+        repairs.push(Repair::Fence);
+        before = before.rsplit_once('\n').map_or("", |(before, _)| before);
+        after = after.split_once('\n').map_or("", |(_, after)| after);
+    }
+    if !before.trim().is_empty() || !after.trim().is_empty() {
+        repairs.push(Repair::Prose);
+    }
+    repairs
+}

@@ -1,0 +1,156 @@
+//! A passage that a message says again and again.
+//!
+//! Small models fall into it at temperature 0, and go on until the context is full. What
+//! is looked at are the last bytes of the text, every so many bytes of it, so that the
+//! chunks of the stream change nothing: the places where the last bytes stood before are
+//! the lengths that the passage may have.
+
+use memchr::memmem;
+
+use crate::event::Region;
+
+/// Bytes of text from one look to the next.
+const STEP: usize = 64;
+
+/// Bytes of text that are kept to look at.
+const WINDOW: usize = 48 << 10;
+
+/// Bytes of the end that are looked for before it.
+const TAIL: usize = 24;
+
+/// Earlier places of the end that are tried: a passage may hold its own end.
+const PLACES: usize = 16;
+
+/// Longest passage, in bytes.
+const LONGEST: usize = 4_000;
+
+/// Bytes that the repetitions have at least. Of a passage shorter than [`SHORT`], such as a
+/// ruled line, it takes more.
+const LEAST: usize = 300;
+const SHORT: usize = 8;
+const LEAST_OF_SHORT: usize = 2_000;
+
+/// The text of a message since its last call, in one region.
+#[derive(Debug, Default)]
+pub(super) struct Repeats {
+    region: Option<Region>,
+    /// The last bytes.
+    window: Vec<u8>,
+    /// Bytes of the region in all, up to the window's end.
+    total: usize,
+}
+
+/// A passage that stands at the end of a text too often.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Repeated {
+    pub(super) region: Region,
+    /// Bytes of the text up to the end of the passage where it stands first.
+    pub(super) keep: usize,
+    /// Times that it stands there.
+    pub(super) times: u32,
+}
+
+impl Repeats {
+    /// Takes more text; the passage that now stands there `most` times in a row or more. 0
+    /// is no limit.
+    pub(super) fn push(&mut self, region: Region, text: &str, most: u32) -> Option<Repeated> {
+        if most == 0 {
+            return None;
+        }
+        if self.region != Some(region) {
+            *self = Repeats { region: Some(region), ..Repeats::default() };
+        }
+        let mut rest = text.as_bytes();
+        while !rest.is_empty() {
+            let (more, after) = rest.split_at(rest.len().min(STEP - self.total % STEP));
+            rest = after;
+            self.total += more.len();
+            self.window.extend_from_slice(more);
+            if self.window.len() > 2 * WINDOW {
+                self.window.drain(..self.window.len() - WINDOW);
+            }
+            if self.total.is_multiple_of(STEP)
+                && let Some((length, passage)) = repeated(&self.window, most.max(2) as usize)
+            {
+                let (keep, times) = (self.total - length + passage, (length / passage) as u32);
+                return Some(Repeated { region, keep, times });
+            }
+        }
+        None
+    }
+}
+
+/// Bytes of the end that are one passage again and again, and those of the passage.
+fn repeated(text: &[u8], most: usize) -> Option<(usize, usize)> {
+    let tail = text.get(text.len().checked_sub(TAIL)?..)?;
+    let mut end = text.len() - 1;
+    for _ in 0..PLACES {
+        let oldest = (text.len() - TAIL).saturating_sub(LONGEST);
+        let at = oldest + memmem::rfind(text.get(oldest..end)?, tail)?;
+        let passage = text.len() - TAIL - at;
+        let pairs = text.iter().rev().zip(text[..text.len() - passage].iter().rev());
+        let length = passage + pairs.take_while(|(a, b)| a == b).count();
+        let least = if passage < SHORT { LEAST_OF_SHORT } else { LEAST };
+        if length >= most * passage {
+            // A longer one would be this one, several times.
+            return (length >= least).then_some((length, passage));
+        }
+        end = at + TAIL - 1;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is found in a text that comes in chunks of so many characters.
+    fn found(text: &str, chunk: usize, most: u32) -> Option<Repeated> {
+        let mut repeats = Repeats::default();
+        let characters: Vec<char> = text.chars().collect();
+        let mut chunks = characters.chunks(chunk).map(|chunk| chunk.iter().collect::<String>());
+        chunks.find_map(|chunk| repeats.push(Region::Content, &chunk, most))
+    }
+
+    #[test]
+    fn a_passage_is_found_at_the_same_place_however_the_text_is_cut() {
+        let line = "- Oslo: Oslo is a city in Europe.\n";
+        let text = format!("The weather in Oslo is:\n\n{}", line.repeat(100));
+        let first = found(&text, 1, 10).unwrap();
+        // The line end before the first one belongs to the passage, too.
+        assert_eq!(&text[..first.keep], format!("The weather in Oslo is:\n\n{line}").trim_end());
+        assert!(first.times >= 10 && (first.times as usize) < 20, "{first:?}");
+        for chunk in [2, 3, 7, 64, 255, 256, 257, 5_000] {
+            assert_eq!(found(&text, chunk, 10), Some(first), "{chunk}");
+        }
+        assert_eq!(found(&text, 7, 0), None);
+        assert_eq!(found(&text, 7, 200), None);
+    }
+
+    #[test]
+    fn a_passage_may_hold_its_own_end_and_any_characters() {
+        for passage in [
+            "They would sail across the seas, and they would sail across the seas. ",
+            "It's a village of mountains, and ",
+            "你好！有什么可以帮我？\n\n",
+            &"One paragraph that is long enough to be looked at. ".repeat(30).replacen("One", "A", 7),
+        ] {
+            let text = format!("Well. {}", passage.repeat(40));
+            let found = found(&text, 5, 10).unwrap_or_else(|| panic!("{passage}"));
+            // Somewhere in the first one it begins to be the same.
+            assert!(found.keep <= "Well. ".len() + 2 * passage.len(), "{passage}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_loop_is_left_alone() {
+        let table: String = (0..200).map(|n| format!("| row {n} | yes | no |\n")).collect();
+        let ruled = format!("{}\n| a | b |\n", "-".repeat(1_500));
+        let haha = format!("{} and so on, for everybody who reads it.", "ha ".repeat(60));
+        let nine = "It is the same sentence again and again.\n".repeat(9);
+        for text in [table, ruled, haha, nine] {
+            let padded = format!("{text}{}", " ".repeat(STEP));
+            assert_eq!(found(&padded, 3, 10), None, "{text}");
+        }
+    }
+}

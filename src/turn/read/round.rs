@@ -1,0 +1,302 @@
+//! A round's message: read while it streams, judged once it is over, kept in the history.
+
+use super::draft::{Draft, Reader};
+use super::ids::next_id;
+use super::judge::{Judge, Next};
+use super::message::{Message, Place};
+use super::output::{Output, find};
+use crate::constrain::Constrained;
+use crate::dialect::Dialect;
+use crate::event::{Entry, RejectedKind};
+use crate::message::{Delta, FinishReason, NativeCall};
+use crate::parse::Parser;
+use crate::tools::ToolChoice;
+use crate::turn::config::RoundModel;
+use crate::turn::displays::Displays;
+use crate::turn::event::AgentEvent;
+use crate::turn::io::{Action, TurnError};
+use crate::turn::shared::Shared;
+use crate::turn::stop::StopReason;
+
+/// What is known of the model's messages.
+pub(in crate::turn) struct Read {
+    draft: Draft,
+    /// A quoted or invented call was corrected in this turn.
+    told_once: bool,
+    /// The model was told in this turn that a result was its own.
+    forged_told: bool,
+    /// What the last message says to the user.
+    answer: String,
+    /// The answer that stands if the next message only mends what it was to show.
+    standing: String,
+    /// The answer's value, where it has to match a schema and does.
+    found: Option<Output>,
+}
+
+/// The calls of a message that is in the history.
+#[derive(Debug)]
+pub(in crate::turn) struct Kept {
+    /// Their ids and indices.
+    pub(in crate::turn) calls: Vec<(String, u32)>,
+    /// Indices of those that were shown to the user.
+    pub(in crate::turn) shown: Vec<u32>,
+}
+
+impl Read {
+    pub(in crate::turn) fn new(parser: Parser, model: &RoundModel) -> Self {
+        let draft = Draft::new(parser, model);
+        Read {
+            draft,
+            told_once: false,
+            forged_told: false,
+            answer: String::new(),
+            standing: String::new(),
+            found: None,
+        }
+    }
+
+    /// A round begins; `parser` reads it, if it is not read like the last one.
+    pub(in crate::turn) fn begin(&mut self, model: &RoundModel, parser: Option<Parser>) {
+        self.draft.begin(model, parser);
+    }
+
+    /// The round's request is sent.
+    pub(in crate::turn) fn sent(&mut self) {
+        self.answer.clear();
+    }
+
+    /// Takes the next delta; says whether the stream is to be cancelled.
+    pub(in crate::turn) fn delta(&mut self, delta: &Delta, model: &RoundModel, shared: &mut Shared) -> bool {
+        let correcting = self.is_correcting(shared);
+        with_reader(model, correcting, shared, |reader, emit| self.draft.push(delta, reader, emit))
+    }
+
+    /// Takes a call from the endpoint's own field.
+    pub(in crate::turn) fn call(&mut self, call: NativeCall, shared: &Shared) {
+        self.draft.call(shared.setup.natives.read(call));
+    }
+
+    /// Whether anything of the message came.
+    pub(in crate::turn) fn has_begun(&self) -> bool {
+        self.draft.has_begun()
+    }
+
+    /// Ends the message.
+    pub(in crate::turn) fn end(
+        &mut self,
+        reason: &FinishReason,
+        broke_off: bool,
+        model: &RoundModel,
+        shared: &mut Shared,
+    ) -> Message {
+        let correcting = self.is_correcting(shared);
+        with_reader(model, correcting, shared, |reader, emit| self.draft.finish(reason, broke_off, reader, emit))
+    }
+
+    /// Judges a message that is over and keeps it in the history.
+    ///
+    /// # Errors
+    /// The history refuses it.
+    pub(in crate::turn) fn judge_and_keep(
+        &mut self,
+        mut message: Message,
+        reason: &FinishReason,
+        shared: &mut Shared,
+    ) -> Result<(Next, Kept), TurnError> {
+        if *reason == FinishReason::Length {
+            let is_full = shared.context_full.is_some();
+            message.entries.iter_mut().for_each(|entry| say_limit(entry, is_full));
+        }
+        let blank = message.is_blank() && self.standing.is_empty();
+        let has_tools = !shared.setup.catalog.is_empty();
+        let judge = Judge {
+            forged: (has_tools && message.begins_with_a_result()).then_some(self.forged_told),
+            repeats: message.repeats,
+            ..self.judge(reason, blank, &message.shown, shared)
+        };
+        let next = judge.next(&message.entries);
+        let feedback = matches!(next, Next::Run | Next::Correct);
+        let told: Vec<u32> = message
+            .entries
+            .iter()
+            .filter(|e| feedback && judge.corrects(e, &message.entries))
+            .map(|e| e.index)
+            .collect();
+        let mends_display = next == Next::Correct && only_displays(&message, &told, shared);
+        let cut_off = *reason == FinishReason::Length || message.repeats.is_some();
+        let kept = self.keep(message, &told, cut_off, shared)?;
+        self.forged_told |= next == Next::Forged;
+        self.standing = if mends_display { self.answer.clone() } else { String::new() };
+        Ok((next, kept))
+    }
+
+    /// Keeps a message that broke off: what was said stays, and none of its calls runs.
+    ///
+    /// # Errors
+    /// The history refuses it.
+    pub(in crate::turn) fn keep_broken_off(
+        &mut self,
+        message: Message,
+        shared: &mut Shared,
+    ) -> Result<Kept, TurnError> {
+        if message.is_blank() && message.entries.is_empty() {
+            return Ok(Kept { calls: Vec::new(), shown: Vec::new() });
+        }
+        self.keep(message, &[], true, shared)
+    }
+
+    /// An answer that has to match a schema is read before it ends the turn.
+    pub(in crate::turn) fn check_output(&mut self, next: Next, finish: &FinishReason, shared: &mut Shared) -> Next {
+        let Some(schema) = &shared.output else { return next };
+        let Next::Finish(
+            stopped @ (StopReason::Answered
+            | StopReason::OutputLimit
+            | StopReason::ContextFull { .. }
+            | StopReason::Repetition { .. }),
+        ) = &next
+        else {
+            return next;
+        };
+        let problem = match find(schema, &self.answer) {
+            Ok((value, repairs)) => {
+                shared.emit(AgentEvent::Output { value: value.clone(), repairs: repairs.clone() });
+                self.found = Some((value, repairs));
+                return Next::Finish(StopReason::Answered);
+            }
+            Err(problem) if *finish == FinishReason::Length => {
+                let limit =
+                    if shared.context_full.is_some() { "the context was full" } else { "the output limit was hit" };
+                format!("{limit}; {problem}")
+            }
+            Err(problem) => problem,
+        };
+        if self.judge(finish, false, &[], shared).may_correct() {
+            return Next::OutputMismatch(problem);
+        }
+        Next::Finish(match stopped {
+            StopReason::Answered if *finish == FinishReason::Length => StopReason::OutputLimit,
+            StopReason::OutputLimit | StopReason::ContextFull { .. } | StopReason::Repetition { .. } => stopped.clone(),
+            _ => StopReason::OutputMismatch { corrections: shared.corrections, message: problem },
+        })
+    }
+
+    /// The turn is over: what the last message says, and its value.
+    pub(in crate::turn) fn take_answer(&mut self) -> (String, Option<Output>) {
+        (std::mem::take(&mut self.answer), self.found.take())
+    }
+
+    /// Whether a mistake in the message that streams will be corrected.
+    fn is_correcting(&self, shared: &Shared) -> bool {
+        shared.choice != ToolChoice::None && self.judge(&FinishReason::Stop, false, &[], shared).may_correct()
+    }
+
+    fn judge<'a>(&self, finish: &'a FinishReason, blank: bool, shown: &'a [u32], shared: &'a Shared) -> Judge<'a> {
+        Judge {
+            displays: shared.displays(),
+            shown,
+            finish,
+            blank,
+            told_once: self.told_once,
+            forged: None,
+            repeats: None,
+            full: shared.context_full.as_ref(),
+            closing: shared.closing,
+            round: shared.round,
+            max_rounds: shared.setup.config.max_rounds,
+            corrections: shared.corrections,
+            max_corrections: shared.setup.config.max_corrections,
+        }
+    }
+
+    /// Appends the message to the history.
+    fn keep(
+        &mut self,
+        mut message: Message,
+        told: &[u32],
+        cut_off: bool,
+        shared: &mut Shared,
+    ) -> Result<Kept, TurnError> {
+        cut(&mut message, told, shared);
+        if shared.held == Some(Constrained::Calls) {
+            for entry in &mut message.entries {
+                if let Ok(call) = &entry.result
+                    && call.dialect == Dialect::Json
+                {
+                    entry.raw = shared.setup.natives.taught(call);
+                }
+            }
+        }
+        let shown = std::mem::take(&mut message.shown);
+        let mut calls = Vec::new();
+        let mut corrections = Vec::new();
+        let (conversation, mut given) = (&shared.conversation, Vec::new());
+        let mut assistant = message.into_assistant(|entry, native| match &entry.result {
+            Ok(_) => {
+                let id = next_id(conversation, &mut given, native.and_then(|call| call.id.as_deref()));
+                calls.push((id.clone(), entry.index));
+                Place::Call(id)
+            }
+            Err(rejected) => {
+                let feedback = told.contains(&entry.index);
+                if feedback {
+                    corrections
+                        .push(AgentEvent::Correcting { kind: Some(rejected.kind), message: rejected.message.clone() });
+                    self.told_once |= matches!(rejected.kind, RejectedKind::Quoted | RejectedKind::Invented);
+                }
+                Place::Rejected(feedback)
+            }
+        });
+        assistant.cut_off = cut_off;
+        self.answer = assistant.content().trim().to_owned();
+        if self.answer.is_empty() {
+            self.answer = std::mem::take(&mut self.standing);
+        }
+        shared.conversation.push_assistant(assistant)?;
+        corrections.into_iter().for_each(|event| shared.emit(event));
+        Ok(Kept { calls, shown })
+    }
+}
+
+/// Reads with what the stages share, while their events are told.
+fn with_reader<T>(
+    model: &RoundModel,
+    correcting: bool,
+    shared: &mut Shared,
+    read: impl FnOnce(&Reader<'_>, &mut dyn FnMut(AgentEvent)) -> T,
+) -> T {
+    let Shared { setup, conversation, choice, actions, .. } = shared;
+    let displays = Displays { setup, choice, conversation };
+    let (config, validator) = (&setup.config, &*setup.validator);
+    let reader = Reader { config, model, validator, correcting, displays };
+    read(&reader, &mut |event| actions.push_back(Action::Emit(event)))
+}
+
+/// Whether all that the model is told of is calls of display-only tools.
+fn only_displays(message: &Message, told: &[u32], shared: &Shared) -> bool {
+    let displays = shared.displays();
+    let told = message.entries.iter().filter(|e| told.contains(&e.index));
+    told.filter_map(|e| e.result.as_ref().err()).all(|rejected| displays.is_for_display(rejected))
+}
+
+/// Drops the text behind the last call. Text behind one that was shown is
+/// answer, unless a call before it waits for a result.
+fn cut(message: &mut Message, told: &[u32], shared: &Shared) {
+    let displays = shared.displays();
+    let shown = message.shown.clone();
+    let waits = |e: &Entry| match &e.result {
+        Ok(_) => !shown.contains(&e.index),
+        Err(rejected) => displays.row(rejected).meant && told.contains(&e.index),
+    };
+    let first = message.entries.iter().find(|e| waits(e)).map(|e| e.index);
+    message.cut_after(|e| waits(e) || (shown.contains(&e.index) && first.is_some_and(|first| first < e.index)));
+}
+
+/// Says in a call that was cut off which limit did it.
+fn say_limit(entry: &mut Entry, is_full: bool) {
+    if let Err(rejected) = &mut entry.result
+        && rejected.kind == RejectedKind::Truncated
+    {
+        let limit = if is_full { "the context was full" } else { "the output limit was hit" };
+        rejected.message = format!("{limit} before the call was complete: {}", rejected.message);
+    }
+}

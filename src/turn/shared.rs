@@ -1,0 +1,125 @@
+//! What the stages of a turn share: the history, how far the turn is, and what is to be done.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::displays::Displays;
+use super::event::AgentEvent;
+use super::io::{Action, TurnError};
+use super::setup::Setup;
+use super::stop::StopReason;
+use super::wording::ModelNote;
+use crate::constrain::Constrained;
+use crate::conversation::Conversation;
+use crate::event::RejectedKind;
+use crate::outcome::{Outcome, Status};
+use crate::tools::ToolChoice;
+use crate::validate::OutputSchema;
+
+/// What a round mends whose form can be held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mending {
+    /// Rejected calls.
+    Calls,
+    /// An answer that does not match its schema.
+    Output,
+}
+
+/// What the stages of a turn share.
+pub(super) struct Shared {
+    pub(super) setup: Arc<Setup>,
+    pub(super) conversation: Conversation,
+    /// What is due: the configured choice until it is met.
+    pub(super) choice: ToolChoice,
+    /// The schema that the answer has to match.
+    pub(super) output: Option<Arc<OutputSchema>>,
+    pub(super) round: u32,
+    /// Rounds in a row that only correct a mistake.
+    pub(super) corrections: u32,
+    /// What the round only mends, if it does.
+    pub(super) mending: Option<Mending>,
+    /// What the round's request holds the answer to.
+    pub(super) held: Option<Constrained>,
+    /// The next message is the last: the model made nothing but calls that are not run again.
+    pub(super) closing: bool,
+    /// The last message was cut off since the context was full.
+    pub(super) context_full: Option<StopReason>,
+    /// Calls that ran.
+    pub(super) calls: u32,
+    /// What whoever drives the turn is to do, in order.
+    pub(super) actions: VecDeque<Action>,
+}
+
+impl Shared {
+    pub(super) fn new(setup: Arc<Setup>, conversation: Conversation, output: Option<Arc<OutputSchema>>) -> Self {
+        let choice = setup.config.tool_choice.clone();
+        let actions = VecDeque::new();
+        Shared {
+            setup,
+            conversation,
+            choice,
+            output,
+            round: 0,
+            corrections: 0,
+            mending: None,
+            held: None,
+            closing: false,
+            context_full: None,
+            calls: 0,
+            actions,
+        }
+    }
+
+    /// Tells the caller.
+    pub(super) fn emit(&mut self, event: AgentEvent) {
+        self.actions.push_back(Action::Emit(event));
+    }
+
+    /// Answers a call, in the history and to the caller.
+    pub(super) fn answer(&mut self, id: &str, outcome: Outcome) -> Result<(), TurnError> {
+        self.conversation.answer(id, outcome.clone())?;
+        self.emit(AgentEvent::Outcome { id: id.to_owned(), outcome });
+        Ok(())
+    }
+
+    /// Answers a call with a note to the model.
+    pub(super) fn answer_with(&mut self, id: &str, status: Status, note: ModelNote<'_>) -> Result<(), TurnError> {
+        let text = self.setup.wording().note(note);
+        self.answer(id, Outcome::new(status, text))
+    }
+
+    /// Whether the model is told of calls that it meant and could not write. One that it may
+    /// only have quoted is no reason to demand a call; one that is too large has its form.
+    pub(super) fn calls_are_mended(&self) -> bool {
+        let mut told = self.conversation.messages().last().into_iter().flat_map(|message| message.feedback());
+        told.any(|rejected| {
+            matches!(
+                rejected.kind,
+                RejectedKind::Malformed
+                    | RejectedKind::Truncated
+                    | RejectedKind::UnknownTool
+                    | RejectedKind::InvalidArguments
+            )
+        })
+    }
+
+    /// Whether no round follows the one that is asked for.
+    pub(super) fn is_last_round(&self) -> bool {
+        self.closing || self.round >= self.setup.config.max_rounds
+    }
+
+    /// Which calls are shown and not run.
+    pub(super) fn displays(&self) -> Displays<'_> {
+        Displays { setup: &self.setup, choice: &self.choice, conversation: &self.conversation }
+    }
+
+    /// Whether a call that the choice demands was made before the turn was suspended.
+    pub(super) fn has_called(&self) -> bool {
+        self.conversation.answered().iter().any(|answered| {
+            let (server, tool) = (answered.call.server.as_deref(), answered.call.tool.as_str());
+            answered.outcome.status != Status::Cancelled
+                && self.choice.admits(server, tool)
+                && !self.setup.catalog.is_describe_tool(server, tool)
+        })
+    }
+}

@@ -1,0 +1,162 @@
+//! What a turn says to the model: what, and in which words.
+
+use std::sync::Arc;
+
+use crate::cause::Cause;
+use crate::conversation::Replies;
+use crate::dialect::Dialect;
+use crate::outcome::Outcome;
+use crate::tools::{Catalog, ToolChoice};
+use crate::validate::OutputSchema;
+
+/// The words of a turn. The turn decides what is said, a wording says it in the
+/// model's dialect and language.
+///
+/// There are two: one for a history in text, in which the prompt describes the
+/// tools, and, from [`native`](Wording::native), one for requests that carry them.
+pub trait Wording: Send + Sync {
+    /// The system text: how to call, which tools there are.
+    fn system(&self, choice: &ToolChoice) -> String;
+
+    /// What the model is told after one of its messages: results, corrections,
+    /// notes. In a request that carries tools each result is a message of its
+    /// own, so that the replies hold one call.
+    ///
+    /// # Errors
+    /// A template that the program brought fails.
+    fn replies(&self, replies: &Replies<'_>) -> Result<String, WordingError>;
+
+    /// A note of the program; it becomes a note of the history or the text of an outcome.
+    fn note(&self, note: ModelNote<'_>) -> String;
+
+    /// The form of an answer that has to match a schema; stands behind the system text.
+    ///
+    /// # Errors
+    /// A template that the program brought fails.
+    fn output(&self, schema: &OutputSchema) -> Result<String, WordingError> {
+        Ok(format!("Your final answer is one JSON value that this JSON Schema accepts: {}", schema.schema()))
+    }
+
+    /// What a call of the built-in tool is answered with that asks about the
+    /// tools of this name; without words of its own, their JSON forms.
+    fn describe(&self, catalog: &Catalog, name: &str) -> Outcome {
+        match catalog.named(name) {
+            Ok(tools) => Outcome::result(serde_json::json!(tools).to_string()),
+            Err(error) => Outcome::error(error.to_string()),
+        }
+    }
+
+    /// Call syntax that the words teach; native calls stand in it in a history in text.
+    fn dialect(&self) -> Dialect {
+        Dialect::UseMcpTool
+    }
+
+    /// The words for requests that carry the tools. Without any there is no system
+    /// text, and results are told as they are.
+    fn native(&self) -> Option<Arc<dyn Wording>> {
+        None
+    }
+}
+
+/// What a turn has to say cannot be said.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+#[non_exhaustive]
+pub struct WordingError {
+    /// Why, and what may help.
+    pub message: String,
+    /// The error behind it, where there is one.
+    pub source: Option<Cause>,
+}
+
+impl WordingError {
+    /// An error in words.
+    pub fn new(message: impl Into<String>) -> Self {
+        WordingError { message: message.into(), source: None }
+    }
+
+    /// An error that reads as `error` does.
+    pub fn caused(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        let source = Cause::new(error);
+        WordingError { message: source.to_string(), source: Some(source) }
+    }
+}
+
+/// A note of the program to the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ModelNote<'a> {
+    /// The answer was empty.
+    EmptyAnswer,
+    /// A call of some tool was required.
+    CallRequired,
+    /// A call of this tool was required.
+    ToolRequired(&'a str),
+    /// No calls may be made.
+    CallsOff,
+    /// Only this tool may be called.
+    OnlyTool(&'a str),
+    /// Only so many calls of one message run.
+    TooManyCalls(usize),
+    /// The policy does not allow the call.
+    NotAllowed,
+    /// Nobody was there to approve a call that stands behind other text in an answer that
+    /// should have begun with reasoning, and has no tag of it.
+    MayBeDraft,
+    /// Nobody was there to approve a call that may be an example: behind prose without a marker,
+    /// or in a code fence with prose behind it.
+    MayBeExample,
+    /// The user declined the call.
+    Declined,
+    /// The turn was cancelled before the call was over.
+    Cancelled,
+    /// No round was left to read the result in.
+    NoRoundLeft,
+    /// The call gave the same result as an equal one before.
+    SameResult,
+    /// The call did not run: equal ones gave the same result twice.
+    NotRunAgain,
+    /// No call runs any more: the model is to answer.
+    LastRound,
+    /// The message begins with a result that no tool gave.
+    ForgedResult,
+    /// The call's arguments were shown to the user.
+    Displayed,
+    /// The final answer has to match the schema.
+    OutputDue,
+    /// The answer does not match the schema; what is wrong, and where.
+    OutputMismatch(&'a str),
+    /// The oldest part of the conversation is not in the request.
+    LeftOut,
+}
+
+/// The words of another wording, for requests that carry the tools: results as they are.
+pub(super) struct Plain(pub(super) Arc<dyn Wording>);
+
+impl Wording for Plain {
+    fn system(&self, _: &ToolChoice) -> String {
+        String::new()
+    }
+
+    fn replies(&self, replies: &Replies<'_>) -> Result<String, WordingError> {
+        let answered = replies.answered.iter().map(|answered| answered.outcome.text.clone());
+        let rejected = replies.rejected.iter().map(|rejected| rejected.message.clone());
+        Ok(answered.chain(rejected).collect::<Vec<_>>().join("\n\n"))
+    }
+
+    fn note(&self, note: ModelNote<'_>) -> String {
+        self.0.note(note)
+    }
+
+    fn output(&self, schema: &OutputSchema) -> Result<String, WordingError> {
+        self.0.output(schema)
+    }
+
+    fn describe(&self, catalog: &Catalog, name: &str) -> Outcome {
+        self.0.describe(catalog, name)
+    }
+
+    fn dialect(&self) -> Dialect {
+        self.0.dialect()
+    }
+}

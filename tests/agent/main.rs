@@ -1,0 +1,21 @@
+//! The agent: its events, a model that lost its plan, and real servers beside a real endpoint.
+
+#[cfg(feature = "client")]
+#[path = "../common/endpoint.rs"]
+mod endpoint;
+#[cfg(feature = "mcp")]
+#[path = "../common/real.rs"]
+mod real;
+
+#[cfg(all(feature = "client", feature = "mcp"))]
+mod agent_servers;
+#[cfg(feature = "typed")]
+mod event_schema;
+#[cfg(feature = "agent")]
+mod events_docs;
+#[cfg(feature = "agent")]
+mod played_again;
+#[cfg(feature = "agent")]
+mod stored_config;
+#[cfg(feature = "agent")]
+mod weak_context;

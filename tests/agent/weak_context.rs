@@ -1,0 +1,121 @@
+//! A model that has lost its plan goes on with it, because the last message says
+//! what was asked, what was called and that a plan may be unfinished.
+
+use std::sync::{Arc, Mutex};
+
+use futures::StreamExt;
+use futures::stream::{self, BoxStream};
+use serde_json::{Map, Value, json};
+use toolgraft::agent::CallerWarning;
+use toolgraft::dialect::{Lang, write_call};
+use toolgraft::message::{Delta, FinishReason, Role};
+use toolgraft::model::{ModelError, ModelEvent, Request};
+use toolgraft::prompt::Options;
+use toolgraft::tools::DefaultDecision;
+use toolgraft::turn::TurnConfig;
+use toolgraft::{Agent, AgentEvent, Dialect, Functions, Message, Model, Policy, Tool};
+
+const CITIES: [&str; 3] = ["Paris", "Oslo", "Lima"];
+
+/// A model that knows nothing but the last message: it calls for the first city
+/// in it that was not called for, and answers once it sees none.
+#[derive(Clone)]
+struct Forgetful {
+    dialect: Dialect,
+    sent: Arc<Mutex<Vec<Vec<Message>>>>,
+}
+
+impl Forgetful {
+    fn says(&self, last: &str) -> String {
+        let called = |city: &&str| last.contains(&format!("{{\"city\":\"{city}\"}}"));
+        let open = CITIES.into_iter().find(|city| last.contains(city) && !called(city));
+        match open {
+            Some(city) => {
+                let arguments = Map::from_iter([("city".to_owned(), city.into())]);
+                write_call(self.dialect, None, "get_weather", &arguments)
+            }
+            None => format!("Done: {}.", CITIES.into_iter().filter(called).collect::<Vec<_>>().join(", ")),
+        }
+    }
+}
+
+impl Model for Forgetful {
+    fn stream(&self, request: Request) -> BoxStream<'static, Result<ModelEvent, ModelError>> {
+        let last = request.messages.last().expect("a request has messages");
+        let text = self.says(&last.content);
+        self.sent.lock().expect("nothing panics under the lock").push(request.messages);
+        let delta = Delta::content(text);
+        stream::iter([Ok(ModelEvent::Delta(delta)), Ok(ModelEvent::Finish(FinishReason::Stop))]).boxed()
+    }
+}
+
+fn weather(result_bytes: usize) -> Functions {
+    let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
+    let tool = Tool::new("get_weather").with_description("Weather of a city").with_schema(schema);
+    Functions::new("weather").with(tool, move |_: Map<String, Value>| async move {
+        Ok::<_, String>(format!("clear {}", "x".repeat(result_bytes)))
+    })
+}
+
+/// The answer, the requests, and whether something was left out of one.
+async fn tour(options: Options, result_bytes: usize, context: Option<usize>) -> (String, Vec<Vec<Message>>, bool) {
+    let model = Forgetful { dialect: options.dialect, sent: Arc::default() };
+    let mut config = TurnConfig::default();
+    config.context = context;
+    config.reasons = Some(false);
+    let agent = Agent::builder(model.clone(), weather(result_bytes))
+        .config(config)
+        .prompt(options)
+        .policy(Policy::new(DefaultDecision::Allow))
+        .build();
+    let run = agent.run("How is the weather in Paris, Oslo and Lima?").expect("the tools can be listed");
+    let events: Vec<AgentEvent> = run.collect().await;
+    let cut = |e: &AgentEvent| matches!(e, AgentEvent::Notice { notice: CallerWarning::HistoryLeftOut { .. } });
+    let left_out = events.iter().any(cut);
+    let Some(AgentEvent::Finished(finished)) = events.last() else { panic!("{events:?}") };
+    let sent = model.sent.lock().expect("nothing panics under the lock").clone();
+    (finished.answer.clone(), sent, left_out)
+}
+
+fn taught() -> impl Iterator<Item = Options> {
+    let dialects = [Dialect::UseMcpTool, Dialect::ToolTag, Dialect::TypeMarker];
+    dialects.into_iter().flat_map(|dialect| {
+        Lang::ALL.iter().map(move |&lang| {
+            let mut options = Options::default();
+            (options.dialect, options.lang) = (dialect, lang);
+            options
+        })
+    })
+}
+
+#[tokio::test]
+async fn three_cities_are_asked_for_one_by_one_by_a_model_that_forgets() {
+    for options in taught() {
+        let lang = options.lang;
+        let (answer, sent, _) = tour(options, 10, None).await;
+        assert_eq!(answer, "Done: Paris, Oslo, Lima.");
+        assert_eq!(sent.len(), 4);
+        let told = |round: usize| sent[round].last().unwrap();
+        let (request, plan) = match lang {
+            Lang::En => ("How is the weather in Paris, Oslo and Lima?", "your plan may be unfinished"),
+            _ => ("How is the weather in Paris, Oslo and Lima?", "你的计划可能还没有做完"),
+        };
+        for (round, called) in [(1, &CITIES[..1]), (2, &CITIES[..2]), (3, &CITIES[..3])] {
+            let told = told(round);
+            assert_eq!(told.role, Role::User);
+            assert!(told.content.contains(request) && told.content.contains(plan), "{}", told.content);
+            for city in called {
+                assert!(told.content.contains(&format!("{{\"city\":\"{city}\"}}")), "{city}: {}", told.content);
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_recall_stays_when_the_context_is_cut() {
+    for options in taught() {
+        let (answer, sent, left_out) = tour(options, 3_000, Some(3_500)).await;
+        assert_eq!(answer, "Done: Paris, Oslo, Lima.");
+        assert!(left_out && sent.len() == 4, "the context was large enough, so nothing was tested");
+    }
+}

@@ -1,0 +1,98 @@
+"""A scripted endpoint: a model's name is CASE@CHUNK@NONCE; see cases.json.
+
+The round is told by how many messages of the assistant the request holds. CHUNK is the
+number of characters of a chunk, 0 for all in one.
+"""
+
+import json
+import sys
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+CASES = json.loads((Path(__file__).parent / "cases.json").read_text(encoding="utf-8"))
+SEEN = set()
+LOCK = threading.Lock()
+
+
+def pieces(text, size):
+    size = size or max(len(text), 1)
+    return [text[at:at + size] for at in range(0, len(text), size)]
+
+
+class Endpoint(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def whole(self, status, body, kind="application/json", headers=()):
+        data = body.encode()
+        self.send_response(status)
+        self.send_header("content-type", kind)
+        self.send_header("content-length", str(len(data)))
+        for name, value in headers:
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(data)
+
+    def do_GET(self):
+        self.whole(200, json.dumps({"object": "list", "data": [{"id": "text@0@0", "object": "model"}]}))
+
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        name, size, _ = body["model"].split("@")
+        assert "tools" not in body, "the tools are for the prompt"
+        rounds = CASES[name]["rounds"]
+        number = sum(message["role"] == "assistant" for message in body["messages"])
+        part = rounds[min(number, len(rounds) - 1)]
+        with LOCK:
+            first = body["model"] not in SEEN
+            SEEN.add(body["model"])
+        if "flaky" in part and first:
+            headers = [("retry-after", "0")]
+            return self.whole(part["flaky"], '{"error": {"message": "slow down"}}', headers=headers)
+        if "body" in part:
+            return self.whole(part.get("status", 200), part["body"], part.get("type", "application/json"))
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream")
+        self.send_header("transfer-encoding", "chunked")
+        self.end_headers()
+        for text in pieces(part.get("reasoning", ""), int(size)):
+            self.delta({"reasoning_content": text})
+        for text in pieces(part["content"], int(size)):
+            self.delta({"content": text})
+        if part.get("end") == "break":
+            self.close_connection = True
+            return None
+        self.delta({}, part["reason"])
+        self.event({"choices": [], "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}})
+        self.chunk("data: [DONE]\n\n")
+        self.wfile.write(b"0\r\n\r\n")
+        return None
+
+    def delta(self, delta, reason=None):
+        choice = {"index": 0, "delta": delta, "finish_reason": reason}
+        self.event({"id": "u1", "object": "chat.completion.chunk", "created": 1, "model": "upstream", "choices": [choice]})
+
+    def event(self, value):
+        self.chunk(f"data: {json.dumps(value)}\n\n")
+
+    def chunk(self, text):
+        data = text.encode()
+        self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
+        self.wfile.flush()
+
+
+def start():
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Endpoint)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return f"http://127.0.0.1:{server.server_port}/v1"
+
+
+if __name__ == "__main__":
+    print(start(), flush=True)
+    while True:
+        time.sleep(60)

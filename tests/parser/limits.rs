@@ -1,0 +1,76 @@
+//! The parser's documented limits, each at the limit and one past it.
+
+use toolgraft::event::RejectedKind;
+use toolgraft::parse::{Config, MAX_CALL_BYTES, MAX_CALLS, MAX_DEPTH, parse};
+use toolgraft::{Catalog, Tool};
+
+const HEAD: &str = "<use_mcp_tool><server_name>s</server_name><tool_name>f</tool_name><arguments>";
+const TAIL: &str = "</arguments></use_mcp_tool>";
+
+#[test]
+fn a_call_of_8_mib_is_a_call_and_one_byte_more_is_past_the_limit() {
+    assert_eq!(MAX_CALL_BYTES, 8 * 1024 * 1024);
+    let room = MAX_CALL_BYTES - HEAD.len() - TAIL.len() - "{\"a\":\"\"}".len();
+    let call = |size: usize| format!("{HEAD}{{\"a\":\"{}\"}}{TAIL} after", "x".repeat(size));
+
+    let at = parse(&call(room), Config::default());
+    assert_eq!(at.calls().count(), 1);
+    assert_eq!(at.content, " after");
+
+    let past = parse(&call(room + 1), Config::default());
+    let rejected: Vec<_> = past.rejected().collect();
+    assert_eq!(rejected.iter().map(|r| r.kind).collect::<Vec<_>>(), [RejectedKind::Limit]);
+    assert_eq!(rejected[0].raw.len(), MAX_CALL_BYTES);
+    assert_eq!((past.calls().count(), past.content.as_str()), (0, " after"));
+}
+
+#[test]
+fn json_of_depth_120_is_read_and_one_level_more_is_past_the_limit() {
+    assert_eq!(MAX_DEPTH, 120);
+    // The argument object itself is the first level.
+    let call = |depth: usize| format!("{HEAD}{{\"a\":{}{}}}{TAIL} after", "[".repeat(depth - 1), "]".repeat(depth - 1));
+
+    let at = parse(&call(MAX_DEPTH), Config::default());
+    assert_eq!((at.calls().count(), at.rejected().count()), (1, 0));
+
+    let past = parse(&call(MAX_DEPTH + 1), Config::default());
+    assert_eq!(past.rejected().map(|r| r.kind).collect::<Vec<_>>(), [RejectedKind::Limit]);
+    assert_eq!(past.content, " after");
+}
+
+#[test]
+fn a_message_holds_64_calls_and_one_more_is_past_the_limit() {
+    assert_eq!(MAX_CALLS, 64);
+    let text = format!("{HEAD}{{}}{TAIL}\n").repeat(MAX_CALLS + 1);
+    let found = parse(&text, Config::default());
+    assert_eq!(found.calls().count(), MAX_CALLS);
+    assert_eq!(found.rejected().map(|r| r.kind).collect::<Vec<_>>(), [RejectedKind::Limit]);
+    assert_eq!(found.content, "\n".repeat(MAX_CALLS + 1));
+}
+
+/// Whatever the calls are, the entries of a message are few, and the last one says
+/// how many more there were.
+#[test]
+fn past_the_limit_calls_are_counted_and_not_listed() {
+    let call = format!("{HEAD}{{}}{TAIL}\n");
+    let many = 1000;
+    for (text, kind, listed) in [
+        (call.repeat(many), RejectedKind::Limit, 1),
+        ("f(a=1)\n".repeat(many), RejectedKind::Limit, 1),
+        (format!("[{}]", "f(a=1), ".repeat(many)), RejectedKind::Limit, 1),
+        (format!("[{}f(a=1)]", "f(a=1), ".repeat(many - 1)), RejectedKind::Limit, 1),
+        (r#"{"name": "f", "arguments": {}}"#.repeat(many), RejectedKind::Limit, 1),
+        ("<tool_call>{\"name\": \"g\", \"arguments\": {}}</tool_call>".repeat(many), RejectedKind::Limit, 65),
+        (format!("<think>{}</think>", call.repeat(many)), RejectedKind::InReasoning, 65),
+        (format!("```\n{call}```\ntext\n").repeat(many), RejectedKind::Quoted, 65),
+        (format!("```\n{}```\ntext\n", call.repeat(many)), RejectedKind::Quoted, 65),
+    ] {
+        let catalog = Catalog::from_tools([Tool::new("f").with_server("s")]);
+        let found = parse(&text, Config { catalog: Some(catalog.into()), ..Config::default() });
+        let rejected: Vec<_> = found.rejected().collect();
+        assert_eq!((rejected.len(), found.calls().count()), (listed, 65 - listed), "{text:.60}");
+        let last = rejected.last().unwrap();
+        assert_eq!((last.kind, last.count), (kind, (many - MAX_CALLS - 1) as u64), "{text:.60}");
+        assert!(rejected.iter().rev().skip(1).all(|r| r.count == 0), "{text:.60}");
+    }
+}

@@ -1,0 +1,16 @@
+//! The parser from outside: its laws and limits, what other engines read, and the way
+//! back from what this crate writes. `tests/fixtures.rs` holds its answers.
+
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../common/same.rs"]
+mod same;
+
+mod context;
+mod json_repair;
+mod laws;
+mod limits;
+mod neutralise;
+mod parity;
+mod rejected_raw;
+mod written_calls;

@@ -1,0 +1,195 @@
+//! The directions between modules, and what each feature may bring.
+//!
+//! Vocabulary ← stages ← turn ← agent: the test reads the sources, so a
+//! wrong `use` fails here before it becomes a habit. Below the rooms, no files
+//! and no folders import each other in a circle (`circles`).
+
+mod circles;
+#[path = "architecture/front.rs"]
+mod front;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use regex::Regex;
+
+/// The rooms in the order of imports: one imports only from floors before its
+/// own, and from its neighbours on a floor where that makes no circle.
+const FLOORS: &[&[&str]] = &[
+    &["cause", "http", "json", "message", "secrets"],
+    &["tools"],
+    &["dialect"],
+    &["event", "outcome"],
+    &["conversation", "wire"],
+    &["constrain"],
+    STAGES,
+    &["transcript"],
+    &["turn"],
+    &["agent"],
+    &["serve"],
+];
+/// Stages; none imports another.
+const STAGES: &[&str] = &["prompt", "model", "parse", "validate", "route"];
+/// Rooms that know a runtime or the network; all others know neither.
+const WITH_RUNTIME: &[&str] = &["http", "model", "route", "transcript", "agent", "serve"];
+
+/// A source file and the top module that it belongs to.
+struct Source {
+    path: PathBuf,
+    module: String,
+    /// Without comments and without its test module.
+    code: String,
+}
+
+fn sources() -> Vec<Source> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    collect(&root, &mut files);
+    assert!(files.len() > 20, "only {} source files were found", files.len());
+    files
+        .into_iter()
+        .map(|path| {
+            let inner = path.strip_prefix(&root).expect("the file was found under the root");
+            let first = inner.components().next().expect("a file has a name");
+            let module =
+                Path::new(first.as_os_str()).file_stem().expect("a file has a stem").to_string_lossy().into_owned();
+            let code = product_code(&fs::read_to_string(&path).expect("a source file can be read"));
+            Source { path, module, code }
+        })
+        .collect()
+}
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("a source folder can be read") {
+        let path = entry.expect("an entry can be read").path();
+        if path.is_dir() {
+            collect(&path, files);
+        } else if path.extension().is_some_and(|e| e == "rs") && !is_test_file(&path) {
+            files.push(path);
+        }
+    }
+}
+
+/// Files of `#[cfg(test)] mod tests;`.
+fn is_test_file(path: &Path) -> bool {
+    path.components().any(|c| c.as_os_str() == "tests" || c.as_os_str() == "tests.rs")
+}
+
+/// The code without line comments (examples in the documentation are not the
+/// module's own) and without what follows `#[cfg(test)]`.
+fn product_code(text: &str) -> String {
+    let code = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
+    code.lines().map(|line| if line.trim_start().starts_with("//") { "" } else { line }).collect::<Vec<_>>().join("\n")
+}
+
+/// Top modules that a file names by `crate::`, in braces too, or by `toolgraft::`.
+fn imports(code: &str) -> BTreeSet<String> {
+    let single = Regex::new(r"\b(?:crate|toolgraft)::([a-z_]+)").expect("the pattern compiles");
+    let group = Regex::new(r"\b(?:crate|toolgraft)::\{([^;]*)\}").expect("the pattern compiles");
+    let first = Regex::new(r"^\s*([a-z_]+)").expect("the pattern compiles");
+    let mut found: BTreeSet<String> = single.captures_iter(code).map(|c| c[1].to_owned()).collect();
+    for list in group.captures_iter(code) {
+        let mut depth = 0;
+        let items = list[1].split(|c: char| {
+            depth += i32::from(c == '{') - i32::from(c == '}');
+            c == ',' && depth == 0
+        });
+        found.extend(items.filter_map(|item| first.captures(item)).map(|c| c[1].to_owned()));
+    }
+    found
+}
+
+#[test]
+fn imports_are_found_alone_in_braces_and_inline() {
+    let code = "use crate::parse::{Parser, config};\nuse crate::{\n    call::{Call, Repair},\n    event,\n};\nfn f() { crate::turn::go() }";
+    let found: Vec<_> = imports(code).into_iter().collect();
+    assert_eq!(found, ["call", "event", "parse", "turn"]);
+    assert!(imports(&product_code("//! crate::cli\n#[cfg(test)]\nmod tests { use crate::turn; }")).is_empty());
+}
+
+/// The floor on which a room stands; none for the crate's root and its error.
+fn floor(module: &str) -> Option<usize> {
+    FLOORS.iter().position(|rooms| rooms.contains(&module))
+}
+
+#[test]
+fn every_module_has_its_place() {
+    let strangers: BTreeSet<_> = sources()
+        .into_iter()
+        .map(|s| s.module)
+        .filter(|m| floor(m).is_none() && !matches!(m.as_str(), "lib" | "error" | "guide"))
+        .collect();
+    assert!(strangers.is_empty(), "no floor is known for {strangers:?}: name it in this test");
+}
+
+#[test]
+fn modules_import_only_downwards() {
+    let mut wrong = Vec::new();
+    for source in sources() {
+        let Some(own) = floor(&source.module) else { continue };
+        let stage = STAGES.contains(&source.module.as_str());
+        for import in imports(&source.code).into_iter().filter(|i| *i != source.module) {
+            let beside = stage && STAGES.contains(&import.as_str());
+            if floor(&import).is_some_and(|other| other > own) || beside {
+                wrong.push(format!("{} imports `{import}`", source.path.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn pure_modules_know_no_runtime() {
+    let runtime = Regex::new(r"\b(?:tokio|tokio_util|futures|reqwest|rmcp)::|\basync (?:fn|move)\b|\.await\b")
+        .expect("the pattern compiles");
+    let pure = |module: &str| floor(module).is_some() && !WITH_RUNTIME.contains(&module);
+    let wrong: Vec<_> = sources()
+        .into_iter()
+        .filter(|s| pure(&s.module))
+        .filter_map(|s| runtime.find(&s.code).map(|found| format!("{}: {}", s.path.display(), found.as_str())))
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_library_prints_nothing_reads_no_environment_and_never_exits() {
+    let effects = Regex::new(
+        r"\be?print(?:ln)?!|\bdbg!|\bstd::env\b|\benv::(?:var|vars|args|current_dir)|\bprocess::(?:exit|abort)|\bio::(?:stdout|stderr|stdin)\(",
+    )
+    .expect("the pattern compiles");
+    let wrong: Vec<_> = sources()
+        .into_iter()
+        // `HubBuilder::inherit_env` reads the environment because the program says so.
+        .filter(|s| !s.path.ends_with("route/mcp/environment.rs"))
+        .filter_map(|s| effects.find(&s.code).map(|found| format!("{}: {}", s.path.display(), found.as_str())))
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn core_prompt_and_validate_bring_no_tokio() {
+    for features in ["", "prompt", "validate", "prompt,validate"] {
+        let names = tree(features);
+        assert!(names.contains("serde_json"), "the tree of {features:?} was not read: {names:?}");
+        for runtime in ["tokio", "reqwest", "rmcp"] {
+            assert!(!names.contains(runtime), "the features {features:?} bring {runtime}");
+        }
+    }
+    assert!(!tree("agent").contains("reqwest"), "a program that brings its own model needs no HTTP");
+    assert!(tree("agent").contains("tokio"), "with the agent tokio must show, or this test sees nothing");
+}
+
+/// Names of the packages that the library needs with these features.
+fn tree(features: &str) -> BTreeSet<String> {
+    let output = Command::new(env!("CARGO"))
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .args(["tree", "-p", "toolgraft", "-e", "normal", "--offline", "--locked", "--prefix", "none"])
+        .args(["--features", features])
+        .output()
+        .expect("cargo runs, since it runs this test");
+    assert!(output.status.success(), "cargo tree: {}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
+}

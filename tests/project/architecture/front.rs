@@ -1,0 +1,154 @@
+//! The front door: what is public keeps the promises that a program builds on.
+
+use std::collections::BTreeSet;
+
+use regex::Regex;
+
+use super::{Source, sources};
+
+/// Names that a first program needs. Each stands at the root, and nowhere else in public.
+const ROOT: &[&str] = &[
+    "Agent",
+    "AgentEvent",
+    "Call",
+    "Catalog",
+    "Conversation",
+    "Dialect",
+    "Error",
+    "Event",
+    "Functions",
+    "Hub",
+    "Message",
+    "Model",
+    "OpenAi",
+    "Outcome",
+    "Parser",
+    "Policy",
+    "Tool",
+];
+
+/// Enums that are closed on purpose: a further value would be another thing.
+const CLOSED: &[&str] = &[
+    // A message's text is content or reasoning.
+    "Region",
+    // Words of other interfaces, always the same one.
+    "Kind",
+    "ToolRole",
+    "ToolUseKind",
+    "ToolResultKind",
+    // What the prompt is given to write, and what it hands back: both ends are this crate's.
+    "Item",
+    "Shown",
+    // Data of the dialects, which is not a part of the interface.
+    "Shape",
+    "ChildRole",
+    "Announcer",
+    "NamedArguments",
+    "Piece",
+];
+
+/// Files whose public items are this crate's own business.
+fn is_public(source: &Source) -> bool {
+    !source.code.contains("#![doc(hidden)]")
+}
+
+/// `pub` items of a source, `pub(crate)` and `pub(super)` left out.
+fn found(pattern: &str) -> Vec<(String, String)> {
+    let pattern = Regex::new(pattern).expect("the pattern compiles");
+    let mut found = Vec::new();
+    for source in sources().iter().filter(|source| is_public(source)) {
+        for item in pattern.captures_iter(&source.code) {
+            let text = item[0].split_whitespace().collect::<Vec<_>>().join(" ");
+            found.push((source.path.display().to_string(), text));
+        }
+    }
+    found
+}
+
+#[test]
+fn the_roots_names_stand_at_the_root_alone() {
+    let root = sources().into_iter().find(|s| s.path.ends_with("src/lib.rs")).expect("the crate has a root");
+    let exported = Regex::new(r"(?m)^pub use [a-z_:]+::(\w+);").expect("the pattern compiles");
+    let names: BTreeSet<String> = exported.captures_iter(&root.code).map(|c| c[1].to_owned()).collect();
+    let expected: BTreeSet<String> = ROOT.iter().chain(&["Cause"]).map(|name| (*name).to_owned()).collect();
+    assert_eq!(names, expected);
+    // A page that hands a name on, or defines it, gives it a second path.
+    let handed_on = Regex::new(r"(?m)^pub use ([^;]*);").expect("the pattern compiles");
+    let mut twice = Vec::new();
+    for source in sources().into_iter().filter(|s| !s.path.ends_with("src/lib.rs")) {
+        for list in handed_on.captures_iter(&source.code) {
+            let words: BTreeSet<&str> = list[1].split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+            twice.extend(ROOT.iter().filter(|name| words.contains(*name)).map(|name| (source.path.clone(), *name)));
+        }
+        // What a room's page defines has the room's own public path.
+        if source.path.ends_with(format!("src/{}/mod.rs", source.module)) {
+            let defined = |name: &str| {
+                ["struct", "enum", "trait"].iter().any(|kind| {
+                    let line = format!("pub {kind} {name}");
+                    source
+                        .code
+                        .lines()
+                        .any(|l| l.strip_prefix(&line).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric)))
+                })
+            };
+            twice.extend(ROOT.iter().filter(|name| defined(name)).map(|name| (source.path.clone(), *name)));
+        }
+    }
+    assert!(twice.is_empty(), "{twice:?}");
+}
+
+#[test]
+fn no_public_function_fails_with_a_text() {
+    let wrong: Vec<_> = found(r"(?s)(?:^|\n)\s*pub (?:async )?fn \w+[^{;]*?-> [^{;]*[{;]")
+        .into_iter()
+        .filter(|(_, text)| text.contains(", String>") && text.contains("Result<"))
+        .chain(found(r"type Err(?:or)? = String;"))
+        .collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn every_public_enum_may_grow_or_is_closed_on_purpose() {
+    let all = found(r"(?m)((?:^[ \t]*#\[[^\n]*\]\n)*)^pub enum \w+");
+    assert!(all.len() > 40, "only {} enums were found", all.len());
+    let name = |text: &str| text.rsplit(' ').next().unwrap_or_default().to_owned();
+    let closed = all.iter().filter(|(_, text)| !text.contains("#[non_exhaustive]"));
+    let wrong: Vec<_> = closed.clone().filter(|(_, text)| !CLOSED.contains(&name(text).as_str())).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    let named: BTreeSet<String> = closed.map(|(_, text)| name(text)).collect();
+    let left: Vec<_> = CLOSED.iter().filter(|name| !named.contains(**name)).collect();
+    assert!(left.is_empty(), "these are closed no more, take them off the list: {left:?}");
+}
+
+/// Options of other programs, and words that endpoints say.
+const NOT_OURS: &[&str] = &["--max-model-len", "--context-length", "--jinja", "--enable-auto-tool-choice"];
+
+#[test]
+fn the_librarys_messages_name_no_option_of_the_command() {
+    let option = Regex::new(r"--[a-z][a-z-]+").expect("the pattern compiles");
+    let mut wrong = Vec::new();
+    for source in sources() {
+        for found in option.find_iter(&source.code).filter(|found| !NOT_OURS.contains(&found.as_str())) {
+            wrong.push(format!("{}: {}", source.path.display(), found.as_str()));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn the_error_of_the_crate_takes_every_error() {
+    let taken = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/src/error.rs")).expect("it can be read");
+    let all = found(
+        r"(?m)^#\[derive\([^)]*thiserror::Error\)\]\n(?:#\[error\((?s:.*?)\)\]\n)?(?:#\[[^\n]*\]\n)*pub (?:enum|struct) \w+",
+    );
+    assert!(all.len() > 15, "only {} errors were found", all.len());
+    let name = |text: &str| text.rsplit(' ').next().unwrap_or_default().to_owned();
+    let missing: Vec<_> = all
+        .iter()
+        .map(|(path, text)| (path, name(text)))
+        .filter(|(_, name)| {
+            name != "Error" && !Regex::new(&format!(r"::{name}\)")).expect("it compiles").is_match(&taken)
+        })
+        .collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}

@@ -1,0 +1,6 @@
+//! The project itself: which room may use which, what the crates bring, what `make` sets up.
+
+mod architecture;
+mod licences;
+#[cfg(unix)]
+mod set_up;

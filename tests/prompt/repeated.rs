@@ -1,0 +1,112 @@
+//! A model that repeats its prompt calls nothing.
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+use toolgraft::dialect::Lang;
+use toolgraft::event::{QuotedIn, Rejected, RejectedKind};
+use toolgraft::parse::{Config, parse};
+use toolgraft::prompt::{Item, Listing, Options, Prompt, Round};
+use toolgraft::tools::Server;
+use toolgraft::{Catalog, Dialect, Tool};
+
+fn server(name: &str) -> Server {
+    let path = format!("{}/fixtures/tools/{name}.json", env!("CARGO_MANIFEST_DIR"));
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+/// The tools of real servers: one server, several, and two with a tool of the same name.
+fn catalogs() -> Vec<Catalog> {
+    let twice = |name: &str| Tool::new("search").with_server(name).with_schema(json!({"type": "object"}));
+    let bare = |name: &str| Tool::new(name).with_schema(json!({"type": "object"}));
+    let with_parameter =
+        Tool::new("find").with_schema(json!({"type": "object", "properties": {"a": {"type": "string"}}}));
+    vec![
+        Catalog::new([server("time")]),
+        Catalog::new(["time", "everything", "filesystem", "memory", "git"].map(server)),
+        Catalog::from_tools([twice("a"), twice("b")]),
+        Catalog::from_tools([bare("look"), with_parameter, bare("wait"), bare("go")]),
+    ]
+}
+
+fn repeated(text: &str, catalog: &Catalog, what: &str) {
+    let config = Config { catalog: Some(Arc::new(catalog.clone())), ..Config::default() };
+    for text in [text.to_owned(), format!("You wrote this.\n{text}"), format!("{text}\n\nDone.")] {
+        let message = parse(&text, config.clone());
+        let calls: Vec<_> = message.calls().collect();
+        assert!(calls.is_empty(), "{what}: {calls:#?}\n{text}");
+    }
+}
+
+#[test]
+fn the_system_text_repeated_holds_no_call() {
+    for catalog in catalogs() {
+        for dialect in Dialect::taught() {
+            for lang in Lang::ALL.iter().copied() {
+                for listing in Listing::ALL.iter().copied() {
+                    let options = Options { dialect, lang, listing, ..Options::default() };
+                    let catalog = Arc::unwrap_or_clone(options.callable(Arc::new(catalog.clone())));
+                    let text = Prompt::new(options).unwrap().system(&catalog).unwrap();
+                    repeated(&text, &catalog, &format!("{dialect} {lang} {listing}"));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn results_and_corrections_repeated_hold_no_call() {
+    let catalog = Catalog::new([server("time")]);
+    let tool = catalog.tools().next().unwrap().name.clone();
+    for dialect in Dialect::taught() {
+        for lang in Lang::ALL.iter().copied() {
+            let prompt = Prompt::new(Options { dialect, lang, ..Options::default() }).unwrap();
+            let mut rejected = Rejected::new(RejectedKind::Malformed, dialect, "<use_mcp_tool>", "wrong");
+            rejected.tool = Some(tool.clone());
+            for item in [Item::Rejected(&rejected), Item::UnmetChoice] {
+                let round = Round { items: &[item], ..Round::default() };
+                let text = prompt.results(&catalog, &round).unwrap();
+                repeated(&text, &catalog, &format!("{dialect} {lang}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn an_example_of_our_own_is_quoted_whatever_its_arguments() {
+    let catalog = Arc::new(Catalog::new([server("time")]));
+    let tool = catalog.tools().next().unwrap().clone();
+    let arguments: Map<String, Value> = [("timezone".to_owned(), json!("Asia/Tokyo"))].into_iter().collect();
+    for dialect in Dialect::taught() {
+        let call = toolgraft::dialect::write_tool_call(dialect, &catalog, &tool, &arguments);
+        let config = Config { catalog: Some(catalog.clone()), ..Config::default() };
+        let message = parse(&format!("Example of a call:\n\n{call}\n"), config.clone());
+        let quoted: Vec<_> = message.rejected().map(|rejected| rejected.quoted_in).collect();
+        assert_eq!((message.calls().count(), quoted), (0, vec![Some(QuotedIn::OwnWords)]), "{call}");
+        assert_eq!(parse(&format!("Here it is:\n\n{call}\n"), config).calls().count(), 1, "{call}");
+    }
+}
+
+/// What SmolLM2-135M wrote under earlier prompts: it repeated them, or went round in circles.
+#[test]
+fn no_parrot_calls_anything() {
+    let path = format!("{}/fixtures/parrots.jsonl", env!("CARGO_MANIFEST_DIR"));
+    let tool = |name: &str, properties: Value| {
+        Tool::new(name).with_server("demo").with_schema(json!({"type": "object", "properties": properties}))
+    };
+    let city = json!({"city": {"type": "string"}});
+    let catalog = Catalog::from_tools([
+        tool("get_weather", city.clone()),
+        tool("get_time", city),
+        tool("add_numbers", json!({"a": {"type": "integer"}, "b": {"type": "integer"}})),
+    ]);
+    let text = std::fs::read_to_string(path).unwrap();
+    let records: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(records.len(), 6);
+    for record in records {
+        for key in ["output", "system"] {
+            repeated(record[key].as_str().unwrap(), &catalog, key);
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! `toolgraft::serve`: the adapter without HTTP, and the server over real sockets.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+#[path = "../common/endpoint.rs"]
+mod endpoint;
+
+mod adapter;
+mod anthropic;
+mod constrain;
+mod doors;
+mod early;
+mod gemini;
+mod http;
+mod responses;
+mod toolbox;
