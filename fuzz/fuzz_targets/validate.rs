@@ -44,7 +44,7 @@ fuzz_target!(|data: &[u8]| {
             let again = schema.check(&value, &value.to_string());
             assert_eq!(again, Ok((value, Vec::new())), "for {}", schema.schema());
         }
-        Err(mismatch) => assert!(!mismatch.message.is_empty()),
+        Err(mismatch) => assert!(!mismatch.message.is_empty(), "{value} for {}", schema.schema()),
     }
 });
 

@@ -14,6 +14,10 @@ pub(crate) struct Trailing {
     /// Digits that a bracket or a further key follows, with nothing but brackets before them: the
     /// rest of a number (`split_number`); other digits are prose (`digits_of_prose`).
     pub(crate) digits: bool,
+    /// Letters, digits or a quotation mark on the value's line, with nothing but brackets, blanks
+    /// and separators before them: what may be left of a word without quotes
+    /// (`torn_word_and_a_comma`).
+    pub(crate) text: bool,
     /// A further member: the value's last bracket stands too early (`hermes`, `use_mcp_tool`).
     pub(crate) member: bool,
     /// A further object (`arguments/two_objects`).
@@ -28,16 +32,24 @@ impl Trailing {
         let behind = text.trim_start_matches(['}', ']']);
         let glued = behind.starts_with(glues);
         let surplus = text[leading_space(text)..].starts_with(['}', ']']);
-        match (member(text, more), digits(behind, more), object(text, more)) {
-            (Match::Undecided, ..) | (_, Match::Undecided, _) | (.., Match::Undecided) => Match::Undecided,
-            (member, digits, object) => Match::Yes(Trailing {
-                surplus,
-                glued,
-                digits: digits == Match::Yes(()),
-                member: member == Match::Yes(()),
-                object: object == Match::Yes(()),
-            }),
+        let found = [member(text, more), digits(behind, more), object(text, more), on_its_line(text, more)];
+        if found.contains(&Match::Undecided) {
+            return Match::Undecided;
         }
+        let [member, digits, object, text] = found.map(|found| found == Match::Yes(()));
+        Match::Yes(Trailing { surplus, glued, digits, text, member, object })
+    }
+}
+
+/// Whether text follows on the same line.
+fn on_its_line(text: &str, more: bool) -> Match<()> {
+    match text.trim_start_matches(['}', ']', ',', ';', ' ', '\t']).chars().next() {
+        Some(c) if c.is_alphanumeric() || matches!(c, '_' | '$' | '\'' | '"' | '“' | '”' | '&' | '\\') => {
+            Match::Yes(())
+        }
+        Some(_) => Match::No,
+        None if more => Match::Undecided,
+        None => Match::No,
     }
 }
 

@@ -22,6 +22,12 @@ const MAX_PLACE: usize = 120;
 /// Names less alike than this (Jaro-Winkler, 0 to 1) are not suggested.
 const NEAREST: f64 = 0.75;
 
+/// The message where no place refuses anything by itself. A schema that says "not what I say"
+/// of the same value (`{"$defs": {"a": {"not": {"$ref": "#/$defs/a"}}}}`) neither takes a value
+/// nor refuses it: JSON Schema leaves open what such a circle means (2020-12, section 9.4.1).
+pub(super) const NO_PLACE: &str =
+    "the schema does not accept this value: it refers to itself in a circle, which no value fits";
+
 /// `anyOf` inside `anyOf` is digested this deep.
 pub(super) const MAX_NESTING: usize = 4;
 

@@ -451,7 +451,9 @@ impl CallJson {
     pub(crate) fn peek_trailing(&mut self, at: u64, rest: &str, more: bool) -> bool {
         let Match::Yes(trailing) = Trailing::of(rest, more) else { return false };
         let is_near = at == self.cursor;
-        self.trailing = Trailing { glued: trailing.glued && is_near, digits: trailing.digits && is_near, ..trailing };
+        let Trailing { glued, digits, text, .. } = trailing;
+        self.trailing =
+            Trailing { glued: glued && is_near, digits: digits && is_near, text: text && is_near, ..trailing };
         true
     }
 
@@ -467,17 +469,23 @@ impl CallJson {
 
     /// Whether what follows the text belongs inside:
     /// - a further member, whatever the value (`members_behind/type_marker_without_damage`);
-    /// - a word or a mark right behind the bracket, where a comma was dropped or a text has no
-    ///   quotes: it is what is left of a key (`members_behind/key_without_its_first_quote`) or
-    ///   of a word (`members_behind/split_word`);
+    /// - a word or a mark right behind the bracket, where a comma was dropped: it is what is left
+    ///   of a key (`members_behind/key_without_its_first_quote`);
+    /// - any text on the line, where a word without quotes stands last: the bracket may have been
+    ///   put into a longer word (`members_behind/split_word`, `members_behind/torn_word_and_a_comma`);
     /// - digits right behind it, where a number stands last: `{"a": 1}4}`
     ///   (`members_behind/split_number`, but not `members_behind/digits_of_prose`).
     fn belongs_inside(&self, source: &str, repairs: &[Repair]) -> bool {
-        let Trailing { glued, digits, member, .. } = self.trailing;
-        let ends_with_number =
-            || source.trim_end_matches(['}', ']', ' ', '\t', '\r', '\n']).ends_with(|c: char| c.is_ascii_digit());
-        let has_loose_end = || repairs.iter().any(|r| matches!(r, Repair::TrailingComma | Repair::UnquotedValues));
-        member || (glued && has_loose_end()) || (digits && ends_with_number())
+        let Trailing { glued, digits, text, member, .. } = self.trailing;
+        let last = source.trim_end_matches(['}', ']', ' ', '\t', '\r', '\n']);
+        let word = || {
+            let ends_with_word = last.ends_with(|c: char| c.is_alphanumeric() && !c.is_ascii_digit());
+            let is_literal = ["true", "false", "null"].into_iter().any(|literal| last.ends_with(literal));
+            ends_with_word && !is_literal && repairs.contains(&Repair::UnquotedValues)
+        };
+        let number = || last.ends_with(|c: char| c.is_ascii_digit());
+        let is_loose = || repairs.iter().any(|r| matches!(r, Repair::TrailingComma | Repair::UnquotedValues));
+        member || (glued && is_loose()) || (text && word()) || (digits && number())
     }
 
     /// What the value says, if it is over and nothing is wrong yet.

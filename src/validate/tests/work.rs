@@ -50,6 +50,17 @@ fn branches_of_a_recursive_schema_that_share_a_key_take_few_steps() {
     }
 }
 
+/// "Not what I say of this value": whatever is judged first, no place refuses anything.
+#[test]
+fn a_schema_that_denies_itself_is_said_to_be_a_circle() {
+    let part = json!({"not": {"$ref": "#/$defs/a", "type": "integer"}, "type": "integer"});
+    let schema = json!({"properties": {"x": {"$ref": "#/$defs/a", "anyOf": [{"$ref": "#/$defs/a"}]}},
+        "$defs": {"a": part}});
+    let (checked, _) = counted(&schema, json!({"x": 5}));
+    let message = checked.unwrap_err();
+    assert!(message.contains("in a circle"), "{message}");
+}
+
 #[test]
 fn parts_that_are_shared_without_recursion_take_few_steps() {
     for depth in [17, 60] {
