@@ -105,11 +105,8 @@ fn settle(mut run: Run<'_>, mut value: Value, mut repairs: Vec<Repair>) -> Resul
     let spot = Spot { at: "", base: "", item: false, branching: MAX_BRANCHING };
     if !run.settle(spot, &mut value, &mut repairs) {
         let refusals = run.refusals(&value).filter(|_| !run.work.is_stopped());
-        return Err(match refusals {
-            None => run.work.message(),
-            Some(refusals) if refusals.is_empty() => explain::NO_PLACE.to_owned(),
-            Some(refusals) => explain::explain(run.schema, &refusals),
-        });
+        let message = refusals.map_or_else(|| run.work.message(), |refusals| explain::explain(run.schema, &refusals));
+        return Err(if message.is_empty() { explain::NO_PLACE.to_owned() } else { message });
     }
     if let Some(message) = run.lost_digits(&mut value) {
         return Err(message);
