@@ -278,16 +278,15 @@ impl OpenCall {
         }
     }
 
-    /// Whether its bytes are let go as they come: it is over both limits, and only its end is
-    /// counted.
-    pub(super) fn passes(&self, emitter: &Emitter) -> bool {
-        self.head.is_some() && emitter.leaves_out(self.quoted_in.is_some()) && !emitter.waits_for_fence()
+    /// Whether it is past the limit on bytes: no more of it is kept than its end needs.
+    pub(super) fn is_past_limit(&self) -> bool {
+        self.head.is_some()
     }
 
     /// Hands on what a call that is over both limits no longer needs: of other
     /// calls only the end is reported then, but its bytes are a marker.
     fn let_pass(&self, window: &Window<'_>, emitter: &mut Emitter, sink: &mut Sink<'_>) {
-        if self.passes(emitter) {
+        if self.head.is_some() && emitter.leaves_out(self.quoted_in.is_some()) && !emitter.waits_for_fence() {
             let to = self.keep_from().min(window.end());
             emitter.marker(MarkerKind::Wrapper, self.quoted_in.is_some(), window, to, sink);
         }

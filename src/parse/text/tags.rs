@@ -188,8 +188,9 @@ impl Scanner {
     /// Whether marks that were open before the open call, which ends at `at`, are closed behind it.
     pub(super) fn closed_behind(&mut self, at: u64, window: &Window<'_>) -> Match<QuotedIn> {
         let Some(call) = &self.call else { return Match::No };
-        // What was let go of it was no text (`limits/past_both_in_quotation_marks`).
-        if !call.has_marks || call.quoted_in.is_some() || self.fence.is_some() || call.passes(&self.emitter) {
+        // Of a call past the limit on bytes there is too little left to make it text
+        // (`limits/past_both_in_quotation_marks`, `limits/past_both_in_a_code_span`).
+        if !call.has_marks || call.quoted_in.is_some() || self.fence.is_some() || call.is_past_limit() {
             return Match::No;
         }
         let marks = if call.in_outer { self.outer.marks } else { self.context.marks() };
