@@ -580,7 +580,10 @@ fn behind_fence(text: &str) -> Vec<&str> {
     }
     let (line, after) = text.split_once('\n').unwrap_or((text, ""));
     let on_the_line = head(line, LONGEST_LINE).match_indices(['{', '[', '<']).map(|(at, _)| &text[at..]);
-    on_the_line.chain([after.trim_start()]).collect()
+    // A name in Python's syntax stands behind the fence's run, or behind its language.
+    let name = text.trim_start_matches(['`', '~', '\'']);
+    let behind_language = name.trim_start_matches(|c: char| c.is_ascii_alphanumeric()).trim_start_matches([' ', '\t']);
+    on_the_line.chain([name, behind_language, after.trim_start()]).collect()
 }
 
 /// A name as it compares where no marker announces a call.
