@@ -65,6 +65,9 @@ pub(crate) struct Emitter {
     pub(crate) answer_has_calls: bool,
     /// A fence is open in which nothing but calls and white space came.
     pub(crate) fence_is_clean: bool,
+    /// The fence before holds a call that could not be read, and only white space came since:
+    /// one of a series (`series/first_fence_unreadable`).
+    pub(crate) behind_unread: bool,
     pending: Option<Pending>,
     /// The open call's `CallStart` was handed on.
     started: bool,
@@ -153,6 +156,7 @@ impl Emitter {
             region_has_calls: false,
             answer_has_calls: false,
             fence_is_clean: false,
+            behind_unread: false,
             pending: None,
             started: false,
             stop: Vec::new(),
@@ -187,7 +191,7 @@ impl Emitter {
     pub(crate) fn is_settled(&self) -> bool {
         let seen = self.visible || !self.reads_answer();
         let is_told = matches!(self.turn, Turn::Own | Turn::Over | Turn::Spoken);
-        seen && is_told && self.region_has_text && self.run_is_over && !self.fence_is_clean
+        seen && is_told && self.region_has_text && self.run_is_over && !self.fence_is_clean && !self.behind_unread
     }
 
     /// Whether calls that stand here are told as drafts.
@@ -290,6 +294,7 @@ impl Emitter {
         if !blank {
             self.run_is_over = true;
             self.fence_is_clean = false;
+            self.behind_unread = false;
             self.region_has_text = true;
             self.see();
             if matches!(self.turn, Turn::Ended { .. }) {
@@ -366,6 +371,7 @@ impl Emitter {
     pub(crate) fn begin_region(&mut self) {
         self.region_has_text = false;
         self.region_has_calls = false;
+        self.behind_unread = false;
         self.prose = Prose::None;
     }
 
@@ -624,6 +630,7 @@ impl Emitter {
         let pending = self.pending.get_or_insert_with(|| Pending::of_fence(start, begins));
         pending.waits_for_fence = true;
         pending.in_fence = true;
+        pending.behind_unread |= self.behind_unread;
     }
 
     /// The held fence's closing line comes next.
@@ -697,7 +704,7 @@ impl Emitter {
         let as_quoted = quoted_in.is_some();
         let Some((mut pending, markerless)) = self.pending.take().map(Pending::split) else { return };
         if !as_quoted {
-            series::all_or_none(&mut pending.held);
+            series::all_or_none(&mut pending.held, pending.behind_unread);
         }
         let after = markerless.as_ref().map_or(self.reported, |open| open.start);
         let reported = std::mem::replace(&mut self.reported, pending.start);

@@ -38,6 +38,8 @@ pub(crate) struct Pending {
     pub(crate) counts: Counts,
     /// Nothing came before it in the message but reasoning.
     pub(crate) begins_message: bool,
+    /// A fence right before it holds a call that could not be read.
+    pub(crate) behind_unread: bool,
     /// Up to where what is held is the first fence, once that is closed.
     pub(crate) first_fence: Option<usize>,
     /// Where the open calls without a marker began.
@@ -93,6 +95,7 @@ impl Pending {
             held: Vec::new(),
             counts: Counts::default(),
             begins_message: false,
+            behind_unread: false,
             first_fence: None,
             markerless: None,
             kept: None,

@@ -22,11 +22,13 @@ pub(crate) fn unreadable(why: Reason) -> String {
     format!("the calls stand next to each other and one cannot be read, so none is run: {why}")
 }
 
-/// Of calls of several fences none is one if one of them cannot be read or is cut off.
-pub(crate) fn all_or_none(held: &mut [Held]) {
+/// Of calls of several fences none is one if one of them cannot be read or is cut off, nor if
+/// one of a fence before them could not be read (`unread`).
+pub(crate) fn all_or_none(held: &mut [Held], unread: bool) {
     let fails = |kind: RejectedKind| matches!(kind, RejectedKind::Truncated | RejectedKind::Malformed);
     let kinds = members(held).filter_map(|ended| Some(ended.verdict.as_ref().err()?.kind));
-    let Some(kind) = kinds.filter(|kind| fails(*kind)).min() else { return };
+    let before = unread.then_some(RejectedKind::Malformed);
+    let Some(kind) = kinds.filter(|kind| fails(*kind)).chain(before).min() else { return };
     let message = match kind {
         RejectedKind::Truncated => "another call of the series is cut off, so none is run",
         _ => "another call of the series cannot be read, so none is run",

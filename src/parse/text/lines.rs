@@ -104,6 +104,7 @@ impl Scanner {
         } else {
             self.emitter.fence_text(window, self.at, sink);
         }
+        self.emitter.behind_unread = std::mem::take(&mut self.fence_is_unread);
         Found::Taken
     }
 

@@ -59,6 +59,8 @@ pub(crate) struct Scanner {
     fence: Option<Fence>,
     /// What quotes a call in it, if other text stands there, too.
     fence_quotes: QuotedIn,
+    /// It begins with a call that cannot be read.
+    fence_is_unread: bool,
     /// A run of objects behind a marker.
     run: Option<ObjectRun>,
     /// What may stand around calls here.
@@ -125,6 +127,7 @@ impl Scanner {
             context: Context::new(0),
             fence: None,
             fence_quotes: QuotedIn::Fence,
+            fence_is_unread: false,
             run: None,
             group: None,
             outer: Outer::default(),
@@ -319,6 +322,8 @@ impl Scanner {
     fn give_back(&mut self, at: u64, why: Reason, window: &Window<'_>) {
         let Some(call) = self.call.take() else { return };
         self.emitter.drop_markerless();
+        let is_unread = matches!(why, Reason::NoLiteral | Reason::NoKeyword | Reason::Damaged | Reason::Limit);
+        self.fence_is_unread |= is_unread && self.fence.is_some() && self.emitter.fence_is_clean;
         self.note(call.dialect(), call.start()..call.failed_at(at), why);
         let text = window.slice(call.start()..at);
         let line = memchr::memrchr(b'\n', text.as_bytes()).map(|end| &text[end + 1..]);
@@ -369,6 +374,7 @@ impl Scanner {
         self.emitter.text(window, window.end(), sink);
         self.emitter.settle(window, false, sink);
         self.fence = None;
+        self.fence_is_unread = false;
         self.emitter.fence_is_clean = false;
         self.run = None;
         self.group = None;
