@@ -13,7 +13,7 @@ VENV1    := $(SERVERS)/venv-v1
 VENV1_SET := $(VENV1)/.set-up
 FEATURES := prompt validate typed agent client serve mcp
 
-.PHONY: all nightly test needs browser servers clients pictures conformance live live-tests soak check check-windows package dist advisories lint fmt-check docs bench bench-extract bench-hub bench-peers bench-smoke bench-repetitions bench-limits fuzz fuzz-smoke clean-servers
+.PHONY: all nightly test needs browser servers clients pictures conformance deploy live live-tests soak check check-windows package dist advisories lint fmt-check docs bench bench-extract bench-hub bench-peers bench-smoke bench-repetitions bench-limits fuzz fuzz-smoke clean-servers
 
 all: fmt-check lint check docs test
 
@@ -31,7 +31,12 @@ live: needs
 
 # What takes longer than a landing should: texts made to be slow, a free walk of
 # the fuzzer, ten servers that are killed at random.
-nightly: bench-repetitions fuzz soak
+nightly: bench-repetitions fuzz soak deploy
+
+# Three instances of `serve` behind a real HAProxy, under load (docs/deploy.md).
+deploy:
+	$(CARGO) build --release
+	$(PYTHON) tests/deploy/balanced.py target/release/toolgraft
 
 live-tests: servers
 	TOOLGRAFT_LIVE=1 $(CARGO) test -p toolgraft-cli --test live -- --test-threads=1

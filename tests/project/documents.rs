@@ -1,0 +1,104 @@
+//! The documents: their links lead somewhere, and what they show of other files is what stands there.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+static CODE: LazyLock<Regex> = LazyLock::new(|| Regex::new("`+[^`]*`+").unwrap());
+static LINK: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r#"\]\(([^()\s]+(?:\([^()\s]*\))?)(?:\s+"[^"]*")?\)|(?m)^\[[^\]]+\]:\s*(\S+)"#).unwrap()
+});
+static HEADING_LINK: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\[([^\]]*)\]\([^)]*\)").unwrap());
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The Markdown files of a folder and those below, but for what is built or fetched.
+fn documents(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        let name = entry.file_name().into_string().unwrap();
+        let path = entry.path();
+        let is_foreign = ["target", "node_modules", "venv", "venv1", "corpus", "artifacts"].contains(&name.as_str());
+        if path.is_dir() && !is_foreign && !name.starts_with('.') {
+            documents(&path, found);
+        } else if name.ends_with(".md") {
+            found.push(path);
+        }
+    }
+}
+
+/// A text without its fenced code, in which brackets are no links.
+fn prose(text: &str) -> String {
+    let mut is_code = false;
+    let kept = text.lines().filter(|line| {
+        let is_fence = line.trim_start().starts_with("```");
+        is_code ^= is_fence;
+        !is_fence && !is_code
+    });
+    kept.map(|line| CODE.replace_all(line, "") + "\n").collect()
+}
+
+/// What a link of the document leads to.
+fn links(text: &str) -> Vec<String> {
+    let target = |link: regex::Captures<'_>| link.get(1).or(link.get(2)).unwrap().as_str().to_owned();
+    LINK.captures_iter(&prose(text)).map(target).collect()
+}
+
+/// The anchors of a document's headings, as GitHub makes them.
+fn anchors(text: &str) -> Vec<String> {
+    let mut anchors: Vec<String> = Vec::new();
+    let mut is_code = false;
+    for line in text.lines() {
+        is_code ^= line.trim_start().starts_with("```");
+        let Some(heading) = line.strip_prefix('#').filter(|_| !is_code) else { continue };
+        let heading = HEADING_LINK.replace_all(heading.trim_start_matches('#'), "$1");
+        let kept = heading.trim().chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+        let slug: String = kept.collect::<String>().to_lowercase().replace(' ', "-");
+        let same = anchors.iter().filter(|anchor| **anchor == slug).count();
+        anchors.push(if same == 0 { slug } else { format!("{slug}-{same}") });
+    }
+    anchors
+}
+
+#[test]
+fn links_and_anchors_are_found() {
+    let text = "[a](b.md#c \"t\") `[no](x.md)`\n```\n[no](y.md)\n```\n[d]: e.md\n";
+    assert_eq!(links(text), ["b.md#c", "e.md"]);
+    assert_eq!(anchors("# A `b`: c\n## [D](d.md)\n## d\n```\n# no\n```\n## 中文\n"), ["a-b-c", "d", "d-1", "中文"]);
+}
+
+#[test]
+fn every_link_of_the_documents_leads_somewhere() {
+    let mut found = Vec::new();
+    documents(root(), &mut found);
+    assert!(found.len() > 20, "{found:?}");
+    let mut dead = Vec::new();
+    for document in found {
+        let text = fs::read_to_string(&document).unwrap();
+        for link in links(&text).iter().filter(|link| !link.contains("://") && !link.starts_with("mailto:")) {
+            let (path, anchor) = link.split_once('#').unwrap_or((link, ""));
+            let target = if path.is_empty() { document.clone() } else { document.parent().unwrap().join(path) };
+            let is_dead = match fs::read_to_string(&target) {
+                Ok(text) if !anchor.is_empty() && target.extension().is_some_and(|e| e == "md") => {
+                    !anchors(&text).iter().any(|found| found == anchor)
+                }
+                _ => !target.exists(),
+            };
+            if is_dead {
+                dead.push(format!("{}: {link}", document.display()));
+            }
+        }
+    }
+    assert!(dead.is_empty(), "links that lead nowhere:\n{}", dead.join("\n"));
+}
+
+#[test]
+fn the_balancer_that_is_shown_is_the_one_that_is_tested() {
+    let tested = fs::read_to_string(root().join("tests/deploy/haproxy.cfg")).unwrap();
+    let tested = tested.split_once('\n').unwrap().1;
+    let shown = fs::read_to_string(root().join("docs/deploy.md")).unwrap();
+    assert!(shown.contains(&format!("```haproxy\n{tested}```")), "docs/deploy.md shows another haproxy.cfg");
+}
