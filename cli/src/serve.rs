@@ -10,12 +10,12 @@ use super::runner::Runner;
 use super::screen::boxes::clean;
 use super::servers::{ListedArgs, ServerArgs, refuse_problems, report_failed};
 use super::signals::Signals;
-use super::{Failure, output, prompt, saved_profiles};
+use super::{Failure, inspect, output, prompt, saved_profiles};
 use tokio::sync::oneshot;
 use toolgraft::constrain::Constrain;
 use toolgraft::dialect::Profile;
 use toolgraft::prompt::Options;
-use toolgraft::serve::{Config, DRAIN, ServeError, Server};
+use toolgraft::serve::{Config, DRAIN, Inspector, ServeError, Server};
 use toolgraft::tools::DefaultDecision;
 use toolgraft::{Dialect, Hub, Policy};
 
@@ -98,6 +98,14 @@ struct DoorArgs {
     /// command line
     #[arg(long, value_name = "KEY", hide_default_value = true)]
     api_key: Option<String>,
+
+    /// Keep the last 200 requests, and show them in a browser on this machine
+    ///
+    /// With prompts as the model got them, answers, calls, rejections, corrections and times;
+    /// each can be downloaded as a recording for `toolgraft replay`. On a port of its own, any
+    /// that is free or this one. The URL that is printed lets one browser in, once.
+    #[arg(long, value_name = "PORT", num_args = 0..=1, require_equals = true, default_missing_value = "0")]
+    inspect: Option<u16>,
 }
 
 /// What the model's profile decides, unless it is said here.
@@ -179,6 +187,12 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
     let signals = runner.signals();
     runner.wait_out(async {
         let (config, name) = stopped_by(&signals, config(&args)).await?;
+        let inspector = Inspector::new().with_secrets(&servers.as_ref().map(|s| s.secrets()).unwrap_or_default());
+        let pages = match args.door.inspect {
+            Some(port) => Some(inspect::Pages::bind(port, inspector.clone()).await?),
+            None => None,
+        };
+        let config = if pages.is_some() { config.with_inspector(inspector) } else { config };
         let hub = match servers {
             Some(servers) => {
                 let connecting = Hub::builder().config(servers).inherit_env().connect();
@@ -192,7 +206,7 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
             Some(hub) => config.with_toolbox(hub.clone(), args.calls.mcp_always),
             None => config,
         };
-        let served = serve(config, &args.door.listen, &name, &signals).await;
+        let served = serve(config, &args.door.listen, &name, pages, &signals).await;
         if let Some(hub) = hub {
             hub.shutdown().await;
         }
@@ -262,7 +276,13 @@ async fn config(args: &Args) -> Result<(Config, String), Failure> {
 
 /// Listens until a signal comes, and then until the answers that go on are over; the
 /// second signal ends those too.
-async fn serve(config: Config, listen: &str, name: &str, signals: &Signals) -> Result<(), Failure> {
+async fn serve(
+    config: Config,
+    listen: &str,
+    name: &str,
+    pages: Option<inspect::Pages>,
+    signals: &Signals,
+) -> Result<(), Failure> {
     let server = Server::bind(config, listen).await.map_err(|error| match error {
         ServeError::KeyMissing { .. } => Failure::usage(format!("{error}: --api-key KEY, or TOOLGRAFT_API_KEY")),
         error => Failure::usage(error),
@@ -271,6 +291,13 @@ async fn serve(config: Config, listen: &str, name: &str, signals: &Signals) -> R
     // Programs that start the server read its URL.
     output::emit(&format!("http://{address}/v1\n"))?;
     anstream::eprintln!("{} is served at http://{address}/v1; Ctrl-C ends it", clean(name));
+    let inspected = async {
+        if let Some(pages) = pages {
+            anstream::eprintln!("requests can be looked at, by one browser: {}", pages.url());
+            pages.run().await;
+        }
+        std::future::pending::<()>().await;
+    };
     let (tell, told) = oneshot::channel();
     let stop = async {
         signals.stopped().await;
@@ -288,6 +315,7 @@ async fn serve(config: Config, listen: &str, name: &str, signals: &Signals) -> R
     tokio::select! {
         () = server.run(stop) => {}
         _ = again => {}
+        () = inspected => {}
     }
     Ok(())
 }
