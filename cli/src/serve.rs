@@ -24,6 +24,7 @@ Examples:
   toolgraft serve                                 in front of what runs on this machine
   toolgraft serve --base-url http://gpu:8000/v1 --model deepseek-r1:32b
   toolgraft serve --mcp-config my.json --allow 'files.read_*'
+  toolgraft serve --inspect                       and look at what goes through it
   OPENAI_BASE_URL=http://127.0.0.1:8787/v1 OPENAI_API_KEY=none your-program
 
 A request's tools are taught to the model by the prompt; what it writes comes back as
@@ -40,6 +41,9 @@ to an endpoint that was named with --base-url, and to no other.
 
 HTTPS_PROXY is the proxy for an endpoint whose URL begins with https, but for the hosts in
 NO_PROXY; others are reached directly.
+
+With --inspect the last requests can be looked at in a browser on this machine, searched
+(text, call:NAME, rejected:NAME), and taken along as recordings for `toolgraft replay`.
 
 Exit codes: 0 ended by a signal, once the answers that went on were over; 1 the server
 failed; 2 wrong usage or configuration, no endpoint.";

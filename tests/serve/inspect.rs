@@ -200,6 +200,19 @@ async fn what_fails_says_why() {
     assert_eq!((about.status, about.rounds), (Some(400), 0));
     assert!(recording.rounds[0].notices[0].text.contains("'n' must be 1"), "{recording:#?}");
 
+    let endpoint = Endpoint::start([]);
+    let (served, inspector) = inspected(&endpoint).await;
+    drop(endpoint);
+    for body in [request(false), plain] {
+        served.chat(&body).await;
+        let (about, recording) = over(&inspector).await;
+        assert_eq!((about.status, about.fault.is_some()), (Some(502), true));
+        assert!(
+            recording.rounds[0].notices.iter().any(|notice| notice.text.contains("cannot connect")),
+            "{recording:#?}"
+        );
+    }
+
     let (served, inspector) = inspected(&Endpoint::start([])).await;
     served.post("/v1/chat/completions", &request(false)).header("host", "evil.example").send().await.unwrap();
     served.post("/v1/messages/count_tokens", &request(false)).send().await.unwrap();

@@ -4,7 +4,7 @@
 //! can read. The next token is printed when one was used, so that a second browser can be
 //! let in, and a URL that somebody finds later opens nothing.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Method, StatusCode, header};
@@ -82,7 +82,7 @@ fn same(one: &str, other: &str) -> bool {
 }
 
 /// Lets a request in, or says how to come in.
-pub(super) async fn check(State(doors): State<std::sync::Arc<Doors>>, request: Request, inner: Next) -> Response {
+pub(super) async fn check(State(doors): State<Arc<Doors>>, request: Request, inner: Next) -> Response {
     if !doors.is_ours(request.headers()) {
         return (StatusCode::FORBIDDEN, "this server is called 127.0.0.1, and other sites' pages are refused\n")
             .into_response();
@@ -92,7 +92,8 @@ pub(super) async fn check(State(doors): State<std::sync::Arc<Doors>>, request: R
     }
     let query = request.uri().query().unwrap_or_default();
     let token = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "token");
-    if let Some((_, token)) = token
+    // Programs that look ahead at a link ask for its head.
+    if let Some((_, token)) = token.filter(|_| request.method() == Method::GET)
         && doors.takes(&token)
     {
         output::note(&format!("a browser looks at the requests; one more may with {}", doors.url()));

@@ -104,7 +104,9 @@ async fn request(State(inspector): State<Inspector>, Path(id): Path<u64>, RawQue
     let Some((about, text)) = found(&inspector, id) else { return missing() };
     let is_live = Query::read(query.as_deref().unwrap_or_default()).is_live;
     page(move || {
-        let recording = transcript::parse(&text).unwrap_or_default();
+        let mut recording = transcript::parse(&text).unwrap_or_default();
+        // What goes on has no end yet.
+        recording.cut = recording.cut.filter(|_| about.took.is_some());
         replay::page(&format!("request {id}"), &recording, list::about(&about, is_live))
     })
     .await

@@ -51,9 +51,8 @@ fn tab_to(page: &mut Page, name: &str, text: &str) {
 }
 
 #[test]
-fn a_real_browser_shows_the_requests_wide_and_narrow_light_and_dark_and_by_keyboard() {
-    let name = "a_real_browser_shows_the_requests_wide_and_narrow_light_and_dark_and_by_keyboard";
-    let Some(browser) = crate::browser::wanted(name) else { return };
+fn a_real_browser_shows_the_requests_and_takes_keys() {
+    let Some(browser) = crate::browser::wanted("a_real_browser_shows_the_requests_and_takes_keys") else { return };
     let looking = Looking::start();
     tokio::runtime::Runtime::new().unwrap().block_on(looking.ask_all());
     let site = looking.url.split("/inspect").next().unwrap().to_owned();
