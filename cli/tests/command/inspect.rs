@@ -8,7 +8,7 @@ use reqwest::redirect::Policy;
 use reqwest::{Client, Response};
 use serde_json::{Value, json};
 
-use crate::endpoint::{Endpoint, Reply, mcp_call, says, stops};
+use crate::endpoint::{End, Endpoint, Reply, mcp_call, says, stops};
 use crate::process::Place;
 use crate::replay_page::{EVIL, text_of};
 use crate::serve::{Serving, request};
@@ -42,7 +42,10 @@ fn endpoint() -> Endpoint {
 
 impl Looking {
     pub(crate) fn start() -> Self {
-        let endpoint = endpoint();
+        Looking::before(endpoint())
+    }
+
+    fn before(endpoint: Endpoint) -> Self {
         let place = Place::new();
         let mut serving = Serving::start(&place, &endpoint, &["--inspect"], &[]);
         let errors = BufReader::new(serving.child.stderr.take().unwrap()).lines();
@@ -183,10 +186,34 @@ async fn a_request_is_listed_shown_and_taken_along_for_replay() {
 }
 
 #[tokio::test]
+async fn a_request_that_goes_on_is_shown_so_far_and_may_be_loaded_again() {
+    let stalls = Reply::events(&[says("Once upon a time")]).end(End::Stall);
+    let mut looking = Looking::before(Endpoint::answer(move |_, _| stalls.clone()));
+    looking.enter().await;
+    let mut asked = request("m");
+    asked["stream"] = true.into();
+    let sent = looking.client.post(format!("{}/chat/completions", looking.serving.url));
+    let sent = sent.header("content-type", "application/json").body(asked.to_string());
+    let mut answer = sent.send().await.unwrap();
+    assert!(answer.chunk().await.unwrap().is_some());
+    assert!(text_of(&looking.page("/inspect").await).contains("goes on"));
+    let page = looking.page("/inspect/1").await;
+    assert!(text_of(&page).contains("Once upon a time") && !text_of(&page).contains("Cut off"), "{page}");
+    assert!(page.contains("live=1") && !page.contains("http-equiv=\"refresh\""), "only who asks for it gets it");
+    assert!(looking.page("/inspect/1?live=1").await.contains("<meta http-equiv=\"refresh\" content=\"2\">"));
+    drop(answer);
+    while text_of(&looking.page("/inspect").await).contains("goes on") {
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
+    assert!(!looking.page("/inspect/1?live=1").await.contains("http-equiv=\"refresh\""));
+}
+
+#[tokio::test]
 async fn requests_are_found_by_text_call_and_rejection() {
     let mut looking = Looking::start();
     looking.enter().await;
     looking.ask_all().await;
+    let links = regex::Regex::new("href=\"&#x2f;inspect&#x2f;(\\d+)\"").unwrap();
     for (query, found) in [
         ("", vec![3, 2, 1]),
         ("fjord+IS+cold", vec![2]),
@@ -202,8 +229,7 @@ async fn requests_are_found_by_text_call_and_rejection() {
         ("%22%3E%3Cscript%3E", vec![]),
     ] {
         let page = looking.page(&format!("/inspect?q={query}")).await;
-        let ids = regex::Regex::new("href=\"&#x2f;inspect&#x2f;(\\d+)\"").unwrap();
-        let ids: Vec<u32> = ids.captures_iter(&page).map(|id| id[1].parse().unwrap()).collect();
+        let ids: Vec<u32> = links.captures_iter(&page).map(|id| id[1].parse().unwrap()).collect();
         assert_eq!(ids, found, "{query}");
         assert!(!page.contains("<script"), "{page}");
         assert!(found.is_empty() || query.is_empty() || page.contains(&format!("{} of 3 requests", found.len())));
