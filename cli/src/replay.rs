@@ -28,7 +28,9 @@ use std::sync::Arc;
 
 use super::screen::Frame;
 use super::{Failure, output, terminal, tool_file};
+use serde_json::Value;
 use toolgraft::Catalog;
+use toolgraft::transcript::Recording;
 
 pub(super) use args::Args;
 
@@ -43,6 +45,13 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
         return servers.with_hub(|hub| run::with_tools(move |caller| replay(&args, tools.as_ref(), Some(caller)), hub));
     }
     replay(&args, tools.as_ref(), None)
+}
+
+/// The page of one recording, with this above it.
+pub(super) fn page(name: &str, recording: &Recording, about: Value) -> io::Result<String> {
+    let args = Args::default();
+    let view = html::Pages::new(html::Target::Stdout, None);
+    run::Replay::new(&args, None, None, view).one(name, recording)?.page(about)
 }
 
 /// Replays all files, with a view of the kind that was asked for.

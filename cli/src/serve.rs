@@ -10,12 +10,12 @@ use super::runner::Runner;
 use super::screen::boxes::clean;
 use super::servers::{ListedArgs, ServerArgs, refuse_problems, report_failed};
 use super::signals::Signals;
-use super::{Failure, output, prompt, saved_profiles};
+use super::{Failure, inspect, output, prompt, saved_profiles};
 use tokio::sync::oneshot;
 use toolgraft::constrain::Constrain;
 use toolgraft::dialect::Profile;
 use toolgraft::prompt::Options;
-use toolgraft::serve::{Config, DRAIN, ServeError, Server};
+use toolgraft::serve::{Config, DRAIN, Inspector, ServeError, Server};
 use toolgraft::tools::DefaultDecision;
 use toolgraft::{Dialect, Hub, Policy};
 
@@ -24,6 +24,7 @@ Examples:
   toolgraft serve                                 in front of what runs on this machine
   toolgraft serve --base-url http://gpu:8000/v1 --model deepseek-r1:32b
   toolgraft serve --mcp-config my.json --allow 'files.read_*'
+  toolgraft serve --inspect                       and look at what goes through it
   OPENAI_BASE_URL=http://127.0.0.1:8787/v1 OPENAI_API_KEY=none your-program
 
 A request's tools are taught to the model by the prompt; what it writes comes back as
@@ -40,6 +41,9 @@ to an endpoint that was named with --base-url, and to no other.
 
 HTTPS_PROXY is the proxy for an endpoint whose URL begins with https, but for the hosts in
 NO_PROXY; others are reached directly.
+
+With --inspect the last requests can be looked at in a browser on this machine, searched
+(text, call:NAME, rejected:NAME), and taken along as recordings for `toolgraft replay`.
 
 Exit codes: 0 ended by a signal, once the answers that went on were over; 1 the server
 failed; 2 wrong usage or configuration, no endpoint.";
@@ -98,6 +102,14 @@ struct DoorArgs {
     /// command line
     #[arg(long, value_name = "KEY", hide_default_value = true)]
     api_key: Option<String>,
+
+    /// Keep the last 200 requests, and show them in a browser on this machine
+    ///
+    /// With prompts as the model got them, answers, calls, rejections, corrections and times;
+    /// each can be downloaded as a recording for `toolgraft replay`. On a port of its own, any
+    /// that is free or this one. The URL that is printed lets one browser in, once.
+    #[arg(long, value_name = "PORT", num_args = 0..=1, require_equals = true, default_missing_value = "0")]
+    inspect: Option<u16>,
 }
 
 /// What the model's profile decides, unless it is said here.
@@ -179,6 +191,12 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
     let signals = runner.signals();
     runner.wait_out(async {
         let (config, name) = stopped_by(&signals, config(&args)).await?;
+        let inspector = Inspector::new().with_secrets(&servers.as_ref().map(|s| s.secrets()).unwrap_or_default());
+        let pages = match args.door.inspect {
+            Some(port) => Some(inspect::Pages::bind(port, inspector.clone()).await?),
+            None => None,
+        };
+        let config = if pages.is_some() { config.with_inspector(inspector) } else { config };
         let hub = match servers {
             Some(servers) => {
                 let connecting = Hub::builder().config(servers).inherit_env().connect();
@@ -192,7 +210,7 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
             Some(hub) => config.with_toolbox(hub.clone(), args.calls.mcp_always),
             None => config,
         };
-        let served = serve(config, &args.door.listen, &name, &signals).await;
+        let served = serve(config, &args.door.listen, &name, pages, &signals).await;
         if let Some(hub) = hub {
             hub.shutdown().await;
         }
@@ -262,7 +280,13 @@ async fn config(args: &Args) -> Result<(Config, String), Failure> {
 
 /// Listens until a signal comes, and then until the answers that go on are over; the
 /// second signal ends those too.
-async fn serve(config: Config, listen: &str, name: &str, signals: &Signals) -> Result<(), Failure> {
+async fn serve(
+    config: Config,
+    listen: &str,
+    name: &str,
+    pages: Option<inspect::Pages>,
+    signals: &Signals,
+) -> Result<(), Failure> {
     let server = Server::bind(config, listen).await.map_err(|error| match error {
         ServeError::KeyMissing { .. } => Failure::usage(format!("{error}: --api-key KEY, or TOOLGRAFT_API_KEY")),
         error => Failure::usage(error),
@@ -271,6 +295,13 @@ async fn serve(config: Config, listen: &str, name: &str, signals: &Signals) -> R
     // Programs that start the server read its URL.
     output::emit(&format!("http://{address}/v1\n"))?;
     anstream::eprintln!("{} is served at http://{address}/v1; Ctrl-C ends it", clean(name));
+    let inspected = async {
+        if let Some(pages) = pages {
+            anstream::eprintln!("requests can be looked at, by one browser: {}", pages.url());
+            pages.run().await;
+        }
+        std::future::pending::<()>().await;
+    };
     let (tell, told) = oneshot::channel();
     let stop = async {
         signals.stopped().await;
@@ -288,6 +319,7 @@ async fn serve(config: Config, listen: &str, name: &str, signals: &Signals) -> R
     tokio::select! {
         () = server.run(stop) => {}
         _ = again => {}
+        () = inspected => {}
     }
     Ok(())
 }

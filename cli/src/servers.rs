@@ -17,7 +17,7 @@ pub(super) const LOCAL: &str = "./.mcp.json";
 const GLOBAL: &str = ".config/toolgraft/mcp.json";
 
 /// Which MCP servers to use.
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "MCP servers")]
 pub(crate) struct ServerArgs {
     /// Configuration of MCP servers: JSON with `mcpServers` or `servers`

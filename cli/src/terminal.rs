@@ -20,6 +20,15 @@ pub(crate) fn counted(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
+/// `640 ms`, `12.3 s`, `2 min 5 s`.
+pub(crate) fn lasted(ms: u64) -> String {
+    match ms {
+        0..1000 => format!("{ms} ms"),
+        1000..60_000 => format!("{}.{} s", ms / 1000, ms % 1000 / 100),
+        _ => format!("{} min {} s", ms / 60_000, ms % 60_000 / 1000),
+    }
+}
+
 /// `1,234,567`.
 pub(crate) fn grouped(n: u64) -> String {
     let digits = n.to_string();

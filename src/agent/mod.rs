@@ -37,7 +37,7 @@ mod builder;
 mod driver;
 pub(crate) mod handle;
 mod inner;
-mod record;
+pub(crate) mod record;
 mod run;
 
 pub use approver::Approver;

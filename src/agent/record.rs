@@ -13,13 +13,13 @@ use crate::transcript::Recorder;
 use crate::turn::AgentEvent;
 
 /// What a model sends in a round.
-pub(super) type Events = BoxStream<'static, Result<ModelEvent, ModelError>>;
+pub(crate) type Events = BoxStream<'static, Result<ModelEvent, ModelError>>;
 
 /// Writes what a turn makes of its answers.
 ///
 /// The format wants the calls with the ids under which they are answered; a
 /// turn gives a call its id when it deals with it. So calls wait for theirs.
-pub(super) struct TurnRecord {
+pub(crate) struct TurnRecord {
     recorder: Recorder,
     /// Calls of the message that have no id yet, in their order.
     waiting: Vec<Waiting>,
@@ -36,18 +36,18 @@ struct Waiting {
 }
 
 impl TurnRecord {
-    pub(super) fn new(recorder: Recorder) -> Self {
+    pub(crate) fn new(recorder: Recorder) -> Self {
         TurnRecord { recorder, waiting: Vec::new(), unnamed: Vec::new(), known: HashSet::new() }
     }
 
     /// A request goes out, and its answer is handed on.
-    pub(super) fn stream(&mut self, catalog: &Catalog, request: &Request, answer: Events) -> Events {
+    pub(crate) fn stream(&mut self, catalog: &Catalog, request: &Request, answer: Events) -> Events {
         self.flush();
         self.recorder.tools(catalog);
         self.recorder.stream(request, answer)
     }
 
-    pub(super) fn event(&mut self, event: &AgentEvent) {
+    pub(crate) fn event(&mut self, event: &AgentEvent) {
         match event {
             AgentEvent::CallEnded { index, call } => self.wait(*index, Ok((**call).clone())),
             AgentEvent::CallRejected { index, rejected } => self.wait(*index, Err((**rejected).clone())),
@@ -134,7 +134,7 @@ impl TurnRecord {
     }
 
     /// The round is over: what has no id gets none.
-    pub(super) fn flush(&mut self) {
+    pub(crate) fn flush(&mut self) {
         for waiting in std::mem::take(&mut self.waiting) {
             self.write(&waiting, None);
         }

@@ -11,6 +11,7 @@ use futures::{StreamExt, stream};
 
 use super::drive::{Driver, Next};
 use super::fault::Fault;
+use super::inspect::Watch;
 use super::out::{Collected, Out, Part};
 use super::shape::{Shape, Writer};
 use super::shared::Shared;
@@ -23,14 +24,16 @@ pub const ROUNDS_HEADER: &str = "x-toolgraft-rounds";
 pub(super) struct Running {
     shared: Arc<Shared>,
     driver: Driver,
+    /// Kept to be looked at.
+    watch: Option<Watch>,
     calls: u64,
     failed: bool,
 }
 
 impl Running {
-    pub(super) fn new(shared: Arc<Shared>, driver: Driver) -> Self {
+    pub(super) fn new(shared: Arc<Shared>, driver: Driver, watch: Option<Watch>) -> Self {
         shared.metrics.began();
-        Running { shared, driver, calls: 0, failed: false }
+        Running { shared, driver, watch, calls: 0, failed: false }
     }
 
     async fn next(&mut self) -> Option<Next> {
@@ -40,7 +43,10 @@ impl Running {
         }
         match &next {
             Some(Next::Out(Out::Call(_) | Out::Part(Part::End))) => self.calls += 1,
-            Some(Next::Out(Out::Failed(_))) => self.failed = true,
+            Some(Next::Out(Out::Failed(fault))) => {
+                self.failed = true;
+                self.watch.iter().for_each(|watch| watch.failed(fault));
+            }
             _ => {}
         }
         next

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::inspect::Inspector;
 use crate::OpenAi;
 use crate::constrain::Constrain;
 use crate::dialect::{Dialect, Profile};
@@ -58,6 +59,7 @@ pub struct Config {
     pub(super) idle_timeout: Duration,
     pub(super) keep_alive: Duration,
     pub(super) drain: Duration,
+    pub(super) inspector: Option<Inspector>,
 }
 
 impl Config {
@@ -93,6 +95,7 @@ impl Config {
             idle_timeout: IDLE_TIMEOUT,
             keep_alive: KEEP_ALIVE,
             drain: DRAIN,
+            inspector: None,
         })
     }
 
@@ -256,6 +259,18 @@ impl Config {
     pub fn with_drain(mut self, time: Duration) -> Self {
         self.drain = time;
         self
+    }
+
+    /// Keeps the last requests there, to be looked at. Without it no request leaves a text behind.
+    #[must_use]
+    pub fn with_inspector(mut self, inspector: Inspector) -> Self {
+        self.inspector = Some(inspector);
+        self
+    }
+
+    /// What must stand in nothing that is kept: the server's keys.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &str> {
+        self.client_key.iter().chain(&self.upstream_key).map(String::as_str)
     }
 
     /// The profile of this model.

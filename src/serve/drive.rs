@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::exchange::{Exchange, Sent, Step};
 use super::fault::Fault;
+use super::inspect;
 use super::out::Out;
 use crate::OpenAi;
 use crate::agent::CALL_TIMEOUT;
@@ -114,8 +115,15 @@ impl Driver {
             constraint,
             ..Request::default()
         };
+        let shown = self.exchange.is_recorded().then(|| inspect::request(&body));
         match self.model.for_body(body, &self.headers, retries) {
-            Ok(model) => self.answer = Some(model.stream(request)),
+            Ok(model) => {
+                let answer = model.stream(request);
+                self.answer = Some(match shown {
+                    Some(shown) => self.exchange.recorded(&shown, answer),
+                    None => answer,
+                });
+            }
             Err(error) => self.exchange.fail(Fault::internal(error.to_string())),
         }
     }

@@ -26,6 +26,7 @@ use super::ids::new_id;
 use super::out::{Finish, Out};
 use super::prepared::Prepared;
 use super::say::Say;
+use crate::agent::record::{Events, TurnRecord};
 use crate::constrain::Constraint;
 use crate::conversation::Conversation;
 use crate::dialect::write_call;
@@ -34,6 +35,7 @@ use crate::model::{ModelError, ModelEvent, Request};
 use crate::outcome::{Outcome, Status};
 use crate::route::Invocation;
 use crate::tools::Decision;
+use crate::transcript::Recorder;
 use crate::turn::event::{Approval, Finished};
 use crate::turn::{Action, AgentEvent, Granted, Input, ModelNote, StopReason, Turn, TurnError};
 use crate::validate::OutputSchema;
@@ -136,6 +138,8 @@ pub(super) struct Exchange {
     early: Option<EarlyCall>,
     /// What the model said behind the beginning of that call.
     late: Vec<Out>,
+    /// Where all of it is written down.
+    record: Option<TurnRecord>,
 }
 
 impl Exchange {
@@ -166,10 +170,29 @@ impl Exchange {
             kept: None,
             early: None,
             late: Vec::new(),
+            record: None,
             asked: Asked { question: question.to_owned(), ..asked },
         };
         exchange.run();
         Ok(exchange)
+    }
+
+    /// Writes down from here on what goes to the model, what comes, and what is made of it.
+    pub(super) fn record(&mut self, recorder: Recorder) {
+        self.record = Some(TurnRecord::new(recorder));
+    }
+
+    /// A request goes out, and its answer is handed on.
+    pub(super) fn recorded(&mut self, request: &Request, answer: Events) -> Events {
+        match &mut self.record {
+            Some(record) => record.stream(self.prepared.setup.catalog(), request, answer),
+            None => answer,
+        }
+    }
+
+    /// Whether it is written down.
+    pub(super) fn is_recorded(&self) -> bool {
+        self.record.is_some()
     }
 
     /// The next thing to do; `None` until something was reported.
@@ -326,6 +349,9 @@ impl Exchange {
     }
 
     fn event(&mut self, event: AgentEvent) {
+        if let Some(record) = &mut self.record {
+            record.event(&event);
+        }
         match event {
             AgentEvent::RoundStarted { round, .. } => {
                 self.rounds = round;

@@ -21,12 +21,17 @@ use super::drive::Driver;
 use super::exchange::Exchange;
 use super::fault::Fault;
 use super::gemini::Gemini;
+use super::inspect::Watch;
 use super::messages::Messages;
+use super::passed::Passed;
 use super::request::{ChatRequest, WITH_TOOLS};
 use super::responses::Responses;
 use super::shape::{Read, Shape};
 use super::shared::Shared;
+use super::upstream::client_key;
 use crate::model::ClientError;
+use crate::secrets::Secrets;
+use crate::transcript::Session;
 
 /// Time that the endpoint has to say that it is there.
 const READY_TIMEOUT: Duration = Duration::from_secs(2);
@@ -241,29 +246,56 @@ async fn gemini(State(shared): State<Arc<Shared>>, Path(target): Path<String>, r
 /// A request that is answered here, in the shape that its client knows.
 async fn answered(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target, request: Request) -> Response {
     let (parts, body) = request.into_parts();
+    let watch = watch(&shared, route(parts.uri.path()), &parts.headers);
     let answered = async {
         let body = doors::body(&parts.headers, body, &shared.config).await?;
         let Read { chat, places, mut writer } = shape.read(target.fill(doors::object(&body)?))?;
         let placed = |fault| places.translate(shape, fault);
         let request = ChatRequest::read(chat, &shared.config).map_err(placed)?;
         if let Some(path) = shape.passes_to().filter(|_| request.is_plain()) {
+            let profile = shared.config.profile_of(&request.model);
+            let passed = watch.as_ref().map(|watch| Passed::new(watch, &request.body, &request.model, profile));
             let body = match request.body.get("model").and_then(Value::as_str) == Some(&request.model) {
                 true => body,
                 false => renamed(request.body, request.model),
             };
-            return shared.upstream.pass(Method::POST, path, &parts.headers, body).await;
+            let answer = shared.upstream.pass(Method::POST, path, &parts.headers, body).await;
+            return match (answer, passed) {
+                (Ok(answer), Some(passed)) => Ok(passed.follow(answer)),
+                (Err(fault), Some(passed)) => {
+                    passed.refused(&fault);
+                    Err(fault)
+                }
+                (answer, _) => answer,
+            };
         }
         let (model, stream) = (request.model.clone(), request.stream);
-        let driver = driver(&shared, request, &parts.headers).map_err(placed)?;
+        let driver = driver(&shared, request, &parts.headers, watch.as_ref()).map_err(placed)?;
         writer.begin(&model, driver.prompt_tokens());
-        let running = Running::new(shared.clone(), driver);
+        let running = Running::new(shared.clone(), driver, watch.clone());
         let answer = match stream {
             true => running.streamed(shape, writer).await,
             false => running.whole(writer).await,
         };
         answer.map_err(placed)
     };
-    answered.await.unwrap_or_else(|fault: Fault| refuse(shape, &fault))
+    match answered.await {
+        Ok(response) => {
+            watch.iter().for_each(|watch| watch.answered(response.status().as_u16()));
+            response
+        }
+        Err(fault) => {
+            watch.iter().for_each(|watch| watch.refused(&fault));
+            refuse(shape, &fault)
+        }
+    }
+}
+
+/// Keeps a request to be looked at, where that is wanted.
+fn watch(shared: &Shared, route: &'static str, headers: &HeaderMap) -> Option<Watch> {
+    let inspector = shared.config.inspector.as_ref()?;
+    let key = client_key(headers);
+    Some(inspector.begin(route, &Secrets::new(shared.config.keys().chain(key.as_deref()))))
 }
 
 /// What a request would cost: an estimate of its prompt's tokens, without the model.
@@ -274,7 +306,7 @@ async fn counted(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target,
         let Read { chat, places, .. } = shape.read(target.fill(doors::object(&body)?))?;
         let placed = |fault| places.translate(shape, fault);
         let request = ChatRequest::read(chat, &shared.config).map_err(placed)?;
-        let tokens = driver(&shared, request, &parts.headers).map_err(placed)?.prompt_tokens();
+        let tokens = driver(&shared, request, &parts.headers, None).map_err(placed)?.prompt_tokens();
         Ok(([(header::CONTENT_TYPE, "application/json")], shape.count(tokens).to_string()).into_response())
     };
     counted.await.unwrap_or_else(|fault: Fault| refuse(shape, &fault))
@@ -286,9 +318,25 @@ fn renamed(mut body: Map<String, Value>, model: String) -> Bytes {
 }
 
 /// What answers a request that needs more than the endpoint.
-fn driver(shared: &Shared, request: ChatRequest, headers: &HeaderMap) -> Result<Driver, Fault> {
+fn driver(shared: &Shared, request: ChatRequest, headers: &HeaderMap, watch: Option<&Watch>) -> Result<Driver, Fault> {
+    let model = request.model.clone();
     let (prepared, asked) = request.ask(&shared.config, &shared.cache, &shared.kept)?;
-    let exchange = Exchange::new(prepared, asked)?;
+    let recorder = watch.map(|watch| {
+        let turn = prepared.setup.config();
+        let session = Session {
+            profile: Some(shared.config.profile_of(&model).name.to_owned()),
+            model: Some(model),
+            dialect: Some(turn.dialects),
+            reasoning: Some(turn.reasoning),
+            reasoning_calls: Some(turn.reasoning_calls),
+            ..Session::default()
+        };
+        watch.record(&asked.question, session)
+    });
+    let mut exchange = Exchange::new(prepared, asked)?;
+    if let Some(recorder) = recorder {
+        exchange.record(recorder);
+    }
     let toolbox = shared.config.toolbox.clone();
     Ok(Driver::new(exchange, shared.upstream.model.clone(), shared.upstream.headers(headers), toolbox))
 }

@@ -20,6 +20,7 @@
 //! - `shape`: what a client's interface has to say; `chat`, `messages`, `responses`,
 //!   `gemini`: those that there are.
 //! - `http`, `listen`: the routes, and a server of its own.
+//! - `inspect`, `passed`: the last requests as recordings, where they are to be looked at.
 //!
 //! A request without tools, without calls in its history and without a schema for its
 //! answer passes through as it came, and so does its answer.
@@ -53,11 +54,13 @@ mod gemini;
 mod history;
 mod http;
 mod ids;
+mod inspect;
 mod kept;
 mod listen;
 mod messages;
 mod metrics;
 mod out;
+mod passed;
 mod prepared;
 mod request;
 mod responses;
@@ -71,6 +74,7 @@ pub use answer::ROUNDS_HEADER;
 pub use config::{Config, DRAIN, KEEP_ALIVE, MAX_BODY, READ_TIMEOUT};
 pub use exchange::SHOWN_RESULT;
 pub use http::router;
+pub use inspect::{INSPECTED, INSPECTED_BYTES, Inspected, Inspector};
 pub use kept::{KEPT_BYTES, KEPT_FOR};
 pub use listen::{ServeError, Server};
 pub use prepared::{CACHED_BYTES, CACHED_LISTS};

@@ -114,8 +114,7 @@ pub(super) mod dialects {
     pub(in crate::transcript) fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Option<DialectSet>, D::Error> {
-        let text = Option::<String>::deserialize(deserializer)?;
-        text.map(|t| t.parse().map_err(serde::de::Error::custom)).transpose()
+        Option::<DialectSet>::deserialize(deserializer)
     }
 }
 

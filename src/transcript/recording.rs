@@ -43,7 +43,8 @@ pub struct Session {
     /// Name of the profile that was in force.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
-    /// Dialects that were read, as on the command line: `auto` or names joined by commas.
+    /// Dialects that were read, as on the command line: `auto` or names joined by commas;
+    /// empty where none was.
     #[serde(skip_serializing_if = "Option::is_none", with = "json::dialects")]
     pub dialect: Option<DialectSet>,
     /// Where reasoning starts.

@@ -40,15 +40,26 @@ const args = process.argv.slice(2);
 const url = args.pop();
 const value = (name) => args.find((arg) => arg.startsWith(`--${name}=`))?.split("=")[1];
 const [width, height] = (value("window-size") ?? "800,600").split(",").map(Number);
+// Whoever asks for a port talks to the browser over its own protocol, until they end.
+const talks = value("remote-debugging-port") !== undefined;
 const browser = await puppeteer.launch({
   args: ours.filter((arg) => !arg.startsWith("--headless")),
   defaultViewport: { width, height, deviceScaleFactor: Number(value("force-device-scale-factor") ?? 1) },
   executablePath: path,
   headless: "shell",
-  pipe: true,
+  pipe: !talks,
   userDataDir: value("user-data-dir"),
 });
 try {
+  if (talks) {
+    console.error(`DevTools listening on ${browser.wsEndpoint()}`);
+    process.stdin.resume();
+    await new Promise((over) => {
+      browser.on("disconnected", over);
+      process.stdin.on("end", over);
+    });
+    process.exit();
+  }
   const page = await browser.newPage();
   if (args.includes("--force-dark-mode")) {
     await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "dark" }]);

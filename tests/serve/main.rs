@@ -12,5 +12,6 @@ mod doors;
 mod early;
 mod gemini;
 mod http;
+mod inspect;
 mod responses;
 mod toolbox;

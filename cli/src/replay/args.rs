@@ -27,7 +27,7 @@ Examples:
 Exit codes: 0 done, 1 a check or a call found a failure, 2 a file cannot be read or wrong usage.";
 
 /// Options of `toolgraft replay`.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// Recordings; - for standard input

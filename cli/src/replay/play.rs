@@ -13,9 +13,10 @@ use toolgraft::transcript::{Round, TimedDelta};
 use toolgraft::{Call, Parser};
 
 /// How the text is cut.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Chunk {
     /// As it was streamed.
+    #[default]
     Recorded,
     /// Not at all.
     Whole,
@@ -39,9 +40,10 @@ impl FromStr for Chunk {
 }
 
 /// How fast deltas follow each other.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) enum Speed {
     /// At once.
+    #[default]
     Max,
     /// So many times as fast as recorded.
     Times(f64),

@@ -121,6 +121,18 @@ impl<'a, V: View> Replay<'a, V> {
         }
     }
 
+    /// Replays one recording that is no file; what was shown of it.
+    pub(super) fn one(mut self, name: &str, recording: &Recording) -> io::Result<V> {
+        let at = At { file: name, recording: 1, round: 0 };
+        self.view.recording(at, 1, Format::Recording, recording)?;
+        self.recording(at, Format::Recording, recording, &mut Vec::new()).map_err(|stop| match stop {
+            Stop::Output(error) => error,
+            Stop::File(_) => io::Error::other("the recording cannot be read"),
+        })?;
+        self.view.recording_end(at, recording)?;
+        Ok(self.view)
+    }
+
     fn file(&mut self, path: &Path) -> Result<(), Stop> {
         let Imported { format, mut recordings } = source::load(path, self.args.format)?;
         let mut expectation = Expectation::beside(path)?;

@@ -15,7 +15,7 @@ use toolgraft::transcript::import::Format;
 use toolgraft::validate::Validator;
 
 /// What the command line asks for; it wins over the recording.
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Reading")]
 pub(super) struct Overrides {
     /// Call syntaxes to read: auto, or names joined by commas

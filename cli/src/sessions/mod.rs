@@ -134,7 +134,7 @@ fn line(kept: &Kept, word: Option<&String>, width: usize) -> String {
 }
 
 /// How long ago, in a word or two; a date for what is older than a week.
-fn age(used: SystemTime) -> String {
+pub(crate) fn age(used: SystemTime) -> String {
     let passed = SystemTime::now().duration_since(used).unwrap_or_default().as_secs();
     match passed {
         0..60 => "just now".to_owned(),

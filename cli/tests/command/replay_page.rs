@@ -36,7 +36,7 @@ fn lines(lines: &[Value]) -> Vec<u8> {
 }
 
 /// The page's text as a reader sees it, without tags.
-fn text_of(page: &str) -> String {
+pub(crate) fn text_of(page: &str) -> String {
     let body = page.split_once("<body>").unwrap().1;
     let tags = regex::Regex::new("<[^>]*>").unwrap();
     let text = tags.replace_all(body, "");
@@ -112,7 +112,7 @@ fn a_page_shows_prompt_reasoning_calls_results_rejections_and_the_answer() {
 }
 
 /// Something of an attacker's in every text that a recording has.
-const EVIL: &str = "</pre></style></title><script>document.title='owned'</script><img src=x onerror=alert(1)>\
+pub(crate) const EVIL: &str = "</pre></style></title><script>document.title='owned'</script><img src=x onerror=alert(1)>\
     <a href=\"javascript:alert(1)\">x</a>\"'--><svg/onload=alert(1)>&lt;{{ 7*7 }}{% raw %}\u{202e}\u{200b}\x1b[2J";
 
 fn evil_session() -> Vec<u8> {

@@ -13,13 +13,13 @@ use crate::endpoint::{says, stops};
 use crate::process::{Place, TOOLGRAFT, demo_server};
 
 /// A running server.
-struct Serving {
-    child: Child,
-    url: String,
+pub(crate) struct Serving {
+    pub(crate) child: Child,
+    pub(crate) url: String,
 }
 
 impl Serving {
-    fn start(place: &Place, endpoint: &Endpoint, arguments: &[&str], variables: &[(&str, &str)]) -> Self {
+    pub(crate) fn start(place: &Place, endpoint: &Endpoint, arguments: &[&str], variables: &[(&str, &str)]) -> Self {
         let mut command = Command::new(TOOLGRAFT);
         command.args(["serve", "--listen", "127.0.0.1:0", "--base-url", &endpoint.url()]).args(arguments);
         command.current_dir(place.path("")).env("HOME", place.path("")).envs(variables.iter().copied());
@@ -30,7 +30,7 @@ impl Serving {
         Serving { child, url: url.trim().to_owned() }
     }
 
-    async fn chat(&self, body: &Value, key: Option<&str>) -> (u16, Value) {
+    pub(crate) async fn chat(&self, body: &Value, key: Option<&str>) -> (u16, Value) {
         let mut request = toolgraft::http::client().build().unwrap().post(format!("{}/chat/completions", self.url));
         request = request.header("content-type", "application/json").body(body.to_string());
         if let Some(key) = key {
@@ -49,7 +49,7 @@ impl Drop for Serving {
     }
 }
 
-fn request(model: &str) -> Value {
+pub(crate) fn request(model: &str) -> Value {
     json!({"model": model, "messages": [{"role": "user", "content": "Weather in Oslo?"}],
         "tools": [{"type": "function", "function": {"name": "note", "parameters":
             {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}}}]})

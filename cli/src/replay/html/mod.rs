@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use self::page::{Ending, Fact, Part, RecordingPart, RoundPart};
 use self::timeline::{Rows, Timeline};
@@ -103,6 +103,11 @@ struct Taken {
 impl Pages {
     pub(super) fn new(target: Target, lang: Option<Lang>) -> Self {
         Pages { target, lang, files: Vec::new() }
+    }
+
+    /// The page of all that was taken, with this above it.
+    pub(super) fn page(self, about: Value) -> io::Result<String> {
+        render(self.files.into_iter().flat_map(|(_, taken)| taken).collect(), about)
     }
 
     fn taken(&mut self) -> &mut Taken {
@@ -301,7 +306,7 @@ impl View for Pages {
             Target::Beside => files.into_iter().try_for_each(|(file, taken)| save(&beside(Path::new(&file)), taken)),
             Target::Stdout if files.is_empty() => Ok(()),
             Target::Stdout => {
-                let page = render(files.into_iter().flat_map(|(_, taken)| taken).collect())?;
+                let page = render(files.into_iter().flat_map(|(_, taken)| taken).collect(), Value::Null)?;
                 io::stdout().lock().write_all(page.as_bytes())
             }
             Target::File(_) if files.is_empty() => Ok(()),
@@ -337,7 +342,7 @@ fn left_out(kept: usize, round: &Round, words: &Words) -> String {
 fn save(path: &Path, taken: Vec<Taken>) -> io::Result<()> {
     let recordings = taken.len();
     let rounds: usize = taken.iter().map(|t| t.rounds.len()).sum();
-    let page = render(taken)?;
+    let page = render(taken, Value::Null)?;
     let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
     std::fs::write(path, &page).map_err(named)?;
     let counts = format!("{}, {}", counted(recordings, "recording"), counted(rounds, "round"));
@@ -345,11 +350,13 @@ fn save(path: &Path, taken: Vec<Taken>) -> io::Result<()> {
     writeln!(io::stdout().lock(), "{shown}: {counts}, {} bytes", grouped(page.len() as u64))
 }
 
-/// The page of these recordings.
-fn render(taken: Vec<Taken>) -> io::Result<String> {
+/// The page of these recordings; above them stands what a server has to say of a request.
+fn render(taken: Vec<Taken>, about: Value) -> io::Result<String> {
     let words = taken.first().map_or(Words::of(Lang::En), |t| t.words);
     let recordings: Vec<RecordingPart> = taken.into_iter().map(Taken::finish).collect();
     let title = recordings.first().map_or("toolgraft", |r| r.title.as_str());
-    let page = json!({ "title": title, "words": words, "recordings": recordings });
+    let page = json!({
+        "title": title, "words": words, "recordings": recordings, "refresh": about["refresh"], "about": about,
+    });
     page_file::render(TEMPLATE, page)
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::words::Words;
 use crate::replay::play::Played;
-use crate::terminal::grouped;
+use crate::terminal::{grouped, lasted};
 use toolgraft::Outcome;
 use toolgraft::event::{OwnedEvent, Piece, Region, RejectedKind};
 use toolgraft::outcome::Status;
@@ -154,11 +154,9 @@ impl Rows {
     }
 
     fn words(&self, length: u64) -> String {
-        match (self.unit, length) {
-            (Unit::Bytes, _) => format!("{} B", grouped(length)),
-            (Unit::Ms, 0..1000) => format!("{length} ms"),
-            (Unit::Ms, 1000..60_000) => format!("{}.{} s", length / 1000, length % 1000 / 100),
-            (Unit::Ms, _) => format!("{} min {} s", length / 60_000, length % 60_000 / 1000),
+        match self.unit {
+            Unit::Bytes => format!("{} B", grouped(length)),
+            Unit::Ms => lasted(length),
         }
     }
 }
