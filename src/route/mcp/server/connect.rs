@@ -11,7 +11,7 @@ use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use super::connection::{Client, Connection, Service};
-use super::elicit::Elicitation;
+use super::elicit::Answers;
 use super::handshake::{HandshakeError, Methods, handshake};
 use super::request::seconds;
 use super::settings::{Limits, Settings};
@@ -50,7 +50,8 @@ pub(super) enum Era {
 struct Connector {
     limits: Limits,
     hidden: Hidden,
-    elicitation: Elicitation,
+    server: String,
+    answers: Answers,
     by: Instant,
 }
 
@@ -66,8 +67,8 @@ pub(super) async fn connect(
     let hidden = config.hidden();
     let secrets = hidden.in_errors.clone();
     let transport = config.transport.as_ref().map_err(|problem| ConnectError::from(problem.to_string()))?;
-    let (limits, elicitation) = (settings.limits(config), settings.elicitation);
-    let connector = Connector { limits, hidden, elicitation, by: Instant::now() + limits.connect };
+    let (limits, server, answers) = (settings.limits(config), config.name.clone(), settings.answers.clone());
+    let connector = Connector { limits, hidden, server, answers, by: Instant::now() + limits.connect };
     let connected = match transport {
         TransportConfig::Stdio { command, args, env, cwd } => {
             let program = Program { command, args, env, cwd: cwd.as_deref() };
@@ -243,7 +244,7 @@ impl Connector {
     }
 
     fn client(&self) -> Client {
-        Client { elicitation: self.elicitation, ..Client::default() }
+        Client { server: self.server.clone(), answers: self.answers.clone(), ..Client::default() }
     }
 
     fn me(&self) -> ClientConfig {
