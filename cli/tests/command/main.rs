@@ -18,6 +18,8 @@ mod chat_endpoint;
 mod chat_terminal;
 mod context_overflow;
 mod demo;
+#[cfg(target_os = "linux")]
+mod elicit;
 mod embedding;
 mod examples;
 mod extract;
