@@ -353,6 +353,12 @@ async fn somebody_answers(case: Arc<Case>) {
     }
     hub.shutdown().await;
 
+    // Without somebody servers are told so, and declined if they ask all the same.
+    let hub = connect(builder(), [case.server("none")]).await;
+    assert_eq!(case.lines("elicitation").last().unwrap(), "null");
+    assert_eq!(told(&call_with(&hub, "elicit", asks(name_and_age())).await), json!({ "action": "decline" }));
+    hub.shutdown().await;
+
     let hub = connect(builder().elicitor(elicitor), [case.server("modern")]).await;
     let content = json!({ "action": "accept", "content": { "name": "Grace" } });
     assert_eq!(told(&call(&hub, "ask").await), content);

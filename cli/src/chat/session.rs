@@ -373,6 +373,8 @@ fn agent(
     let mut agent = Agent::builder(endpoint.client(), hub.clone())
         .config(config)
         .prompt(options.clone())
+        // The hub ends every call itself, and knows when a person is asked meanwhile.
+        .call_timeout(None)
         .approver(move |request| approvals.clone().decide(request));
     if let Some(file) = &args.output.schema {
         agent = agent.output(schema(file)?);

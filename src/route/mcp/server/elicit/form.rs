@@ -102,6 +102,23 @@ pub enum TextFormat {
     DateTime,
 }
 
+impl FieldKind {
+    /// What can be chosen; nothing where that is no choice.
+    pub fn choices(&self) -> &[FieldChoice] {
+        match self {
+            FieldKind::Choice(choices) | FieldKind::Choices { choices, .. } => choices,
+            _ => &[],
+        }
+    }
+
+    /// Whether a choice may be typed as its place in the list, from 1: no choice is called
+    /// by a number itself.
+    pub fn is_numbered(&self) -> bool {
+        let names = self.choices().iter().flat_map(|choice| [Some(&choice.value), choice.title.as_ref()]);
+        names.flatten().all(|name| name.parse::<usize>().is_err())
+    }
+}
+
 impl Form {
     /// Reads the schema of a form; an `Err` says what is no form.
     pub(super) fn read(schema: &Value) -> Result<Form, String> {

@@ -95,8 +95,8 @@ impl FormField {
                 "n" | "no" | "false" => Value::Bool(false),
                 _ => return Err(FieldError::NotABoolean),
             },
-            FieldKind::Choice(choices) => Value::from(chosen(choices, typed)?),
-            FieldKind::Choices { choices, .. } => several(choices, typed)?.into(),
+            FieldKind::Choice(_) => Value::from(chosen(&self.kind, typed)?),
+            FieldKind::Choices { .. } => several(&self.kind, typed)?.into(),
         };
         self.check(&value)?;
         Ok(Some(value))
@@ -179,13 +179,14 @@ impl FieldChoice {
 }
 
 /// The value of the choice that was typed.
-fn chosen(choices: &[FieldChoice], typed: &str) -> Result<String, FieldError> {
+fn chosen(kind: &FieldKind, typed: &str) -> Result<String, FieldError> {
+    let choices = kind.choices();
     let exact = choices.iter().find(|choice| choice.value == typed);
     let called = |same: fn(&str, &str) -> bool| {
         let mut found = choices.iter().filter(move |choice| choice.is_called(typed, same));
         found.next().filter(|_| found.next().is_none())
     };
-    let by_place = || typed.parse::<usize>().ok().filter(|_| has_places(choices))?.checked_sub(1);
+    let by_place = || typed.parse::<usize>().ok().filter(|_| kind.is_numbered())?.checked_sub(1);
     let found = exact
         .or_else(|| called(|a, b| a == b))
         .or_else(|| called(|a, b| a.to_lowercase() == b.to_lowercase()))
@@ -193,24 +194,15 @@ fn chosen(choices: &[FieldChoice], typed: &str) -> Result<String, FieldError> {
     found.map(|choice| choice.value.clone()).ok_or_else(|| no_choice(choices, typed))
 }
 
-/// Whether a number can only mean a place in the list.
-fn has_places(choices: &[FieldChoice]) -> bool {
-    let is_number = |_: &str, name: &str| name.parse::<usize>().is_ok();
-    choices.iter().all(|choice| {
-        let names = [Some(choice.value.as_str()), choice.title.as_deref()];
-        !names.into_iter().flatten().any(|name| is_number(name, name))
-    })
-}
-
 /// The choices that were typed, each once.
-fn several(choices: &[FieldChoice], typed: &str) -> Result<Vec<String>, FieldError> {
+fn several(kind: &FieldKind, typed: &str) -> Result<Vec<String>, FieldError> {
     // A name may hold a comma.
-    if let Ok(one) = chosen(choices, typed) {
+    if let Ok(one) = chosen(kind, typed) {
         return Ok(vec![one]);
     }
     let mut values = Vec::new();
     for part in typed.split([',', '，']).map(str::trim).filter(|part| !part.is_empty()) {
-        let value = chosen(choices, part)?;
+        let value = chosen(kind, part)?;
         if !values.contains(&value) {
             values.push(value);
         }
