@@ -13,6 +13,8 @@ use serde_json::Map;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
+use form::line;
+
 use super::ask::{Asker, Floor, Unanswered};
 use super::output;
 use super::screen::Frame;
@@ -22,9 +24,6 @@ use toolgraft::route::mcp::{Form, InputAnswer, InputKind, InputRequest};
 
 /// Most characters of a request that are shown.
 const SHOWN: usize = 8_000;
-
-/// Most columns of a server's words in a line of ours.
-const WORDS: usize = 60;
 
 /// Answers the servers' questions.
 pub(crate) struct Questions {
@@ -92,11 +91,6 @@ impl Questions {
         // Nothing is done under the lock that could panic half-way.
         self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// A server's words for one line.
-fn line(text: &str) -> String {
-    boxes::fit(&clean(text).replace('\n', " "), WORDS)
 }
 
 fn nobody(request: &InputRequest) -> String {

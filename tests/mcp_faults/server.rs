@@ -343,7 +343,10 @@ impl Server {
             if answer["id"] == "q" {
                 let told = answer.get("result").unwrap_or(&answer["error"]).to_string();
                 self.note("told", &told);
-                return if arguments["unasked"] == true { () } else { self.say(id, &told) };
+                if arguments["unasked"] != true {
+                    self.say(id, &told);
+                }
+                return;
             }
             self.note("notifications", answer["method"].as_str().unwrap_or_default());
         }

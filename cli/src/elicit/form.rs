@@ -2,11 +2,19 @@
 
 use serde_json::{Map, Value};
 
-use super::line;
+use crate::screen::boxes::{clean, fit};
 use toolgraft::route::mcp::{FieldChoice, FieldKind, Form, FormField, TextFormat};
+
+/// Most columns of a server's words in a line of ours.
+const WORDS: usize = 60;
 
 /// Words in the name of a field that no form should have.
 const SECRETS: &[&str] = &["password", "passphrase", "passcode", "secret", "api key", "api_key", "api-key", "apikey"];
+
+/// A server's words for one line.
+pub(super) fn line(text: &str) -> String {
+    fit(&clean(text).replace('\n', " "), WORDS)
+}
 
 /// The server's message, and each field with all that is said of it.
 pub(super) fn overview(message: &str, form: &Form) -> String {
