@@ -26,6 +26,8 @@ mod extract;
 mod install;
 mod mcp;
 mod mcp_config;
+#[cfg(unix)]
+mod mcp_errors;
 mod models_docs;
 #[cfg(target_os = "linux")]
 mod pictures;
