@@ -92,4 +92,8 @@ pub enum Error {
     #[cfg(feature = "mcp")]
     #[error(transparent)]
     Mcp(#[from] crate::route::mcp::McpError),
+    /// What somebody typed does not fit a field of a server's form.
+    #[cfg(feature = "mcp")]
+    #[error(transparent)]
+    Field(#[from] crate::route::mcp::FieldError),
 }

@@ -3,22 +3,42 @@
 use std::io::{IsTerminal, stderr};
 use std::sync::Arc;
 
+use rustyline::error::ReadlineError;
 use rustyline::history::DefaultHistory;
 use rustyline::{Behavior, Config, Editor};
-use tokio::sync::oneshot;
+use tokio::sync::{Mutex, OwnedMutexGuard, oneshot};
 
+use super::output;
 use super::tty::Tty;
 
-/// Asks on the terminal, even where standard input or output is a pipe.
+/// Asks on the terminal, even where standard input or output is a pipe. Of those who ask,
+/// clones of one asker, each waits until the others have their answers.
+#[derive(Clone)]
 pub(crate) struct Asker {
     tty: Arc<Tty>,
+    floor: Arc<Mutex<()>>,
+}
+
+/// Why there is no answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unanswered {
+    /// Ctrl-C.
+    Interrupted,
+    /// Ctrl-D, or the terminal has gone.
+    Ended,
+}
+
+/// The right to ask, for one question or several that belong together.
+pub(crate) struct Floor {
+    tty: Arc<Tty>,
+    held: Arc<OwnedMutexGuard<()>>,
 }
 
 impl Asker {
     /// Nobody can be asked where nobody would see it.
     pub(crate) fn new(tty: Option<&Arc<Tty>>) -> Option<Self> {
         let tty = tty.filter(|_| stderr().is_terminal())?;
-        Some(Asker { tty: tty.clone() })
+        Some(Asker { tty: tty.clone(), floor: Arc::default() })
     }
 
     /// Asks; `None` for Ctrl-C, Ctrl-D, and a terminal that has gone.
@@ -26,25 +46,58 @@ impl Asker {
     /// What was typed before the question is no answer to it, so each question
     /// has an editor of its own, without anything that was read ahead.
     pub(crate) async fn ask(&self, prompt: &str) -> Option<String> {
-        let (tell, answer) = oneshot::channel();
-        let (tty, prompt) = (self.tty.clone(), prompt.to_owned());
-        // Nothing waits for this thread: the program can end while it reads.
-        std::thread::spawn(move || {
-            let _ = tell.send(ask(&tty, &prompt));
-        });
-        answer.await.ok().flatten()
+        self.floor().await.ask(prompt).await.ok()
+    }
+
+    /// Waits until nobody else asks.
+    pub(crate) async fn floor(&self) -> Floor {
+        let held = self.floor.clone().lock_owned().await;
+        Floor { tty: self.tty.clone(), held: Arc::new(held) }
     }
 
     /// As [`ask`](Self::ask), before there is a runtime.
     pub(crate) fn ask_blocking(&self, prompt: &str) -> Option<String> {
-        ask(&self.tty, prompt)
+        ask(&self.tty, prompt).ok()
     }
 }
 
-fn ask(tty: &Tty, prompt: &str) -> Option<String> {
+impl Floor {
+    /// Asks. A question that is dropped still waits for a line, which nobody reads.
+    pub(crate) async fn ask(&self, prompt: &str) -> Result<String, Unanswered> {
+        let (tell, answer) = oneshot::channel();
+        let (tty, held, prompt) = (self.tty.clone(), self.held.clone(), prompt.to_owned());
+        // Nothing waits for this thread: the program can end while it reads.
+        std::thread::spawn(move || {
+            let _ = tell.send(ask(&tty, &prompt));
+            drop(held);
+        });
+        let mut question = Question { is_open: true };
+        let answer = answer.await;
+        question.is_open = false;
+        answer.unwrap_or(Err(Unanswered::Ended))
+    }
+}
+
+/// A question that somebody may be about to answer.
+struct Question {
+    is_open: bool,
+}
+
+impl Drop for Question {
+    fn drop(&mut self) {
+        if self.is_open {
+            output::note("\n(nobody waits for this answer any more: press Enter to go on)");
+        }
+    }
+}
+
+fn ask(tty: &Tty, prompt: &str) -> Result<String, Unanswered> {
     let editor = Editor::<(), DefaultHistory>::with_config(config().build());
     tty.forget_typed();
-    editor.and_then(|mut editor| editor.readline(prompt)).ok()
+    editor.and_then(|mut editor| editor.readline(prompt)).map_err(|error| match error {
+        ReadlineError::Interrupted => Unanswered::Interrupted,
+        _ => Unanswered::Ended,
+    })
 }
 
 /// What every editor of lines begins with.

@@ -1,13 +1,17 @@
 //! `toolgraft call`.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
+use super::ask::Asker;
+use super::elicit::Questions;
 use super::runner::Runner;
 use super::servers::{self, ServerArgs};
+use super::tty::Tty;
 use super::{Failure, media, output, words};
-use toolgraft::route::mcp::{Elicitation, MEDIA_EVENT};
+use toolgraft::route::mcp::{Elicitation, HubBuilder, MEDIA_EVENT};
 use toolgraft::route::{Invocation, Toolbox};
 use toolgraft::{Hub, Outcome};
 
@@ -51,7 +55,8 @@ pub(super) struct Args {
 
     /// Where the tool asks back for input, accept the defaults that it proposes
     ///
-    /// Without this, and where a required field has no default, it is declined.
+    /// Where a required field has no default, it is declined. Without this you are asked; where
+    /// there is no terminal, it is declined.
     #[arg(long)]
     accept_defaults: bool,
 
@@ -65,8 +70,13 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
     args.output.as_deref().map_or(Ok(()), media::check_place)?;
     let config = servers::only(args.servers.load()?, &args.server)?;
     let (server, tool) = (args.server.as_str(), args.tool.as_str());
-    let elicitation = if args.accept_defaults { Elicitation::Defaults } else { Elicitation::Decline };
-    let hub = Hub::builder().config(config).elicitation(elicitation).keep_media(args.output.is_some());
+    // Dropped last: it puts the terminal back as it was.
+    let tty = Tty::open().map(Arc::new);
+    let hub = Hub::builder().config(config).keep_media(args.output.is_some());
+    let hub = match args.accept_defaults {
+        true => hub.elicitation(Elicitation::Defaults),
+        false => asking(hub, tty.as_ref()),
+    };
     let outcome = Runner::start()?.with_hub_of(hub, |hub| async move {
         servers::demand_ready(&hub)?;
         let catalog = hub.catalog();
@@ -83,6 +93,12 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
         Ok(hub.call(invocation).await)
     })?;
     show(outcome, (args.json, args.output.as_deref()), &[("server", server), ("tool", tool)])
+}
+
+/// A hub whose servers may ask the person at the terminal.
+pub(super) fn asking(hub: HubBuilder, tty: Option<&Arc<Tty>>) -> HubBuilder {
+    let questions = Questions::new(Asker::new(tty));
+    hub.elicitor(move |request| questions.clone().answer(request))
 }
 
 /// Arguments as they were given.

@@ -1,11 +1,15 @@
 //! `toolgraft get`.
 
+use std::sync::Arc;
+
 use serde_json::json;
 
 use super::runner::Runner;
 use super::servers::{self, ServerArgs};
+use super::tty::Tty;
 use super::words;
-use super::{Failure, output};
+use super::{Failure, call, output};
+use toolgraft::Hub;
 use toolgraft::message::Role;
 use toolgraft::route::mcp::{McpPrompt, PromptMessage};
 
@@ -45,7 +49,10 @@ pub(super) struct Args {
 pub(super) fn run(args: Args) -> Result<(), Failure> {
     let config = servers::only(args.servers.load()?, &args.server)?;
     let (server, name) = (args.server.as_str(), args.prompt.as_str());
-    let messages = Runner::start()?.with_hub(&config, |hub| async move {
+    // Dropped last: it puts the terminal back as it was.
+    let tty = Tty::open().map(Arc::new);
+    let hub = call::asking(Hub::builder().config(config), tty.as_ref());
+    let messages = Runner::start()?.with_hub_of(hub, |hub| async move {
         servers::demand_ready(&hub)?;
         let prompts = hub.prompts();
         let prompt = prompts.iter().find(|prompt| prompt.name == name).ok_or_else(|| unknown(name, &prompts))?;

@@ -5,6 +5,7 @@ mod call;
 mod chat;
 mod demo;
 mod demo_server;
+mod elicit;
 mod extract;
 mod failure;
 mod get;

@@ -1,11 +1,13 @@
 //! `toolgraft read`.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde_json::json;
 
 use super::runner::Runner;
 use super::servers::{self, ServerArgs};
+use super::tty::Tty;
 use super::{Failure, call, media};
 use toolgraft::Hub;
 use toolgraft::route::{Invocation, Toolbox};
@@ -46,7 +48,9 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
     args.output.as_deref().map_or(Ok(()), media::check_place)?;
     let config = servers::only(args.servers.load()?, &args.server)?;
     let (server, uri) = (args.server.as_str(), args.uri.as_str());
-    let hub = Hub::builder().config(config).keep_media(args.output.is_some());
+    // Dropped last: it puts the terminal back as it was.
+    let tty = Tty::open().map(Arc::new);
+    let hub = call::asking(Hub::builder().config(config).keep_media(args.output.is_some()), tty.as_ref());
     let outcome = Runner::start()?.with_hub_of(hub, |hub| async move {
         servers::demand_ready(&hub)?;
         let invocation = Invocation::new(ACCESS_RESOURCE).with_server(server).with_arguments(json!({ "uri": uri }));

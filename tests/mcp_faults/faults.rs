@@ -2,14 +2,16 @@
 //! and the other servers never notice.
 
 use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 
 use libtest_mimic::Trial;
 use serde_json::json;
 use toolgraft::outcome::Status;
 use toolgraft::route::Toolbox;
-use toolgraft::route::mcp::{Elicitation, HubBuilder, ServerConfig, ServerState};
+use toolgraft::route::mcp::{Elicitation, HubBuilder, InputAnswer, InputKind, InputRequest, ServerConfig, ServerState};
 use toolgraft::{Hub, Outcome};
 
 use crate::case::{
@@ -54,6 +56,10 @@ pub(crate) fn trials() -> Vec<Trial> {
             speaks(case, "speaks-other", &["2025-11-25", "2025-03-26"])
         }),
         trial("a_call_that_asks_back_is_answered_with_defaults", asks_back),
+        trial("somebody_answers_a_server_that_asks", somebody_answers),
+        trial("the_time_of_a_call_stands_still_while_somebody_answers", time_stands_still),
+        trial("a_question_ends_with_its_server_its_call_and_when_it_is_taken_back", questions_end),
+        trial("a_server_that_asks_without_a_call_is_told_nothing", asked_without_a_call),
         trial("a_server_that_does_not_listen_blocks_nobody", deaf),
         trial("calls_of_a_server_that_dies_all_end", all_calls_end),
         trial("a_malformed_tool_is_left_out_and_the_rest_stay", malformed_tool),
@@ -285,6 +291,152 @@ async fn asks_back(case: Arc<Case>) {
     let hub = of(Elicitation::Decline).await;
     let outcome = call(&hub, "ask").await;
     assert!(outcome.status == Status::ToolError && outcome.text.contains("asks for input"), "{outcome:?}");
+    hub.shutdown().await;
+}
+
+/// A question, and what its asker is told.
+fn asks(params: serde_json::Value) -> serde_json::Value {
+    json!({ "params": params })
+}
+
+fn name_and_age() -> serde_json::Value {
+    json!({ "mode": "form", "message": "Who are you?", "requestedSchema": { "type": "object",
+        "properties": { "name": { "type": "string" }, "age": { "type": "integer", "minimum": 0 } }, "required": ["name"] } })
+}
+
+fn told(outcome: &Outcome) -> serde_json::Value {
+    serde_json::from_str(&outcome.text).unwrap_or_else(|_| panic!("{outcome:?}"))
+}
+
+async fn somebody_answers(case: Arc<Case>) {
+    let elicitor = |request: InputRequest| async move {
+        assert_eq!(request.server, "s");
+        match (request.message.as_str(), request.kind) {
+            ("Who are you?" | "who?", InputKind::Form(form)) => {
+                let mut content = serde_json::Map::new();
+                for field in form.fields {
+                    let typed = if field.name == "name" { "Grace" } else { "40" };
+                    content.extend(field.read(typed).unwrap().map(|value| (field.name.clone(), value)));
+                }
+                InputAnswer::Accept(content)
+            }
+            ("Log in", InputKind::Url { host, .. }) if host == "example.org" => {
+                InputAnswer::Accept(serde_json::Map::new())
+            }
+            ("no", _) => InputAnswer::Decline,
+            ("misfit", _) => InputAnswer::Accept(serde_json::Map::new()),
+            _ => InputAnswer::Cancel,
+        }
+    };
+    let hub = connect(builder().elicitor(elicitor), [case.server("none")]).await;
+    assert_eq!(case.lines("elicitation"), [r#"{"form":{},"url":{}}"#]);
+    let form = |message: &str, field: serde_json::Value| json!({ "message": message, "requestedSchema": { "properties": { "f": field }, "required": ["f"] } });
+    for (params, expected) in [
+        (name_and_age(), json!({ "action": "accept", "content": { "name": "Grace", "age": 40 } })),
+        (
+            json!({ "mode": "url", "message": "Log in", "url": "https://example.org/in", "elicitationId": "1" }),
+            json!({ "action": "accept" }),
+        ),
+        (form("no", json!({ "type": "boolean" })), json!({ "action": "decline" })),
+        // More than rmcp knows.
+        (form("other", json!({ "type": "string", "format": "phone" })), json!({ "action": "cancel" })),
+    ] {
+        assert_eq!(told(&call_with(&hub, "elicit", asks(params)).await), expected);
+    }
+    for (params, why) in [
+        (form("misfit", json!({ "type": "string" })), "the field \"f\" must be filled in"),
+        (form("other", json!({ "type": "object" })), "the field \"f\" is no text"),
+        (json!({ "mode": "url", "message": "?", "url": "file:///etc", "elicitationId": "1" }), "http or https"),
+    ] {
+        let error = told(&call_with(&hub, "elicit", asks(params)).await);
+        assert!(error["message"].as_str().is_some_and(|message| message.contains(why)), "{why}: {error}");
+    }
+    hub.shutdown().await;
+
+    // Without somebody servers are told so, and declined if they ask all the same.
+    let hub = connect(builder(), [case.server("none")]).await;
+    assert_eq!(case.lines("elicitation").last().unwrap(), "null");
+    assert_eq!(told(&call_with(&hub, "elicit", asks(name_and_age())).await), json!({ "action": "decline" }));
+    hub.shutdown().await;
+
+    let hub = connect(builder().elicitor(elicitor), [case.server("modern")]).await;
+    let content = json!({ "action": "accept", "content": { "name": "Grace" } });
+    assert_eq!(told(&call(&hub, "ask").await), content);
+    hub.shutdown().await;
+}
+
+async fn time_stands_still(case: Arc<Case>) {
+    for fault in ["none", "modern"] {
+        let elicitor = |_| async {
+            tokio::time::sleep(Duration::from_millis(1500)).await;
+            InputAnswer::Decline
+        };
+        let server = patient(case.server(fault), 1000);
+        let hub = connect(builder().max_call(Duration::from_secs(1)).elicitor(elicitor), [server]).await;
+        let (tool, arguments) = if fault == "modern" { ("ask", json!({})) } else { ("elicit", asks(name_and_age())) };
+        assert_eq!(told(&call_with(&hub, tool, arguments).await), json!({ "action": "decline" }));
+        let outcome = call(&hub, "hang").await;
+        assert!(outcome.status == Status::TimedOut, "the time goes on: {outcome:?}");
+        hub.shutdown().await;
+    }
+}
+
+/// Somebody who never answers; how many questions were asked, and how many taken back.
+fn silent(case: &Case) -> (HubBuilder, Arc<[AtomicUsize; 2]>) {
+    struct Asked(Arc<[AtomicUsize; 2]>);
+    impl Drop for Asked {
+        fn drop(&mut self) {
+            self.0[1].fetch_add(1, SeqCst);
+        }
+    }
+    let counts = Arc::<[AtomicUsize; 2]>::default();
+    let (seen, dir) = (counts.clone(), PathBuf::from(case.path()));
+    let elicitor = move |_| {
+        seen[0].fetch_add(1, SeqCst);
+        std::fs::write(dir.join("asked"), "").unwrap();
+        let asked = Asked(seen.clone());
+        async move {
+            let _asked = asked;
+            std::future::pending().await
+        }
+    };
+    (builder().elicitor(elicitor), counts)
+}
+
+async fn questions_end(case: Arc<Case>) {
+    let (builder, counts) = silent(&case);
+    let hub = connect(builder, [case.server("none")]).await;
+    let count = |of: usize| counts[of].load(SeqCst);
+    let taken_back = async |n: usize| assert!(soon(|| count(0) == n && count(1) == n).await, "{counts:?}");
+    let asking = |then: &str| json!({ "params": name_and_age(), "then": then });
+
+    assert_eq!(call_with(&hub, "elicit", asking("withdraw")).await.text, "never mind");
+    taken_back(1).await;
+    std::fs::remove_file(Path::new(case.path()).join("asked")).unwrap();
+
+    // Nobody waits for the call any more.
+    tokio::select! {
+        outcome = call_with(&hub, "elicit", asking("")) => panic!("{outcome:?}"),
+        () = async { while count(0) < 2 { tokio::task::yield_now().await } } => {}
+    }
+    taken_back(2).await;
+    assert!(soon(|| case.has("told", r#"{"action":"cancel"}"#)).await);
+    std::fs::remove_file(Path::new(case.path()).join("asked")).unwrap();
+
+    let outcome = call_with(&hub, "elicit", asking("die")).await;
+    assert!(outcome.text.contains("out of patience"), "{outcome:?}");
+    taken_back(3).await;
+    hub.shutdown().await;
+}
+
+async fn asked_without_a_call(case: Arc<Case>) {
+    let (builder, counts) = silent(&case);
+    let hub = connect(builder, [case.server("none")]).await;
+    let outcome = call_with(&hub, "elicit", json!({ "params": name_and_age(), "unasked": true })).await;
+    assert_eq!(outcome.text, "done");
+    assert!(soon(|| case.has("told", r#"{"action":"cancel"}"#)).await);
+    let [asked, taken_back] = [0, 1].map(|of| counts[of].load(SeqCst));
+    assert_eq!(asked, taken_back, "nobody is left with a question");
     hub.shutdown().await;
 }
 

@@ -69,6 +69,7 @@ const TOOLS: &[&str] = &[
     "last",
     "raw",
     "ask",
+    "elicit",
 ];
 
 struct Server {
@@ -159,6 +160,7 @@ impl Server {
             "initialize" => {
                 let version = &message["params"]["protocolVersion"];
                 self.note("versions", version.as_str().unwrap_or_default());
+                self.note("elicitation", &message["params"]["capabilities"]["elicitation"].to_string());
                 if self.fault.starts_with("speaks-") && version != "2025-03-26" {
                     return self.does_not_speak(&id);
                 }
@@ -235,6 +237,7 @@ impl Server {
                 self.write(format!("{text}\n").as_bytes());
             }
             "ask" => self.ask(id, params),
+            "elicit" => self.elicit(id, arguments),
             "pid" => self.say(id, &std::process::id().to_string()),
             "hang" => {}
             "die" if self.has("tells-its-key") => self.dies(&format!("died of {}", key()), 7),
@@ -308,6 +311,45 @@ impl Server {
             Some(told) => return self.say(id, told),
         }
         self.answer(id, &question);
+    }
+
+    /// Asks a person, in the way of the eras before, and says what it was told.
+    fn elicit(&self, id: &Value, arguments: &Value) {
+        let asked = json!({ "jsonrpc": "2.0", "id": "q", "method": "elicitation/create",
+            "params": arguments["params"] });
+        if arguments["unasked"] == true {
+            self.say(id, "done");
+        }
+        self.send(&asked);
+        match arguments["then"].as_str() {
+            Some("die") => {
+                while !self.dir.join("asked").exists() {
+                    std::thread::yield_now();
+                }
+                self.dies("out of patience", 7);
+            }
+            Some("withdraw") => {
+                while !self.dir.join("asked").exists() {
+                    std::thread::yield_now();
+                }
+                let cancelled = json!({ "requestId": "q" });
+                self.notify("notifications/cancelled", cancelled);
+                return self.say(id, "never mind");
+            }
+            _ => {}
+        }
+        while let Some(line) = hear() {
+            let answer: Value = serde_json::from_str(&line).unwrap();
+            if answer["id"] == "q" {
+                let told = answer.get("result").unwrap_or(&answer["error"]).to_string();
+                self.note("told", &told);
+                if arguments["unasked"] != true {
+                    self.say(id, &told);
+                }
+                return;
+            }
+            self.note("notifications", answer["method"].as_str().unwrap_or_default());
+        }
     }
 
     fn does_not_speak(&self, id: &Value) {

@@ -45,6 +45,8 @@ pub(super) struct Display {
     /// The call that is asked about, id and name; what happens meanwhile is shown later.
     asked: Option<(String, String)>,
     later: Vec<AgentEvent>,
+    /// A server asks for input, and all else is shown later.
+    paused: bool,
     summary: Summary,
 }
 
@@ -78,6 +80,7 @@ impl Display {
             running: Vec::new(),
             asked: None,
             later: Vec::new(),
+            paused: false,
             summary: Summary::new(),
         }
     }
@@ -106,13 +109,45 @@ impl Display {
     /// Anything but the turn's end.
     pub(super) fn event(&mut self, event: AgentEvent) -> io::Result<()> {
         self.summary.take(&event);
+        self.show_or_keep(event)
+    }
+
+    /// Makes room for the question of a server.
+    pub(super) fn pause(&mut self) -> io::Result<()> {
+        self.paused = true;
+        self.live.clear();
+        self.screen.end_line()
+    }
+
+    /// The question is over.
+    pub(super) fn go_on(&mut self) -> io::Result<()> {
+        self.paused = false;
+        if self.asked.is_some() {
+            return Ok(());
+        }
+        self.spin()?;
+        self.answered()
+    }
+
+    fn show_or_keep(&mut self, event: AgentEvent) -> io::Result<()> {
         if let Some((id, _)) = &self.asked {
             let answered = match &event {
                 AgentEvent::CallRunning { id: other, .. } | AgentEvent::Outcome { id: other, .. } => other == id,
                 _ => false,
             };
             self.later.push(event);
-            return if answered { self.answered() } else { Ok(()) };
+            return match (answered, self.paused) {
+                (true, false) => self.answered(),
+                (true, true) => {
+                    self.running.extend(self.asked.take());
+                    Ok(())
+                }
+                (false, _) => Ok(()),
+            };
+        }
+        if self.paused {
+            self.later.push(event);
+            return Ok(());
         }
         self.show(event)
     }
@@ -121,7 +156,7 @@ impl Display {
     fn answered(&mut self) -> io::Result<()> {
         // Whether it runs or is denied, what comes next names it.
         self.running.extend(self.asked.take());
-        std::mem::take(&mut self.later).into_iter().try_for_each(|event| self.show(event))
+        std::mem::take(&mut self.later).into_iter().try_for_each(|event| self.show_or_keep(event))
     }
 
     fn show(&mut self, event: AgentEvent) -> io::Result<()> {
@@ -195,6 +230,7 @@ impl Display {
     /// The turn is over; its answer goes to a pipe now.
     pub(super) fn finished(&mut self, finished: &Finished) -> io::Result<()> {
         self.live.clear();
+        self.paused = false;
         self.answered()?;
         self.live.clear();
         self.running.clear();

@@ -33,6 +33,7 @@ use std::io::{IsTerminal, Read, stdin};
 use std::sync::Arc;
 
 use super::ask::Asker;
+use super::elicit::Questions;
 use super::runner::Runner;
 use super::screen::DIM;
 use super::servers::ServerArgs;
@@ -43,6 +44,7 @@ use display::Display;
 use files::Files;
 use kept::Keeping;
 use session::{Ended, Session};
+use toolgraft::Hub;
 
 pub(super) use args::Args;
 pub(crate) use args::EndpointArgs;
@@ -76,10 +78,14 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     let in_session = files.clone();
     let display = Display::new(&args.output, in_conversation);
     let signals = runner.signals();
-    let done = runner.with_hub(&config, |hub| async move {
+    let questions = Questions::new(asker.clone());
+    let asked = questions.clone();
+    let hub = Hub::builder().config(config).elicitor(move |request| asked.clone().answer(request));
+    let done = runner.with_hub_of(hub, |hub| async move {
         servers::report_failed(&hub.servers());
-        let approvals = Approvals::new(&args.calls, Asker::new(tty.as_ref()), hub.clone());
-        let mut session = Session::new(args, (hub, endpoint), display, approvals, (tty, signals), in_session)?;
+        let approvals = Approvals::new(&args.calls, asker.clone(), hub.clone());
+        let asked = (approvals, questions);
+        let mut session = Session::new(args, (hub, endpoint), display, asked, (tty, signals), in_session)?;
         session.keep(keeping, gone_on);
         session.attach(attached);
         match question {

@@ -23,6 +23,10 @@ pub(super) async fn run(session: &mut Session, asker: Option<&Asker>) -> Result<
     // Ctrl-C pressed in a row, without a line between.
     let mut interrupts = 0;
     loop {
+        // A question that was taken back still waits for its line.
+        if let Some(asker) = asker {
+            drop(asker.floor().await);
+        }
         let line = match prompt.read().await {
             Typed::Ended => return Ok(()),
             Typed::Interrupted if interrupts > 0 => return Ok(()),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use anstyle::Style;
 use futures::StreamExt;
+use tokio::sync::oneshot;
 
 use super::approve::{self, Approvals};
 use super::args::Args;
@@ -14,6 +15,7 @@ use super::display::Display;
 use super::endpoint::Endpoint;
 use super::files::Files;
 use super::kept::{self, Keeping};
+use crate::elicit::Questions;
 use crate::saved::Saved;
 use crate::screen::{BAD, DIM};
 use crate::signals::Signals;
@@ -47,6 +49,7 @@ pub(super) struct Session {
     pub(super) display: Display,
     pub(super) signals: Signals,
     approvals: Arc<Approvals>,
+    questions: Arc<Questions>,
     agent: Agent,
     options: Options,
     offered: (ToolsMode, Constrain),
@@ -62,7 +65,7 @@ impl Session {
         args: Args,
         (hub, endpoint): (Arc<Hub>, Endpoint),
         display: Display,
-        approvals: Arc<Approvals>,
+        (approvals, questions): (Arc<Approvals>, Arc<Questions>),
         (tty, signals): (Option<Arc<Tty>>, Signals),
         files: Files,
     ) -> Result<Self, Failure> {
@@ -84,6 +87,7 @@ impl Session {
             display,
             signals,
             approvals,
+            questions,
             agent,
             options,
             offered,
@@ -207,6 +211,8 @@ impl Session {
         let interrupts = self.signals.take_interrupts();
         let cancel = run.cancellation();
         self.approvals.begin(cancel.clone());
+        let mut pauses = self.questions.begin(cancel.clone());
+        let mut question_over = None;
         self.display.begin();
         if let Some(tty) = &self.tty {
             tty.echo(false);
@@ -220,6 +226,16 @@ impl Session {
                         return Ok(Ended::Left);
                     }
                     cancel.cancel();
+                    continue;
+                }
+                Some(pause) = pauses.recv() => {
+                    written(self.display.pause())?;
+                    let _ = pause.begun.send(());
+                    question_over = Some(pause.over);
+                    continue;
+                }
+                () = ended(&mut question_over) => {
+                    written(self.display.go_on())?;
                     continue;
                 }
                 event = run.next() => event,
@@ -271,6 +287,18 @@ impl Session {
     /// A line of our own.
     pub(super) fn note(&mut self, style: Style, text: &str) -> Result<(), Failure> {
         written(self.display.note(style, text))
+    }
+}
+
+/// Waits until a question is over, if there is one.
+async fn ended(question: &mut Option<oneshot::Receiver<()>>) {
+    match question {
+        Some(over) => {
+            // Dropped, it is over too.
+            let _ = over.await;
+            *question = None;
+        }
+        None => std::future::pending().await,
     }
 }
 
@@ -345,6 +373,8 @@ fn agent(
     let mut agent = Agent::builder(endpoint.client(), hub.clone())
         .config(config)
         .prompt(options.clone())
+        // The hub ends every call itself, and knows when a person is asked meanwhile.
+        .call_timeout(None)
         .approver(move |request| approvals.clone().decide(request));
     if let Some(file) = &args.output.schema {
         agent = agent.output(schema(file)?);

@@ -16,10 +16,10 @@ use serde_json::{Value, json};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A conversation on a terminal.
-struct Chat {
+pub(crate) struct Chat {
     terminal: PtySession,
     pid: i32,
-    place: Place,
+    pub(crate) place: Place,
     endpoint: Endpoint,
 }
 
@@ -29,7 +29,7 @@ impl Chat {
         Chat::start_with(endpoint, demo_server(), &["--model", "small-model"])
     }
 
-    fn start_with(endpoint: Endpoint, server: Value, args: &[&str]) -> Self {
+    pub(crate) fn start_with(endpoint: Endpoint, server: Value, args: &[&str]) -> Self {
         let mut chat = Chat::open(endpoint, server, args);
         chat.sees("/help lists the commands");
         chat.sees("> ");
@@ -59,23 +59,23 @@ impl Chat {
 
     /// Waits for a text; what came before it.
     #[track_caller]
-    fn sees(&mut self, text: &str) -> String {
+    pub(crate) fn sees(&mut self, text: &str) -> String {
         // The reader makes a character of each byte.
         let bytes: String = text.bytes().map(char::from).collect();
         self.terminal.exp_string(&bytes).unwrap_or_else(|e| panic!("{text:?} did not come: {e}"))
     }
 
     /// Types without Enter.
-    fn types(&mut self, text: &str) {
+    pub(crate) fn types(&mut self, text: &str) {
         self.terminal.send(text).unwrap();
         self.terminal.flush().unwrap();
     }
 
-    fn says(&mut self, line: &str) {
+    pub(crate) fn says(&mut self, line: &str) {
         self.types(&format!("{line}\r"));
     }
 
-    fn presses_ctrl(&mut self, key: char) {
+    pub(crate) fn presses_ctrl(&mut self, key: char) {
         self.terminal.send_control(key).unwrap();
     }
 
@@ -92,9 +92,21 @@ impl Chat {
         rest
     }
 
+    /// The program ends well, whatever has become of its servers.
+    #[track_caller]
+    pub(crate) fn ends_by_itself(mut self) {
+        let rest = self.terminal.exp_eof().unwrap();
+        let status = format!("{:?}", self.terminal.process().wait().unwrap());
+        assert!(status.starts_with("Exited(") && status.ends_with(", 0)"), "{status}: {rest}");
+    }
+
+    pub(crate) fn kills_its_servers(&self) {
+        children(self.pid).into_iter().for_each(|pid| kill("KILL", pid));
+    }
+
     /// Leaves by Ctrl-D.
     #[track_caller]
-    fn leave(self) {
+    pub(crate) fn leave(self) {
         self.ends(0, |chat| {
             chat.comes_to_a_prompt();
             chat.presses_ctrl('d');
@@ -256,7 +268,7 @@ fn a_server_that_dies_in_a_call_is_an_error_that_the_model_reads() {
     let mut chat = Chat::start_with(endpoint, slow, &["--model", "small-model", "--yes"]);
     chat.says("Weather?");
     chat.sees("running demo.weather_query");
-    children(chat.pid).into_iter().for_each(|pid| kill("KILL", pid));
+    chat.kills_its_servers();
     chat.sees("error of demo.weather_query");
     chat.sees("It broke.");
     chat.sees("> ");

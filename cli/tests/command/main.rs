@@ -19,6 +19,8 @@ mod chat_terminal;
 mod context_overflow;
 mod demo;
 mod devtools;
+#[cfg(target_os = "linux")]
+mod elicit;
 mod embedding;
 mod examples;
 mod extract;
@@ -27,6 +29,8 @@ mod inspect_page;
 mod install;
 mod mcp;
 mod mcp_config;
+#[cfg(unix)]
+mod mcp_errors;
 mod models_docs;
 #[cfg(target_os = "linux")]
 mod pictures;

@@ -13,8 +13,8 @@ use serde_json::{Map, Value};
 use super::config::{Config, ServerConfig};
 use super::environment;
 use super::server::{
-    Connection, Elicitation, McpError, McpPrompt, PromptMessage, RequestError, Retry, ServerEvent, ServerHandle,
-    ServerStatus, Settings, Start, States, resource_outcome, seconds, tool_outcome, with_media,
+    Connection, Elicitation, Elicitor, McpError, McpPrompt, PromptMessage, RequestError, Retry, ServerEvent,
+    ServerHandle, ServerStatus, Settings, Start, States, resource_outcome, seconds, tool_outcome, with_media,
 };
 use crate::outcome::{Outcome, Status};
 use crate::route::{Invocation, Toolbox};
@@ -122,9 +122,17 @@ impl HubBuilder {
         self
     }
 
-    /// What a server is told that asks back for input while a tool runs.
+    /// What a server is told that asks back for input while a tool runs, where no
+    /// [`elicitor`](Self::elicitor) is set.
     pub fn elicitation(mut self, elicitation: Elicitation) -> Self {
-        self.settings.elicitation = elicitation;
+        self.settings.answers.rule = elicitation;
+        self
+    }
+
+    /// Who answers a server that asks back for input while a tool runs: forms to be filled in,
+    /// and pages to be opened. Without one, servers are told that nobody can be asked.
+    pub fn elicitor(mut self, elicitor: impl Elicitor + 'static) -> Self {
+        self.settings.answers.elicitor = Some(Arc::new(elicitor));
         self
     }
 
@@ -222,7 +230,7 @@ impl Hub {
                         offered.join(&servers);
                     }
                 };
-                ServerHandle::start(config, environment.clone(), settings, states.clone(), Arc::new(changed))
+                ServerHandle::start(config, environment.clone(), settings.clone(), states.clone(), Arc::new(changed))
             };
             config.servers().iter().map(start).collect()
         });

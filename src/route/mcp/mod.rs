@@ -21,9 +21,9 @@
 //!
 //! `config` stands below all three; hub, server and transport each know only what is behind them.
 //!
-//! Of elicitation (a server asks a person for input) the hub knows two answers, and the program
-//! says which: no, or a form with the defaults that the server itself proposes
-//! ([`Elicitation`]). Out of scope: a person's own answer to it, OAuth, sampling, roots.
+//! A server that asks a person for input while a tool runs (elicitation) is answered by the
+//! program's [`Elicitor`]; without one, as [`Elicitation`] says: no, or with the defaults that the
+//! server itself proposes. Out of scope: OAuth, sampling, roots.
 //!
 //! ```no_run
 //! # #[tokio::main(flavor = "current_thread")]
@@ -54,8 +54,9 @@ mod transport;
 pub use config::{Config, ConfigError, EntryError, Environment, HttpTransport, ServerConfig, TransportConfig};
 pub use hub::HubBuilder;
 pub use server::{
-    DEFAULT_CALL_TIMEOUT, DEFAULT_CONNECT_TIMEOUT, Elicitation, MAX_CALL, MAX_CALLS, MEDIA_EVENT, META_EVENT, McpError,
-    McpPrompt, PromptArgument, PromptMessage, RequestError, Retry, ServerEvent, ServerEventKind, ServerState,
-    ServerStatus, Start,
+    DEFAULT_CALL_TIMEOUT, DEFAULT_CONNECT_TIMEOUT, Elicitation, Elicitor, FieldChoice, FieldError, FieldKind, Form,
+    FormField, InputAnswer, InputKind, InputRequest, MAX_CALL, MAX_CALLS, MEDIA_EVENT, META_EVENT, McpError, McpPrompt,
+    PromptArgument, PromptMessage, RequestError, Retry, ServerEvent, ServerEventKind, ServerState, ServerStatus, Start,
+    TextFormat,
 };
 pub use transport::stdio::STDERR_TAIL;

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use tokio::time::Instant;
 
 use super::connection::Connection;
-use super::elicit::{Elicitation, is_question, responses};
+use super::elicit::is_question;
 use super::prompts::PromptMessage;
 use super::request::RequestError;
 use super::{content, prompts};
@@ -55,17 +55,23 @@ impl Connection {
     /// Sends a request and answers what the server wants to know in between, where that
     /// is wanted, until there is a result.
     async fn ask(&self, params: &impl Askable) -> Result<(Value, Answer<'_>), RequestError> {
-        let begun = Instant::now();
+        let _under_way = self.deadlines.under_way();
+        let mut left = self.limits.most.max(self.limits.call);
         let mut request = params.with(None, None);
         for _ in 0..MAX_ROUNDS {
-            let left = self.limits.most.max(self.limits.call).saturating_sub(begun.elapsed());
+            // The time while somebody answers is not the server's.
+            let sent = Instant::now();
             let answer = self.request(request, self.limits.call.min(left)).await?;
+            left = left.saturating_sub(sent.elapsed());
             let result = answer.value().map_err(RequestError::Broken)?;
-            if self.elicitation != Elicitation::Defaults || !is_question(&result) {
+            if !self.answers.answers() || !is_question(&result) {
                 return Ok((result, answer));
             }
             let state = result.get("requestState").and_then(Value::as_str).map(str::to_owned);
-            let responses = responses(&result).map_err(RequestError::Broken)?;
+            let responses = tokio::select! {
+                responses = self.answers.responses(&self.server, &result) => responses.map_err(RequestError::Broken)?,
+                () = self.gone() => return Err(self.broken("the connection broke").await),
+            };
             if responses.is_empty() && state.is_none() {
                 return Err(RequestError::Broken("it asks for input and does not say for which".to_owned()));
             }

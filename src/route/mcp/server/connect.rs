@@ -11,12 +11,13 @@ use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use super::connection::{Client, Connection, Service};
-use super::elicit::Elicitation;
+use super::elicit::Answers;
 use super::handshake::{HandshakeError, Methods, handshake};
 use super::request::seconds;
 use super::settings::{Limits, Settings};
 use crate::route::mcp::config::{Hidden, HttpTransport, ServerConfig, TransportConfig};
 use crate::route::mcp::transport::http::{self, SseTransport};
+use crate::route::mcp::transport::scan::one_line;
 use crate::route::mcp::transport::stdio::{self, ChildState, Program, StdioTransport};
 
 /// Why a server could not be reached.
@@ -50,7 +51,8 @@ pub(super) enum Era {
 struct Connector {
     limits: Limits,
     hidden: Hidden,
-    elicitation: Elicitation,
+    server: String,
+    answers: Answers,
     by: Instant,
 }
 
@@ -66,8 +68,8 @@ pub(super) async fn connect(
     let hidden = config.hidden();
     let secrets = hidden.in_errors.clone();
     let transport = config.transport.as_ref().map_err(|problem| ConnectError::from(problem.to_string()))?;
-    let (limits, elicitation) = (settings.limits(config), settings.elicitation);
-    let connector = Connector { limits, hidden, elicitation, by: Instant::now() + limits.connect };
+    let (limits, server, answers) = (settings.limits(config), config.name.clone(), settings.answers.clone());
+    let connector = Connector { limits, hidden, server, answers, by: Instant::now() + limits.connect };
     let connected = match transport {
         TransportConfig::Stdio { command, args, env, cwd } => {
             let program = Program { command, args, env, cwd: cwd.as_deref() };
@@ -111,7 +113,7 @@ impl Connector {
         if *era != Some(Era::Initialize) {
             let (mut transport, child) = stdio::spawn(program, environment)?;
             let mut agreed = self.negotiate(&mut transport, Methods::Both, self.part(2, 3)).await;
-            let late = matches!(agreed, Err(HandshakeError::Silence)) && transport.is_unread();
+            let late = matches!(agreed, Err(HandshakeError::Silence(_))) && transport.is_unread();
             if late {
                 agreed = self.negotiate(&mut transport, Methods::AlreadySent, self.by).await;
             }
@@ -123,7 +125,9 @@ impl Connector {
                 Err(error @ (HandshakeError::Unsent(_) | HandshakeError::Version { .. })) => {
                     return Err(self.explain(&error));
                 }
-                Err(error @ HandshakeError::Silence) if late => return Err(self.unanswered(&error, &child).await),
+                Err(error @ HandshakeError::Silence(_)) if late => {
+                    return Err(self.unanswered(&error, (&transport, &child)).await);
+                }
                 Err(_) => {
                     // Its end is waited for, since the second one may want what it holds.
                     let left = self.by.saturating_duration_since(Instant::now());
@@ -138,12 +142,17 @@ impl Connector {
                 *era = Some(Era::of(&info));
                 Ok(self.over_stdio(child, transport, info))
             }
-            Err(error) => Err(self.unanswered(&error, &child).await),
+            Err(error) => Err(self.unanswered(&error, (&transport, &child)).await),
         }
     }
 
     /// With the child's last words.
-    async fn unanswered(&self, error: &HandshakeError, child: &ChildState) -> ConnectError {
+    async fn unanswered(
+        &self,
+        error: &HandshakeError,
+        (transport, child): (&StdioTransport, &ChildState),
+    ) -> ConnectError {
+        transport.give_up();
         format!("{}{}", self.explain(error).message, child.last_words().await).into()
     }
 
@@ -189,7 +198,7 @@ impl Connector {
         let explained = self.explain(&error);
         if allowed == HttpTransport::Streamable
             || error.is_final()
-            || matches!(error, HandshakeError::Silence | HandshakeError::Version { .. })
+            || matches!(error, HandshakeError::Silence(_) | HandshakeError::Version { .. })
         {
             return Err(explained);
         }
@@ -199,7 +208,10 @@ impl Connector {
                 Ok(connection)
             }
             Err(sse) if sse.needs_auth => Err(sse),
-            Err(sse) => Err(format!("{}; nor is there legacy HTTP+SSE: {}", explained.message, sse.message).into()),
+            Err(sse) => {
+                let more = if sse.message == explained.message { String::new() } else { format!(": {}", sse.message) };
+                Err(format!("{}; nor is there legacy HTTP+SSE{more}", explained.message).into())
+            }
         }
     }
 
@@ -243,7 +255,7 @@ impl Connector {
     }
 
     fn client(&self) -> Client {
-        Client { elicitation: self.elicitation, ..Client::default() }
+        Client { server: self.server.clone(), answers: self.answers.clone(), ..Client::default() }
     }
 
     fn me(&self) -> ClientConfig {
@@ -284,8 +296,15 @@ impl Connector {
     fn explain(&self, error: &HandshakeError) -> ConnectError {
         let limit = seconds(self.limits.connect);
         match error {
-            HandshakeError::Silence => {
-                format!("no answer to `initialize` within {limit}: set \"connectTimeout\" if it needs longer").into()
+            HandshakeError::Silence(stray) => {
+                let stray = stray.as_ref().map(|id| one_line(&id.to_string()));
+                let stray = stray.map(|id| format!(", but one to a request that was never sent (id {id})"));
+                let stray = stray.unwrap_or_default();
+                format!(
+                    "no answer to `initialize` within {limit}{stray}: set \"connectTimeout\" if it needs longer; else \
+                     check that it is an MCP server"
+                )
+                .into()
             }
             HandshakeError::Closed => "it closed the connection before the handshake was done".to_owned().into(),
             HandshakeError::Refused(why) => ConnectError { refused: true, ..why.clone().into() },

@@ -4,17 +4,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rmcp::model::{
-    ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationCapability, ErrorData,
-    FormElicitationCapability, Implementation, ProgressNotificationParam, ProtocolVersion,
+    ClientCapabilities, ClientConfig, CustomRequest, CustomResult, ElicitRequestParams, ElicitResult,
+    ElicitationCapability, ErrorCode, ErrorData, FormElicitationCapability, Implementation, ProgressNotificationParam,
+    ProtocolVersion, UrlElicitationCapability,
 };
 use rmcp::service::{NotificationContext, RequestContext, RunningService};
 use rmcp::{ClientHandler, Peer, RoleClient};
+use serde_json::{Value, json};
 use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::deadlines::Deadlines;
-use super::elicit::{self, Elicitation};
+use super::elicit::Answers;
 use super::settings::Limits;
 use crate::route::mcp::config::Hidden;
 use crate::route::mcp::transport::stdio::ChildState;
@@ -25,21 +27,45 @@ const CLOSE: Duration = Duration::from_secs(15);
 /// A running client of rmcp.
 pub(super) type Service = RunningService<RoleClient, Client>;
 
-/// Our side of the protocol: no sampling, no roots, and of elicitation what is asked for.
+/// Our side of the protocol: no sampling, no roots, and elicitation where somebody answers it.
 #[derive(Default)]
 pub(super) struct Client {
     pub(super) deadlines: Arc<Deadlines>,
     /// Told when the server says that one of its lists has changed.
     pub(super) changed: Arc<Notify>,
-    pub(super) elicitation: Elicitation,
+    /// The server's name, and who answers it.
+    pub(super) server: String,
+    pub(super) answers: Answers,
+}
+
+impl Client {
+    /// Answers a question of the server's. The time of its calls stands still meanwhile.
+    async fn elicit(&self, params: &Value, withdrawn: &CancellationToken) -> Result<Value, ErrorData> {
+        let cancelled = json!({ "action": "cancel" });
+        // Out of a call nobody knows what it is about.
+        if self.answers.asks_somebody() && self.deadlines.is_idle() {
+            return Ok(cancelled);
+        }
+        let _still = self.deadlines.stand_still();
+        tokio::select! {
+            biased;
+            () = withdrawn.cancelled() => Ok(cancelled),
+            () = self.deadlines.idle() => Ok(cancelled),
+            answer = self.answers.answer(&self.server, params) => {
+                answer.map_err(|why| ErrorData::invalid_params(why, None))
+            }
+        }
+    }
 }
 
 impl ClientHandler for Client {
     fn get_info(&self) -> ClientConfig {
         let me = Implementation::new("toolgraft", env!("CARGO_PKG_VERSION"));
         let mut can = ClientCapabilities::default();
-        if self.elicitation == Elicitation::Defaults {
-            can.elicitation = Some(ElicitationCapability::new().with_form(FormElicitationCapability::default()));
+        if self.answers.answers() {
+            let forms = ElicitationCapability::new().with_form(FormElicitationCapability::default());
+            let pages = |can: ElicitationCapability| can.with_url(UrlElicitationCapability::default());
+            can.elicitation = Some(if self.answers.asks_somebody() { pages(forms) } else { forms });
         }
         // rmcp's default is a draft that servers of today refuse.
         ClientConfig::new(can, me).with_protocol_version(ProtocolVersion::V_2025_11_25)
@@ -48,9 +74,23 @@ impl ClientHandler for Client {
     async fn create_elicitation(
         &self,
         request: ElicitRequestParams,
-        _: RequestContext<RoleClient>,
+        context: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
-        Ok(elicit::answer(self.elicitation, &request))
+        let params = serde_json::to_value(request).unwrap_or_default();
+        let answer = self.elicit(&params, &context.ct).await?;
+        serde_json::from_value(answer).map_err(|error| ErrorData::internal_error(error.to_string(), None))
+    }
+
+    /// What rmcp takes for no request of MCP: forms with more than it knows.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: RequestContext<RoleClient>,
+    ) -> Result<CustomResult, ErrorData> {
+        if request.method != "elicitation/create" {
+            return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None));
+        }
+        self.elicit(&request.params.unwrap_or_default(), &context.ct).await.map(CustomResult)
     }
 
     async fn on_progress(&self, params: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
@@ -84,7 +124,9 @@ pub(crate) struct Connection {
     pub(super) child: Option<ChildState>,
     pub(super) gone: CancellationToken,
     pub(super) permits: Semaphore,
-    pub(super) elicitation: Elicitation,
+    /// The server's name, and who answers it.
+    pub(super) server: String,
+    pub(super) answers: Answers,
     pub(super) limits: Limits,
     pub(super) hidden: Hidden,
 }
@@ -106,7 +148,8 @@ impl Connection {
             deadlines,
             _watch: watch,
             changed: service.service().changed.clone(),
-            elicitation: service.service().elicitation,
+            server: service.service().server.clone(),
+            answers: service.service().answers.clone(),
             running: Mutex::new(Some(service)),
             gone,
             permits: Semaphore::new(limits.calls.get().min(Semaphore::MAX_PERMITS)),

@@ -21,7 +21,7 @@ pub const META_EVENT: &str = "mcp_meta";
 pub const MEDIA_EVENT: &str = "mcp_media";
 
 /// What is said of a call that asks back, where nobody is there to ask.
-pub(super) const ASKS: &str = "it asks for input from a person (elicitation), which is not supported";
+pub(super) const ASKS: &str = "it asks for input from a person (elicitation), and nobody is there to give it";
 
 /// Characters that are shown of an answer that is none.
 const SHOWN: usize = 2000;

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rmcp::model::ProgressToken;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
@@ -16,26 +16,60 @@ use tokio_util::sync::CancellationToken;
 #[derive(Default)]
 pub(super) struct Deadlines {
     requests: Mutex<Requests>,
-    /// Told when one ends before the next look.
+    /// Told when one ends before the next look, and when the time goes on.
     sooner: Notify,
+    /// How many calls are under way.
+    calls: watch::Sender<usize>,
 }
 
 #[derive(Default)]
 struct Requests {
     waiting: HashMap<ProgressToken, Waiting>,
-    /// When the next look is taken; `None` where nothing waits.
+    clock: Clock,
+    /// When the next look is taken, by the clock; `None` where nothing waits.
     look: Option<Instant>,
     /// No answer will come any more.
     gone: bool,
 }
 
+/// By this clock.
 struct Waiting {
     /// Progress gives it so much time anew, but not beyond `last`.
     limit: Duration,
+    started: Instant,
     last: Instant,
     deadline: Instant,
     over: Arc<Notify>,
 }
+
+/// A clock that stands still while a person is asked.
+#[derive(Default)]
+struct Clock {
+    /// How many are asked.
+    stopped: usize,
+    /// Since when it stands still.
+    since: Option<Instant>,
+    /// How long it stood still before.
+    behind: Duration,
+}
+
+impl Clock {
+    /// The time of this clock when it is `time` by the machine's.
+    fn at(&self, time: Instant) -> Instant {
+        let time = self.since.map_or(time, |since| since.min(time));
+        time.checked_sub(self.behind).unwrap_or(time)
+    }
+
+    fn now(&self) -> Instant {
+        self.at(Instant::now())
+    }
+}
+
+/// A call that is under way; a server may ask back meanwhile.
+pub(super) struct UnderWay<'d>(&'d Deadlines);
+
+/// A clock that stands still.
+pub(super) struct StandsStill<'d>(&'d Deadlines);
 
 impl Deadlines {
     /// Adds a request that began at `started` and ends after `limit`, or after `most` in
@@ -47,9 +81,10 @@ impl Deadlines {
         started: Instant,
         (limit, most): (Duration, Duration),
     ) -> Arc<Notify> {
-        let (deadline, over) = (started + limit, Arc::<Notify>::default());
-        let waiting = Waiting { limit, last: started + most.max(limit), deadline, over: over.clone() };
         let mut requests = self.requests();
+        let started = requests.clock.at(started);
+        let (deadline, over) = (started + limit, Arc::<Notify>::default());
+        let waiting = Waiting { limit, started, last: started + most.max(limit), deadline, over: over.clone() };
         if requests.gone {
             over.notify_one();
         }
@@ -63,14 +98,42 @@ impl Deadlines {
 
     /// The server has reported progress.
     pub(super) fn progressed(&self, token: &ProgressToken) {
-        if let Some(waiting) = self.requests().waiting.get_mut(token) {
-            waiting.deadline = (Instant::now() + waiting.limit).min(waiting.last);
+        let mut requests = self.requests();
+        let now = requests.clock.now();
+        if let Some(waiting) = requests.waiting.get_mut(token) {
+            waiting.deadline = (now + waiting.limit).min(waiting.last);
         }
     }
 
-    /// Forgets a request; its deadline, as it was at the end.
-    pub(super) fn remove(&self, token: &ProgressToken) -> Option<Instant> {
-        self.requests().waiting.remove(token).map(|waiting| waiting.deadline)
+    /// Forgets a request; the time that it had, as it was at the end.
+    pub(super) fn remove(&self, token: &ProgressToken) -> Option<Duration> {
+        self.requests().waiting.remove(token).map(|waiting| waiting.deadline - waiting.started)
+    }
+
+    /// A call begins; it is under way until this is dropped.
+    pub(super) fn under_way(&self) -> UnderWay<'_> {
+        self.calls.send_modify(|calls| *calls += 1);
+        UnderWay(self)
+    }
+
+    /// Whether no call is under way.
+    pub(super) fn is_idle(&self) -> bool {
+        *self.calls.borrow() == 0
+    }
+
+    /// Waits until no call is under way.
+    pub(super) async fn idle(&self) {
+        let mut calls = self.calls.subscribe();
+        // The sender is here.
+        let _ = calls.wait_for(|calls| *calls == 0).await;
+    }
+
+    /// Nobody's time goes on until this is dropped.
+    pub(super) fn stand_still(&self) -> StandsStill<'_> {
+        let clock = &mut self.requests().clock;
+        clock.stopped += 1;
+        clock.since.get_or_insert_with(Instant::now);
+        StandsStill(self)
     }
 
     /// Watches until the connection is gone.
@@ -88,19 +151,37 @@ impl Deadlines {
         requests.waiting.values().for_each(|waiting| waiting.over.notify_one());
     }
 
-    /// Tells those whose time is over; when the next one's will be.
+    /// Tells those whose time is over; when the next one's will be. Nobody's will while the
+    /// clock stands still.
     fn look(&self) -> Option<Instant> {
-        let now = Instant::now();
         let mut requests = self.requests();
+        let now = requests.clock.now();
         let (over, waiting): (Vec<_>, Vec<_>) = requests.waiting.values().partition(|one| one.deadline <= now);
         over.iter().for_each(|one| one.over.notify_one());
         let next = waiting.iter().map(|one| one.deadline).min();
         requests.look = next;
-        next
+        next.map(|next| next + requests.clock.behind).filter(|_| requests.clock.since.is_none())
     }
 
     fn requests(&self) -> MutexGuard<'_, Requests> {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        self.0.calls.send_modify(|calls| *calls -= 1);
+    }
+}
+
+impl Drop for StandsStill<'_> {
+    fn drop(&mut self) {
+        let clock = &mut self.0.requests().clock;
+        clock.stopped -= 1;
+        if clock.stopped == 0 {
+            clock.behind += clock.since.take().map(|since| since.elapsed()).unwrap_or_default();
+            self.0.sooner.notify_one();
+        }
     }
 }
 
@@ -136,7 +217,7 @@ mod tests {
         assert_eq!(start.elapsed().as_secs(), 2);
         late.notified().await;
         assert_eq!(start.elapsed().as_secs(), 3);
-        assert_eq!(deadlines.remove(&token(1)), Some(start + 3 * SECOND));
+        assert_eq!(deadlines.remove(&token(1)), Some(3 * SECOND));
         assert_eq!(deadlines.remove(&token(1)), None);
     }
 
@@ -151,7 +232,41 @@ mod tests {
         }
         deadlines.progressed(&token(2));
         over.notified().await;
-        assert_eq!((start.elapsed().as_secs(), deadlines.remove(&token(1))), (4, Some(start + 4 * SECOND)));
+        assert_eq!((start.elapsed().as_secs(), deadlines.remove(&token(1))), (4, Some(4 * SECOND)));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_time_stands_still_while_somebody_is_asked() {
+        let (deadlines, _gone) = watched();
+        let start = Instant::now();
+        let before = deadlines.add(token(1), start, (2 * SECOND, 5 * SECOND));
+        tokio::time::sleep(SECOND).await;
+        let first = deadlines.stand_still();
+        tokio::time::sleep(SECOND).await;
+        let second = deadlines.stand_still();
+        let meanwhile = deadlines.add(token(2), Instant::now(), (3 * SECOND, SECOND));
+        drop(first);
+        tokio::time::sleep(100 * SECOND).await;
+        deadlines.progressed(&token(1));
+        drop(second);
+        before.notified().await;
+        assert_eq!(start.elapsed().as_secs(), 1 + 101 + 2, "progress gave it its time anew");
+        meanwhile.notified().await;
+        assert_eq!(start.elapsed().as_secs(), 1 + 101 + 3);
+        assert_eq!(deadlines.remove(&token(1)), Some(3 * SECOND));
+        assert_eq!(deadlines.remove(&token(2)), Some(3 * SECOND));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn it_is_idle_when_the_last_call_has_ended() {
+        let (deadlines, _gone) = watched();
+        assert!(deadlines.is_idle());
+        let calls = (deadlines.under_way(), deadlines.under_way());
+        let mut idle = std::pin::pin!(deadlines.idle());
+        drop(calls.0);
+        assert!(futures::poll!(idle.as_mut()).is_pending() && !deadlines.is_idle());
+        drop(calls.1);
+        idle.await;
     }
 
     #[tokio::test(start_paused = true)]

@@ -56,7 +56,7 @@ impl ServerHandle {
             let actor = Actor {
                 config,
                 environment,
-                settings,
+                settings: settings.clone(),
                 view: sender,
                 demand,
                 reset,

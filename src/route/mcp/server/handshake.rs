@@ -47,8 +47,8 @@ pub(super) enum Methods {
 /// Why there was no handshake.
 #[derive(Debug)]
 pub(super) enum HandshakeError {
-    /// No answer in time.
-    Silence,
+    /// No answer in time; the id of one to another request, if one came.
+    Silence(Option<RequestId>),
     /// The connection was closed.
     Closed,
     /// The server said no; the text says how.
@@ -69,8 +69,11 @@ pub(super) async fn handshake<T>(
 where
     T: Transport<RoleClient> + 'static,
 {
-    let handshake = Handshake { transport, me, asked: methods == Methods::AlreadySent };
-    timeout_at(by, handshake.run(methods, by)).await.unwrap_or(Err(HandshakeError::Silence))
+    let mut handshake = Handshake { transport, me, asked: methods == Methods::AlreadySent, stray: None };
+    match timeout_at(by, handshake.run(methods, by)).await {
+        Ok(agreed) => agreed,
+        Err(_) => Err(HandshakeError::Silence(handshake.stray)),
+    }
 }
 
 struct Handshake<'t, T> {
@@ -79,6 +82,8 @@ struct Handshake<'t, T> {
     me: ClientConfig,
     /// Whether `initialize` was sent.
     asked: bool,
+    /// The id of an answer to a request that was never sent.
+    stray: Option<RequestId>,
 }
 
 /// What an answer is for the handshake.
@@ -105,7 +110,7 @@ fn newest(supported: &[ProtocolVersion], fits: impl Fn(&ProtocolVersion) -> bool
 }
 
 impl<T: Transport<RoleClient> + 'static> Handshake<'_, T> {
-    async fn run(mut self, methods: Methods, by: Instant) -> Result<ServerPeerInfo, HandshakeError> {
+    async fn run(&mut self, methods: Methods, by: Instant) -> Result<ServerPeerInfo, HandshakeError> {
         match methods {
             Methods::Initialize => self.initialize().await?,
             Methods::Discover | Methods::Both => self.send(discover(&self.me)).await?,
@@ -121,7 +126,7 @@ impl<T: Transport<RoleClient> + 'static> Handshake<'_, T> {
                     self.initialize().await?;
                     continue;
                 }
-                Err(_) => return Err(HandshakeError::Silence),
+                Err(_) => return Err(HandshakeError::Silence(self.stray.take())),
             };
             match self.read(message).await? {
                 HandshakeAnswer::Done(info) => return Ok(*info),
@@ -178,6 +183,15 @@ impl<T: Transport<RoleClient> + 'static> Handshake<'_, T> {
                     }
                     _ => HandshakeAnswer::Nothing,
                 }
+            }
+            JsonRpcMessage::Response(answer) => {
+                self.stray = Some(answer.id);
+                HandshakeAnswer::Nothing
+            }
+            JsonRpcMessage::Request(request) if is(&request.id, DISCOVER) || is(&request.id, INITIALIZE) => {
+                return Err(HandshakeError::Refused(
+                    "it sends back what it is sent, as no MCP server does: check \"command\" and \"args\"".to_owned(),
+                ));
             }
             JsonRpcMessage::Request(request) => {
                 if matches!(request.request, ServerRequest::PingRequest(_)) {

@@ -56,7 +56,10 @@ pub(crate) use settings::Settings;
 pub(crate) use states::States;
 
 pub use content::{MEDIA_EVENT, META_EVENT};
-pub use elicit::Elicitation;
+pub use elicit::{
+    Elicitation, Elicitor, FieldChoice, FieldError, FieldKind, Form, FormField, InputAnswer, InputKind, InputRequest,
+    TextFormat,
+};
 pub use error::McpError;
 pub use prompts::{McpPrompt, PromptArgument, PromptMessage};
 pub use request::RequestError;

@@ -119,7 +119,7 @@ impl Connection {
                 if self.gone.is_cancelled() {
                     Err(ServiceError::TransportClosed)
                 } else {
-                    let limit = pending.cancel().await.unwrap_or_else(Instant::now) - started;
+                    let limit = pending.cancel().await.unwrap_or_else(|| started.elapsed());
                     let noise = self.child.as_ref().and_then(|child| child.noise_after(noise));
                     return Err(RequestError::TimedOut { limit, noise });
                 }
@@ -132,7 +132,7 @@ impl Connection {
         }
     }
 
-    async fn broken(&self, what: &str) -> RequestError {
+    pub(super) async fn broken(&self, what: &str) -> RequestError {
         RequestError::Broken(self.how_it_ended(what).await)
     }
 
@@ -163,13 +163,13 @@ struct Pending<'c> {
 }
 
 impl Pending<'_> {
-    /// Cancels the request and waits, not for long, until that is on its way; when its
-    /// time was over.
-    async fn cancel(&mut self) -> Option<Instant> {
+    /// Cancels the request and waits, not for long, until that is on its way; the time
+    /// that it had.
+    async fn cancel(&mut self) -> Option<Duration> {
         self.answered = true;
-        let deadline = self.deadlines.remove(&self.handle.progress_token);
+        let had = self.deadlines.remove(&self.handle.progress_token);
         let _ = tokio::time::timeout(CANCEL, cancel(self.handle.peer.clone(), self.handle.id.clone())).await;
-        deadline
+        had
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::elicit::Elicitation;
+use super::elicit::Answers;
 use crate::route::mcp::config::{ServerConfig, seconds};
 
 /// Calls that run at once on one server where nothing else is set; more wait their
@@ -24,7 +24,7 @@ pub const DEFAULT_CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 pub const DEFAULT_CALL_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// What a hub sets for all its servers.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Settings {
     pub(crate) connect_timeout: Duration,
     pub(crate) call_timeout: Duration,
@@ -32,7 +32,7 @@ pub(crate) struct Settings {
     pub(crate) max_calls: NonZeroUsize,
     pub(crate) start: Start,
     pub(crate) retry: Retry,
-    pub(crate) elicitation: Elicitation,
+    pub(crate) answers: Answers,
     /// Whether results keep their images, audio and blobs.
     pub(crate) media: bool,
 }
@@ -46,7 +46,7 @@ impl Default for Settings {
             max_calls: MAX_CALLS,
             start: Start::default(),
             retry: Retry::default(),
-            elicitation: Elicitation::default(),
+            answers: Answers::default(),
             media: false,
         }
     }

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use reqwest::redirect::Policy;
 
+use super::words;
 use crate::cause::chain;
 use crate::route::mcp::config::header_map;
-use crate::route::mcp::transport::scan::one_line;
 
 /// Limit of a TCP and TLS connection attempt.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -50,11 +50,7 @@ pub(crate) fn status(code: u16, rest: &str) -> String {
         403 => "HTTP 403: access is refused: check the token under \"headers\"".to_owned(),
         404 => "HTTP 404: nothing there: check the URL's path".to_owned(),
         405 => "HTTP 405: it does not take this request: check the URL's path".to_owned(),
-        300..=399 => format!("HTTP {code}: it redirects to another origin: write the final URL"),
-        _ => format!(
-            "HTTP {code}{}",
-            Some(one_line(rest)).filter(|r| !r.is_empty()).map(|r| format!(" {r}")).unwrap_or_default()
-        ),
+        _ => words::of_status(code, rest),
     }
 }
 
@@ -62,8 +58,5 @@ pub(crate) fn request_error(error: &reqwest::Error) -> String {
     if let Some(code) = error.status() {
         return status(code.as_u16(), "");
     }
-    // The URL in reqwest's own message may hold a key in its query.
-    let what = if error.is_connect() { "cannot connect" } else { "the request failed" };
-    let cause = std::error::Error::source(error).map(|e| format!(": {}", chain(e))).unwrap_or_default();
-    format!("{what}{cause}")
+    words::of_request(error)
 }

@@ -12,6 +12,7 @@ mod events;
 mod failure;
 mod sse;
 mod streamable;
+mod words;
 
 pub(crate) use failure::{explain, is_unreachable, wants_auth};
 pub(crate) use sse::SseTransport;

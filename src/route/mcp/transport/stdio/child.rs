@@ -259,6 +259,11 @@ impl StdioTransport {
         self.pipe.is_unread()
     }
 
+    /// Takes what has begun on its standard output and not ended for noise.
+    pub(crate) fn give_up(&self) {
+        self.pipe.give_up();
+    }
+
     /// Asks the whole group to end, and those that have left it; `false` if nobody
     /// is left to ask.
     fn terminate(&self) -> bool {

@@ -12,7 +12,7 @@ use serde::de::IgnoredAny;
 use crate::route::mcp::transport::message::{
     Heard, Unfinished, broken_off, failed, id_at_the_edge, noise, read, read_whole, unreadable,
 };
-use crate::route::mcp::transport::scan::parts;
+use crate::route::mcp::transport::scan::{one_line, parts};
 
 /// Longest message. A longer one is dropped, and the request that it answers fails.
 pub(super) const MAX_MESSAGE: usize = 64 * 1024 * 1024;
@@ -48,6 +48,13 @@ impl Lines {
     /// Where bytes are to be added at the end.
     pub(super) fn buffer(&mut self) -> &mut Vec<u8> {
         &mut self.buffer
+    }
+
+    /// The beginning of something whose end has not come; `None` where there is none.
+    pub(super) fn unfinished(&self) -> Option<String> {
+        let open = self.open.as_ref().map(|open| open.text.as_str()).unwrap_or_default();
+        let begun = format!("{open}{}", String::from_utf8_lossy(&self.buffer[..self.buffer.len().min(EDGE)]));
+        Some(one_line(&begun)).filter(|begun| !begun.is_empty())
     }
 
     /// The next thing in the bytes so far; `None` where more are needed.

@@ -183,6 +183,13 @@ impl Pipe {
         stdin.is_some_and(|stdin| stdin.written > 0 && stdin.unread() == Some(stdin.written))
     }
 
+    /// Takes what has begun and not ended for noise.
+    pub(super) fn give_up(&self) {
+        if let Some(begun) = self.lines.unfinished() {
+            self.noise.add(format!("{begun:?}, without its end"));
+        }
+    }
+
     /// Closes the server's standard input, after what is being written.
     pub(super) async fn close(&self) {
         drop(self.input.stdin.lock().await.take());

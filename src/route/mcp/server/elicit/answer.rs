@@ -1,0 +1,242 @@
+//! From a question as it came to the answer as it goes out.
+
+use std::sync::Arc;
+
+use reqwest::Url;
+use rmcp::model::InputResponses;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::form::Form;
+use super::request::{Elicitor, InputAnswer, InputKind, InputRequest};
+
+/// What a server is told that asks back for input while a tool runs, where the program has
+/// set no [`Elicitor`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Elicitation {
+    /// Nobody is there to ask, and it is declined. Servers are told beforehand.
+    #[default]
+    Decline,
+    /// A form is accepted with the defaults that it proposes; one that demands
+    /// anything else is declined.
+    Defaults,
+}
+
+/// Who answers the servers of a hub.
+#[derive(Clone, Default)]
+pub(crate) struct Answers {
+    pub(crate) rule: Elicitation,
+    /// It comes before the rule.
+    pub(crate) elicitor: Option<Arc<dyn Elicitor>>,
+}
+
+impl std::fmt::Debug for Answers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.elicitor {
+            Some(_) => f.write_str("Elicitor"),
+            None => self.rule.fmt(f),
+        }
+    }
+}
+
+impl Answers {
+    /// Whether servers may ask.
+    pub(crate) fn answers(&self) -> bool {
+        self.elicitor.is_some() || self.rule != Elicitation::Decline
+    }
+
+    /// Whether somebody is asked, who may open pages, too.
+    pub(crate) fn asks_somebody(&self) -> bool {
+        self.elicitor.is_some()
+    }
+
+    /// The answer to the parameters of `elicitation/create`; an `Err` says what is wrong with
+    /// them, or with what the program answered.
+    pub(crate) async fn answer(&self, server: &str, params: &Value) -> Result<Value, String> {
+        let Some(elicitor) = &self.elicitor else {
+            let filled = (self.rule == Elicitation::Defaults).then(|| defaults(params)).flatten();
+            return Ok(answered(filled.map_or(InputAnswer::Decline, InputAnswer::Accept)));
+        };
+        let kind = kind(params)?;
+        let message = params.get("message").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let request = InputRequest { server: server.to_owned(), message, kind: kind.clone() };
+        let answer = elicitor.elicit(request).await;
+        match (answer, kind) {
+            (InputAnswer::Accept(content), InputKind::Form(form)) => {
+                form.check(&content)
+                    .map_err(|why| format!("the answer of this client does not fit the form: {why}"))?;
+                Ok(answered(InputAnswer::Accept(content)))
+            }
+            (InputAnswer::Accept(_), InputKind::Url { .. }) => Ok(json!({ "action": "accept" })),
+            (answer, _) => Ok(answered(answer)),
+        }
+    }
+
+    /// The answers to what a result asks for; an `Err` says what nobody here can answer.
+    pub(crate) async fn responses(&self, server: &str, question: &Value) -> Result<InputResponses, String> {
+        let requests = match question.get("inputRequests") {
+            None | Some(Value::Null) => return Ok(InputResponses::new()),
+            Some(Value::Object(requests)) => requests,
+            Some(_) => return Err("its \"inputRequests\" are no object".to_owned()),
+        };
+        let method = |request: &Value| request.get("method").and_then(Value::as_str).unwrap_or_default().to_owned();
+        if let Some(other) = requests.values().map(method).find(|method| method != "elicitation/create") {
+            return Err(format!("it asks for {other:?} in between, which is not supported"));
+        }
+        let mut responses = InputResponses::new();
+        for (key, request) in requests {
+            let answer = self.answer(server, request.get("params").unwrap_or(&Value::Null)).await?;
+            responses.insert(key.clone(), answer);
+        }
+        Ok(responses)
+    }
+}
+
+/// Whether a result is a question.
+pub(crate) fn is_question(result: &Value) -> bool {
+    result.get("resultType").and_then(Value::as_str) == Some("input_required")
+}
+
+fn answered(answer: InputAnswer) -> Value {
+    match answer {
+        InputAnswer::Accept(content) => json!({ "action": "accept", "content": content }),
+        InputAnswer::Decline => json!({ "action": "decline" }),
+        InputAnswer::Cancel => json!({ "action": "cancel" }),
+    }
+}
+
+fn is_form(params: &Value) -> bool {
+    params.get("mode").is_none_or(|mode| mode == "form")
+}
+
+/// What is asked for.
+fn kind(params: &Value) -> Result<InputKind, String> {
+    if is_form(params) {
+        let schema = params.get("requestedSchema").ok_or("a form without \"requestedSchema\"")?;
+        return Form::read(schema).map(InputKind::Form);
+    }
+    if params.get("mode").is_some_and(|mode| mode != "url") {
+        return Err(format!("{} is not a mode that this client knows: form, url", params["mode"]));
+    }
+    let url = params.get("url").and_then(Value::as_str).ok_or("a page without \"url\"")?;
+    let parsed = Url::parse(url).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+    let host = parsed.as_ref().and_then(Url::host_str).ok_or("its \"url\" is not one of http or https with a host")?;
+    Ok(InputKind::Url { host: host.to_owned(), url: url.to_owned() })
+}
+
+/// A form's fields with their defaults; `None` where a required one has none.
+fn defaults(params: &Value) -> Option<Map<String, Value>> {
+    let schema = params.get("requestedSchema").filter(|_| is_form(params))?;
+    let fields = schema.get("properties").and_then(Value::as_object)?;
+    let filled = fields.iter().filter_map(|(name, field)| Some((name.clone(), field.get("default")?.clone())));
+    let filled: Map<String, Value> = filled.collect();
+    let required = schema.get("required").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let complete = required.iter().filter_map(Value::as_str).all(|name| filled.contains_key(name));
+    complete.then_some(filled)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+
+    fn defaults_only() -> Answers {
+        Answers { rule: Elicitation::Defaults, elicitor: None }
+    }
+
+    /// Somebody who always answers the same, and what was asked.
+    fn somebody(answer: InputAnswer) -> (Answers, Arc<Mutex<Vec<InputRequest>>>) {
+        let asked = Arc::<Mutex<Vec<_>>>::default();
+        let seen = asked.clone();
+        let elicitor = move |request: InputRequest| {
+            seen.lock().unwrap().push(request);
+            std::future::ready(answer.clone())
+        };
+        (Answers { rule: Elicitation::Decline, elicitor: Some(Arc::new(elicitor)) }, asked)
+    }
+
+    fn object(value: Value) -> Map<String, Value> {
+        value.as_object().unwrap().clone()
+    }
+
+    #[tokio::test]
+    async fn what_a_result_asks_for_is_answered_with_defaults() {
+        let form = |properties: Value| {
+            let schema = json!({ "type": "object", "required": ["a"], "properties": properties });
+            json!({ "method": "elicitation/create", "params": { "message": "?", "requestedSchema": schema } })
+        };
+        let question = json!({ "resultType": "input_required", "inputRequests": {
+            "one": form(json!({ "a": { "type": "number", "default": 1.5 } })),
+            "two": form(json!({ "a": { "type": "string" } })),
+            "url": { "method": "elicitation/create", "params": { "mode": "url", "url": "https://x", "requestedSchema":
+                { "properties": {} } } },
+        } });
+        let responses = Value::from_iter(defaults_only().responses("s", &question).await.unwrap());
+        let expected = json!({ "one": { "action": "accept", "content": { "a": 1.5 } },
+            "two": { "action": "decline" }, "url": { "action": "decline" } });
+        assert_eq!(responses, expected);
+        let other = json!({ "inputRequests": { "x": { "method": "sampling/createMessage" } } });
+        let refused = defaults_only().responses("s", &other).await;
+        assert!(refused.unwrap_err().contains("sampling/createMessage"));
+        let state = json!({ "requestState": "s" });
+        assert_eq!(defaults_only().responses("s", &state).await, Ok(InputResponses::new()));
+    }
+
+    #[tokio::test]
+    async fn a_form_is_filled_with_its_defaults_or_declined() {
+        let asked = |schema: &Value| json!({ "mode": "form", "message": "?", "requestedSchema": schema });
+        let schema = json!({ "type": "object", "required": ["name"], "properties": {
+            "name": { "type": "string", "default": "Ada" }, "age": { "type": "integer" },
+            "sure": { "type": "boolean", "default": true }
+        } });
+        let accepted = json!({ "action": "accept", "content": { "name": "Ada", "sure": true } });
+        let declined = json!({ "action": "decline" });
+        assert_eq!(defaults_only().answer("s", &asked(&schema)).await, Ok(accepted));
+        assert_eq!(Answers::default().answer("s", &asked(&schema)).await, Ok(declined.clone()));
+        let demanding =
+            json!({ "type": "object", "required": ["name"], "properties": { "name": { "type": "string" } } });
+        assert_eq!(defaults_only().answer("s", &asked(&demanding)).await, Ok(declined));
+    }
+
+    #[tokio::test]
+    async fn somebody_is_asked_and_the_answer_goes_out_as_it_is() {
+        let params = json!({ "message": "Who?", "requestedSchema": { "properties": { "n": { "type": "integer" } } } });
+        for (answer, expected) in [
+            (InputAnswer::Accept(object(json!({ "n": 3 }))), json!({ "action": "accept", "content": { "n": 3 } })),
+            (InputAnswer::Decline, json!({ "action": "decline" })),
+            (InputAnswer::Cancel, json!({ "action": "cancel" })),
+        ] {
+            let (answers, asked) = somebody(answer);
+            assert_eq!(answers.answer("s", &params).await, Ok(expected));
+            let asked = asked.lock().unwrap();
+            let [request] = asked.as_slice() else { panic!("{asked:?}") };
+            assert_eq!((request.server.as_str(), request.message.as_str()), ("s", "Who?"));
+            assert!(matches!(&request.kind, InputKind::Form(form) if form.fields[0].name == "n"), "{request:?}");
+        }
+        let (answers, _) = somebody(InputAnswer::Accept(object(json!({ "n": "3" }))));
+        let refused = answers.answer("s", &params).await.unwrap_err();
+        assert!(refused.contains("does not fit the form: the field \"n\": write a whole number"), "{refused}");
+    }
+
+    #[tokio::test]
+    async fn a_page_is_shown_with_its_true_host() {
+        let (answers, asked) = somebody(InputAnswer::Accept(Map::new()));
+        let page = |url: &str| json!({ "mode": "url", "message": "Log in", "url": url, "elicitationId": "1" });
+        let url = "https://bank.example@xn--e1awd7f.example/a";
+        assert_eq!(answers.answer("s", &page(url)).await, Ok(json!({ "action": "accept" })));
+        assert_eq!(answers.answer("s", &page("http://bаnk.example:8080/")).await, Ok(json!({ "action": "accept" })));
+        let hosts: Vec<_> = asked.lock().unwrap().drain(..).map(|request| request.kind).collect();
+        assert_eq!(hosts[0], InputKind::Url { url: url.to_owned(), host: "xn--e1awd7f.example".to_owned() });
+        assert!(matches!(&hosts[1], InputKind::Url { host, .. } if host.starts_with("xn--")), "{hosts:?}");
+        for url in ["javascript:alert(1)", "file:///etc/passwd", "example.org", "https://"] {
+            assert!(answers.answer("s", &page(url)).await.unwrap_err().contains("http or https"), "{url}");
+        }
+        for params in [json!({}), json!({ "mode": "url" }), json!({ "mode": "voice" }), Value::Null] {
+            assert!(answers.answer("s", &params).await.is_err(), "{params}");
+        }
+        assert!(asked.lock().unwrap().is_empty(), "nobody is asked what makes no sense");
+    }
+}

@@ -1,0 +1,355 @@
+//! The fields of a form, out of the schema that a server sends.
+//!
+//! A form is a flat object whose fields are texts, numbers, booleans and choices
+//! (modelcontextprotocol.io/specification/2025-11-25/client/elicitation). Also read is what
+//! the SDKs make of an optional field: a type beside `null`.
+
+use serde_json::{Map, Value};
+
+/// The fields that a server wants filled in, in its order.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Form {
+    /// The fields.
+    pub fields: Vec<FormField>,
+}
+
+/// A field of a form. All texts in it are the server's.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct FormField {
+    /// Its key in the answer.
+    pub name: String,
+    /// What to call it.
+    pub title: Option<String>,
+    /// What it is for.
+    pub description: Option<String>,
+    /// Whether the answer must have it.
+    pub required: bool,
+    /// What it holds.
+    pub kind: FieldKind,
+    /// What the server proposes.
+    pub default: Option<Value>,
+}
+
+/// What a field holds.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum FieldKind {
+    /// A text.
+    #[non_exhaustive]
+    Text {
+        /// What the text is.
+        format: Option<TextFormat>,
+        /// Fewest characters.
+        min_length: Option<u64>,
+        /// Most characters.
+        max_length: Option<u64>,
+    },
+    /// A number.
+    #[non_exhaustive]
+    Number {
+        /// The least.
+        minimum: Option<f64>,
+        /// The greatest.
+        maximum: Option<f64>,
+    },
+    /// A whole number.
+    #[non_exhaustive]
+    Integer {
+        /// The least.
+        minimum: Option<i64>,
+        /// The greatest.
+        maximum: Option<i64>,
+    },
+    /// Yes or no.
+    Boolean,
+    /// One of a list.
+    Choice(Vec<FieldChoice>),
+    /// Some of a list.
+    #[non_exhaustive]
+    Choices {
+        /// The list.
+        choices: Vec<FieldChoice>,
+        /// Fewest of them.
+        min_items: Option<u64>,
+        /// Most of them.
+        max_items: Option<u64>,
+    },
+}
+
+/// What can be chosen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FieldChoice {
+    /// As the server wants it.
+    pub value: String,
+    /// What to show for it.
+    pub title: Option<String>,
+}
+
+/// What a text is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TextFormat {
+    /// An e-mail address.
+    Email,
+    /// A URI.
+    Uri,
+    /// A day, `2026-03-14`.
+    Date,
+    /// A day and a time with its zone, `2026-03-14T09:26:53Z`.
+    DateTime,
+}
+
+impl FieldKind {
+    /// What can be chosen; nothing where that is no choice.
+    pub fn choices(&self) -> &[FieldChoice] {
+        match self {
+            FieldKind::Choice(choices) | FieldKind::Choices { choices, .. } => choices,
+            _ => &[],
+        }
+    }
+
+    /// Whether a choice may be typed as its place in the list, from 1: no choice is called
+    /// by a number itself.
+    pub fn is_numbered(&self) -> bool {
+        let names = self.choices().iter().flat_map(|choice| [Some(&choice.value), choice.title.as_ref()]);
+        names.flatten().all(|name| name.parse::<usize>().is_err())
+    }
+}
+
+impl Form {
+    /// Reads the schema of a form; an `Err` says what is no form.
+    pub(super) fn read(schema: &Value) -> Result<Form, String> {
+        let fields = schema.get("properties").and_then(Value::as_object);
+        let fields = fields.ok_or("its schema has no object \"properties\"")?;
+        let required = schema.get("required").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        let field = |(name, schema): (&String, &Value)| {
+            let required = required.iter().any(|one| one == name);
+            field(name, schema, required).ok_or_else(|| {
+                format!("the field {name:?} is no text, number, boolean or choice, as those of a form are")
+            })
+        };
+        Ok(Form { fields: fields.iter().map(field).collect::<Result<_, _>>()? })
+    }
+
+    /// Whether an answer fits; an `Err` says what does not.
+    pub(super) fn check(&self, content: &Map<String, Value>) -> Result<(), String> {
+        if let Some(name) = content.keys().find(|name| self.fields.iter().all(|field| field.name != **name)) {
+            return Err(format!("the form has no field {name:?}"));
+        }
+        for field in &self.fields {
+            match content.get(&field.name) {
+                Some(value) => field.check(value).map_err(|error| format!("the field {:?}: {error}", field.name))?,
+                None if field.required => return Err(format!("the field {:?} must be filled in", field.name)),
+                None => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+fn field(name: &str, schema: &Value, required: bool) -> Option<FormField> {
+    let text = |key: &str| schema.get(key).and_then(Value::as_str).map(str::to_owned);
+    let kind = kind(schema)?;
+    let field = FormField {
+        name: name.to_owned(),
+        title: text("title"),
+        description: text("description"),
+        required,
+        kind,
+        default: None,
+    };
+    // What the server itself would refuse is no proposal.
+    let default = schema.get("default").filter(|default| field.check(default).is_ok()).cloned();
+    Some(FormField { default, ..field })
+}
+
+fn kind(schema: &Value) -> Option<FieldKind> {
+    let limit = |key: &str| schema.get(key).and_then(Value::as_u64);
+    let has = |key: &str| schema.get(key).is_some();
+    if has("enum") || has("oneOf") {
+        return choices(schema).map(FieldKind::Choice);
+    }
+    if has("anyOf") {
+        return choices(schema).map(FieldKind::Choice).or_else(|| kind(beside_null(schema)?));
+    }
+    match type_of(schema)? {
+        "string" => Some(FieldKind::Text {
+            format: schema.get("format").and_then(Value::as_str).and_then(format),
+            min_length: limit("minLength"),
+            max_length: limit("maxLength"),
+        }),
+        "number" => {
+            let limit = |key: &str| schema.get(key).and_then(Value::as_f64);
+            Some(FieldKind::Number { minimum: limit("minimum"), maximum: limit("maximum") })
+        }
+        "integer" => {
+            let limit = |key: &str, whole: fn(f64) -> f64| {
+                let limit = schema.get(key)?;
+                limit.as_i64().or_else(|| limit.as_f64().map(|limit| whole(limit) as i64))
+            };
+            Some(FieldKind::Integer { minimum: limit("minimum", f64::ceil), maximum: limit("maximum", f64::floor) })
+        }
+        "boolean" => Some(FieldKind::Boolean),
+        "array" => Some(FieldKind::Choices {
+            choices: choices(schema.get("items")?)?,
+            min_items: limit("minItems"),
+            max_items: limit("maxItems"),
+        }),
+        _ => None,
+    }
+}
+
+/// The type, without the `null` of an optional field.
+fn type_of(schema: &Value) -> Option<&str> {
+    match schema.get("type")? {
+        Value::String(one) => Some(one),
+        Value::Array(several) => {
+            let mut named = several.iter().filter_map(Value::as_str).filter(|one| *one != "null");
+            named.next().filter(|_| named.next().is_none())
+        }
+        _ => None,
+    }
+}
+
+/// The one schema beside `null` of an optional field.
+fn beside_null(schema: &Value) -> Option<&Value> {
+    let all = schema.get("anyOf")?.as_array()?;
+    match all.as_slice() {
+        [inner, null] | [null, inner] if null["type"] == "null" => Some(inner),
+        _ => None,
+    }
+}
+
+/// The choices of a field: `enum`, with `enumNames` beside it, or constants with titles.
+fn choices(schema: &Value) -> Option<Vec<FieldChoice>> {
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    if let Some(values) = schema.get("enum").and_then(Value::as_array) {
+        let title = |at: usize| schema.get("enumNames")?.get(at).and_then(text);
+        let choice = |(at, value): (usize, &Value)| Some(FieldChoice { value: text(value)?, title: title(at) });
+        return values.iter().enumerate().map(choice).collect();
+    }
+    let values = schema.get("oneOf").or_else(|| schema.get("anyOf")).and_then(Value::as_array)?;
+    let choice =
+        |one: &Value| Some(FieldChoice { value: text(one.get("const")?)?, title: one.get("title").and_then(text) });
+    values.iter().map(choice).collect()
+}
+
+fn format(name: &str) -> Option<TextFormat> {
+    match name {
+        "email" => Some(TextFormat::Email),
+        "uri" => Some(TextFormat::Uri),
+        "date" => Some(TextFormat::Date),
+        "date-time" => Some(TextFormat::DateTime),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn only(schema: Value) -> FormField {
+        let form = Form::read(&json!({ "type": "object", "properties": { "x": schema } })).unwrap();
+        form.fields.into_iter().next().unwrap()
+    }
+
+    fn choices(values: &[(&str, Option<&str>)]) -> Vec<FieldChoice> {
+        let choice = |(value, title): &(&str, Option<&str>)| FieldChoice {
+            value: (*value).to_owned(),
+            title: title.map(str::to_owned),
+        };
+        values.iter().map(choice).collect()
+    }
+
+    #[test]
+    fn each_kind_of_field_is_read() {
+        let none = (None, None);
+        let text = |format, (min_length, max_length)| FieldKind::Text { format, min_length, max_length };
+        for (schema, kind) in [
+            (json!({ "type": "string" }), text(None, none)),
+            (json!({ "type": "string", "minLength": 2, "maxLength": 5 }), text(None, (Some(2), Some(5)))),
+            (json!({ "type": "string", "format": "email" }), text(Some(TextFormat::Email), none)),
+            (json!({ "type": "string", "format": "uri" }), text(Some(TextFormat::Uri), none)),
+            (json!({ "type": "string", "format": "date" }), text(Some(TextFormat::Date), none)),
+            (json!({ "type": "string", "format": "date-time" }), text(Some(TextFormat::DateTime), none)),
+            (json!({ "type": "string", "format": "phone" }), text(None, none)),
+            (json!({ "type": ["string", "null"] }), text(None, none)),
+            (json!({ "anyOf": [{ "type": "string" }, { "type": "null" }], "default": null }), text(None, none)),
+            (json!({ "type": "number", "maximum": 1.5 }), FieldKind::Number { minimum: None, maximum: Some(1.5) }),
+            (
+                json!({ "type": "integer", "minimum": 0.5, "maximum": 3 }),
+                FieldKind::Integer { minimum: Some(1), maximum: Some(3) },
+            ),
+            (json!({ "type": "boolean" }), FieldKind::Boolean),
+            (
+                json!({ "type": "string", "enum": ["r", "g"], "enumNames": ["Red"] }),
+                FieldKind::Choice(choices(&[("r", Some("Red")), ("g", None)])),
+            ),
+            (
+                json!({ "type": "string", "oneOf": [{ "const": "r", "title": "Red" }] }),
+                FieldKind::Choice(choices(&[("r", Some("Red"))])),
+            ),
+            (
+                json!({ "type": "array", "minItems": 1, "items": { "type": "string", "enum": ["a"] } }),
+                FieldKind::Choices { choices: choices(&[("a", None)]), min_items: Some(1), max_items: None },
+            ),
+            (
+                json!({ "type": "array", "maxItems": 2, "items": { "anyOf": [{ "const": "a", "title": "A" }] } }),
+                FieldKind::Choices { choices: choices(&[("a", Some("A"))]), min_items: None, max_items: Some(2) },
+            ),
+        ] {
+            let field = only(schema.clone());
+            assert_eq!((field.kind, field.default), (kind, None), "{schema}");
+        }
+    }
+
+    #[test]
+    fn fields_keep_their_order_and_what_is_said_of_them() {
+        let form = Form::read(&json!({ "required": ["z"], "properties": {
+            "z": { "type": "string", "title": "Zed", "description": "last", "default": "x" },
+            "a": { "type": "integer", "maximum": 3, "default": 4 },
+        } }));
+        let [z, a] = <[FormField; 2]>::try_from(form.unwrap().fields).unwrap();
+        assert_eq!((z.name.as_str(), z.title.as_deref(), z.description.as_deref()), ("z", Some("Zed"), Some("last")));
+        assert_eq!((z.required, z.default), (true, Some(json!("x"))));
+        assert_eq!((a.required, a.default), (false, None), "a default that does not fit is none");
+    }
+
+    #[test]
+    fn what_is_no_form_is_refused_with_the_field() {
+        for schema in [
+            json!({ "type": "object", "properties": {} }),
+            json!({ "type": "array", "items": { "type": "string" } }),
+            json!({ "type": "string", "enum": [1] }),
+            json!({ "type": ["string", "number"] }),
+            json!({ "anyOf": [{ "type": "string" }, { "type": "number" }] }),
+            json!(true),
+        ] {
+            let error = Form::read(&json!({ "properties": { "deep": schema } })).unwrap_err();
+            assert!(error.contains("\"deep\""), "{error}");
+        }
+        assert!(Form::read(&json!({})).unwrap_err().contains("properties"));
+    }
+
+    #[test]
+    fn an_answer_has_the_fields_of_the_form() {
+        let form = Form::read(&json!({ "required": ["n"], "properties": {
+            "n": { "type": "integer", "minimum": 1 }, "o": { "type": "string" } } }));
+        let form = form.unwrap();
+        let check = |content: Value| form.check(content.as_object().unwrap());
+        assert_eq!(check(json!({ "n": 1 })), Ok(()));
+        for (content, named) in [
+            (json!({ "o": "x" }), "\"n\" must be filled in"),
+            (json!({ "n": 0 }), "\"n\": at least 1"),
+            (json!({ "n": 1, "o": 2 }), "\"o\""),
+            (json!({ "n": 1, "p": 2 }), "no field \"p\""),
+        ] {
+            assert!(check(content).unwrap_err().contains(named));
+        }
+    }
+}
