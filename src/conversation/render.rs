@@ -44,6 +44,8 @@ pub struct Layout {
     pub system: String,
     /// Where it goes.
     pub placement: SystemPlacement,
+    /// Messages between the system text and the history: examples. By default none.
+    pub before: Vec<Message>,
     /// What of the history is left out; by default nothing.
     pub trim: Trim,
     /// What the model is told about that, in front of the history; empty for nothing.
@@ -53,7 +55,13 @@ pub struct Layout {
 impl Layout {
     /// A layout with this system text at this place.
     pub fn new(system: impl Into<String>, placement: SystemPlacement) -> Self {
-        Layout { system: system.into(), placement, trim: Trim::default(), trim_note: String::new() }
+        Layout {
+            system: system.into(),
+            placement,
+            before: Vec::new(),
+            trim: Trim::default(),
+            trim_note: String::new(),
+        }
     }
 }
 
@@ -164,6 +172,7 @@ impl Joined {
             SystemPlacement::System => messages.push(Role::System, &layout.system),
             SystemPlacement::User => messages.push(Role::User, &layout.system),
         }
+        layout.before.iter().for_each(|message| messages.push(message.role, &message.content));
         messages.push(Role::User, &layout.trim_note);
         messages
     }

@@ -6,6 +6,7 @@ use super::entry::{Lister, ServerView, ToolView};
 use super::error::PromptError;
 use super::example::{describe_call, display_name, example_call, example_question, example_tool, read_call};
 use super::options::{Listing, NAME_CHARS, NOTE_CHARS, Options, TEXT_CHARS};
+use crate::dialect::{Dialect, Lang};
 use crate::outcome::Neutraliser;
 use crate::tools::{Catalog, Server, Tool, ToolChoice};
 
@@ -32,17 +33,24 @@ pub(super) struct SystemVariables {
     /// A call, and the question that it answers.
     example: Option<String>,
     question: Option<String>,
-    /// The same for each tool that is listed with its parameters.
-    examples: Vec<ExampleView>,
+    /// The same for each tool that is listed with its parameters, and what else a model has
+    /// to see: a resource that is read, an answer where that has a form of its own.
+    pub(super) examples: Vec<Example>,
+    /// They stand in messages of their own, and not in this text.
+    pub(super) apart: bool,
     read: Option<String>,
     describe: Option<DescribeView>,
 }
 
-/// A question and the call that answers it.
-#[derive(Debug, Serialize)]
-struct ExampleView {
-    question: String,
-    call: String,
+/// A question, and the call that a model should write then (or its answer, where that has a
+/// form of its own).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Example {
+    /// What is asked.
+    pub question: String,
+    /// What is written then.
+    pub call: String,
 }
 
 /// How to get at what an index leaves out.
@@ -50,6 +58,13 @@ struct ExampleView {
 struct DescribeView {
     name: String,
     example: String,
+}
+
+impl SystemVariables {
+    /// The same for a text without the examples.
+    pub(super) fn apart(self) -> Self {
+        SystemVariables { apart: true, ..self }
+    }
 }
 
 /// What the template of one tool sees.
@@ -82,6 +97,7 @@ pub(super) fn view(
             server.resources.first().map(|r| &r.uri).or(server.resource_templates.first().map(|t| &t.uri_template));
         uri.map(|uri| (server.name.as_deref(), uri))
     });
+    let read = resource.map(|(server, uri)| read_call(options.dialect, neutraliser, server, uri));
     let example = if silent { None } else { named.or_else(|| example_tool(catalog, neutraliser)) };
     let dialect = options.dialect;
     let full = options.listing.full();
@@ -104,8 +120,12 @@ pub(super) fn view(
         max_calls: options.max_calls,
         example: example.map(|tool| example_call(catalog, dialect, neutraliser, tool)),
         question: example.map(|tool| example_question(options.lang, neutraliser, tool)),
-        examples: if silent { Vec::new() } else { examples(catalog, options, neutraliser, (styles, named)) },
-        read: resource.map(|(server, uri)| read_call(dialect, neutraliser, server, uri)),
+        examples: match silent {
+            true => Vec::new(),
+            false => examples(catalog, options, neutraliser, (styles, named), read.as_deref()),
+        },
+        apart: false,
+        read,
         // Where one tool is demanded, that one stands there in full.
         describe: short.filter(|_| !silent && named.is_none()).and_then(|tool| {
             let (name, example) = describe_call(catalog, dialect, neutraliser, tool)?;
@@ -114,21 +134,32 @@ pub(super) fn view(
     })
 }
 
-/// An example of each tool that is listed with its parameters; of the one that the
-/// choice names alone.
+/// An example of each tool that is listed with its parameters, of a resource that is read, and
+/// of an answer in `type_marker`; of the tool that the choice names alone.
 fn examples(
     catalog: &Catalog,
     options: &Options,
     neutraliser: &Neutraliser,
     (styles, named): (&[Listing], Option<&Tool>),
-) -> Vec<ExampleView> {
+    read: Option<&str>,
+) -> Vec<Example> {
     let shown = catalog.offered().zip(styles).filter(|(_, style)| **style != Listing::Index).map(|(tool, _)| tool);
     let shown = shown.filter(|tool| named.is_none_or(|named| std::ptr::eq(named, *tool)));
-    let example = |tool: &Tool| ExampleView {
+    let example = |tool: &Tool| Example {
         question: example_question(options.lang, neutraliser, tool),
         call: example_call(catalog, options.dialect, neutraliser, tool),
     };
-    shown.map(example).collect()
+    let written = |question: &str, call: &str| Example { question: question.to_owned(), call: call.to_owned() };
+    let read = read.filter(|_| named.is_none()).map(|call| match options.lang {
+        Lang::En => written("Read a resource.", call),
+        Lang::Zh => written("读取资源。", call),
+    });
+    let may_answer = options.dialect == Dialect::TypeMarker && options.tool_choice == ToolChoice::Auto;
+    let answer = may_answer.then(|| match options.lang {
+        Lang::En => written("Hello!", "TYPE: ANSWER\nHello! How can I help you?"),
+        Lang::Zh => written("你好！", "TYPE: ANSWER\n你好！有什么可以帮你？"),
+    });
+    shown.map(example).chain(read).chain(answer).collect()
 }
 
 /// The servers that offer something, with the offered tools in these styles.

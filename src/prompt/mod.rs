@@ -43,6 +43,7 @@ mod writer;
 
 pub use budget::Listed;
 pub use error::PromptError;
+pub use listing::Example;
 pub use options::{COMPACT_RESULT_BYTES, DESCRIPTION_CHARS, Listing, NOTE_CHARS, Options, SENTENCE_CHARS, TEXT_CHARS};
 pub use round::{Earlier, Item, Round};
 pub use template::{Template, TemplateError};

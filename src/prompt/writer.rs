@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::budget::{self, Listed, Measure};
 use super::entry::Lister;
 use super::error::PromptError;
+use super::listing::Example;
 use super::options::{COMPACT_RESULT_BYTES, Listing, Options, TEXT_CHARS};
 use super::round::Round;
 use super::template::SYSTEM;
@@ -55,6 +56,25 @@ impl Prompt {
         let draft = Draft::new(self, catalog);
         let (styles, _) = draft.styles()?;
         self.render(self.stem(), &draft.view(&styles)?)
+    }
+
+    /// The system text without its examples, and these, to be shown as a question and an
+    /// answer each in front of the history: a small model goes on as it sees that it began.
+    /// `None` where they belong into the text: in the full style, and with templates of the
+    /// caller's own.
+    ///
+    /// # Errors
+    /// As [`compose`](Prompt::compose).
+    pub fn system_apart(&self, catalog: &Catalog) -> Result<Option<(String, Vec<Example>)>, PromptError> {
+        let is_own = !self.templates.custom().is_empty();
+        if self.options.style != PromptStyle::Compact || is_own || catalog.is_empty() {
+            return Ok(None);
+        }
+        let draft = Draft::new(self, catalog);
+        let (styles, _) = draft.styles()?;
+        let view = draft.view(&styles)?.apart();
+        let text = self.render(self.stem(), &view)?;
+        Ok(Some((text, view.examples)).filter(|(_, examples)| !examples.is_empty()))
     }
 
     /// The system text, how its tools are listed, and what the listing takes.

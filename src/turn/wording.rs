@@ -6,6 +6,7 @@ use crate::cause::Cause;
 use crate::conversation::Replies;
 use crate::dialect::Dialect;
 use crate::outcome::Outcome;
+use crate::prompt::Example;
 use crate::tools::{Catalog, ToolChoice};
 use crate::validate::OutputSchema;
 
@@ -17,6 +18,12 @@ use crate::validate::OutputSchema;
 pub trait Wording: Send + Sync {
     /// The system text: how to call, which tools there are.
     fn system(&self, choice: &ToolChoice) -> String;
+
+    /// The system text without its examples, and these: messages of their own between the
+    /// system text and the history. `None` where all stands in the text.
+    fn system_apart(&self, _choice: &ToolChoice) -> Option<(String, Vec<Example>)> {
+        None
+    }
 
     /// What the model is told after one of its messages: results, corrections,
     /// notes. In a request that carries tools each result is a message of its

@@ -7,6 +7,7 @@ use super::constrain::constraint;
 use super::cost::{Cost, count};
 use super::fit::{Window, context, fitting};
 use crate::conversation::{Layout, Replies, SHORT_RESULT_BYTES, Trim};
+use crate::dialect::SystemPlacement;
 use crate::message::{FinishReason, Message, Role};
 use crate::model::{CallResult, ContextWindow, ModelError, ModelFailure, Request, Usage};
 use crate::outcome::Status;
@@ -272,7 +273,7 @@ impl Ask {
 
     /// The request that shows the history but for what `trim` leaves out.
     fn request(&self, trim: Trim, shared: &Shared) -> Result<Request, StopReason> {
-        let mut layout = Layout::new(self.system(shared).map_err(failed)?, self.model.placement);
+        let mut layout = self.layout(shared).map_err(failed)?;
         if trim.rounds() + trim.questions() > 0 {
             layout.trim_note = self.wording(shared).note(ModelNote::LeftOut);
         }
@@ -295,10 +296,28 @@ impl Ask {
         Ok(request)
     }
 
-    /// The system text, with the form of the answer behind it.
+    /// The system text and, where they stand apart, the examples. In a user message they stay in
+    /// the text, which the question follows there.
+    fn layout(&self, shared: &Shared) -> Result<Layout, WordingError> {
+        let apart = self.wording(shared).system_apart(&shared.choice);
+        let Some((text, examples)) = apart.filter(|_| self.model.placement == SystemPlacement::System) else {
+            return Ok(Layout::new(self.system(shared)?, self.model.placement));
+        };
+        let mut layout = Layout::new(self.with_form(text, shared)?, self.model.placement);
+        let messages = examples
+            .into_iter()
+            .flat_map(|shown| [Message::new(Role::User, shown.question), Message::new(Role::Assistant, shown.call)]);
+        layout.before = messages.collect();
+        Ok(layout)
+    }
+
     fn system(&self, shared: &Shared) -> Result<String, WordingError> {
+        self.with_form(self.wording(shared).system(&shared.choice), shared)
+    }
+
+    /// The system text, with the form of the answer behind it.
+    fn with_form(&self, mut text: String, shared: &Shared) -> Result<String, WordingError> {
         let wording = self.wording(shared);
-        let mut text = wording.system(&shared.choice);
         if let Some(schema) = &shared.output {
             let form = wording.output(schema)?;
             text = [text.as_str(), &form].into_iter().filter(|t| !t.is_empty()).collect::<Vec<_>>().join("\n\n");

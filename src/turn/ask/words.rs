@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::conversation::{Answered, Replies};
 use crate::dialect::{Dialect, Lang};
 use crate::outcome::{Neutraliser, Outcome};
-use crate::prompt::{Earlier, Item, Options, Prompt, PromptError, Round};
+use crate::prompt::{Earlier, Example, Item, Options, Prompt, PromptError, Round};
 use crate::tools::{Catalog, ToolChoice};
 use crate::turn::config::TurnConfig;
 use crate::turn::wording::{ModelNote, Wording, WordingError};
@@ -41,8 +41,15 @@ struct Templates {
 /// The system text under the configured choice, and once that is met.
 #[derive(Debug)]
 struct SystemText {
-    due: String,
-    met: String,
+    due: Told,
+    met: Told,
+}
+
+#[derive(Debug)]
+struct Told {
+    text: String,
+    /// The same with the examples apart.
+    apart: Option<(String, Vec<Example>)>,
 }
 
 impl PromptWording {
@@ -59,20 +66,26 @@ impl PromptWording {
             Prompt::new(Options { tool_choice, max_calls: config.max_calls, tokens, ..options.clone() })
         };
         let prompt = with(config.tool_choice.clone())?;
-        let due = prompt.system(&catalog)?;
+        let told = |prompt: &Prompt| -> Result<Told, PromptError> {
+            Ok(Told { text: prompt.system(&catalog)?, apart: prompt.system_apart(&catalog)? })
+        };
+        let due = told(&prompt)?;
         let once_met = with(config.tool_choice.after_first_call())?;
-        let system = SystemText { due, met: once_met.system(&catalog)? };
-        let (due, met) = (prompt.native_system(&catalog)?, once_met.native_system(&catalog)?);
+        let system = SystemText { due, met: told(&once_met)? };
+        let native = |prompt: &Prompt| -> Result<Told, PromptError> {
+            Ok(Told { text: prompt.native_system(&catalog)?, apart: None })
+        };
+        let native_system = SystemText { due: native(&prompt)?, met: native(&once_met)? };
         let templates = Arc::new(Templates { catalog, prompt });
-        let native = NativeWording { templates: templates.clone(), system: SystemText { due, met } };
+        let native = NativeWording { templates: templates.clone(), system: native_system };
         Ok(PromptWording { templates, system, native: Arc::new(native) })
     }
 }
 
 impl Templates {
-    fn system(&self, text: &SystemText, choice: &ToolChoice) -> String {
+    fn system<'t>(&self, text: &'t SystemText, choice: &ToolChoice) -> &'t Told {
         let due = self.prompt.options().tool_choice == *choice;
-        if due { text.due.clone() } else { text.met.clone() }
+        if due { &text.due } else { &text.met }
     }
 
     fn results(&self, round: &Round<'_>, limit: Option<usize>) -> Result<String, WordingError> {
@@ -104,7 +117,11 @@ impl Templates {
 
 impl Wording for PromptWording {
     fn system(&self, choice: &ToolChoice) -> String {
-        self.templates.system(&self.system, choice)
+        self.templates.system(&self.system, choice).text.clone()
+    }
+
+    fn system_apart(&self, choice: &ToolChoice) -> Option<(String, Vec<Example>)> {
+        self.templates.system(&self.system, choice).apart.clone()
     }
 
     fn replies(&self, replies: &Replies<'_>) -> Result<String, WordingError> {
@@ -168,7 +185,7 @@ impl Wording for PromptWording {
 
 impl Wording for NativeWording {
     fn system(&self, choice: &ToolChoice) -> String {
-        self.templates.system(&self.system, choice)
+        self.templates.system(&self.system, choice).text.clone()
     }
 
     fn replies(&self, replies: &Replies<'_>) -> Result<String, WordingError> {
