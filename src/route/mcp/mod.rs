@@ -45,13 +45,17 @@
 //! # }
 //! ```
 
+mod auth;
 mod config;
 mod environment;
 pub(crate) mod hub;
 mod server;
 mod transport;
 
-pub use config::{Config, ConfigError, EntryError, Environment, HttpTransport, ServerConfig, TransportConfig};
+pub use auth::{Login, LoginError, Logins};
+pub use config::{
+    Config, ConfigError, EntryError, Environment, HttpTransport, OAuthConfig, ServerConfig, TransportConfig,
+};
 pub use hub::HubBuilder;
 pub use server::{
     DEFAULT_CALL_TIMEOUT, DEFAULT_CONNECT_TIMEOUT, Elicitation, MAX_CALL, MAX_CALLS, MEDIA_EVENT, META_EVENT, McpError,

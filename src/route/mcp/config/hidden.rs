@@ -63,8 +63,9 @@ fn named_values(transport: &TransportConfig) -> Vec<(String, String)> {
             let flags = flags.map(|(flag, value)| (flag.to_owned(), value.to_owned()));
             env.iter().map(|(name, value)| (name.clone(), value.clone())).chain(flags).collect()
         }
-        TransportConfig::Http { url, headers, .. } => {
+        TransportConfig::Http { url, headers, oauth, .. } => {
             let mut values: Vec<_> = headers.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+            values.extend(oauth.client_secret.iter().map(|secret| ("clientSecret".to_owned(), secret.clone())));
             if let Ok(url) = reqwest::Url::parse(url) {
                 let query = url.query_pairs().filter(|(name, _)| names_secret(name));
                 values.extend(query.map(|(name, value)| (name.into_owned(), value.into_owned())));

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::sync::Arc;
 
 use rmcp::model::{ClientConfig, ProtocolVersion, ServerPeerInfo};
 use rmcp::service::serve_directly;
@@ -15,6 +16,7 @@ use super::elicit::Elicitation;
 use super::handshake::{HandshakeError, Methods, handshake};
 use super::request::seconds;
 use super::settings::{Limits, Settings};
+use crate::route::mcp::auth::{Access, Denied};
 use crate::route::mcp::config::{Hidden, HttpTransport, ServerConfig, TransportConfig};
 use crate::route::mcp::transport::http::{self, SseTransport};
 use crate::route::mcp::transport::stdio::{self, ChildState, Program, StdioTransport};
@@ -73,8 +75,9 @@ pub(super) async fn connect(
             let program = Program { command, args, env, cwd: cwd.as_deref() };
             connector.stdio(program, environment, era).await
         }
-        TransportConfig::Http { url, headers, transport } => {
-            let place = HttpPlace { url, headers };
+        TransportConfig::Http { url, headers, transport, .. } => {
+            let access = Arc::new(Access::of(config, settings.logins.as_ref()));
+            let place = HttpPlace { url, headers, access: &access };
             let connected = connector.http(place, *transport, era).await;
             connected.map_err(|error| ConnectError {
                 message: format!("{}: {}", crate::secrets::shown_url(url), error.message),
@@ -96,6 +99,7 @@ pub(super) async fn connect(
 struct HttpPlace<'a> {
     url: &'a str,
     headers: &'a BTreeMap<String, String>,
+    access: &'a Arc<Access>,
 }
 
 impl Connector {
@@ -167,7 +171,7 @@ impl Connector {
                 true => (Methods::Initialize, self.by),
                 false => (Methods::Discover, self.part(1, 3)),
             };
-            let mut transport = http::transport(place.url, place.headers)?;
+            let mut transport = http::transport(place.url, place.headers, place.access.clone())?;
             let error = match handshake(&mut transport, self.me_at(version), methods, by).await {
                 Ok(info) => {
                     *era = Some(Era::of(&info));
@@ -204,10 +208,9 @@ impl Connector {
     }
 
     async fn sse(self, place: HttpPlace<'_>) -> Result<Connection, ConnectError> {
-        let opened = timeout_at(self.by, SseTransport::open(place.url, place.headers)).await;
+        let opened = timeout_at(self.by, open_sse(place)).await;
         let mut transport = match opened {
-            Ok(Ok(transport)) => transport,
-            Ok(Err(error)) => return Err(ConnectError { needs_auth: error.needs_auth, ..error.to_string().into() }),
+            Ok(opened) => opened?,
             Err(_) => {
                 let limit = seconds(self.limits.connect);
                 return Err(format!("no event stream with an `endpoint` within {limit}").into());
@@ -297,6 +300,32 @@ impl Connector {
                 ConnectError { refused: true, ..why.into() }
             }
             HandshakeError::Unsent(error) => unsent(error),
+        }
+    }
+}
+
+/// Opens a stream with the token of now, and once more with another where that is refused. It
+/// stays as it is until the stream ends.
+async fn open_sse(place: HttpPlace<'_>) -> Result<SseTransport, ConnectError> {
+    let token = place.access.token().await?;
+    match SseTransport::open(place.url, place.headers, token.as_deref()).await {
+        Err(error) if error.needs_auth => {
+            let token = place.access.refused(token.as_deref(), None).await?;
+            let opened = SseTransport::open(place.url, place.headers, Some(&token)).await;
+            opened.map_err(|error| match error.needs_auth {
+                true => place.access.wanted("it refuses a new token").into(),
+                false => error.to_string().into(),
+            })
+        }
+        opened => opened.map_err(|error| error.to_string().into()),
+    }
+}
+
+impl From<Denied> for ConnectError {
+    fn from(denied: Denied) -> Self {
+        match denied {
+            Denied::Login(why) => ConnectError { needs_auth: true, ..why.into() },
+            Denied::Later(why) => why.into(),
         }
     }
 }

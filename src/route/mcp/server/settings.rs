@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::elicit::Elicitation;
+use crate::route::mcp::auth::Logins;
 use crate::route::mcp::config::{ServerConfig, seconds};
 
 /// Calls that run at once on one server where nothing else is set; more wait their
@@ -24,7 +25,7 @@ pub const DEFAULT_CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 pub const DEFAULT_CALL_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// What a hub sets for all its servers.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Settings {
     pub(crate) connect_timeout: Duration,
     pub(crate) call_timeout: Duration,
@@ -35,6 +36,8 @@ pub(crate) struct Settings {
     pub(crate) elicitation: Elicitation,
     /// Whether results keep their images, audio and blobs.
     pub(crate) media: bool,
+    /// Where logins are kept, if anywhere.
+    pub(crate) logins: Option<Logins>,
 }
 
 impl Default for Settings {
@@ -48,6 +51,7 @@ impl Default for Settings {
             retry: Retry::default(),
             elicitation: Elicitation::default(),
             media: false,
+            logins: None,
         }
     }
 }

@@ -1,0 +1,79 @@
+//! What a token is for: a server's URL, without what is not its identity.
+
+use std::fmt;
+
+use reqwest::Url;
+
+use super::error::LoginError;
+
+/// A server's URL as the resource of RFC 8707: without user, password, query and fragment,
+/// which may hold a secret and go to nobody else.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Resource(Url);
+
+impl Resource {
+    /// The resource behind a URL, if a token may be sent there: over https, or on this machine.
+    pub(super) fn of(url: &str) -> Result<Self, LoginError> {
+        let mut url = Url::parse(url).map_err(|e| LoginError::NotForLogins(format!("it has no URL ({e})")))?;
+        if !is_private_way(&url) {
+            let why = "a token is sent over https only, or to this machine: its URL is neither";
+            return Err(LoginError::NotForLogins(why.to_owned()));
+        }
+        url.set_query(None);
+        url.set_fragment(None);
+        // Neither fails for a URL with a host.
+        let _ = (url.set_username(""), url.set_password(None));
+        Ok(Resource(url))
+    }
+
+    pub(super) fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+
+    pub(super) fn host(&self) -> &str {
+        self.0.host_str().unwrap_or_default()
+    }
+
+    pub(super) fn is_local(&self) -> bool {
+        is_loopback(&self.0)
+    }
+}
+
+impl fmt::Display for Resource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Whether nobody on the way can read along.
+pub(super) fn is_private_way(url: &Url) -> bool {
+    url.scheme() == "https" && url.has_host() || url.scheme() == "http" && is_loopback(url)
+}
+
+/// Whether a URL's host is this machine by its name alone; no DNS is asked.
+pub(super) fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    let literal = host.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
+    literal.map_or_else(|_| host == "localhost" || host.ends_with(".localhost"), |address| address.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_resource_is_the_url_without_what_may_be_secret() {
+        let resource = Resource::of("https://me:pw@Host.example:443/mcp?key=k#x").unwrap();
+        assert_eq!(resource.as_str(), "https://host.example/mcp");
+    }
+
+    #[test]
+    fn a_token_goes_over_https_or_stays_on_this_machine() {
+        for url in ["https://h/mcp", "http://127.0.0.1:8/mcp", "http://[::1]/mcp", "http://localhost/mcp"] {
+            assert!(Resource::of(url).is_ok(), "{url}");
+        }
+        for url in ["http://h/mcp", "http://192.168.0.1/mcp", "http://localhost.example/", "ftp://localhost/", "x"] {
+            assert!(Resource::of(url).is_err(), "{url}");
+        }
+    }
+}
