@@ -79,7 +79,7 @@ enum Command {
     Prompt(prompt::Args),
     /// Connect to MCP servers and list their tools, resources and prompts
     Tools(tools::Args),
-    /// Add, list, remove, import and check MCP servers; trust a project's configuration
+    /// Add, list, remove, import and check MCP servers; log in; trust a project's configuration
     Mcp(mcp::Args),
     /// Call one tool of an MCP server
     Call(call::Args),

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use super::Failure;
 use super::output::warn;
+use super::servers;
 use super::signals::Signals;
 use toolgraft::Hub;
 use toolgraft::route::Toolbox;
@@ -79,7 +80,7 @@ impl Runner {
     where
         Fut: Future<Output = Result<T, Failure>>,
     {
-        let connecting = hub.inherit_env().connect();
+        let connecting = servers::of_this_user(hub).connect();
         let signals = &self.signals;
         self.runtime.block_on(async {
             let hub = tokio::select! {

@@ -8,7 +8,7 @@ use super::profiles::known_profile;
 use super::prompt_args::PromptArgs;
 use super::runner::Runner;
 use super::screen::boxes::clean;
-use super::servers::{ListedArgs, ServerArgs, refuse_problems, report_failed};
+use super::servers::{ListedArgs, ServerArgs, of_this_user, refuse_problems, report_failed};
 use super::signals::Signals;
 use super::{Failure, output, prompt, saved_profiles};
 use tokio::sync::oneshot;
@@ -181,7 +181,7 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
         let (config, name) = stopped_by(&signals, config(&args)).await?;
         let hub = match servers {
             Some(servers) => {
-                let connecting = Hub::builder().config(servers).inherit_env().connect();
+                let connecting = of_this_user(Hub::builder().config(servers)).connect();
                 let hub = stopped_by(&signals, async { connecting.await.map_err(Failure::job) }).await?;
                 report_failed(&hub.servers());
                 Some(Arc::new(hub))

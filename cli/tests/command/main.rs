@@ -7,6 +7,8 @@ mod browser;
 mod endpoint;
 #[path = "../../../tests/common/http_mcp.rs"]
 mod http_mcp;
+#[path = "../../../tests/common/oauth_mcp.rs"]
+mod oauth_mcp;
 mod process;
 #[path = "../../../tests/common/real.rs"]
 mod real;
@@ -22,6 +24,7 @@ mod embedding;
 mod examples;
 mod extract;
 mod install;
+mod login;
 mod mcp;
 mod mcp_config;
 mod models_docs;
