@@ -92,4 +92,8 @@ pub enum Error {
     #[cfg(feature = "mcp")]
     #[error(transparent)]
     Mcp(#[from] crate::route::mcp::McpError),
+    /// Nobody is logged in at an MCP server.
+    #[cfg(feature = "mcp")]
+    #[error(transparent)]
+    Login(#[from] crate::route::mcp::LoginError),
 }

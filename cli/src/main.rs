@@ -9,6 +9,7 @@ mod extract;
 mod failure;
 mod get;
 mod input;
+mod logins;
 mod mcp;
 mod media;
 mod output;

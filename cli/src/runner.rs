@@ -10,8 +10,8 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use super::Failure;
+use super::logins;
 use super::output::warn;
-use super::servers;
 use super::signals::Signals;
 use toolgraft::Hub;
 use toolgraft::route::Toolbox;
@@ -80,7 +80,7 @@ impl Runner {
     where
         Fut: Future<Output = Result<T, Failure>>,
     {
-        let connecting = servers::of_this_user(hub).connect();
+        let connecting = logins::of_this_user(hub).connect();
         let signals = &self.signals;
         self.runtime.block_on(async {
             let hub = tokio::select! {

@@ -4,11 +4,12 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use super::chat::{local_endpoint, variable};
+use super::logins::of_this_user;
 use super::profiles::known_profile;
 use super::prompt_args::PromptArgs;
 use super::runner::Runner;
 use super::screen::boxes::clean;
-use super::servers::{ListedArgs, ServerArgs, of_this_user, refuse_problems, report_failed};
+use super::servers::{ListedArgs, ServerArgs, refuse_problems, report_failed};
 use super::signals::Signals;
 use super::{Failure, output, prompt, saved_profiles};
 use tokio::sync::oneshot;

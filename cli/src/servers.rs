@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::runner::Runner;
-use super::{Failure, input, output, state, trust};
+use super::{Failure, input, output, trust};
 use toolgraft::Hub;
-use toolgraft::route::mcp::{Config, HubBuilder, Logins, ServerConfig, ServerStatus};
+use toolgraft::route::mcp::{Config, ServerConfig, ServerStatus};
 
 /// Looked for in the working directory when no file is named.
 pub(super) const LOCAL: &str = "./.mcp.json";
@@ -72,24 +72,6 @@ fn usual() -> Result<Option<Source>, Failure> {
 /// The user's own configuration; `None` where there is no home directory.
 pub(super) fn own_file() -> Option<PathBuf> {
     Some(std::env::home_dir()?.join(GLOBAL))
-}
-
-/// The logins that this user has at servers; `None` where there is no home directory.
-pub(super) fn logins() -> Option<Logins> {
-    let remedy = |server: &str| {
-        let name = shlex::try_quote(server).unwrap_or(std::borrow::Cow::Borrowed("NAME"));
-        format!("run `toolgraft mcp login {name}`")
-    };
-    Some(Logins::new(state::file("logins")?).remedy(remedy))
-}
-
-/// A hub with the environment and the logins of this user.
-pub(super) fn of_this_user(hub: HubBuilder) -> HubBuilder {
-    let hub = hub.inherit_env();
-    match logins() {
-        Some(logins) => hub.logins(logins),
-        None => hub,
-    }
 }
 
 /// Says where a folder's own file is read instead of the user's, which was written to.

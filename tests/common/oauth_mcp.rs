@@ -1,8 +1,8 @@
 //! An MCP server that wants a login, its authorization server, and a stranger, each on a port
 //! of its own. What reaches them is written down.
 //!
-//! The MCP server has the tools `hello`, for everybody who is logged in, and `admin`, which
-//! wants the scope `admin`. The authorization server registers clients, sends the browser back
+//! The MCP server has the tools `hello`, for everybody who is logged in, `mirror`, which says
+//! what token it was sent, and `admin`, which wants the scope `admin`. The authorization server registers clients, sends the browser back
 //! at once, and checks what it is given: the redirect, PKCE by S256, the resource.
 
 #![allow(dead_code, reason = "each test uses its part")]
@@ -252,11 +252,12 @@ impl Inner {
                                     "serverInfo": { "name": "guarded", "version": "1" } }),
             "tools/list" => {
                 let tool = |name: &str| json!({ "name": name, "inputSchema": { "type": "object" } });
-                json!({ "tools": [tool("hello"), tool("admin")] })
+                json!({ "tools": [tool("hello"), tool("admin"), tool("mirror")] })
             }
             "tools/call" if named("admin") && !scope.split(' ').any(|scope| scope == "admin") => {
                 return refused(403, "Bearer error=\"insufficient_scope\", scope=\"admin\"");
             }
+            "tools/call" if named("mirror") => json!({ "content": [{ "type": "text", "text": seen.authorization }] }),
             "tools/call" => json!({ "content": [{ "type": "text", "text": "hello, you are in" }] }),
             _ if message["id"].is_null() => return json_of(202, &Value::Null),
             _ => {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::runner::Runner;
 use crate::servers::{self, ServerArgs};
-use crate::{Failure, output};
+use crate::{Failure, logins, output};
 use toolgraft::route::mcp::{Config, Login, LoginError, Logins, ServerConfig, TransportConfig};
 
 /// The time that a person has at the browser.
@@ -80,15 +80,15 @@ fn server(config: &Config) -> Result<&ServerConfig, Failure> {
     config.servers().first().ok_or_else(|| Failure::usage("the configuration has no such server"))
 }
 
-fn logins() -> Result<Logins, Failure> {
-    servers::logins().ok_or_else(|| Failure::job("there is no home directory to keep a login in"))
+fn kept() -> Result<Logins, Failure> {
+    logins::kept().ok_or_else(|| Failure::job("there is no home directory to keep a login in"))
 }
 
 /// Runs `toolgraft mcp login`.
 pub(super) fn run(args: LoginArgs) -> Result<(), Failure> {
     let name = args.name;
     let config = args.files.only(&name)?;
-    let (server, logins) = (server(&config)?, logins()?);
+    let (server, logins) = (server(&config)?, kept()?);
     let failed = |error: LoginError| {
         let message = format!("server {name:?}: {error}");
         match error {
@@ -115,7 +115,7 @@ pub(super) fn out(args: LogoutArgs) -> Result<(), Failure> {
         Ok(TransportConfig::Http { url, .. }) => url,
         _ => return Err(Failure::usage(format!("server {name:?}: a server over stdio has no login"))),
     };
-    match logins()?.remove(url).map_err(|error| Failure::job(format!("server {name:?}: {error}")))? {
+    match kept()?.remove(url).map_err(|error| Failure::job(format!("server {name:?}: {error}")))? {
         true => output::emit(&format!("logged out at {name:?}\n")),
         false => Err(Failure::usage(format!("nobody was logged in at {name:?}"))),
     }

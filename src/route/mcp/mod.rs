@@ -23,7 +23,10 @@
 //!
 //! Of elicitation (a server asks a person for input) the hub knows two answers, and the program
 //! says which: no, or a form with the defaults that the server itself proposes
-//! ([`Elicitation`]). Out of scope: a person's own answer to it, OAuth, sampling, roots.
+//! ([`Elicitation`]). Out of scope: a person's own answer to it, sampling, roots.
+//!
+//! Where a server over HTTP wants a login, the hub uses one that is kept in [`Logins`], and [`Login`]
+//! makes one with a person at a browser (OAuth 2.1).
 //!
 //! ```no_run
 //! # #[tokio::main(flavor = "current_thread")]

@@ -18,6 +18,9 @@ use crate::route::mcp::config::{ServerConfig, TransportConfig};
 /// A token with less time left is refreshed first.
 const EARLY: Duration = Duration::from_secs(30);
 
+/// Limit of a refresh with all that is asked before it.
+const REFRESH: Duration = Duration::from_secs(60);
+
 /// Why a request has no token.
 #[derive(Debug)]
 pub(crate) enum Denied {
@@ -71,6 +74,11 @@ impl Access {
             _ => Way::None,
         };
         Access { server: server.name.clone(), way }
+    }
+
+    /// Whether a person can bring a token.
+    pub(crate) fn takes_logins(&self) -> bool {
+        matches!(self.way, Way::Login(_))
     }
 
     /// The token to send, if one is kept.
@@ -133,26 +141,40 @@ impl Access {
         })
     }
 
-    /// A 403 for want of these scopes. The next login asks for them.
-    pub(crate) async fn insufficient(&self, scopes: Option<&str>) -> Denied {
+    /// Another token after a 403 for want of these scopes, if there was a login since; else the
+    /// next login asks for them.
+    pub(crate) async fn insufficient(&self, refused: Option<&str>, scopes: Option<&str>) -> Result<String, Denied> {
         let named = scopes.map(|scopes| format!(" ({})", shown(scopes))).unwrap_or_default();
         let Way::Login(way) = &self.way else {
-            return Denied::Login(format!("HTTP 403: the token under \"headers\" lacks rights{named}"));
+            return Err(Denied::Login(format!("HTTP 403: the token under \"headers\" lacks rights{named}")));
         };
         let mut held = way.held.lock().await;
-        if let (Some(scopes), Ok(Some(mut kept))) = (scopes, way.logins.load(&way.resource)) {
-            let known = kept.wanted.clone();
-            kept.wanted.extend(scopes.split_whitespace().map(str::to_owned).filter(|scope| !known.contains(scope)));
-            // Where this cannot be kept, the next login asks for less than it could.
-            drop(way.logins.save(&kept));
+        if let Ok(Some(mut kept)) = way.logins.load(&way.resource) {
+            let newer = token(&kept.credentials).filter(|token| Some(token.as_str()) != refused);
+            if newer.is_none() {
+                let wanted = scopes.into_iter().flat_map(str::split_whitespace).map(str::to_owned);
+                let known = kept.wanted.clone();
+                kept.wanted.extend(wanted.filter(|scope| !known.contains(scope)));
+                // Where this cannot be kept, the next login asks for less than it could.
+                drop(way.logins.save(&kept));
+            }
             *held = Some(kept);
+            if let Some(newer) = newer {
+                return Ok(newer);
+            }
         }
         let words = way.logins.words(&self.server);
-        Denied::Login(format!("HTTP 403: the login lacks rights that it wants{named}: {words}"))
+        Err(Denied::Login(format!("HTTP 403: the login lacks rights that it wants{named}: {words}")))
     }
 
     /// The login with a new token, kept.
     async fn refreshed(&self, way: &LoginWay, kept: KeptLogin, challenge: Option<&str>) -> Result<KeptLogin, Denied> {
+        let refreshed = tokio::time::timeout(REFRESH, self.refresh(way, kept, challenge)).await;
+        let late = |_| Denied::Later(format!("its token could not be refreshed within {} s", REFRESH.as_secs()));
+        refreshed.map_err(late)?
+    }
+
+    async fn refresh(&self, way: &LoginWay, kept: KeptLogin, challenge: Option<&str>) -> Result<KeptLogin, Denied> {
         let later = |error: LoginError| Denied::Later(format!("its token could not be refreshed: {error}"));
         let _lock = way.logins.lock(&way.resource).await.map_err(later)?;
         let now = way.logins.load(&way.resource).map_err(later)?;

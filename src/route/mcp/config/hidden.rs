@@ -17,6 +17,14 @@ pub(crate) struct Hidden {
     pub(crate) in_answers: Secrets,
 }
 
+impl Hidden {
+    /// These and a login's token.
+    pub(crate) fn and(&self, token: Option<&str>) -> Self {
+        let token = Secrets::new(token);
+        Hidden { in_errors: self.in_errors.and(&token), in_answers: self.in_answers.and(&token) }
+    }
+}
+
 impl ServerConfig {
     pub(crate) fn hidden(&self) -> Hidden {
         let values = self.transport.as_ref().map(named_values).unwrap_or_default();

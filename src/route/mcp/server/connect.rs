@@ -66,10 +66,10 @@ pub(super) async fn connect(
     era: &mut Option<Era>,
 ) -> Result<Connection, ConnectError> {
     let hidden = config.hidden();
-    let secrets = hidden.in_errors.clone();
+    let mut secrets = hidden.in_errors.clone();
     let transport = config.transport.as_ref().map_err(|problem| ConnectError::from(problem.to_string()))?;
     let (limits, elicitation) = (settings.limits(config), settings.elicitation);
-    let connector = Connector { limits, hidden, elicitation, by: Instant::now() + limits.connect };
+    let mut connector = Connector { limits, hidden, elicitation, by: Instant::now() + limits.connect };
     let connected = match transport {
         TransportConfig::Stdio { command, args, env, cwd } => {
             let program = Program { command, args, env, cwd: cwd.as_deref() };
@@ -78,7 +78,16 @@ pub(super) async fn connect(
         TransportConfig::Http { url, headers, transport, .. } => {
             let access = Arc::new(Access::of(config, settings.logins.as_ref()));
             let place = HttpPlace { url, headers, access: &access };
-            let connected = connector.http(place, *transport, era).await;
+            // A token that cannot be refreshed in time may be taken as it is.
+            let token = timeout_at(connector.by, access.token()).await.unwrap_or(Ok(None));
+            let connected = match token {
+                Ok(token) => {
+                    connector.hidden = connector.hidden.and(token.as_deref());
+                    secrets = connector.hidden.in_errors.clone();
+                    connector.http(place, *transport, era).await
+                }
+                Err(denied) => Err(denied.into()),
+            };
             connected.map_err(|error| ConnectError {
                 message: format!("{}: {}", crate::secrets::shown_url(url), error.message),
                 ..error

@@ -99,22 +99,20 @@ impl StreamableClient {
     where
         F: Future<Output = Result<Response, Failure>>,
     {
-        let response = send(endpoint).await?;
-        let response = match response.status() {
-            StatusCode::UNAUTHORIZED => {
-                let challenge = bearer_challenge(response.headers());
-                let token = self.access.refused(endpoint.token.as_deref(), challenge.as_deref()).await;
-                endpoint.token = Some(token.map_err(denied)?);
-                send(endpoint).await?
-            }
-            _ => response,
-        };
+        let mut response = send(endpoint).await?;
+        if response.status() == StatusCode::UNAUTHORIZED {
+            let challenge = bearer_challenge(response.headers());
+            let token = self.access.refused(endpoint.token.as_deref(), challenge.as_deref()).await;
+            endpoint.token = Some(token.map_err(denied)?);
+            response = send(endpoint).await?;
+        }
+        if let Some(scopes) = lacking(&response) {
+            let token = self.access.insufficient(endpoint.token.as_deref(), scopes.as_deref()).await;
+            endpoint.token = Some(token.map_err(denied)?);
+            response = send(endpoint).await?;
+        }
         match response.status() {
             StatusCode::UNAUTHORIZED => Err(denied(self.access.wanted("it refuses a new token"))),
-            StatusCode::FORBIDDEN => match bearer_challenge(response.headers()).filter(|said| is_for_scopes(said)) {
-                Some(said) => Err(denied(self.access.insufficient(quoted(&said, "scope")).await)),
-                None => Ok(response),
-            },
             _ => Ok(response),
         }
     }
@@ -127,9 +125,12 @@ fn denied(denied: Denied) -> Failure {
     })
 }
 
-/// Whether a challenge says that the token is good, and not for this.
-fn is_for_scopes(challenge: &str) -> bool {
-    quoted(challenge, "error") == Some("insufficient_scope")
+/// The scopes that a token is refused for, as far as the refusal says; `None` where it is none
+/// of that kind.
+fn lacking(response: &Response) -> Option<Option<String>> {
+    let said = bearer_challenge(response.headers()).filter(|_| response.status() == StatusCode::FORBIDDEN)?;
+    let is_for_scopes = quoted(&said, "error") == Some("insufficient_scope");
+    is_for_scopes.then(|| quoted(&said, "scope").map(str::to_owned))
 }
 
 /// A parameter of a challenge, with or without quotation marks.
