@@ -80,7 +80,7 @@ enum Command {
     Prompt(prompt::Args),
     /// Connect to MCP servers and list their tools, resources and prompts
     Tools(tools::Args),
-    /// Add, list, remove, import and check MCP servers; log in; trust a project's configuration
+    /// Add, list, remove, import, check MCP servers; log in; trust a project's file
     Mcp(mcp::Args),
     /// Call one tool of an MCP server
     Call(call::Args),

@@ -187,6 +187,16 @@ async fn another_logins_answer_is_refused_and_the_waiting_goes_on() {
 }
 
 #[tokio::test]
+async fn a_server_that_is_open_to_all_is_told_from_one_that_wants_a_login() {
+    let scene = Scene::new(Ways { open: true, ..Ways::default() });
+    let (done, _) = scene.log_in(&scene.server()).await;
+    assert!(matches!(&done, Err(LoginError::NotForLogins(why)) if why.contains("without a login")), "{done:?}");
+    let hub = scene.hub().await;
+    assert_eq!(call(&hub, "hello").await, "hello, you are in");
+    hub.shutdown().await;
+}
+
+#[tokio::test]
 async fn nobody_who_comes_is_an_error() {
     let scene = Scene::new(Ways::default());
     let login = Login::begin(&scene.server(), &scene.logins()).await.unwrap();
@@ -264,6 +274,8 @@ async fn a_token_reaches_nobody_else() {
     hub.shutdown().await;
     let (done, _) = scene.log_in(&scene.server()).await;
     assert!(done.is_err());
+    scene.servers.change(|ways| (ways.tokens_elsewhere, ways.metadata_elsewhere) = (false, true));
+    assert!(scene.log_in(&scene.server()).await.0.is_err());
     for method in ["GET", "POST", "DELETE"] {
         assert!(scene.servers.seen("stranger", method, "/").is_empty(), "{method} reached the stranger");
     }

@@ -45,6 +45,10 @@ pub(crate) struct Ways {
     /// The token endpoint, or the MCP server, sends everybody to the stranger.
     pub(crate) tokens_elsewhere: bool,
     pub(crate) mcp_elsewhere: bool,
+    /// So does the place of the metadata.
+    pub(crate) metadata_elsewhere: bool,
+    /// The MCP server lets everybody in and says nothing of logins.
+    pub(crate) open: bool,
     /// What the metadata names as the place of the resource, in place of the true one.
     pub(crate) resource: Option<String>,
 }
@@ -63,6 +67,8 @@ impl Default for Ways {
             refreshes: true,
             tokens_elsewhere: false,
             mcp_elsewhere: false,
+            metadata_elsewhere: false,
+            open: false,
             resource: None,
         }
     }
@@ -222,7 +228,10 @@ impl Inner {
 
     fn mcp(&mut self, seen: &Seen) -> Response {
         let metadata = "/.well-known/oauth-protected-resource/mcp";
-        if seen.path == metadata {
+        if seen.path == metadata && self.ways.metadata_elsewhere {
+            return redirect(302, &format!("http://127.0.0.1:{}/", self.ports[2]));
+        }
+        if seen.path == metadata && !self.ways.open {
             let resource = self.ways.resource.clone().unwrap_or_else(|| self.resource());
             let issuers = [self.issuer()];
             return json_of(
@@ -237,7 +246,8 @@ impl Inner {
             return redirect(307, &format!("http://127.0.0.1:{}/mcp", self.ports[2]));
         }
         let token = seen.authorization.as_deref().and_then(|value| value.strip_prefix("Bearer "));
-        let Some(scope) = token.and_then(|token| self.tokens.get(token)).cloned() else {
+        let known = token.and_then(|token| self.tokens.get(token)).cloned();
+        let Some(scope) = known.or_else(|| self.ways.open.then(String::new)) else {
             let place = format!("http://127.0.0.1:{}{metadata}", self.ports[0]);
             let place = if self.ways.quiet { String::new() } else { format!(" resource_metadata=\"{place}\"") };
             return refused(401, &format!("Bearer{place}"));

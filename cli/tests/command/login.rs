@@ -132,3 +132,46 @@ fn tokens_and_client_secrets_are_in_no_list() {
         assert!(!servers.secrets().iter().any(|secret| said.contains(secret)), "{command:?}: {said}");
     }
 }
+
+/// A login at a terminal, with a program for pages that writes down what it is given.
+#[cfg(target_os = "linux")]
+#[test]
+fn at_a_terminal_with_a_display_the_page_is_opened_without_a_shell() {
+    use std::os::unix::fs::PermissionsExt;
+    let (place, _servers) = guarded(Ways::default());
+    let opener = place
+        .write("xdg-open", "#!/bin/sh\nprintf '%s\\n' \"$#\" \"$1\" > opened.partial && mv opened.partial opened\n");
+    std::fs::set_permissions(&opener, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let command = |display: &str, flags: &[&str]| {
+        let mut command = std::process::Command::new(TOOLGRAFT);
+        command.args(["mcp", "login", "guarded"]).args(CONFIG).args(flags).current_dir(place.dir.path());
+        let path = format!("{}:{}", place.dir.path().display(), std::env::var("PATH").unwrap());
+        command.env("HOME", place.dir.path()).env("NO_PROXY", "127.0.0.1").env("PATH", path).env_remove("DISPLAY");
+        command.env_remove("WAYLAND_DISPLAY").env_remove("XDG_STATE_HOME").env(display, ":0");
+        let options = rexpect::reader::Options::new().timeout_ms(Some(60_000));
+        rexpect::session::spawn_with_options(command, options).unwrap()
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+
+    let mut terminal = command("DISPLAY", &[]);
+    terminal.exp_string("a browser was opened; if it shows nothing, open this page:").unwrap();
+    let opened = place.path("opened");
+    while !opened.exists() {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let given = std::fs::read_to_string(&opened).unwrap();
+    let (count, url) = given.trim().split_once('\n').unwrap();
+    assert!(count == "1" && url.contains("&state="), "{given}");
+    runtime.block_on(browse(url));
+    terminal.exp_string("logged in at \"guarded\"").unwrap();
+    terminal.exp_eof().unwrap();
+
+    // Without a display, or if nobody wants it, only the page is named.
+    std::fs::remove_file(&opened).unwrap();
+    for (display, flags) in [("NO_DISPLAY", &[][..]), ("DISPLAY", &["--no-browser"])] {
+        let mut terminal = command(display, flags);
+        terminal.exp_string("to log in at \"guarded\", open this page:").unwrap();
+        terminal.exp_string("http://127.0.0.1:").unwrap();
+        assert!(!opened.exists());
+    }
+}

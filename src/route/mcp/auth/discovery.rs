@@ -5,7 +5,7 @@ use reqwest::Url;
 use rmcp::transport::auth::{AuthorizationManager, AuthorizationMetadata};
 
 use super::error::{LoginError, no_pkce, shown};
-use super::resource::{Resource, is_loopback, is_private_way};
+use super::resource::{Resource, WayIn, is_private_way};
 
 /// rmcp's state machine for a resource, with checked metadata.
 pub(super) struct Discovered {
@@ -16,6 +16,8 @@ pub(super) struct Discovered {
     /// Whether clients may name the URL of a metadata document as themselves.
     pub(super) reads_documents: bool,
     pub(super) registers: bool,
+    /// Whether the server says anything of logins.
+    pub(super) published: bool,
 }
 
 /// Asks the server, with the `WWW-Authenticate` of a refusal where there is one.
@@ -37,7 +39,7 @@ pub(super) async fn discover(resource: &Resource, challenge: Option<&str>) -> Re
         .unwrap_or(false);
     let (issuer, registers) = (metadata.issuer.clone(), metadata.registration_endpoint.is_some());
     manager.set_metadata(metadata);
-    Ok(Discovered { manager, issuer, reads_documents, registers })
+    Ok(Discovered { manager, issuer, reads_documents, registers, published })
 }
 
 fn check(metadata: &AuthorizationMetadata, resource: &Resource, published: bool) -> Result<(), LoginError> {
@@ -50,16 +52,14 @@ fn check(metadata: &AuthorizationMetadata, resource: &Resource, published: bool)
     places.flatten().try_for_each(|place| may_lead_to(place, resource))
 }
 
-/// Whether a server may name this place: over https, and on this machine only where the
-/// server is there too.
+/// Whether a server may name this place: over https, and on this machine or in a private
+/// network only where the server is there too.
 pub(super) fn may_lead_to(place: &str, resource: &Resource) -> Result<(), LoginError> {
     let refused = |why: &str| LoginError::Untrusted(format!("it leads to {}, which {why}", shown(&named(place))));
     let url = Url::parse(place).map_err(|_| refused("is no URL"))?;
     match url.scheme() {
         "http" | "https" if !is_private_way(&url) => Err(refused("is not spoken to over https")),
-        "http" | "https" if is_loopback(&url) && !resource.is_local() => {
-            Err(refused("is on this machine, while the server is not"))
-        }
+        "http" | "https" if WayIn::to(&url) > resource.way_in() => Err(refused("is nearer than the server itself")),
         "http" | "https" => Ok(()),
         _ => Err(refused("is no web page")),
     }
@@ -82,6 +82,9 @@ mod tests {
             ("http://as.example/authorize", &public),
             ("http://as.example/authorize", &local),
             ("https://127.0.0.1/authorize", &public),
+            ("https://192.168.0.1/authorize", &public),
+            ("https://169.254.169.254/latest", &public),
+            ("https://[fd00::1]/authorize", &public),
             ("http://localhost:2/authorize", &public),
             ("file:///etc/passwd", &local),
             ("javascript:alert(1)", &public),

@@ -67,8 +67,13 @@ impl Login {
     pub async fn begin(server: &ServerConfig, logins: &Logins) -> Result<Login, LoginError> {
         let (url, headers, oauth) = over_http(server)?;
         let resource = Resource::of(url)?;
-        let challenge = challenge(url, headers).await?;
+        let (is_open, challenge) = challenge(url, headers).await?;
         let mut found = discover(&resource, challenge.as_deref()).await?;
+        if is_open && !found.published {
+            return Err(LoginError::NotForLogins(
+                "it answers without a login, and names nobody to log in at".to_owned(),
+            ));
+        }
         let listener = Listener::bind(oauth.callback_port).await?;
         let redirect_uri = listener.redirect_uri();
         let earlier = logins.load(&resource)?.filter(|kept| kept.issuer == found.issuer);
@@ -145,8 +150,9 @@ pub(super) fn has_authorization(headers: &BTreeMap<String, String>) -> bool {
     headers.keys().any(|name| name.eq_ignore_ascii_case("authorization"))
 }
 
-/// What the server says to a request without a token: its `WWW-Authenticate`, if it refuses.
-async fn challenge(url: &str, headers: &BTreeMap<String, String>) -> Result<Option<String>, LoginError> {
+/// What the server says to a request without a token: whether it answers, and its
+/// `WWW-Authenticate` if it refuses.
+async fn challenge(url: &str, headers: &BTreeMap<String, String>) -> Result<(bool, Option<String>), LoginError> {
     let failed = |e: String| LoginError::Failed(shown(&e));
     let headers = header_map(headers).map_err(|e| failed(e.to_string()))?;
     let client = crate::http::client().default_headers(headers).redirect(Policy::none()).timeout(PROBE).build();
@@ -155,7 +161,8 @@ async fn challenge(url: &str, headers: &BTreeMap<String, String>) -> Result<Opti
     let request = client.post(url).header(ACCEPT, "application/json, text/event-stream");
     let request = request.header(CONTENT_TYPE, "application/json").body(ping);
     let response = request.send().await.map_err(|e| failed(crate::cause::chain(&e.without_url())))?;
-    Ok((response.status() == 401).then(|| bearer_challenge(response.headers())).flatten())
+    let challenge = (response.status() == 401).then(|| bearer_challenge(response.headers())).flatten();
+    Ok((response.status().is_success(), challenge))
 }
 
 /// The challenge for a token, among those for other schemes.

@@ -1,6 +1,7 @@
 //! What a token is for: a server's URL, without what is not its identity.
 
 use std::fmt;
+use std::net::IpAddr;
 
 use reqwest::Url;
 
@@ -34,8 +35,33 @@ impl Resource {
         self.0.host_str().unwrap_or_default()
     }
 
-    pub(super) fn is_local(&self) -> bool {
-        is_loopback(&self.0)
+    pub(super) fn way_in(&self) -> WayIn {
+        WayIn::to(&self.0)
+    }
+}
+
+/// Who can reach a host, as far as its name or number alone says. What a name leads to is
+/// looked at where it is connected to, by rmcp.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum WayIn {
+    Anybody,
+    Neighbours,
+    ThisMachine,
+}
+
+impl WayIn {
+    pub(super) fn to(url: &Url) -> Self {
+        let host = url.host_str().unwrap_or_default();
+        match host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>() {
+            Ok(address) if address.is_loopback() || address.is_unspecified() => WayIn::ThisMachine,
+            Ok(IpAddr::V4(address)) if address.is_private() || address.is_link_local() => WayIn::Neighbours,
+            Ok(IpAddr::V6(address)) if address.is_unique_local() || address.is_unicast_link_local() => {
+                WayIn::Neighbours
+            }
+            Ok(_) => WayIn::Anybody,
+            Err(_) if host == "localhost" || host.ends_with(".localhost") => WayIn::ThisMachine,
+            Err(_) => WayIn::Anybody,
+        }
     }
 }
 
@@ -47,14 +73,7 @@ impl fmt::Display for Resource {
 
 /// Whether nobody on the way can read along.
 pub(super) fn is_private_way(url: &Url) -> bool {
-    url.scheme() == "https" && url.has_host() || url.scheme() == "http" && is_loopback(url)
-}
-
-/// Whether a URL's host is this machine by its name alone; no DNS is asked.
-pub(super) fn is_loopback(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default();
-    let literal = host.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
-    literal.map_or_else(|_| host == "localhost" || host.ends_with(".localhost"), |address| address.is_loopback())
+    url.scheme() == "https" && url.has_host() || url.scheme() == "http" && WayIn::to(url) == WayIn::ThisMachine
 }
 
 #[cfg(test)]
