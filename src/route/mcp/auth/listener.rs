@@ -83,7 +83,7 @@ impl Callback {
     }
 
     /// Tells the person at the browser how it went.
-    pub(super) async fn answer(self, done: Result<(), &LoginError>) {
+    pub(super) async fn answer(self, done: &Result<(), LoginError>) {
         match done {
             Ok(()) => answer(self.socket, "200 OK", "You are logged in", "You can close this page.").await,
             Err(error) => answer(self.socket, "400 Bad Request", "You are not logged in", &error.to_string()).await,

@@ -108,7 +108,7 @@ impl Login {
         let callback = timeout(within, self.listener.wait(&self.state)).await;
         let callback = callback.map_err(|_| LoginError::TimedOut(within.as_secs()))?;
         let done = self.exchange(&callback).await;
-        callback.answer(done.as_ref().map(|()| ())).await;
+        callback.answer(&done).await;
         done
     }
 
