@@ -109,9 +109,14 @@ fn a_login_that_is_refused_says_why_on_both_sides() {
 #[test]
 fn a_projects_own_file_that_nobody_trusts_starts_no_login() {
     let (place, servers) = guarded(Ways::default());
-    std::fs::rename(place.dir.path().join("mcp.json"), place.dir.path().join(".mcp.json")).unwrap();
+    let oauth = json!({ "clientId": "their-client", "clientSecret": "s3cret-of-theirs" });
+    let config = json!({ "mcpServers": { "guarded": { "url": servers.url(), "oauth": oauth } } });
+    place.write(".mcp.json", config.to_string());
     for command in ["login", "logout"] {
-        place.run(&["mcp", command, "guarded"]).refuses(2, "nobody is at a terminal to say yes");
+        let run = place.run(&["mcp", command, "guarded"]);
+        run.refuses(2, "nobody is at a terminal to say yes");
+        assert!(run.err.contains("guarded: logs in with clientId their-client"), "{run:?}");
+        assert!(!run.err.contains("s3cret"), "{run:?}");
     }
     for method in ["GET", "POST"] {
         assert!(servers.seen("mcp", method, "/").is_empty(), "{method}");
