@@ -116,6 +116,17 @@ async fn a_client_that_is_known_is_not_registered() {
     assert!(asked.contains("client_id=mine") && asked.contains("scope=one+two"), "{asked}");
     let exchange = scene.servers.seen("as", "POST", "/token").remove(0);
     assert!(exchange.authorization.unwrap().starts_with("Basic "));
+    // A refresh is made with the entry's secret too, unless it names another client since.
+    let connect = async |config: Config| {
+        scene.servers.forget_tokens();
+        let hub = Hub::builder().config(config).logins(scene.logins()).connect().await.unwrap();
+        assert_eq!(call(&hub, "hello").await, "hello, you are in");
+        hub.shutdown().await;
+        scene.servers.seen("as", "POST", "/token").pop().unwrap().authorization
+    };
+    let other = Config::parse(&text.to_string().replace("\"mine\"", "\"other\""), "mcp.json", &|_| None).unwrap();
+    assert!(connect(config).await.unwrap().starts_with("Basic "));
+    assert_eq!(connect(other).await, None);
     // The entry's own secret is not kept a second time.
     assert!(!scene.kept().contains("client-secret"));
     assert!(scene.servers.seen("as", "POST", "/register").is_empty());

@@ -49,8 +49,8 @@ enum Way {
 struct LoginWay {
     logins: Logins,
     resource: Resource,
-    /// Of the client that the entry names.
-    client_secret: Option<String>,
+    /// The client that the entry names, with its secret.
+    client: Option<(String, String)>,
     held: Mutex<Option<KeptLogin>>,
 }
 
@@ -66,9 +66,9 @@ impl Access {
             (Ok(TransportConfig::Http { headers, .. }), _) if has_authorization(headers) => Way::Header,
             (Ok(TransportConfig::Http { url, oauth, .. }), Some(logins)) => {
                 Resource::of(url).map_or(Way::None, |resource| {
-                    let client_secret = oauth.client_secret.clone();
+                    let client = oauth.client_id.clone().zip(oauth.client_secret.clone());
                     let logins = logins.clone();
-                    Way::Login(Box::new(LoginWay { logins, resource, client_secret, held: Mutex::new(None) }))
+                    Way::Login(Box::new(LoginWay { logins, resource, client, held: Mutex::new(None) }))
                 })
             }
             _ => Way::None,
@@ -192,7 +192,9 @@ impl Access {
             return Err(self.wanted("it takes tokens of another authorization server now"));
         }
         let mut client = OAuthClientConfig::new(&kept.credentials.client_id, &kept.redirect_uri);
-        client.client_secret = kept.client_secret.clone().or_else(|| way.client_secret.clone());
+        // The entry may name another client since.
+        let named = way.client.as_ref().filter(|(id, _)| *id == kept.credentials.client_id);
+        client.client_secret = kept.client_secret.clone().or_else(|| named.map(|(_, secret)| secret.clone()));
         found.manager.configure_client(client).map_err(|e| later(LoginError::of(&e)))?;
         let given = InMemoryCredentialStore::new();
         found.manager.set_credential_store(given.clone());
