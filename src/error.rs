@@ -96,4 +96,8 @@ pub enum Error {
     #[cfg(feature = "mcp")]
     #[error(transparent)]
     Field(#[from] crate::route::mcp::FieldError),
+    /// Nobody is logged in at an MCP server.
+    #[cfg(feature = "mcp")]
+    #[error(transparent)]
+    Login(#[from] crate::route::mcp::LoginError),
 }

@@ -11,6 +11,7 @@ mod failure;
 mod get;
 mod input;
 mod inspect;
+mod logins;
 mod mcp;
 mod media;
 mod output;
@@ -81,7 +82,7 @@ enum Command {
     Prompt(prompt::Args),
     /// Connect to MCP servers and list their tools, resources and prompts
     Tools(tools::Args),
-    /// Add, list, remove, import and check MCP servers; trust a project's configuration
+    /// Add, list, remove, import, check MCP servers; log in; trust a project's file
     Mcp(mcp::Args),
     /// Call one tool of an MCP server
     Call(call::Args),

@@ -10,6 +10,7 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use super::Failure;
+use super::logins;
 use super::output::warn;
 use super::signals::Signals;
 use toolgraft::Hub;
@@ -79,7 +80,7 @@ impl Runner {
     where
         Fut: Future<Output = Result<T, Failure>>,
     {
-        let connecting = hub.inherit_env().connect();
+        let connecting = logins::of_this_user(hub).connect();
         let signals = &self.signals;
         self.runtime.block_on(async {
             let hub = tokio::select! {

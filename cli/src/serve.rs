@@ -4,6 +4,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use super::chat::{local_endpoint, variable};
+use super::logins::of_this_user;
 use super::profiles::known_profile;
 use super::prompt_args::PromptArgs;
 use super::runner::Runner;
@@ -199,7 +200,7 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
         let config = if pages.is_some() { config.with_inspector(inspector) } else { config };
         let hub = match servers {
             Some(servers) => {
-                let connecting = Hub::builder().config(servers).inherit_env().connect();
+                let connecting = of_this_user(Hub::builder().config(servers)).connect();
                 let hub = stopped_by(&signals, async { connecting.await.map_err(Failure::job) }).await?;
                 report_failed(&hub.servers());
                 Some(Arc::new(hub))

@@ -1,8 +1,12 @@
-//! The agent: its events, a model that lost its plan, and real servers beside a real endpoint.
+//! The agent: its events, a model that lost its plan, real servers beside a real endpoint, and
+//! logins at servers.
 
 #[cfg(feature = "client")]
 #[path = "../common/endpoint.rs"]
 mod endpoint;
+#[cfg(feature = "mcp")]
+#[path = "../common/oauth_mcp.rs"]
+mod oauth_mcp;
 #[cfg(feature = "mcp")]
 #[path = "../common/real.rs"]
 mod real;
@@ -13,6 +17,8 @@ mod agent_servers;
 mod event_schema;
 #[cfg(feature = "agent")]
 mod events_docs;
+#[cfg(feature = "mcp")]
+mod mcp_logins;
 #[cfg(feature = "agent")]
 mod played_again;
 #[cfg(feature = "agent")]

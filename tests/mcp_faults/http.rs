@@ -374,7 +374,7 @@ async fn wants_token(_: Arc<Case>) {
     let hub = hub([server.server()]).await;
     let status = hub.servers().remove(0);
     assert_eq!(status.state, ServerState::NeedsAuth);
-    assert!(status.error.unwrap().contains("OAuth is not supported"));
+    assert!(status.error.unwrap().contains("set a token under \"headers\""));
     let asked = server.requests.try_iter().count();
     let outcome = call(&hub, "echo").await;
     for text in ["\"s\"", "HTTP 401", "headers", "not asked again for"] {

@@ -16,7 +16,7 @@ use crate::trust::Project;
 use crate::{Failure, input};
 
 /// Keys that are taken over as they are.
-const KEPT: &[&str] = &["type", "command", "args", "env", "cwd", "url", "headers", "disabled", "timeout"];
+const KEPT: &[&str] = &["type", "command", "args", "env", "cwd", "url", "headers", "oauth", "disabled", "timeout"];
 
 /// Keys that let calls run without a question.
 const APPROVALS: &[&str] = &["autoApprove", "alwaysAllow", "trust"];

@@ -55,7 +55,7 @@ pub(super) fn lines(entry: &Entry) -> Vec<String> {
         (None, None) => lines.push("neither \"command\" nor \"url\"".to_owned()),
     }
     lines.extend(text("cwd").map(|cwd| format!("works in {}", quoted(cwd))));
-    for (key, verb, sign) in [("env", "sets", "="), ("headers", "sends", ": ")] {
+    for (key, verb, sign) in [("env", "sets", "="), ("headers", "sends", ": "), ("oauth", "logs in with", " ")] {
         let pairs = entry.get(key).and_then(Value::as_object).into_iter().flatten();
         lines.extend(pairs.map(|(name, value)| {
             let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);

@@ -4,6 +4,7 @@
 //! add, remove ─────────────────────▶ config_file (text in, text out; comments stay)
 //! import: places ─▶ foreign ───────▶ (entries as ours are written)
 //! list, import ─▶ masked (an entry in one line, without its secrets)
+//! login, logout: a person, a browser, and tokens that are kept
 //! check, trust: the servers themselves, and whether a project may start its own
 //! ```
 
@@ -13,6 +14,7 @@ mod config_file;
 mod foreign;
 mod import;
 mod list;
+mod login;
 mod masked;
 mod places;
 mod remove;
@@ -40,6 +42,10 @@ enum Command {
     Import(import::Args),
     /// Start every MCP server and report what it takes and what is doubtful
     Check(check::Args),
+    /// Log in at a server over HTTP that wants it (OAuth), in a browser
+    Login(login::LoginArgs),
+    /// Forget the login at a server
+    Logout(login::LogoutArgs),
     /// Let a project's own ./.mcp.json start its servers; list such files; take it back
     Trust(trust::Args),
 }
@@ -52,6 +58,8 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
         Command::Remove(args) => remove::run(&args),
         Command::Import(args) => import::run(&args),
         Command::Check(args) => check::run(args),
+        Command::Login(args) => login::run(args),
+        Command::Logout(args) => login::out(args),
         Command::Trust(args) => trust::run(&args),
     }
 }

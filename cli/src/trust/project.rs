@@ -133,10 +133,14 @@ impl Listing {
                 self.lines.extend(cwd.iter().map(|cwd| format!("{name}: works in {}", quoted(cwd))));
                 self.lines.extend(env.iter().map(|(key, value)| format!("{name}: sets {key}={}", hidden(key, value))));
             }
-            TransportConfig::Http { url, headers, .. } => {
+            TransportConfig::Http { url, headers, oauth, .. } => {
                 self.lines.push(format!("{name}: connects to {url}"));
                 let headers = headers.iter().map(|(key, value)| format!("{name}: sends {key}: {}", hidden(key, value)));
                 self.lines.extend(headers);
+                let secret = oauth.client_secret.iter().map(|secret| ("clientSecret", secret));
+                let client = oauth.client_id.iter().map(|id| ("clientId", id)).chain(secret);
+                self.lines
+                    .extend(client.map(|(key, value)| format!("{name}: logs in with {key} {}", hidden(key, value))));
             }
             _ => self.lines.push(format!("{name}: a connection of another kind")),
         }
@@ -156,7 +160,10 @@ fn variables_of(transport: &TransportConfig, used: &BTreeSet<String>) -> Vec<Str
         TransportConfig::Stdio { command, args, env, cwd, .. } => {
             std::iter::once(command).chain(args).chain(env.values()).chain(cwd).collect()
         }
-        TransportConfig::Http { url, headers, .. } => std::iter::once(url).chain(headers.values()).collect(),
+        TransportConfig::Http { url, headers, oauth, .. } => {
+            let login = oauth.client_id.iter().chain(&oauth.client_secret).chain(&oauth.scopes);
+            std::iter::once(url).chain(headers.values()).chain(login).collect()
+        }
         _ => Vec::new(),
     };
     let stands = |name: &&String| texts.iter().any(|text| text.contains(&format!("${{{name}}}")));

@@ -7,6 +7,8 @@ mod browser;
 mod endpoint;
 #[path = "../../../tests/common/http_mcp.rs"]
 mod http_mcp;
+#[path = "../../../tests/common/oauth_mcp.rs"]
+mod oauth_mcp;
 mod process;
 #[path = "../../../tests/common/real.rs"]
 mod real;
@@ -27,6 +29,7 @@ mod extract;
 mod inspect;
 mod inspect_page;
 mod install;
+mod login;
 mod mcp;
 mod mcp_config;
 #[cfg(unix)]

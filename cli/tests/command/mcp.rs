@@ -295,8 +295,12 @@ fn http_answer(status: &str, headers: &str) -> String {
 fn http_failures_name_server_url_and_remedy() {
     let place = Place::new();
     for (status, headers, expected) in [
-        ("401 Unauthorized", "WWW-Authenticate: Bearer realm=\"x\"\r\n", "OAuth is not supported"),
-        ("401 Unauthorized", "", "OAuth is not supported"),
+        (
+            "401 Unauthorized",
+            "WWW-Authenticate: Bearer realm=\"x\"\r\n",
+            "it wants a login: run `toolgraft mcp login web`",
+        ),
+        ("401 Unauthorized", "", "it wants a login: run `toolgraft mcp login web`"),
         ("404 Not Found", "", "check the URL's path"),
         ("200 OK", "Content-Type: text/html\r\n", "not MCP (content type text/html)"),
         ("503 Service Unavailable", "", "HTTP 503"),

@@ -10,6 +10,7 @@ use futures::future::{BoxFuture, join_all};
 use futures::stream::BoxStream;
 use serde_json::{Map, Value};
 
+use super::auth::Logins;
 use super::config::{Config, ServerConfig};
 use super::environment;
 use super::server::{
@@ -141,6 +142,14 @@ impl HubBuilder {
     /// stored with conversations.
     pub fn keep_media(mut self, keep: bool) -> Self {
         self.settings.media = keep;
+        self
+    }
+
+    /// Uses the logins that are kept there, at servers over HTTP whose entry has no
+    /// `Authorization` header, and refreshes them. Nobody is asked to log in:
+    /// [`Login`](super::Login) does that.
+    pub fn logins(mut self, logins: Logins) -> Self {
+        self.settings.logins = Some(logins);
         self
     }
 
@@ -431,7 +440,7 @@ mod tests {
     #[test]
     fn options_may_be_set_in_any_order() {
         type Step = fn(HubBuilder) -> HubBuilder;
-        let steps: [Step; 11] = [
+        let steps: [Step; 12] = [
             |hub| hub.config([ServerConfig::stdio("a", "x", [""; 0])].into_iter().collect()),
             |hub| hub.server(ServerConfig::stdio("b", "x", [""; 0])),
             HubBuilder::inherit_env,
@@ -443,6 +452,7 @@ mod tests {
             |hub| hub.start(Start::Lazy),
             |hub| hub.retry(Retry::default()),
             |hub| hub.elicitation(Elicitation::Defaults),
+            |hub| hub.logins(Logins::new("/logins")),
         ];
         let built = |steps: &mut dyn Iterator<Item = &Step>| {
             let HubBuilder { mut config, servers, environment, inherit_env, require_all, settings } =

@@ -23,7 +23,10 @@
 //!
 //! A server that asks a person for input while a tool runs (elicitation) is answered by the
 //! program's [`Elicitor`]; without one, as [`Elicitation`] says: no, or with the defaults that the
-//! server itself proposes. Out of scope: OAuth, sampling, roots.
+//! server itself proposes. Out of scope: sampling, roots.
+//!
+//! Where a server over HTTP wants a login, the hub uses one that is kept in [`Logins`], and [`Login`]
+//! makes one with a person at a browser (OAuth 2.1).
 //!
 //! ```no_run
 //! # #[tokio::main(flavor = "current_thread")]
@@ -45,13 +48,17 @@
 //! # }
 //! ```
 
+mod auth;
 mod config;
 mod environment;
 pub(crate) mod hub;
 mod server;
 mod transport;
 
-pub use config::{Config, ConfigError, EntryError, Environment, HttpTransport, ServerConfig, TransportConfig};
+pub use auth::{Login, LoginError, Logins};
+pub use config::{
+    Config, ConfigError, EntryError, Environment, HttpTransport, OAuthConfig, ServerConfig, TransportConfig,
+};
 pub use hub::HubBuilder;
 pub use server::{
     DEFAULT_CALL_TIMEOUT, DEFAULT_CONNECT_TIMEOUT, Elicitation, Elicitor, FieldChoice, FieldError, FieldKind, Form,

@@ -17,6 +17,14 @@ pub(crate) struct Hidden {
     pub(crate) in_answers: Secrets,
 }
 
+impl Hidden {
+    /// These and a login's token.
+    pub(crate) fn and(&self, token: Option<&str>) -> Self {
+        let token = Secrets::new(token);
+        Hidden { in_errors: self.in_errors.and(&token), in_answers: self.in_answers.and(&token) }
+    }
+}
+
 impl ServerConfig {
     pub(crate) fn hidden(&self) -> Hidden {
         let values = self.transport.as_ref().map(named_values).unwrap_or_default();
@@ -63,8 +71,9 @@ fn named_values(transport: &TransportConfig) -> Vec<(String, String)> {
             let flags = flags.map(|(flag, value)| (flag.to_owned(), value.to_owned()));
             env.iter().map(|(name, value)| (name.clone(), value.clone())).chain(flags).collect()
         }
-        TransportConfig::Http { url, headers, .. } => {
+        TransportConfig::Http { url, headers, oauth, .. } => {
             let mut values: Vec<_> = headers.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+            values.extend(oauth.client_secret.iter().map(|secret| ("clientSecret".to_owned(), secret.clone())));
             if let Ok(url) = reqwest::Url::parse(url) {
                 let query = url.query_pairs().filter(|(name, _)| names_secret(name));
                 values.extend(query.map(|(name, value)| (name.into_owned(), value.into_owned())));

@@ -10,7 +10,7 @@ use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
 use super::error::{ConfigError, EntryError};
 use super::expand::{Environment, expand};
-use super::servers::{Config, HttpTransport, ServerConfig, TransportConfig};
+use super::servers::{Config, HttpTransport, OAuthConfig, ServerConfig, TransportConfig};
 use super::url::{check_url, header_map};
 use crate::cause::Cause;
 
@@ -141,7 +141,8 @@ impl File<'_> {
                 url.as_deref().and_then(|url| faults.taken(check_url(url)));
                 let headers = faults.taken(self.map(entry, "headers")).unwrap_or_default();
                 faults.taken(header_map(&headers));
-                url.map(|url| TransportConfig::Http { url, headers, transport })
+                let oauth = self.oauth(entry, &mut faults);
+                url.map(|url| TransportConfig::Http { url, headers, transport, oauth })
             }
             None => None,
         };
@@ -155,6 +156,39 @@ impl File<'_> {
             }
             _ => Err(faults.joined(strays)),
         }
+    }
+
+    /// What a login is made with. Its keys are named with the path to them.
+    fn oauth(&self, entry: &Object<'_>, faults: &mut Faults) -> OAuthConfig {
+        let mut read = OAuthConfig::default();
+        let object = match entry.get("oauth").map(|p| &p.value) {
+            None | Some(Value::NullKeyword(_)) => return read,
+            Some(Value::Object(object)) => object,
+            Some(_) => {
+                faults.taken::<()>(Err("\"oauth\" must be an object".to_owned()));
+                return read;
+            }
+        };
+        let within = |problem: Problem| format!("in \"oauth\": {problem}");
+        read.client_id = faults.taken(self.string(object, "clientId").map_err(within)).flatten();
+        read.client_secret = faults.taken(self.string(object, "clientSecret").map_err(within)).flatten();
+        read.scopes = faults.taken(self.strings(object, "scopes").map_err(within)).flatten().unwrap_or_default();
+        let port = count(object, "callbackPort").and_then(|port| {
+            port.map(|port| u16::try_from(port.get()))
+                .transpose()
+                .map_err(|_| "\"callbackPort\" must be a port, at most 65535".to_owned())
+        });
+        read.callback_port = faults.taken(port.map_err(within)).flatten();
+        if read.client_secret.is_some() && read.client_id.is_none() {
+            faults.taken::<()>(Err(within("\"clientSecret\" is of no use without \"clientId\"".to_owned())));
+        }
+        for property in &object.properties {
+            let name = property.name.as_str();
+            if let Some(meant) = near(name, OAUTH_KEYS).filter(|meant| *meant != name) {
+                faults.taken::<()>(Err(within(format!("no key {name:?} is read: did you mean {meant:?}?"))));
+            }
+        }
+        read
     }
 
     /// Why there are no servers: under another name, or without one.
@@ -300,7 +334,11 @@ const KEYS: &[&str] = &[
     "alwaysAllow",
     "maxCalls",
     "disabledTools",
+    "oauth",
 ];
+
+/// Keys of `oauth` that are read.
+const OAUTH_KEYS: &[&str] = &["clientId", "clientSecret", "scopes", "callbackPort"];
 
 /// What other programs, and people, write for some of them.
 const OTHER_WORDS: &[(&str, &str)] = &[
@@ -420,11 +458,31 @@ mod tests {
         let server = only(
             r#"{ "url": "https://h/mcp", "headers": { "Authorization": "Bearer ${TOKEN}" }, "alwaysAllow": ["a"] }"#,
         );
-        let TransportConfig::Http { url, headers, transport: HttpTransport::Any } = server.transport.unwrap() else {
+        let TransportConfig::Http { url, headers, transport: HttpTransport::Any, .. } = server.transport.unwrap()
+        else {
             panic!()
         };
         assert_eq!((url.as_str(), headers["Authorization"].as_str()), ("https://h/mcp", "Bearer s3cret"));
         assert_eq!(server.auto_approve, ["a"]);
+    }
+
+    #[test]
+    fn what_a_login_is_made_with_is_read_and_its_slips_are_named() {
+        let server = only(
+            r#"{ "url": "https://h/mcp", "oauth": { "clientId": "me", "clientSecret": "${TOKEN}", "scopes": ["a", "b"], "callbackPort": 8765, "authServerMetadataUrl": 1 } }"#,
+        );
+        let Ok(TransportConfig::Http { oauth, .. }) = &server.transport else { panic!() };
+        assert_eq!((oauth.client_id.as_deref(), oauth.client_secret.as_deref()), (Some("me"), Some("s3cret")));
+        assert_eq!((oauth.scopes.join(" ").as_str(), oauth.callback_port), ("a b", Some(8765)));
+        assert!(!format!("{server:?}").contains("s3cret"), "{server:?}");
+        let problem = only(
+            r#"{ "url": "https://h/mcp", "oauth": { "clientID": "x", "clientSecret": "y", "callbackPort": 70000 } }"#,
+        );
+        let problem = problem.problem().unwrap();
+        for text in ["did you mean \"clientId\"", "of no use without", "at most 65535"] {
+            assert!(problem.contains(text), "{text}: {problem}");
+        }
+        assert!(only(r#"{ "url": "https://h/mcp", "oauth": true }"#).problem().unwrap().contains("must be an object"));
     }
 
     #[test]

@@ -71,7 +71,49 @@ pub enum TransportConfig {
         headers: BTreeMap<String, String>,
         /// What it speaks.
         transport: HttpTransport,
+        /// What a login at it is made with.
+        oauth: OAuthConfig,
     },
+}
+
+/// What a login at a server over HTTP is made with, beside what the server itself says.
+/// `Debug` hides the secret.
+///
+/// With serde its keys are `clientId`, `clientSecret`, `scopes` and `callbackPort`, as in a file.
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[non_exhaustive]
+pub struct OAuthConfig {
+    /// A client that the authorization server knows; a URL is that of a metadata document and
+    /// counts where the server reads such. Without it one is registered at each login.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_id: Option<String>,
+    /// Its secret, where it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_secret: Option<String>,
+    /// What is asked for, instead of what the server says that it needs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub scopes: Vec<String>,
+    /// The port of 127.0.0.1 that the browser is sent back to; any free one without it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub callback_port: Option<u16>,
+}
+
+impl OAuthConfig {
+    pub(super) fn is_empty(&self) -> bool {
+        *self == OAuthConfig::default()
+    }
+}
+
+impl fmt::Debug for OAuthConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OAuthConfig")
+            .field("client_id", &self.client_id)
+            .field("client_secret", &self.client_secret.as_ref().map(|_| crate::secrets::REDACTED))
+            .field("scopes", &self.scopes)
+            .field("callback_port", &self.callback_port)
+            .finish()
+    }
 }
 
 /// How an HTTP server is spoken to.
@@ -99,11 +141,12 @@ impl fmt::Debug for TransportConfig {
                 .field("env", &env.keys())
                 .field("cwd", cwd)
                 .finish(),
-            TransportConfig::Http { url, headers, transport } => f
+            TransportConfig::Http { url, headers, transport, oauth } => f
                 .debug_struct("Http")
                 .field("transport", transport)
                 .field("url", &crate::secrets::shown_url(url))
                 .field("headers", &headers.keys())
+                .field("oauth", oauth)
                 .finish(),
         }
     }
@@ -171,7 +214,12 @@ impl ServerConfig {
     pub fn http(name: impl Into<String>, url: impl Into<String>) -> Self {
         ServerConfig::new(
             name,
-            TransportConfig::Http { url: url.into(), headers: BTreeMap::new(), transport: HttpTransport::Any },
+            TransportConfig::Http {
+                url: url.into(),
+                headers: BTreeMap::new(),
+                transport: HttpTransport::Any,
+                oauth: OAuthConfig::default(),
+            },
         )
     }
 
@@ -215,6 +263,18 @@ impl ServerConfig {
         self.changed("a server over stdio has no \"headers\"", |transport| match transport {
             TransportConfig::Http { headers, .. } => {
                 headers.insert(name.into(), value.into());
+                true
+            }
+            TransportConfig::Stdio { .. } => false,
+        })
+    }
+
+    /// Sets what a login at a server over HTTP is made with.
+    #[must_use]
+    pub fn with_oauth(self, config: OAuthConfig) -> Self {
+        self.changed("nobody logs in at a server over stdio", |transport| match transport {
+            TransportConfig::Http { oauth, .. } => {
+                *oauth = config;
                 true
             }
             TransportConfig::Stdio { .. } => false,

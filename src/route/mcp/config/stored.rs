@@ -11,7 +11,7 @@ use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
 
 use super::error::EntryError;
-use super::servers::{Config, HttpTransport, ServerConfig, TransportConfig};
+use super::servers::{Config, HttpTransport, OAuthConfig, ServerConfig, TransportConfig};
 
 /// A server's entry.
 #[derive(Serialize, Deserialize)]
@@ -65,6 +65,8 @@ struct Transport {
     url: Option<String>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     headers: BTreeMap<String, String>,
+    #[serde(skip_serializing_if = "OAuthConfig::is_empty")]
+    oauth: OAuthConfig,
 }
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
@@ -81,13 +83,13 @@ impl From<TransportConfig> for Transport {
             TransportConfig::Stdio { command, args, env, cwd } => {
                 Transport { command: Some(command), args, env, cwd, ..Transport::default() }
             }
-            TransportConfig::Http { url, headers, transport } => {
+            TransportConfig::Http { url, headers, transport, oauth } => {
                 let r#type = match transport {
                     HttpTransport::Any => None,
                     HttpTransport::Streamable => Some(Type::Http),
                     HttpTransport::Sse => Some(Type::Sse),
                 };
-                Transport { r#type, url: Some(url), headers, ..Transport::default() }
+                Transport { r#type, url: Some(url), headers, oauth, ..Transport::default() }
             }
         }
     }
@@ -97,8 +99,8 @@ impl TryFrom<Transport> for TransportConfig {
     type Error = EntryError;
 
     fn try_from(stored: Transport) -> Result<Self, EntryError> {
-        let Transport { r#type, command, args, env, cwd, url, headers } = stored;
-        let http = |url, transport| TransportConfig::Http { url, headers, transport };
+        let Transport { r#type, command, args, env, cwd, url, headers, oauth } = stored;
+        let http = |url, transport| TransportConfig::Http { url, headers, transport, oauth };
         match (r#type, command, url) {
             (None, Some(command), None) | (Some(Type::Stdio), Some(command), _) => {
                 Ok(TransportConfig::Stdio { command, args, env, cwd })
@@ -282,6 +284,7 @@ mod tests {
             "z": { "command": "x", "args": ["a", "$${HOME}"], "env": { "K": "${KEY}" }, "cwd": "/srv", "timeout": 1.5,
                    "connectTimeout": 90, "maxCalls": 3, "autoApprove": ["get_*"], "disabledTools": ["rm_*"] },
             "a": { "url": "https://h/mcp", "headers": { "Authorization": "Bearer ${KEY}" }, "disabled": true },
+            "o": { "url": "https://h/mcp", "oauth": { "clientId": "c", "clientSecret": "${KEY}", "scopes": ["x"], "callbackPort": 8080 } },
             "h": { "type": "streamable-http", "url": "https://h/mcp" },
             "s": { "type": "sse", "url": "https://h/sse" },
             "wrong": { "command": "${UNSET}" }

@@ -15,6 +15,7 @@ use super::settings::{Settings, Start};
 use super::shared::{Demand, Offer, Snapshot};
 use super::states::{ServerEventKind, States};
 use super::status::ServerState;
+use crate::route::mcp::auth::Access;
 use crate::route::mcp::config::ServerConfig;
 
 /// Wait for further changes before lists are read anew, and the shortest time between two readings.
@@ -124,8 +125,15 @@ impl Actor {
 
     /// When the next attempt may be made, after a failure; tells so.
     fn rest(&self) -> Instant {
-        let (now, shut_until) = (Instant::now(), self.view.borrow().shut_until);
-        let rest = shut_until.unwrap_or_else(|| now + self.settings.retry.wait(self.failures));
+        let now = Instant::now();
+        let (shut_until, state) = {
+            let view = self.view.borrow();
+            (view.shut_until, view.status.state)
+        };
+        // Who waits for a login is not helped by waiting longer.
+        let wait =
+            || if state == ServerState::NeedsAuth { Duration::ZERO } else { self.settings.retry.wait(self.failures) };
+        let rest = shut_until.unwrap_or_else(|| now + wait());
         self.tell(ServerEventKind::Retry { failures: self.failures, wait: rest.saturating_duration_since(now) });
         rest
     }
@@ -172,8 +180,12 @@ impl Actor {
 
     fn failed(&mut self, error: ConnectError, took: Duration) {
         self.failures += 1;
-        // The configuration's headers do not change: to ask again soon is of no use.
-        let shut = error.needs_auth || self.failures >= self.settings.retry.failures;
+        let shut = match error.needs_auth {
+            // The configuration's headers do not change: to ask again soon is of no use. A
+            // person may log in at any time.
+            true => !Access::of(&self.config, self.settings.logins.as_ref()).takes_logins(),
+            false => self.failures >= self.settings.retry.failures,
+        };
         self.update(|view| {
             view.status.state = match error.needs_auth {
                 true => ServerState::NeedsAuth,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::sync::Arc;
 
 use rmcp::model::{ClientConfig, ProtocolVersion, ServerPeerInfo};
 use rmcp::service::serve_directly;
@@ -15,6 +16,7 @@ use super::elicit::Answers;
 use super::handshake::{HandshakeError, Methods, handshake};
 use super::request::seconds;
 use super::settings::{Limits, Settings};
+use crate::route::mcp::auth::{Access, Denied};
 use crate::route::mcp::config::{Hidden, HttpTransport, ServerConfig, TransportConfig};
 use crate::route::mcp::transport::http::{self, SseTransport};
 use crate::route::mcp::transport::scan::one_line;
@@ -66,18 +68,28 @@ pub(super) async fn connect(
     era: &mut Option<Era>,
 ) -> Result<Connection, ConnectError> {
     let hidden = config.hidden();
-    let secrets = hidden.in_errors.clone();
+    let mut secrets = hidden.in_errors.clone();
     let transport = config.transport.as_ref().map_err(|problem| ConnectError::from(problem.to_string()))?;
     let (limits, server, answers) = (settings.limits(config), config.name.clone(), settings.answers.clone());
-    let connector = Connector { limits, hidden, server, answers, by: Instant::now() + limits.connect };
+    let mut connector = Connector { limits, hidden, server, answers, by: Instant::now() + limits.connect };
     let connected = match transport {
         TransportConfig::Stdio { command, args, env, cwd } => {
             let program = Program { command, args, env, cwd: cwd.as_deref() };
             connector.stdio(program, environment, era).await
         }
-        TransportConfig::Http { url, headers, transport } => {
-            let place = HttpPlace { url, headers };
-            let connected = connector.http(place, *transport, era).await;
+        TransportConfig::Http { url, headers, transport, .. } => {
+            let access = Arc::new(Access::of(config, settings.logins.as_ref()));
+            let place = HttpPlace { url, headers, access: &access };
+            // A token that cannot be refreshed in time may be taken as it is.
+            let token = timeout_at(connector.by, access.token()).await.unwrap_or(Ok(None));
+            let connected = match token {
+                Ok(token) => {
+                    connector.hidden = connector.hidden.and(token.as_deref());
+                    secrets = connector.hidden.in_errors.clone();
+                    connector.http(place, *transport, era).await
+                }
+                Err(denied) => Err(denied.into()),
+            };
             connected.map_err(|error| ConnectError {
                 message: format!("{}: {}", crate::secrets::shown_url(url), error.message),
                 ..error
@@ -98,6 +110,7 @@ pub(super) async fn connect(
 struct HttpPlace<'a> {
     url: &'a str,
     headers: &'a BTreeMap<String, String>,
+    access: &'a Arc<Access>,
 }
 
 impl Connector {
@@ -176,7 +189,7 @@ impl Connector {
                 true => (Methods::Initialize, self.by),
                 false => (Methods::Discover, self.part(1, 3)),
             };
-            let mut transport = http::transport(place.url, place.headers)?;
+            let mut transport = http::transport(place.url, place.headers, place.access.clone())?;
             let error = match handshake(&mut transport, self.me_at(version), methods, by).await {
                 Ok(info) => {
                     *era = Some(Era::of(&info));
@@ -216,10 +229,9 @@ impl Connector {
     }
 
     async fn sse(self, place: HttpPlace<'_>) -> Result<Connection, ConnectError> {
-        let opened = timeout_at(self.by, SseTransport::open(place.url, place.headers)).await;
+        let opened = timeout_at(self.by, open_sse(place)).await;
         let mut transport = match opened {
-            Ok(Ok(transport)) => transport,
-            Ok(Err(error)) => return Err(ConnectError { needs_auth: error.needs_auth, ..error.to_string().into() }),
+            Ok(opened) => opened?,
             Err(_) => {
                 let limit = seconds(self.limits.connect);
                 return Err(format!("no event stream with an `endpoint` within {limit}").into());
@@ -316,6 +328,32 @@ impl Connector {
                 ConnectError { refused: true, ..why.into() }
             }
             HandshakeError::Unsent(error) => unsent(error),
+        }
+    }
+}
+
+/// Opens a stream with the token of now, and once more with another where that is refused. It
+/// stays as it is until the stream ends.
+async fn open_sse(place: HttpPlace<'_>) -> Result<SseTransport, ConnectError> {
+    let token = place.access.token().await?;
+    match SseTransport::open(place.url, place.headers, token.as_deref()).await {
+        Err(error) if error.needs_auth => {
+            let token = place.access.refused(token.as_deref(), None).await?;
+            let opened = SseTransport::open(place.url, place.headers, Some(&token)).await;
+            opened.map_err(|error| match error.needs_auth {
+                true => place.access.wanted("it refuses a new token").into(),
+                false => error.to_string().into(),
+            })
+        }
+        opened => opened.map_err(|error| error.to_string().into()),
+    }
+}
+
+impl From<Denied> for ConnectError {
+    fn from(denied: Denied) -> Self {
+        match denied {
+            Denied::Login(why) => ConnectError { needs_auth: true, ..why.into() },
+            Denied::Later(why) => why.into(),
         }
     }
 }

@@ -45,6 +45,7 @@ impl ServerHandle {
         } else if let Some(problem) = config.problem() {
             (status.state, status.error, status.misconfigured) = (ServerState::Failed, Some(problem), true);
         }
+        let retry = settings.retry;
         let runs = status.state == ServerState::Idle;
         states.state(&config.name, status.state, status.error.clone());
         let view = Snapshot { status, connection: None, offer: None, attempts: 0, shut_until: None };
@@ -67,8 +68,7 @@ impl ServerHandle {
             };
             tokio::spawn(actor.run(stop.clone()))
         });
-        let (name, retry) = (config.name.clone(), settings.retry);
-        ServerHandle { name, retry, view: receiver, demand, reset, stop, actor: Mutex::new(actor) }
+        ServerHandle { name: config.name.clone(), retry, view: receiver, demand, reset, stop, actor: Mutex::new(actor) }
     }
 
     pub(crate) fn name(&self) -> &str {

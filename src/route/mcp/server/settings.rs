@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::elicit::Answers;
+use crate::route::mcp::auth::Logins;
 use crate::route::mcp::config::{ServerConfig, seconds};
 
 /// Calls that run at once on one server where nothing else is set; more wait their
@@ -35,6 +36,8 @@ pub(crate) struct Settings {
     pub(crate) answers: Answers,
     /// Whether results keep their images, audio and blobs.
     pub(crate) media: bool,
+    /// Where logins are kept, if anywhere.
+    pub(crate) logins: Option<Logins>,
 }
 
 impl Default for Settings {
@@ -48,6 +51,7 @@ impl Default for Settings {
             retry: Retry::default(),
             answers: Answers::default(),
             media: false,
+            logins: None,
         }
     }
 }

@@ -44,9 +44,7 @@ fn same_origin() -> Policy {
 /// `rest` is what follows the code: the phrase and the body.
 pub(crate) fn status(code: u16, rest: &str) -> String {
     match code {
-        401 => "HTTP 401: it wants authorization. OAuth is not supported: set a token under \"headers\", \
-                e.g. \"Authorization\": \"Bearer ${TOKEN}\""
-            .to_owned(),
+        401 => "HTTP 401: it wants authorization".to_owned(),
         403 => "HTTP 403: access is refused: check the token under \"headers\"".to_owned(),
         404 => "HTTP 404: nothing there: check the URL's path".to_owned(),
         405 => "HTTP 405: it does not take this request: check the URL's path".to_owned(),

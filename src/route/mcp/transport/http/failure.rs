@@ -1,6 +1,7 @@
 //! What a transport's error means for whoever reads it.
 
 use rmcp::transport::DynamicTransportError;
+use rmcp::transport::auth::AuthError;
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 
 use super::client::{request_error, status};
@@ -20,7 +21,9 @@ pub(crate) fn is_unreachable(error: &DynamicTransportError) -> bool {
 /// Whether the server refused because it wants an authorization.
 pub(crate) fn wants_auth(error: &DynamicTransportError) -> bool {
     match of_http(error) {
-        Some(StreamableHttpError::AuthRequired(_)) => true,
+        Some(StreamableHttpError::AuthRequired(_) | StreamableHttpError::Auth(AuthError::AuthorizationFailed(_))) => {
+            true
+        }
         Some(StreamableHttpError::HttpStatus(error)) => error.status == 401,
         Some(StreamableHttpError::Client(error)) => error.status().is_some_and(|status| status.as_u16() == 401),
         Some(StreamableHttpError::UnexpectedServerResponse(text)) => text.starts_with("HTTP 401"),
@@ -42,6 +45,9 @@ fn of_http(error: &DynamicTransportError) -> Option<&StreamableHttpError<reqwest
 fn http_error(error: &StreamableHttpError<reqwest::Error>) -> String {
     match error {
         StreamableHttpError::Client(error) => request_error(error),
+        StreamableHttpError::Auth(AuthError::AuthorizationFailed(why) | AuthError::TokenRefreshFailed(why)) => {
+            why.clone()
+        }
         StreamableHttpError::AuthRequired(_) => status(401, ""),
         StreamableHttpError::InsufficientScope(_) => status(403, ""),
         StreamableHttpError::HttpStatus(error) => {

@@ -52,8 +52,14 @@ pub(crate) struct SseTransport {
 
 impl SseTransport {
     /// Opens the stream and waits for the endpoint.
-    pub(crate) async fn open(url: &str, headers: &BTreeMap<String, String>) -> Result<Self, SseError> {
-        let client = client(headers)?;
+    pub(crate) async fn open(
+        url: &str,
+        headers: &BTreeMap<String, String>,
+        token: Option<&str>,
+    ) -> Result<Self, SseError> {
+        let mut headers = headers.clone();
+        headers.extend(token.map(|token| ("Authorization".to_owned(), format!("Bearer {token}"))));
+        let client = client(&headers)?;
         let url = Url::parse(url).map_err(|e| format!("not a URL ({e})"))?;
         let request = client.get(url.clone()).header(ACCEPT, "text/event-stream");
         let response = request.send().await.map_err(|e| request_error(&e))?;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::stream::{Stream, StreamExt, iter};
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::{RequestBuilder, Response, StatusCode};
 use rmcp::RoleClient;
 use rmcp::model::{
@@ -17,15 +17,17 @@ use rmcp::model::{
 };
 use rmcp::service::RxJsonRpcMessage;
 use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::auth::AuthError;
 use rmcp::transport::common::client_side_sse::{BoxedSseResponse, ExponentialBackoff};
 use rmcp::transport::streamable_http_client::{
-    AuthRequiredError, HttpStatusError, InsufficientScopeError, StreamableHttpClient,
-    StreamableHttpClientTransportConfig, StreamableHttpError, StreamableHttpPostResponse,
+    HttpStatusError, StreamableHttpClient, StreamableHttpClientTransportConfig, StreamableHttpError,
+    StreamableHttpPostResponse,
 };
 use serde_json::{Map, Value};
 
 use super::client::client;
 use super::events::{Event, events, is_of};
+use crate::route::mcp::auth::{Access, Denied, bearer_challenge};
 use crate::route::mcp::transport::answer::{IN_HEADER, TEXT};
 use crate::route::mcp::transport::message::{Heard, UNREADABLE, read_whole};
 use crate::route::mcp::transport::scan::{self, Huge, one_line};
@@ -62,8 +64,9 @@ const RECONNECT: Duration = Duration::from_millis(250);
 pub(crate) fn transport(
     url: &str,
     headers: &BTreeMap<String, String>,
+    access: Arc<Access>,
 ) -> Result<StreamableHttpClientTransport<StreamableClient>, String> {
-    let client = StreamableClient(client(headers)?);
+    let client = StreamableClient { client: client(headers)?, access };
     let mut config = StreamableHttpClientTransportConfig::with_uri(url);
     let mut retry = ExponentialBackoff::default();
     (retry.max_times, retry.base_duration) = (Some(RECONNECTS), RECONNECT);
@@ -73,7 +76,75 @@ pub(crate) fn transport(
 
 /// Sends messages and reads answers.
 #[derive(Debug, Clone)]
-pub(crate) struct StreamableClient(reqwest::Client);
+pub(crate) struct StreamableClient {
+    client: reqwest::Client,
+    access: Arc<Access>,
+}
+
+impl StreamableClient {
+    /// The token of now. rmcp's own is not used: it has one for all of a session.
+    async fn endpoint(
+        &self,
+        uri: Arc<str>,
+        session: Option<Arc<str>>,
+        headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<Endpoint, Failure> {
+        let token = self.access.token().await.map_err(denied)?;
+        Ok(Endpoint { client: self.client.clone(), uri, session, token, headers })
+    }
+
+    /// What is answered to a request; where the token is refused, to the same request with
+    /// another one. A request that was refused so has not been carried out.
+    async fn answer<F>(&self, endpoint: &mut Endpoint, send: impl Fn(&Endpoint) -> F) -> Result<Response, Failure>
+    where
+        F: Future<Output = Result<Response, Failure>>,
+    {
+        let mut response = send(endpoint).await?;
+        if response.status() == StatusCode::UNAUTHORIZED {
+            let challenge = bearer_challenge(response.headers());
+            let token = self.access.refused(endpoint.token.as_deref(), challenge.as_deref()).await;
+            endpoint.token = Some(token.map_err(denied)?);
+            response = send(endpoint).await?;
+        }
+        if let Some(scopes) = lacking(&response) {
+            let token = self.access.insufficient(endpoint.token.as_deref(), scopes.as_deref()).await;
+            endpoint.token = Some(token.map_err(denied)?);
+            response = send(endpoint).await?;
+        }
+        match response.status() {
+            StatusCode::UNAUTHORIZED => Err(denied(self.access.wanted("it refuses a new token"))),
+            _ => Ok(response),
+        }
+    }
+}
+
+fn denied(denied: Denied) -> Failure {
+    StreamableHttpError::Auth(match denied {
+        Denied::Login(why) => AuthError::AuthorizationFailed(why),
+        Denied::Later(why) => AuthError::TokenRefreshFailed(why),
+    })
+}
+
+/// The scopes that a token is refused for, as far as the refusal says; `None` where it is none
+/// of that kind.
+fn lacking(response: &Response) -> Option<Option<String>> {
+    let said = bearer_challenge(response.headers()).filter(|_| response.status() == StatusCode::FORBIDDEN)?;
+    let is_for_scopes = quoted(&said, "error") == Some("insufficient_scope");
+    is_for_scopes.then(|| quoted(&said, "scope").map(str::to_owned))
+}
+
+/// A parameter of a challenge, with or without quotation marks.
+fn quoted<'c>(challenge: &'c str, name: &str) -> Option<&'c str> {
+    let from = challenge.match_indices(name).find_map(|(at, _)| {
+        let starts = challenge[..at].ends_with([' ', ',', '\t']);
+        challenge[at + name.len()..].trim_start().strip_prefix('=').filter(|_| starts)
+    })?;
+    let from = from.trim_start();
+    match from.strip_prefix('"') {
+        Some(rest) => rest.split('"').next(),
+        None => from.split([',', ' ']).next(),
+    }
+}
 
 /// How to send one message more to where one was sent.
 #[derive(Clone)]
@@ -96,11 +167,20 @@ impl Endpoint {
         self.headers.iter().fold(request, |request, (name, value)| request.header(name, value))
     }
 
-    async fn post(&self, message: &ClientJsonRpcMessage) -> Result<Response, Failure> {
+    async fn post(self, message: &ClientJsonRpcMessage) -> Result<Response, Failure> {
         let body = serde_json::to_vec(message)?;
         let request = self.client.post(self.uri.as_ref()).header(ACCEPT, format!("{EVENTS}, {JSON}"));
         let request = self.with_headers(request).header(CONTENT_TYPE, JSON);
         Ok(request.body(body).send().await?)
+    }
+
+    /// Asks for the stream of what the server says by itself.
+    async fn listen(self, last_event: Option<&str>) -> Result<Response, Failure> {
+        let mut request = self.client.get(self.uri.as_ref()).header(ACCEPT, format!("{EVENTS}, {JSON}"));
+        if let Some(last_event) = last_event {
+            request = request.header("last-event-id", last_event);
+        }
+        Ok(self.with_headers(request).send().await?)
     }
 
     /// Tells the server that its request makes no sense.
@@ -171,21 +251,6 @@ async fn body(mut response: Response, limit: usize) -> Result<Vec<u8>, Failure> 
         body.extend_from_slice(&chunk);
     }
     Ok(body)
-}
-
-/// A refusal that says what authorization it wants.
-fn challenged(response: &Response) -> Result<(), Failure> {
-    let Some(challenge) = response.headers().get(WWW_AUTHENTICATE) else { return Ok(()) };
-    let challenge = String::from_utf8_lossy(challenge.as_bytes()).into_owned();
-    match response.status() {
-        StatusCode::UNAUTHORIZED => Err(StreamableHttpError::AuthRequired(AuthRequiredError::new(challenge))),
-        StatusCode::FORBIDDEN => {
-            let scope = challenge.split_once("scope=\"").and_then(|(_, rest)| rest.split_once('"'));
-            let scope = scope.map(|(scope, _)| scope.to_owned());
-            Err(StreamableHttpError::InsufficientScope(InsufficientScopeError::new(challenge, scope)))
-        }
-        _ => Ok(()),
-    }
 }
 
 /// The failure that a status alone says, with when to come again.
@@ -283,13 +348,13 @@ impl StreamableHttpClient for StreamableClient {
         uri: Arc<str>,
         message: ClientJsonRpcMessage,
         session: Option<Arc<str>>,
-        token: Option<String>,
+        _: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<StreamableHttpPostResponse, Failure> {
         let asked = HttpRequest::of(&message);
-        let endpoint = Endpoint { client: self.0.clone(), uri, session, token, headers };
-        let response = endpoint.post(&message).await?;
-        challenged(&response)?;
+        let mut endpoint = self.endpoint(uri, session, headers).await?;
+        let message = &message;
+        let response = self.answer(&mut endpoint, |endpoint| endpoint.clone().post(message)).await?;
         let status = response.status();
         if status == StatusCode::NOT_FOUND && endpoint.session.is_some() {
             return Err(StreamableHttpError::SessionExpired);
@@ -306,19 +371,15 @@ impl StreamableHttpClient for StreamableClient {
         uri: Arc<str>,
         session: Option<Arc<str>>,
         last_event: Option<String>,
-        token: Option<String>,
+        _: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<BoxedSseResponse, Failure> {
-        let endpoint = Endpoint { client: self.0.clone(), uri, session, token, headers };
-        let mut request = self.0.get(endpoint.uri.as_ref()).header(ACCEPT, format!("{EVENTS}, {JSON}"));
-        if let Some(last_event) = last_event {
-            request = request.header("last-event-id", last_event);
-        }
-        let response = endpoint.with_headers(request).send().await?;
+        let mut endpoint = self.endpoint(uri, session, headers).await?;
+        let last_event = last_event.as_deref();
+        let response = self.answer(&mut endpoint, |endpoint| endpoint.clone().listen(last_event)).await?;
         if response.status() == StatusCode::METHOD_NOT_ALLOWED {
             return Err(StreamableHttpError::ServerDoesNotSupportSse);
         }
-        challenged(&response)?;
         if let Some(busy) = busy(&response) {
             return Err(busy);
         }
@@ -335,10 +396,11 @@ impl StreamableHttpClient for StreamableClient {
         &self,
         uri: Arc<str>,
         session: Arc<str>,
-        token: Option<String>,
+        _: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<(), Failure> {
-        self.0.delete_session(uri, session, token, headers).await
+        let token = self.access.token().await.map_err(denied)?;
+        self.client.delete_session(uri, session, token, headers).await
     }
 }
 

@@ -1,0 +1,146 @@
+//! `toolgraft mcp login` and `toolgraft mcp logout`.
+
+use std::io::{IsTerminal, stderr, stdout};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use crate::runner::Runner;
+use crate::servers::{self, ServerArgs};
+use crate::{Failure, logins, output};
+use toolgraft::route::mcp::{Config, Login, LoginError, Logins, ServerConfig, TransportConfig};
+
+/// The time that a person has at the browser.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+const LOGIN_EXAMPLES: &str = "\
+Examples:
+  toolgraft mcp login docs
+  toolgraft mcp login docs --no-browser
+  toolgraft mcp login docs --mcp-config my.json
+
+The page to open is on standard output. The browser is sent back to 127.0.0.1, so
+on another machine forward the port that its address names (ssh -L), or set
+\"callbackPort\" under \"oauth\" in the server's entry. The tokens are kept in
+~/.local/state/toolgraft/logins, and used and refreshed by every command.
+
+Exit codes: 0 logged in, 1 the login failed, 2 wrong usage or configuration.";
+
+const LOGOUT_EXAMPLES: &str = "\
+Examples:
+  toolgraft mcp logout docs
+
+The tokens are removed here. To take them back everywhere, use the server's own pages.
+
+Exit codes: 0 logged out, 2 wrong usage or configuration, or nobody was logged in.";
+
+/// Options of `toolgraft mcp login`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = LOGIN_EXAMPLES)]
+pub(super) struct LoginArgs {
+    /// Server to log in at, by its name in the configuration
+    name: String,
+
+    /// Only print the page to open
+    #[arg(long)]
+    no_browser: bool,
+
+    #[command(flatten)]
+    files: Files,
+}
+
+/// Options of `toolgraft mcp logout`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = LOGOUT_EXAMPLES)]
+pub(super) struct LogoutArgs {
+    /// Server to log out at, by its name in the configuration
+    name: String,
+
+    #[command(flatten)]
+    files: Files,
+}
+
+#[derive(Debug, clap::Args)]
+struct Files {
+    /// Configuration of MCP servers [default: ./.mcp.json, else ~/.config/toolgraft/mcp.json]
+    #[arg(long, value_name = "FILE")]
+    mcp_config: Vec<PathBuf>,
+}
+
+impl Files {
+    /// The configuration with this server alone. A project's own file that nobody trusts is
+    /// asked about first, as before it starts anything.
+    fn only(self, name: &str) -> Result<Config, Failure> {
+        let args = ServerArgs { mcp_config: self.mcp_config, server_timeout: None, listed_tools: Vec::new() };
+        servers::only(args.load()?, name)
+    }
+}
+
+fn server(config: &Config) -> Result<&ServerConfig, Failure> {
+    config.servers().first().ok_or_else(|| Failure::usage("the configuration has no such server"))
+}
+
+fn kept() -> Result<Logins, Failure> {
+    logins::kept().ok_or_else(|| Failure::job("there is no home directory to keep a login in"))
+}
+
+/// Runs `toolgraft mcp login`.
+pub(super) fn run(args: LoginArgs) -> Result<(), Failure> {
+    let name = args.name;
+    let config = args.files.only(&name)?;
+    let (server, logins) = (server(&config)?, kept()?);
+    let failed = |error: LoginError| {
+        let message = format!("server {name:?}: {error}");
+        match error {
+            LoginError::NotForLogins(_) => Failure::usage(message),
+            _ => Failure::job(message),
+        }
+    };
+    Runner::start()?.wait(async {
+        let login = Login::begin(server, &logins).await.map_err(failed)?;
+        let opened = !args.no_browser && open(login.url());
+        let done = if opened { "a browser was opened; if it shows nothing, open" } else { "open" };
+        output::note(&format!("to log in at {name:?}, {done} this page:"));
+        output::emit(&format!("{}\n", login.url()))?;
+        login.finish(PATIENCE).await.map_err(failed)
+    })?;
+    output::emit(&format!("logged in at {name:?}\n"))
+}
+
+/// Runs `toolgraft mcp logout`.
+pub(super) fn out(args: LogoutArgs) -> Result<(), Failure> {
+    let name = args.name;
+    let config = args.files.only(&name)?;
+    let url = match &server(&config)?.transport {
+        Ok(TransportConfig::Http { url, .. }) => url,
+        _ => return Err(Failure::usage(format!("server {name:?}: a server over stdio has no login"))),
+    };
+    match kept()?.remove(url).map_err(|error| Failure::job(format!("server {name:?}: {error}")))? {
+        true => output::emit(&format!("logged out at {name:?}\n")),
+        false => Err(Failure::usage(format!("nobody was logged in at {name:?}"))),
+    }
+}
+
+/// Opens a page in the person's browser, if one sits at this terminal; whether that was begun.
+/// No shell is involved.
+fn open(url: &str) -> bool {
+    if !stdout().is_terminal() || !stderr().is_terminal() {
+        return false;
+    }
+    let (program, arguments): (&str, &[&str]) = if cfg!(target_os = "macos") {
+        ("open", &[])
+    } else if cfg!(windows) {
+        ("rundll32", &["url.dll,FileProtocolHandler"])
+    } else if ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| std::env::var_os(name).is_some()) {
+        ("xdg-open", &[])
+    } else {
+        // It would start a browser for terminals in this one.
+        return false;
+    };
+    let mut command = Command::new(program);
+    command.args(arguments).arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let Ok(mut child) = command.spawn() else { return false };
+    // It may stay as long as the browser; nobody waits for it but the system.
+    std::thread::spawn(move || drop(child.wait()));
+    true
+}

@@ -1,0 +1,249 @@
+//! Where the browser comes back to: one page on 127.0.0.1, for one request.
+//!
+//! Other programs and web pages may ask this port too, so a request counts only with the
+//! path, the `Host` and the `state` that were handed out; any other gets a refusal, and the
+//! waiting goes on.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use reqwest::Url;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+use super::error::LoginError;
+
+const PATH: &str = "/callback";
+
+/// Longest head of a request, and the longest time that one may take to come or to go.
+const MAX_HEAD: usize = 16 * 1024;
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Connections at once: a browser opens some that it does not use.
+const MAX_OPEN: usize = 32;
+
+/// A port that waits for the browser.
+pub(super) struct Listener {
+    listener: TcpListener,
+    port: u16,
+}
+
+/// The browser came back.
+pub(super) struct Callback {
+    parameters: HashMap<String, String>,
+    socket: TcpStream,
+}
+
+impl Listener {
+    /// Listens on this port of 127.0.0.1, or on any free one.
+    pub(super) async fn bind(port: Option<u16>) -> Result<Self, LoginError> {
+        let failed = |e: std::io::Error| match port {
+            Some(port) => LoginError::Failed(format!("cannot listen on 127.0.0.1:{port}, the \"callbackPort\": {e}")),
+            None => LoginError::Failed(format!("cannot listen on 127.0.0.1: {e}")),
+        };
+        let listener = TcpListener::bind(("127.0.0.1", port.unwrap_or(0))).await.map_err(failed)?;
+        let port = listener.local_addr().map_err(failed)?.port();
+        Ok(Listener { listener, port })
+    }
+
+    pub(super) fn redirect_uri(&self) -> String {
+        format!("http://127.0.0.1:{}{PATH}", self.port)
+    }
+
+    /// Waits for the request with this `state`.
+    pub(super) async fn wait(&self, state: &str) -> Callback {
+        let (sender, mut receiver) = mpsc::channel(1);
+        let mut open = JoinSet::new();
+        loop {
+            tokio::select! {
+                accepted = self.listener.accept(), if open.len() < MAX_OPEN => {
+                    // A connection that breaks at once is not the one.
+                    if let Ok((socket, _)) = accepted {
+                        let (sender, port, state) = (sender.clone(), self.port, state.to_owned());
+                        open.spawn(async move {
+                            if let Some(callback) = heard(socket, port, &state).await {
+                                let _ = sender.send(callback).await;
+                            }
+                        });
+                    }
+                }
+                Some(_) = open.join_next() => {}
+                Some(callback) = receiver.recv() => return callback,
+            }
+        }
+    }
+}
+
+impl Callback {
+    pub(super) fn get(&self, name: &str) -> Option<&str> {
+        self.parameters.get(name).map(String::as_str)
+    }
+
+    /// Tells the person at the browser how it went.
+    pub(super) async fn answer(self, done: &Result<(), LoginError>) {
+        match done {
+            Ok(()) => answer(self.socket, "200 OK", "You are logged in", "You can close this page.").await,
+            Err(error) => answer(self.socket, "400 Bad Request", "You are not logged in", &error.to_string()).await,
+        }
+    }
+}
+
+/// The callback, if this connection brings it; others are refused here.
+async fn heard(mut socket: TcpStream, port: u16, state: &str) -> Option<Callback> {
+    let head = timeout(PATIENCE, head(&mut socket)).await.ok()??;
+    match callback(&head, port, state) {
+        Ok(parameters) => Some(Callback { parameters, socket }),
+        Err((status, why)) => {
+            answer(socket, status, "This is not the page of a login", why).await;
+            None
+        }
+    }
+}
+
+async fn head(socket: &mut TcpStream) -> Option<String> {
+    let (mut head, mut buffer) = (Vec::new(), [0; 2048]);
+    loop {
+        let read = socket.read(&mut buffer).await.ok().filter(|read| *read > 0)?;
+        head.extend_from_slice(&buffer[..read]);
+        if head.windows(4).any(|window| window == b"\r\n\r\n") {
+            return String::from_utf8(head).ok();
+        }
+        if head.len() > MAX_HEAD {
+            return None;
+        }
+    }
+}
+
+/// The parameters of the request that is waited for, or the status and the reason of a refusal.
+fn callback(head: &str, port: u16, state: &str) -> Result<HashMap<String, String>, (&'static str, &'static str)> {
+    let mut lines = head.split("\r\n");
+    let mut words = lines.next().unwrap_or_default().split(' ');
+    let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    if method != "GET" {
+        return Err(("405 Method Not Allowed", "It is asked with GET."));
+    }
+    let host = lines.find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        name.eq_ignore_ascii_case("host").then(|| value.trim().to_owned())
+    });
+    if host != Some(format!("127.0.0.1:{port}")) {
+        return Err(("403 Forbidden", "It was asked under another name."));
+    }
+    let url = Url::parse("http://127.0.0.1").and_then(|base| base.join(target)).ok();
+    let Some(url) = url.filter(|url| target.starts_with('/') && url.path() == PATH) else {
+        return Err(("404 Not Found", "Nothing is here."));
+    };
+    let mut parameters = HashMap::new();
+    for (name, value) in url.query_pairs() {
+        if parameters.insert(name.into_owned(), value.into_owned()).is_some() {
+            return Err(("400 Bad Request", "A parameter stands in it twice."));
+        }
+    }
+    match parameters.get("state") {
+        Some(named) if same(named, state) => Ok(parameters),
+        _ => Err(("400 Bad Request", "It belongs to another login: its state is not the one that was asked with.")),
+    }
+}
+
+/// Compares in a time that does not tell where two texts differ.
+fn same(a: &str, b: &str) -> bool {
+    a.len() == b.len() && a.bytes().zip(b.bytes()).fold(0, |differ, (a, b)| differ | (a ^ b)) == 0
+}
+
+async fn answer(mut socket: TcpStream, status: &str, title: &str, text: &str) {
+    let page = page(title, text);
+    let answer = format!(
+        "HTTP/1.1 {status}\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {}\r\nCache-Control: no-store\r\n\
+         Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline'\r\nReferrer-Policy: no-referrer\r\n\
+         X-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n{page}",
+        page.len()
+    );
+    // A browser that has gone needs no page.
+    let written = timeout(PATIENCE, async {
+        socket.write_all(answer.as_bytes()).await?;
+        socket.shutdown().await
+    });
+    drop(written.await);
+}
+
+fn page(title: &str, text: &str) -> String {
+    format!(
+        "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>{title}</title>\n\
+         <style>body {{ font: 1.1em sans-serif; max-width: 36em; margin: 4em auto; padding: 0 1em }}</style>\n\
+         <h1>{title}</h1>\n<p>{}</p>\n</html>\n",
+        escaped(text)
+    )
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(line: &str, host: &str) -> String {
+        format!("{line} HTTP/1.1\r\nAccept: */*\r\nHost: {host}\r\n\r\n")
+    }
+
+    #[test]
+    fn only_the_request_that_was_handed_out_counts() {
+        let good = request("GET /callback?code=c&state=s1&iss=https%3A%2F%2Fa", "127.0.0.1:80");
+        let parameters = callback(&good, 80, "s1").unwrap();
+        assert_eq!((parameters["code"].as_str(), parameters["iss"].as_str()), ("c", "https://a"));
+        for (line, host, status) in [
+            ("GET /callback?code=c&state=s2", "127.0.0.1:80", "400"),
+            ("GET /callback?code=c", "127.0.0.1:80", "400"),
+            ("GET /callback?code=c&state=s1&state=s1", "127.0.0.1:80", "400"),
+            ("GET /callback/x?code=c&state=s1", "127.0.0.1:80", "404"),
+            ("GET /favicon.ico", "127.0.0.1:80", "404"),
+            ("GET http://127.0.0.1/callback?code=c&state=s1", "127.0.0.1:80", "404"),
+            ("POST /callback?code=c&state=s1", "127.0.0.1:80", "405"),
+            ("GET /callback?code=c&state=s1", "evil.example:80", "403"),
+            ("GET /callback?code=c&state=s1", "127.0.0.1:81", "403"),
+        ] {
+            let (refused, _) = callback(&request(line, host), 80, "s1").unwrap_err();
+            assert!(refused.starts_with(status), "{line} at {host}: {refused}");
+        }
+    }
+
+    #[test]
+    fn the_page_shows_a_strangers_words_as_text() {
+        let page = page("You are not logged in", "<script>alert(1)</script> & \"x\"");
+        assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt; &amp; &quot;x&quot;"), "{page}");
+    }
+
+    #[tokio::test]
+    async fn others_are_answered_and_the_waiting_goes_on() {
+        let listener = Listener::bind(None).await.unwrap();
+        let base = listener.redirect_uri();
+        let ask = |url: String| async move { reqwest_like(&url).await };
+        let (callback, ()) = tokio::join!(listener.wait("s1"), async {
+            let silent = TcpStream::connect(("127.0.0.1", listener.port)).await.unwrap();
+            assert!(ask(format!("{base}?code=c&state=other")).await.contains("another login"));
+            assert!(ask(base.replace("/callback", "/favicon.ico")).await.starts_with("HTTP/1.1 404"));
+            let mut last = TcpStream::connect(("127.0.0.1", listener.port)).await.unwrap();
+            let line = format!("GET /callback?code=c&state=s1 HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n\r\n", listener.port);
+            last.write_all(line.as_bytes()).await.unwrap();
+            drop(silent);
+        });
+        assert_eq!(callback.get("code"), Some("c"));
+    }
+
+    /// What is answered to a `GET`.
+    async fn reqwest_like(url: &str) -> String {
+        let url = Url::parse(url).unwrap();
+        let port = url.port().unwrap();
+        let mut socket = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
+        let query = url.query().map(|query| format!("?{query}")).unwrap_or_default();
+        let head = format!("GET {}{query} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n", url.path());
+        socket.write_all(head.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        socket.read_to_string(&mut answer).await.unwrap();
+        answer
+    }
+}

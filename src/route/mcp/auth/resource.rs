@@ -1,0 +1,98 @@
+//! What a token is for: a server's URL, without what is not its identity.
+
+use std::fmt;
+use std::net::IpAddr;
+
+use reqwest::Url;
+
+use super::error::LoginError;
+
+/// A server's URL as the resource of RFC 8707: without user, password, query and fragment,
+/// which may hold a secret and go to nobody else.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Resource(Url);
+
+impl Resource {
+    /// The resource behind a URL, if a token may be sent there: over https, or on this machine.
+    pub(super) fn of(url: &str) -> Result<Self, LoginError> {
+        let mut url = Url::parse(url).map_err(|e| LoginError::NotForLogins(format!("it has no URL ({e})")))?;
+        if !is_private_way(&url) {
+            let why = "a token is sent over https only, or to this machine: its URL is neither";
+            return Err(LoginError::NotForLogins(why.to_owned()));
+        }
+        url.set_query(None);
+        url.set_fragment(None);
+        // Neither fails for a URL with a host.
+        let _ = (url.set_username(""), url.set_password(None));
+        Ok(Resource(url))
+    }
+
+    pub(super) fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+
+    pub(super) fn host(&self) -> &str {
+        self.0.host_str().unwrap_or_default()
+    }
+
+    pub(super) fn way_in(&self) -> WayIn {
+        WayIn::to(&self.0)
+    }
+}
+
+/// Who can reach a host, as far as its name or number alone says. What a name leads to is
+/// looked at where it is connected to, by rmcp.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum WayIn {
+    Anybody,
+    Neighbours,
+    ThisMachine,
+}
+
+impl WayIn {
+    pub(super) fn to(url: &Url) -> Self {
+        let host = url.host_str().unwrap_or_default();
+        match host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>() {
+            Ok(address) if address.is_loopback() || address.is_unspecified() => WayIn::ThisMachine,
+            Ok(IpAddr::V4(address)) if address.is_private() || address.is_link_local() => WayIn::Neighbours,
+            Ok(IpAddr::V6(address)) if address.is_unique_local() || address.is_unicast_link_local() => {
+                WayIn::Neighbours
+            }
+            Ok(_) => WayIn::Anybody,
+            Err(_) if host == "localhost" || host.ends_with(".localhost") => WayIn::ThisMachine,
+            Err(_) => WayIn::Anybody,
+        }
+    }
+}
+
+impl fmt::Display for Resource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Whether nobody on the way can read along.
+pub(super) fn is_private_way(url: &Url) -> bool {
+    url.scheme() == "https" && url.has_host() || url.scheme() == "http" && WayIn::to(url) == WayIn::ThisMachine
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_resource_is_the_url_without_what_may_be_secret() {
+        let resource = Resource::of("https://me:pw@Host.example:443/mcp?key=k#x").unwrap();
+        assert_eq!(resource.as_str(), "https://host.example/mcp");
+    }
+
+    #[test]
+    fn a_token_goes_over_https_or_stays_on_this_machine() {
+        for url in ["https://h/mcp", "http://127.0.0.1:8/mcp", "http://[::1]/mcp", "http://localhost/mcp"] {
+            assert!(Resource::of(url).is_ok(), "{url}");
+        }
+        for url in ["http://h/mcp", "http://192.168.0.1/mcp", "http://localhost.example/", "ftp://localhost/", "x"] {
+            assert!(Resource::of(url).is_err(), "{url}");
+        }
+    }
+}

@@ -1,0 +1,389 @@
+//! An MCP server that wants a login, its authorization server, and a stranger, each on a port
+//! of its own. What reaches them is written down.
+//!
+//! The MCP server has the tools `hello`, for everybody who is logged in, `mirror`, which says
+//! what token it was sent, and `admin`, which wants the scope `admin`. The authorization server registers clients, sends the browser back
+//! at once, and checks what it is given: the redirect, PKCE by S256, the resource.
+
+#![allow(dead_code, reason = "each test uses its part")]
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::thread::JoinHandle;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{Request, StatusCode};
+use axum::response::Response;
+use oauth2::{PkceCodeChallenge, PkceCodeVerifier};
+use reqwest::Url;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+
+/// How the servers behave.
+#[derive(Clone)]
+pub(crate) struct Ways {
+    /// What `code_challenge_methods_supported` says.
+    pub(crate) challenges: Option<Vec<&'static str>>,
+    /// Only OpenID Connect's document is there, not that of RFC 8414.
+    pub(crate) openid: bool,
+    /// Only the well-known place tells of the metadata, no header.
+    pub(crate) quiet: bool,
+    /// The issuer that the metadata names, in place of the true one.
+    pub(crate) issuer: Option<String>,
+    /// The `iss` that the browser brings back; `None` for none.
+    pub(crate) iss: Option<String>,
+    /// The error that the browser brings back, in place of a code.
+    pub(crate) error: Option<&'static str>,
+    pub(crate) registers: bool,
+    /// Seconds that a token is good for.
+    pub(crate) expires: u64,
+    /// Whether a refresh token is taken.
+    pub(crate) refreshes: bool,
+    /// The token endpoint, or the MCP server, sends everybody to the stranger.
+    pub(crate) tokens_elsewhere: bool,
+    pub(crate) mcp_elsewhere: bool,
+    /// So does the place of the metadata.
+    pub(crate) metadata_elsewhere: bool,
+    /// The MCP server lets everybody in and says nothing of logins.
+    pub(crate) open: bool,
+    /// What the metadata names as the place of the resource, in place of the true one.
+    pub(crate) resource: Option<String>,
+}
+
+impl Default for Ways {
+    fn default() -> Self {
+        Ways {
+            challenges: Some(vec!["S256"]),
+            openid: false,
+            quiet: false,
+            issuer: None,
+            iss: None,
+            error: None,
+            registers: true,
+            expires: 3600,
+            refreshes: true,
+            tokens_elsewhere: false,
+            mcp_elsewhere: false,
+            metadata_elsewhere: false,
+            open: false,
+            resource: None,
+        }
+    }
+}
+
+/// A request that came.
+#[derive(Debug, Clone)]
+pub(crate) struct Seen {
+    /// `mcp`, `as` or `stranger`.
+    pub(crate) who: &'static str,
+    pub(crate) method: String,
+    pub(crate) path: String,
+    pub(crate) query: String,
+    pub(crate) authorization: Option<String>,
+    pub(crate) body: String,
+}
+
+struct Grant {
+    challenge: String,
+    redirect: String,
+    client: String,
+    scope: String,
+}
+
+#[derive(Default)]
+struct Inner {
+    ways: Ways,
+    seen: Vec<Seen>,
+    ports: [u16; 3],
+    /// By code.
+    grants: HashMap<String, Grant>,
+    /// Tokens that are taken, with their scope.
+    tokens: HashMap<String, String>,
+    refresh: HashMap<String, (String, String)>,
+    count: u32,
+}
+
+type Shared = Arc<Mutex<Inner>>;
+
+/// The three servers. They end when this is dropped.
+pub(crate) struct OAuthMcp {
+    shared: Shared,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+const WHO: [&str; 3] = ["mcp", "as", "stranger"];
+
+impl OAuthMcp {
+    pub(crate) fn start(ways: Ways) -> Self {
+        let shared: Shared = Arc::new(Mutex::new(Inner { ways, ..Inner::default() }));
+        let listeners = WHO.map(|who| {
+            let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+            listener.set_nonblocking(true).unwrap();
+            (who, listener)
+        });
+        shared.lock().unwrap().ports = [0, 1, 2].map(|n| listeners[n].1.local_addr().unwrap().port());
+        let (stop, stopped) = oneshot::channel::<()>();
+        let state = shared.clone();
+        let thread = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(async move {
+                for (who, listener) in listeners {
+                    let router = axum::Router::new().fallback(heard).with_state((who, state.clone()));
+                    let listener = TcpListener::from_std(listener).unwrap();
+                    tokio::spawn(async move { axum::serve(listener, router).await });
+                }
+                let _ = stopped.await;
+            });
+        });
+        OAuthMcp { shared, stop: Some(stop), thread: Some(thread) }
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.shared.lock().unwrap()
+    }
+
+    /// The MCP server.
+    pub(crate) fn url(&self) -> String {
+        format!("http://127.0.0.1:{}/mcp", self.inner().ports[0])
+    }
+
+    pub(crate) fn issuer(&self) -> String {
+        self.inner().issuer()
+    }
+
+    pub(crate) fn stranger(&self) -> String {
+        format!("http://127.0.0.1:{}/", self.inner().ports[2])
+    }
+
+    pub(crate) fn change(&self, change: impl FnOnce(&mut Ways)) {
+        change(&mut self.inner().ways);
+    }
+
+    /// No token that was given is taken any more.
+    pub(crate) fn forget_tokens(&self) {
+        self.inner().tokens.clear();
+    }
+
+    /// The requests to one of them, by method and path.
+    pub(crate) fn seen(&self, who: &str, method: &str, path: &str) -> Vec<Seen> {
+        let inner = self.inner();
+        let fits = |seen: &&Seen| seen.who == who && seen.method == method && seen.path.starts_with(path);
+        inner.seen.iter().filter(fits).cloned().collect()
+    }
+
+    /// All that was ever given out and must stay between the two.
+    pub(crate) fn secrets(&self) -> Vec<String> {
+        let inner = self.inner();
+        inner.tokens.keys().chain(inner.refresh.keys()).cloned().collect()
+    }
+}
+
+impl Drop for OAuthMcp {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// What a browser does with the page to open; the page that it ends at.
+pub(crate) async fn browse(url: &str) -> (u16, String) {
+    let answer = toolgraft::http::client().no_proxy().build().unwrap().get(url).send().await.unwrap();
+    (answer.status().as_u16(), answer.text().await.unwrap())
+}
+
+async fn heard(State((who, shared)): State<(&'static str, Shared)>, request: Request<Body>) -> Response {
+    let (head, body) = request.into_parts();
+    let body = axum::body::to_bytes(body, 1 << 20).await.unwrap();
+    let seen = Seen {
+        who,
+        method: head.method.to_string(),
+        path: head.uri.path().to_owned(),
+        query: head.uri.query().unwrap_or_default().to_owned(),
+        authorization: head.headers.get("authorization").map(|value| value.to_str().unwrap().to_owned()),
+        body: String::from_utf8(body.to_vec()).unwrap(),
+    };
+    let mut inner = shared.lock().unwrap();
+    inner.seen.push(seen.clone());
+    match who {
+        "mcp" => inner.mcp(&seen),
+        "as" => inner.authorization(&seen),
+        _ => json_of(404, &json!({})),
+    }
+}
+
+impl Inner {
+    fn issuer(&self) -> String {
+        format!("http://127.0.0.1:{}", self.ports[1])
+    }
+
+    fn resource(&self) -> String {
+        format!("http://127.0.0.1:{}/mcp", self.ports[0])
+    }
+
+    fn mcp(&mut self, seen: &Seen) -> Response {
+        let metadata = "/.well-known/oauth-protected-resource/mcp";
+        if seen.path == metadata && self.ways.metadata_elsewhere {
+            return redirect(302, &format!("http://127.0.0.1:{}/", self.ports[2]));
+        }
+        if seen.path == metadata && !self.ways.open {
+            let resource = self.ways.resource.clone().unwrap_or_else(|| self.resource());
+            let issuers = [self.issuer()];
+            return json_of(
+                200,
+                &json!({ "resource": resource, "authorization_servers": issuers, "scopes_supported": ["basic"] }),
+            );
+        }
+        if seen.path != "/mcp" {
+            return json_of(404, &json!({}));
+        }
+        if self.ways.mcp_elsewhere {
+            return redirect(307, &format!("http://127.0.0.1:{}/mcp", self.ports[2]));
+        }
+        let token = seen.authorization.as_deref().and_then(|value| value.strip_prefix("Bearer "));
+        let known = token.and_then(|token| self.tokens.get(token)).cloned();
+        let Some(scope) = known.or_else(|| self.ways.open.then(String::new)) else {
+            let place = format!("http://127.0.0.1:{}{metadata}", self.ports[0]);
+            let place = if self.ways.quiet { String::new() } else { format!(" resource_metadata=\"{place}\"") };
+            return refused(401, &format!("Bearer{place}"));
+        };
+        if seen.method != "POST" {
+            return json_of(405, &json!({}));
+        }
+        let message: Value = serde_json::from_str(&seen.body).unwrap();
+        let named = |tool: &str| message["params"]["name"] == tool;
+        let result = match message["method"].as_str().unwrap_or_default() {
+            "initialize" => json!({ "protocolVersion": "2025-11-25", "capabilities": { "tools": {} },
+                                    "serverInfo": { "name": "guarded", "version": "1" } }),
+            "tools/list" => {
+                let tool = |name: &str| json!({ "name": name, "inputSchema": { "type": "object" } });
+                json!({ "tools": [tool("hello"), tool("admin"), tool("mirror")] })
+            }
+            "tools/call" if named("admin") && !scope.split(' ').any(|scope| scope == "admin") => {
+                return refused(403, "Bearer error=\"insufficient_scope\", scope=\"admin\"");
+            }
+            "tools/call" if named("mirror") => json!({ "content": [{ "type": "text", "text": seen.authorization }] }),
+            "tools/call" => json!({ "content": [{ "type": "text", "text": "hello, you are in" }] }),
+            _ if message["id"].is_null() => return json_of(202, &Value::Null),
+            _ => {
+                let error = json!({ "code": -32601, "message": "no such method" });
+                return json_of(200, &json!({ "jsonrpc": "2.0", "id": message["id"], "error": error }));
+            }
+        };
+        json_of(200, &json!({ "jsonrpc": "2.0", "id": message["id"], "result": result }))
+    }
+
+    fn authorization(&mut self, seen: &Seen) -> Response {
+        let at = |path: &str| format!("{}{path}", self.issuer());
+        let known = if self.ways.openid { "openid-configuration" } else { "oauth-authorization-server" };
+        match seen.path.as_str() {
+            path if path == format!("/.well-known/{known}") => {
+                let mut metadata = json!({
+                    "issuer": self.ways.issuer.clone().unwrap_or_else(|| self.issuer()),
+                    "authorization_endpoint": at("/authorize"), "token_endpoint": at("/token"),
+                    "response_types_supported": ["code"], "authorization_response_iss_parameter_supported": self.ways.iss.is_some(),
+                });
+                if let Some(methods) = &self.ways.challenges {
+                    metadata["code_challenge_methods_supported"] = json!(methods);
+                }
+                if self.ways.registers {
+                    metadata["registration_endpoint"] = json!(at("/register"));
+                }
+                json_of(200, &metadata)
+            }
+            "/register" => {
+                let asked: Value = serde_json::from_str(&seen.body).unwrap();
+                json_of(201, &json!({ "client_id": "registered-client", "redirect_uris": asked["redirect_uris"] }))
+            }
+            "/authorize" => self.authorize(&parameters(&seen.query)),
+            "/token" if self.ways.tokens_elsewhere => {
+                redirect(307, &format!("http://127.0.0.1:{}/token", self.ports[2]))
+            }
+            "/token" => self.token(&parameters(&seen.body)),
+            _ => json_of(404, &json!({})),
+        }
+    }
+
+    fn authorize(&mut self, asked: &HashMap<String, String>) -> Response {
+        assert_eq!((asked["response_type"].as_str(), asked["code_challenge_method"].as_str()), ("code", "S256"));
+        assert_eq!(asked["resource"], self.resource());
+        self.count += 1;
+        let code = format!("code-{}", self.count);
+        let mut back = Url::parse(&asked["redirect_uri"]).unwrap();
+        back.query_pairs_mut().append_pair("state", &asked["state"]);
+        match self.ways.error {
+            Some(error) => back.query_pairs_mut().append_pair("error", error),
+            None => back.query_pairs_mut().append_pair("code", &code),
+        };
+        if let Some(iss) = &self.ways.iss {
+            back.query_pairs_mut().append_pair("iss", iss);
+        }
+        let grant = Grant {
+            challenge: asked["code_challenge"].clone(),
+            redirect: asked["redirect_uri"].clone(),
+            client: asked["client_id"].clone(),
+            scope: asked.get("scope").cloned().unwrap_or_default(),
+        };
+        self.grants.insert(code, grant);
+        redirect(302, back.as_str())
+    }
+
+    fn token(&mut self, asked: &HashMap<String, String>) -> Response {
+        if asked.get("resource") != Some(&self.resource()) {
+            return json_of(400, &json!({ "error": "invalid_target" }));
+        }
+        let scope = match asked["grant_type"].as_str() {
+            "authorization_code" => {
+                let grant = self.grants.remove(&asked["code"]).filter(|grant| {
+                    let verifier = PkceCodeVerifier::new(asked["code_verifier"].clone());
+                    PkceCodeChallenge::from_code_verifier_sha256(&verifier).as_str() == grant.challenge
+                        && grant.redirect == asked["redirect_uri"]
+                        && asked.get("client_id").is_none_or(|client| *client == grant.client)
+                });
+                match grant {
+                    Some(grant) => grant.scope,
+                    None => return json_of(400, &json!({ "error": "invalid_grant" })),
+                }
+            }
+            "refresh_token" => match self.refresh.remove(&asked["refresh_token"]) {
+                // Each is good for one use.
+                Some((_, scope)) if self.ways.refreshes => scope,
+                _ => return json_of(400, &json!({ "error": "invalid_grant" })),
+            },
+            other => panic!("{other}"),
+        };
+        self.count += 1;
+        let (token, refresh) = (format!("access-token-{}", self.count), format!("refresh-token-{}", self.count));
+        self.tokens.insert(token.clone(), scope.clone());
+        self.refresh.insert(refresh.clone(), (token.clone(), scope.clone()));
+        json_of(
+            200,
+            &json!({ "access_token": token, "token_type": "Bearer", "expires_in": self.ways.expires,
+                     "refresh_token": refresh, "scope": scope }),
+        )
+    }
+}
+
+fn parameters(text: &str) -> HashMap<String, String> {
+    let url = Url::parse(&format!("http://h/?{text}")).unwrap();
+    url.query_pairs().map(|(name, value)| (name.into_owned(), value.into_owned())).collect()
+}
+
+fn json_of(status: u16, body: &Value) -> Response {
+    let body = if body.is_null() { String::new() } else { body.to_string() };
+    let answer = Response::builder().status(StatusCode::from_u16(status).unwrap());
+    answer.header("content-type", "application/json").body(Body::from(body)).unwrap()
+}
+
+fn redirect(status: u16, to: &str) -> Response {
+    Response::builder().status(status).header("location", to).body(Body::empty()).unwrap()
+}
+
+fn refused(status: u16, challenge: &str) -> Response {
+    Response::builder().status(status).header("www-authenticate", challenge).body(Body::empty()).unwrap()
+}
