@@ -55,13 +55,7 @@ pub struct Layout {
 impl Layout {
     /// A layout with this system text at this place.
     pub fn new(system: impl Into<String>, placement: SystemPlacement) -> Self {
-        Layout {
-            system: system.into(),
-            placement,
-            before: Vec::new(),
-            trim: Trim::default(),
-            trim_note: String::new(),
-        }
+        Layout { system: system.into(), placement, before: Vec::new(), trim: Trim::default(), trim_note: String::new() }
     }
 }
 

@@ -122,7 +122,13 @@ pub(super) fn view(
         question: example.map(|tool| example_question(options.lang, neutraliser, tool)),
         examples: match silent {
             true => Vec::new(),
-            false => examples(catalog, options, neutraliser, (styles, named), read.as_deref()),
+            false => examples(
+                catalog,
+                options,
+                neutraliser,
+                (styles, named),
+                resource.map(|(_, uri)| uri).zip(read.as_deref()),
+            ),
         },
         apart: false,
         read,
@@ -141,7 +147,7 @@ fn examples(
     options: &Options,
     neutraliser: &Neutraliser,
     (styles, named): (&[Listing], Option<&Tool>),
-    read: Option<&str>,
+    read: Option<(&String, &str)>,
 ) -> Vec<Example> {
     let shown = catalog.offered().zip(styles).filter(|(_, style)| **style != Listing::Index).map(|(tool, _)| tool);
     let shown = shown.filter(|tool| named.is_none_or(|named| std::ptr::eq(named, *tool)));
@@ -149,15 +155,18 @@ fn examples(
         question: example_question(options.lang, neutraliser, tool),
         call: example_call(catalog, options.dialect, neutraliser, tool),
     };
-    let written = |question: &str, call: &str| Example { question: question.to_owned(), call: call.to_owned() };
-    let read = read.filter(|_| named.is_none()).map(|call| match options.lang {
-        Lang::En => written("Read a resource.", call),
-        Lang::Zh => written("读取资源。", call),
+    let written = |question: String, call: &str| Example { question, call: call.to_owned() };
+    let read = read.filter(|_| named.is_none()).map(|(uri, call)| {
+        let uri = neutraliser.describe(uri, TEXT_CHARS);
+        match options.lang {
+            Lang::En => written(format!("Read the resource {uri}"), call),
+            Lang::Zh => written(format!("读取资源 {uri}"), call),
+        }
     });
     let may_answer = options.dialect == Dialect::TypeMarker && options.tool_choice == ToolChoice::Auto;
     let answer = may_answer.then(|| match options.lang {
-        Lang::En => written("Hello!", "TYPE: ANSWER\nHello! How can I help you?"),
-        Lang::Zh => written("你好！", "TYPE: ANSWER\n你好！有什么可以帮你？"),
+        Lang::En => written("Hello!".to_owned(), "TYPE: ANSWER\nHello! How can I help you?"),
+        Lang::Zh => written("你好！".to_owned(), "TYPE: ANSWER\n你好！有什么可以帮你？"),
     });
     shown.map(example).chain(read).chain(answer).collect()
 }
