@@ -7,7 +7,7 @@ use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use serde_json::{Map, Value, json};
 use toolgraft::agent::CallerWarning;
-use toolgraft::dialect::{Lang, write_call};
+use toolgraft::dialect::{Lang, PromptStyle, SystemPlacement, write_call};
 use toolgraft::message::{Delta, FinishReason, Role};
 use toolgraft::model::{ModelError, ModelEvent, Request};
 use toolgraft::prompt::Options;
@@ -118,4 +118,39 @@ async fn the_recall_stays_when_the_context_is_cut() {
         assert_eq!(answer, "Done: Paris, Oslo, Lima.");
         assert!(left_out && sent.len() == 4, "the context was large enough, so nothing was tested");
     }
+}
+
+/// Roles and texts of the first request, with the system text at this place.
+async fn first_request(style: PromptStyle, placement: SystemPlacement) -> Vec<(Role, String)> {
+    let mut options = Options::default();
+    options.style = style;
+    let model = Forgetful { dialect: options.dialect, sent: Arc::default() };
+    let mut config = TurnConfig::default();
+    config.placement = placement;
+    config.reasons = Some(false);
+    let agent = Agent::builder(model.clone(), weather(0)).config(config).prompt(options).build();
+    let _: Vec<AgentEvent> = agent.run("What is the time?").expect("the tools can be listed").collect().await;
+    let sent = model.sent.lock().expect("nothing panics under the lock");
+    sent[0].iter().map(|message| (message.role, message.content.clone())).collect()
+}
+
+#[tokio::test]
+async fn in_the_compact_style_the_examples_are_messages_where_the_system_text_is_one() {
+    let apart = first_request(PromptStyle::Compact, SystemPlacement::System).await;
+    let [(Role::System, system), (Role::User, question), (Role::Assistant, call), (Role::User, asked)] = &apart[..]
+    else {
+        panic!("{apart:?}")
+    };
+    assert!(system.contains("get_weather(city: string)") && !system.contains("use_mcp_tool"), "{system}");
+    assert_eq!(question, "Weather of a city: city Berlin");
+    assert!(call.starts_with("<use_mcp_tool>") && call.contains("Berlin"), "{call}");
+    assert_eq!(asked, "What is the time?");
+
+    let inside = first_request(PromptStyle::Compact, SystemPlacement::User).await;
+    let [(Role::User, text)] = &inside[..] else { panic!("{inside:?}") };
+    assert!(text.contains("# Examples\n\nQuestion: Weather of a city: city Berlin\n<use_mcp_tool>"), "{text}");
+    assert!(text.ends_with("What is the time?"), "{text}");
+
+    let full = first_request(PromptStyle::Full, SystemPlacement::System).await;
+    assert_eq!(full.iter().map(|(role, _)| *role).collect::<Vec<_>>(), [Role::System, Role::User], "{full:?}");
 }

@@ -1,5 +1,7 @@
 //! The documents: their links lead somewhere, and what they show of other files is what stands there.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
