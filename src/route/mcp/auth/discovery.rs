@@ -85,6 +85,8 @@ mod tests {
             ("https://192.168.0.1/authorize", &public),
             ("https://169.254.169.254/latest", &public),
             ("https://[fd00::1]/authorize", &public),
+            ("https://[::ffff:192.168.0.1]/authorize", &public),
+            ("https://[::ffff:127.0.0.1]/authorize", &public),
             ("http://localhost:2/authorize", &public),
             ("file:///etc/passwd", &local),
             ("javascript:alert(1)", &public),

@@ -52,7 +52,9 @@ pub(super) enum WayIn {
 impl WayIn {
     pub(super) fn to(url: &Url) -> Self {
         let host = url.host_str().unwrap_or_default();
-        match host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>() {
+        // `::ffff:10.0.0.1` leads where 10.0.0.1 does.
+        let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+        match address.map(|address| address.to_canonical()) {
             Ok(address) if address.is_loopback() || address.is_unspecified() => WayIn::ThisMachine,
             Ok(IpAddr::V4(address)) if address.is_private() || address.is_link_local() => WayIn::Neighbours,
             Ok(IpAddr::V6(address)) if address.is_unique_local() || address.is_unicast_link_local() => {
