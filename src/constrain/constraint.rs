@@ -48,7 +48,7 @@ impl Constraint {
     /// let calls = Constraint::calls(Dialect::TypeMarker, &catalog, &ToolChoice::Required, Thinking::Off, 1);
     /// let grammar = calls.and_then(|calls| calls.grammar).unwrap();
     /// assert!(grammar.starts_with(r#"root ::= "TYPE: MCP\n" r"#));
-    /// assert!(grammar.contains(r#""{\"tool_name\":\"weather\",\"parameters\":" r0 "}""#));
+    /// assert!(grammar.contains(r#""{\"tool_name\": \"weather\", \"parameters\": " r0 "}""#));
     /// ```
     pub fn calls(
         dialect: Dialect,

@@ -1,6 +1,7 @@
 //! A structure as rules of GBNF, the grammars of llama.cpp (`grammars/README.md` there).
 //!
-//! One spelling of each value: members in the schema's order, no white space, the escapes
+//! One spelling of each value: members in the schema's order, a space behind each colon and
+//! comma (what models are used to: a token holds both), the escapes
 //! that `serde_json` writes. A value with fewer spellings leaves the model fewer ways to
 //! lose its thread, and this is how our own calls are written ([`write_call`]).
 //!
@@ -12,14 +13,15 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::structure::{Member, Structure, Structures};
+use crate::json::spaced;
 
 /// Rules that values are made of, each with those that it needs. Whole numbers have 18 digits
 /// at most, so that every one is exact; names of members may come twice where any may come.
 const BASIC: [(&str, &str, &[&str]); 8] = [
     ("any", r#"object | array | text | number | "true" | "false" | "null""#, &["object", "array", "text", "number"]),
-    ("object", r#""{" (member ("," member)*)? "}""#, &["member"]),
-    ("member", r#"text ":" any"#, &["text", "any"]),
-    ("array", r#""[" (any ("," any)*)? "]""#, &["any"]),
+    ("object", r#""{" (member (", " member)*)? "}""#, &["member"]),
+    ("member", r#"text ": " any"#, &["text", "any"]),
+    ("array", r#""[" (any (", " any)*)? "]""#, &["any"]),
     ("text", r#""\"" char* "\"""#, &["char"]),
     ("char", r#"[^"\\\x00-\x1F] | "\\" (["\\bfnrt] | "u00" [01] [0-9a-f])"#, &[]),
     ("integer", r#""-"? ("0" | [1-9] [0-9]{0,17})"#, &[]),
@@ -89,7 +91,7 @@ impl Grammar {
             Structure::Text(None) => self.basic("text"),
             Structure::Text(Some(max)) => format!("\"\\\"\" {}{{0,{max}}} \"\\\"\"", self.basic("char")),
             Structure::Literals(values) => {
-                let all: Vec<String> = values.iter().map(|value| literal(&value.to_string())).collect();
+                let all: Vec<String> = values.iter().map(|value| literal(&spaced(value))).collect();
                 self.add(all.join(" | "))
             }
             Structure::OneOf(all) => {
@@ -112,24 +114,24 @@ impl Grammar {
         let written: Vec<String> = members
             .iter()
             .map(|member| {
-                let key = literal(&format!("{}:", Value::from(member.name.as_str())));
+                let key = literal(&format!("{}: ", Value::from(member.name.as_str())));
                 format!("{key} {}", self.element(&member.value, names))
             })
             .collect();
         let further = rest.map(|rest| {
             let (text, value) = (self.basic("text"), self.element(rest, names));
-            self.add(format!("{text} \":\" {value}"))
+            self.add(format!("{text} \": \" {value}"))
         });
-        let more = further.as_ref().map_or(String::new(), |more| format!(" (\",\" {more})*"));
+        let more = further.as_ref().map_or(String::new(), |more| format!(" (\", \" {more})*"));
         let inside = match members.iter().position(|member| member.required) {
             Some(first) => {
                 let mut inside = String::new();
                 for (at, (member, written)) in members.iter().zip(&written).enumerate() {
                     let _ = match (at.cmp(&first), member.required) {
-                        (std::cmp::Ordering::Less, _) => write!(inside, " ({written} \",\")?"),
+                        (std::cmp::Ordering::Less, _) => write!(inside, " ({written} \", \")?"),
                         (std::cmp::Ordering::Equal, _) => write!(inside, " {written}"),
-                        (_, true) => write!(inside, " \",\" {written}"),
-                        (_, false) => write!(inside, " (\",\" {written})?"),
+                        (_, true) => write!(inside, " \", \" {written}"),
+                        (_, false) => write!(inside, " (\", \" {written})?"),
                     };
                 }
                 inside + &more
@@ -145,7 +147,7 @@ impl Grammar {
         let mut tail = more.to_owned();
         for written in written.iter().rev() {
             firsts.push(format!("{written}{tail}"));
-            let rule = self.add(format!("(\",\" {written})?{tail}"));
+            let rule = self.add(format!("(\", \" {written})?{tail}"));
             tail = format!(" {rule}");
         }
         match firsts.is_empty() {
@@ -171,14 +173,14 @@ impl Grammar {
             inside = if items.is_empty() {
                 // The first one has no comma before it.
                 let again = times(least.saturating_sub(1), most.map(|most| most - 1));
-                let all = format!("{rest} (\",\" {rest}){again}");
+                let all = format!("{rest} (\", \" {rest}){again}");
                 if least == 0 { format!("({all})?") } else { all }
             } else {
-                format!("(\",\" {rest}){}", times(least, most))
+                format!("(\", \" {rest}){}", times(least, most))
             };
         }
         for (at, item) in items.iter().enumerate().rev() {
-            let comma = if at == 0 { "" } else { "\",\" " };
+            let comma = if at == 0 { "" } else { "\", \" " };
             inside = format!("{comma}{item} {inside}");
             if at >= min {
                 inside = format!("({inside})?");

@@ -4,6 +4,7 @@ use quick_xml::escape::{partial_escape, unescape};
 use serde_json::{Map, Value};
 
 use super::{Announcer, Block, ChildRole, Dialect, MarkedJson, NamedArguments, NamedCall, Piece, Shape, Wrapper};
+use crate::json::spaced;
 use crate::tools::{Catalog, Tool};
 
 /// Writes one call in a dialect's syntax, without a line break at the end.
@@ -25,7 +26,7 @@ use crate::tools::{Catalog, Tool};
 ///
 /// let arguments = serde_json::json!({"city": "Berlin"});
 /// let call = write_call(Dialect::TypeMarker, None, "get_weather", arguments.as_object().unwrap());
-/// assert_eq!(call, "TYPE: MCP\n{\"tool_name\":\"get_weather\",\"parameters\":{\"city\":\"Berlin\"}}");
+/// assert_eq!(call, "TYPE: MCP\n{\"tool_name\": \"get_weather\", \"parameters\": {\"city\": \"Berlin\"}}");
 /// ```
 pub fn write_call(dialect: Dialect, server: Option<&str>, tool: &str, arguments: &Map<String, Value>) -> String {
     if let Some(block) = element(dialect, tool) {
@@ -203,12 +204,12 @@ fn python_members<'m>(members: impl Iterator<Item = (&'m String, &'m Value)>) ->
 fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
-        other => other.to_string(),
+        other => spaced(other),
     }
 }
 
 fn json(object: &Map<String, Value>) -> String {
-    serde_json::to_string(object).expect("a map with string keys serialises")
+    spaced(object)
 }
 
 #[cfg(test)]
@@ -227,7 +228,7 @@ mod tests {
     fn an_element_names_server_and_tool_and_keeps_json_raw() {
         let call = write(Dialect::UseMcpTool, Some("files"), "write", &json!({"text": "a < b && \"</arguments>\""}));
         let expected = "<use_mcp_tool>\n<server_name>files</server_name>\n<tool_name>write</tool_name>\n<arguments>\n\
-                        {\"text\":\"a < b && \\\"</arguments>\\\"\"}\n</arguments>\n</use_mcp_tool>";
+                        {\"text\": \"a < b && \\\"</arguments>\\\"\"}\n</arguments>\n</use_mcp_tool>";
         assert_eq!(call, expected);
     }
 
@@ -238,8 +239,8 @@ mod tests {
                        </access_mcp_resource>";
         assert_eq!(write(Dialect::UseMcpTool, Some("demo"), ACCESS_RESOURCE, &uri), element);
         assert_eq!(write(Dialect::ToolTag, Some("demo"), ACCESS_RESOURCE, &uri), element);
-        let marked = "TYPE: MCP\n{\"server_name\":\"demo\",\"tool_name\":\"access_mcp_resource\",\
-                      \"parameters\":{\"uri\":\"demo://a b?x=1&y=2\"}}";
+        let marked = "TYPE: MCP\n{\"server_name\": \"demo\", \"tool_name\": \"access_mcp_resource\", \
+                      \"parameters\": {\"uri\": \"demo://a b?x=1&y=2\"}}";
         assert_eq!(write(Dialect::TypeMarker, Some("demo"), ACCESS_RESOURCE, &uri), marked);
     }
 
@@ -260,7 +261,7 @@ mod tests {
             |dialect, tool: usize| write_tool_call(dialect, &catalog, catalog.tools().nth(tool).unwrap(), &none);
         assert_eq!(write(Dialect::ToolTag, 0), "<a.search>\n</a.search>");
         assert_eq!(write(Dialect::ToolTag, 1), "<only>\n</only>");
-        assert!(write(Dialect::TypeMarker, 2).contains("\"server_name\":\"b\""));
+        assert!(write(Dialect::TypeMarker, 2).contains("\"server_name\": \"b\""));
         assert!(!write(Dialect::TypeMarker, 1).contains("server_name"));
         assert!(write(Dialect::UseMcpTool, 1).contains("<server_name>a</server_name>"));
     }

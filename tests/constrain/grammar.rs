@@ -114,7 +114,7 @@ fn allows(grammar: &Grammar, texts: &[(&str, bool)]) {
 #[test]
 fn reasoning_comes_first_where_the_model_reasons() {
     let catalog = catalog([Tool::new("now")]);
-    let call = "TYPE: MCP\n{\"tool_name\":\"now\",\"parameters\":{}}";
+    let call = "TYPE: MCP\n{\"tool_name\": \"now\", \"parameters\": {}}";
     let grammar = |thinking| grammar(Dialect::TypeMarker, &catalog, thinking, 2);
     let marked = format!("<think>It is < </thin </think>\n\n{call}");
     let open = format!("so </ <</think>{call}");
@@ -128,7 +128,7 @@ fn reasoning_comes_first_where_the_model_reasons() {
 fn several_calls_stand_as_the_prompt_teaches_them() {
     let catalog = catalog([Tool::new("now")]);
     let (objects, element) = (
-        "{\"tool_name\":\"now\",\"parameters\":{}}",
+        "{\"tool_name\": \"now\", \"parameters\": {}}",
         "<use_mcp_tool>\n<server_name>made up</server_name>\n<tool_name>now</tool_name>\n<arguments>\n{}\n</arguments>\n</use_mcp_tool>",
     );
     let two = format!("TYPE: MCP\n{objects}\n{objects}");
@@ -170,7 +170,7 @@ fn a_resource_may_be_read() {
         ),
         (
             Dialect::TypeMarker,
-            "TYPE: MCP\n{\"server_name\":\"files\",\"tool_name\":\"access_mcp_resource\",\"parameters\":{\"uri\":\"file:///a\"}}",
+            "TYPE: MCP\n{\"server_name\": \"files\", \"tool_name\": \"access_mcp_resource\", \"parameters\": {\"uri\": \"file:///a\"}}",
         ),
     ] {
         allows(&grammar(dialect, &catalog, Thinking::Off, 1), &[(text, true)]);
@@ -196,7 +196,10 @@ fn what_cannot_be_followed_is_any_value_and_circles_end() {
     });
     let catalog = catalog([Tool::new("grow").with_schema(schema)]);
     let grammar = grammar(Dialect::TypeMarker, &catalog, Thinking::Off, 1);
-    let call = |parameters: Value| format!("TYPE: MCP\n{{\"tool_name\":\"grow\",\"parameters\":{parameters}}}");
+    let call = |parameters: Value| {
+        let parameters = parameters.as_object().cloned().unwrap_or_default();
+        toolgraft::dialect::write_call(Dialect::TypeMarker, None, "grow", &parameters)
+    };
     allows(
         &grammar,
         &[

@@ -86,7 +86,7 @@ async fn each_server_is_asked_in_its_own_form() {
     let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"],
         "additionalProperties": false});
     let grammar = calls().grammar.unwrap();
-    let begin = "TYPE: MCP\n{\"tool_name\":\"weather\",\"parameters\":";
+    let begin = "TYPE: MCP\n{\"tool_name\": \"weather\", \"parameters\": ";
     let tags = |at_least_one: bool| {
         json!({"response_format": {"type": "structural_tag", "format": {
             "type": "triggered_tags",

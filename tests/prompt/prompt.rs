@@ -185,7 +185,7 @@ fn a_name_of_several_tools_is_answered_with_each() {
     assert!(
         text.contains("- search (other servers have a tool of this name: always say the server, web): Looks in web.")
     );
-    assert!(text.contains("{\"tool_name\":\"describe_tool\",\"parameters\":{\"tool\":\"web.search\"}}"), "{text}");
+    assert!(text.contains("{\"tool_name\": \"describe_tool\", \"parameters\": {\"tool\": \"web.search\"}}"), "{text}");
     let both = prompt.describe(&catalog, "search").unwrap().text;
     assert!(both.contains("Server web: search(…)") && both.contains("\n\nServer files: search(…)"), "{both}");
     assert!(!prompt.describe(&catalog, "files.search").unwrap().text.contains("web"));
@@ -314,7 +314,7 @@ fn choices_and_limits_shape_the_text() {
     let required = english(ToolChoice::Required, None);
     assert!(required.contains("must call at least one tool") && !required.contains("Example of a direct answer"));
     let named = english(ToolChoice::Named("time.convert_time".to_owned()), None);
-    assert!(named.contains("must call convert_time") && named.contains("\"tool_name\":\"convert_time\""));
+    assert!(named.contains("must call convert_time") && named.contains("\"tool_name\": \"convert_time\""));
     assert_eq!(
         english(ToolChoice::None, None),
         "No tools may be used in this turn. Answer directly in plain text, without a tool call."
@@ -369,7 +369,7 @@ fn tools_of_one_name_on_two_servers_are_told_apart() {
         assert!(tags.contains("\nweb.search(query: string)") && tags.contains("<web.search>\n<query>coffee</query>"));
         assert!(tags.contains("\nfiles.search(query: string)"));
         assert!(system(Dialect::UseMcpTool).contains("<server_name>web</server_name>\n<tool_name>search</tool_name>"));
-        assert!(system(Dialect::TypeMarker).contains(r#"{"server_name":"web","tool_name":"search","#));
+        assert!(system(Dialect::TypeMarker).contains(r#"{"server_name": "web", "tool_name": "search","#));
     }
 }
 
