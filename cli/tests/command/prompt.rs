@@ -37,7 +37,7 @@ fn each_dialect_and_language_is_printed_with_its_size() {
     for (dialect, sign) in [
         ("use_mcp_tool", "<tool_name>get_current_time</tool_name>"),
         ("tool_tag", "<get_current_time>\n<timezone>America/New_York</timezone>"),
-        ("type_marker", "TYPE: MCP\n{\"tool_name\":\"get_current_time\""),
+        ("type_marker", "TYPE: MCP\n{\"tool_name\": \"get_current_time\""),
     ] {
         for (lang, heading) in [("en", "# Rules"), ("zh", "# 规则")] {
             let run = place.run(&["--tools", &fixture("time"), "--dialect", dialect, "--lang", lang]).ok();
@@ -131,7 +131,7 @@ fn a_bad_template_is_named_with_line_and_variable() {
     };
     with("Hi\n\n{{ serverz }}").refuses(
         2,
-        "my.j2:3: there is no variable `serverz`; there are ambiguous, choice, describe, dialect, displays, example,",
+        "my.j2:3: there is no variable `serverz`; there are ambiguous, apart, choice, describe, dialect, displays, example,",
     );
     with("{% if choice == \"named\" %}\n{{ nam }}\n{% endif %}").refuses(2, "my.j2:2: there is no variable `nam`");
     with("{% for s in servers %}\n{{ s.nme }}\n{% endfor %}").refuses(2, "my.j2:2: `s.nme` is not defined");
