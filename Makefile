@@ -13,14 +13,21 @@ VENV1    := $(SERVERS)/venv-v1
 VENV1_SET := $(VENV1)/.set-up
 FEATURES := prompt validate typed agent client serve mcp
 
-.PHONY: all nightly test needs browser servers clients pictures conformance deploy live live-tests soak check check-windows package dist advisories lint fmt-check docs bench bench-extract bench-hub bench-peers bench-smoke bench-repetitions bench-limits fuzz fuzz-smoke clean-servers
+.PHONY: all nightly test properties needs browser servers clients pictures conformance deploy live live-tests soak check check-windows package dist advisories lint fmt-check docs bench bench-extract bench-hub bench-peers bench-smoke bench-repetitions bench-limits fuzz fuzz-smoke clean-servers
 
 all: fmt-check lint check docs test
+
+# Properties are tried with the same values each time here, so that only a change can fail;
+# `make properties` draws new ones.
+PROPTEST_RNG_SEED ?= 1
+
+properties:
+	$(CARGO) test
 
 # The whole test suite, real MCP servers and a browser (set up on first use) included.
 # Where no browser can be had, its tests are skipped, and named at the end.
 test: needs servers browser
-	TOOLGRAFT_REAL_SERVERS=1 $(CARGO) test
+	TOOLGRAFT_REAL_SERVERS=1 PROPTEST_RNG_SEED=$(PROPTEST_RNG_SEED) $(CARGO) test
 	@tests/browser/set-up --skipped
 
 # A real model, of 135 million parameters, behind llama.cpp's own server (see tests/live). What
@@ -31,7 +38,7 @@ live: needs
 
 # What takes longer than a landing should: texts made to be slow, a free walk of
 # the fuzzer, ten servers that are killed at random.
-nightly: bench-repetitions fuzz soak deploy
+nightly: bench-repetitions fuzz soak deploy properties
 
 # Three instances of `serve` behind a real HAProxy, under load (docs/deploy.md).
 deploy:

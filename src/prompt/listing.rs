@@ -42,12 +42,12 @@ pub(super) struct SystemVariables {
     describe: Option<DescribeView>,
 }
 
-/// A question, and the call that a model should write then (or its answer, where that has a
-/// form of its own).
+/// What is said to a model, and what it should write then: a question and its call, or a result
+/// and its answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Example {
-    /// What is asked.
+    /// What is said.
     pub question: String,
     /// What is written then.
     pub call: String,
@@ -140,6 +140,17 @@ pub(super) fn view(
     })
 }
 
+/// The tools that have an example: those that are listed with their parameters, or the one
+/// that the choice names.
+pub(super) fn shown<'a>(
+    catalog: &'a Catalog,
+    styles: &'a [Listing],
+    named: Option<&'a Tool>,
+) -> impl Iterator<Item = &'a Tool> {
+    let shown = catalog.offered().zip(styles).filter(|(_, style)| **style != Listing::Index).map(|(tool, _)| tool);
+    shown.filter(move |tool| named.is_none_or(|named| std::ptr::eq(named, *tool)))
+}
+
 /// An example of each tool that is listed with its parameters, of a resource that is read, and
 /// of an answer in `type_marker`; of the tool that the choice names alone.
 fn examples(
@@ -149,8 +160,7 @@ fn examples(
     (styles, named): (&[Listing], Option<&Tool>),
     read: Option<(&String, &str)>,
 ) -> Vec<Example> {
-    let shown = catalog.offered().zip(styles).filter(|(_, style)| **style != Listing::Index).map(|(tool, _)| tool);
-    let shown = shown.filter(|tool| named.is_none_or(|named| std::ptr::eq(named, *tool)));
+    let shown = shown(catalog, styles, named);
     let example = |tool: &Tool| Example {
         question: example_question(options.lang, neutraliser, tool),
         call: example_call(catalog, options.dialect, neutraliser, tool),

@@ -9,13 +9,14 @@ use serde_json::Value;
 use super::budget::{self, Listed, Measure};
 use super::entry::Lister;
 use super::error::PromptError;
+use super::example::example_question;
 use super::listing::Example;
 use super::options::{COMPACT_RESULT_BYTES, Listing, Options, TEXT_CHARS};
-use super::round::Round;
+use super::round::{Item, Round};
 use super::template::SYSTEM;
 use super::templates::Templates;
 use super::{listing, results};
-use crate::dialect::PromptStyle;
+use crate::dialect::{Dialect, Lang, PromptStyle};
 use crate::outcome::{Neutraliser, Outcome};
 use crate::tools::{Catalog, Tool, ToolChoice};
 
@@ -72,9 +73,30 @@ impl Prompt {
         }
         let draft = Draft::new(self, catalog);
         let (styles, _) = draft.styles()?;
-        let view = draft.view(&styles)?.apart();
+        let mut view = draft.view(&styles)?.apart();
+        let named = listing::named(catalog, &self.options.tool_choice)?;
+        let tools: Vec<&Tool> = listing::shown(catalog, &styles, named).collect();
+        if let Some(tool) = tools.last().filter(|tool| !tool.display_only) {
+            view.examples.insert(tools.len(), self.answered(catalog, &draft.neutraliser, tool)?);
+        }
         let text = self.render(self.stem(), &view)?;
         Ok(Some((text, view.examples)).filter(|(_, examples)| !examples.is_empty()))
+    }
+
+    /// The result of a tool's example, and the answer: without one a small model goes on
+    /// calling where it should answer.
+    fn answered(&self, catalog: &Catalog, neutraliser: &Neutraliser, tool: &Tool) -> Result<Example, PromptError> {
+        let says = match self.options.lang {
+            Lang::En => "It is 42.",
+            Lang::Zh => "是 42。",
+        };
+        let (outcome, arguments) = (Outcome::result(says), tool.example_arguments());
+        let server = tool.server.as_deref();
+        let item = Item::Answered { id: "", server, tool: &tool.name, arguments: &arguments, outcome: &outcome };
+        let question = example_question(self.options.lang, neutraliser, tool);
+        let round = Round { items: &[item], request: Some(&question), ..Round::default() };
+        let marker = if self.options.dialect == Dialect::TypeMarker { "TYPE: ANSWER\n" } else { "" };
+        Ok(Example { question: self.results(catalog, &round)?, call: format!("{marker}{says}") })
     }
 
     /// The system text, how its tools are listed, and what the listing takes.

@@ -136,14 +136,17 @@ async fn first_request(style: PromptStyle, placement: SystemPlacement) -> Vec<(R
 #[tokio::test]
 async fn in_the_compact_style_the_examples_are_messages_where_the_system_text_is_one() {
     let apart = first_request(PromptStyle::Compact, SystemPlacement::System).await;
-    let [(Role::System, system), (Role::User, question), (Role::Assistant, call), (Role::User, asked)] = &apart[..]
+    use Role::{Assistant, System, User};
+    let [(System, system), (User, question), (Assistant, call), (User, told), (Assistant, answer), (User, asked)] =
+        &apart[..]
     else {
         panic!("{apart:?}")
     };
     assert!(system.contains("get_weather(city: string)") && !system.contains("use_mcp_tool"), "{system}");
     assert_eq!(question, "Weather of a city: city Berlin");
     assert!(call.starts_with("<use_mcp_tool>") && call.contains("Berlin"), "{call}");
-    assert_eq!(asked, "What is the time?");
+    assert!(told.starts_with(&format!("I asked: {question}\n\nResult: {answer}\n")), "{told}");
+    assert_eq!((answer.as_str(), asked.as_str()), ("It is 42.", "What is the time?"));
 
     let inside = first_request(PromptStyle::Compact, SystemPlacement::User).await;
     let [(Role::User, text)] = &inside[..] else { panic!("{inside:?}") };

@@ -13,7 +13,7 @@ use super::message::Message;
 use super::repeats::{Repeated, Repeats};
 use crate::event::{Call, Collector, Entry, Event, MarkerKind, Piece, Provenance, Region, Rejected, RejectedKind};
 use crate::message::{Delta, DeltaKind, FinishReason, NativeCall};
-use crate::parse::Parser;
+use crate::parse::{Parser, Prose};
 use crate::turn::config::{AfterCall, RoundModel, TurnConfig};
 use crate::turn::displays::{Displays, display_call};
 use crate::turn::event::AgentEvent;
@@ -284,10 +284,12 @@ impl Body {
         let (pieces, entries) = collector.into_pieces();
         let mut entries = entries.into_iter().peekable();
         let mut answer = Body::new(reader.model);
+        let mut prose = Prose::None;
         let span = 0..0;
         for piece in pieces {
             match piece {
                 Piece::Text { text, .. } => {
+                    prose.read(&text);
                     answer.take(Event::Text { text: &text, span: span.clone() }, reader, &mut |_| {})
                 }
                 Piece::Marker { kind, text, .. } | Piece::Syntax { kind, text, .. } => {
@@ -297,7 +299,7 @@ impl Body {
                 Piece::Call { index, .. } => {
                     let Some(entry) = entries.next_if(|entry| entry.index == index) else { continue };
                     let tell = restored.contains(&index);
-                    answer.read_entry(entry, reader, &mut |event| {
+                    answer.read_entry(entry, prose, reader, &mut |event| {
                         if tell {
                             emit(event)
                         }
@@ -308,12 +310,13 @@ impl Body {
         Body { is_answer: true, ..answer }
     }
 
-    fn read_entry(&mut self, entry: Entry, reader: &Reader<'_>, emit: &mut dyn FnMut(AgentEvent)) {
+    fn read_entry(&mut self, entry: Entry, prose: Prose, reader: &Reader<'_>, emit: &mut dyn FnMut(AgentEvent)) {
         let promoted = entry.provenance() == Provenance::Promoted;
         let Entry { index, result, raw, restated, .. } = entry;
         let result = result.and_then(|call| {
-            // It is one for certain, or is promoted behind its end.
-            let found = |call: &Call| match call.dialect.has_marker() {
+            // It is one for certain, or is promoted behind its end, which says nothing of what
+            // stood before it.
+            let found = |call: &Call| match call.dialect.has_marker() || prose != Prose::Above {
                 _ if !promoted => call.provenance,
                 true => Provenance::Plain,
                 false => Provenance::BehindProse,

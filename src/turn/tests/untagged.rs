@@ -217,6 +217,24 @@ fn a_call_of_the_endpoints_own_field_is_certain_and_a_draft_beside_it_is_none() 
     assert_eq!((message.content().trim(), message.reasoning.as_str()), ("Let me look.", paris().as_str()));
 }
 
+/// What a walk of the test below found: an answer line is no prose.
+#[test]
+fn behind_an_answer_line_a_call_is_the_one_of_auto() {
+    let text = "TYPE: ANSWER\n```xml\n{\"tool_name\": \"time\", \"parameters\": {\"city\": \"Rome\"}}\n";
+    for reasoning in [ReasoningMode::Open, ReasoningMode::Auto] {
+        let config = TurnConfig { reasoning, ..r1() };
+        let mut turn = goes_on(config.clone(), after(&config, "<think>Hm.</think>Hello.", FinishReason::Stop));
+        says(&mut turn, text);
+        let end = ends(&mut turn);
+        assert_eq!((calls(&end).len(), asked(&end).len()), (1, 0), "{reasoning:?}: {end:?}");
+        let behind = format!("Let me see.\n{}", text.trim_start_matches("TYPE: ANSWER\n"));
+        let mut turn = goes_on(config.clone(), after(&config, "<think>Hm.</think>Hello.", FinishReason::Stop));
+        says(&mut turn, &behind);
+        let end = ends(&mut turn);
+        assert_eq!((calls(&end).len(), asked(&end).len()), (0, 1), "{reasoning:?}: {end:?}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
 
