@@ -7,8 +7,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use toolgraft::dialect::write_call;
-use toolgraft::{Catalog, Dialect, Tool};
+use toolgraft::{Catalog, Tool};
 
 /// Prose before each call of [`mix`], in bytes.
 const PROSE_PER_CALL: usize = 2 << 10;
@@ -134,12 +133,16 @@ pub fn large_call(bytes: usize) -> String {
 
 /// A call as the syntax `use_mcp_tool` writes it.
 pub fn use_mcp_tool(tool: &str, arguments: &Value) -> String {
-    write_call(Dialect::UseMcpTool, Some(SERVER), tool, arguments.as_object().expect("arguments are an object"))
+    // Written here, so that the text stays what it is whatever the library writes.
+    format!(
+        "<use_mcp_tool>\n<server_name>{SERVER}</server_name>\n<tool_name>{tool}</tool_name>\n<arguments>\n{arguments}\n\
+         </arguments>\n</use_mcp_tool>"
+    )
 }
 
 /// A call as Hermes and Qwen write it: JSON in `<tool_call>`.
 pub fn hermes(tool: &str, arguments: &Value) -> String {
-    write_call(Dialect::Hermes, None, tool, arguments.as_object().expect("arguments are an object"))
+    format!("<tool_call>\n{{\"name\":\"{tool}\",\"arguments\":{arguments}}}\n</tool_call>")
 }
 
 /// A call as Qwen Coder writes it: `<function=…>` with `<parameter=…>` in `<tool_call>`.
