@@ -211,6 +211,8 @@ FUZZ_CARGO := $(shell rustup toolchain list 2>/dev/null | grep -q nightly && ech
 # `config` alone needs the MCP client, which takes minutes to build: it is no part of the
 # smoke walks.
 FUZZ_RUN   := PATH="$(TOOLS)/bin:$$PATH" $(FUZZ_CARGO) fuzz run --sanitizer none
+FUZZ_BUILD := PATH="$(TOOLS)/bin:$$PATH" $(FUZZ_CARGO) fuzz build --sanitizer none
+FUZZ_BUILT := $(CURDIR)/fuzz/target/$(shell rustc -vV 2>/dev/null | sed -n 's/^host: //p')/release
 FUZZ_WITH  := $$([ $$target != config ] || echo --features mcp; [ $$target != validate ] || echo --features validate)
 FUZZ_DICT  := $$([ ! -f fuzz/$$target.dict ] || echo -dict=fuzz/$$target.dict)
 
@@ -228,7 +230,8 @@ fuzz: $(CARGO_FUZZ)
 # guard). What an earlier walk found is no part of it, nothing is read again while it runs,
 # compared values do not steer it (the dictionaries stand in for them), and addresses are the
 # same each time where the system allows that: tables by address are walked otherwise else.
-STEADY     := $(shell setarch $$(uname -m) -R true 2>/dev/null && echo setarch $$(uname -m) -R)
+# Neither does the environment, whose size moves them.
+STEADY     := $(shell env -i setarch $$(uname -m) -R true 2>/dev/null && echo setarch $$(uname -m) -R)
 SMOKE      := $(CURDIR)/target/fuzz-smoke
 SMOKE_RUNS := grammar=6000 json=40000 laws=8000 recording=50000 repair=30000 validate=20000
 
@@ -239,7 +242,8 @@ fuzz-smoke: $(CARGO_FUZZ)
 		mkdir -p $(SMOKE)/$$target/walk; \
 		fuzz/seed.sh $$target $(SMOKE)/$$target/seeds; \
 		find $(SMOKE)/$$target/seeds -type f | LC_ALL=C sort | paste -s -d , - | tr -d '\n' > $(SMOKE)/$$target/list; \
-		$(STEADY) env $(FUZZ_RUN) $(FUZZ_WITH) $$target $(SMOKE)/$$target/walk -- -seed=1 -runs=$${walk#*=} -max_total_time=600 -reload=0 -use_cmp=0 \
+		$(FUZZ_BUILD) $(FUZZ_WITH) $$target; \
+		env -i RUST_BACKTRACE=1 $(STEADY) $(FUZZ_BUILT)/$$target $(SMOKE)/$$target/walk -seed=1 -runs=$${walk#*=} -max_total_time=600 -reload=0 -use_cmp=0 \
 			$(FUZZ_DICT) -seed_inputs=@$(SMOKE)/$$target/list; \
 	done
 
