@@ -1,5 +1,7 @@
 //! The terminal's width, and counts in words.
 
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
 /// Columns where neither the environment nor a terminal says.
 const USUAL: usize = 80;
 
@@ -37,6 +39,20 @@ pub(crate) fn grouped(n: u64) -> String {
     rest.as_bytes().chunks(3).fold(head.to_owned(), |all, three| all + "," + &String::from_utf8_lossy(three))
 }
 
+/// A text of at most `width` columns.
+pub(crate) fn shortened(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_owned();
+    }
+    let mut used = 0;
+    let fits = text.chars().take_while(|c| {
+        used += c.width().unwrap_or(0);
+        used < width
+    });
+    let cut: String = fits.collect();
+    format!("{}…", cut.trim_end())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -59,5 +75,11 @@ mod tests {
     fn long_numbers_are_grouped() {
         let shown = [0, 12, 123, 1234, 123_456, 1_234_567].map(grouped);
         assert_eq!(shown, ["0", "12", "123", "1,234", "123,456", "1,234,567"]);
+    }
+
+    #[test]
+    fn a_long_text_is_cut_in_display_width() {
+        assert_eq!(shortened("天气预报查询", 8), "天气预…");
+        assert_eq!(shortened("short", 8), "short");
     }
 }

@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
 use serde_json::{Value, json};
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_width::UnicodeWidthStr;
 
 use super::runner::Runner;
 use super::screen::boxes::turns_text;
 use super::servers::{self, ListedArgs, ServerArgs};
+use super::terminal::shortened;
 use super::{Failure, output};
 use toolgraft::route::Toolbox;
 use toolgraft::route::mcp::{McpPrompt, ServerState, ServerStatus};
@@ -236,20 +237,6 @@ fn plain_line(text: &str) -> String {
     text.chars().filter(|c| !c.is_control() && !turns_text(*c)).collect()
 }
 
-/// A text of at most `width` columns.
-fn shortened(text: &str, width: usize) -> String {
-    if text.width() <= width {
-        return text.to_owned();
-    }
-    let mut used = 0;
-    let fits = text.chars().take_while(|c| {
-        used += c.width().unwrap_or(0);
-        used < width
-    });
-    let cut: String = fits.collect();
-    format!("{}…", cut.trim_end())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -263,11 +250,5 @@ mod tests {
     #[test]
     fn a_description_cannot_reach_the_terminal() {
         assert_eq!(plain("a\u{1b}[31m red\nline\u{7}"), "a[31m red line");
-    }
-
-    #[test]
-    fn a_long_description_is_cut_in_display_width() {
-        assert_eq!(shortened("天气预报查询", 8), "天气预…");
-        assert_eq!(shortened("short", 8), "short");
     }
 }

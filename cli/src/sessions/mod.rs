@@ -5,11 +5,11 @@ mod store;
 use std::time::{Duration, SystemTime};
 
 use serde_json::json;
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_width::UnicodeWidthStr;
 
 pub(crate) use store::Store;
 
-use crate::terminal::{columns, counted};
+use crate::terminal::{columns, counted, shortened};
 use crate::tools::plain;
 use crate::{Failure, output, trust};
 use store::Kept;
@@ -122,13 +122,13 @@ fn line(kept: &Kept, word: Option<&String>, width: usize) -> String {
     let questions = counted(kept.questions(), "question");
     let head = format!("{}  {:<11}  {}  {questions}  ", kept.id, age(kept.used), plain(model));
     let title = plain(&kept.title());
-    let mut text = format!("{head}{}\n", cut(&title, width.saturating_sub(head.width()).max(20)));
+    let mut text = format!("{head}{}\n", shortened(&title, width.saturating_sub(head.width()).max(20)));
     // Where the title does not say it.
     if let Some(word) = word.filter(|word| !title.to_lowercase().contains(word.as_str()))
         && let Some(said) = kept.texts().find(|said| said.to_lowercase().contains(word.as_str()))
         && let Some(found) = said.lines().find(|line| line.to_lowercase().contains(word.as_str()))
     {
-        text.push_str(&format!("          … {}\n", cut(&plain(found), width.saturating_sub(12).max(20))));
+        text.push_str(&format!("          … {}\n", shortened(&plain(found), width.saturating_sub(12).max(20))));
     }
     text
 }
@@ -143,19 +143,6 @@ pub(crate) fn age(used: SystemTime) -> String {
         86_400..604_800 => format!("{} d ago", passed / 86_400),
         _ => trust::date(used.duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO).as_secs()),
     }
-}
-
-/// A text of at most so many columns.
-fn cut(text: &str, width: usize) -> String {
-    if text.width() <= width {
-        return text.to_owned();
-    }
-    let mut used = 0;
-    let fits = text.chars().take_while(|c| {
-        used += c.width().unwrap_or(0);
-        used < width
-    });
-    format!("{}…", fits.collect::<String>().trim_end())
 }
 
 /// A conversation for people.
@@ -190,10 +177,5 @@ mod tests {
         let said: Vec<String> = [5, 120, 7_300, 200_000].into_iter().map(ago).collect();
         assert_eq!(said, ["just now", "2 min ago", "2 h ago", "2 d ago"]);
         assert_eq!(age(SystemTime::UNIX_EPOCH), "1 Jan 1970".replace("1 J", "01 J"));
-    }
-
-    #[test]
-    fn titles_are_cut_at_the_width() {
-        assert_eq!((cut("天气预报查询", 8), cut("short", 8)), ("天气预…".to_owned(), "short".to_owned()));
     }
 }
