@@ -1,0 +1,75 @@
+//! The stream is over: what an answer is that was told as reasoning, which drafts are promoted,
+//! whether the first fence's calls count, and how many calls were not reported.
+
+use super::{Emitter, Logged, Never, Sink, Unfenced};
+use crate::event::{Event, Region};
+use crate::message::ReasoningCalls;
+
+impl Emitter {
+    /// The stream is over: says what an answer is that was told as reasoning, or
+    /// promotes drafts if nothing else is there.
+    pub(crate) fn finish(&mut self, normal: bool, sink: &mut Sink<'_>) {
+        let unfenced = self.first_fence.take().filter(|first| normal && self.admits(first));
+        if normal && self.undecided && self.reported > 0 {
+            self.restore(sink);
+            return self.unfence(unfenced, sink);
+        }
+        self.decide();
+        self.unfence(unfenced, sink);
+        let at = self.reported..self.reported;
+        self.tell_unlisted(sink);
+        let outside = self.unlisted_outside || self.log.iter().any(|c| !c.in_reasoning && !c.quoted);
+        if !normal || self.policy != ReasoningCalls::LastResort || self.visible || outside {
+            return;
+        }
+        // A later draft that was cut off is the one that was meant.
+        let last = self.log.iter().rfind(|c| c.in_reasoning && (c.complete || c.never == Some(Never::CutOff)));
+        if last.is_some_and(|last| last.never == Some(Never::CutOff)) {
+            return;
+        }
+        let draft = |c: &&Logged| c.complete && c.in_reasoning && c.never.is_none();
+        let Some(run) = self.log.iter().rfind(draft).map(|c| c.run) else { return };
+        for call in self.log.iter().filter(draft).filter(|c| c.run == run) {
+            sink(Event::Promoted { index: call.index, span: at.clone() });
+        }
+    }
+
+    /// Whether the calls of a fence are whole, and nothing else in the message is a call.
+    fn admits(&self, Unfenced { calls, .. }: &Unfenced) -> bool {
+        let drafts = |call: &Logged| call.in_reasoning && !self.undecided;
+        !self.unlisted_outside
+            && self.log.iter().all(|call| match calls.contains(&call.index) {
+                true => call.complete && call.quoted && !drafts(call),
+                false => call.quoted || drafts(call),
+            })
+    }
+
+    fn unfence(&self, unfenced: Option<Unfenced>, sink: &mut Sink<'_>) {
+        if let Some(Unfenced { calls, syntax }) = unfenced {
+            sink(Event::Unfenced { calls, syntax, span: self.reported..self.reported });
+        }
+    }
+
+    /// What was told as reasoning is the answer. Its calls are calls for certain only
+    /// if it begins with one, which no reasoning does; any other needs approval.
+    fn restore(&mut self, sink: &mut Sink<'_>) {
+        let at = self.reported..self.reported;
+        sink(Event::Reclassified { to: Region::Content, drafts: false, span: at.clone() });
+        for call in self.log.drain(..).filter(|c| c.in_reasoning) {
+            let (index, span) = (call.index, at.clone());
+            match call.reason {
+                None if !self.begins_with_call => sink(Event::Promoted { index, span }),
+                reason => sink(Event::Restored { index, reason, span }),
+            }
+        }
+        self.tell_unlisted(sink);
+    }
+
+    /// How many calls over the limit were not reported.
+    fn tell_unlisted(&self, sink: &mut Sink<'_>) {
+        if self.unlisted > 0 {
+            let span = self.reported..self.reported;
+            sink(Event::Unlisted { index: self.index - 1, count: self.unlisted, span });
+        }
+    }
+}
