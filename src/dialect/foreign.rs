@@ -41,7 +41,7 @@ const fn open_token(open: &'static str, close: &'static str) -> Wrapper {
 
 /// NousResearch's Hermes, Qwen 2.5 and 3, Granite 4; with other tags Jamba,
 /// Apriel, Nemotron and LongCat; with tokens Phi-4-mini, Granite 3 (which closes none) and
-/// InternLM.
+/// InternLM; with a word Phi-4-mini, too.
 pub(super) const HERMES: Spec = spec(
     "hermes",
     json(&[
@@ -52,6 +52,8 @@ pub(super) const HERMES: Spec = spec(
         tag("<longcat_tool_call>", "</longcat_tool_call>"),
         open_token("<|tool_call|>", "<|/tool_call|>"),
         tag("<|action_start|><|plugin|>", "<|action_end|>"),
+        // Phi-4-mini and Firefunction v2 (VT/phi4mini_tool_parser.py).
+        Wrapper { open: "functools", close: None, must_close: false },
     ]),
 );
 

@@ -131,12 +131,20 @@ pub enum Announcer {
 /// Literal text around JSON objects.
 #[derive(Debug)]
 pub struct Wrapper {
-    /// What stands before them; begins with `<` or `[`.
+    /// What stands before them; begins with `<` or `[`, or is a word, which counts at a
+    /// line's start alone.
     pub open: &'static str,
     /// What stands behind them, if anything; begins with `<` or `[`.
     pub close: Option<&'static str>,
     /// Whether a missing `close` is a repair.
     pub must_close: bool,
+}
+
+impl Wrapper {
+    /// Whether its opener is a word.
+    pub fn is_word(&self) -> bool {
+        self.open.starts_with(|c: char| c.is_ascii_alphabetic())
+    }
 }
 
 /// Data of the shapes in which a call begins with its tool's name.

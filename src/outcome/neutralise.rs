@@ -276,11 +276,18 @@ static LINES: LazyLock<Regex> = LazyLock::new(line_markers);
 fn line_markers() -> Regex {
     let mut pattern = String::from(r"(?mi)(?P<marker>");
     for dialect in Dialect::ALL {
-        if let Shape::MarkedJson(MarkedJson { announcer: Announcer::Line { call, answer }, .. }) = &dialect.spec().shape
-        {
-            for line in [call, answer] {
-                let _ = write!(pattern, "{}|", line.pieces.concat());
+        match &dialect.spec().shape {
+            Shape::MarkedJson(MarkedJson { announcer: Announcer::Line { call, answer }, .. }) => {
+                for line in [call, answer] {
+                    let _ = write!(pattern, "{}|", line.pieces.concat());
+                }
             }
+            Shape::MarkedJson(MarkedJson { announcer: Announcer::Marker(wrappers), .. }) => {
+                for word in wrappers.iter().filter(|wrapper| wrapper.is_word()) {
+                    let _ = write!(pattern, r"^[ \t]*{}\s*(?:[\[{{]|`{{3}}|~{{3}}|'{{3}})|", word.open);
+                }
+            }
+            _ => {}
         }
     }
     // ReAct lines, and `name(…)`.
@@ -368,6 +375,8 @@ mod tests {
             ("type：mcp", "\\type：mcp"),
             ("**TYPE: ANSWER**", "\\**TYPE: ANSWER**"),
             ("- TYPE: MCP", "- \\TYPE: MCP"),
+            ("functools[{\"name\": 1}]", "\\functools[{\"name\": 1}]"),
+            ("functools.partial", "functools.partial"),
         ] {
             assert_eq!(neutraliser().neutralise(text), safe);
             assert_eq!(neutraliser().neutralise(safe), safe, "twice");

@@ -1,7 +1,7 @@
 //! Where something may begin, and how long it is waited for: from what a
 //! configuration knows.
 
-use super::{Marked, Marker, Tables};
+use super::{Marker, Tables};
 use crate::dialect::{
     NamedArguments, OWN_LINES, RESULT_LINES, RESULT_TAGS, SENTENCE_END, STRIKE_OPEN, THINK_TAGS, USER_LINES,
 };
@@ -86,7 +86,21 @@ impl Tables {
         }
         self.fill_bare();
         self.fill_react();
-        if let Some(Marked { marker: Marker::Lines(lines), .. }) = self.marked {
+        self.fill_lined();
+    }
+
+    fn fill_lined(&mut self) {
+        for marked in &self.lined {
+            let lines = match marked.marker {
+                Marker::Lines(lines) => lines,
+                Marker::Wrapper(word) => {
+                    if let [first, second, ..] = *word.open.as_bytes() {
+                        self.triggers.line.add(first, second);
+                    }
+                    self.hold = self.hold.max(word.open.len() + HOLD_SLACK);
+                    continue;
+                }
+            };
             for lead in [lines.call.lead, lines.answer.lead].map(str::as_bytes) {
                 self.triggers.line.add_any_case(lead[0], lead[1]);
                 for emphasis in *b"*_" {

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::dialect::{Announcer, Dialect, LineMarker, MarkedJson, Shape, Wrapper};
+use crate::event::MarkerKind;
 use crate::json::window::{Match, begins};
 
 /// A dialect of JSON objects behind a marker, and that marker.
@@ -29,12 +30,21 @@ pub(crate) struct Lines {
 }
 
 impl Marked {
-    /// Whether `text`, at a line's start, begins with the line that announces
+    /// Whether `text`, at a line's start, begins with the line or the word that announces
     /// calls; yields its length.
     pub(crate) fn call_line(&self, text: &str, more: bool) -> Match<usize> {
         match self.marker {
             Marker::Lines(lines) => lines.call.matches(text, more),
+            Marker::Wrapper(word) if word.is_word() => begins(text, word.open, more).map(|()| word.open.len()),
             Marker::Wrapper(_) => Match::No,
+        }
+    }
+
+    /// What a line or a word that announces calls is handed on as.
+    pub(crate) fn line_kind(&self) -> MarkerKind {
+        match self.marker {
+            Marker::Lines(_) => MarkerKind::CallLine,
+            Marker::Wrapper(_) => MarkerKind::Wrapper,
         }
     }
 
@@ -129,7 +139,6 @@ mod tests {
 
     #[test]
     fn line_markers_are_found_held_and_refused() {
-        // The scanner looks for one dialect's lines: another's need a list in `Tables::marked`.
         let [(_, Lines { call, answer })] = &LINES[..] else { panic!("dialects of marker lines: {LINES:?}") };
         for line in ["TYPE: MCP\n", "type:mcp\n", "TYPE：MCP\n", "**TYPE: MCP**\n", "**TYPE:** MCP\n", "Type : MCP\n"]
         {

@@ -41,8 +41,8 @@ pub(crate) struct Tables {
     pub(crate) tags: Option<Dialect>,
     /// Tags of `tools`, sorted, and their indices.
     tool_tags: Vec<(String, usize)>,
-    /// The dialect of marker lines.
-    pub(crate) marked: Option<Marked>,
+    /// What announces objects at a line's start: the marker lines of a dialect, and words.
+    pub(crate) lined: Vec<Marked>,
     /// The dialects of literal markers, by marker.
     pub(crate) wrapped: Vec<(&'static Wrapper, Marked)>,
     /// Whether leaked tokens of chat templates are taken off: wherever calls are read.
@@ -80,7 +80,7 @@ impl Tables {
             tools: Vec::new(),
             tags: None,
             tool_tags: Vec::new(),
-            marked: None,
+            lined: Vec::new(),
             wrapped: Vec::new(),
             tokens: config.dialects.iter().next().is_some(),
             marks: Vec::new(),
@@ -139,10 +139,12 @@ impl Tables {
         let marked = |marker| Marked { dialect, spec, marker };
         match &spec.announcer {
             Announcer::Line { .. } => {
-                self.marked = lines_of(dialect).map(|lines| marked(Marker::Lines(lines)));
+                self.lined.extend(lines_of(dialect).map(|lines| marked(Marker::Lines(lines))));
             }
             Announcer::Marker(wrappers) => {
-                self.wrapped.extend(wrappers.iter().map(|w| (w, marked(Marker::Wrapper(w)))));
+                let (words, others): (Vec<&Wrapper>, Vec<_>) = wrappers.iter().partition(|wrapper| wrapper.is_word());
+                self.lined.extend(words.into_iter().map(|word| marked(Marker::Wrapper(word))));
+                self.wrapped.extend(others.into_iter().map(|w| (w, marked(Marker::Wrapper(w)))));
             }
         }
     }

@@ -218,33 +218,36 @@ impl Scanner {
         if text.is_empty() {
             return if more { Match::Undecided } else { Match::No };
         }
-        let line = self.tables.marked.map_or(Match::No, |marked| unit(line_prefix(marked, text, more)));
+        let line = Match::any(self.tables.lined.iter().map(|marked| unit(line_prefix(*marked, text, more))));
         unit(self.opener(text, more)).or(unit(self.react_ahead(text, more))).or(self.bare_ahead(text, more)).or(line)
     }
 
-    /// `TYPE: MCP` and `TYPE: ANSWER` lines.
+    /// `TYPE: MCP` and `TYPE: ANSWER` lines, and words that announce calls.
     fn marker_line(&mut self, line: Line<'_>, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
         let Line { indent, text, more } = line;
-        let Some(marked) = self.tables.marked else { return Found::Text };
-        match line_prefix(marked, text, more) {
-            Match::Undecided => return Found::Hold,
-            Match::Yes(prefix) => {
-                self.emitter.text(window, self.at, sink);
-                self.marked_call();
-                let run = self.run_of(marked, prefix);
-                return self.open_object(run, prefix.behind(indent), MarkerKind::CallLine, window, sink);
-            }
-            Match::No => {
-                if let (true, Match::Yes(length)) = (self.not_calls.is_some(), marked.call_line(text, false)) {
-                    self.note_here(marked.dialect, indent, length, Reason::NoJson);
+        for i in 0..self.tables.lined.len() {
+            let marked = self.tables.lined[i];
+            match line_prefix(marked, text, more) {
+                Match::Undecided => return Found::Hold,
+                Match::Yes(prefix) => {
+                    self.emitter.text(window, self.at, sink);
+                    self.marked_call();
+                    let run = self.run_of(marked, prefix);
+                    return self.open_object(run, prefix.behind(indent), marked.line_kind(), window, sink);
+                }
+                Match::No => {
+                    if let (true, Match::Yes(length)) = (self.not_calls.is_some(), marked.call_line(text, false)) {
+                        self.note_here(marked.dialect, indent, length, Reason::NoJson);
+                    }
                 }
             }
         }
-        if self.fence.is_some() {
+        if self.fence.is_some() || self.tables.lined.is_empty() {
             return Found::Text;
         }
         self.emitter.text(window, self.at, sink);
-        match answer_line(marked, text, !self.emitter.visible, more) {
+        let first = !self.emitter.visible;
+        match Match::any(self.tables.lined.iter().map(|marked| answer_line(*marked, text, first, more))) {
             Match::Undecided => Found::Hold,
             Match::No => Found::Text,
             Match::Yes(length) => {

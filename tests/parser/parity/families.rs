@@ -237,7 +237,12 @@ pub(crate) const FAMILIES: &[Family] = &[
         "the engine writes a `<think>` that the model did not",
         &[(DYNAMO, "reasoning:minimax_append_think"), (REASONING, "minimax_m2_append")],
     ),
-    not_read("phi4", "`functools[{…}]`", &[(DYNAMO, "tool:phi4"), (LLAMACPP, "fireworks-ai-llama-3-firefunction")]),
+    read(
+        "phi4",
+        "`functools[{…}]`",
+        &["hermes"],
+        &[(DYNAMO, "tool:phi4"), (LLAMACPP, "fireworks-ai-llama-3-firefunction")],
+    ),
     read(
         "mistral_think",
         "`[THINK]…[/THINK]`",

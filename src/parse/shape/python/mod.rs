@@ -57,6 +57,7 @@ impl Python {
             first: None,
             series: Series::default(),
             apostrophe: false,
+            in_comment: false,
             queue: VecDeque::new(),
         };
         python.open(form);
@@ -105,6 +106,9 @@ impl Python {
                     _ => State::Name { may_end: true },
                 };
             }
+            // Else the list would be text, and a call on a later line of it one by itself
+            // (`python/comments_in_a_list`).
+            (_, b'#') if self.form == Form::List => self.in_comment = true,
             (State::Name { .. }, _) => return self.call_name(out, window),
             (State::Quote { .. }, b'"' | b'\'') => match Quoted::open(rest, self.cursor, false, window.more) {
                 Some(quoted) => {
@@ -263,6 +267,15 @@ impl CallShape for Python {
             };
         }
         let rest = window.from(self.cursor);
+        if self.in_comment {
+            let line = memchr::memchr(b'\n', rest.as_bytes());
+            self.in_comment = line.is_none();
+            self.cursor += line.unwrap_or(rest.len()) as u64;
+            if let State::After(after) = &mut self.state {
+                after.separated_at = self.cursor;
+            }
+            return if self.in_comment { Step::More } else { Step::Next };
+        }
         match self.state {
             State::Text(start, quoted) => return self.quoted_call(start, quoted, window, out),
             State::Behind => return self.list_ended(rest, window.more),

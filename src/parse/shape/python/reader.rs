@@ -99,6 +99,8 @@ pub(crate) struct Reader {
     joins: bool,
     /// An apostrophe stood in the string that is read.
     apostrophe: bool,
+    /// In a comment, which ends with its line (`python/comments_in_a_call`).
+    in_comment: bool,
     max_depth: usize,
 }
 
@@ -112,6 +114,7 @@ impl Reader {
             arguments: Arguments::default(),
             joins: false,
             apostrophe: false,
+            in_comment: false,
             max_depth,
         }
     }
@@ -142,12 +145,22 @@ impl Reader {
             let step = match self.state {
                 State::Token(start) => self.token(start, rest, window),
                 State::Text(quoted) => self.text(quoted, think_ends, window),
+                _ if self.in_comment => {
+                    let line = memchr::memchr(b'\n', rest.as_bytes());
+                    self.in_comment = line.is_none();
+                    self.cursor += line.unwrap_or(rest.len()) as u64;
+                    if self.in_comment { Step::More } else { Step::Next }
+                }
                 _ => {
                     let space = leading_space(rest);
                     self.cursor += space as u64;
                     let rest = &rest[space..];
                     match (rest.as_bytes().first(), self.state) {
                         (None, _) => return Step::More,
+                        (Some(b'#'), _) => {
+                            self.in_comment = true;
+                            Step::Next
+                        }
                         (Some(&byte), State::Value) => self.value(byte, true),
                         (Some(&byte), State::NeedValue) => self.value(byte, false),
                         (_, State::Word(start, end)) => self.word(start..end, rest, window),

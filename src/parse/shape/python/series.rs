@@ -57,6 +57,9 @@ impl Python {
                 self.cursor += 1;
                 self.state = State::After(After { separator: Some(byte), separated_at: self.cursor, ..after });
             }
+            // Else it would be prose, and of a series only what follows would run
+            // (`series/comments_behind_calls`).
+            b'#' if after.line.is_none() && after.skipped.is_none() && self.series.line => self.in_comment = true,
             _ => return self.further(after, window, out),
         }
         Step::Next
@@ -138,7 +141,7 @@ impl Python {
 
     fn skip_from(&mut self, at: u64, why: Reason) -> Step {
         self.cursor = at;
-        self.state = State::Skip(Skip { why, last: (b'(', at), closed: false });
+        self.state = State::Skip(Skip { why, last: (b'(', at), closed: false, commented: false });
         Step::Next
     }
 
@@ -146,11 +149,7 @@ impl Python {
     pub(super) fn skip(&mut self, mut skip: Skip, window: &Window<'_>, out: &CallOut<'_, '_>) -> Step {
         let rest = window.from(self.cursor);
         let stop = memchr::memchr3(b'\n', b'<', b'[', rest.as_bytes()).unwrap_or(rest.len());
-        let passed = &rest[..stop];
-        if let Some(last) = passed.trim_ascii_end().bytes().next_back() {
-            skip.last = (last, self.cursor + passed.trim_ascii_end().len() as u64);
-            skip.closed |= memchr::memchr(b')', passed.as_bytes()).is_some();
-        }
+        skip.read(&rest[..stop], self.cursor);
         self.cursor += stop as u64;
         self.state = State::Skip(skip);
         let tables = out.tables;
@@ -186,7 +185,7 @@ impl Python {
                 }
             }
         }
-        skip.last = (text.as_bytes()[0], self.cursor + 1);
+        skip.read(&text[..1], self.cursor);
         self.cursor += 1;
         self.state = State::Skip(skip);
         Step::Next

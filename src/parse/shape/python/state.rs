@@ -58,6 +58,8 @@ pub(crate) struct Python {
     pub(super) series: Series,
     /// An apostrophe stood in the last text in quotes.
     pub(super) apostrophe: bool,
+    /// In a comment between the calls of a list.
+    pub(super) in_comment: bool,
     /// Calls of one text in quotes that are not told yet.
     pub(super) queue: VecDeque<(u64, UnresolvedCall)>,
 }
@@ -96,7 +98,7 @@ impl Series {
 pub(super) struct After {
     /// A comma or a semicolon.
     pub(super) separator: Option<u8>,
-    /// Behind it; a semicolon belongs to the calls before it.
+    /// Behind it; a semicolon and a comment belong to the calls before them.
     pub(super) separated_at: u64,
     /// Where the line begins, if a further one does.
     pub(super) line: Option<u64>,
@@ -112,4 +114,23 @@ pub(super) struct Skip {
     pub(super) last: (u8, u64),
     /// A closing parenthesis came.
     pub(super) closed: bool,
+    /// A comment came behind that.
+    pub(super) commented: bool,
+}
+
+impl Skip {
+    /// Goes on behind `text`, which stands at `at` and ends no line.
+    pub(super) fn read(&mut self, text: &str, at: u64) {
+        if self.commented {
+            return;
+        }
+        let closed = |text: &str| memchr::memchr(b')', text.as_bytes()).is_some();
+        let comment = memchr::memchr(b'#', text.as_bytes()).filter(|hash| self.closed || closed(&text[..*hash]));
+        let code = text[..comment.unwrap_or(text.len())].trim_ascii_end();
+        if let Some(last) = code.bytes().next_back() {
+            self.last = (last, at + code.len() as u64);
+            self.closed |= closed(code);
+        }
+        self.commented = comment.is_some();
+    }
 }
