@@ -238,6 +238,12 @@ pub(super) struct OutputArgs {
     #[arg(long, value_name = "HOW", value_parser = reasoning_display)]
     pub(super) reasoning_display: Option<ReasoningDisplay>,
 
+    /// Show the answer as the model wrote it; else a terminal shows its Markdown rendered
+    ///
+    /// With NO_COLOR or TERM=dumb it is shown so, too.
+    #[arg(long)]
+    pub(super) plain: bool,
+
     /// Show the answer, questions and warnings only
     #[arg(long, short)]
     pub(super) quiet: bool,

@@ -53,7 +53,7 @@ pub(super) struct Display {
 impl Display {
     pub(super) fn new(args: &OutputArgs, in_conversation: bool) -> Self {
         let piped = !stdout().is_terminal();
-        let columns = terminal::columns();
+        let (columns, _) = size();
         let (out, frame, place): (Box<dyn Write + Send>, _, _) = match piped {
             false => (Box::new(anstream::stdout()), Frame::Drawn, Place::Stdout),
             true if stderr().is_terminal() => (Box::new(anstream::stderr()), Frame::Drawn, Place::Stderr),
@@ -63,9 +63,16 @@ impl Display {
             Place::Stdout => anstream::AutoStream::choice(&stdout()),
             _ => anstream::AutoStream::choice(&stderr()),
         };
+        let styled = choice != anstream::ColorChoice::Never;
+        let screen = Screen::new(out, frame, columns);
+        // Rows can be taken back where it is known how many there are.
+        let screen = match size() {
+            (_, Some(rows)) if styled && frame == Frame::Drawn => screen.with_moves(rows, !piped && !args.plain),
+            _ => screen,
+        };
         Display {
-            screen: Screen::new(out, frame, columns),
-            live: Live::new(place, columns, choice != anstream::ColorChoice::Never),
+            screen,
+            live: Live::new(place, columns, styled),
             piped,
             quiet: args.quiet,
             reasoning: if args.quiet {
@@ -90,8 +97,13 @@ impl Display {
         self.summary = Summary::new();
         self.thoughts.begin_turn();
         self.screen.begin();
-        let columns = terminal::columns();
-        self.screen.resize(columns);
+        self.fit();
+    }
+
+    /// The terminal may have another size now.
+    fn fit(&mut self) {
+        let (columns, rows) = size();
+        self.screen.resize(columns, rows.unwrap_or_default());
         self.live.resize(columns);
     }
 
@@ -109,6 +121,7 @@ impl Display {
     /// Anything but the turn's end.
     pub(super) fn event(&mut self, event: AgentEvent) -> io::Result<()> {
         self.summary.take(&event);
+        self.fit();
         self.show_or_keep(event)
     }
 
@@ -229,6 +242,7 @@ impl Display {
 
     /// The turn is over; its answer goes to a pipe now.
     pub(super) fn finished(&mut self, finished: &Finished) -> io::Result<()> {
+        self.fit();
         self.live.clear();
         self.paused = false;
         self.answered()?;
@@ -421,6 +435,16 @@ impl Display {
         }
         self.live.clear();
         self.screen.boxed(style, title, body)
+    }
+}
+
+/// Columns that output may take, and the terminal's rows where it says them: only then is
+/// it known that no row is longer than one of the terminal's.
+fn size() -> (usize, Option<usize>) {
+    let columns = terminal::columns();
+    match terminal::size() {
+        Some((own, rows)) => (columns.min(own), Some(rows)),
+        None => (columns, None),
     }
 }
 
