@@ -30,7 +30,7 @@ autoApprove lets it run: y runs it once, a runs it and every later call of that
 tool, until its server changes it; n does not run it, and n REASON tells the model
 why.
 
-In a conversation /help lists the commands, a line that ends in \\ goes on in the
+In a conversation /help lists the commands, /result N shows a long result in full, a line that ends in \\ goes on in the
 next, Ctrl-C cancels the answer, and Ctrl-C again leaves, as Ctrl-D does.
 
 Conversations are kept (`toolgraft sessions --help`), and defaults can be set

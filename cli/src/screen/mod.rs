@@ -9,7 +9,7 @@
 pub(crate) mod boxes;
 mod markdown;
 mod page;
-mod wrap;
+pub(crate) mod wrap;
 
 use std::io::{self, IsTerminal, Write};
 

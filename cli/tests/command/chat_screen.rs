@@ -7,7 +7,7 @@ use std::process::Command;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::endpoint::{End, Endpoint, Reply, says, stops, thinks};
+use crate::endpoint::{End, Endpoint, Reply, mcp_call, says, stops, thinks};
 use crate::process::{Place, TOOLGRAFT, demo_server};
 use rexpect::process::PtyProcess;
 use rustix::termios::{Winsize, tcsetwinsize};
@@ -21,8 +21,8 @@ struct Window {
     screen: Arc<Mutex<Screen>>,
     pty: File,
     _process: PtyProcess,
-    _endpoint: Endpoint,
-    _place: Place,
+    endpoint: Endpoint,
+    place: Place,
 }
 
 /// What the terminal shows, and all that was ever written to it.
@@ -45,7 +45,11 @@ impl Window {
     }
 
     fn open(columns_and_rows: (u16, u16), endpoint: Endpoint, servers: &Value, args: &[&str]) -> Self {
-        let place = Place::new();
+        Window::open_in(Place::new(), columns_and_rows, endpoint, servers, args)
+    }
+
+    /// As [`open`](Self::open), with the files that are there.
+    fn open_in(place: Place, columns_and_rows: (u16, u16), endpoint: Endpoint, servers: &Value, args: &[&str]) -> Self {
         place.servers(servers.clone());
         // It begins when the terminal has its size.
         let mut command = Command::new("sh");
@@ -69,7 +73,7 @@ impl Window {
                 shown.written.extend(&bytes[..read]);
             }
         });
-        let window = Window { screen, pty, _process: process, _endpoint: endpoint, _place: place };
+        let window = Window { screen, pty, _process: process, endpoint, place };
         window.set_size(columns_and_rows);
         window.types("\n");
         window
@@ -225,4 +229,162 @@ fn a_resize_within_an_answer_eats_nothing() {
     window.comes_to_a_prompt();
     let shown = window.asks("More?");
     assert!(shown.contains("\nOne two three four five six\nseven eight nine.\n"), "{shown}");
+}
+
+/// A server with these tools that starts when the file `start` is there, and whose calls report
+/// progress, end when the file `go` is there, and return `$RESULT`.
+fn slow_server(tools: &Value, result: &str) -> Value {
+    let script = r#"until [ -e start ]; do sleep 0.02; done
+        while read -r line; do
+        id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+        token=$(printf '%s' "$line" | sed -n 's/.*"progressToken":\([0-9]*\).*/\1/p')
+        case "$line" in
+        *notifications/*) ;;
+        *'"initialize"'*) printf '{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}}\n' "$id" ;;
+        *'"tools/list"'*) printf '{"jsonrpc":"2.0","id":%s,"result":{"tools":%s}}\n' "$id" "$TOOLS" ;;
+        *'"tools/call"'*)
+            printf '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":3,"total":8,"message":"digging"}}\n' "$token"
+            until [ -e go ]; do sleep 0.02; done
+            printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$RESULT" ;;
+        *) printf '{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no"}}\n' "$id" ;;
+        esac
+        done"#;
+    let result = json!({ "content": [{ "type": "text", "text": result }] });
+    let env = json!({ "TOOLS": tools.to_string(), "RESULT": result.to_string() });
+    json!({ "command": "sh", "args": ["-c", script], "env": env })
+}
+
+fn dig() -> Value {
+    json!([{ "name": "dig", "inputSchema": { "type": "object" }, "annotations": { "destructiveHint": true } }])
+}
+
+fn digs() -> Reply {
+    Reply::text(&mcp_call("mine", "dig", &json!({})))
+}
+
+#[test]
+fn which_servers_start_and_how_long_it_took_is_shown_at_once() {
+    let servers = json!({ "demo": demo_server(), "mine": slow_server(&dig(), "") });
+    let window = Window::open((80, 30), Endpoint::start([]), &servers, &[]);
+    window.sees("starting 1 server: mine");
+    std::fs::write(window.place.path("start"), "").unwrap();
+    window.comes_to_a_prompt();
+    let shown = window.sees("\nstarted demo in ");
+    assert!(shown.contains(", mine in ") && !shown.contains("starting"), "{shown}");
+}
+
+#[test]
+fn a_long_result_says_what_the_model_got_and_opens_in_full() {
+    let place = Place::new();
+    ["start", "go"].iter().for_each(|file| std::fs::write(place.path(file), "").unwrap());
+    let long: String = (1..=200).map(|n| format!("nugget {n}\n")).collect();
+    let servers = json!({ "mine": slow_server(&dig(), &long) });
+    let endpoint = Endpoint::start([digs(), Reply::text("Gold.")]);
+    let mut window = Window::open_in(place, (80, 400), endpoint, &servers, &["--yes"]);
+    window.comes_to_a_prompt();
+    let shown = window.asks("Dig.");
+    assert!(shown.contains("#1 result of mine.dig"), "{shown}");
+    assert!(shown.contains("(2,091 characters, 200 lines; the model got all of it · /result 1 shows it)"), "{shown}");
+    assert!(!shown.contains("nugget 200"));
+    window.types("/result 1\r");
+    window.sees("\nnugget 200\n");
+    window.types("/result 2\r");
+    window.sees("no result 2 in this conversation");
+    window.comes_to_a_prompt();
+    window.types("\x04");
+    window.sees("kept as ");
+
+    let place = std::mem::replace(&mut window.place, Place::new());
+    let again = Window::open_in(place, (80, 400), Endpoint::start([]), &servers, &["--continue"]);
+    again.comes_to_a_prompt();
+    again.types("/result 1\r");
+    again.sees("\nnugget 200\n");
+}
+
+#[test]
+fn a_question_says_what_the_tool_does_and_its_progress_is_shown_while_it_runs() {
+    let servers = json!({ "mine": slow_server(&dig(), "gold") });
+    let place = Place::new();
+    std::fs::write(place.path("start"), "").unwrap();
+    let endpoint = Endpoint::start([digs(), Reply::text("Found."), Reply::text("Second.")]);
+    let window = Window::open_in(place, (100, 40), endpoint, &servers, &["--allow", "mine.*"]);
+    window.comes_to_a_prompt();
+    window.types("Dig.\r");
+    window.sees("The tool calls itself destructive, and it is allowed by a pattern only, not by its full name.");
+    window.sees("Run mine.dig {}? [y/a/n]");
+    window.types("y\r");
+    window.sees("running mine.dig: 3 of 8, digging");
+    // Typed ahead: it is the next question.
+    window.types("And then?\r");
+    std::fs::write(window.place.path("go"), "").unwrap();
+    window.sees("Found.");
+    window.sees("> And then?");
+    window.sees("Second.");
+    assert_eq!(window.endpoint.seen().last().unwrap().question(), "And then?");
+}
+
+#[test]
+fn lines_that_are_pasted_are_one_question() {
+    let window = Window::start((60, 30), [Reply::text("Read.")], &[]);
+    window.types("\x1b[200~line one\nline two\x1b[201~");
+    window.sees("line two");
+    window.types("\r");
+    window.sees("Read.");
+    assert_eq!(window.endpoint.seen()[0].question(), "line one\nline two");
+}
+
+#[test]
+fn denied_cancelled_and_failed_calls_look_different() {
+    let call = |city: &str| Reply::text(&mcp_call("demo", "weather_query", &json!({ "city": city })));
+    let slow = json!({ "demo": { "command": TOOLGRAFT, "args": ["demo-server", "--delay", "600"] } });
+    let endpoint = Endpoint::start([call("Oslo"), Reply::text("So be it."), call("Rome")]);
+    let window = Window::open((100, 60), endpoint, &slow, &[]);
+    window.comes_to_a_prompt();
+    window.types("Weather?\r");
+    window.sees("[y/a/n]");
+    window.types("n\r");
+    window.sees("#1 denied: demo.weather_query");
+    window.sees("So be it.");
+    window.comes_to_a_prompt();
+    window.types("And in Rome?\r");
+    window.waits("the second question", |shown| shown.matches("[y/a/n]").count() == 2);
+    window.types("y\r");
+    window.sees("running demo.weather_query");
+    window.types("\x03");
+    window.sees("#2 cancelled: demo.weather_query");
+    let (denied, cancelled) = (window.cell_of("#1 denied"), window.cell_of("#2 cancelled"));
+    assert!(cancelled.dim() && !denied.dim() && denied.fgcolor() != cancelled.fgcolor());
+}
+
+#[test]
+fn tools_of_one_server_hide_the_resources_of_the_others() {
+    let servers = json!({ "demo": demo_server(), "mine": slow_server(&dig(), "") });
+    for (glob, listed) in [("mine.*", false), ("demo.*", true)] {
+        let place = Place::new();
+        std::fs::write(place.path("start"), "").unwrap();
+        let endpoint = Endpoint::start([Reply::text("Yes.")]);
+        let window = Window::open_in(place, (100, 60), endpoint, &servers, &["--tools", glob]);
+        window.comes_to_a_prompt();
+        window.asks("Anything?");
+        assert_eq!(window.endpoint.seen()[0].messages().contains("demo://"), listed, "{glob}");
+    }
+}
+
+#[test]
+fn tools_and_questions_that_take_much_are_warned_of_before_it_goes_out() {
+    let place = Place::new();
+    std::fs::write(place.path("start"), "").unwrap();
+    let words = "Digs in the ground, as deep as it is told to. ".repeat(10);
+    let tool = |n: u32| json!({ "name": format!("dig{n}"), "description": words, "inputSchema": { "type": "object" } });
+    let tools: Value = (0..120).map(tool).collect();
+    let servers = json!({ "mine": slow_server(&tools, "") });
+    place.write("long.txt", "All that there is to say of digging. ".repeat(2000));
+    let endpoint = Endpoint::start([Reply::text("I see.")]);
+    let window = Window::open_in(place, (100, 60), endpoint, &servers, &["-f", "long.txt"]);
+    window.sees("warning: the tools take about ");
+    window.sees("list fewer with --tools GLOB, or\nshorter with --tool-budget TOKENS\n");
+    window.comes_to_a_prompt();
+    assert!(window.endpoint.seen().is_empty());
+    let shown = window.asks("Well?");
+    assert!(shown.contains("warning: this goes out with about 18,0"), "{shown}");
 }
