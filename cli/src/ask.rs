@@ -49,6 +49,11 @@ impl Asker {
         self.floor().await.ask(prompt).await.ok()
     }
 
+    /// What was typed before the questions that were asked.
+    pub(crate) fn typed_ahead(&self) -> String {
+        self.tty.typed_ahead()
+    }
+
     /// Waits until nobody else asks.
     pub(crate) async fn floor(&self) -> Floor {
         let held = self.floor.clone().lock_owned().await;
@@ -93,7 +98,7 @@ impl Drop for Question {
 
 fn ask(tty: &Tty, prompt: &str) -> Result<String, Unanswered> {
     let editor = Editor::<(), DefaultHistory>::with_config(config().build());
-    tty.forget_typed();
+    tty.put_typed_aside();
     editor.and_then(|mut editor| editor.readline(prompt)).map_err(|error| match error {
         ReadlineError::Interrupted => Unanswered::Interrupted,
         _ => Unanswered::Ended,

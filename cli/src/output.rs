@@ -2,12 +2,14 @@
 //! sequences clear the screen, change its title or fill the clipboard. What goes to a
 //! pipe or a file is data, and stays as it is.
 
-use std::io::{self, ErrorKind, IsTerminal, Write, stdout};
+use std::io::{self, ErrorKind, IsTerminal, Write, stderr, stdout};
 
 use serde::Serialize;
 
 use super::Failure;
 use super::screen::boxes::clean;
+use super::screen::wrap::rows;
+use super::terminal::columns;
 
 /// Writes a text. A reader that has gone is no failure.
 pub(crate) fn emit(text: &str) -> Result<(), Failure> {
@@ -33,13 +35,25 @@ pub(crate) fn emit_json(value: &impl Serialize) -> Result<(), Failure> {
 
 /// A remark on stderr.
 pub(crate) fn note(message: &str) {
-    anstream::eprintln!("{}", clean(message));
+    anstream::eprintln!("{}", wrapped(&clean(message)));
 }
 
 /// A warning on stderr.
 pub(crate) fn warn(message: &str) {
     // Servers and files have a part in what is said.
-    anstream::eprintln!("{}warning:{} {}", WARNING.render(), WARNING.render_reset(), clean(message));
+    let text = wrapped(&format!("warning: {}", clean(message)));
+    let message = text.strip_prefix("warning:").unwrap_or(&text);
+    anstream::eprintln!("{}warning:{}{message}", WARNING.render(), WARNING.render_reset());
+}
+
+/// On a terminal a text in rows that end between words.
+fn wrapped(text: &str) -> String {
+    if !stderr().is_terminal() {
+        return text.to_owned();
+    }
+    let columns = columns();
+    let rows = |line| rows(line, columns).into_iter().map(|row| row.trim_end().to_owned());
+    text.split('\n').flat_map(rows).collect::<Vec<_>>().join("\n")
 }
 
 const WARNING: anstyle::Style = anstyle::AnsiColor::Yellow.on_default().bold();

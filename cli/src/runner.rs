@@ -50,6 +50,11 @@ impl Runner {
         self.signals.clone()
     }
 
+    /// Runs a job beside the others, until it ends or the command does.
+    pub(crate) fn spawn(&self, job: impl Future<Output = ()> + Send + 'static) {
+        self.runtime.spawn(job);
+    }
+
     /// Waits for a job without servers; a signal ends it.
     pub(crate) fn wait<T>(&self, job: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
         self.runtime.block_on(async {

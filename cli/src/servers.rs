@@ -44,7 +44,8 @@ pub(crate) struct ServerArgs {
 pub(crate) struct ListedArgs {
     /// List only these tools: a glob over SERVER.TOOL, or TOOL alone
     ///
-    /// May be given several times. The others are in no prompt and cannot be called.
+    /// May be given several times. The others are in no prompt and cannot be called,
+    /// and resources of a server that none of them fits are not listed.
     #[arg(long, value_name = "GLOB")]
     pub(crate) tools: Vec<String>,
 }

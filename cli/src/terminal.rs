@@ -12,6 +12,12 @@ pub(crate) fn columns() -> usize {
     choose(std::env::var("COLUMNS").ok().as_deref(), terminal)
 }
 
+/// Columns and rows of the terminal itself, whatever the environment says; `None` where
+/// it does not say them.
+pub(crate) fn size() -> Option<(usize, usize)> {
+    terminal_size::terminal_size().map(|(columns, rows)| (columns.0.into(), rows.0.into()))
+}
+
 fn choose(variable: Option<&str>, terminal: Option<u16>) -> usize {
     let variable = variable.and_then(|c| c.trim().parse().ok());
     variable.or(terminal.map(usize::from)).filter(|columns| *columns > 0).unwrap_or(USUAL)

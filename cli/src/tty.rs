@@ -9,10 +9,12 @@ pub(crate) use other::Tty;
 #[cfg(unix)]
 mod unix {
     use std::fs::{File, OpenOptions};
+    use std::io::Read;
+    use std::sync::{Mutex, PoisonError};
 
     use rustix::process::getpgrp;
     use rustix::termios::{
-        LocalModes, OptionalActions, QueueSelector, Termios, tcflush, tcgetattr, tcgetpgrp, tcsetattr,
+        LocalModes, OptionalActions, QueueSelector, SpecialCodeIndex, Termios, tcflush, tcgetattr, tcgetpgrp, tcsetattr,
     };
 
     /// The terminal that the program was started from. Its settings are put back
@@ -20,6 +22,8 @@ mod unix {
     pub(crate) struct Tty {
         file: File,
         found: Termios,
+        /// What was typed before somebody was asked something else.
+        ahead: Mutex<Vec<u8>>,
     }
 
     impl Tty {
@@ -31,7 +35,7 @@ mod unix {
                 return None;
             }
             let found = tcgetattr(&file).ok()?;
-            Some(Tty { file, found })
+            Some(Tty { file, found, ahead: Mutex::default() })
         }
 
         /// Shows what is typed, or does not. It can be read later all the same.
@@ -44,9 +48,32 @@ mod unix {
             let _ = tcsetattr(&self.file, OptionalActions::Now, &modes);
         }
 
-        /// Forgets what was typed and not yet read.
-        pub(crate) fn forget_typed(&self) {
+        /// Puts what was typed and not yet read aside: it is no answer to a question that
+        /// was not there yet.
+        pub(crate) fn put_typed_aside(&self) {
+            let Ok(before) = tcgetattr(&self.file) else { return };
+            let mut modes = before.clone();
+            // A line that is not finished can be read, and nothing is waited for.
+            modes.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
+            modes.special_codes[SpecialCodeIndex::VMIN] = 0;
+            modes.special_codes[SpecialCodeIndex::VTIME] = 0;
+            if tcsetattr(&self.file, OptionalActions::Now, &modes).is_ok() {
+                let mut bytes = [0; 4096];
+                let mut ahead = self.ahead.lock().unwrap_or_else(PoisonError::into_inner);
+                while let Ok(read @ 1..) = (&self.file).read(&mut bytes) {
+                    ahead.extend(&bytes[..read]);
+                }
+            }
+            let _ = tcsetattr(&self.file, OptionalActions::Now, &before);
             let _ = tcflush(&self.file, QueueSelector::IFlush);
+        }
+
+        /// What was put aside, without what is no text.
+        pub(crate) fn typed_ahead(&self) -> String {
+            let bytes = std::mem::take(&mut *self.ahead.lock().unwrap_or_else(PoisonError::into_inner));
+            let text = String::from_utf8_lossy(&bytes).replace('\r', "\n");
+            let text: String = text.chars().filter(|c| *c == '\n' || !c.is_control()).collect();
+            text.trim().to_owned()
         }
     }
 
@@ -71,6 +98,10 @@ mod other {
 
         pub(crate) fn echo(&self, _: bool) {}
 
-        pub(crate) fn forget_typed(&self) {}
+        pub(crate) fn put_typed_aside(&self) {}
+
+        pub(crate) fn typed_ahead(&self) -> String {
+            String::new()
+        }
     }
 }

@@ -12,7 +12,7 @@ use crate::screen::{boxes, full_name};
 use toolgraft::agent::{Approval, ApprovalRequest, AskReason};
 use toolgraft::route::Toolbox;
 use toolgraft::route::mcp::ServerConfig;
-use toolgraft::tools::{Decision, DefaultDecision, Definition, wants_approval};
+use toolgraft::tools::{Annotations, Decision, DefaultDecision, Definition, wants_approval};
 use toolgraft::{Catalog, Hub, Policy};
 
 /// Most columns of the arguments in a question; the box above has all of them.
@@ -24,6 +24,7 @@ type Name = (Option<String>, String);
 pub(super) struct Approvals {
     asker: Option<Asker>,
     yes: bool,
+    policy: Policy,
     /// Tools that were approved for all of the conversation, as they were then.
     always: Mutex<BTreeMap<Name, Definition>>,
     hub: Arc<Hub>,
@@ -63,6 +64,7 @@ pub(super) fn check_globs(args: &CallArgs, catalog: &Catalog) {
 impl Approvals {
     pub(super) fn new(args: &CallArgs, asker: Option<Asker>, hub: Arc<Hub>) -> Arc<Self> {
         Arc::new(Approvals {
+            policy: policy(args, hub.config().servers()),
             hub,
             asker,
             yes: args.yes,
@@ -100,7 +102,8 @@ impl Approvals {
             }
             return Approval::Denied { reason: Some(for_the_model(request.reason).to_owned()) };
         };
-        let question = question(&request);
+        let by_pattern = self.policy.decide(name.0.as_deref(), &name.1, None) == Decision::Allow;
+        let question = question(&request, self.hints(&name).as_ref(), by_pattern);
         loop {
             let Some(line) = asker.ask(&question).await else {
                 lock(&self.cancel).cancel();
@@ -120,6 +123,11 @@ impl Approvals {
                 }
             }
         }
+    }
+
+    /// What the server says of its tool.
+    fn hints(&self, (server, tool): &Name) -> Option<Annotations> {
+        self.hub.catalog().find(server.as_deref(), tool).ok()?.tool.annotations.clone()
     }
 
     fn definition(&self, (server, tool): &Name) -> Definition {
@@ -188,7 +196,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn question(request: &ApprovalRequest) -> String {
+fn question(request: &ApprovalRequest, hints: Option<&Annotations>, by_pattern: bool) -> String {
     let name = full_name(request.server.as_deref(), &request.tool);
     let arguments = serde_json::Value::Object(request.arguments.clone()).to_string();
     let call = boxes::clean(&format!("{name} {}", boxes::fit(&arguments, ARGUMENTS))).replace('\n', " ");
@@ -203,7 +211,24 @@ fn question(request: &ApprovalRequest) -> String {
         AskReason::BehindProse => {
             format!("The call stands behind prose without a marker and may be an example. Run {call}? [y/n] ")
         }
-        _ => format!("Run {call}? [y/a/n] "),
+        _ => format!("{}\nRun {call}? [y/a/n] ", why(request, hints, by_pattern)),
+    }
+}
+
+/// What the server says of the tool, and why the call is asked about.
+fn why(request: &ApprovalRequest, hints: Option<&Annotations>, by_pattern: bool) -> String {
+    let hint = |says: fn(&Annotations) -> Option<bool>| hints.and_then(says);
+    let nature = match (hint(|h| h.destructive_hint), hint(|h| h.read_only_hint)) {
+        (Some(true), _) => "The tool calls itself destructive",
+        (_, Some(true)) => "The tool says that it only reads",
+        (Some(false), _) => "The tool says that it destroys nothing",
+        _ => "The tool does not say whether it changes anything",
+    };
+    match wants_approval(&request.arguments) {
+        true => format!("{nature}, and the model wants this call approved."),
+        // A pattern is no consent to destroy something.
+        false if by_pattern => format!("{nature}, and it is allowed by a pattern only, not by its full name."),
+        false => format!("{nature}, and nothing allows it yet."),
     }
 }
 
@@ -263,11 +288,14 @@ mod tests {
                 AskReason::BehindProse,
                 "The call stands behind prose without a marker and may be an example. Run demo.f {}? [y/n] ",
             ),
-            (AskReason::Policy, "Run demo.f {}? [y/a/n] "),
+            (
+                AskReason::Policy,
+                "The tool does not say whether it changes anything, and nothing allows it yet.\nRun demo.f {}? [y/a/n] ",
+            ),
         ] {
             let mut request = ApprovalRequest::new("call_1", "f", serde_json::Map::new(), reason);
             request.server = Some("demo".into());
-            assert_eq!(question(&request), why);
+            assert_eq!(question(&request, None, false), why);
             assert_eq!(
                 nobody(&request).contains("--allow"),
                 matches!(reason, AskReason::Policy | AskReason::NoReasoningTag),
@@ -275,6 +303,25 @@ mod tests {
                 nobody(&request)
             );
         }
+    }
+
+    #[test]
+    fn a_question_says_what_the_server_says_of_its_tool() {
+        let mut request = ApprovalRequest::new("call_1", "f", serde_json::Map::new(), AskReason::Policy);
+        let hints = |destructive, reads| Annotations {
+            destructive_hint: destructive,
+            read_only_hint: reads,
+            ..Annotations::default()
+        };
+        for (hints, says) in [
+            (hints(Some(true), None), "The tool calls itself destructive, and nothing allows it yet."),
+            (hints(None, Some(true)), "The tool says that it only reads, and nothing allows it yet."),
+            (hints(Some(false), None), "The tool says that it destroys nothing, and nothing allows it yet."),
+        ] {
+            assert_eq!(why(&request, Some(&hints), false), says);
+        }
+        request.arguments.insert("requires_approval".to_owned(), true.into());
+        assert!(why(&request, None, false).ends_with("and the model wants this call approved."));
     }
 
     #[test]

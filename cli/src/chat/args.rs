@@ -30,7 +30,7 @@ autoApprove lets it run: y runs it once, a runs it and every later call of that
 tool, until its server changes it; n does not run it, and n REASON tells the model
 why.
 
-In a conversation /help lists the commands, a line that ends in \\ goes on in the
+In a conversation /help lists the commands, /result N shows a long result in full, a line that ends in \\ goes on in the
 next, Ctrl-C cancels the answer, and Ctrl-C again leaves, as Ctrl-D does.
 
 Conversations are kept (`toolgraft sessions --help`), and defaults can be set
@@ -237,6 +237,12 @@ pub(super) struct OutputArgs {
     /// How reasoning is shown: folded (to one line when it ends), full, hidden
     #[arg(long, value_name = "HOW", value_parser = reasoning_display)]
     pub(super) reasoning_display: Option<ReasoningDisplay>,
+
+    /// Show the answer as the model wrote it; else a terminal shows its Markdown rendered
+    ///
+    /// With NO_COLOR or TERM=dumb it is shown so, too.
+    #[arg(long)]
+    pub(super) plain: bool,
 
     /// Show the answer, questions and warnings only
     #[arg(long, short)]

@@ -10,11 +10,12 @@ use toolgraft::route::Toolbox;
 use toolgraft::route::mcp::McpPrompt;
 
 /// The commands, how they are written, and what they do.
-const COMMANDS: [(&str, &str, &str); 11] = [
+const COMMANDS: [(&str, &str, &str); 12] = [
     ("/help", "", "this list"),
     ("/tools", "", "the servers and their tools"),
     ("/prompt", "", "the system prompt, and its size"),
     ("/think", "", "the reasoning of the last answer"),
+    ("/result", "N", "a result in full, by the number in its box"),
     ("/retry", "", "ask the last question once more"),
     ("/undo", "", "take the last question and its answer back"),
     ("/model", "[NAME]", "the models of the endpoint; with a name, that one from now on"),
@@ -31,6 +32,7 @@ pub(super) enum Command {
     Tools,
     Prompt,
     Think,
+    Result(usize),
     Model(Option<String>),
     Save(PathBuf),
     Clear,
@@ -58,6 +60,11 @@ pub(super) fn read(line: &str, prompts: &[McpPrompt]) -> Result<Command, String>
         ("/retry", _) => alone(Command::Retry),
         ("/undo", _) => alone(Command::Undo),
         ("/quit" | "/exit" | "/q", _) => alone(Command::Quit),
+        ("/result", [number]) => match number.trim_start_matches('#').parse() {
+            Ok(number) => Ok(Command::Result(number)),
+            Err(_) => Err(format!("/result {number}: expected the number of a result, such as 2")),
+        },
+        ("/result", _) => Err("/result takes the number in a result's box".to_owned()),
         ("/model", []) => Ok(Command::Model(None)),
         ("/model", [model]) => Ok(Command::Model(Some(model.clone()))),
         ("/model", _) => Err("/model takes one name".to_owned()),
@@ -131,6 +138,10 @@ impl Session {
                 let thoughts = self.display.thoughts().trim().to_owned();
                 let thoughts = if thoughts.is_empty() { "(no reasoning)".to_owned() } else { thoughts };
                 self.note(DIM, &thoughts)
+            }
+            Command::Result(number) => {
+                let result = self.result(number)?;
+                self.note(anstyle::Style::new(), &result)
             }
             Command::Model(None) => {
                 let models = self.endpoint.models().await?;

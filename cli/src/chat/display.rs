@@ -12,18 +12,21 @@ use super::live::{Live, Place};
 use super::summary::{Summary, time};
 use crate::screen::{BAD, CALL, DIM, DRAFT, Frame, RESULT, Screen, excerpt, full_name, pretty};
 use crate::settings::ReasoningDisplay;
-use crate::terminal::{self, counted};
+use crate::terminal::{self, counted, grouped};
 use crate::tokens;
 use thoughts::Thoughts;
 use toolgraft::agent::{CallerWarning, Finished, StopReason};
 use toolgraft::event::{Provenance, Region, Rejected, RejectedKind};
 use toolgraft::model::{ModelError, Progress};
-use toolgraft::outcome::Status;
-use toolgraft::{AgentEvent, Call, Outcome};
+use toolgraft::outcome::{RESULT_BYTES, Status};
+use toolgraft::{AgentEvent, Call, Conversation, Outcome};
 
 /// Most characters of a call's arguments that are shown. They are what is
 /// approved, so much more is shown than of a result.
 const ARGUMENTS: usize = 20_000;
+
+/// Most characters of a result that are shown.
+const RESULT_EXCERPT: usize = 600;
 
 /// Shows turns.
 pub(super) struct Display {
@@ -47,13 +50,17 @@ pub(super) struct Display {
     later: Vec<AgentEvent>,
     /// A server asks for input, and all else is shown later.
     paused: bool,
+    /// Ids of the calls, by the numbers that they are shown with, from 1.
+    calls: Vec<String>,
+    /// What a server last reported of its calls.
+    progress: Option<(String, String)>,
     summary: Summary,
 }
 
 impl Display {
     pub(super) fn new(args: &OutputArgs, in_conversation: bool) -> Self {
         let piped = !stdout().is_terminal();
-        let columns = terminal::columns();
+        let (columns, _) = size();
         let (out, frame, place): (Box<dyn Write + Send>, _, _) = match piped {
             false => (Box::new(anstream::stdout()), Frame::Drawn, Place::Stdout),
             true if stderr().is_terminal() => (Box::new(anstream::stderr()), Frame::Drawn, Place::Stderr),
@@ -63,9 +70,16 @@ impl Display {
             Place::Stdout => anstream::AutoStream::choice(&stdout()),
             _ => anstream::AutoStream::choice(&stderr()),
         };
+        let styled = choice != anstream::ColorChoice::Never;
+        let screen = Screen::new(out, frame, columns);
+        // Rows can be taken back where it is known how many there are.
+        let screen = match size() {
+            (_, Some(rows)) if styled && frame == Frame::Drawn => screen.with_moves(rows, !piped && !args.plain),
+            _ => screen,
+        };
         Display {
-            screen: Screen::new(out, frame, columns),
-            live: Live::new(place, columns, choice != anstream::ColorChoice::Never),
+            screen,
+            live: Live::new(place, columns, styled),
             piped,
             quiet: args.quiet,
             reasoning: if args.quiet {
@@ -81,17 +95,52 @@ impl Display {
             asked: None,
             later: Vec::new(),
             paused: false,
+            calls: Vec::new(),
+            progress: None,
             summary: Summary::new(),
         }
     }
 
     /// A turn begins.
-    pub(super) fn begin(&mut self) {
+    pub(super) fn begin(&mut self, conversation: &Conversation) {
+        self.know(conversation);
         self.summary = Summary::new();
         self.thoughts.begin_turn();
         self.screen.begin();
-        let columns = terminal::columns();
-        self.screen.resize(columns);
+        self.fit();
+    }
+
+    /// Numbers the calls of a conversation that have no number yet.
+    pub(super) fn know(&mut self, conversation: &Conversation) {
+        let ids = conversation.messages().flat_map(|message| message.calls()).map(|call| call.id.as_str());
+        ids.for_each(|id| {
+            number(&mut self.calls, id);
+        });
+    }
+
+    /// The call with a number.
+    pub(super) fn call_of(&self, number: usize) -> Option<&str> {
+        self.calls.get(number.checked_sub(1)?).map(String::as_str)
+    }
+
+    /// A server reports how far its call is.
+    pub(super) fn progress(
+        &mut self,
+        server: &str,
+        progress: f64,
+        total: Option<f64>,
+        message: Option<String>,
+    ) -> io::Result<()> {
+        let total = total.map(|total| format!(" of {total}")).unwrap_or_default();
+        let message = message.map(|message| format!(", {message}")).unwrap_or_default();
+        self.progress = Some((server.to_owned(), format!("{progress}{total}{message}")));
+        if self.paused || self.asked.is_some() { Ok(()) } else { self.spin() }
+    }
+
+    /// The terminal may have another size now.
+    fn fit(&mut self) {
+        let (columns, rows) = size();
+        self.screen.resize(columns, rows.unwrap_or_default());
         self.live.resize(columns);
     }
 
@@ -109,6 +158,7 @@ impl Display {
     /// Anything but the turn's end.
     pub(super) fn event(&mut self, event: AgentEvent) -> io::Result<()> {
         self.summary.take(&event);
+        self.fit();
         self.show_or_keep(event)
     }
 
@@ -229,6 +279,7 @@ impl Display {
 
     /// The turn is over; its answer goes to a pipe now.
     pub(super) fn finished(&mut self, finished: &Finished) -> io::Result<()> {
+        self.fit();
         self.live.clear();
         self.paused = false;
         self.answered()?;
@@ -385,19 +436,46 @@ impl Display {
             Status::Result => (RESULT, "result of"),
             Status::Displayed => (RESULT, "shown:"),
             Status::Denied => (DRAFT, "denied:"),
-            Status::Cancelled => (DRAFT, "cancelled:"),
+            Status::Cancelled => (DIM, "cancelled:"),
             Status::ToolError => (BAD, "error of"),
             Status::TimedOut => (BAD, "no answer of"),
             _ => (DRAFT, "outcome of"),
         };
-        self.boxed(style, &format!("{what} {name}{took}"), &excerpt(&outcome.text))?;
+        let number = number(&mut self.calls, id);
+        let body = self.shown_of(&outcome.said(), number);
+        self.boxed(style, &format!("#{number} {what} {name}{took}"), &body)?;
+        self.progress = None;
         self.spin()
+    }
+
+    /// The beginning of a result, and what the model got of it.
+    fn shown_of(&self, text: &str, number: usize) -> String {
+        let text = text.trim();
+        let short: String = text.chars().take(RESULT_EXCERPT).collect();
+        if short.len() == text.len() {
+            return short;
+        }
+        let (characters, lines) = (grouped(text.chars().count() as u64), counted(text.lines().count(), "line"));
+        let got = match toolgraft::outcome::cut(text, RESULT_BYTES) {
+            None => "the model got all of it".to_owned(),
+            Some(cut) => format!("the model got all but {} bytes in the middle", grouped(cut.missing as u64)),
+        };
+        let how = if self.in_conversation { format!(" · /result {number} shows it") } else { String::new() };
+        format!("{short}…\n({characters} characters, {lines}; {got}{how})")
     }
 
     /// Turns while calls run.
     fn spin(&mut self) -> io::Result<()> {
         let names: Vec<&str> = self.running.iter().map(|(_, name)| name.as_str()).collect();
-        if names.is_empty() { Ok(()) } else { self.wait(&format!("running {}", names.join(", "))) }
+        if names.is_empty() {
+            return Ok(());
+        }
+        let progress = self
+            .progress
+            .as_ref()
+            .filter(|(server, _)| names.iter().any(|name| name.starts_with(&format!("{server}."))));
+        let progress = progress.map(|(_, text)| format!(": {text}")).unwrap_or_default();
+        self.wait(&format!("running {}{progress}", names.join(", ")))
     }
 
     /// Turns until something is shown.
@@ -421,6 +499,16 @@ impl Display {
         }
         self.live.clear();
         self.screen.boxed(style, title, body)
+    }
+}
+
+/// Columns that output may take, and the terminal's rows where it says them: only then is
+/// it known that no row is longer than one of the terminal's.
+fn size() -> (usize, Option<usize>) {
+    let columns = terminal::columns();
+    match terminal::size() {
+        Some((own, rows)) => (columns.min(own), Some(rows)),
+        None => (columns, None),
     }
 }
 
@@ -454,6 +542,15 @@ fn noticed(notice: &CallerWarning) -> String {
         CallerWarning::HistoryLeftOut { .. } => format!("{notice} (--tool-budget)"),
         _ => notice.to_string(),
     }
+}
+
+/// The number of a call, which it is given when it is first seen.
+fn number(calls: &mut Vec<String>, id: &str) -> usize {
+    let at = calls.iter().position(|other| other == id).unwrap_or_else(|| {
+        calls.push(id.to_owned());
+        calls.len() - 1
+    });
+    at + 1
 }
 
 fn shortened(text: &str) -> String {

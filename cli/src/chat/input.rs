@@ -56,11 +56,13 @@ impl Prompt {
     }
 
     /// Reads one line, which may hold line breaks.
-    pub(super) async fn read(&mut self) -> Typed {
+    ///
+    /// `ahead` stands in it from the start.
+    pub(super) async fn read(&mut self, ahead: String) -> Typed {
         let Some(mut editor) = self.editor.take() else { return Typed::Ended };
         let (tell, typed) = oneshot::channel();
         std::thread::spawn(move || {
-            let line = editor.readline("> ");
+            let line = editor.readline_with_initial("> ", (&ahead, ""));
             let _ = tell.send((editor, line));
         });
         let Ok((editor, line)) = typed.await else { return Typed::Ended };

@@ -1,5 +1,6 @@
 //! What moves on a terminal while something is waited for, and leaves no trace.
 
+use std::io::{IsTerminal, stderr, stdout};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -20,6 +21,17 @@ pub(super) enum Place {
     Stderr,
     /// No terminal is there.
     Nowhere,
+}
+
+impl Place {
+    /// The terminal that somebody looks at.
+    pub(super) fn here() -> Self {
+        match (stdout().is_terminal(), stderr().is_terminal()) {
+            (true, _) => Place::Stdout,
+            (_, true) => Place::Stderr,
+            _ => Place::Nowhere,
+        }
+    }
 }
 
 /// A spinner with a text, the time since it began, and rows below it.

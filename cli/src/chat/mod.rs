@@ -27,6 +27,7 @@ mod kept;
 mod live;
 mod repl;
 mod session;
+mod starting;
 mod summary;
 
 use std::io::{IsTerminal, Read, stdin};
@@ -44,6 +45,7 @@ use display::Display;
 use files::Files;
 use kept::Keeping;
 use session::{Ended, Session};
+use starting::Starting;
 use toolgraft::Hub;
 
 pub(super) use args::Args;
@@ -81,7 +83,14 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     let questions = Questions::new(asker.clone());
     let asked = questions.clone();
     let hub = Hub::builder().config(config).elicitor(move |request| asked.clone().answer(request));
+    let (starting, drawn) = Starting::new(hub.states());
+    if !args.output.quiet && !args.output.json {
+        runner.spawn(drawn);
+    } else {
+        drop(drawn);
+    }
     let done = runner.with_hub_of(hub, |hub| async move {
+        starting.end().await;
         servers::report_failed(&hub.servers());
         let approvals = Approvals::new(&args.calls, asker.clone(), hub.clone());
         let asked = (approvals, questions);
@@ -106,6 +115,7 @@ async fn one(session: &mut Session, question: &str) -> Result<(), Failure> {
         let about = format!("{} · {}", session.about(), session.tools_line());
         session.note(DIM, &about)?;
     }
+    session.warn_large()?;
     match session.ask(question).await? {
         Ended::Left => Err(Failure::job("stopped by Ctrl-C")),
         Ended::Finished(finished) if finished.reason.is_answer() => Ok(()),

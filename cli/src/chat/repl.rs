@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::commands::{self, Command};
 use super::input::{Prompt, Typed};
 use super::session::{Ended, Session};
+use super::starting;
 use crate::Failure;
 use crate::ask::Asker;
 use crate::screen::{BAD, DIM};
@@ -24,10 +25,12 @@ pub(super) async fn run(session: &mut Session, asker: Option<&Asker>) -> Result<
     let mut interrupts = 0;
     loop {
         // A question that was taken back still waits for its line.
+        let mut ahead = String::new();
         if let Some(asker) = asker {
             drop(asker.floor().await);
+            ahead = asker.typed_ahead();
         }
-        let line = match prompt.read().await {
+        let line = match prompt.read(ahead).await {
             Typed::Ended => return Ok(()),
             Typed::Interrupted if interrupts > 0 => return Ok(()),
             Typed::Interrupted => {
@@ -123,15 +126,16 @@ async fn server_prompt(
         }
         .map_err(|e| Failure::job(format!("the messages of the prompt do not fit a conversation: {e}")))?;
     }
-    show(session, &before)?;
+    let said = show(session, &before)?;
+    session.warn_long(&said);
     if !session.conversation.awaits_model() {
         return Ok(Next::Prompt);
     }
     session.turn(before).await.map(next)
 }
 
-/// Shows what a prompt says.
-fn show(session: &mut Session, before: &Conversation) -> Result<(), Failure> {
+/// Shows what a prompt says, and returns it.
+fn show(session: &mut Session, before: &Conversation) -> Result<String, Failure> {
     let said: Vec<String> = session.conversation.entries()[before.entries().len()..]
         .iter()
         .filter_map(|entry| match entry {
@@ -140,7 +144,9 @@ fn show(session: &mut Session, before: &Conversation) -> Result<(), Failure> {
             _ => None,
         })
         .collect();
-    session.note(DIM, &said.join("\n"))
+    let said = said.join("\n");
+    session.note(DIM, &said)?;
+    Ok(said)
 }
 
 /// Says what takes part.
@@ -149,6 +155,10 @@ pub(super) fn greet(session: &mut Session, has_config: bool) -> Result<(), Failu
     let tools = session.tools_line();
     session.note(DIM, &about)?;
     session.note(DIM, &tools)?;
+    if let Some(took) = starting::took(&session.hub.servers()) {
+        session.note(DIM, &took)?;
+    }
+    session.warn_large()?;
     if !has_config {
         session.note(
             DIM,

@@ -19,6 +19,7 @@ use crate::elicit::Questions;
 use crate::saved::Saved;
 use crate::screen::{BAD, DIM};
 use crate::signals::Signals;
+use crate::terminal::grouped;
 use crate::tty::Tty;
 use crate::{Failure, input, output, prompt_args, saved_profiles, tokens};
 use toolgraft::agent::Finished;
@@ -28,10 +29,16 @@ use toolgraft::dialect::Profile;
 use toolgraft::message::TokenCounter;
 use toolgraft::prompt::{Options, Prompt, System};
 use toolgraft::route::Toolbox;
+use toolgraft::route::mcp::ServerEventKind;
 use toolgraft::tools::ToolsMode;
 use toolgraft::turn::{ModelChoice, TurnConfig};
 use toolgraft::validate::OutputSchema;
 use toolgraft::{Agent, AgentEvent, Conversation, Hub};
+
+/// Tokens of tools, or of a question, beyond which is warned: so many where the context is not known, else its
+/// third part. The answer and the conversation want their room, too.
+const LARGE: usize = 8_000;
+const LARGE_SHARE: usize = 3;
 
 /// How a turn came to its end.
 pub(super) enum Ended {
@@ -104,6 +111,7 @@ impl Session {
         if let Some(saved) = gone_on {
             self.conversation = saved.conversation;
         }
+        self.display.know(&self.conversation);
     }
 
     /// Sends a text with the next question.
@@ -191,10 +199,56 @@ impl Session {
         system(&self.options, &self.hub)
     }
 
+    /// Warns where the tools alone take much of what the model can read.
+    pub(super) fn warn_large(&mut self) -> Result<(), Failure> {
+        let tools = match self.offer().starts_with("native") {
+            true => serde_json::to_string(&self.hub.catalog().tools().collect::<Vec<_>>()),
+            false => Ok(self.system()?.text),
+        };
+        if let Some(tokens) = self.much(&tools.unwrap_or_default())
+            && self.hub.catalog().tools().next().is_some()
+        {
+            output::warn(&format!(
+                "the tools take about {tokens} in every request: list fewer with --tools GLOB, or shorter with \
+                 --tool-budget TOKENS"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Warns where what is said takes much of what the model can read.
+    pub(super) fn warn_long(&self, text: &str) {
+        if let Some(tokens) = self.much(text) {
+            output::warn(&format!("this goes out with about {tokens}; Ctrl-C stops it"));
+        }
+    }
+
+    /// The size of a text that is large for the model.
+    fn much(&self, text: &str) -> Option<String> {
+        let context = self.args.limits.context.map(Into::into).or(self.endpoint.context());
+        let most = context.map_or(LARGE, |context: usize| context / LARGE_SHARE);
+        // No token is shorter than a byte.
+        let tokens = if text.len() > most { tokens::count(text) } else { 0 };
+        let of = context.map(|context| format!(" of the {} that the context has", grouped(context as u64)));
+        (tokens > most).then(|| format!("{} tokens{}", grouped(tokens as u64), of.unwrap_or_default()))
+    }
+
+    /// A result in full, by the number in its box.
+    pub(super) fn result(&self, number: usize) -> Result<String, Failure> {
+        let found = self.display.call_of(number).and_then(|id| {
+            self.conversation.entries().iter().find_map(|entry| match entry {
+                Entry::Outcome { id: other, outcome } if other == id => Some(outcome.said().into_owned()),
+                _ => None,
+            })
+        });
+        found.ok_or_else(|| Failure::usage(format!("no result {number} in this conversation")))
+    }
+
     /// Says something to the model and shows what follows.
     pub(super) async fn ask(&mut self, question: &str) -> Result<Ended, Failure> {
         let before = self.conversation.clone();
         let question = attached::with(self.attached.take(), question);
+        self.warn_long(&question);
         self.conversation.push_user(question).map_err(Failure::job)?;
         self.turn(before).await
     }
@@ -212,8 +266,9 @@ impl Session {
         let cancel = run.cancellation();
         self.approvals.begin(cancel.clone());
         let mut pauses = self.questions.begin(cancel.clone());
+        let mut servers = self.hub.states();
         let mut question_over = None;
-        self.display.begin();
+        self.display.begin(&self.conversation);
         if let Some(tty) = &self.tty {
             tty.echo(false);
         }
@@ -236,6 +291,12 @@ impl Session {
                 }
                 () = ended(&mut question_over) => {
                     written(self.display.go_on())?;
+                    continue;
+                }
+                Some(event) = servers.next() => {
+                    if let ServerEventKind::Progress { progress, total, message, .. } = event.kind {
+                        written(self.display.progress(&event.server, progress, total, message))?;
+                    }
                     continue;
                 }
                 event = run.next() => event,

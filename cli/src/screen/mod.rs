@@ -3,18 +3,25 @@
 //! In: pieces of a message with their region, and boxes to draw. Out: styled lines for a
 //! terminal, or plain ones for a pipe. What a model, a tool or a server wrote goes through
 //! [`clean`], so that no control sequence of theirs reaches the terminal; [`boxes`] measures
-//! in columns, not in characters. Which events are shown, and in what words, the commands say.
+//! in columns, not in characters; [`wrap`] ends rows between words, and [`page`] renders an
+//! answer in [`markdown`] block by block. Which events are shown, and in what words, the commands say.
 
 pub(crate) mod boxes;
+mod markdown;
+mod page;
+pub(crate) mod wrap;
 
 use std::io::{self, IsTerminal, Write};
 
 use anstyle::{AnsiColor, Style};
 
 use boxes::clean;
+use page::Page;
 use toolgraft::event::Region;
 
 pub(crate) use boxes::Frame;
+
+use wrap::{Layout, OpenRow};
 
 pub(crate) const DIM: Style = Style::new().dimmed();
 pub(crate) const BOLD: Style = Style::new().bold();
@@ -43,6 +50,12 @@ pub(crate) struct Screen<W> {
     fresh: bool,
     /// Line breaks that were held back: none is shown before a box or at the end.
     breaks: usize,
+    /// The row that text stands on.
+    row: OpenRow,
+    /// The answer, where it is rendered.
+    page: Option<Page>,
+    /// Whether what was written may be taken back.
+    moves: bool,
 }
 
 impl Frame {
@@ -54,12 +67,37 @@ impl Frame {
 
 impl<W: Write> Screen<W> {
     pub(crate) fn new(out: W, frame: Frame, columns: usize) -> Self {
-        Screen { out, frame, columns, region: None, fresh: true, breaks: 0 }
+        Screen {
+            out,
+            frame,
+            columns,
+            region: None,
+            fresh: true,
+            breaks: 0,
+            row: OpenRow::default(),
+            page: None,
+            moves: false,
+        }
+    }
+
+    /// For a terminal with so many rows that takes back what was written where it is asked to;
+    /// its columns must be those that it has. With `renders` the answer's Markdown is rendered.
+    pub(crate) fn with_moves(mut self, rows: usize, renders: bool) -> Self {
+        self.moves = true;
+        self.page = renders.then(|| Page::new(self.columns, rows));
+        self
     }
 
     /// The terminal has become wider or narrower.
-    pub(crate) fn resize(&mut self, columns: usize) {
+    pub(crate) fn resize(&mut self, columns: usize, rows: usize) {
+        if self.row.width() > columns.saturating_sub(1) {
+            // How the terminal shows the row now is its own affair.
+            self.breaks = self.breaks.max(1);
+        }
         self.columns = columns;
+        if let Some(page) = &mut self.page {
+            page.resize(columns, rows);
+        }
     }
 
     /// A message begins.
@@ -72,10 +110,10 @@ impl<W: Write> Screen<W> {
         self.end_line()?;
         for line in clean(text).lines() {
             let rows = match self.frame {
-                Frame::Drawn => boxes::wrap(line, self.columns),
-                Frame::Plain => vec![line.to_owned()],
+                Frame::Drawn => wrap::rows(line, self.columns),
+                Frame::Plain => vec![line],
             };
-            rows.iter().try_for_each(|row| writeln!(self.out, "{style}{row}{style:#}"))?;
+            rows.iter().try_for_each(|row| writeln!(self.out, "{style}{}{style:#}", row.trim_end()))?;
         }
         self.out.flush()
     }
@@ -102,6 +140,14 @@ impl<W: Write> Screen<W> {
                 self.line(DIM, if region == Region::Reasoning { "[reasoning]" } else { "[answer]" })?;
             }
         }
+        if region == Region::Content
+            && let Some(page) = &mut self.page
+        {
+            let shown = page.push(&clean(text));
+            self.fresh = page.is_fresh();
+            self.out.write_all(shown.as_bytes())?;
+            return self.out.flush();
+        }
         for piece in clean(text).split_inclusive('\n') {
             let words = piece.trim_end_matches('\n');
             if !words.is_empty() {
@@ -116,7 +162,13 @@ impl<W: Write> Screen<W> {
     /// Ends the line that text stands on.
     pub(crate) fn end_line(&mut self) -> io::Result<()> {
         self.breaks = 0;
+        if let Some(page) = &mut self.page {
+            self.fresh |= !page.is_fresh();
+            let shown = page.finish();
+            self.out.write_all(shown.as_bytes())?;
+        }
         if !self.fresh {
+            self.end_row()?;
             writeln!(self.out)?;
             self.fresh = true;
         }
@@ -133,25 +185,46 @@ impl<W: Write> Screen<W> {
     fn held_breaks(&mut self) -> io::Result<()> {
         // Of several empty lines one is shown; a part's own leading ones say nothing.
         let breaks = std::mem::take(&mut self.breaks).min(2);
-        if !self.fresh {
+        if !self.fresh && breaks > 0 {
+            self.end_row()?;
             (0..breaks).try_for_each(|_| writeln!(self.out))?;
-            self.fresh = breaks > 0;
+            self.fresh = true;
         }
         Ok(())
     }
 
     fn words(&mut self, region: Region, words: &str) -> io::Result<()> {
-        match (region, self.frame) {
-            (Region::Reasoning, Frame::Drawn) => {
-                let gutter = if self.fresh { "┆ " } else { "" };
-                write!(self.out, "{DIM}{gutter}{words}{DIM:#}")?;
-            }
-            (Region::Reasoning, Frame::Plain) => write!(self.out, "{DIM}{words}{DIM:#}")?,
-            (Region::Content, _) => write!(self.out, "{words}")?,
-        }
         self.fresh = false;
-        Ok(())
+        if self.frame == Frame::Plain {
+            let style = style_of(region);
+            return write!(self.out, "{style}{words}{style:#}");
+        }
+        let mut shown = String::new();
+        self.row.push(&mut shown, words, self.layout(region));
+        self.styled(region, &shown)
     }
+
+    /// Writes what was held back of a row.
+    fn end_row(&mut self) -> io::Result<()> {
+        let (region, mut held) = (self.region.unwrap_or(Region::Content), String::new());
+        self.row.end(&mut held, self.layout(region));
+        self.styled(region, &held)
+    }
+
+    fn styled(&mut self, region: Region, text: &str) -> io::Result<()> {
+        let style = if text.is_empty() { Style::new() } else { style_of(region) };
+        write!(self.out, "{style}{text}{style:#}")
+    }
+
+    /// One column is left free: in the last one some terminals wait with the line's end.
+    fn layout(&self, region: Region) -> Layout<'static> {
+        let gutter = if region == Region::Reasoning { "┆ " } else { "" };
+        Layout { columns: self.columns.saturating_sub(1), gutter, moves: self.moves, cuts: false }
+    }
+}
+
+fn style_of(region: Region) -> Style {
+    if region == Region::Reasoning { DIM } else { Style::new() }
 }
 
 /// `server.tool`, or the tool alone.

@@ -207,6 +207,9 @@ fn what_was_typed_ahead_answers_no_question() {
     chat.says("n");
     let before = chat.sees("So be it.");
     assert!(!before.contains("result of"), "{before}");
+    // It waits at the prompt, where nobody has sent it yet.
+    chat.sees("> y");
+    chat.presses_ctrl('u');
     chat.leave();
 }
 

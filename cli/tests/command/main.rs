@@ -17,6 +17,8 @@ mod call;
 mod chat;
 mod chat_endpoint;
 #[cfg(target_os = "linux")]
+mod chat_screen;
+#[cfg(target_os = "linux")]
 mod chat_terminal;
 mod context_overflow;
 mod demo;

@@ -153,6 +153,12 @@ impl HubBuilder {
         self
     }
 
+    /// What will happen to the servers from now on, for a program that shows how they start;
+    /// see [`Hub::states`].
+    pub fn states(&self) -> BoxStream<'static, ServerEvent> {
+        self.settings.states.stream()
+    }
+
     /// Connects to all servers side by side and lists what they offer.
     ///
     /// It takes as long as the slowest server, at most its two limits; with
@@ -229,7 +235,7 @@ impl Hub {
     }
 
     async fn connect(config: Config, environment: &Arc<[(OsString, OsString)]>, settings: Settings) -> Hub {
-        let (offered, states) = (Arc::<Offered>::default(), Arc::<States>::default());
+        let (offered, states) = (Arc::<Offered>::default(), settings.states.clone());
         // The servers need the way to each other's offers before they are all there.
         let servers = Arc::new_cyclic(|servers: &Weak<Vec<ServerHandle>>| {
             let start = |config: &ServerConfig| {

@@ -16,6 +16,7 @@ use super::elicit::Answers;
 use super::handshake::{HandshakeError, Methods, handshake};
 use super::request::seconds;
 use super::settings::{Limits, Settings};
+use super::states::States;
 use crate::route::mcp::auth::{Access, Denied};
 use crate::route::mcp::config::{Hidden, HttpTransport, ServerConfig, TransportConfig};
 use crate::route::mcp::transport::http::{self, SseTransport};
@@ -55,6 +56,7 @@ struct Connector {
     hidden: Hidden,
     server: String,
     answers: Answers,
+    states: Arc<States>,
     by: Instant,
 }
 
@@ -71,7 +73,8 @@ pub(super) async fn connect(
     let mut secrets = hidden.in_errors.clone();
     let transport = config.transport.as_ref().map_err(|problem| ConnectError::from(problem.to_string()))?;
     let (limits, server, answers) = (settings.limits(config), config.name.clone(), settings.answers.clone());
-    let mut connector = Connector { limits, hidden, server, answers, by: Instant::now() + limits.connect };
+    let states = settings.states.clone();
+    let mut connector = Connector { limits, hidden, server, answers, states, by: Instant::now() + limits.connect };
     let connected = match transport {
         TransportConfig::Stdio { command, args, env, cwd } => {
             let program = Program { command, args, env, cwd: cwd.as_deref() };
@@ -267,7 +270,13 @@ impl Connector {
     }
 
     fn client(&self) -> Client {
-        Client { server: self.server.clone(), answers: self.answers.clone(), ..Client::default() }
+        Client {
+            server: self.server.clone(),
+            answers: self.answers.clone(),
+            states: self.states.clone(),
+            hidden: self.hidden.clone(),
+            ..Client::default()
+        }
     }
 
     fn me(&self) -> ClientConfig {

@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 use super::deadlines::Deadlines;
 use super::elicit::Answers;
 use super::settings::Limits;
+use super::states::{ServerEventKind, States};
 use crate::route::mcp::config::Hidden;
 use crate::route::mcp::transport::stdio::ChildState;
 
@@ -36,6 +37,9 @@ pub(super) struct Client {
     /// The server's name, and who answers it.
     pub(super) server: String,
     pub(super) answers: Answers,
+    /// Who is told how far its calls are.
+    pub(super) states: Arc<States>,
+    pub(super) hidden: Hidden,
 }
 
 impl Client {
@@ -95,6 +99,9 @@ impl ClientHandler for Client {
 
     async fn on_progress(&self, params: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
         self.deadlines.progressed(&params.progress_token);
+        let ProgressNotificationParam { progress, total, message, .. } = params;
+        let message = message.map(|text| self.hidden.in_answers.hide(&text).into_owned());
+        self.states.tell(&self.server, ServerEventKind::Progress { progress, total, message });
     }
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {

@@ -15,7 +15,7 @@ use super::prompts::McpPrompt;
 use super::request::{RequestError, seconds};
 use crate::route::mcp::config::ServerConfig;
 use crate::route::mcp::transport::answer::{Entry, Unread};
-use crate::tools::{self, Server, Tool, matches};
+use crate::tools::{self, ACCESS_RESOURCE, Server, Tool, matches};
 
 /// Pages of one list that are asked for.
 const MAX_PAGES: usize = 100;
@@ -133,6 +133,12 @@ pub(super) fn keep(config: &ServerConfig, server: &mut Server, notes: &mut Vec<S
     }
     if !config.listed_tools.is_empty() {
         server.tools.retain(|tool| any(&config.listed_tools, tool));
+        // Of a server that none of the globs is about nothing is listed.
+        let named = |glob: &String| matches(glob, server.name.as_deref(), ACCESS_RESOURCE);
+        if server.tools.is_empty() && !config.listed_tools.iter().any(named) {
+            server.resources.clear();
+            server.resource_templates.clear();
+        }
     }
 }
 
@@ -220,7 +226,8 @@ mod tests {
         let kept = |disabled: &[&str], wanted: &[&str]| {
             let globs = |globs: &[&str]| globs.iter().map(|&glob| glob.to_owned()).collect();
             let tools = ["read", "write", "delete"].map(Tool::new).to_vec();
-            let mut server = Server { name: Some("files".to_owned()), tools, ..Server::default() };
+            let resources = vec![Resource { uri: "file:///a".to_owned(), ..Resource::default() }];
+            let mut server = Server { name: Some("files".to_owned()), tools, resources, ..Server::default() };
             let mut notes = Vec::new();
             let config = ServerConfig {
                 disabled_tools: globs(disabled),
@@ -228,6 +235,7 @@ mod tests {
                 ..ServerConfig::stdio("files", "x", [""; 0])
             };
             keep(&config, &mut server, &mut notes);
+            assert_eq!(server.resources.is_empty(), wanted == ["web.*"], "those of other servers are hidden too");
             (server.tools.iter().map(|tool| tool.name.clone()).collect::<Vec<_>>().join(" "), notes.join(" "))
         };
         assert_eq!(kept(&[], &[]), ("read write delete".to_owned(), String::new()));

@@ -1,11 +1,13 @@
 //! What a hub sets for its servers: limits, when they are started, and started anew.
 
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use super::elicit::Answers;
+use super::states::States;
 use crate::route::mcp::auth::Logins;
 use crate::route::mcp::config::{ServerConfig, seconds};
 
@@ -34,6 +36,8 @@ pub(crate) struct Settings {
     pub(crate) start: Start,
     pub(crate) retry: Retry,
     pub(crate) answers: Answers,
+    /// What happens to the servers.
+    pub(crate) states: Arc<States>,
     /// Whether results keep their images, audio and blobs.
     pub(crate) media: bool,
     /// Where logins are kept, if anywhere.
@@ -50,6 +54,7 @@ impl Default for Settings {
             start: Start::default(),
             retry: Retry::default(),
             answers: Answers::default(),
+            states: Arc::default(),
             media: false,
             logins: None,
         }

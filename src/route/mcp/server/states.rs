@@ -14,7 +14,7 @@ use super::status::{ServerState, millis};
 const WAITING: usize = 1024;
 
 /// Something that happened to a server.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ServerEvent {
     /// Name in the configuration.
@@ -25,7 +25,7 @@ pub struct ServerEvent {
 }
 
 /// What happened to a server.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ServerEventKind {
@@ -56,6 +56,18 @@ pub enum ServerEventKind {
     },
     /// Its tools, resources or prompts were read, and stand in the hub's catalog.
     Listed,
+    /// It reports how far a call is. All of it is the server's word.
+    #[non_exhaustive]
+    Progress {
+        /// How much is done, in a unit of the server's.
+        progress: f64,
+        /// How much there is to do, in the same unit.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        total: Option<f64>,
+        /// What it does now.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        message: Option<String>,
+    },
 }
 
 /// The states of all servers of a hub, and those who listen.
@@ -67,6 +79,12 @@ pub(crate) struct States {
 impl Default for States {
     fn default() -> Self {
         States { known: Mutex::default(), sender: broadcast::Sender::new(WAITING) }
+    }
+}
+
+impl std::fmt::Debug for States {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("States").finish_non_exhaustive()
     }
 }
 

@@ -1,0 +1,67 @@
+//! Which servers are being started, while they are.
+
+use futures::StreamExt;
+use futures::stream::BoxStream;
+use tokio::sync::oneshot;
+
+use super::live::{Live, Place};
+use crate::terminal::{columns, counted, lasted};
+use toolgraft::route::mcp::{ServerEvent, ServerEventKind, ServerState, ServerStatus};
+
+/// The picture of the start. It is taken away by [`end`](Self::end).
+pub(super) struct Starting {
+    stop: oneshot::Sender<()>,
+    gone: oneshot::Receiver<()>,
+}
+
+impl Starting {
+    /// The picture, and the job that draws it from what happens to the servers.
+    pub(super) fn new(events: BoxStream<'static, ServerEvent>) -> (Self, impl Future<Output = ()> + Send + 'static) {
+        let ((stop, stopped), (tell, gone)) = (oneshot::channel(), oneshot::channel());
+        let job = async move {
+            tokio::select! {
+                biased;
+                _ = stopped => {}
+                () = draw(events) => {}
+            }
+            let _ = tell.send(());
+        };
+        (Starting { stop, gone }, job)
+    }
+
+    /// Waits until nothing moves any more.
+    pub(super) async fn end(self) {
+        let _ = self.stop.send(());
+        let _ = self.gone.await;
+    }
+}
+
+async fn draw(mut events: BoxStream<'static, ServerEvent>) {
+    let mut live = Live::new(Place::here(), columns(), false);
+    let mut starting: Vec<String> = Vec::new();
+    while let Some(event) = events.next().await {
+        let ServerEventKind::State { state, .. } = event.kind else { continue };
+        starting.retain(|name| *name != event.server);
+        if matches!(state, ServerState::Idle | ServerState::Connecting) {
+            starting.push(event.server);
+        }
+        match starting.len() {
+            0 => live.clear(),
+            n => live.show(&format!("starting {}: {}", counted(n, "server"), starting.join(", "))),
+        }
+    }
+    // Kept until the job ends, which takes it away.
+    std::future::pending::<()>().await;
+}
+
+/// How long each server took; `None` where none was started.
+pub(super) fn took(servers: &[ServerStatus]) -> Option<String> {
+    let ready = servers.iter().filter(|server| server.state == ServerState::Ready);
+    let times: Vec<String> = ready
+        .map(|server| {
+            let ms = u64::try_from(server.connect_time.as_millis()).unwrap_or(u64::MAX);
+            format!("{} in {}", server.name, lasted(ms))
+        })
+        .collect();
+    (!times.is_empty()).then(|| format!("started {}", times.join(", ")))
+}

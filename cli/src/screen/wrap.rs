@@ -1,0 +1,224 @@
+//! Text in rows of a terminal: where a line may end, and how a row grows while its text comes.
+
+use std::borrow::Cow;
+
+use unicode_linebreak::linebreaks;
+use unicode_width::UnicodeWidthChar;
+
+use super::boxes::width;
+
+/// A line in rows of at most so many columns; together they are the line. A row ends behind
+/// a space, or at an ideograph where the rules of CJK let it. A word is cut only where it is
+/// wider than a row. Spaces at a row's end may stand beyond the columns.
+pub(crate) fn rows(line: &str, columns: usize) -> Vec<&str> {
+    let columns = columns.max(2);
+    let (mut rows, mut start, mut used, mut at) = (Vec::new(), 0, 0, 0);
+    for end in ends(line) {
+        let word = &line[at..end];
+        if used > 0 && used + width(word.trim_end_matches(' ')) > columns {
+            rows.push(&line[start..at]);
+            (start, used) = (at, 0);
+        }
+        for (offset, c) in word.char_indices() {
+            let wide = c.width().unwrap_or(0);
+            // Spaces hang over the edge, where nobody sees them.
+            if used + wide > columns && c != ' ' {
+                rows.push(&line[start..at + offset]);
+                (start, used) = (at + offset, 0);
+            }
+            used += wide;
+        }
+        at = end;
+    }
+    rows.push(&line[start..]);
+    rows
+}
+
+/// A row up to the word that it ends in.
+fn whole_words(row: &str) -> &str {
+    let end = ends(row).take_while(|end| *end < row.len()).last().unwrap_or(0);
+    if row.ends_with(' ') { row } else { &row[..end] }
+}
+
+/// What is seen of a row: all but spaces that hang over its edge.
+fn seen(row: &str, columns: usize) -> &str {
+    let words = row.trim_end_matches(' ');
+    let room = columns.saturating_sub(width(words));
+    &row[..(words.len() + room).min(row.len())]
+}
+
+/// Where a row may end, the end of the line among them. Of the places that the Unicode
+/// rules give, those behind hyphens and slashes would cut paths and options in two.
+fn ends(line: &str) -> impl Iterator<Item = usize> + '_ {
+    let is_wide = |c: char| c.width() == Some(2);
+    linebreaks(line).map(|(at, _)| at).filter(move |at| {
+        let (before, behind) = (line[..*at].chars().next_back(), line[*at..].chars().next());
+        behind.is_none() || before.is_some_and(|c| c == ' ' || is_wide(c)) || behind.is_some_and(is_wide)
+    })
+}
+
+/// The row that text is being written to.
+#[derive(Debug, Default)]
+pub(super) struct OpenRow {
+    /// Its text.
+    text: String,
+    /// How many bytes of it stand on the terminal.
+    shown: usize,
+}
+
+/// How a row is written.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Layout<'a> {
+    pub(super) columns: usize,
+    /// What stands before each row, and its columns.
+    pub(super) gutter: &'a str,
+    /// Whether what was written may be taken back within the row. Else a word is held back
+    /// until it is whole.
+    pub(super) moves: bool,
+    /// Whether words are cut wherever a row is full.
+    pub(super) cuts: bool,
+}
+
+impl Layout<'_> {
+    fn rows<'t>(&self, line: &'t str) -> Vec<&'t str> {
+        let columns = self.columns.saturating_sub(width(self.gutter));
+        if self.cuts { cut(line, columns) } else { rows(line, columns) }
+    }
+
+    fn seen<'t>(&self, row: &'t str) -> &'t str {
+        seen(row, self.columns.saturating_sub(width(self.gutter)))
+    }
+}
+
+/// A line in rows that are full.
+pub(super) fn cut(line: &str, columns: usize) -> Vec<&str> {
+    let columns = columns.max(2);
+    let (mut rows, mut start, mut used) = (Vec::new(), 0, 0);
+    for (at, c) in line.char_indices() {
+        let wide = c.width().unwrap_or(0);
+        if used + wide > columns {
+            rows.push(&line[start..at]);
+            (start, used) = (at, 0);
+        }
+        used += wide;
+    }
+    rows.push(&line[start..]);
+    rows
+}
+
+impl OpenRow {
+    /// Whether nothing stands in it.
+    pub(super) fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
+    /// Columns that its text takes.
+    pub(super) fn width(&self) -> usize {
+        width(&self.text)
+    }
+
+    /// Adds text without line breaks; how many rows were begun.
+    pub(super) fn push(&mut self, out: &mut String, text: &str, layout: Layout<'_>) -> usize {
+        let line = match self.text.is_empty() {
+            true => Cow::Borrowed(text),
+            false => Cow::Owned(std::mem::take(&mut self.text) + text),
+        };
+        let rows = layout.rows(&line);
+        let (last, before) = (rows.len() - 1, std::mem::take(&mut self.shown));
+        for (n, row) in rows.iter().enumerate() {
+            // The last word may go on, and may then belong to the next row.
+            let is_whole = layout.moves || layout.cuts || n < last;
+            let seen = layout.seen(if is_whole { row } else { whole_words(row) });
+            let stands = if n == 0 { before } else { 0 };
+            if n > 0 {
+                out.push('\n');
+            }
+            self.shown = seen.len();
+            match seen.get(stands..) {
+                Some("") => {}
+                Some(new) if stands > 0 => out.push_str(new),
+                Some(new) => out.extend([layout.gutter, new]),
+                // The word that the row ended with goes to the next one.
+                None if layout.moves => out.extend(["\r\x1b[K", layout.gutter, seen]),
+                None => self.shown = stands,
+            }
+        }
+        self.text = rows[last].to_owned();
+        last
+    }
+
+    /// Writes what was held back; the row is over.
+    pub(super) fn end(&mut self, out: &mut String, layout: Layout<'_>) {
+        let row = std::mem::take(self);
+        match layout.seen(&row.text).get(row.shown..).unwrap_or_default() {
+            "" => {}
+            held if row.shown > 0 => out.push_str(held),
+            held => out.extend([layout.gutter, held]),
+        }
+    }
+}
+
+/// The lines that stand on a terminal in the end.
+#[cfg(test)]
+pub(super) fn shown(out: &str, columns: usize) -> Vec<String> {
+    let size = |n: usize| u16::try_from(n).ok().and_then(std::num::NonZero::new).unwrap();
+    let mut terminal = vt100::Parser::new(size(100), size(columns), 0);
+    terminal.process(out.replace('\n', "\r\n").as_bytes());
+    terminal.screen().contents().lines().map(|line| line.trim_end().to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXTS: [&str; 6] = [
+        "It rains in Oslo today, and tomorrow the sun comes out.",
+        "武汉今天有雨，明天晴。（气温）十八度、风力三级。",
+        "Paths such as cli/src/screen/wrap.rs and --reasoning-display stay whole: 天气 weather 天气.",
+        "a  b   c    d     e      f",
+        "pneumonoultramicroscopicsilicovolcanoconiosis is long",
+        "",
+    ];
+
+    #[test]
+    fn a_row_ends_between_words_and_no_full_stop_of_chinese_begins_one() {
+        assert_eq!(rows(TEXTS[0], 12), ["It rains in ", "Oslo today, ", "and tomorrow ", "the sun ", "comes out."]);
+        assert_eq!(rows(TEXTS[1], 8), ["武汉今天", "有雨，明", "天晴。", "（气温）", "十八度、", "风力三", "级。"]);
+        assert!(rows(TEXTS[2], 30).iter().any(|row| row.contains("cli/src/screen/wrap.rs")));
+        assert_eq!(rows(TEXTS[4], 20), ["pneumonoultramicrosc", "opicsilicovolcanocon", "iosis is long"]);
+    }
+
+    #[test]
+    fn rows_are_the_line_and_fit() {
+        for (text, columns) in TEXTS.iter().flat_map(|text| (2..40).map(move |columns| (*text, columns))) {
+            assert_eq!(rows(text, columns).concat(), text);
+            assert_eq!(cut(text, columns).concat(), text);
+            assert!(
+                rows(text, columns).iter().all(|row| width(row.trim_end_matches(' ')) <= columns),
+                "{text} {columns}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_row_grows_to_what_it_would_be_at_once_however_its_text_comes() {
+        for (text, columns, moves) in
+            TEXTS.iter().flat_map(|text| [9, 14, 30].map(|c| [(*text, c, true), (*text, c, false)])).flatten()
+        {
+            let layout = Layout { columns, gutter: "┆ ", moves, cuts: false };
+            let expected: Vec<_> = rows(text, columns - 2).iter().map(|row| format!("┆ {}", row.trim_end())).collect();
+            let mut out = String::new();
+            let mut row = OpenRow::default();
+            for c in text.chars() {
+                row.push(&mut out, c.encode_utf8(&mut [0; 4]), layout);
+            }
+            row.end(&mut out, layout);
+            assert_eq!(
+                shown(&out, columns + 1),
+                if text.is_empty() { Vec::new() } else { expected },
+                "{text} {columns} {moves}"
+            );
+            assert!(moves || !out.contains('\r'), "nothing is taken back");
+        }
+    }
+}

@@ -1,0 +1,390 @@
+//! What a person sees of `toolgraft chat`: the built program in a terminal that has a size.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::num::NonZero;
+use std::process::Command;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::endpoint::{End, Endpoint, Reply, mcp_call, says, stops, thinks};
+use crate::process::{Place, TOOLGRAFT, demo_server};
+use rexpect::process::PtyProcess;
+use rustix::termios::{Winsize, tcsetwinsize};
+use serde_json::{Value, json};
+
+/// After this time something that should have come has failed.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A terminal with the program in it.
+struct Window {
+    screen: Arc<Mutex<Screen>>,
+    pty: File,
+    _process: PtyProcess,
+    endpoint: Endpoint,
+    place: Place,
+}
+
+/// What the terminal shows, and all that was ever written to it.
+struct Screen {
+    terminal: vt100::Parser,
+    written: Vec<u8>,
+}
+
+fn size((columns, rows): (u16, u16)) -> (NonZero<u16>, NonZero<u16>) {
+    (NonZero::new(rows).unwrap(), NonZero::new(columns).unwrap())
+}
+
+impl Window {
+    /// A conversation with the bundled server, up to its prompt.
+    fn start(columns_and_rows: (u16, u16), replies: impl IntoIterator<Item = Reply>, args: &[&str]) -> Self {
+        let endpoint = Endpoint::start(replies);
+        let window = Window::open(columns_and_rows, endpoint, &json!({ "demo": demo_server() }), args);
+        window.comes_to_a_prompt();
+        window
+    }
+
+    fn open(columns_and_rows: (u16, u16), endpoint: Endpoint, servers: &Value, args: &[&str]) -> Self {
+        Window::open_in(Place::new(), columns_and_rows, endpoint, servers, args)
+    }
+
+    /// As [`open`](Self::open), with the files that are there.
+    fn open_in(place: Place, columns_and_rows: (u16, u16), endpoint: Endpoint, servers: &Value, args: &[&str]) -> Self {
+        place.servers(servers.clone());
+        // It begins when the terminal has its size.
+        let mut command = Command::new("sh");
+        command.args(["-c", "read go; exec \"$0\" \"$@\"", TOOLGRAFT, "chat", "--base-url", &endpoint.url()]);
+        command.args(["--mcp-config", "mcp.json", "--tools-mode", "prompt", "--model", "small-model"]).args(args);
+        command.current_dir(place.dir.path()).env("HOME", place.dir.path()).env("TERM", "xterm-256color");
+        for name in ["OPENAI_API_KEY", "OPENAI_BASE_URL", "XDG_STATE_HOME", "NO_COLOR", "COLUMNS", "LINES"] {
+            command.env_remove(name);
+        }
+        let process = PtyProcess::new(command).unwrap();
+        let pty = process.get_file_handle().unwrap();
+        let (rows, columns) = size(columns_and_rows);
+        let screen = Screen { terminal: vt100::Parser::new(rows, columns, 0), written: Vec::new() };
+        let screen = Arc::new(Mutex::new(screen));
+        let (mut reader, shown) = (pty.try_clone().unwrap(), screen.clone());
+        std::thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            while let Ok(read @ 1..) = reader.read(&mut bytes) {
+                let mut shown = shown.lock().unwrap_or_else(PoisonError::into_inner);
+                shown.terminal.process(&bytes[..read]);
+                shown.written.extend(&bytes[..read]);
+            }
+        });
+        let window = Window { screen, pty, _process: process, endpoint, place };
+        window.set_size(columns_and_rows);
+        window.types("\n");
+        window
+    }
+
+    /// The terminal gets another size; what stands on it stays, as far as there is room.
+    fn resize(&self, columns_and_rows: (u16, u16)) {
+        let (rows, columns) = size(columns_and_rows);
+        self.now().terminal.screen_mut().set_size(rows, columns);
+        self.set_size(columns_and_rows);
+    }
+
+    fn set_size(&self, (columns, rows): (u16, u16)) {
+        let size = Winsize { ws_col: columns, ws_row: rows, ws_xpixel: 0, ws_ypixel: 0 };
+        tcsetwinsize(&self.pty, size).unwrap();
+    }
+
+    fn now(&self) -> MutexGuard<'_, Screen> {
+        self.screen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What stands on the terminal.
+    fn shows(&self) -> String {
+        let rows: Vec<String> =
+            self.now().terminal.screen().rows(0, 999).map(|row| row.trim_end().to_owned()).collect();
+        rows.join("\n").trim_end().to_owned()
+    }
+
+    /// Waits for a text.
+    #[track_caller]
+    fn sees(&self, text: &str) -> String {
+        self.waits(text, |shown| shown.contains(text))
+    }
+
+    #[track_caller]
+    fn waits(&self, what: &str, is_there: impl Fn(&str) -> bool) -> String {
+        let start = Instant::now();
+        loop {
+            let shown = self.shows();
+            if is_there(&shown) {
+                return shown;
+            }
+            assert!(start.elapsed() < PATIENCE, "{what:?} did not come:\n{shown}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Waits until the prompt is the last that is shown.
+    #[track_caller]
+    fn comes_to_a_prompt(&self) {
+        self.waits("> ", |shown| shown.ends_with("\n>"));
+    }
+
+    fn types(&self, text: &str) {
+        (&self.pty).write_all(text.as_bytes()).unwrap();
+    }
+
+    /// Asks; what stands there when the answer is over.
+    #[track_caller]
+    fn asks(&self, question: &str) -> String {
+        let answers = || String::from_utf8_lossy(&self.now().written).matches(" call").count();
+        let before = answers();
+        self.types(&format!("{question}\r"));
+        self.waits("the end of the answer", |shown| answers() > before && shown.ends_with("\n>"))
+    }
+
+    /// How a word looks.
+    #[track_caller]
+    fn cell_of(&self, word: &str) -> vt100::Cell {
+        let screen = self.now();
+        let rows = screen.terminal.screen().rows(0, 999).enumerate();
+        // Columns are counted in cells; before the word stands nothing wide.
+        let (row, column) = rows.filter_map(|(row, text)| Some((row, text.find(word)?))).last().unwrap();
+        screen.terminal.screen().cell(row as u16, column as u16).unwrap().clone()
+    }
+}
+
+/// The lines between the question and what it cost.
+fn answer(shown: &str, question: &str) -> String {
+    let (_, behind) = shown.rsplit_once(&format!("> {question}\n")).unwrap();
+    behind[..behind.find("1 round, ").unwrap()].trim_end().to_owned()
+}
+
+#[test]
+fn words_are_wrapped_at_the_width_with_their_gutter_and_in_chinese() {
+    let text =
+        "It rains in Oslo today, and tomorrow the sun comes out.\n\n武汉今天有雨，明天晴。气温十八度，风力三级。";
+    let thought = thinks("Oslo is wet in this season, as everybody knows.");
+    let mut events: Vec<Value> = vec![thought];
+    events.extend(text.split_inclusive(' ').map(says));
+    events.push(stops("stop"));
+    let reply = Reply::events(&events).done();
+    for args in [&["--reasoning-display", "full"][..], &["--reasoning-display", "full", "--plain"]] {
+        let window = Window::start((30, 40), [reply.clone()], args);
+        let shown = window.asks("Weather?");
+        assert_eq!(
+            answer(&shown, "Weather?"),
+            "┆ Oslo is wet in this season,\n┆ as everybody knows.\n\
+             It rains in Oslo today, and\ntomorrow the sun comes out.\n\n\
+             武汉今天有雨，明天晴。气温十\n八度，风力三级。"
+        );
+    }
+}
+
+const MARKDOWN: &str = "# Weather\n\nIt is **wet** in `Oslo`.\n\n- rain\n- wind\n\n| city | mm |\n|---|--:|\n| 武汉 | 7 |\n\n\
+    ```sh\nls\n```\n\nSee [it](https://a.example) &#27;[2J";
+
+#[test]
+fn markdown_is_rendered_when_its_blocks_end_and_not_with_plain() {
+    let window = Window::start((60, 60), [Reply::text(MARKDOWN).bytewise()], &[]);
+    let shown = window.asks("Weather?");
+    assert_eq!(
+        answer(&shown, "Weather?"),
+        "Weather\n\nIt is wet in Oslo.\n\n• rain\n• wind\n\ncity │ mm\n─────┼───\n武汉 │  7\n\n  sh\n  ls\n\n\
+         See it (https://a.example) ␛[2J"
+    );
+    assert!(window.cell_of("wet").bold() && !window.cell_of("It is").bold());
+    assert!(window.cell_of("it (https").underline());
+
+    let window = Window::start((60, 60), [Reply::text(MARKDOWN)], &["--plain"]);
+    let shown = window.asks("Weather?");
+    assert_eq!(answer(&shown, "Weather?"), MARKDOWN);
+}
+
+#[test]
+fn a_block_that_has_scrolled_away_stays_as_it_was_written() {
+    let rows = |from: usize| (from..from + 12).map(|n| format!("| n{n} | x |\n")).collect::<String>();
+    let text = format!("| head | b |\n|---|---|\n{}\nAfter **it**.", rows(10));
+    let window = Window::start((40, 10), [Reply::text(&text)], &[]);
+    let shown = window.asks("Numbers?");
+    assert!(shown.contains("| n21 | x |\n\nAfter it.\n"), "{shown}");
+    assert_eq!(shown.matches("n20").count(), 1);
+}
+
+#[test]
+fn a_resize_within_an_answer_eats_nothing() {
+    let half = Reply::events(&[says("It is **wet** in Oslo"), says(" and cold")]).end(End::Stall);
+    let whole = Reply::text("One two three four five six seven eight nine.");
+    let window = Window::start((40, 30), [half.clone(), half, whole], &[]);
+    window.types("Weather?\r");
+    window.sees("and cold");
+    window.resize((70, 30));
+    window.types("\x03");
+    let shown = window.sees("the turn was cancelled");
+    assert!(shown.contains("\nIt is wet in Oslo and cold\n"), "{shown}");
+    window.comes_to_a_prompt();
+    window.types("Again?\r");
+    window.waits("the second", |shown| shown.matches("and cold").count() == 2);
+    window.resize((30, 30));
+    window.types("\x03");
+    let shown = window.waits("both cancelled", |shown| shown.matches("cancelled").count() == 2);
+    assert!(shown.contains("\nIt is **wet** in Oslo and cold\n"), "{shown}");
+    window.comes_to_a_prompt();
+    let shown = window.asks("More?");
+    assert!(shown.contains("\nOne two three four five six\nseven eight nine.\n"), "{shown}");
+}
+
+/// A server with these tools that starts when the file `start` is there, and whose calls report
+/// progress, end when the file `go` is there, and return `$RESULT`.
+fn slow_server(tools: &Value, result: &str) -> Value {
+    let script = r#"until [ -e start ]; do sleep 0.02; done
+        while read -r line; do
+        id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+        token=$(printf '%s' "$line" | sed -n 's/.*"progressToken":\([0-9]*\).*/\1/p')
+        case "$line" in
+        *notifications/*) ;;
+        *'"initialize"'*) printf '{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}}\n' "$id" ;;
+        *'"tools/list"'*) printf '{"jsonrpc":"2.0","id":%s,"result":{"tools":%s}}\n' "$id" "$TOOLS" ;;
+        *'"tools/call"'*)
+            printf '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":3,"total":8,"message":"digging"}}\n' "$token"
+            until [ -e go ]; do sleep 0.02; done
+            printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$RESULT" ;;
+        *) printf '{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no"}}\n' "$id" ;;
+        esac
+        done"#;
+    let result = json!({ "content": [{ "type": "text", "text": result }] });
+    let env = json!({ "TOOLS": tools.to_string(), "RESULT": result.to_string() });
+    json!({ "command": "sh", "args": ["-c", script], "env": env })
+}
+
+fn dig() -> Value {
+    json!([{ "name": "dig", "inputSchema": { "type": "object" }, "annotations": { "destructiveHint": true } }])
+}
+
+fn digs() -> Reply {
+    Reply::text(&mcp_call("mine", "dig", &json!({})))
+}
+
+#[test]
+fn which_servers_start_and_how_long_it_took_is_shown_at_once() {
+    let servers = json!({ "demo": demo_server(), "mine": slow_server(&dig(), "") });
+    let window = Window::open((80, 30), Endpoint::start([]), &servers, &[]);
+    window.sees("starting 1 server: mine");
+    std::fs::write(window.place.path("start"), "").unwrap();
+    window.comes_to_a_prompt();
+    let shown = window.sees("\nstarted demo in ");
+    assert!(shown.contains(", mine in ") && !shown.contains("starting"), "{shown}");
+}
+
+#[test]
+fn a_long_result_says_what_the_model_got_and_opens_in_full() {
+    let place = Place::new();
+    ["start", "go"].iter().for_each(|file| std::fs::write(place.path(file), "").unwrap());
+    let long: String = (1..=200).map(|n| format!("nugget {n}\n")).collect();
+    let servers = json!({ "mine": slow_server(&dig(), &long) });
+    let endpoint = Endpoint::start([digs(), Reply::text("Gold.")]);
+    let mut window = Window::open_in(place, (80, 400), endpoint, &servers, &["--yes"]);
+    window.comes_to_a_prompt();
+    let shown = window.asks("Dig.");
+    assert!(shown.contains("#1 result of mine.dig"), "{shown}");
+    assert!(shown.contains("(2,091 characters, 200 lines; the model got all of it · /result 1 shows it)"), "{shown}");
+    assert!(!shown.contains("nugget 200"));
+    window.types("/result 1\r");
+    window.sees("\nnugget 200\n");
+    window.types("/result 2\r");
+    window.sees("no result 2 in this conversation");
+    window.comes_to_a_prompt();
+    window.types("\x04");
+    window.sees("kept as ");
+
+    let place = std::mem::replace(&mut window.place, Place::new());
+    let again = Window::open_in(place, (80, 400), Endpoint::start([]), &servers, &["--continue"]);
+    again.comes_to_a_prompt();
+    again.types("/result 1\r");
+    again.sees("\nnugget 200\n");
+}
+
+#[test]
+fn a_question_says_what_the_tool_does_and_its_progress_is_shown_while_it_runs() {
+    let servers = json!({ "mine": slow_server(&dig(), "gold") });
+    let place = Place::new();
+    std::fs::write(place.path("start"), "").unwrap();
+    let endpoint = Endpoint::start([digs(), Reply::text("Found."), Reply::text("Second.")]);
+    let window = Window::open_in(place, (100, 40), endpoint, &servers, &["--allow", "mine.*"]);
+    window.comes_to_a_prompt();
+    window.types("Dig.\r");
+    window.sees("The tool calls itself destructive, and it is allowed by a pattern only, not by its full name.");
+    window.sees("Run mine.dig {}? [y/a/n]");
+    window.types("y\r");
+    window.sees("running mine.dig: 3 of 8, digging");
+    // Typed ahead: it is the next question.
+    window.types("And then?\r");
+    std::fs::write(window.place.path("go"), "").unwrap();
+    window.sees("Found.");
+    window.sees("> And then?");
+    window.sees("Second.");
+    assert_eq!(window.endpoint.seen().last().unwrap().question(), "And then?");
+}
+
+#[test]
+fn lines_that_are_pasted_are_one_question() {
+    let window = Window::start((60, 30), [Reply::text("Read.")], &[]);
+    window.types("\x1b[200~line one\nline two\x1b[201~");
+    window.sees("line two");
+    window.types("\r");
+    window.sees("Read.");
+    assert_eq!(window.endpoint.seen()[0].question(), "line one\nline two");
+}
+
+#[test]
+fn denied_cancelled_and_failed_calls_look_different() {
+    let call = |city: &str| Reply::text(&mcp_call("demo", "weather_query", &json!({ "city": city })));
+    let slow = json!({ "demo": { "command": TOOLGRAFT, "args": ["demo-server", "--delay", "600"] } });
+    let endpoint = Endpoint::start([call("Oslo"), Reply::text("So be it."), call("Rome")]);
+    let window = Window::open((100, 60), endpoint, &slow, &[]);
+    window.comes_to_a_prompt();
+    window.types("Weather?\r");
+    window.sees("[y/a/n]");
+    window.types("n\r");
+    window.sees("#1 denied: demo.weather_query");
+    window.sees("So be it.");
+    window.comes_to_a_prompt();
+    window.types("And in Rome?\r");
+    window.waits("the second question", |shown| shown.matches("[y/a/n]").count() == 2);
+    window.types("y\r");
+    window.sees("running demo.weather_query");
+    window.types("\x03");
+    window.sees("#2 cancelled: demo.weather_query");
+    let (denied, cancelled) = (window.cell_of("#1 denied"), window.cell_of("#2 cancelled"));
+    assert!(cancelled.dim() && !denied.dim() && denied.fgcolor() != cancelled.fgcolor());
+}
+
+#[test]
+fn tools_of_one_server_hide_the_resources_of_the_others() {
+    let servers = json!({ "demo": demo_server(), "mine": slow_server(&dig(), "") });
+    for (glob, listed) in [("mine.*", false), ("demo.*", true)] {
+        let place = Place::new();
+        std::fs::write(place.path("start"), "").unwrap();
+        let endpoint = Endpoint::start([Reply::text("Yes.")]);
+        let window = Window::open_in(place, (100, 60), endpoint, &servers, &["--tools", glob]);
+        window.comes_to_a_prompt();
+        window.asks("Anything?");
+        assert_eq!(window.endpoint.seen()[0].messages().contains("demo://"), listed, "{glob}");
+    }
+}
+
+#[test]
+fn tools_and_questions_that_take_much_are_warned_of_before_it_goes_out() {
+    let place = Place::new();
+    std::fs::write(place.path("start"), "").unwrap();
+    let words = "Digs in the ground, as deep as it is told to. ".repeat(10);
+    let tool = |n: u32| json!({ "name": format!("dig{n}"), "description": words, "inputSchema": { "type": "object" } });
+    let tools: Value = (0..120).map(tool).collect();
+    let servers = json!({ "mine": slow_server(&tools, "") });
+    place.write("long.txt", "All that there is to say of digging. ".repeat(2000));
+    let endpoint = Endpoint::start([Reply::text("I see.")]);
+    let window = Window::open_in(place, (100, 60), endpoint, &servers, &["-f", "long.txt"]);
+    window.sees("warning: the tools take about ");
+    window.sees("list fewer with --tools GLOB, or\nshorter with --tool-budget TOKENS\n");
+    window.comes_to_a_prompt();
+    assert!(window.endpoint.seen().is_empty());
+    let shown = window.asks("Well?");
+    assert!(shown.contains("warning: this goes out with about 18,0"), "{shown}");
+}
