@@ -34,8 +34,14 @@ impl Failure {
             Failure::Job(message) => (1, message),
             Failure::Reported => return ExitCode::from(1),
         };
-        // Servers, models and files have a part in what is said.
-        anstream::eprintln!("{}error:{} {}", ERROR.render(), ERROR.render_reset(), clean(&message));
+        // Servers, models and files have a part in what is said. Of several mistakes each has its
+        // line; what goes on with one is indented.
+        for line in clean(&message).lines() {
+            match line.starts_with([' ', '(']) {
+                true => anstream::eprintln!("{line}"),
+                false => anstream::eprintln!("{}error:{} {line}", ERROR.render(), ERROR.render_reset()),
+            }
+        }
         ExitCode::from(code)
     }
 }

@@ -1,6 +1,7 @@
 //! The program `toolgraft`: the only part that prints, reads the environment or exits.
 
 mod ask;
+mod browser;
 mod call;
 mod chat;
 mod demo;
@@ -17,6 +18,7 @@ mod media;
 mod output;
 mod page_file;
 mod page_text;
+mod phrases;
 mod probe;
 mod profiles;
 mod prompt;

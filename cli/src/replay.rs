@@ -16,7 +16,7 @@ mod expectation;
 mod explain;
 mod html;
 mod json;
-pub(super) mod play;
+mod play;
 mod run;
 mod settings;
 mod show;
@@ -26,16 +26,30 @@ mod view;
 use std::io;
 use std::sync::Arc;
 
+use self::settings::Settings;
+use super::phrases::Phrases;
 use super::screen::Frame;
 use super::{Failure, output, terminal, tool_file};
 use serde_json::Value;
 use toolgraft::Catalog;
+use toolgraft::dialect::Lang;
 use toolgraft::transcript::Recording;
+use toolgraft::transcript::import::Format;
 
 pub(super) use args::Args;
+pub(super) use play::Speed;
 
 /// Runs `toolgraft replay`.
-pub(super) fn run(args: Args) -> Result<(), Failure> {
+pub(super) fn run(mut args: Args) -> Result<(), Failure> {
+    if args.open {
+        let target = args.html.get_or_insert(html::Target::Beside);
+        if *target == html::Target::Stdout {
+            return Err(Failure::usage("--open needs a file: --html=PAGE names one"));
+        }
+        if *target == html::Target::Beside && args.files.len() > 1 {
+            return Err(Failure::usage("--open opens one page: name one for all files with --html=PAGE"));
+        }
+    }
     if args.speed != play::Speed::Max && args.chunk != play::Chunk::Recorded {
         return Err(Failure::usage("--speed needs the recorded deltas: leave out --chunk"));
     }
@@ -47,11 +61,20 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
     replay(&args, tools.as_ref(), None)
 }
 
-/// The page of one recording, with this above it.
-pub(super) fn page(name: &str, recording: &Recording, about: Value) -> io::Result<String> {
+/// The page of one recording in this language, else in that of the locale or the prompt, with
+/// this above it.
+pub(super) fn page(name: &str, recording: &Recording, lang: Option<Lang>, about: Value) -> io::Result<String> {
     let args = Args::default();
-    let view = html::Pages::new(html::Target::Stdout, None);
+    let view = html::Pages::new(html::Target::Stdout, lang, false);
     run::Replay::new(&args, None, None, view).one(name, recording)?.page(about)
+}
+
+/// What the model wrote behind its call in a round of a recording, where a turn stops reading it.
+pub(super) fn behind_call(recording: &Recording, round: usize, tools: &Arc<Catalog>) -> Option<String> {
+    let round = recording.rounds.get(round)?;
+    let overrides = settings::Overrides::default();
+    let settings = Settings::new(&overrides, &recording.session, Format::Recording, Some(tools.clone()));
+    play::play(round, &settings, play::Chunk::Whole, Speed::Max, |_| {}).unread().map(str::to_owned)
 }
 
 /// Replays all files, with a view of the kind that was asked for.
@@ -62,10 +85,11 @@ fn replay(args: &Args, tools: Option<&Arc<Catalog>>, caller: Option<run::Caller>
     }
     if let Some(target) = &args.html {
         target.check(&args.files)?;
-        let view = html::Pages::new(target.clone(), args.lang);
+        let view = html::Pages::new(target.clone(), args.lang, args.open);
         return run::Replay::new(args, tools, caller, view).files();
     }
     let frame = Frame::of(&io::stdout());
-    let view = show::Show::new(anstream::stdout().lock(), frame, terminal::columns());
+    let say = Phrases::of_user(args.lang);
+    let view = show::Show::new(anstream::stdout().lock(), frame, terminal::columns(), say);
     run::Replay::new(args, tools, caller, view).files()
 }

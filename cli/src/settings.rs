@@ -189,7 +189,7 @@ fn fits(key: &str, item: &Item) -> Result<(), String> {
     let mut document = DocumentMut::new();
     document[key] = item.clone();
     let problem = match toml_edit::de::from_document::<Settings>(document) {
-        Err(e) => Some(e.message().lines().next().unwrap_or_default().to_owned()),
+        Err(e) => Some(in_plain_words(e.message().lines().next().unwrap_or_default())),
         Ok(Settings { temperature: Some(t), .. }) if !(0.0..=2.0).contains(&t) => Some("not from 0 to 2".to_owned()),
         Ok(Settings { profile: Some(name), .. }) if Profile::named(&name).is_none() => {
             let names: Vec<_> = Profile::all().iter().map(|profile| profile.name).collect();
@@ -203,6 +203,17 @@ fn fits(key: &str, item: &Item) -> Result<(), String> {
     };
     let example = KEYS.iter().find(|(known, ..)| *known == key).map(|(.., example)| *example).unwrap_or_default();
     problem.map_or(Ok(()), |problem| Err(format!("{key}: {problem}: write, for instance, {key} = {example}")))
+}
+
+/// What is wrong with a value, without the names of the program's own types.
+fn in_plain_words(message: &str) -> String {
+    let Some((found, expected)) = message.split_once("expected ") else { return message.to_owned() };
+    let expected = match expected {
+        "a nonzero u32" | "a nonzero usize" | "u32" | "usize" => "a whole number above 0",
+        "f32" | "f64" => "a number",
+        expected => expected,
+    };
+    format!("{}expected {expected}", found.replace("invalid type: ", "found ").replace("invalid value: ", "found "))
 }
 
 /// Runs `toolgraft config`.

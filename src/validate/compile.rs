@@ -22,6 +22,9 @@ const MAX_PROBLEM: usize = 300;
 /// Subschemas that are held against a value to see whether the validator works.
 const MAX_TRIED: usize = 2_000;
 
+/// The types of JSON Schema.
+const TYPES: [&str; 7] = ["string", "number", "integer", "boolean", "object", "array", "null"];
+
 /// A compiled schema.
 #[derive(Debug)]
 pub(super) struct Compiled {
@@ -72,7 +75,11 @@ impl Compiled {
             Err(error) => {
                 let place = error.instance_path().as_str();
                 let place = if place.is_empty() { "" } else { &format!("{place}: ") };
-                let message = super::describe::cut(&format!("{place}{error}"), MAX_PROBLEM);
+                let what = match error.instance().as_str().filter(|_| place.ends_with("type: ")) {
+                    Some(name) => format!("{name:?} is no type: expected one of {}", TYPES.join(", ")),
+                    None => error.to_string(),
+                };
+                let message = super::describe::cut(&format!("{place}{what}"), MAX_PROBLEM);
                 Err(Unusable { message, source: Cause::new(error) })
             }
         }

@@ -2,9 +2,9 @@
 
 use std::io::{IsTerminal, stderr, stdout};
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use crate::browser;
 use crate::runner::Runner;
 use crate::servers::{self, ServerArgs};
 use crate::{Failure, logins, output};
@@ -122,25 +122,6 @@ pub(super) fn out(args: LogoutArgs) -> Result<(), Failure> {
 }
 
 /// Opens a page in the person's browser, if one sits at this terminal; whether that was begun.
-/// No shell is involved.
 fn open(url: &str) -> bool {
-    if !stdout().is_terminal() || !stderr().is_terminal() {
-        return false;
-    }
-    let (program, arguments): (&str, &[&str]) = if cfg!(target_os = "macos") {
-        ("open", &[])
-    } else if cfg!(windows) {
-        ("rundll32", &["url.dll,FileProtocolHandler"])
-    } else if ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| std::env::var_os(name).is_some()) {
-        ("xdg-open", &[])
-    } else {
-        // It would start a browser for terminals in this one.
-        return false;
-    };
-    let mut command = Command::new(program);
-    command.args(arguments).arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let Ok(mut child) = command.spawn() else { return false };
-    // It may stay as long as the browser; nobody waits for it but the system.
-    std::thread::spawn(move || drop(child.wait()));
-    true
+    stdout().is_terminal() && stderr().is_terminal() && browser::open(url)
 }

@@ -38,13 +38,14 @@ use self::tasks::{FEW, Tasks};
 use self::trial::Bench;
 use crate::ask::Asker;
 use crate::chat::{Endpoint, EndpointArgs};
+use crate::phrases::Phrases;
 use crate::profiles::known_profile;
 use crate::runner::Runner;
 use crate::saved_profiles::{self, SavedProfile};
 use crate::tty::Tty;
 use crate::{Failure, input, output};
 use toolgraft::constrain::Constrain;
-use toolgraft::dialect::Profile;
+use toolgraft::dialect::{Lang, Profile};
 use toolgraft::tools::ToolsMode;
 
 const EXAMPLES: &str = "\
@@ -122,6 +123,10 @@ pub(crate) struct Args {
     /// Write a page with the failures of the best ways side by side
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
+
+    /// Language of the table and the page: en, zh [default: that of the locale]
+    #[arg(long, value_name = "LANG", conflicts_with = "json")]
+    lang: Option<Lang>,
 }
 
 fn minutes(text: &str) -> Result<Duration, String> {
@@ -145,12 +150,13 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
     }
     stopped?;
     let report = probe.report();
+    let say = Phrases::of_user(args.lang);
     if let Some(path) = &args.html {
-        page::write(path, &report, &probe.bench.tasks, &probe.store)?;
+        page::write(path, &report, &probe.bench.tasks, &probe.store, say)?;
     }
     match args.json {
         true => output::emit_json(&report)?,
-        false => output::emit_styled(&plain_on_a_pipe(&report.table()))?,
+        false => output::emit_styled(&plain_on_a_pipe(&report.table(say)))?,
     }
     let Some(best) = report.best() else {
         return Err(Failure::job(
@@ -235,7 +241,7 @@ impl Probe {
         let cells: Vec<Cell> = Cell::all(true).into_iter().filter(is_wanted).collect();
         if cells.is_empty() {
             let names: Vec<String> = Cell::all(true).iter().map(|cell| format!("  {cell}")).collect();
-            return Err(Failure::usage(format!("--only: no way holds that text; there are\n{}", names.join("\n"))));
+            return Err(Failure::usage(format!("--only: no way holds that text; there are\n  {}", names.join("\n  "))));
         }
         let bar = match stderr().is_terminal() {
             true => ProgressBar::new(plan.trials(cells.len()) as u64),

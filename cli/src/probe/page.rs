@@ -5,9 +5,10 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::cell::Cell;
-use super::report::{HEAD, Report};
+use super::report::Report;
 use super::store::Store;
 use super::tasks::{Task, Tasks, Wanted};
+use crate::phrases::Phrases;
 use crate::{Failure, page_file};
 
 const TEMPLATE: &str = include_str!("../../pages/probe.html");
@@ -24,20 +25,20 @@ pub(super) fn check(path: &Path) -> Result<(), Failure> {
 ///
 /// # Errors
 /// It cannot be written.
-pub(super) fn write(path: &Path, report: &Report, tasks: &Tasks, store: &Store) -> Result<(), Failure> {
-    let page = render(report, tasks, store).and_then(|page| std::fs::write(path, page));
+pub(super) fn write(path: &Path, report: &Report, tasks: &Tasks, store: &Store, say: Phrases) -> Result<(), Failure> {
+    let page = render(report, tasks, store, say).and_then(|page| std::fs::write(path, page));
     page.map_err(|e| Failure::job(format!("cannot write {}: {e}", path.display())))
 }
 
-fn render(report: &Report, tasks: &Tasks, store: &Store) -> std::io::Result<String> {
+fn render(report: &Report, tasks: &Tasks, store: &Store, say: Phrases) -> std::io::Result<String> {
     let cells: Vec<Cell> = report.rows.iter().take(BESIDE).map(|row| row.cell).collect();
-    let failed = tasks.tasks.iter().filter_map(|task| failed(task, &cells, store));
+    let failed = tasks.tasks.iter().filter_map(|task| failed(task, &cells, store, say));
     let page = json!({
         "title": report.model,
-        "words": { "lang": "en", "made_by": "Made by" },
+        "words": say.for_probe(),
         "endpoint": report.endpoint,
         "tools": report.tools,
-        "head": HEAD,
+        "head": say.probe_head(),
         "rows": report.cells(),
         "tasks": failed.collect::<Vec<Value>>(),
     });
@@ -45,7 +46,7 @@ fn render(report: &Report, tasks: &Tasks, store: &Store) -> std::io::Result<Stri
 }
 
 /// A task that went wrong in one of these ways, with what came of it in each.
-fn failed(task: &Task, cells: &[Cell], store: &Store) -> Option<Value> {
+fn failed(task: &Task, cells: &[Cell], store: &Store, say: Phrases) -> Option<Value> {
     let of = |cell: &Cell| store.trials(*cell).iter().find(|trial| trial.task == task.id).map(|trial| (*cell, trial));
     let trials: Vec<_> = cells.iter().filter_map(of).collect();
     if trials.iter().all(|(_, trial)| trial.fault.is_none()) {
@@ -54,10 +55,11 @@ fn failed(task: &Task, cells: &[Cell], store: &Store) -> Option<Value> {
     let trials =
         trials.into_iter().map(|(cell, trial)| json!({"cell": cell, "fault": trial.fault, "texts": trial.texts}));
     let wanted = match &task.wanted {
-        Wanted::NoCall => "no call".to_owned(),
-        Wanted::Call(call) => format!("{} {}", call.tool, Value::Object(call.arguments.clone())),
+        Wanted::NoCall => say.no_call_wanted().to_owned(),
+        Wanted::Call(call) => say.call_wanted(&call.tool, Value::Object(call.arguments.clone())),
         Wanted::Result(call, answer) => {
-            format!("{} {}, then {:?}", call.tool, Value::Object(call.arguments.clone()), answer.value)
+            let call = say.call_wanted(&call.tool, Value::Object(call.arguments.clone()));
+            say.result_wanted(call, format!("{:?}", answer.value))
         }
     };
     Some(json!({
@@ -85,7 +87,7 @@ mod tests {
         store.add(cells[2], Trial { task: 1, right: true, ..Trial::default() }).unwrap();
         let scores = cells[1..3].iter().map(|cell| (*cell, Score::of(store.trials(*cell)))).collect();
         let report = Report::new("http://x/v1", "m", 3, false, scores);
-        let page = render(&report, &tasks, &store).unwrap();
+        let page = render(&report, &tasks, &store, Phrases::of(toolgraft::dialect::Lang::En)).unwrap();
         assert!(page.starts_with("<!doctype html>\n"), "{page}");
         assert!(page.contains("&lt;script&gt;") && !page.contains("<script>"), "{page}");
         assert!(page.contains("id=\"task-0\"") && !page.contains("id=\"task-1\""), "{page}");

@@ -5,6 +5,8 @@ use serde::Serialize;
 
 use super::cell::Cell;
 use super::score::Score;
+use crate::phrases::Phrases;
+use crate::screen::boxes::width;
 
 /// A cell and what it scored.
 #[derive(Debug, Clone, Serialize)]
@@ -27,9 +29,6 @@ pub(crate) struct Report {
     pub(crate) rows: Vec<Row>,
 }
 
-pub(super) const HEAD: [&str; 8] =
-    ["way to offer tools", "accepted", "right tool", "fully right", "false calls", "result used", "tokens", "s/task"];
-
 impl Report {
     pub(crate) fn new(endpoint: &str, model: &str, tools: usize, cut: bool, ranked: Vec<(Cell, Score)>) -> Self {
         let rows = ranked.into_iter().filter(|(_, score)| score.tasks > 0);
@@ -48,7 +47,7 @@ impl Report {
         self.rows.iter().filter(|row| row.score.tasks == most).find(|row| row.score.fully_right > 0)
     }
 
-    /// The table's cells, row by row, under [`HEAD`].
+    /// The table's cells, row by row, under its head.
     pub(super) fn cells(&self) -> Vec<[String; 8]> {
         let of = |count: usize, all: usize| format!("{count}/{all}");
         let rows = self.rows.iter().map(|Row { cell, score: s, .. }| {
@@ -67,16 +66,16 @@ impl Report {
     }
 
     /// The table.
-    pub(crate) fn table(&self) -> String {
-        let all: Vec<[String; 8]> = std::iter::once(HEAD.map(str::to_owned)).chain(self.cells()).collect();
+    pub(crate) fn table(&self, say: Phrases) -> String {
+        let all: Vec<[String; 8]> = std::iter::once(say.probe_head().map(str::to_owned)).chain(self.cells()).collect();
         let widths: Vec<usize> =
-            (0..HEAD.len()).map(|at| all.iter().map(|row| row[at].len()).max().unwrap_or(0)).collect();
+            (0..all[0].len()).map(|at| all.iter().map(|row| width(&row[at])).max().unwrap_or(0)).collect();
         let bold = Style::new().bold();
         let mut text = String::new();
         for (number, row) in all.iter().enumerate() {
-            let cells = row.iter().zip(&widths).enumerate().map(|(at, (cell, width))| match at {
-                0 => format!("{cell:<width$}"),
-                _ => format!("{cell:>width$}"),
+            let cells = row.iter().zip(&widths).enumerate().map(|(at, (cell, wide))| match at {
+                0 => format!("{cell}{}", " ".repeat(wide - width(cell))),
+                _ => format!("{}{cell}", " ".repeat(wide - width(cell))),
             });
             let line = cells.collect::<Vec<_>>().join("  ");
             match number {
@@ -100,7 +99,7 @@ mod tests {
         let report = Report::new("http://x/v1", "m", 3, false, ranked);
         assert_eq!(report.rows.len(), 2);
         assert_eq!(report.best().unwrap().cell, cells[2]);
-        let table = report.table();
+        let table = report.table(Phrases::of(toolgraft::dialect::Lang::En));
         assert!(table.contains("30/40") && table.lines().count() == 3, "{table}");
         let nothing = Report::new("http://x/v1", "m", 3, false, vec![(cells[1], score(8, 0))]);
         assert!(nothing.best().is_none());

@@ -18,11 +18,15 @@ those servers are the known ones.
 Examples:
   toolgraft replay session.jsonl
   toolgraft replay --html session.jsonl            (writes session.html)
+  toolgraft replay --open session.jsonl            (and opens it in a browser)
   toolgraft replay --html=both.html a.jsonl b.jsonl
   toolgraft replay --explain --tools tools.json answer.txt
   curl -sN … | toolgraft replay -
   toolgraft replay --mcp-config mcp.json session.jsonl
   toolgraft replay --check fixtures/*.txt
+
+The words are English or Chinese, as the locale says (LC_ALL, LC_MESSAGES, LANG); on a
+page whose reader's locale says neither they are in the language of the prompt.
 
 Exit codes: 0 done, 1 a check or a call found a failure, 2 a file cannot be read or wrong usage.";
 
@@ -69,8 +73,12 @@ pub(crate) struct Args {
     )]
     pub(super) html: Option<html::Target>,
 
-    /// Language of the page's own words, instead of the prompt's: en, zh
-    #[arg(long, value_name = "LANG", requires = "html")]
+    /// Open the page in a browser; without --html it stands beside the file
+    #[arg(long, conflicts_with_all = ["json", "speed"])]
+    pub(super) open: bool,
+
+    /// Language of what is said about a recording: en, zh [default: that of the locale]
+    #[arg(long, value_name = "LANG", conflicts_with = "json")]
     pub(super) lang: Option<Lang>,
 
     /// Compare with NAME.expect.json beside the file, or with the recorded calls

@@ -14,6 +14,7 @@ use std::ops::Range;
 use serde::Serialize;
 
 use super::play::Played;
+use crate::phrases::Phrases;
 use context::Context;
 use toolgraft::event::{OwnedEvent, Region};
 use toolgraft::parse::Config;
@@ -42,8 +43,8 @@ pub(super) struct GivenBack {
 }
 
 /// Lists what was given back in a round, by offset.
-pub(super) fn explain(played: &Played, config: &Config, ended: bool) -> Vec<GivenBack> {
-    let context = Context { text: &played.stream, config, ended };
+pub(super) fn explain(played: &Played, config: &Config, ended: bool, phrases: Phrases) -> Vec<GivenBack> {
+    let context = Context { text: &played.stream, config, ended, phrases };
     let regions = regions(&played.events, played.assembled.answer_in_reasoning);
     let mut list: Vec<GivenBack> = candidates::find(&context, &played.not_calls)
         .into_iter()
@@ -81,7 +82,7 @@ fn rejected(played: &Played, context: &Context<'_>) -> Vec<GivenBack> {
                 // What seemed to be a draft may be a call after all, or wrong in itself.
                 let (Some(_), Some(Err(rejected))) = (rejected, entry.map(|e| &e.result)) else { continue };
                 let (line, column) = place(context.text, offset);
-                let (rule, remedy) = rules::of_kind(rejected.kind, rejected.quoted_in, context.config.reasoning_calls);
+                let (rule, remedy) = rules::of_kind(rejected.kind, rejected.quoted_in, context);
                 let region = if rule == Rule::InReasoning { Region::Reasoning } else { Region::Content };
                 list.push(GivenBack {
                     found: opener(&rejected.raw),
@@ -90,7 +91,7 @@ fn rejected(played: &Played, context: &Context<'_>) -> Vec<GivenBack> {
                     column,
                     region,
                     rule,
-                    why: rejected.message.clone(),
+                    why: context.phrases.reason(&rejected.message),
                     remedy: remedy.to_owned(),
                 });
             }

@@ -9,6 +9,8 @@ use super::explain::GivenBack;
 use super::play::Played;
 use super::settings::Settings;
 use super::view::{Answered, At, Totals, View};
+use crate::phrases::Phrases;
+use toolgraft::dialect::Lang;
 use toolgraft::event::OwnedEvent;
 use toolgraft::transcript::import::Format;
 use toolgraft::transcript::{Recording, Round};
@@ -51,6 +53,11 @@ fn tagged(kind: &str, value: &impl serde::Serialize) -> io::Result<Value> {
 }
 
 impl<W: Write> View for JsonLines<W> {
+    fn phrases(&self) -> Phrases {
+        // What programs read is in one language.
+        Phrases::of(Lang::En)
+    }
+
     fn recording(&mut self, at: At<'_>, _: usize, format: Format, recording: &Recording) -> io::Result<()> {
         let mut fields = tagged("recording", &recording.session)?;
         fields["format"] = json!(format);
@@ -91,7 +98,7 @@ impl<W: Write> View for JsonLines<W> {
         })?;
         let finish = json!({
             "type": "finish", "reason": round.finish.as_ref().map(|f| f.reason.as_str()),
-            "bytes": played.stream.len(), "ms": round.finish.as_ref().and_then(|f| f.ms),
+            "bytes": played.stream.len(), "read": played.stop.map(|stop| stop.bytes), "ms": round.finish.as_ref().and_then(|f| f.ms),
         });
         self.line(within(at), finish)?;
         let mut fields = result(&played.assembled);

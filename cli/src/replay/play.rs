@@ -1,5 +1,6 @@
 //! A recorded round through the parser, cut as the user wants it.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 use std::thread;
@@ -10,6 +11,7 @@ use toolgraft::event::{Assembled, Collector, Entry, OwnedEvent, Piece, Provenanc
 use toolgraft::message::{DeltaKind, FinishReason};
 use toolgraft::parse::NotACall;
 use toolgraft::transcript::{Round, TimedDelta};
+use toolgraft::turn;
 use toolgraft::{Call, Parser};
 
 /// How the text is cut.
@@ -86,6 +88,22 @@ pub(super) struct Played {
     pub(super) assembled: Assembled,
     /// What was held as calls without a marker and is text.
     pub(super) not_calls: Vec<NotACall>,
+    /// Where a turn stops reading; see [`Stop`].
+    pub(super) stop: Option<Stop>,
+    /// Numbers of the calls in the session, by their index.
+    pub(super) numbers: BTreeMap<u32, usize>,
+    /// Numbers of the native calls in the session, in order.
+    pub(super) native_numbers: Vec<usize>,
+}
+
+/// Where a turn stops reading a message: at the first text behind a call, since what a
+/// model writes there was written without the call's result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Stop {
+    /// So many pieces are read.
+    pub(super) pieces: usize,
+    /// So many bytes are read.
+    pub(super) bytes: usize,
 }
 
 impl Played {
@@ -114,6 +132,41 @@ impl Played {
             }
             result => result,
         })
+    }
+
+    /// Whether a call may run: a turn reads it.
+    pub(super) fn is_read(&self, index: u32) -> bool {
+        let place = |piece: &Piece| matches!(piece, Piece::Call { index: at, .. } if *at == index);
+        let Some(stop) = self.stop else { return true };
+        self.pieces.iter().position(place).is_none_or(|at| at < stop.pieces)
+    }
+
+    /// The calls that a turn reads, in the order in which they are made.
+    pub(super) fn calls(&self) -> impl Iterator<Item = (u32, &Call)> {
+        let read = self.assembled.entries.iter().filter(|entry| self.is_read(entry.index));
+        read.filter_map(|entry| Some((entry.index, entry.result.as_ref().ok()?)))
+    }
+
+    /// What a turn reads no more.
+    pub(super) fn unread(&self) -> Option<&str> {
+        self.stop.map(|stop| self.stream[stop.bytes..].trim())
+    }
+
+    /// Numbers the calls from the last one of the session on. A recorded `call_7` is number 7.
+    pub(super) fn number(&mut self, round: &Round, last: &mut usize) {
+        let recorded = |index: u32| {
+            let call = round.calls.iter().find(|call| call.index == index)?;
+            call.id.as_deref()?.strip_prefix("call_")?.parse::<usize>().ok().filter(|n| *n > 0)
+        };
+        let indices: Vec<u32> = self.calls().map(|(index, _)| index).collect();
+        for index in indices {
+            *last = recorded(index).unwrap_or(*last + 1);
+            self.numbers.insert(index, *last);
+        }
+        for _ in &round.native_calls {
+            *last += 1;
+            self.native_numbers.push(*last);
+        }
     }
 
     /// Calls past the limit that are not listed.
@@ -173,7 +226,43 @@ pub(super) fn play(
             events.iter_mut().for_each(|event| settle_restored(event, index, entry));
         }
     }
-    Played { stream, events, pieces, assembled, not_calls: parser.not_calls().to_vec() }
+    let stop = stop(&pieces, &assembled, round);
+    let not_calls = parser.not_calls().to_vec();
+    Played { stream, events, pieces, assembled, not_calls, stop, ..Played::default() }
+}
+
+/// Where a turn stops reading. A call that the recording says was made was read. Where no reasoning
+/// tag came and the answer was taken for reasoning, all of it had been shown by then.
+fn stop(pieces: &[Piece], assembled: &Assembled, round: &Round) -> Option<Stop> {
+    if assembled.answer_in_reasoning {
+        return None;
+    }
+    let made = |index: u32| round.calls.iter().any(|call| call.index == index && call.result.is_ok());
+    let last_made = pieces.iter().rposition(|piece| matches!(piece, Piece::Call { index, .. } if made(*index)));
+    let mut called = false;
+    for (at, piece) in pieces.iter().enumerate() {
+        match piece {
+            Piece::Call { index, .. } => {
+                let entry = assembled.entries.iter().find(|entry| entry.index == *index);
+                called |= entry.is_some_and(is_meant);
+            }
+            Piece::Text { text, span, .. }
+                if called && !text.trim().is_empty() && last_made.is_none_or(|made| made < at) =>
+            {
+                return usize::try_from(span.start).ok().map(|bytes| Stop { pieces: at, bytes });
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Whether text behind it ends the message: it is a call, or was meant as one.
+fn is_meant(entry: &Entry) -> bool {
+    match &entry.result {
+        Ok(_) => matches!(entry.provenance(), Provenance::Plain | Provenance::BehindProse),
+        Err(rejected) => turn::row(rejected.kind).meant,
+    }
 }
 
 /// The verdict on a restored call's arguments, in the events of that call.

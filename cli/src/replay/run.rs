@@ -23,7 +23,7 @@ use toolgraft::outcome::Status;
 use toolgraft::route::{Invocation, Toolbox};
 use toolgraft::transcript::import::{Format, Imported};
 use toolgraft::transcript::{Recording, Round};
-use toolgraft::{Catalog, Hub, Outcome};
+use toolgraft::{Call, Catalog, Hub, Outcome};
 
 /// Runs calls from a thread of its own, so that a signal can end the program meanwhile.
 #[derive(Clone)]
@@ -123,7 +123,7 @@ impl<'a, V: View> Replay<'a, V> {
 
     /// Replays one recording that is no file; what was shown of it.
     pub(super) fn one(mut self, name: &str, recording: &Recording) -> io::Result<V> {
-        let at = At { file: name, recording: 1, round: 0 };
+        let at = At { file: name, recording: 1, round: 0, calls: 0 };
         self.view.recording(at, 1, Format::Recording, recording)?;
         self.recording(at, Format::Recording, recording, &mut Vec::new()).map_err(|stop| match stop {
             Stop::Output(error) => error,
@@ -151,7 +151,7 @@ impl<'a, V: View> Replay<'a, V> {
             output::warn(&format!("{name}: no times were recorded: --speed has no effect"));
         }
         for (n, recording) in recordings.iter().enumerate() {
-            let at = At { file: &name, recording: n + 1, round: 0 };
+            let at = At { file: &name, recording: n + 1, round: 0, calls: 0 };
             self.view.recording(at, recordings.len(), format, recording)?;
             self.recording(at, format, recording, &mut results)?;
             self.view.recording_end(at, recording)?;
@@ -175,9 +175,9 @@ impl<'a, V: View> Replay<'a, V> {
         recording: &Recording,
         results: &mut Vec<Value>,
     ) -> Result<(), Stop> {
-        let mut ids = 0;
+        let mut calls = 0;
         for (n, round) in recording.rounds.iter().enumerate() {
-            let at = At { round: n + 1, ..at };
+            let at = At { round: n + 1, calls, ..at };
             let catalog = self.catalog(recording, n);
             let mut settings = Settings::new(&self.args.overrides, &recording.session, format, catalog);
             self.reading.apply(round, &mut settings);
@@ -187,16 +187,16 @@ impl<'a, V: View> Replay<'a, V> {
                 settings.validator = None;
             }
             self.view.round(at, round, &settings)?;
-            let played = self.play(at, round, &settings)?;
+            let played = self.play(at, round, &settings, &mut calls)?;
             self.view.answered(at, round, &played)?;
             self.report_schemas(&settings, &played);
             if self.args.explain {
-                let list = explain(&played, &settings.config, finish_reason(round).is_normal());
+                let list = explain(&played, &settings.config, finish_reason(round).is_normal(), self.view.phrases());
                 self.view.given_back(at, &list)?;
                 *self.totals.given_back.get_or_insert_default() += list.len();
             }
             match self.caller.clone() {
-                Some(caller) => self.call(at, &caller, round, &played, &mut ids)?,
+                Some(caller) => self.call(at, &caller, round, &played)?,
                 None => self.recorded_outcomes(at, round, &played)?,
             }
             self.totals.count(round, &played);
@@ -224,16 +224,18 @@ impl<'a, V: View> Replay<'a, V> {
         self.tools.cloned().or_else(of_servers).or_else(|| recording.catalog(round).map(Arc::new))
     }
 
-    fn play(&mut self, at: At<'_>, round: &Round, settings: &Settings) -> io::Result<Played> {
+    /// Plays a round; `calls` is the number of the last call before it, and then of its last.
+    fn play(&mut self, at: At<'_>, round: &Round, settings: &Settings, calls: &mut usize) -> io::Result<Played> {
         let live = self.args.speed != Speed::Max;
         let mut shown = Ok(());
         let view = &mut self.view;
-        let played = play(round, settings, self.args.chunk, self.args.speed, |event| {
+        let mut played = play(round, settings, self.args.chunk, self.args.speed, |event| {
             if live && shown.is_ok() {
                 shown = view.event(at, event);
             }
         });
         shown?;
+        played.number(round, calls);
         if !live {
             self.view.events(at, &played)?;
         }
@@ -241,30 +243,31 @@ impl<'a, V: View> Replay<'a, V> {
     }
 
     fn recorded_outcomes(&mut self, at: At<'_>, round: &Round, played: &Played) -> io::Result<()> {
-        let mut unnamed = played.assembled.calls();
+        let mut unnamed = played.calls();
         round.outcomes.iter().try_for_each(|outcome| {
             let recorded = round.calls.iter().find(|c| c.id.as_deref() == Some(&outcome.id));
-            let native = round.native_calls.iter().find(|c| c.id.as_deref() == Some(&outcome.id));
-            let name = match (recorded.and_then(|c| c.result.as_ref().ok()), native) {
-                (Some(call), _) => Some(full_name(call.server.as_deref(), &call.tool)),
-                (None, Some(call)) => Some(call.name.clone()),
+            let native = round.native_calls.iter().position(|c| c.id.as_deref() == Some(&outcome.id));
+            let named = |call: &Call| Some(full_name(call.server.as_deref(), &call.tool));
+            let (name, number) = match (recorded.and_then(|c| Some((c.index, c.result.as_ref().ok()?))), native) {
+                (Some((index, call)), _) => (named(call), played.numbers.get(&index)),
+                (None, Some(at)) => (Some(round.native_calls[at].name.clone()), played.native_numbers.get(at)),
                 // Without `call` lines the outcomes follow the calls' order.
                 (None, None) if round.calls.is_empty() => {
-                    unnamed.next().map(|call| full_name(call.server.as_deref(), &call.tool))
+                    unnamed.next().map_or((None, None), |(index, call)| (named(call), played.numbers.get(&index)))
                 }
-                (None, None) => None,
+                (None, None) => (None, None),
             };
-            self.view.outcome(at, &Answered { id: &outcome.id, name, outcome: &outcome.outcome, now: false })
+            let number = number.copied();
+            self.view.outcome(at, &Answered { id: &outcome.id, number, name, outcome: &outcome.outcome, now: false })
         })
     }
 
     /// Runs a round's calls side by side and shows the outcomes in order. Native
     /// calls come last. A call of a tool that no server has is a failure.
-    fn call(&mut self, at: At<'_>, caller: &Caller, round: &Round, played: &Played, ids: &mut usize) -> io::Result<()> {
-        let found = played.assembled.entries.iter().filter_map(|entry| {
-            let call = entry.result.as_ref().ok()?;
+    fn call(&mut self, at: At<'_>, caller: &Caller, round: &Round, played: &Played) -> io::Result<()> {
+        let found = played.calls().map(|(_, call)| {
             let invocation = Invocation { server: call.server.clone(), ..Invocation::new(&call.tool) };
-            Some(Pending { invocation, arguments: Ok(call.arguments.clone()), provenance: call.provenance })
+            Pending { invocation, arguments: Ok(call.arguments.clone()), provenance: call.provenance }
         });
         let unknown = |rejected: &Rejected| rejected.kind == RejectedKind::UnknownTool;
         self.call_failed |= played.assembled.rejected().any(unknown);
@@ -280,16 +283,17 @@ impl<'a, V: View> Replay<'a, V> {
             }
         });
         let mut pending: Vec<Pending> = found.chain(native).collect();
-        for call in &mut pending {
-            *ids += 1;
-            call.invocation.id = format!("call_{ids}");
+        let written = played.calls().filter_map(|(index, _)| played.numbers.get(&index));
+        let numbers: Vec<usize> = written.chain(&played.native_numbers).copied().collect();
+        for (call, number) in pending.iter_mut().zip(&numbers) {
+            call.invocation.id = format!("call_{number}");
         }
         let running = pending.iter().map(|call| call.run(&caller.hub));
         let outcomes = caller.runtime.block_on(futures::future::join_all(running));
-        for (Pending { invocation, .. }, outcome) in pending.iter().zip(&outcomes) {
+        for ((Pending { invocation, .. }, outcome), number) in pending.iter().zip(&outcomes).zip(numbers) {
             self.call_failed |= !matches!(outcome.status, Status::Result | Status::Denied);
             let name = Some(full_name(invocation.server.as_deref(), &invocation.tool));
-            self.view.outcome(at, &Answered { id: &invocation.id, name, outcome, now: true })?;
+            self.view.outcome(at, &Answered { id: &invocation.id, number: Some(number), name, outcome, now: true })?;
         }
         Ok(())
     }

@@ -7,23 +7,38 @@ use anstyle::Style;
 use super::explain::GivenBack;
 use super::play::Played;
 use super::settings::Settings;
-use super::view::{Answered, At, Totals, View};
+use super::view::{Answered, At, Totals, View, question};
+use crate::phrases::Phrases;
 use crate::screen::{BAD, BOLD, CALL, DIM, DRAFT, Frame, RESULT, Screen, excerpt, full_name, pretty};
-use crate::terminal::counted;
 use toolgraft::Call;
 use toolgraft::event::{Entry, OwnedEvent, Piece, Provenance, Region, Rejected, RejectedKind};
 use toolgraft::message::{NativeCall, Role};
 use toolgraft::transcript::import::Format;
 use toolgraft::transcript::{Recording, Round};
+use toolgraft::turn;
 
 /// Shows a replay on a terminal, or readably in a pipe.
 pub(super) struct Show<W> {
     screen: Screen<W>,
+    say: Phrases,
+    /// What is read of a message while it comes.
+    live: Live,
+}
+
+/// A message that is shown while it comes.
+#[derive(Default)]
+struct Live {
+    /// Calls of it so far.
+    calls: usize,
+    /// A call has ended, so that text ends the message.
+    called: bool,
+    /// What came behind the call, in case that was a draft.
+    held: Vec<OwnedEvent>,
 }
 
 impl<W: Write> Show<W> {
-    pub(super) fn new(out: W, frame: Frame, columns: usize) -> Self {
-        Show { screen: Screen::new(out, frame, columns) }
+    pub(super) fn new(out: W, frame: Frame, columns: usize, say: Phrases) -> Self {
+        Show { screen: Screen::new(out, frame, columns), say, live: Live::default() }
     }
 
     fn line(&mut self, style: Style, text: &str) -> io::Result<()> {
@@ -31,224 +46,256 @@ impl<W: Write> Show<W> {
     }
 
     /// A call in its box; `untagged`: no reasoning tag came in its answer.
-    fn call(&mut self, index: u32, call: &Call, untagged: bool) -> io::Result<()> {
+    fn call(&mut self, number: usize, call: &Call, untagged: bool) -> io::Result<()> {
+        let say = self.say;
         let name = full_name(call.server.as_deref(), &call.tool);
-        let found = match call.provenance {
-            Provenance::Plain => "",
-            Provenance::FencedFirst => ", in a fence that prose follows: needs approval",
-            Provenance::BehindProse => ", behind prose: needs approval",
-            _ if untagged => ", no reasoning tag came: needs approval",
-            _ => ", promoted from the reasoning: needs approval",
-        };
-        let title = format!("call {}: {name} ({}{found})", index + 1, call.dialect);
+        let found = say.provenance(call.provenance, untagged).map(|found| format!(", {found}")).unwrap_or_default();
+        let name = say.headed(say.call_number(number), name);
+        let title = say.aside(name, format!("{}{found}", call.dialect));
         let mut body = pretty(&call.arguments);
         if !call.repairs.is_empty() {
             let repairs: Vec<_> = call.repairs.iter().map(ToString::to_string).collect();
-            body.push_str(&format!("\nrepaired: {}", repairs.join(", ")));
+            body.push_str(&format!("\n{}", say.repaired(repairs.join(", "))));
         }
         self.screen.boxed(CALL, &title, &body)
     }
 
-    fn rejected(&mut self, index: u32, rejected: &Rejected) -> io::Result<()> {
+    fn rejected(&mut self, rejected: &Rejected) -> io::Result<()> {
+        let say = self.say;
         let name = rejected.tool.as_deref().map(|tool| full_name(rejected.server.as_deref(), tool));
-        let name = name.map(|n| format!(" {n}")).unwrap_or_default();
+        let what = say.not_run(rejected.kind);
+        let title = name.map_or_else(|| what.to_owned(), |name| say.headed(what, name));
+        let title = say.aside(title, rejected.kind);
+        let reason = say.reason(&rejected.message);
         let region = match rejected.kind {
             RejectedKind::InReasoning => Region::Reasoning,
             _ if rejected.stays_in_text() => Region::Content,
-            _ => {
-                let title = format!("rejected {}:{name} ({})", index + 1, rejected.kind);
-                let body = format!("{}\n\n{}", rejected.message, excerpt(&rejected.raw));
-                return self.screen.boxed(DRAFT, &title, &body);
-            }
+            _ => return self.screen.boxed(DRAFT, &title, &format!("{reason}\n\n{}", excerpt(&rejected.raw))),
         };
         // These bytes are part of the text.
         self.screen.text(region, &rejected.raw)?;
-        self.line(DRAFT, &format!("[not run:{name} ({}): {}]", rejected.kind, rejected.message))
+        self.line(DRAFT, &format!("[{}]", say.headed(title, reason)))
     }
 
-    fn native(&mut self, call: &NativeCall) -> io::Result<()> {
+    fn native(&mut self, number: usize, call: &NativeCall) -> io::Result<()> {
         let arguments = serde_json::from_str(&call.arguments).map_or_else(|_| call.arguments.clone(), |v| pretty(&v));
-        self.screen.boxed(RESULT, &format!("native call: {}", call.name), &arguments)
+        self.screen.boxed(RESULT, &self.say.headed(self.say.native_call_number(number), &call.name), &arguments)
+    }
+
+    fn unlisted(&mut self, count: u64) -> io::Result<()> {
+        self.line(DRAFT, &self.say.unlisted(count))
+    }
+
+    /// Shows an event that is part of what a turn reads.
+    fn read(&mut self, at: At<'_>, event: &OwnedEvent) -> io::Result<()> {
+        let say = self.say;
+        match event {
+            OwnedEvent::Text { text, .. } => self.screen.text(Region::Content, text),
+            OwnedEvent::Reasoning { text, .. } => self.screen.text(Region::Reasoning, text),
+            OwnedEvent::CallEnd { call: Some(call), .. } => {
+                self.live.calls += 1;
+                self.call(at.calls + self.live.calls, call, false)
+            }
+            OwnedEvent::CallEnd { rejected: Some(rejected), .. } => self.rejected(rejected),
+            OwnedEvent::Reclassified { to: Region::Reasoning, .. } => self.line(DIM, say.all_was_reasoning()),
+            OwnedEvent::Reclassified { to: Region::Content, .. } => self.line(DIM, say.all_was_answer()),
+            // Only while the answer comes: afterwards all is shown as it turned out.
+            OwnedEvent::Restored { reason: None, .. } => self.line(DIM, say.restored()),
+            OwnedEvent::Restored { reason: Some(reason), .. } => {
+                self.line(BAD, &say.restored_wrong(reason.kind, say.reason(&reason.message)))
+            }
+            OwnedEvent::Unfenced { .. } => self.line(DRAFT, say.first_fence()),
+            // A promoted call is shown once its arguments were checked, at the answer's end.
+            OwnedEvent::Promoted { .. } => Ok(()),
+            OwnedEvent::Unlisted { count, .. } => self.unlisted(*count),
+            _ => Ok(()),
+        }
     }
 }
 
+/// Whether an event is a call that was meant, behind which text ends the message.
+fn is_call(event: &OwnedEvent) -> bool {
+    let OwnedEvent::CallEnd { call, rejected, .. } = event else { return false };
+    call.is_some() || rejected.as_ref().is_some_and(|rejected| turn::row(rejected.kind).meant)
+}
+
 impl<W: Write> View for Show<W> {
+    fn phrases(&self) -> Phrases {
+        self.say
+    }
+
     fn recording(&mut self, at: At<'_>, of: usize, format: Format, recording: &Recording) -> io::Result<()> {
-        let session = &recording.session;
+        let (session, say) = (&recording.session, self.say);
         let which = if of > 1 { format!(" {}/{of}", at.recording) } else { String::new() };
-        let rounds = counted(recording.rounds.len(), "round");
-        let parts = [Some(format!("{}{which}", at.file)), Some(format!("{format}, {rounds}"))];
+        let rounds = say.rounds(recording.rounds.len());
+        let parts = [Some(format!("{}{which}", at.file)), Some(say.listed(&[format.to_string(), rounds]))];
         let named = [session.model.clone(), session.title.clone()];
         let head: Vec<String> = parts.into_iter().chain(named).flatten().collect();
         self.line(BOLD, &format!("== {}", head.join(" | ")))?;
-        recording.notes.iter().try_for_each(|note| self.line(DIM, &format!("note: {note}")))
+        recording.notes.iter().try_for_each(|note| self.line(DIM, &say.note_line(note)))
     }
 
     fn round(&mut self, at: At<'_>, round: &Round, settings: &Settings) -> io::Result<()> {
         self.screen.begin();
-        let config = &settings.config;
-        let tools = config.catalog.as_ref().map_or("no tools known".to_owned(), |c| counted(c.tools().count(), "tool"));
-        let profile = settings.profile.map(|p| format!("profile {p}, ")).unwrap_or_default();
-        let read = format!(
-            "-- round {}: {profile}dialect {}, reasoning {}, calls in it {}, {tools}",
-            at.round, config.dialects, config.reasoning, config.reasoning_calls
-        );
-        self.line(DIM, &read)?;
+        self.live = Live::default();
+        let (config, say) = (&settings.config, self.say);
+        let tools = config.catalog.as_ref().map_or(say.no_tools_known().to_owned(), |c| say.tools(c.tools().count()));
+        let profile = settings.profile.map(|p| say.profile_named(p)).unwrap_or_default();
+        let dialects = &config.dialects;
+        self.line(DIM, &say.settings(at.round, profile, dialects, config.reasoning, config.reasoning_calls, tools))?;
         // What the model said before was shown as it came.
         let repeated = at.round > 1 && round.messages.first().is_some_and(|m| m.role == Role::Assistant);
         for message in &round.messages[usize::from(repeated)..] {
+            let text = excerpt(&message.content);
             match message.role {
-                Role::System => {
-                    self.line(DIM, &format!("system: {} characters", message.content.chars().count()))?;
+                // It holds the prompt too.
+                Role::User if at.round == 1 && question(&message.content).is_some() => {
+                    self.line(DIM, &say.system_line(message.content.chars().count()))?;
+                    self.line(BOLD, &say.user_line(question(&message.content).unwrap_or_default()))?;
                 }
-                Role::Tool => self.line(DIM, &format!("result: {}", excerpt(&message.content)))?,
-                Role::User => self.line(BOLD, &format!("user: {}", excerpt(&message.content)))?,
-                Role::Assistant => self.line(DIM, &format!("assistant, before: {}", excerpt(&message.content)))?,
-                _ => self.line(DIM, &format!("message: {}", excerpt(&message.content)))?,
+                Role::System => self.line(DIM, &say.system_line(message.content.chars().count()))?,
+                Role::Tool => self.line(DIM, &say.result_line(text))?,
+                Role::User => self.line(BOLD, &say.user_line(text))?,
+                Role::Assistant => self.line(DIM, &say.assistant_line(text))?,
+                _ => self.line(DIM, &say.message_line(text))?,
             }
         }
         Ok(())
     }
 
-    fn event(&mut self, _: At<'_>, event: &OwnedEvent) -> io::Result<()> {
-        match event {
-            OwnedEvent::Text { text, .. } => self.screen.text(Region::Content, text),
-            OwnedEvent::Reasoning { text, .. } => self.screen.text(Region::Reasoning, text),
-            OwnedEvent::CallEnd { index, call: Some(call), .. } => self.call(*index, call, false),
-            OwnedEvent::CallEnd { index, rejected: Some(rejected), .. } => self.rejected(*index, rejected),
-            OwnedEvent::Reclassified { to: Region::Reasoning, .. } => {
-                self.line(DIM, "[all of the answer so far was reasoning: </think> came without an opening tag]")
+    fn event(&mut self, at: At<'_>, event: &OwnedEvent) -> io::Result<()> {
+        if let OwnedEvent::Reclassified { .. } = event {
+            // What seemed to be a call was a draft: nothing stands behind one.
+            self.live.called = false;
+            for held in std::mem::take(&mut self.live.held) {
+                self.read(at, &held)?;
             }
-            OwnedEvent::Reclassified { to: Region::Content, .. } => {
-                self.line(DIM, "[what looked like reasoning was the answer: no </think> came]")
-            }
-            // Only while the answer comes: afterwards all is shown as it turned out.
-            OwnedEvent::Restored { index, reason: None, .. } => {
-                self.line(DIM, &format!("[call {} stands in the answer]", index + 1))
-            }
-            OwnedEvent::Restored { index, reason: Some(reason), .. } => {
-                let (number, kind) = (index + 1, reason.kind);
-                self.line(BAD, &format!("[call {number} stands in the answer: {kind}: {}]", reason.message))
-            }
-            OwnedEvent::Unfenced { calls, .. } => {
-                let numbers: Vec<String> = calls.clone().map(|index| (index + 1).to_string()).collect();
-                self.line(
-                    DRAFT,
-                    &format!("[nothing else is a call: {} of the first fence needs approval]", numbers.join(", ")),
-                )
-            }
-            // A promoted call is shown once its arguments were checked, at the answer's end.
-            OwnedEvent::Promoted { .. } => Ok(()),
-            OwnedEvent::Unlisted { count, .. } => {
-                self.line(DRAFT, &format!("[calls past the limit that are not listed: {count}]"))
-            }
-            _ => Ok(()),
         }
+        let text = match event {
+            OwnedEvent::Text { text, .. } | OwnedEvent::Reasoning { text, .. } => text.trim(),
+            _ => "",
+        };
+        if self.live.called && (!self.live.held.is_empty() || !text.is_empty()) {
+            self.live.held.push(event.clone());
+            return Ok(());
+        }
+        self.live.called |= is_call(event);
+        self.read(at, event)
     }
 
     fn events(&mut self, _: At<'_>, played: &Played) -> io::Result<()> {
-        for piece in &played.pieces {
+        let read = played.stop.map_or(played.pieces.len(), |stop| stop.pieces);
+        for piece in &played.pieces[..read] {
             match piece {
                 Piece::Text { region, text, .. } => self.screen.text(*region, text)?,
                 Piece::Syntax { text, .. } => self.screen.text(Region::Reasoning, text)?,
                 Piece::Marker { .. } => {}
                 Piece::Call { index, .. } => match played.call_at_its_place(*index) {
-                    Some(Ok(call)) => self.call(*index, &call, false)?,
-                    Some(Err(rejected)) => self.rejected(*index, &rejected)?,
+                    Some(Ok(call)) => self.call(played.numbers[index], &call, false)?,
+                    Some(Err(rejected)) => self.rejected(&rejected)?,
                     None => {}
                 },
             }
         }
         match played.unlisted() {
             0 => Ok(()),
-            count => self.line(DRAFT, &format!("[calls past the limit that are not listed: {count}]")),
+            count => self.unlisted(count),
         }
     }
 
-    fn answered(&mut self, _: At<'_>, round: &Round, played: &Played) -> io::Result<()> {
+    fn answered(&mut self, at: At<'_>, round: &Round, played: &Played) -> io::Result<()> {
+        let say = self.say;
+        let held = std::mem::take(&mut self.live.held);
+        if let Some(unread) = played.unread() {
+            self.line(DRAFT, say.behind_call_line())?;
+            self.line(DIM, unread)?;
+        } else {
+            held.iter().try_for_each(|event| self.read(at, event))?;
+        }
         let untagged = played.assembled.answer_in_reasoning;
         let promoted = |entry: &&Entry| entry.provenance() == Provenance::Promoted;
         for entry in played.assembled.entries.iter().filter(promoted) {
-            match &entry.result {
-                Ok(call) => self.call(entry.index, call, untagged)?,
-                Err(rejected) => self.rejected(entry.index, rejected)?,
+            match (&entry.result, played.numbers.get(&entry.index)) {
+                (Ok(call), Some(number)) => self.call(*number, call, untagged)?,
+                (Ok(_), None) => {}
+                (Err(rejected), _) => self.rejected(rejected)?,
             }
         }
-        round.native_calls.iter().try_for_each(|call| self.native(call))?;
-        let reason = round.finish.as_ref().map_or("none recorded", |f| f.reason.as_str());
-        let time = round.finish.as_ref().and_then(|f| f.ms).map(|ms| format!(", {ms} ms")).unwrap_or_default();
-        let size = format!("{}, {}{time}", counted(round.deltas.len(), "delta"), counted(played.stream.len(), "byte"));
-        self.line(DIM, &format!("[finish: {reason}; {size}]"))?;
+        round.native_calls.iter().zip(&played.native_numbers).try_for_each(|(call, n)| self.native(*n, call))?;
+        let reason = round.finish.as_ref().map_or(say.no_finish(), |f| f.reason.as_str());
+        let time = round.finish.as_ref().and_then(|f| f.ms).map(|ms| format!("{ms} ms"));
+        let sizes = [Some(say.deltas(round.deltas.len())), Some(say.bytes(played.stream.len())), time];
+        let sizes: Vec<String> = sizes.into_iter().flatten().collect();
+        self.line(DIM, &say.finish_line(reason, say.listed(&sizes)))?;
         if played.assembled.answer_in_reasoning {
-            self.line(DIM, "[no </think> came: what looked like reasoning is taken as the answer]")?;
+            self.line(DIM, &format!("[{}]", say.answer_in_reasoning()))?;
         }
         self.screen.begin();
         Ok(())
     }
 
     fn given_back(&mut self, _: At<'_>, list: &[GivenBack]) -> io::Result<()> {
+        let say = self.say;
         if list.is_empty() {
-            return self.line(DIM, "given back as text: nothing");
+            return self.line(DIM, say.nothing_given_back());
         }
-        self.line(BOLD, "given back as text:")?;
+        self.line(BOLD, say.given_back_head())?;
         for entry in list {
             let rule = serde_json::to_value(entry.rule)?;
             let rule = rule.as_str().unwrap_or_default();
-            let region = if entry.region == Region::Reasoning { "reasoning" } else { "content" };
-            let place = format!("byte {} ({}:{})", entry.offset, entry.line, entry.column);
-            self.line(Style::new(), &format!("  {place}, in the {region}: {}", entry.found.replace('\n', "\\n")))?;
-            self.line(Style::new(), &format!("    rule: {rule}: {}", entry.why))?;
-            self.line(Style::new(), &format!("    remedy: {}", entry.remedy))?;
+            let region = if entry.region == Region::Reasoning { say.reasoning() } else { say.answer() };
+            let place = say.place(entry.offset, entry.line, entry.column);
+            let found = entry.found.replace('\n', "\\n");
+            self.line(Style::new(), &format!("  {}", say.in_region(place, region, found)))?;
+            self.line(Style::new(), &format!("    {}", say.rule(rule, &entry.why)))?;
+            self.line(Style::new(), &format!("    {}", say.remedy(&entry.remedy)))?;
         }
         Ok(())
     }
 
     fn outcome(&mut self, _: At<'_>, answered: &Answered<'_>) -> io::Result<()> {
-        let name = answered.name.as_ref().map(|n| format!(" {n}")).unwrap_or_default();
-        let took = answered.outcome.took.map(|t| format!(" in {} ms", t.as_millis())).unwrap_or_default();
-        let when = if answered.now { "" } else { " (recorded)" };
-        let status = serde_json::to_value(answered.outcome.status)?;
-        let status = status.as_str().unwrap_or_default();
+        let say = self.say;
+        let which = answered.number.map_or_else(|| answered.id.to_owned(), |number| say.call_number(number));
+        let which = answered.name.as_ref().map_or(which.clone(), |name| say.headed(which, name));
+        let status = say.status(answered.outcome.status);
+        let status = answered.outcome.took.map_or(status.to_owned(), |took| say.took(status, took.as_millis()));
+        let status = if answered.now { status } else { say.aside(status, say.recorded()) };
         let style = if answered.outcome.is_result() { CALL } else { BAD };
-        self.line(style, &format!("{}{name}: {status}{took}{when}", answered.id))?;
+        self.line(style, &say.headed(which, status))?;
         let text = excerpt(&answered.outcome.text);
         text.lines().try_for_each(|line| self.line(Style::new(), &format!("  {line}")))
     }
 
     fn recording_end(&mut self, _: At<'_>, recording: &Recording) -> io::Result<()> {
         match recording.cut {
-            Some(cut) => self.line(DRAFT, &format!("[the recording is {cut}; this was all of it]")),
+            Some(cut) => self.line(DRAFT, &self.say.recording_cut(cut)),
             None => Ok(()),
         }
     }
 
     fn checked(&mut self, file: &str, against: &str, differences: &[String]) -> io::Result<()> {
         if differences.is_empty() {
-            return self.line(CALL, &format!("{file}: as expected ({against})"));
+            return self.line(CALL, &self.say.file_as_expected(file, against));
         }
-        self.line(BAD, &format!("{file}: not as expected ({against})"))?;
+        self.line(BAD, &self.say.file_not_as_expected(file, against))?;
         differences.iter().try_for_each(|d| self.line(Style::new(), &format!("  {}", d.replace('\n', "\n  "))))
     }
 
     fn summary(&mut self, totals: &Totals) -> io::Result<()> {
+        let say = self.say;
         let rejected: Vec<String> = totals.rejected.iter().map(|(kind, n)| format!("{n} {kind}")).collect();
         let rejected =
-            if rejected.is_empty() { "none rejected".to_owned() } else { format!("rejected: {}", rejected.join(", ")) };
-        let native = if totals.native_calls > 0 {
-            format!(", {}", counted(totals.native_calls, "native call"))
-        } else {
-            String::new()
-        };
-        let cut = if totals.cut_off > 0 { format!(", {} cut off", totals.cut_off) } else { String::new() };
-        self.line(
-            DIM,
-            &format!(
-                "== {}, {}{cut}, {}, {}, {rejected}{native}",
-                counted(totals.files, "file"),
-                counted(totals.recordings, "recording"),
-                counted(totals.rounds, "round"),
-                counted(totals.calls, "call")
-            ),
-        )
+            if rejected.is_empty() { say.none_rejected().to_owned() } else { say.rejected_calls(rejected.join(", ")) };
+        let parts = [
+            Some(say.files(totals.files)),
+            Some(say.recordings(totals.recordings)),
+            (totals.cut_off > 0).then(|| say.cut_recordings(totals.cut_off)),
+            Some(say.rounds(totals.rounds)),
+            Some(say.calls(totals.calls)),
+            Some(rejected),
+            (totals.native_calls > 0).then(|| say.native_calls(totals.native_calls)),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        self.line(DIM, &format!("== {}", say.listed(&parts)))
     }
 }

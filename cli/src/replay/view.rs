@@ -5,6 +5,8 @@ use std::io;
 use super::explain::GivenBack;
 use super::play::Played;
 use super::settings::Settings;
+use crate::phrases::Phrases;
+use crate::screen::boxes::width;
 use toolgraft::Outcome;
 use toolgraft::event::OwnedEvent;
 use toolgraft::transcript::import::Format;
@@ -19,6 +21,17 @@ pub(super) struct At<'a> {
     pub(super) recording: usize,
     /// Which round of the recording, from 1.
     pub(super) round: usize,
+    /// Number of the last call before the round.
+    pub(super) calls: usize,
+}
+
+/// A user's message that is longer than this is taken to hold the prompt too; its last
+/// paragraph is the question then. In columns: Chinese says as much in fewer characters.
+const LONG_QUESTION: usize = 2000;
+
+/// The question behind the prompt in one message of the user; `None` where it holds no prompt.
+pub(super) fn question(message: &str) -> Option<&str> {
+    (width(message) > LONG_QUESTION).then(|| message.trim_end().rsplit("\n\n").next().unwrap_or_default())
 }
 
 /// An outcome and its call.
@@ -26,6 +39,8 @@ pub(super) struct At<'a> {
 pub(super) struct Answered<'a> {
     /// The call's identifier.
     pub(super) id: &'a str,
+    /// Its number in the session, where it is known.
+    pub(super) number: Option<usize>,
     /// Server and tool, where they are known.
     pub(super) name: Option<String>,
     /// What became of it.
@@ -36,6 +51,8 @@ pub(super) struct Answered<'a> {
 
 /// Shows a replay, in this order of calls.
 pub(super) trait View {
+    /// The words for what is said of the current recording.
+    fn phrases(&self) -> Phrases;
     /// A recording begins; of how many in its file.
     fn recording(&mut self, at: At<'_>, of: usize, format: Format, recording: &Recording) -> io::Result<()>;
     /// A round begins.
@@ -90,11 +107,9 @@ impl Totals {
     pub(super) fn count(&mut self, round: &Round, played: &Played) {
         self.rounds += 1;
         self.native_calls += round.native_calls.len();
-        for entry in &played.assembled.entries {
-            match &entry.result {
-                Ok(_) => self.calls += 1,
-                Err(rejected) => *self.rejected.entry(rejected.kind.as_str()).or_default() += 1,
-            }
+        self.calls += played.calls().count();
+        for rejected in played.assembled.rejected() {
+            *self.rejected.entry(rejected.kind.as_str()).or_default() += 1;
         }
     }
 }

@@ -433,7 +433,7 @@ fn what_was_said_is_recorded_and_what_went_over_the_wire_traced_without_the_key(
     let args = ["Weather?", "--yes", "--record", "r.jsonl", "--trace", "t.jsonl", "--api-key", "sk-secret-1234"];
     home.ask_with_tools(&weather_model(), &args).ok();
     let replayed = home.0.run(&["replay", "r.jsonl"]).ok();
-    for part in ["small-model", "2 rounds", "call_1 demo.weather_query: result"] {
+    for part in ["small-model", "2 rounds", "call 1: demo.weather_query: result"] {
         assert!(replayed.out.contains(part), "{part}: {}", replayed.out);
     }
     let trace = fs::read_to_string(home.0.path("t.jsonl")).unwrap();
@@ -464,7 +464,7 @@ fn a_recorded_and_traced_session_replays_and_holds_no_secret() {
     for part in [
         "3 rounds | small-model",
         "user: Weather? By [redacted]",
-        "call_1 demo.weather_query: result",
+        "call 1: demo.weather_query: result",
         "| {\"city\":\"[redacted]\"}",
         "Told [redacted] and [redacted] in production.",
         "3 rounds, 2 calls, none rejected",

@@ -7,6 +7,11 @@ fn demo(lang: &str, dialect: &str) -> String {
     Place::new().run(&["demo", "--lang", lang, "--dialect", dialect]).quiet().out
 }
 
+/// What is said in this language.
+fn said(lang: &str) -> fn(&'static str, &'static str) -> &'static str {
+    if lang == "zh" { |_, chinese| chinese } else { |english, _| english }
+}
+
 /// The bodies of the boxes whose title begins so, in order.
 fn boxes<'a>(out: &'a str, title: &str) -> Vec<&'a str> {
     let start = format!("+-- {title}");
@@ -20,26 +25,33 @@ fn boxes<'a>(out: &'a str, title: &str) -> Vec<&'a str> {
 }
 
 /// What the server said, from the second line of an outcome's box.
-fn structured(out: &str, id: &str) -> Value {
-    let bodies = boxes(out, &format!("{id}: result"));
-    assert_eq!(bodies.len(), 1, "{id}");
+fn structured(out: &str, title: &str) -> Value {
+    let bodies = boxes(out, title);
+    assert_eq!(bodies.len(), 1, "{title}");
     serde_json::from_str(bodies[0].lines().last().unwrap().trim_start_matches("| ")).unwrap()
 }
 
 fn holds(lang: &str, dialect: &str) {
-    let out = demo(lang, dialect);
+    let (out, say) = (demo(lang, dialect), said(lang));
 
-    let drafts = boxes(&out, "draft: weather_query, not run (in_reasoning)");
-    assert_eq!(drafts.len(), 1, "{out}");
-    let running: Vec<&str> = out.lines().filter_map(|line| line.strip_prefix("running ")).collect();
-    assert_eq!(running, ["call_1: demo.location_query", "call_2: demo.weather_query"], "the draft does not run");
-    assert_eq!(out.matches("its stream was cancelled").count(), 1);
-    assert!(!out.contains("London") && !out.contains("伦敦"), "an invented result is not shown");
+    let draft = say("draft, not run: weather_query (in_reasoning)", "草稿，不运行：weather_query（in_reasoning）");
+    assert_eq!(boxes(&out, draft).len(), 1, "{out}");
+    let running: Vec<&str> = out.lines().filter_map(|line| line.strip_prefix(say("running ", "正在运行"))).collect();
+    let calls = [
+        say("call 1: demo.location_query", "调用 1：demo.location_query"),
+        say("call 2: demo.weather_query", "调用 2：demo.weather_query"),
+    ];
+    assert_eq!(running, calls, "the draft does not run");
+    assert_eq!(out.matches(say("its stream was cancelled", "输出流在此处取消")).count(), 1);
+    let invented = say("The tool says that you are in London, so", "工具返回：您在伦敦，所以");
+    let told: Vec<&str> = out.lines().filter(|line| line.contains("London") || line.contains("伦敦")).collect();
+    assert!(told.len() == 1 && told[0].contains(invented), "an invented result is named, and no more: {told:?}");
 
-    let (place, weather) = (structured(&out, "call_1"), structured(&out, "call_2"));
+    let result =
+        |number: u32| structured(&out, &format!("{} {number}{}", say("call", "调用"), say(": result", "：结果")));
+    let (place, weather) = (result(1), result(2));
     let city = place[if lang == "zh" { "local_name" } else { "city" }].as_str().unwrap();
-    let asked: Value =
-        serde_json::from_str(boxes(&out, "call: demo.weather_query")[0].trim_start_matches("\n| ")).unwrap();
+    let asked: Value = serde_json::from_str(boxes(&out, calls[1])[0].trim_start_matches("\n| ")).unwrap();
     assert_eq!(asked["city"], city, "the second call is made from the first one's result");
 
     let answer = &out[out.rfind("[answer]\n").unwrap()..];
@@ -50,9 +62,10 @@ fn holds(lang: &str, dialect: &str) {
     }
     assert!(!answer.contains("TYPE:") && !answer.contains("{{"), "{answer}");
 
-    let sizes: Vec<&str> = out.lines().filter(|line| line.contains("tokens (o200k)")).collect();
+    let sizes: Vec<&str> = out.lines().filter(|line| line.contains("o200k")).collect();
     assert_eq!(sizes.len(), 3, "{sizes:?}");
-    assert!(out.ends_with("the model answered: 3 rounds, 2 calls\n"), "{out}");
+    let end = say("the model answered: 3 rounds, 2 calls\n", "模型已回答：3 轮，2 次调用\n");
+    assert!(out.ends_with(end), "{out}");
     assert!(!out.contains('\u{1b}'), "a pipe gets no colours");
 }
 
@@ -94,10 +107,81 @@ fn without_flags_the_demo_is_english_with_type_marker() {
 }
 
 #[test]
+fn the_demo_speaks_as_the_locale_says_unless_told_otherwise() {
+    for (args, locale, words) in [
+        (&["demo"][..], "zh_CN.UTF-8", "模型已回答"),
+        (&["demo"], "de_DE.UTF-8", "the model answered"),
+        (&["demo", "--lang", "en"], "zh_CN.UTF-8", "the model answered"),
+    ] {
+        let run = Place::new().run_with(args, |command| command.env("LANG", locale)).quiet();
+        assert!(run.out.contains(words), "{locale}: {}", run.out);
+    }
+}
+
+#[test]
+fn what_the_demo_keeps_replays_as_what_it_showed() {
+    for lang in ["en", "zh"] {
+        let place = Place::new();
+        let run = place.run(&["demo", "--lang", lang, "--record", "--html", "page.html"]).quiet();
+        let result = said(lang)("call 1: result", "调用 1：结果");
+        let city = structured(&run.out, result)[said(lang)("city", "local_name")].as_str().unwrap().to_owned();
+        let shown = place.run(&["replay", "--check", "demo.jsonl"]).quiet().out;
+        assert!(!shown.contains("{{") && shown.contains("as expected") && shown.contains(&city), "{shown}");
+        assert!(shown.contains(said(lang)("user: I am about to go out", "user: 我马上要出门")), "{shown}");
+        let page = std::fs::read_to_string(place.dir.path().join("page.html")).unwrap();
+        let page = crate::replay_page::text_of(&page);
+        assert!(page.contains(&city) && page.contains(said(lang)("London", "伦敦")), "{page}");
+        assert!(page.contains(said(lang)("invented a result", "编造了结果")), "{page}");
+        place.run(&["demo", "--record", "demo.jsonl"]).refuses(2, "demo.jsonl is there already");
+        std::fs::write(place.dir.path().join("mine.html"), "mine").unwrap();
+        place.run(&["demo", "--html=mine.html"]).refuses(2, "is no page of toolgraft");
+    }
+}
+
+/// A browser that writes down what it is to open.
+#[cfg(unix)]
+pub(crate) fn browser(place: &Place) -> String {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = place.dir.path().join("bin");
+    std::fs::create_dir_all(&folder).unwrap();
+    let script = format!("#!/bin/sh\nprintf %s \"$1\" > {0}/new && mv {0}/new {0}/opened\n", folder.display());
+    std::fs::write(folder.join("xdg-open"), script).unwrap();
+    std::fs::set_permissions(folder.join("xdg-open"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    format!("{}:/usr/bin:/bin", folder.display())
+}
+
+/// What the browser was told to open.
+#[cfg(unix)]
+pub(crate) fn opened(place: &Place) -> String {
+    let file = place.dir.path().join("bin/opened");
+    for _ in 0..600 {
+        if let Ok(page) = std::fs::read_to_string(&file) {
+            return page;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    panic!("nothing was opened");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn the_demo_opens_its_page_in_a_browser() {
+    let place = Place::new();
+    let path = browser(&place);
+    place.run_with(&["demo", "--open"], |c| c.env("PATH", &path).env("DISPLAY", ":9")).quiet();
+    let page = opened(&place);
+    assert!(page.ends_with(".local/state/toolgraft/demo.html"), "{page}");
+    assert!(std::fs::read_to_string(page).unwrap().contains("umbrella"));
+
+    let without = place.run_with(&["demo", "--open"], |c| c.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY")).ok();
+    assert!(without.err.contains("no browser can be opened from here: open /"), "{}", without.err);
+}
+
+#[test]
 fn the_recordings_are_whole_and_replay() {
     for lang in ["en", "zh"] {
         for dialect in ["use_mcp_tool", "tool_tag", "type_marker"] {
-            let path = format!("{}/cli/demo/{lang}/{dialect}.jsonl", crate::process::ROOT);
+            let path = format!("{}/cli/demo/{lang}/{dialect}.template.jsonl", crate::process::ROOT);
             let recording = toolgraft::transcript::parse(&std::fs::read_to_string(&path).unwrap()).unwrap();
             assert!(recording.cut.is_none() && recording.notes.is_empty(), "{path}: {:?}", recording.notes);
             assert_eq!(recording.rounds.len(), 3, "{path}");

@@ -39,6 +39,7 @@ mod mcp_errors;
 mod models_docs;
 #[cfg(target_os = "linux")]
 mod pictures;
+mod plain_errors;
 mod probe;
 mod prompt;
 mod readme;

@@ -50,7 +50,7 @@ fn on_a_terminal(lang: Lang) -> String {
     let mut command = Command::new(TOOLGRAFT);
     command.args(typed(lang)).args(["--speed", "max"]).current_dir(place.dir.path());
     command.env("HOME", place.dir.path()).env("TERM", "xterm-256color").env("COLUMNS", COLUMNS.to_string());
-    command.env_remove("NO_COLOR");
+    ["NO_COLOR", "LC_ALL", "LC_MESSAGES", "LANG"].iter().for_each(|name| drop(command.env_remove(name)));
     let reading = Reading::new().timeout_ms(Some(60_000)).strip_ansi_escape_codes(false);
     let written = spawn_with_options(command, reading).unwrap().exp_eof().unwrap();
     // The reader makes a character of each byte.
@@ -207,7 +207,7 @@ fn a_terminal_s_rows_have_its_colours_and_its_wide_characters() {
 
 /// A recording of the demo's turn, at the model's own speed.
 async fn recording(lang: Lang, to: &Path) {
-    let file = root().join(format!("cli/demo/{lang}/type_marker.jsonl"));
+    let file = root().join(format!("cli/demo/{lang}/type_marker.template.jsonl"));
     let demo = transcript::parse(&fs::read_to_string(file).unwrap()).unwrap();
     let profile = Profile::for_model(demo.session.model.as_deref().unwrap());
     let server = ServerConfig::stdio("demo", TOOLGRAFT, ["demo-server"]);

@@ -58,24 +58,24 @@ fn a_recording_is_shown_as_the_user_would_have_seen_it() {
     <tool_name>location_query</tool_name>
     <arguments>{}</arguments>
     </use_mcp_tool>
-    [not run: demo.location_query (in_reasoning): the call stands in the reasoning; only the answer's calls are run]
+    [draft, not run: demo.location_query (in_reasoning): the call stands in the reasoning; only the answer's calls are run]
     [answer]
     先看看你在哪里。
-    +-- call 2: demo.location_query (use_mcp_tool)
+    +-- call 1: demo.location_query (use_mcp_tool)
     | {}
     +--
     [finish: stop; 3 deltas, 342 bytes, 640 ms]
-    call_1 demo.location_query: result in 3 ms (recorded)
+    call 1: demo.location_query: result in 3 ms (recorded)
       武汉
     -- round 2: profile deepseek-r1, dialect use_mcp_tool, reasoning open, calls in it last_resort, 2 tools
     user: location_query: 武汉
     [reasoning]
     Now the weather.
-    +-- call 1: demo.weather_query (use_mcp_tool)
+    +-- call 2: demo.weather_query (use_mcp_tool)
     | {"city":"武汉"}
     +--
     [finish: stop; 1 delta, 168 bytes, 360 ms]
-    call_2 demo.weather_query: result in 5 ms (recorded)
+    call 2: demo.weather_query: result in 5 ms (recorded)
       rain, 14 °C
     -- round 3: profile deepseek-r1, dialect use_mcp_tool, reasoning open, calls in it last_resort, 2 tools
     user: weather_query: rain, 14 °C
@@ -84,7 +84,7 @@ fn a_recording_is_shown_as_the_user_would_have_seen_it() {
     [answer]
     要带伞：武汉在下雨，14 °C。
     [finish: stop; 1 delta, 59 bytes, 300 ms]
-    == 1 file, 1 recording, 3 rounds, 2 calls, rejected: 1 in_reasoning
+    == 1 file, 1 recording, 3 rounds, 2 calls, not run: 1 in_reasoning
     "#);
     assert_eq!(run.err, "");
 }
@@ -100,7 +100,7 @@ fn native_calls_and_reasoning_fields_are_shown() {
     let run = replay(&[&stream("deepseek-tool-call.chunks.jsonl")]).ok();
     assert!(run.out.contains("| chunks, 1 round | deepseek-reasoner"), "{}", run.out);
     assert!(run.out.contains("[reasoning]\nThe user is asking"), "{}", run.out);
-    assert!(run.out.contains("+-- native call: weather\n| {\"location\":\"San Francisco\"}\n+--\n"), "{}", run.out);
+    assert!(run.out.contains("+-- native call 1: weather\n| {\"location\":\"San Francisco\"}\n+--\n"), "{}", run.out);
     assert!(run.out.contains("[finish: tool_calls;"), "{}", run.out);
 }
 
@@ -109,8 +109,8 @@ fn clines_history_shows_calls_in_the_text_and_native_ones_with_their_results() {
     let run = replay(&[&stream("api_conversation_history.json")]).ok();
     assert!(run.out.contains("| cline, 3 rounds | qwen3-coder:30b"), "{}", run.out);
     assert!(run.out.contains("+-- call 1: weather.get_weather (use_mcp_tool)\n| {\"city\":\"Graz\"}\n"), "{}", run.out);
-    assert!(run.out.contains("+-- native call: list_files\n"), "{}", run.out);
-    assert!(run.out.contains("toolu_01 list_files: result (recorded)\n  a.md\n  b.md\n"), "{}", run.out);
+    assert!(run.out.contains("+-- native call 2: list_files\n"), "{}", run.out);
+    assert!(run.out.contains("call 2: list_files: result (recorded)\n  a.md\n  b.md\n"), "{}", run.out);
 }
 
 #[test]
@@ -192,10 +192,10 @@ fn explain_names_place_rule_and_remedy() {
     let run = folder.replay(&["--explain", "a.txt"]).ok();
     let (_, list) = run.out.split_once("given back as text:\n").unwrap();
     insta::assert_snapshot!(list, @"
-      byte 5 (1:6), in the content: <use_mcp_tool>
+      byte 5 (1:6), in the answer: <use_mcp_tool>
         rule: quote: it follows ` directly, so it is quoted
         remedy: none needed for a mention; a call must not follow a quotation mark or backtick
-      byte 30 (2:9), in the content: <use_mcp_tool>
+      byte 30 (2:9), in the answer: <use_mcp_tool>
         rule: gate: the opener is followed by “it is.”
         remedy: none needed for a mention; a call must go on with <server_name>, <tool_name>, <arguments> or </use_mcp_tool>
     == 1 file, 1 recording, 1 round, 0 calls, none rejected
@@ -248,7 +248,7 @@ fn a_promoted_call_is_shown_at_the_end() {
     let run = folder.replay(&["--reasoning-calls", "last_resort", "a.txt"]).ok();
     assert!(run.out.contains("call 1: demo.weather_query (use_mcp_tool, promoted from the reasoning"), "{}", run.out);
     let run = folder.replay(&["a.txt"]).ok();
-    assert!(run.out.contains("0 calls, rejected: 1 in_reasoning"), "{}", run.out);
+    assert!(run.out.contains("0 calls, not run: 1 in_reasoning"), "{}", run.out);
 }
 
 #[test]
@@ -398,7 +398,7 @@ fn a_recording_that_is_cut_off_is_replayed_up_to_the_cut_and_says_so() {
     let at = text.find("要带伞：").unwrap() + 1;
     let folder = Folder::new(&[("cut.jsonl", &text.as_bytes()[..at])]);
     let run = folder.replay(&["cut.jsonl"]).ok();
-    assert!(run.out.contains("call 1: demo.weather_query"), "{}", run.out);
+    assert!(run.out.contains("call 2: demo.weather_query"), "{}", run.out);
     assert!(
         run.out.contains("[the recording is cut off in line 14: it breaks off; this was all of it]"),
         "{}",
@@ -508,12 +508,123 @@ fn calls_are_run_for_real_on_the_configured_servers() {
 
     let run = folder.replay(&["--mcp-config", "mcp.json", "bad.txt"]);
     assert_eq!(run.code, Some(1), "a tool that no server has was called");
-    assert!(run.out.contains("rejected 1: demo.wether_query (unknown_tool)"), "{}", run.out);
+    assert!(run.out.contains("rejected: demo.wether_query (unknown_tool)"), "{}", run.out);
     assert!(run.out.contains("nearest: weather_query"), "{}", run.out);
 
     let native = root().join(stream("deepseek-tool-call.chunks.jsonl"));
     let run = folder.replay(&["--mcp-config", "mcp.json", native.to_str().unwrap()]);
     assert_eq!(run.code, Some(1));
-    assert!(run.out.contains("call_1 weather: tool_error"), "{}", run.out);
+    assert!(run.out.contains("call 1: weather: tool error"), "{}", run.out);
     assert!(run.out.contains("not run: "), "{}", run.out);
+}
+
+/// A round of a recording with this answer.
+fn round(text: &str) -> [serde_json::Value; 2] {
+    [
+        json!({ "type": "delta", "kind": "content", "text": text, "ms": 1 }),
+        json!({ "type": "finish", "reason": "stop" }),
+    ]
+}
+
+fn recording(rounds: &[&str]) -> Vec<u8> {
+    let lines = rounds.iter().flat_map(|text| round(text));
+    let session = json!({ "type": "session", "toolgraft": 1, "reasoning": "auto" });
+    std::iter::once(session).chain(lines).map(|line| format!("{line}\n")).collect::<String>().into_bytes()
+}
+
+#[test]
+fn what_stands_behind_a_call_is_neither_answer_nor_run() {
+    let behind = format!("The tool says that you are in London.\n{}", CALL.replace("武汉", "London"));
+    let folder = Folder::new(&[("a.jsonl", &recording(&[&format!("One moment.\n{CALL}\n\n{behind}"), CALL]))]);
+    for args in [&["a.jsonl"][..], &["--speed", "1000", "a.jsonl"]] {
+        let out = folder.replay(args).ok().out;
+        let (read, unread) = out.split_once("[behind the call: a turn stops there").unwrap();
+        assert!(read.contains("[answer]\nOne moment.") && !read.contains("London"), "{out}");
+        assert!(unread.contains("The tool says that you are in London.") && !unread.contains("[answer]"), "{out}");
+        assert!(out.contains("call 1: demo.weather_query") && out.contains("call 2: demo.weather_query"), "{out}");
+        assert!(!out.contains("call 3") && out.contains("2 rounds, 2 calls, none rejected"), "{out}");
+    }
+    let json = folder.replay(&["--json", "a.jsonl"]).ok();
+    let finish = json.of_type("finish");
+    assert!(finish[0]["read"] == 12 + CALL.len() && finish[1]["read"].is_null(), "{finish:?}");
+    assert_eq!(json.of_type("result")[0]["calls"].as_array().unwrap().len(), 2, "the parser's own result is whole");
+}
+
+#[test]
+fn a_call_that_was_recorded_as_made_was_read() {
+    let both = format!("{CALL}\nAnd then:\n{}", CALL.replace("武汉", "Graz"));
+    let call = |index: u32, id: &str, city: &str| {
+        json!({ "type": "call", "id": id, "index": index, "call": { "server": "demo", "tool": "weather_query",
+            "arguments": { "city": city }, "raw_arguments": "{}", "dialect": "use_mcp_tool", "repairs": [] } })
+    };
+    let made = [call(0, "call_7", "武汉"), call(1, "call_8", "Graz")].map(|line| format!("{line}\n")).concat();
+    let folder = Folder::new(&[("a.jsonl", &[recording(&[&both]), made.into_bytes()].concat())]);
+    let out = folder.replay(&["a.jsonl"]).ok().out;
+    assert!(!out.contains("behind the call"), "{out}");
+    assert!(out.contains("call 7: demo") && out.contains("call 8: demo"), "numbers are those of the session: {out}");
+}
+
+#[test]
+fn a_replay_speaks_the_language_of_the_locale_or_the_one_asked_for() {
+    let name = stream("weather.recording.jsonl");
+    let spoken = |locale: &str, args: &[&str]| {
+        let mut command = crate::process::command_in(root(), &[&["replay"], args, &[&name]].concat());
+        Run::of(command.env("LC_MESSAGES", locale)).quiet().out
+    };
+    let out = spoken("zh_CN.UTF-8", &["--explain"]);
+    for words in [
+        "第 1 轮：",
+        "调用 1：demo.location_query",
+        "草稿，不运行：",
+        "只有回答中的调用才会运行",
+        "结果，用时 3 ms",
+        "规则：",
+    ] {
+        assert!(out.contains(words), "{words}: {out}");
+    }
+    assert!(!out.contains("the call stands") && !out.contains("remedy"), "{out}");
+    assert!(spoken("de_DE.UTF-8", &[]).contains("-- round 1:"));
+    assert!(spoken("zh_CN.UTF-8", &["--lang", "en"]).contains("-- round 1:"));
+    assert!(spoken("zh_CN.UTF-8", &["--json"]).contains("the call stands in the reasoning"), "JSON is for programs");
+}
+
+#[test]
+fn every_reason_of_the_fixtures_is_said_in_chinese() {
+    let mut files: Vec<PathBuf> = Vec::new();
+    for folder in fs::read_dir(root().join("fixtures/parse")).unwrap() {
+        let folder = folder.unwrap().path();
+        if folder.is_dir() {
+            files.extend(fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()));
+        }
+    }
+    files.retain(|file| file.extension().is_some_and(|e| e == "txt") && fs::metadata(file).unwrap().len() > 0);
+    let files: Vec<&str> = files.iter().map(|file| file.to_str().unwrap()).collect();
+    let args = [&["--explain", "--lang", "zh"][..], &files].concat();
+    let out = replay(&args).ok().out;
+    let is_said = |line: &&str| line.starts_with("    规则：") || line.starts_with("    办法：");
+    let said: Vec<&str> = out.lines().filter(is_said).collect();
+    assert!(files.len() > 500 && said.len() > 1000, "{} files, {} lines", files.len(), said.len());
+    // What is quoted is the model's own.
+    let quoted = regex::Regex::new("`[^`]*`|“[^”]*”|\"(\\\\.|[^\"\\\\])*\"|<[^>]*>").unwrap();
+    let english = regex::Regex::new("[a-z]{2,} [a-z]{2,}").unwrap();
+    for line in said {
+        assert!(!english.is_match(&quoted.replace_all(line, "")), "{line}");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_page_is_opened_in_a_browser_where_that_is_asked_for() {
+    let place = crate::process::Place::new();
+    let path = crate::demo::browser(&place);
+    fs::write(place.dir.path().join("a.txt"), CALL).unwrap();
+    let run = place.run_with(&["replay", "--open", "a.txt"], |c| c.env("PATH", &path).env("DISPLAY", ":9")).quiet();
+    assert!(run.out.starts_with("a.html: 1 recording, 1 round, "), "{}", run.out);
+    assert_eq!(
+        crate::demo::opened(&place),
+        fs::canonicalize(place.dir.path().join("a.html")).unwrap().to_str().unwrap()
+    );
+    fs::write(place.dir.path().join("b.txt"), CALL).unwrap();
+    place.run(&["replay", "--open", "a.txt", "b.txt"]).refuses(2, "name one for all files with --html=PAGE");
+    place.run(&["replay", "--open", "--html=-", "a.txt"]).refuses(2, "--open needs a file");
 }

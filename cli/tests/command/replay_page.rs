@@ -19,6 +19,7 @@ fn root() -> &'static Path {
 fn replay(folder: &Path, args: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_toolgraft"));
     command.arg("replay").args(args).current_dir(folder).env("HOME", folder).stdin(Stdio::null());
+    ["LC_ALL", "LC_MESSAGES", "LANG"].iter().for_each(|name| drop(command.env_remove(name)));
     command.output().unwrap()
 }
 
@@ -142,8 +143,8 @@ fn nothing_of_a_recording_becomes_markup() {
     let tags = regex::Regex::new("<([a-zA-Z!/][^\\s>]*)").unwrap();
     let known = [
         "!doctype", "html", "head", "meta", "title", "style", "body", "main", "article", "header", "h1", "h2", "h3",
-        "p", "ul", "li", "span", "b", "i", "a", "div", "section", "details", "summary", "dl", "dt", "dd", "pre",
-        "code", "footer",
+        "p", "ul", "ol", "nav", "li", "span", "b", "i", "a", "div", "section", "details", "summary", "dl", "dt", "dd",
+        "pre", "code", "footer",
     ];
     for tag in tags.captures_iter(&page) {
         assert!(known.contains(&tag[1].trim_start_matches('/')), "<{}", &tag[1]);
@@ -189,9 +190,9 @@ fn every_kind_of_input_gets_a_page() {
 fn the_pages_words_are_in_the_prompts_language_or_the_one_asked_for() {
     let chinese = fs::read(root().join("fixtures/streams/weather.recording.jsonl")).unwrap();
     let page = page_of("a.jsonl", &chinese, &[]);
-    assert!(page.contains("<html lang=\"zh\">") && page.contains("用户看到的内容"), "{page}");
+    assert!(page.contains("<html lang=\"zh\">") && page.contains("<p class=\"label\">回答</p>"), "{page}");
     let page = page_of("a.jsonl", &chinese, &["--lang", "en"]);
-    assert!(page.contains("<html lang=\"en\">") && page.contains("What the user saw"), "{page}");
+    assert!(page.contains("<html lang=\"en\">") && page.contains("<p class=\"label\">Answer</p>"), "{page}");
     assert!(page_of("b.jsonl", &session(), &[]).contains("<html lang=\"en\">"));
 }
 
@@ -260,6 +261,82 @@ fn pages_stand_beside_their_files_and_write_over_pages_only() {
     let output = replay(folder.path(), &["--html=none/x.html", "a.jsonl"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8(output.stderr).unwrap().contains("none/x.html"));
+}
+
+/// A session of so many questions, each with a call that is denied, and an answer.
+fn questions(count: usize) -> Vec<u8> {
+    let mut all = vec![json!({"type": "session", "toolgraft": 1, "title": "Every morning"})];
+    for n in 0..count {
+        let at = n * 4000;
+        let asked = format!("Question {n}: an umbrella?\nPlease.");
+        let said = format!("{CALL}\nIt rains, says the tool.");
+        let outcome = json!({"status": "denied", "text": "no", "took": 3.0});
+        all.push(json!({"type": "request", "at": at}));
+        all.push(json!({"type": "message", "role": "user", "content": asked}));
+        all.push(json!({"type": "delta", "kind": "content", "text": "One ", "ms": 300}));
+        all.push(json!({"type": "delta", "kind": "content", "text": "moment.\n", "ms": 400}));
+        all.push(json!({"type": "delta", "kind": "content", "text": said, "ms": 900}));
+        all.push(json!({"type": "finish", "reason": "stop", "ms": 950}));
+        all.push(json!({"type": "outcome", "id": format!("call_{}", n + 1), "outcome": outcome, "at": at + 1000}));
+        all.push(json!({"type": "request", "at": at + 1100}));
+        all.push(json!({"type": "message", "role": "user", "content": "Result: no"}));
+        all.push(json!({"type": "delta", "kind": "content", "text": "I do not ", "ms": 500}));
+        all.push(json!({"type": "delta", "kind": "content", "text": "know.", "ms": 700}));
+        all.push(json!({"type": "finish", "reason": "stop", "ms": 710}));
+    }
+    lines(&all)
+}
+
+#[test]
+fn a_session_of_several_questions_has_contents_and_numbers_its_calls_through() {
+    let page = page_of("a.jsonl", &questions(3), &[]);
+    let (_, contents) = page.split_once("<nav class=\"contents\">").unwrap();
+    let contents = contents.split_once("</nav>").unwrap().0;
+    for (link, heading, n) in [("#f1-r1-1", "1–2", 0), ("#f1-r1-3", "3–4", 1), ("#f1-r1-5", "5–6", 2)] {
+        assert!(contents.contains(&format!("<a href=\"{link}\">Rounds {heading}</a>")), "{contents}");
+        let line = format!("Question {n}: an umbrella? · <span class=\"name\">demo.weather_query");
+        assert!(contents.contains(&line), "{contents}");
+    }
+    assert!(page.contains("id=\"f1-r1-5\""));
+    let text = text_of(&page);
+    for n in 1..=3 {
+        assert!(text.contains(&format!("Call {n} ")) && text.contains(&format!("call {n} · 3 ms")), "{n}: {text}");
+    }
+    assert!(text.contains("Denied") && !text.contains("Call 4"), "{text}");
+    assert!(!page_of("b.jsonl", &session(), &[]).contains("class=\"contents\""), "a short session needs none");
+}
+
+#[test]
+fn what_stands_behind_a_call_is_not_shown_as_an_answer() {
+    let page = page_of("a.jsonl", &questions(1), &[]);
+    let answers = regex::Regex::new("<div class=\"block answer\">(?s:.*?)</div>").unwrap();
+    assert!(answers.find_iter(&page).all(|answer| !answer.as_str().contains("It rains, says the tool.")), "{page}");
+    let (_, unread) = page.split_once("<div class=\"block unread\">").unwrap();
+    assert!(unread.contains("Behind the call, not shown") && unread.contains("It rains, says the tool."), "{unread}");
+    assert!(page.contains("class=\"k-unread\""), "nor on the timeline");
+}
+
+#[test]
+fn more_rows_than_forty_are_parted_and_each_part_has_its_own_scale() {
+    let page = page_of("a.jsonl", &questions(30), &[]);
+    let timeline = page.split_once("<div class=\"time\">").unwrap().1.split_once("<div class=\"legend\">").unwrap().0;
+    assert_eq!(timeline.matches("<details>").count(), 5, "90 rows: {timeline}");
+    assert!(timeline.contains("Rounds 1–13") && timeline.contains("–60<"), "{timeline}");
+    // Half a second of two minutes would be 0.4 %: too little to see what it is made of.
+    let widths = regex::Regex::new("k-call\" style=\"left:[0-9.]*%;width:([0-9.]*)%").unwrap();
+    let widest = widths.captures_iter(timeline).map(|width| width[1].parse::<f64>().unwrap()).fold(0.0, f64::max);
+    assert!(widest > 1.0, "{widest}");
+    let short = page_of("b.jsonl", &questions(13), &[]);
+    assert!(!short.contains("<details><summary><span class=\"row\">") && short.contains("class=\"row\""));
+}
+
+#[test]
+fn reasons_are_in_the_language_of_the_page() {
+    let page = text_of(&page_of("a.jsonl", &session(), &["--lang", "zh", "--explain"]));
+    for words in ["没有工具 \"wether_query\"", "使用列出的名字", "被拒绝", "按文本处理的内容"] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+    assert!(!page.contains("no tool \"wether_query\""), "{page}");
 }
 
 /// Pages by path over loopback, and what was asked for.
@@ -347,6 +424,9 @@ fn a_real_browser_shows_the_page_and_asks_for_nothing_else() {
         ("/session", page_of("session.jsonl", &session(), &[])),
         ("/evil", page_of("evil.jsonl", &evil_session(), &[])),
         ("/phone-session", frame("/session")),
+        ("/questions", page_of("questions.jsonl", &questions(30), &[])),
+        ("/phone-questions", frame("/questions")),
+        ("/chinese", page_of("session.jsonl", &session(), &["--lang", "zh", "--explain"])),
         ("/phone-evil", frame("/evil")),
     ];
     let site = Site::start(pages);
@@ -360,7 +440,7 @@ fn a_real_browser_shows_the_page_and_asks_for_nothing_else() {
     assert!(shown.contains("</footer>"), "the page is whole: {shown}");
     assert_eq!(site.asked(), ["/session", "/evil"], "a page asks for nothing");
 
-    for path in ["/phone-session", "/phone-evil"] {
+    for path in ["/phone-session", "/phone-questions", "/phone-evil"] {
         let shown = browse(&browser, &["--dump-dom", "--virtual-time-budget=5000", &site.url(path)]);
         assert!(shown.contains("<title>width 390 of 390</title>"), "{path} scrolls sideways: {}", &shown[..200]);
     }
@@ -369,5 +449,10 @@ fn a_real_browser_shows_the_page_and_asks_for_nothing_else() {
     screenshot(&browser, &url, "replay.png", &["--window-size=1000,1900"]);
     screenshot(&browser, &url, "replay-dark.png", &["--window-size=1000,1900", "--force-dark-mode"]);
     screenshot(&browser, &site.url("/phone-session"), "replay-phone.png", &["--window-size=500,2300"]);
+    let url = site.url("/questions");
+    screenshot(&browser, &url, "replay-questions.png", &["--window-size=1280,1900"]);
+    screenshot(&browser, &url, "replay-questions-dark.png", &["--window-size=1280,1900", "--force-dark-mode"]);
+    screenshot(&browser, &site.url("/phone-questions"), "replay-questions-phone.png", &["--window-size=500,2300"]);
+    screenshot(&browser, &site.url("/chinese"), "replay-chinese.png", &["--window-size=1280,1900"]);
     screenshot(&browser, &site.url("/evil"), "replay-evil.png", &["--window-size=1000,1900"]);
 }

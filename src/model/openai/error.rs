@@ -1,5 +1,6 @@
 //! What went wrong with an endpoint, in words that help, without secrets.
 
+use std::io::ErrorKind;
 use std::time::Duration;
 
 use reqwest::StatusCode;
@@ -83,6 +84,23 @@ pub(super) fn cause(error: &reqwest::Error) -> String {
     }
 }
 
+/// The same for people: without the names of libraries and of their parts.
+pub(super) fn plain(error: &reqwest::Error) -> String {
+    let sources = || std::iter::successors(std::error::Error::source(error), |error| error.source());
+    let kind = sources().find_map(|error| error.downcast_ref::<std::io::Error>().map(std::io::Error::kind));
+    let words = cause(error);
+    let says = |any: &[&str]| any.iter().any(|part| words.contains(part));
+    match () {
+        () if error.is_timeout() => "it took too long".to_owned(),
+        () if error.is_connect() && kind == Some(ErrorKind::ConnectionRefused) => "nothing listens there".to_owned(),
+        () if says(&["dns error", "failed to lookup"]) => "no such host is known".to_owned(),
+        () if says(&["error reading a body", "before message", "connection reset", "unexpected EOF"]) => {
+            "it was closed before the end: the server's own log may say why".to_owned()
+        }
+        () => sources().last().map_or(words, |innermost| line(&innermost.to_string())),
+    }
+}
+
 /// The beginning of somebody's words, in one line.
 pub(super) fn line(text: &str) -> String {
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -142,8 +160,8 @@ pub(super) fn title(page: &str) -> String {
 /// What may help against a status; nothing for most.
 pub(super) fn remedy(status: StatusCode, has_key: bool) -> &'static str {
     match status.as_u16() {
-        401 if has_key => "check the API key",
-        401 => "set the API key",
+        401 if has_key => "check the API key (the command takes it from OPENAI_API_KEY)",
+        401 => "set the API key (the command takes it from OPENAI_API_KEY)",
         403 => "check what the API key may do",
         402 => "check the account's balance",
         404 | 405 => "check the model's name, and that the base URL is right (most end in /v1)",

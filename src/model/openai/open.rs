@@ -7,7 +7,7 @@ use futures::stream::{self, BoxStream, StreamExt};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap};
 use reqwest::{RequestBuilder, StatusCode, Url};
 
-use super::error::{body_words, cause, context_exceeded, line, remedy, silence, title};
+use super::error::{body_words, cause, context_exceeded, line, plain, remedy, silence, title};
 use super::form::{Form, may_be_of_form};
 use super::info::ModelInfo;
 use super::read::{Decoder, Source, events, whole};
@@ -174,7 +174,8 @@ impl Inner {
     }
 
     pub(super) fn not_sent(&self, url: &Url, error: reqwest::Error) -> ModelError {
-        let (local, url, cause) = (is_local(url), shown_url(url.as_str()), self.hide(cause(&error)));
+        let (local, url, cause) = (is_local(url), shown_url(url.as_str()), cause(&error));
+        let plain = self.hide(plain(&error));
         let (unreachable, source) = (error.is_connect(), Some(Cause::new(error.without_url())));
         let has_tls = url.starts_with("https:");
         if !unreachable {
@@ -187,18 +188,20 @@ impl Inner {
             } else {
                 ""
             };
-            return ModelError::BadAnswer { url, message: format!("the request failed: {cause}{help}"), source };
+            return ModelError::BadAnswer { url, message: format!("the request failed: {plain}{help}"), source };
         }
-        let help = if has_tls && is_no_tls(&cause) {
-            "the server speaks no TLS there: write http:// instead of https://"
-        } else if has_tls && local {
+        if has_tls && is_no_tls(&cause) {
+            let message = "the server speaks no TLS there: write http:// instead of https://".to_owned();
+            return ModelError::Unreachable { url, message, source };
+        }
+        let help = if has_tls && local {
             "is the server running, is this its port, and does it speak TLS? Most on one's own machine want http://"
         } else if local {
             "is the server running (LM Studio, Ollama, llama.cpp), and is this its port?"
         } else {
             "check the base URL and the network"
         };
-        ModelError::Unreachable { url, message: format!("{cause}: {help}"), source }
+        ModelError::Unreachable { url, message: format!("{plain}: {help}"), source }
     }
 
     async fn refused(&self, response: Response) -> Failed {

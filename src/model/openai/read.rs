@@ -8,8 +8,8 @@ use futures::stream::{self, BoxStream, StreamExt};
 use serde_json::{Map, Value};
 use sse_stream::{Sse, SseByteStream};
 
-use super::error::{cause, line, message};
 use super::error::{context_exceeded, silence};
+use super::error::{line, message, plain};
 use super::guard::Guard;
 use super::trace::Response;
 use crate::cause::Cause;
@@ -48,7 +48,7 @@ impl Source {
         match tokio::time::timeout(self.idle, self.response.chunk()).await {
             Err(_) => Err(ModelError::cut_off(silence(self.idle))),
             Ok(Err(error)) => {
-                let message = format!("the connection failed: {}", cause(&error));
+                let message = format!("the connection failed: {}", plain(&error));
                 Err(ModelError::CutOff { message, source: Some(Cause::new(error.without_url())) })
             }
             Ok(Ok(bytes)) => Ok(bytes),

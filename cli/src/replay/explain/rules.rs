@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::context::Context;
 use toolgraft::event::{QuotedIn, RejectedKind};
 use toolgraft::message::ReasoningCalls;
 use toolgraft::parse::Reason;
@@ -49,9 +50,6 @@ pub(in crate::replay) enum Rule {
     Noted(Reason),
 }
 
-pub(super) const GIVE_TOOLS: &str = "give the tools: `--tools FILE` or `--mcp-config FILE`";
-pub(super) const LISTED_NAME: &str = "use a listed name, or give the tool too with `--tools FILE`";
-
 pub(super) struct Verdict {
     pub(super) rule: Rule,
     pub(super) why: String,
@@ -63,46 +61,35 @@ pub(super) fn verdict(rule: Rule, why: impl Into<String>, remedy: impl Into<Stri
 }
 
 /// A rejected call's rule and remedy.
-pub(super) fn of_kind(kind: RejectedKind, quoted_in: Option<QuotedIn>, policy: ReasoningCalls) -> (Rule, &'static str) {
+pub(super) fn of_kind(kind: RejectedKind, quoted_in: Option<QuotedIn>, context: &Context<'_>) -> (Rule, &'static str) {
+    let say = context.phrases;
     match kind {
-        RejectedKind::InReasoning if policy == ReasoningCalls::LastResort => (
-            Rule::InReasoning,
-            "none needed: with `last_resort` a draft counts only where no answer and no other call follow",
-        ),
-        RejectedKind::InReasoning => (
-            Rule::InReasoning,
-            "if such drafts should count, use `--reasoning-calls last_resort` (when nothing else follows) or `allow`",
-        ),
-        RejectedKind::Invented => (
-            Rule::Invented,
-            "stop the model where its message ends: give the endpoint the template's end token as a stop string",
-        ),
+        RejectedKind::InReasoning if context.config.reasoning_calls == ReasoningCalls::LastResort => {
+            (Rule::InReasoning, say.draft_last_resort())
+        }
+        RejectedKind::InReasoning => (Rule::InReasoning, say.draft_remedy()),
+        RejectedKind::Invented => (Rule::Invented, say.invented_remedy()),
         RejectedKind::Quoted if quoted_in.is_some_and(|quoted_in| quoted_in != QuotedIn::Fence) => {
-            (Rule::Quoted, "none needed for an example; a call begins a line of its own, with nothing around it")
+            (Rule::Quoted, say.example_remedy())
         }
-        RejectedKind::Quoted => {
-            (Rule::Quoted, "a call must stand alone in its fence with nothing after it; better without a fence")
-        }
-        RejectedKind::Limit => (Rule::Limit, "ask for less at once: smaller arguments, fewer calls in one message"),
-        RejectedKind::Truncated => (Rule::Truncated, "raise the model's output limit, or ask for a shorter call"),
-        RejectedKind::Malformed => (Rule::Malformed, "mend what the message names; the model is told the same"),
-        RejectedKind::UnknownTool => (Rule::UnknownTool, "use a listed name, or give the tools with `--tools`"),
-        RejectedKind::InvalidArguments => (Rule::InvalidArguments, "mend the argument that the message names"),
-        _ => (Rule::Malformed, "mend what the message names; the model is told the same"),
+        RejectedKind::Quoted => (Rule::Quoted, say.fence_remedy()),
+        RejectedKind::Limit => (Rule::Limit, say.less_at_once()),
+        RejectedKind::Truncated => (Rule::Truncated, say.raise_limit()),
+        RejectedKind::Malformed => (Rule::Malformed, say.malformed_remedy()),
+        RejectedKind::UnknownTool => (Rule::UnknownTool, say.listed_name_or_tools()),
+        RejectedKind::InvalidArguments => (Rule::InvalidArguments, say.arguments_remedy()),
+        _ => (Rule::Malformed, say.malformed_remedy()),
     }
 }
 
 /// No rule of an opener of its own fits; it may stand in a fence.
-pub(super) fn other(before: &str) -> Verdict {
+pub(super) fn other(context: &Context<'_>, before: &str) -> Verdict {
+    let say = context.phrases;
     let fence = |line: &&str| ["```", "~~~", "'''"].iter().any(|f| line.trim_start().starts_with(f));
     if before.lines().filter(fence).count() % 2 == 1 {
-        return verdict(
-            Rule::Fence,
-            "it stands in a code fence with other text",
-            "a call must stand alone in its fence with nothing after it; better without a fence",
-        );
+        return verdict(Rule::Fence, say.fence(), say.fence_remedy());
     }
-    verdict(Rule::Other, "no rule that is known here fits", "replay it with `--json` to see the events around it")
+    verdict(Rule::Other, say.no_rule(), say.look_at_events())
 }
 
 /// The beginning of a text, quoted, for a message.

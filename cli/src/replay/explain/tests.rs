@@ -18,7 +18,7 @@ fn listed(text: &str, config: Config) -> Vec<GivenBack> {
     let round = Round { deltas, finish: Some(Finish { reason: FinishReason::Stop, ms: None }), ..Round::default() };
     let settings = Settings { config: config.clone(), ..Settings::default() };
     let played = play(&round, &settings, Chunk::Every(3), Speed::Max, |_| {});
-    explain(&played, &config, true)
+    explain(&played, &config, true, Phrases::of(toolgraft::dialect::Lang::En))
 }
 
 /// What was found, the rule, and the place.

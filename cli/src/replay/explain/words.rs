@@ -6,7 +6,8 @@ use serde::de::IgnoredAny;
 
 use super::candidates::{Candidate, Kind};
 use super::context::Context;
-use super::rules::{GIVE_TOOLS, LISTED_NAME, Rule, Verdict, excerpt, of_kind, other, verdict};
+use super::rules::{Rule, Verdict, excerpt, of_kind, other, verdict};
+use crate::phrases::Phrases;
 use toolgraft::Dialect;
 use toolgraft::dialect::Shape;
 use toolgraft::event::{Region, RejectedKind};
@@ -14,54 +15,42 @@ use toolgraft::parse::Reason;
 
 /// The first rule that fits.
 pub(super) fn judge(context: &Context<'_>, candidate: &Candidate, region: Region) -> Verdict {
+    let say = context.phrases;
     let before = &context.text[..candidate.span.start];
     let after = &context.text[candidate.span.end..];
     if let Kind::Noted(dialect, reason) = candidate.kind {
         return noted(context, candidate.span.clone(), dialect, reason);
     }
     if matches!(candidate.kind, Kind::Name) {
-        let place = if region == Region::Reasoning { "the reasoning" } else { "the text" };
-        return verdict(
-            Rule::BareName,
-            format!("the tool's name stands in {place} without a call's syntax"),
-            "none needed where the tool is only mentioned; else the call's syntax is missing",
-        );
+        let why = if region == Region::Reasoning { say.name_in_reasoning() } else { say.name_in_text() };
+        return verdict(Rule::BareName, why, say.name_remedy());
     }
     if let Some(quote) = before.chars().next_back().filter(|c| is_quote(*c)) {
-        return verdict(
-            Rule::Quote,
-            format!("it follows {quote} directly, so it is quoted"),
-            "none needed for a mention; a call must not follow a quotation mark or backtick",
-        );
+        return verdict(Rule::Quote, say.quoted(quote), say.quoted_remedy());
     }
     if let Some(dialect) = dialect_of(&candidate.kind).filter(|d| !context.config.dialects.contains(*d)) {
-        return verdict(
-            Rule::DialectOff,
-            format!("the dialect {dialect} is not read"),
-            format!("read it too: `--dialect {dialect}`, or `--dialect auto`"),
-        );
+        return verdict(Rule::DialectOff, say.dialect_off(dialect), say.dialect_remedy(dialect));
     }
     let verdict = by_kind(context, candidate, before, after);
     if region == Region::Reasoning && matches!(verdict.rule, Rule::Fence | Rule::Other) {
-        let (rule, remedy) = of_kind(RejectedKind::InReasoning, None, context.config.reasoning_calls);
-        return super::rules::verdict(rule, "it stands in the reasoning", remedy);
+        let (rule, remedy) = of_kind(RejectedKind::InReasoning, None, context);
+        return super::rules::verdict(rule, say.stands_in_reasoning(), remedy);
     }
     verdict
 }
 
 fn by_kind(context: &Context<'_>, candidate: &Candidate, before: &str, after: &str) -> Verdict {
+    let say = context.phrases;
     match &candidate.kind {
-        Kind::UnknownTag if context.config.catalog.is_none() => verdict(
-            Rule::ToolsUnknown,
-            "it looks like a tool's tag, but no tools are known, so `tool_tag` is off",
-            GIVE_TOOLS,
-        ),
-        Kind::UnknownTag => verdict(Rule::UnknownTool, "no tool has this name", LISTED_NAME),
-        Kind::Line(_) => line(before, after),
+        Kind::UnknownTag if context.config.catalog.is_none() => {
+            verdict(Rule::ToolsUnknown, say.tag_but_no_tools(), say.give_tools())
+        }
+        Kind::UnknownTag => verdict(Rule::UnknownTool, say.no_such_tool(), say.listed_name()),
+        Kind::Line(_) => line(context, before, after),
         Kind::Python { list } => python(context, candidate.span.clone(), *list),
         Kind::Json => json(context, before),
         Kind::React => react_lines(context, candidate.span.clone()),
-        Kind::Opener(_) | Kind::Name | Kind::Noted(..) => other(before),
+        Kind::Opener(_) | Kind::Name | Kind::Noted(..) => other(context, before),
     }
 }
 
@@ -75,42 +64,37 @@ fn dialect_of(kind: &Kind) -> Option<Dialect> {
     }
 }
 
-fn line(before: &str, after: &str) -> Verdict {
+fn line(context: &Context<'_>, before: &str, after: &str) -> Verdict {
     let line_start = before.rsplit('\n').next().unwrap_or_default().trim();
     let line_end = after.split('\n').next().unwrap_or_default().trim();
     let beside = if line_start.is_empty() { line_end } else { line_start };
     if beside.is_empty() {
-        return other(before);
+        return other(context, before);
     }
-    verdict(
-        Rule::NotALine,
-        format!("{} stands on the same line", excerpt(beside)),
-        "the marker must stand alone on its line, the JSON below it",
-    )
+    verdict(Rule::NotALine, context.phrases.same_line(excerpt(beside)), context.phrases.marker_alone())
 }
 
 /// Why a call in Python's syntax was not even held.
 fn python(context: &Context<'_>, span: Range<usize>, list: bool) -> Verdict {
+    let say = context.phrases;
     let before = &context.text[..span.start];
     let call = context.text[span].trim_start_matches(['[', '"', '\'']).trim_start();
-    let remedy = "none needed for a mention; a call must stand alone on its line, or in a list in square brackets";
     if before.ends_with('\\') && list {
-        return verdict(Rule::Quote, "it follows a backslash directly, so it is quoted", remedy);
+        return verdict(Rule::Quote, say.quoted_by_backslash(), say.line_or_list());
     }
-    let in_fence = other(before);
+    let in_fence = other(context, before);
     if list || in_fence.rule == Rule::Fence {
         return in_fence;
     }
     let line = before.rsplit('\n').next().unwrap_or_default();
     if !line.trim().is_empty() {
-        return verdict(Rule::NotALine, format!("{} stands before it on its line", excerpt(line.trim())), remedy);
+        return verdict(Rule::NotALine, say.before_on_line(excerpt(line.trim())), say.line_or_list());
     }
     if !line.is_empty() {
-        let why = "its line is indented by more than three spaces, so it is code";
-        return verdict(Rule::Indented, why, "none needed for code; a call must begin its line");
+        return verdict(Rule::Indented, say.indented(), say.code_begins_line());
     }
     if let Some((object, _)) = call.rsplit_once('.').filter(|_| !call.ends_with(".call(")) {
-        return verdict(Rule::UnknownTool, format!("{} is no server that has the tool", excerpt(object)), LISTED_NAME);
+        return verdict(Rule::UnknownTool, say.no_server(excerpt(object)), say.listed_name());
     }
     in_fence
 }
@@ -118,43 +102,37 @@ fn python(context: &Context<'_>, span: Range<usize>, list: bool) -> Verdict {
 /// Why JSON that names a tool was not even held.
 fn json(context: &Context<'_>, before: &str) -> Verdict {
     if context.config.catalog.is_none() {
-        return tools_unknown(Dialect::Json);
+        return tools_unknown(context, Dialect::Json);
     }
-    let in_fence = other(before);
+    let in_fence = other(context, before);
     if in_fence.rule == Rule::Fence || before.trim().is_empty() {
         return in_fence;
     }
     let line = before.trim_end().rsplit('\n').next().unwrap_or_default();
-    verdict(Rule::NotAlone, format!("{} stands before it", excerpt(line.trim())), ALONE)
+    verdict(Rule::NotAlone, context.phrases.before_it(excerpt(line.trim())), context.phrases.alone())
 }
 
 /// Why a call in ReAct's words was not even held.
 fn react_lines(context: &Context<'_>, span: Range<usize>) -> Verdict {
+    let say = context.phrases;
     let before = &context.text[..span.start];
     if context.config.catalog.is_none() {
-        return tools_unknown(Dialect::React);
+        return tools_unknown(context, Dialect::React);
     }
     let line = before.rsplit('\n').next().unwrap_or_default();
     if !line.trim().is_empty() {
-        let remedy = "none needed for a mention; a call's words must begin their line";
-        return verdict(Rule::NotALine, format!("{} stands before it on its line", excerpt(line.trim())), remedy);
+        return verdict(Rule::NotALine, say.before_on_line(excerpt(line.trim())), say.begins_its_line());
     }
-    other(before)
+    other(context, before)
 }
 
-fn tools_unknown(dialect: Dialect) -> Verdict {
-    verdict(
-        Rule::ToolsUnknown,
-        format!("it looks like a call, but no tools are known, so `{dialect}` is off"),
-        GIVE_TOOLS,
-    )
+fn tools_unknown(context: &Context<'_>, dialect: Dialect) -> Verdict {
+    verdict(Rule::ToolsUnknown, context.phrases.call_but_no_tools(dialect), context.phrases.give_tools())
 }
-
-const ALONE: &str =
-    "none needed for an answer; a call in JSON without a marker must be the whole message, or stand alone in its fence";
 
 /// What the parser said of text that is no call.
 fn noted(context: &Context<'_>, span: Range<usize>, dialect: Dialect, reason: Reason) -> Verdict {
+    let say = context.phrases;
     let (own, after) = (&context.text[span.clone()], &context.text[span.end..]);
     let next = excerpt(after);
     let ends_with_object = own.trim_end().ends_with('}');
@@ -163,57 +141,37 @@ fn noted(context: &Context<'_>, span: Range<usize>, dialect: Dialect, reason: Re
             let remedy = expected(context, own, dialect);
             let what = match reason {
                 _ if after.trim().is_empty() => context.ending().to_owned(),
-                Reason::Gate => format!("the opener is followed by {next}"),
-                Reason::PartialOpener => format!("the opener breaks off and is followed by {next}"),
-                _ => format!("{next} follows the marker, not a JSON object"),
+                Reason::Gate => say.opener_followed(next),
+                Reason::PartialOpener => say.opener_breaks_off(next),
+                _ => say.no_object(next),
             };
             return verdict(Rule::Noted(reason), what, remedy);
         }
-        Reason::TextBehind if dialect == Dialect::Json => (format!("{next} stands behind it"), ALONE),
-        Reason::TextBehind => (
-            format!("{next} stands behind it on its line"),
-            "none needed for a mention; a call must stand alone on its line, or in a list in square brackets",
-        ),
-        Reason::UnknownTool => (unknown(own), LISTED_NAME),
-        Reason::ForeignKey if ends_with_object => ("it has a key that no call has".to_owned(), ONLY_CALL),
-        Reason::ForeignKey => (format!("no call has {next} there"), ONLY_CALL),
-        Reason::Incomplete => ("the tool's name or its arguments are missing".to_owned(), ONLY_CALL),
-        Reason::Definition => (
-            "a JSON Schema stands in place of the arguments, so it defines a tool".to_owned(),
-            "none needed for a definition; a call has values under its arguments",
-        ),
-        Reason::Damaged => (damage(own), "mend the JSON: what it says must be certain"),
-        Reason::NoLiteral => (no_literal(own, after), "values must be literals: texts, numbers, lists, dictionaries"),
-        Reason::NoKeyword => (
-            "a value has no keyword, and the tool has other than one parameter".to_owned(),
-            "name the parameters: `f(a=1, b=2)`",
-        ),
-        Reason::NoFurtherCall => {
-            (format!("{next} stands in the list and is no further call"), "a list must hold calls only")
-        }
-        Reason::CodeAround => {
-            ("it is a part of the code, the comment or the heading on its line".to_owned(), "none needed for code")
-        }
-        Reason::Link => ("it is the text of a link".to_owned(), "none needed for a link"),
-        Reason::Unclosed => (format!("{next} came before its last bracket"), "close its brackets"),
-        Reason::CutOff if context.ended => {
-            ("the answer ended before it was certain to be a call".to_owned(), "close its brackets")
-        }
-        Reason::CutOff => (
-            "the answer was cut off before it was certain to be a call".to_owned(),
-            "raise the model's output limit, or ask for a shorter call",
-        ),
-        Reason::Limit => (
-            "it is past the limit on a call's bytes or nesting".to_owned(),
-            "ask for less at once: smaller arguments, fewer calls in one message",
-        ),
-        other => (format!("it is no call ({other:?})"), ONLY_CALL),
+        Reason::TextBehind if dialect == Dialect::Json => (say.behind_it(next), say.alone()),
+        Reason::TextBehind => (say.behind_on_line(next), say.line_or_list()),
+        Reason::UnknownTool => (unknown(say, own), say.listed_name()),
+        Reason::ForeignKey if ends_with_object => (say.foreign_key().to_owned(), say.only_call()),
+        Reason::ForeignKey => (say.foreign_text(next), say.only_call()),
+        Reason::Incomplete => (say.incomplete().to_owned(), say.only_call()),
+        Reason::Definition => (say.definition().to_owned(), say.definition_remedy()),
+        Reason::Damaged => (damage(say, own), say.damaged_remedy()),
+        Reason::NoLiteral => (no_literal(say, own, after), say.literals()),
+        Reason::NoKeyword => (say.no_keyword().to_owned(), say.name_parameters()),
+        Reason::NoFurtherCall => (say.no_further_call(next), say.calls_only()),
+        Reason::CodeAround => (say.code_around().to_owned(), say.code_remedy()),
+        Reason::Link => (say.link().to_owned(), say.link_remedy()),
+        Reason::Unclosed => (say.unclosed(next), say.close_brackets()),
+        Reason::CutOff if context.ended => (say.ended_uncertain().to_owned(), say.close_brackets()),
+        Reason::CutOff => (say.cut_uncertain().to_owned(), say.raise_limit()),
+        Reason::Limit => (say.past_limit().to_owned(), say.less_at_once()),
+        other => (say.no_call(format!("{other:?}")), say.only_call()),
     };
-    verdict(Rule::Noted(reason), format!("read as `{dialect}`: {why}"), remedy)
+    verdict(Rule::Noted(reason), say.read_as(dialect, why), remedy)
 }
 
 /// What a call goes on with behind its opener.
 fn expected(context: &Context<'_>, own: &str, dialect: Dialect) -> String {
+    let say = context.phrases;
     let name = own.trim_matches(['<', '>', ' ', '\t']);
     let tags: Vec<&str> = match &dialect.spec().shape {
         Shape::Element(blocks) => {
@@ -224,49 +182,41 @@ fn expected(context: &Context<'_>, own: &str, dialect: Dialect) -> String {
             let tools = context.config.catalog.iter().flat_map(|c| c.tools()).filter(|t| t.name == name);
             tools.flat_map(|t| t.parameters()).map(|p| p.name).collect()
         }
-        Shape::MarkedJson(shape) => {
-            let (tool, arguments) = (shape.tool_keys[0], shape.argument_keys[0]);
-            return format!(
-                "none needed for a mention; a call is one JSON object with `{tool}` and `{arguments}` behind the marker"
-            );
-        }
-        Shape::React(_) => return "write the arguments as JSON".to_owned(),
-        _ => return "none needed for a mention; a call must go on with the tool's name and its arguments".to_owned(),
+        Shape::MarkedJson(shape) => return say.one_object(shape.tool_keys[0], shape.argument_keys[0]),
+        Shape::React(_) => return say.arguments_as_json().to_owned(),
+        _ => return say.name_and_arguments().to_owned(),
     };
     let tags: Vec<_> = tags.iter().map(|tag| format!("<{tag}>")).collect();
     let or = match dialect.spec().shape {
         _ if tags.is_empty() => "",
-        Shape::Element(_) => " or ",
+        Shape::Element(_) => say.or(),
         _ => ", ",
     };
-    format!("none needed for a mention; a call must go on with {}{or}</{name}>", tags.join(", "))
+    say.go_on_with(tags.join(", "), format!("{or}</{name}>"))
 }
-
-const ONLY_CALL: &str =
-    "none needed for an answer; a call has the tool's name, its arguments, and no key that calls do not have";
 
 /// The name that no tool has, where the text ends with it.
-fn unknown(own: &str) -> String {
+fn unknown(say: Phrases, own: &str) -> String {
     let name = own.strip_suffix('"').and_then(|own| own.rsplit('"').next());
-    name.map_or_else(|| "no known tool is named".to_owned(), |name| format!("{} is no known tool", excerpt(name)))
+    name.map_or_else(|| say.no_known_tool().to_owned(), |name| say.not_known(excerpt(name)))
 }
 
-fn damage(own: &str) -> String {
+fn damage(say: Phrases, own: &str) -> String {
     let json = &own[own.find(['{', '[']).unwrap_or_default()..];
     match serde_json::from_str::<IgnoredAny>(json) {
-        Err(error) => format!("its JSON cannot be read with certainty: {error}"),
-        Ok(_) => "its JSON cannot be read with certainty".to_owned(),
+        Err(error) => say.damaged(say.reason(&error.to_string())),
+        Ok(_) => say.uncertain().to_owned(),
     }
 }
 
-fn no_literal(own: &str, after: &str) -> String {
+fn no_literal(say: Phrases, own: &str, after: &str) -> String {
     if own.trim_start_matches(['[', ' ', '\n']).starts_with(['"', '\'']) {
-        return "what stands in the quotes is no call with literals".to_owned();
+        return say.quotes_no_call().to_owned();
     }
     if after.starts_with('\n') {
-        return "its line ends in a string".to_owned();
+        return say.string_ends_line().to_owned();
     }
-    format!("{} is no literal, or not what Python wants there", excerpt(after))
+    say.no_literal(excerpt(after))
 }
 
 fn is_quote(c: char) -> bool {

@@ -2,24 +2,25 @@
 
 mod page;
 mod timeline;
-mod words;
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use serde_json::{Value, json};
 
-use self::page::{Ending, Fact, Part, RecordingPart, RoundPart};
+use self::page::{Ending, Entry as Listed, Fact, Part, RecordingPart, RoundPart};
 use self::timeline::{Rows, Timeline};
-use self::words::Words;
 use super::explain::GivenBack;
 use super::play::Played;
 use super::settings::Settings;
 use super::view::{Answered, At, Totals, View};
 use crate::page_text::Long;
-use crate::terminal::{counted, grouped};
-use crate::{Failure, input, page_file};
+use crate::phrases::{self, Phrases};
+use crate::screen::full_name;
+use crate::terminal::grouped;
+use crate::{Failure, browser, input, page_file};
 use toolgraft::dialect::Lang;
 use toolgraft::event::{Entry, OwnedEvent, Provenance};
 use toolgraft::message::Role;
@@ -74,22 +75,26 @@ pub(super) struct Pages {
     target: Target,
     /// Language that was asked for.
     lang: Option<Lang>,
+    /// Whether the page is opened in a browser.
+    open: bool,
     /// Files with their recordings.
     files: Vec<(String, Vec<Taken>)>,
 }
 
 /// A recording with all that is said about it.
 struct Taken {
-    words: &'static Words,
+    say: Phrases,
     session: Vec<Fact>,
     title: String,
     source: String,
     notes: Vec<String>,
     rows: Rows,
     rounds: Vec<RoundPart>,
+    contents: Vec<Listed>,
     endings: Vec<Ending>,
     calls: usize,
-    rejected: usize,
+    /// What was not run, by kind.
+    not_run: BTreeMap<&'static str, usize>,
     tokens: u64,
     /// Times of outcomes that are still to be shown, by id.
     times: Vec<(String, Option<u64>)>,
@@ -101,8 +106,8 @@ struct Taken {
 }
 
 impl Pages {
-    pub(super) fn new(target: Target, lang: Option<Lang>) -> Self {
-        Pages { target, lang, files: Vec::new() }
+    pub(super) fn new(target: Target, lang: Option<Lang>, open: bool) -> Self {
+        Pages { target, lang, open, files: Vec::new() }
     }
 
     /// The page of all that was taken, with this above it.
@@ -120,25 +125,39 @@ impl Pages {
             round.parts.push(part);
         }
     }
+
+    /// Writes a page and says so.
+    fn save(&self, path: &Path, taken: Vec<Taken>) -> io::Result<()> {
+        let recordings = taken.len();
+        let rounds: usize = taken.iter().map(|t| t.rounds.len()).sum();
+        let page = render(taken, Value::Null)?;
+        let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+        std::fs::write(path, &page).map_err(named)?;
+        let say = Phrases::of_user(self.lang);
+        let counts = say.listed(&[say.recordings(recordings), say.rounds(rounds)]);
+        let saved = say.page_saved(input::shown(path), counts, grouped(page.len() as u64));
+        writeln!(io::stdout().lock(), "{saved}")
+    }
 }
 
 impl Taken {
-    fn new(words: &'static Words, at: At<'_>, of: usize, format: Format, recording: &Recording) -> Self {
+    fn new(say: Phrases, at: At<'_>, of: usize, format: Format, recording: &Recording) -> Self {
         let session = &recording.session;
-        let which = if of > 1 { format!(" · {} {}/{of}", words.recording, at.recording) } else { String::new() };
-        let named = [(words.model, &session.model), (words.profile, &session.profile)];
+        let which = if of > 1 { format!(" · {}", say.recording_of(at.recording, of)) } else { String::new() };
+        let named = [(say.model(), &session.model), (say.profile(), &session.profile)];
         let facts = named.into_iter().filter_map(|(label, value)| Some(Fact { label, value: value.clone()? }));
         Taken {
-            words,
+            say,
             session: facts.collect(),
             title: session.title.clone().unwrap_or_else(|| file_name(at.file).to_owned()),
             source: format!("{}{which} · {format}", at.file),
             notes: recording.notes.iter().map(ToString::to_string).collect(),
             rows: Rows::new(recording),
             rounds: Vec::new(),
+            contents: Vec::new(),
             endings: Vec::new(),
             calls: 0,
-            rejected: 0,
+            not_run: BTreeMap::new(),
             tokens: 0,
             times: Vec::new(),
             notices: Vec::new(),
@@ -156,15 +175,20 @@ impl Taken {
     }
 
     fn finish(self) -> RecordingPart {
-        let Taken { words, session: mut facts, title, source, notes, rows, rounds, endings, .. } = self;
-        let numbers = [(words.rounds, rounds.len()), (words.calls, self.calls), (words.rejections, self.rejected)];
+        let Taken { say, session: mut facts, title, source, notes, rows, rounds, endings, .. } = self;
+        let numbers = [(say.rounds_label(), rounds.len()), (say.calls_label(), self.calls)];
         facts.extend(numbers.into_iter().map(|(label, n)| Fact { label, value: n.to_string() }));
-        facts.extend(rows.total().map(|value| Fact { label: words.time, value }));
-        if self.tokens > 0 {
-            facts.push(Fact { label: words.tokens, value: grouped(self.tokens) });
+        if !self.not_run.is_empty() {
+            let kinds: Vec<String> = self.not_run.iter().map(|(kind, n)| format!("{n} {kind}")).collect();
+            facts.push(Fact { label: say.not_run_label(), value: say.listed(&kinds) });
         }
-        let timeline: Timeline = rows.finish(words);
-        RecordingPart { title, source, facts, notes, timeline, rounds, endings }
+        facts.extend(rows.total().map(|value| Fact { label: say.time(), value }));
+        if self.tokens > 0 {
+            facts.push(Fact { label: say.tokens(), value: grouped(self.tokens) });
+        }
+        let contents = page::contents(self.contents, say);
+        let timeline: Timeline = rows.finish(say);
+        RecordingPart { title, source, facts, notes, contents, timeline, rounds, endings }
     }
 }
 
@@ -186,13 +210,18 @@ fn language(recording: &Recording) -> Lang {
 }
 
 impl View for Pages {
+    fn phrases(&self) -> Phrases {
+        let taken = self.files.last().and_then(|(_, taken)| taken.last());
+        taken.map_or_else(|| Phrases::of_user(self.lang), |taken| taken.say)
+    }
+
     fn recording(&mut self, at: At<'_>, of: usize, format: Format, recording: &Recording) -> io::Result<()> {
-        let words = Words::of(self.lang.unwrap_or_else(|| language(recording)));
+        let lang = self.lang.or_else(phrases::of_environment).unwrap_or_else(|| language(recording));
         if self.files.last().is_none_or(|(file, _)| file != at.file) || at.recording == 1 {
             self.files.push((at.file.to_owned(), Vec::new()));
         }
         if let Some((_, taken)) = self.files.last_mut() {
-            taken.push(Taken::new(words, at, of, format, recording));
+            taken.push(Taken::new(Phrases::of(lang), at, of, format, recording));
         }
         Ok(())
     }
@@ -201,25 +230,29 @@ impl View for Pages {
         let anchor = format!("f{}-r{}-{}", self.files.len(), at.recording, at.round);
         let taken = self.taken();
         taken.end_round();
-        let words = taken.words;
+        let say = taken.say;
         let mut parts = Vec::new();
         if let Some(kept) = round.sent.as_ref().and_then(|sent| sent.kept) {
-            parts.push(Part::notice(words.note, &left_out(kept, round, words)));
+            parts.push(Part::notice(say.note(), &left_out(kept, round, say)));
         }
         if round.tools.is_some() || at.round == 1 {
             parts.extend(settings.config.catalog.as_deref().filter(|c| c.tools().next().is_some()).map(Part::tools));
         }
         let mut results = taken.answered && taken.asked;
+        let mut question = None;
         for message in &round.messages {
-            parts.extend(Part::message(message, results && message.role == Role::User, words));
-            results &= message.role != Role::User;
-            taken.asked |= message.role == Role::User;
+            let is_user = message.role == Role::User;
+            question = if is_user && !results { Some(page::question(&message.content)) } else { question };
+            parts.extend(Part::message(message, results && is_user, say));
+            results &= !is_user;
+            taken.asked |= is_user;
         }
         taken.answered = !round.outcomes.is_empty() || round.notices.iter().any(|n| n.kind == "correction");
         taken.times = round.outcomes.iter().map(|o| (o.id.clone(), o.at)).collect();
-        taken.notices = round.notices.iter().map(|n| Part::notice(words.notice(&n.kind), &n.text)).collect();
+        taken.notices = round.notices.iter().map(|n| Part::notice(say.notice(&n.kind), &n.text)).collect();
         taken.tokens += round.usage.map_or(0, |usage| usage.prompt_tokens + usage.completion_tokens);
-        let heading = words.round(at.round);
+        let heading = phrases::capitalised(&say.round(at.round));
+        taken.contents.push(Listed::new(anchor.clone(), heading.clone(), question));
         taken.rounds.push(RoundPart { anchor, heading, meta: String::new(), parts });
         Ok(())
     }
@@ -230,37 +263,48 @@ impl View for Pages {
     }
 
     fn events(&mut self, _: At<'_>, played: &Played) -> io::Result<()> {
-        let words = self.taken().words;
-        for part in page::answer(played, words) {
+        let say = self.taken().say;
+        for part in page::answer(played, say) {
             self.part(part);
         }
         Ok(())
     }
 
     fn answered(&mut self, _: At<'_>, round: &Round, played: &Played) -> io::Result<()> {
-        let words = self.taken().words;
+        let say = self.taken().say;
+        let untagged = played.assembled.answer_in_reasoning;
         let promoted = |entry: &&Entry| entry.provenance() == Provenance::Promoted;
         for entry in played.assembled.entries.iter().filter(promoted) {
-            if let Ok(call) = &entry.result {
-                self.part(Part::call(entry.index, call, words));
+            if let (Ok(call), Some(number)) = (&entry.result, played.numbers.get(&entry.index)) {
+                self.part(Part::call(*number, call, untagged, say));
             }
         }
-        round.native_calls.iter().for_each(|call| self.part(Part::native(call, words)));
-        if played.assembled.answer_in_reasoning {
-            self.part(Part::notice(words.note, words.answer_in_reasoning));
+        let natives = round.native_calls.iter().zip(&played.native_numbers);
+        natives.for_each(|(call, number)| self.part(Part::native(*number, call, say)));
+        if let Some(unread) = played.unread() {
+            self.part(Part::Unread { text: Long::new(unread) });
+        }
+        if untagged {
+            self.part(Part::notice(say.note(), say.answer_in_reasoning()));
         }
         let taken = self.taken();
-        taken.calls += played.assembled.calls().count() + round.native_calls.len();
-        taken.rejected += played.assembled.rejected().count();
+        taken.calls += played.calls().count() + round.native_calls.len();
+        for rejected in played.assembled.rejected() {
+            *taken.not_run.entry(rejected.kind.as_str()).or_default() += 1;
+        }
         if let Some(last) = taken.rounds.last_mut() {
-            last.meta = meta(round, played, words);
+            last.meta = meta(round, played, say);
             taken.rows.round(last.heading.clone(), last.anchor.clone(), round, played);
+        }
+        if let Some(listed) = taken.contents.last_mut() {
+            let names = played.calls().map(|(_, call)| full_name(call.server.as_deref(), &call.tool));
+            listed.answered(names.chain(round.native_calls.iter().map(|call| call.name.clone())), played);
         }
         Ok(())
     }
 
     fn given_back(&mut self, _: At<'_>, list: &[GivenBack]) -> io::Result<()> {
-        let words = self.taken().words;
+        let say = self.taken().say;
         if list.is_empty() {
             return Ok(());
         }
@@ -268,7 +312,7 @@ impl View for Pages {
             .iter()
             .map(|e| format!("{}:{}  {}\n    {}\n    {}", e.line, e.column, e.found, e.why, e.remedy))
             .collect();
-        self.part(Part::notice(words.given_back, &lines.join("\n")));
+        self.part(Part::notice(phrases::capitalised(say.given_back()), &lines.join("\n")));
         Ok(())
     }
 
@@ -277,7 +321,7 @@ impl View for Pages {
         let at = taken.times.iter().find(|(id, _)| id == answered.id).and_then(|(_, at)| *at).filter(|_| !answered.now);
         let label = answered.name.clone().unwrap_or_else(|| answered.id.to_owned());
         taken.rows.outcome(label, answered.outcome, at);
-        let part = Part::outcome(answered, taken.words);
+        let part = Part::outcome(answered, taken.say);
         self.part(part);
         Ok(())
     }
@@ -286,15 +330,15 @@ impl View for Pages {
         let taken = self.taken();
         taken.end_round();
         if let Some(cut) = recording.cut {
-            taken.endings.push(Ending { label: taken.words.cut.to_owned(), text: Long::new(&cut.to_string()) });
+            taken.endings.push(Ending { label: taken.say.cut_off().to_owned(), text: Long::new(&cut.to_string()) });
         }
         Ok(())
     }
 
     fn checked(&mut self, _: &str, against: &str, differences: &[String]) -> io::Result<()> {
         let taken = self.taken();
-        let words = taken.words;
-        let label = if differences.is_empty() { words.as_expected } else { words.not_as_expected };
+        let say = taken.say;
+        let label = if differences.is_empty() { say.as_expected() } else { say.not_as_expected() };
         let text = Long::new(&if differences.is_empty() { against.to_owned() } else { differences.join("\n") });
         taken.endings.push(Ending { label: label.to_owned(), text });
         Ok(())
@@ -302,61 +346,57 @@ impl View for Pages {
 
     fn summary(&mut self, _: &Totals) -> io::Result<()> {
         let files = std::mem::take(&mut self.files);
-        match &self.target {
-            Target::Beside => files.into_iter().try_for_each(|(file, taken)| save(&beside(Path::new(&file)), taken)),
-            Target::Stdout if files.is_empty() => Ok(()),
-            Target::Stdout => {
-                let page = render(files.into_iter().flat_map(|(_, taken)| taken).collect(), Value::Null)?;
-                io::stdout().lock().write_all(page.as_bytes())
-            }
-            Target::File(_) if files.is_empty() => Ok(()),
-            Target::File(path) => save(path, files.into_iter().flat_map(|(_, taken)| taken).collect()),
+        if files.is_empty() {
+            return Ok(());
         }
+        let all = |files: Vec<(String, Vec<Taken>)>| files.into_iter().flat_map(|(_, taken)| taken).collect();
+        let page = match &self.target {
+            Target::Beside => {
+                let pages: Vec<PathBuf> = files.iter().map(|(file, _)| beside(Path::new(file))).collect();
+                let saved = pages.iter().zip(files).try_for_each(|(page, (_, taken))| self.save(page, taken));
+                saved.map(|()| pages.into_iter().next())?
+            }
+            Target::Stdout => {
+                io::stdout().lock().write_all(render(all(files), Value::Null)?.as_bytes())?;
+                None
+            }
+            Target::File(path) => {
+                self.save(path, all(files))?;
+                Some(path.clone())
+            }
+        };
+        if let Some(page) = page.filter(|_| self.open) {
+            browser::open_file(&page);
+        }
+        Ok(())
     }
 }
 
 /// How the answer ended, and how large it is.
-fn meta(round: &Round, played: &Played, words: &Words) -> String {
-    let reason = round.finish.as_ref().map_or(words.no_finish, |f| f.reason.as_str());
+fn meta(round: &Round, played: &Played, say: Phrases) -> String {
+    let reason = round.finish.as_ref().map_or(say.no_finish(), |f| f.reason.as_str());
     let bytes = format!("{} B", grouped(played.stream.len() as u64));
     let model = round.sent.as_ref().and_then(|sent| sent.model.clone());
-    let tokens = round.usage.map(|usage| {
-        format!(
-            "{} + {} {}",
-            grouped(usage.prompt_tokens),
-            grouped(usage.completion_tokens),
-            words.tokens.to_lowercase()
-        )
-    });
-    let parts = [model, Some(format!("{}: {reason}", words.finish)), Some(bytes), tokens];
+    let tokens =
+        round.usage.map(|usage| say.tokens_unit(grouped(usage.prompt_tokens), grouped(usage.completion_tokens)));
+    let parts = [model, Some(say.finish(reason)), Some(bytes), tokens];
     parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 
-fn left_out(kept: usize, round: &Round, words: &Words) -> String {
+fn left_out(kept: usize, round: &Round, say: Phrases) -> String {
     match round.sent.as_ref().and_then(|sent| sent.dropped) {
-        Some(dropped) => format!("{dropped} {}", words.left_out),
-        None => format!("{kept} → … {}", words.left_out),
+        Some(dropped) => say.left_out(dropped),
+        None => say.left_out_behind(kept),
     }
-}
-
-fn save(path: &Path, taken: Vec<Taken>) -> io::Result<()> {
-    let recordings = taken.len();
-    let rounds: usize = taken.iter().map(|t| t.rounds.len()).sum();
-    let page = render(taken, Value::Null)?;
-    let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
-    std::fs::write(path, &page).map_err(named)?;
-    let counts = format!("{}, {}", counted(recordings, "recording"), counted(rounds, "round"));
-    let shown = input::shown(path);
-    writeln!(io::stdout().lock(), "{shown}: {counts}, {} bytes", grouped(page.len() as u64))
 }
 
 /// The page of these recordings; above them stands what a server has to say of a request.
 fn render(taken: Vec<Taken>, about: Value) -> io::Result<String> {
-    let words = taken.first().map_or(Words::of(Lang::En), |t| t.words);
+    let say = taken.first().map_or(Phrases::of(Lang::En), |t| t.say);
     let recordings: Vec<RecordingPart> = taken.into_iter().map(Taken::finish).collect();
     let title = recordings.first().map_or("toolgraft", |r| r.title.as_str());
     let page = json!({
-        "title": title, "words": words, "recordings": recordings, "refresh": about["refresh"], "about": about,
+        "title": title, "words": say.for_page(), "recordings": recordings, "refresh": about["refresh"], "about": about,
     });
     page_file::render(TEMPLATE, page)
 }

@@ -4,20 +4,16 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::timeline::Timeline;
-use super::words::Words;
 use crate::page_text::Long;
+use crate::phrases::{Phrases, capitalised};
 use crate::replay::play::Played;
-use crate::replay::view::Answered;
-use crate::screen::boxes::width;
+use crate::replay::view::{self, Answered};
 use crate::screen::full_name;
+use crate::terminal::shortened;
 use toolgraft::event::{Piece, Region, Rejected, RejectedKind};
 use toolgraft::message::{NativeCall, Role};
 use toolgraft::outcome::Status;
 use toolgraft::{Call, Catalog, Message};
-
-/// A user's message that is longer than this is taken to hold the prompt too; its last
-/// paragraph is the question then. In columns: Chinese says as much in fewer characters.
-const LONG_QUESTION: usize = 2000;
 
 #[derive(Debug, Serialize)]
 pub(super) struct RecordingPart {
@@ -25,6 +21,7 @@ pub(super) struct RecordingPart {
     pub(super) source: String,
     pub(super) facts: Vec<Fact>,
     pub(super) notes: Vec<String>,
+    pub(super) contents: Vec<Entry>,
     pub(super) timeline: Timeline,
     pub(super) rounds: Vec<RoundPart>,
     pub(super) endings: Vec<Ending>,
@@ -35,6 +32,72 @@ pub(super) struct Fact {
     pub(super) label: &'static str,
     pub(super) value: String,
 }
+
+/// A line of the contents: a round, or all rounds of a question.
+#[derive(Debug, Serialize)]
+pub(super) struct Entry {
+    anchor: String,
+    heading: String,
+    text: String,
+    /// Names of the tools that were called.
+    calls: Vec<String>,
+    /// Whether the user asked something here.
+    #[serde(skip)]
+    asks: bool,
+}
+
+impl Entry {
+    pub(super) fn new(anchor: String, heading: String, question: Option<String>) -> Self {
+        Entry { anchor, heading, asks: question.is_some(), text: question.unwrap_or_default(), calls: Vec::new() }
+    }
+
+    /// Adds what the model said.
+    pub(super) fn answered(&mut self, calls: impl Iterator<Item = String>, played: &Played) {
+        self.calls = calls.collect();
+        if self.text.is_empty() && self.calls.is_empty() {
+            self.text = line_of(&played.assembled.content);
+        }
+    }
+}
+
+/// Contents of a session, where it is long enough to want some: a line for each question,
+/// or for each round where only one was asked.
+pub(super) fn contents(rounds: Vec<Entry>, say: Phrases) -> Vec<Entry> {
+    let questions = rounds.iter().filter(|entry| entry.asks).count();
+    if questions < 2 {
+        return if rounds.len() > SHORT { rounds } else { Vec::new() };
+    }
+    let mut entries: Vec<(Entry, usize, usize)> = Vec::new();
+    for (at, round) in rounds.into_iter().enumerate() {
+        match entries.last_mut().filter(|_| !round.asks) {
+            Some((entry, _, last)) => {
+                entry.calls.extend(round.calls);
+                *last = at + 1;
+            }
+            None => entries.push((round, at + 1, at + 1)),
+        }
+    }
+    let entries = entries.into_iter().map(|(entry, first, last)| match first == last {
+        true => entry,
+        false => Entry { heading: say.rounds_range(first, last), ..entry },
+    });
+    entries.collect()
+}
+
+/// Rounds of one question that want no contents.
+const SHORT: usize = 4;
+
+/// The question of a user's message, as one line.
+pub(super) fn question(message: &str) -> String {
+    line_of(view::question(message).unwrap_or(message))
+}
+
+fn line_of(text: &str) -> String {
+    shortened(text.trim().lines().next().unwrap_or_default(), LINE)
+}
+
+/// Columns of a line of the contents.
+const LINE: usize = 90;
 
 #[derive(Debug, Serialize)]
 pub(super) struct Ending {
@@ -88,11 +151,16 @@ pub(super) enum Part {
         arguments: Long,
         raw: Option<Long>,
     },
+    /// Text that a turn reads no more.
+    Unread {
+        text: Long,
+    },
     Rejected {
+        label: String,
         name: Option<String>,
         /// It was only thought of or quoted.
         draft: bool,
-        reason: String,
+        reason: &'static str,
         message: String,
         raw: Long,
     },
@@ -127,13 +195,19 @@ impl Part {
     }
 
     /// A message that was sent; `results` says that it may carry those of calls.
-    pub(super) fn message(message: &Message, results: bool, words: &Words) -> Vec<Part> {
-        let label = words.role(message.role);
+    pub(super) fn message(message: &Message, results: bool, say: Phrases) -> Vec<Part> {
+        let label = match message.role {
+            Role::System => say.system_prompt(),
+            Role::User => say.user(),
+            Role::Assistant => say.model_before(),
+            Role::Tool => say.result_read(),
+            _ => say.message(),
+        };
         match message.role {
-            Role::User if results => vec![Part::folded(words.results(), &message.content)],
-            Role::User if width(&message.content) > LONG_QUESTION => {
-                let question = message.content.trim_end().rsplit("\n\n").next().unwrap_or_default();
-                let whole = Part::folded(format!("{} + {label}", words.role(Role::System)), &message.content);
+            Role::User if results => vec![Part::folded(say.results_read(), &message.content)],
+            Role::User if view::question(&message.content).is_some() => {
+                let question = view::question(&message.content).unwrap_or_default();
+                let whole = Part::folded(format!("{} + {label}", say.system_prompt()), &message.content);
                 vec![whole, Part::User { label: label.to_owned(), text: Long::new(question) }]
             }
             Role::User => vec![Part::User { label: label.to_owned(), text: Long::new(&message.content) }],
@@ -142,16 +216,16 @@ impl Part {
         }
     }
 
-    pub(super) fn call(index: u32, call: &Call, words: &Words) -> Part {
+    pub(super) fn call(number: usize, call: &Call, untagged: bool, say: Phrases) -> Part {
         let mut about = vec![call.dialect.to_string()];
-        about.extend(words.provenance(call.provenance).map(str::to_owned));
+        about.extend(say.provenance(call.provenance, untagged).map(str::to_owned));
         if !call.repairs.is_empty() {
             let repairs: Vec<_> = call.repairs.iter().map(ToString::to_string).collect();
-            about.push(format!("{}: {}", words.repaired, repairs.join(", ")));
+            about.push(say.repaired(repairs.join(", ")));
         }
         let changed = serde_json::from_str::<Value>(&call.raw_arguments).ok().as_ref() != Some(&call.arguments);
         Part::Call {
-            label: format!("{} {}", words.call, index + 1),
+            label: capitalised(&say.call_number(number)),
             name: full_name(call.server.as_deref(), &call.tool),
             about: about.join(" · "),
             arguments: Long::json(&call.arguments),
@@ -159,38 +233,41 @@ impl Part {
         }
     }
 
-    pub(super) fn native(call: &NativeCall, words: &Words) -> Part {
+    pub(super) fn native(number: usize, call: &NativeCall, say: Phrases) -> Part {
         let arguments =
             serde_json::from_str(&call.arguments).map_or_else(|_| Long::new(&call.arguments), |v| Long::json(&v));
         let about = call.id.clone().unwrap_or_default();
-        Part::Call { label: words.native_call.to_owned(), name: call.name.clone(), about, arguments, raw: None }
+        let label = capitalised(&say.native_call_number(number));
+        Part::Call { label, name: call.name.clone(), about, arguments, raw: None }
     }
 
-    fn rejected(rejected: &Rejected, words: &Words) -> Part {
-        let mut message = rejected.message.clone();
+    fn rejected(rejected: &Rejected, say: Phrases) -> Part {
+        let mut message = say.reason(&rejected.message);
         if !rejected.nearest.is_empty() && !rejected.nearest.iter().all(|name| message.contains(name.as_str())) {
             message = format!("{message} ({})", rejected.nearest.join(", "));
         }
         Part::Rejected {
+            label: capitalised(say.not_run(rejected.kind)),
             name: rejected.tool.as_deref().map(|tool| full_name(rejected.server.as_deref(), tool)),
             draft: is_draft(rejected),
-            reason: words.reason(rejected.kind),
+            reason: rejected.kind.as_str(),
             message,
             raw: Long::new(&rejected.raw),
         }
     }
 
-    pub(super) fn outcome(answered: &Answered<'_>, words: &Words) -> Part {
+    pub(super) fn outcome(answered: &Answered<'_>, say: Phrases) -> Part {
         let outcome = answered.outcome;
         let took = outcome.took.map(|took| format!("{} ms", took.as_millis()));
-        let when = if answered.now { words.run_now } else { words.recorded };
-        let about = [Some(answered.id.to_owned()), took, Some(when.to_owned())];
+        let when = if answered.now { say.run_now() } else { say.recorded() };
+        let which = answered.number.map_or_else(|| answered.id.to_owned(), |number| say.call_number(number));
+        let about = [Some(which), took, Some(when.to_owned())];
         Part::Outcome {
-            label: words.status(outcome.status).to_owned(),
+            label: capitalised(say.status(outcome.status)),
             name: answered.name.clone(),
             about: about.into_iter().flatten().collect::<Vec<_>>().join(" · "),
             good: matches!(outcome.status, Status::Result | Status::Displayed),
-            text: Long::new(if outcome.text.is_empty() { words.empty } else { &outcome.text }),
+            text: Long::new(if outcome.text.is_empty() { say.empty() } else { &outcome.text }),
             structured: outcome.structured.as_ref().map(Long::json),
             events: serde_json::to_value(&outcome.events)
                 .ok()
@@ -212,10 +289,11 @@ fn is_draft(rejected: &Rejected) -> bool {
 
 /// The blocks of an answer: its pieces where they belong, joined. The calls of
 /// the reasoning stay in its text and are listed behind it.
-pub(super) fn answer(played: &Played, words: &Words) -> Vec<Part> {
+pub(super) fn answer(played: &Played, say: Phrases) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut text = Text::default();
-    for piece in &played.pieces {
+    let read = played.stop.map_or(played.pieces.len(), |stop| stop.pieces);
+    for piece in &played.pieces[..read] {
         match piece {
             Piece::Text { region, text: more, .. } => text.push(*region == Region::Reasoning, more, &mut parts),
             Piece::Syntax { text: more, .. } => text.push(true, more, &mut parts),
@@ -223,7 +301,7 @@ pub(super) fn answer(played: &Played, words: &Words) -> Vec<Part> {
             Piece::Call { index, .. } => match played.call_at_its_place(*index) {
                 Some(Ok(call)) => {
                     text.end(&mut parts);
-                    parts.push(Part::call(*index, &call, words));
+                    parts.push(Part::call(played.numbers[index], &call, false, say));
                 }
                 Some(Err(rejected)) => {
                     match rejected.kind {
@@ -231,7 +309,7 @@ pub(super) fn answer(played: &Played, words: &Words) -> Vec<Part> {
                         _ if rejected.stays_in_text() => text.push(false, &rejected.raw, &mut parts),
                         _ => text.end(&mut parts),
                     }
-                    text.behind.push(Part::rejected(&rejected, words));
+                    text.behind.push(Part::rejected(&rejected, say));
                     if !is_draft(&rejected) {
                         text.end(&mut parts);
                     }

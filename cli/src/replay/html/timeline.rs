@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::words::Words;
+use crate::phrases::Phrases;
 use crate::replay::play::Played;
 use crate::terminal::{grouped, lasted};
 use toolgraft::Outcome;
@@ -19,16 +19,53 @@ enum Kind {
     Answer,
     Call,
     Rejected,
+    Unread,
     Failed,
+    /// Several rounds.
+    Part,
 }
+
+impl Kind {
+    fn words(self, say: Phrases) -> &'static str {
+        match self {
+            Kind::Wait => say.waiting(),
+            Kind::Reasoning => say.reasoning(),
+            Kind::Answer => say.answer(),
+            Kind::Call => say.call(),
+            Kind::Rejected => say.rejected(),
+            Kind::Unread => say.behind_call(),
+            Kind::Failed => say.not_results(),
+            Kind::Part => say.rounds_label(),
+        }
+    }
+}
+
+/// More rows than these are parted, so that each part has a scale of its own.
+const ROWS: usize = 40;
+
+/// Rows of a part, at least; it begins with a round.
+const PART: usize = 20;
 
 /// Rows for the page.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Timeline {
-    rows: Vec<Row>,
-    kinds: Vec<Kind>,
-    total: String,
+    parts: Vec<Part>,
+    kinds: Vec<Legend>,
     note: &'static str,
+}
+
+/// Rows on one scale.
+#[derive(Debug, Serialize)]
+struct Part {
+    /// Where this part stands in the whole, if there are others.
+    whole: Option<Row>,
+    rows: Vec<Row>,
+}
+
+#[derive(Debug, Serialize)]
+struct Legend {
+    kind: Kind,
+    words: &'static str,
 }
 
 #[derive(Debug, Serialize)]
@@ -42,6 +79,7 @@ struct Row {
 #[derive(Debug, Serialize)]
 struct Bar {
     kind: Kind,
+    words: &'static str,
     /// Percent of the whole.
     left: String,
     width: String,
@@ -60,10 +98,13 @@ pub(super) struct Rows {
     unit: Unit,
     /// When the first request was sent: servers start and people type before.
     began: u64,
-    rows: Vec<(String, Option<String>, Vec<Stretch>)>,
+    rows: Vec<Line>,
     /// Where the last round and its calls ended.
     cursor: u64,
 }
+
+/// Label, anchor of a round, and what came.
+type Line = (String, Option<String>, Vec<Stretch>);
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Stretch {
@@ -130,7 +171,7 @@ impl Rows {
         (self.unit == Unit::Ms).then(|| self.words(end.max(self.cursor)))
     }
 
-    pub(super) fn finish(self, words: &Words) -> Timeline {
+    pub(super) fn finish(self, say: Phrases) -> Timeline {
         let all = || self.rows.iter().flat_map(|(_, _, pieces)| pieces);
         let total = all().map(|p| p.end).max().unwrap_or(0);
         if total == 0 {
@@ -139,18 +180,41 @@ impl Rows {
         let mut kinds: Vec<Kind> = all().map(|p| p.kind).collect();
         kinds.sort_unstable();
         kinds.dedup();
-        let rows = self.rows.iter().map(|(label, anchor, pieces)| {
+        let kinds = kinds.into_iter().map(|kind| Legend { kind, words: kind.words(say) }).collect();
+        let note = if self.unit == Unit::Bytes { say.by_bytes() } else { "" };
+        if self.rows.len() <= ROWS {
+            let part = Part { whole: None, rows: self.on_scale(&self.rows, 0, total, say) };
+            return Timeline { parts: vec![part], kinds, note };
+        }
+        let mut first = 1;
+        let parts = split(&self.rows).into_iter().map(|lines| {
+            let rounds = lines.iter().filter(|(_, anchor, _)| anchor.is_some()).count();
+            let label = say.rounds_range(first, first + rounds.max(1) - 1);
+            first += rounds;
+            let stretches = || lines.iter().flat_map(|(_, _, pieces)| pieces);
+            let start = stretches().map(|p| p.start).min().unwrap_or(0);
+            let end = stretches().map(|p| p.end).max().unwrap_or(start);
+            let whole = vec![Stretch { kind: Kind::Part, start, end }];
+            let whole = self.on_scale(&[(label, None, whole)], 0, total, say).pop();
+            Part { whole, rows: self.on_scale(lines, start, end - start, say) }
+        });
+        Timeline { parts: parts.collect(), kinds, note }
+    }
+
+    /// Rows with their bars on a scale that begins at `from` and is `length` long.
+    fn on_scale(&self, lines: &[Line], from: u64, length: u64, say: Phrases) -> Vec<Row> {
+        let row = |(label, anchor, pieces): &Line| {
             let bars = pieces.iter().map(|piece| Bar {
                 kind: piece.kind,
-                left: percent(piece.start, total),
-                width: percent(piece.end - piece.start, total),
+                words: piece.kind.words(say),
+                left: percent(piece.start.saturating_sub(from), length),
+                width: percent(piece.end - piece.start, length),
                 size: self.words(piece.end - piece.start),
             });
             let (start, end) = (pieces.first().map_or(0, |p| p.start), pieces.last().map_or(0, |p| p.end));
             Row { label: label.clone(), anchor: anchor.clone(), bars: bars.collect(), size: self.words(end - start) }
-        });
-        let note = if self.unit == Unit::Bytes { words.by_bytes } else { "" };
-        Timeline { rows: rows.collect(), kinds, total: self.words(total), note }
+        };
+        lines.iter().map(row).collect()
     }
 
     fn words(&self, length: u64) -> String {
@@ -159,6 +223,20 @@ impl Rows {
             Unit::Ms => lasted(length),
         }
     }
+}
+
+/// Rows in parts that each begin with a round.
+fn split(rows: &[Line]) -> Vec<&[Line]> {
+    let mut parts = Vec::new();
+    let mut begin = 0;
+    for (at, (_, anchor, _)) in rows.iter().enumerate() {
+        if anchor.is_some() && at - begin >= PART {
+            parts.push(&rows[begin..at]);
+            begin = at;
+        }
+    }
+    parts.push(&rows[begin..]);
+    parts
 }
 
 /// Hundredths of a percent are finer than any screen.
@@ -202,6 +280,8 @@ fn parts(played: &Played) -> Vec<(Kind, std::ops::Range<u64>)> {
             }
             _ => continue,
         };
+        let is_unread = played.stop.is_some_and(|stop| span.start >= stop.bytes as u64);
+        let kind = if is_unread { Kind::Unread } else { kind };
         match parts.last_mut() {
             Some((last, part)) if *last == kind => part.end = span.end,
             _ => parts.push((kind, span)),

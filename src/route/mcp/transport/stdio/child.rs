@@ -100,6 +100,9 @@ impl ChildState {
         let exit = exit.map(|status| format!(" ({status})")).unwrap_or_default();
         let noise = self.noise_after(0).map(|noise| format!("; {noise}")).unwrap_or_default();
         match tail.is_empty() {
+            true if noise.is_empty() && !exit.is_empty() => {
+                format!("{exit}; it said nothing on stderr: run it by hand to see why")
+            }
             true => format!("{exit}{noise}"),
             false => format!("{exit}{noise}; the end of its stderr:\n  {}", tail.replace('\n', "\n  ")),
         }

@@ -1,0 +1,52 @@
+//! Words of a probe's table and page.
+
+use serde_json::{Value, json};
+
+use super::{Phrases, phrases};
+
+phrases! {
+    PROBE:
+    way = "way to offer tools", "提供工具的方式";
+    accepted = "accepted", "被接受";
+    right_tool = "right tool", "工具正确";
+    fully_right = "fully right", "完全正确";
+    false_calls = "false calls", "多余的调用";
+    result_used = "result used", "用到结果";
+    tokens_per_task = "tokens", "token 数";
+    seconds_per_task = "s/task", "秒/题";
+    tools_offered = "tools offered", "提供的工具数";
+    ways_tried = "ways tried", "试过的方式";
+    outcome_of_each = "What came of each way", "每种方式的结果";
+    right = "right", "正确";
+    no_call_wanted = "no call", "不调用";
+    call_wanted(tool, arguments) = "{tool} {arguments}", "调用 {tool} {arguments}";
+    result_wanted(call, value) = "{call}, then {value}", "{call}，然后回答 {value}";
+}
+
+impl Phrases {
+    /// What the page's template names.
+    pub(crate) fn for_probe(self) -> Value {
+        json!({
+            "lang": self.pick("en", "zh"),
+            "made_by": self.made_by(),
+            "tools_offered": self.tools_offered(),
+            "ways_tried": self.ways_tried(),
+            "outcome_of_each": self.outcome_of_each(),
+            "right": self.right(),
+        })
+    }
+
+    /// The table's head.
+    pub(crate) fn probe_head(self) -> [&'static str; 8] {
+        [
+            self.way(),
+            self.accepted(),
+            self.right_tool(),
+            self.fully_right(),
+            self.false_calls(),
+            self.result_used(),
+            self.tokens_per_task(),
+            self.seconds_per_task(),
+        ]
+    }
+}

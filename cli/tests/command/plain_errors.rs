@@ -1,0 +1,114 @@
+//! What is said when something is wrong: what, where and the remedy, each line alike, and
+//! no names of libraries.
+
+use std::io::Write as _;
+
+use crate::endpoint::{End, Endpoint, Reply, says};
+use crate::process::{Place, Run};
+
+const LIBRARIES: [&str; 9] = [
+    "client error",
+    "tcp connect",
+    "os error",
+    "InvalidContentType",
+    "dns error",
+    "anyOf",
+    "nonzero",
+    "chunk size line",
+    "u32",
+];
+
+fn is_plain(run: &Run) {
+    for library in LIBRARIES {
+        assert!(!run.err.contains(library), "{library}: {}", run.err);
+    }
+    let (errors, others): (Vec<&str>, Vec<&str>) =
+        run.err.lines().filter(|line| !line.starts_with(' ')).partition(|line| line.starts_with("error: "));
+    assert!(!errors.is_empty(), "{}", run.err);
+    // What chat says of the round that failed.
+    assert!(others.iter().all(|line| line.contains("no tools") || line.contains("1 round")), "{others:?}");
+}
+
+fn ask(url: &str, more: &[&str]) -> Run {
+    Place::new().run(&[&["chat", "--base-url", url, "--model", "m", "hi"], more].concat())
+}
+
+/// A port that answers a TLS greeting as HTTP without TLS does.
+fn plain_port() -> u16 {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for mut socket in listener.incoming().map_while(Result::ok) {
+            let _ = socket.write_all(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n");
+        }
+    });
+    port
+}
+
+#[test]
+fn an_endpoint_that_cannot_be_reached_is_told_in_plain_words() {
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let with_tls = format!("https://127.0.0.1:{}/v1", plain_port());
+    for (url, words) in [
+        (&format!("http://127.0.0.1:{free}/v1"), "nothing listens there: is the server running"),
+        (&with_tls, "the server speaks no TLS there: write http:// instead of https://"),
+    ] {
+        let run = ask(url, &[]);
+        run.fails_with(1, &["error: the model failed: cannot connect to ", words]);
+        is_plain(&run);
+    }
+}
+
+#[test]
+fn a_stream_that_breaks_and_a_key_that_is_missing_say_what_helps() {
+    let endpoint = Endpoint::start([Reply::events(&[says("Half")]).end(End::Break), Reply::refused(401, "no key")]);
+    let run = ask(&endpoint.url(), &[]);
+    run.fails_with(
+        1,
+        &["the answer broke off: the connection failed: it was closed before the end", "server's own log"],
+    );
+    is_plain(&run);
+    let run = ask(&endpoint.url(), &[]);
+    run.fails_with(1, &["HTTP 401: no key: set the API key (the command takes it from OPENAI_API_KEY)"]);
+    is_plain(&run);
+}
+
+#[test]
+fn several_mistakes_of_one_file_have_a_line_each_that_begins_alike() {
+    let place = Place::new();
+    let file = place.dir.path().join(".config/toolgraft/config.toml");
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(&file, "model = 3\nbase_urll = \"x\"\nmax_tokens = \"a\"\n").unwrap();
+    let run = place.run(&["config"]);
+    run.fails_with(2, &["config.toml:1: model: ", "no key \"base_urll\": did you mean \"base_url\"?"]);
+    run.fails_with(2, &["max_tokens: found string \"a\", expected a whole number above 0: write, for instance, "]);
+    assert_eq!(run.err.matches("error: ").count(), 3, "{}", run.err);
+    is_plain(&run);
+
+    let place = Place::new();
+    let servers =
+        r#"{"mcpServers": {"a": {"command": 5, "args": "x"}, "b": {"comand": "y"}, "c": {"command": "npx -y z"}}}"#;
+    std::fs::write(place.dir.path().join("mcp.json"), servers).unwrap();
+    let run = place.run(&["tools", "--mcp-config", "mcp.json"]);
+    run.fails_with(2, &["\"command\" must be a string", "did you mean \"command\"?", "\"args\": [\"-y\", \"z\"]"]);
+    assert_eq!(run.err.lines().filter(|line| line.starts_with("error: ")).count(), 3, "{}", run.err);
+    is_plain(&run);
+}
+
+#[test]
+fn a_type_that_no_schema_has_is_named_with_those_that_there_are() {
+    let place = Place::new();
+    std::fs::write(place.dir.path().join("s.json"), r#"{"properties": {"a": {"type": "strin"}}}"#).unwrap();
+    let run = place.run(&["chat", "--schema", "s.json", "--base-url", "http://127.0.0.1:9/v1", "--model", "m", "hi"]);
+    run.fails_with(2, &["s.json", "/properties/a/type: \"strin\" is no type: expected one of string, number, "]);
+    is_plain(&run);
+}
+
+#[test]
+fn a_server_that_ends_at_once_without_a_word_says_what_to_do() {
+    let place = Place::new();
+    std::fs::write(place.dir.path().join("mcp.json"), r#"{"mcpServers": {"a": {"command": "false"}}}"#).unwrap();
+    let run = place.run(&["tools", "--mcp-config", "mcp.json"]);
+    run.fails_with(1, &["(exit status: 1); it said nothing on stderr: run it by hand to see why"]);
+    is_plain(&run);
+}
