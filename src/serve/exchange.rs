@@ -30,10 +30,12 @@ use crate::agent::record::{Events, TurnRecord};
 use crate::constrain::Constraint;
 use crate::conversation::Conversation;
 use crate::dialect::write_call;
+use crate::event::RejectedKind;
 use crate::message::{DeltaKind, FinishReason, NativeCall, Role, TokenCounter, Usage};
 use crate::model::{ModelError, ModelEvent, Request};
 use crate::outcome::{Outcome, Status};
 use crate::route::Invocation;
+use crate::spans::{self, Span};
 use crate::tools::Decision;
 use crate::transcript::Recorder;
 use crate::turn::event::{Approval, Finished};
@@ -379,7 +381,10 @@ impl Exchange {
                 let out = self.say.reclassified(to);
                 self.steps.extend(out.map(Step::Out));
             }
-            AgentEvent::Correcting { .. } => self.correcting = true,
+            AgentEvent::Correcting { kind, .. } => {
+                spans::correction(&Span::current(), kind.map(RejectedKind::as_str));
+                self.correcting = true;
+            }
             AgentEvent::CallRunning { .. } => self.correcting = false,
             AgentEvent::RoundFinished { usage, finish, .. } => {
                 self.finish = finish;

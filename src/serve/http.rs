@@ -29,8 +29,9 @@ use super::responses::Responses;
 use super::shape::{Read, Shape};
 use super::shared::Shared;
 use super::upstream::client_key;
-use crate::model::ClientError;
+use crate::model::{ClientError, Model};
 use crate::secrets::Secrets;
+use crate::spans::{self, Span};
 use crate::transcript::Session;
 
 /// Time that the endpoint has to say that it is there.
@@ -168,7 +169,7 @@ async fn ready(State(shared): State<Arc<Shared>>) -> Response {
 async fn models(State(shared): State<Arc<Shared>>, request: Request) -> Response {
     let headers = request.headers();
     if shared.config.toolbox.is_none() || shared.config.toolbox_always {
-        let passed = shared.upstream.pass(Method::GET, "models", headers, Bytes::new()).await;
+        let passed = shared.upstream.pass(Method::GET, "models", headers, Bytes::new(), Span::none()).await;
         return passed.unwrap_or_else(|fault| refuse(&Chat, &fault));
     }
     match shared.upstream.models(headers).await {
@@ -201,7 +202,7 @@ async fn pass(State(shared): State<Arc<Shared>>, request: Request, path: &'stati
             }
             None => body,
         };
-        shared.upstream.pass(Method::POST, path, &parts.headers, body).await
+        shared.upstream.pass(Method::POST, path, &parts.headers, body, Span::none()).await
     };
     passed.await.unwrap_or_else(|fault: Fault| refuse(&Chat, &fault))
 }
@@ -255,11 +256,13 @@ async fn answered(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target
         if let Some(path) = shape.passes_to().filter(|_| request.is_plain()) {
             let profile = shared.config.profile_of(&request.model);
             let passed = watch.as_ref().map(|watch| Passed::new(watch, &request.body, &request.model, profile));
+            let span = spans::chat(|| shared.upstream.model.peer(), Some(&request.model));
+            spans::adopt(&span, &shared.upstream.traced(&parts.headers));
             let body = match request.body.get("model").and_then(Value::as_str) == Some(&request.model) {
                 true => body,
                 false => renamed(request.body, request.model),
             };
-            let answer = shared.upstream.pass(Method::POST, path, &parts.headers, body).await;
+            let answer = shared.upstream.pass(Method::POST, path, &parts.headers, body, span).await;
             return match (answer, passed) {
                 (Ok(answer), Some(passed)) => Ok(passed.follow(answer)),
                 (Err(fault), Some(passed)) => {
@@ -270,7 +273,8 @@ async fn answered(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target
             };
         }
         let (model, stream) = (request.model.clone(), request.stream);
-        let driver = driver(&shared, request, &parts.headers, watch.as_ref()).map_err(placed)?;
+        let span = spans::requested_turn(&model, &shared.upstream.traced(&parts.headers));
+        let driver = driver(&shared, request, &parts.headers, watch.as_ref(), span).map_err(placed)?;
         writer.begin(&model, driver.prompt_tokens());
         let running = Running::new(shared.clone(), driver, watch.clone());
         let answer = match stream {
@@ -306,7 +310,7 @@ async fn counted(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target,
         let Read { chat, places, .. } = shape.read(target.fill(doors::object(&body)?))?;
         let placed = |fault| places.translate(shape, fault);
         let request = ChatRequest::read(chat, &shared.config).map_err(placed)?;
-        let tokens = driver(&shared, request, &parts.headers, None).map_err(placed)?.prompt_tokens();
+        let tokens = driver(&shared, request, &parts.headers, None, Span::none()).map_err(placed)?.prompt_tokens();
         Ok(([(header::CONTENT_TYPE, "application/json")], shape.count(tokens).to_string()).into_response())
     };
     counted.await.unwrap_or_else(|fault: Fault| refuse(shape, &fault))
@@ -318,7 +322,13 @@ fn renamed(mut body: Map<String, Value>, model: String) -> Bytes {
 }
 
 /// What answers a request that needs more than the endpoint.
-fn driver(shared: &Shared, request: ChatRequest, headers: &HeaderMap, watch: Option<&Watch>) -> Result<Driver, Fault> {
+fn driver(
+    shared: &Shared,
+    request: ChatRequest,
+    headers: &HeaderMap,
+    watch: Option<&Watch>,
+    span: Span,
+) -> Result<Driver, Fault> {
     let model = request.model.clone();
     let (prepared, asked) = request.ask(&shared.config, &shared.cache, &shared.kept)?;
     let recorder = watch.map(|watch| {
@@ -338,5 +348,6 @@ fn driver(shared: &Shared, request: ChatRequest, headers: &HeaderMap, watch: Opt
         exchange.record(recorder);
     }
     let toolbox = shared.config.toolbox.clone();
-    Ok(Driver::new(exchange, shared.upstream.model.clone(), shared.upstream.headers(headers), toolbox))
+    let upstream = &shared.upstream;
+    Ok(Driver::new(exchange, upstream.model.clone(), upstream.headers(headers), toolbox, span))
 }

@@ -13,6 +13,8 @@ mod http;
 #[path = "../common/http_mcp.rs"]
 mod http_mcp;
 mod lifecycle;
+#[path = "../common/spans.rs"]
+mod recorded;
 mod server;
 mod soak;
 

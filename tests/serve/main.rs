@@ -4,6 +4,8 @@
 
 #[path = "../common/endpoint.rs"]
 mod endpoint;
+#[path = "../common/spans.rs"]
+mod recorded;
 
 mod adapter;
 mod anthropic;
@@ -14,4 +16,5 @@ mod gemini;
 mod http;
 mod inspect;
 mod responses;
+mod spans;
 mod toolbox;

@@ -16,9 +16,11 @@ use super::server::ServerKind;
 use super::trace::Response;
 use super::{Inner, MAX_EVENT, MAX_RETRY_AFTER};
 use crate::cause::Cause;
+use crate::model::span::error_type;
 use crate::model::{ModelError, ModelEvent, Progress, Request};
 use crate::secrets::Secrets;
 use crate::secrets::shown_url;
+use crate::spans;
 
 /// Most bytes of a refusal that are read, and the time for that.
 const MAX_REFUSAL: usize = 64 << 10;
@@ -134,6 +136,7 @@ impl Inner {
             };
             left -= 1;
             wait = wait.saturating_mul(2);
+            spans::retry(&error_type(&failed.error), pause);
             tokio::time::sleep(pause).await;
         }
     }
