@@ -98,7 +98,7 @@ pub(crate) fn adopt(span: &Span, headers: &[(String, String)]) {
 
 /// A turn is over.
 pub(crate) fn turn_ended(span: &Span, rounds: u32, usage: Option<Usage>) {
-    span.record("toolgraft.rounds", rounds);
+    span.record("toolgraft.rounds", i64::from(rounds));
     used(span, usage);
 }
 
@@ -159,7 +159,7 @@ pub(crate) fn chat(peer: impl FnOnce() -> Peer, model: Option<&str>) -> Span {
         span.record("server.address", address);
     }
     if let Some(port) = peer.port {
-        span.record("server.port", port);
+        span.record("server.port", i64::from(port));
     }
     span
 }
@@ -167,14 +167,19 @@ pub(crate) fn chat(peer: impl FnOnce() -> Peer, model: Option<&str>) -> Span {
 /// What a request, or a turn, cost.
 pub(crate) fn used(span: &Span, usage: Option<Usage>) {
     let Some(usage) = usage else { return };
-    span.record("gen_ai.usage.input_tokens", usage.prompt_tokens);
-    span.record("gen_ai.usage.output_tokens", usage.completion_tokens);
+    span.record("gen_ai.usage.input_tokens", count(usage.prompt_tokens));
+    span.record("gen_ai.usage.output_tokens", count(usage.completion_tokens));
     if let Some(tokens) = usage.cached_tokens {
-        span.record("gen_ai.usage.cache_read.input_tokens", tokens);
+        span.record("gen_ai.usage.cache_read.input_tokens", count(tokens));
     }
     if let Some(tokens) = usage.reasoning_tokens {
-        span.record("gen_ai.usage.reasoning.output_tokens", tokens);
+        span.record("gen_ai.usage.reasoning.output_tokens", count(tokens));
     }
+}
+
+/// OpenTelemetry's integers have a sign; exporters make text of those without.
+fn count(tokens: u64) -> i64 {
+    i64::try_from(tokens).unwrap_or(i64::MAX)
 }
 
 /// Why a model's answer ended; a word that is none of the interface's stays out.
@@ -228,5 +233,5 @@ pub(crate) fn correction(span: &Span, kind: Option<&'static str>) {
 /// A server was started anew for the call that goes on.
 #[cfg(feature = "mcp")]
 pub(crate) fn respawn(server: &str, restarts: u32) {
-    tracing::warn!(target: "toolgraft", { toolgraft.server = server, toolgraft.restarts = restarts }, "respawn");
+    tracing::warn!(target: "toolgraft", { toolgraft.server = server, toolgraft.restarts = i64::from(restarts) }, "respawn");
 }

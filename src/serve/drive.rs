@@ -10,6 +10,7 @@ use tracing::Instrument;
 use super::exchange::{Exchange, Sent, Step};
 use super::fault::Fault;
 use super::inspect;
+use super::kept::Before;
 use super::out::Out;
 use crate::OpenAi;
 use crate::agent::CALL_TIMEOUT;
@@ -59,7 +60,7 @@ impl Driver {
     }
 
     /// The client's calls and what stood before them, where calls of the toolbox did.
-    pub(super) fn take_kept(&mut self) -> Option<(Vec<String>, Vec<Value>)> {
+    pub(super) fn take_kept(&mut self) -> Option<(Vec<String>, Before)> {
         self.exchange.take_kept()
     }
 

@@ -11,7 +11,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header}
 use axum::middleware::{self, Next as Inner};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::answer::Running;
 use super::chat::Chat;
@@ -44,6 +44,7 @@ const READY_TIMEOUT: Duration = Duration::from_secs(2);
 /// - `POST /v1/responses`: OpenAI's Responses, of which nothing is kept.
 /// - `POST /v1beta/models/MODEL:generateContent`, `:streamGenerateContent?alt=sse` and
 ///   `:countTokens`: Gemini's.
+/// - `GET /v1beta/models` and `/v1beta/models/MODEL`: the endpoint's models, for Google's clients.
 /// - `POST /v1/completions`, `POST /v1/embeddings`, `GET /v1/models`: the endpoint's own.
 /// - `GET /health`, `/ready`, `/metrics`.
 ///
@@ -59,7 +60,8 @@ pub(super) fn shared_router(shared: Arc<Shared>) -> Router {
         .route("/v1/messages", post(|State(s), request| answered(s, &Messages, Target::Body, request)))
         .route("/v1/messages/count_tokens", post(|State(s), request| counted(s, &Messages, Target::Body, request)))
         .route("/v1/responses", post(|State(s), request| answered(s, &Responses, Target::Body, request)))
-        .route("/v1beta/models/{*target}", post(gemini))
+        .route("/v1beta/models", get(gemini_models))
+        .route("/v1beta/models/{*target}", post(gemini).get(gemini_model))
         .route("/v1/models/{*target}", post(gemini))
         .route("/v1/completions", post(|state, request| pass(state, request, "completions")))
         .route("/v1/embeddings", post(|state, request| pass(state, request, "embeddings")))
@@ -114,7 +116,7 @@ fn route(path: &str) -> &'static str {
         "/v1/responses" => "responses",
         _ if path.ends_with(":generateContent") || path.ends_with(":streamGenerateContent") => "generate_content",
         _ if path.ends_with(":countTokens") => "count_tokens",
-        "/v1/models" => "models",
+        "/v1/models" | "/v1beta/models" => "models",
         "/v1/completions" => "completions",
         "/v1/embeddings" => "embeddings",
         _ => "other",
@@ -172,21 +174,57 @@ async fn models(State(shared): State<Arc<Shared>>, request: Request) -> Response
         let passed = shared.upstream.pass(Method::GET, "models", headers, Bytes::new(), Span::none()).await;
         return passed.unwrap_or_else(|fault| refuse(&Chat, &fault));
     }
-    match shared.upstream.models(headers).await {
+    match listed(&shared, headers).await {
         Err(fault) => refuse(&Chat, &fault),
-        Ok((status, mut list)) => {
-            if let Some(models) = list.get_mut("data").and_then(Value::as_array_mut) {
-                let named = |model: &Value| {
-                    let mut model = model.clone();
-                    model["id"] = format!("{}{WITH_TOOLS}", model.get("id")?.as_str()?).into();
-                    Some(model)
-                };
-                let more: Vec<Value> = models.iter().filter_map(named).collect();
-                models.extend(more);
-            }
-            (status, [(header::CONTENT_TYPE, "application/json")], list.to_string()).into_response()
-        }
+        Ok((status, list)) => whole(status, &list),
     }
+}
+
+/// The endpoint's list of models; with a toolbox each a second time.
+async fn listed(shared: &Shared, headers: &HeaderMap) -> Result<(StatusCode, Value), Fault> {
+    let (status, mut list) = shared.upstream.models(headers).await?;
+    let twice = shared.config.toolbox.is_some() && !shared.config.toolbox_always;
+    if let Some(models) = list.get_mut("data").and_then(Value::as_array_mut).filter(|_| twice) {
+        let named = |model: &Value| {
+            let mut model = model.clone();
+            model["id"] = format!("{}{WITH_TOOLS}", model.get("id")?.as_str()?).into();
+            Some(model)
+        };
+        let more: Vec<Value> = models.iter().filter_map(named).collect();
+        models.extend(more);
+    }
+    Ok((status, list))
+}
+
+/// The same list as Google's clients read it.
+async fn gemini_models(State(shared): State<Arc<Shared>>, request: Request) -> Response {
+    match gemini_list(&shared, request.headers()).await {
+        Ok(models) => whole(StatusCode::OK, &json!({"models": models})),
+        Err(fault) => refuse(&Gemini, &fault),
+    }
+}
+
+/// One of them.
+async fn gemini_model(State(shared): State<Arc<Shared>>, Path(name): Path<String>, request: Request) -> Response {
+    let found = gemini_list(&shared, request.headers()).await.and_then(|models| {
+        let wanted = Value::from(format!("models/{name}"));
+        let found = models.into_iter().find(|model| model["name"] == wanted);
+        found.ok_or_else(|| Fault::door(404, "not_found", format!("the endpoint lists no model {name:?}")))
+    });
+    found.map_or_else(|fault| refuse(&Gemini, &fault), |model| whole(StatusCode::OK, &model))
+}
+
+async fn gemini_list(shared: &Shared, headers: &HeaderMap) -> Result<Vec<Value>, Fault> {
+    let (status, list) = listed(shared, headers).await?;
+    if !status.is_success() {
+        return Err(Fault::upstream(status.as_u16(), "the endpoint does not list its models"));
+    }
+    let models = list["data"].as_array().map(Vec::as_slice).unwrap_or_default();
+    Ok(models.iter().filter_map(|model| Some(super::gemini::model(model.get("id")?.as_str()?))).collect())
+}
+
+fn whole(status: StatusCode, body: &Value) -> Response {
+    (status, [(header::CONTENT_TYPE, "application/json")], body.to_string()).into_response()
 }
 
 /// A request that goes to the endpoint as it came, but for the model's name.

@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::config::Config;
 use super::fault::Fault;
 use crate::OpenAi;
+use crate::model::openai::open::is_untrusted;
 use crate::model::{CONNECT_TIMEOUT, ClientError};
 use crate::spans::{self, Span};
 
@@ -180,6 +181,10 @@ fn silent(idle: Duration) -> Fault {
 }
 
 fn not_sent(error: &reqwest::Error) -> Fault {
+    if error.is_connect() && is_untrusted(&crate::cause::chain(error)) {
+        let message = "the endpoint's certificate is not trusted: SSL_CERT_FILE can name a file of those to trust";
+        return Fault::upstream(502, message).with_code("upstream_untrusted");
+    }
     if error.is_connect() {
         let message = "cannot connect to the endpoint: is the server running, and is this its port?";
         return Fault::upstream(502, message).with_code("upstream_unreachable");

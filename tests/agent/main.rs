@@ -10,9 +10,6 @@ mod oauth_mcp;
 #[cfg(feature = "mcp")]
 #[path = "../common/real.rs"]
 mod real;
-#[cfg(feature = "client")]
-#[path = "../common/spans.rs"]
-mod recorded;
 
 #[cfg(all(feature = "client", feature = "mcp"))]
 mod agent_servers;
@@ -24,8 +21,6 @@ mod events_docs;
 mod mcp_logins;
 #[cfg(feature = "agent")]
 mod played_again;
-#[cfg(all(feature = "client", feature = "agent"))]
-mod spans;
 #[cfg(feature = "agent")]
 mod stored_config;
 #[cfg(feature = "agent")]

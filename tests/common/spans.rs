@@ -65,6 +65,12 @@ struct State {
 #[derive(Clone, Default)]
 pub(crate) struct Spans(Arc<Mutex<State>>);
 
+/// Wants all spans of the process, for programs in which other tests want none.
+/// Called before any of them, since what nobody wanted once may be left out for good.
+pub(crate) fn wanted() {
+    tracing::subscriber::set_global_default(Spans::default()).unwrap();
+}
+
 /// Keeps the spans and events of this thread.
 pub(crate) fn recorded() -> (Spans, DefaultGuard) {
     // The first test of the process sets it for all.

@@ -4,8 +4,6 @@
 
 #[path = "../common/endpoint.rs"]
 mod endpoint;
-#[path = "../common/spans.rs"]
-mod recorded;
 
 mod adapter;
 mod anthropic;
@@ -16,5 +14,4 @@ mod gemini;
 mod http;
 mod inspect;
 mod responses;
-mod spans;
 mod toolbox;

@@ -5,7 +5,7 @@
 //! OTEL_EXPORTER_OTLP_ENDPOINT=http://collector:4318 cargo run -- URL [LISTEN]
 //! ```
 //!
-//! The first half of `main` is all that a program with an agent of its own needs as well.
+//! What `main` does between the configuration and the runtime is all that a program with an agent of its own needs as well.
 
 use std::collections::HashMap;
 
@@ -40,6 +40,12 @@ impl Propagation for TraceContext {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut words = std::env::args().skip(1);
+    let url = words.next().ok_or("usage: toolgraft-otlp-example URL [LISTEN]")?;
+    let listen = words.next().unwrap_or_else(|| "127.0.0.1:8787".to_owned());
+    // Before the exporter: its client takes TLS from the process, where this sets it.
+    let config = Config::new(url)?;
+
     let exporter = opentelemetry_otlp::SpanExporter::builder().with_http().build()?;
     let provider = SdkTracerProvider::builder()
         .with_batch_exporter(exporter)
@@ -51,12 +57,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     tracing_subscriber::registry().with(layer).init();
     spans::propagate(TraceContext(TraceContextPropagator::new()));
 
-    let mut words = std::env::args().skip(1);
-    let url = words.next().ok_or("usage: toolgraft-otlp-example URL [LISTEN]")?;
-    let listen = words.next().unwrap_or_else(|| "127.0.0.1:8787".to_owned());
     let runtime = tokio::runtime::Runtime::new()?;
     runtime.block_on(async {
-        let server = Server::bind(Config::new(url)?, &listen).await?;
+        let server = Server::bind(config, &listen).await?;
         println!("http://{}/v1", server.local_addr()?);
         server.run(async { tokio::signal::ctrl_c().await.unwrap_or_default() }).await;
         Ok::<_, Box<dyn std::error::Error>>(())

@@ -6,7 +6,7 @@ mod guard;
 mod hold;
 mod info;
 mod list;
-mod open;
+pub(crate) mod open;
 mod probe;
 pub(crate) mod read;
 mod request;

@@ -192,7 +192,9 @@ impl Inner {
             };
             return ModelError::BadAnswer { url, message: format!("the request failed: {cause}{help}"), source };
         }
-        let help = if has_tls && is_no_tls(&cause) {
+        let help = if has_tls && is_untrusted(&cause) {
+            "SSL_CERT_FILE can name a file of the certificates to trust"
+        } else if has_tls && is_no_tls(&cause) {
             "the server speaks no TLS there: write http:// instead of https://"
         } else if has_tls && local {
             "is the server running, is this its port, and does it speak TLS? Most on one's own machine want http://"
@@ -308,6 +310,11 @@ fn known(models: &[ModelInfo]) -> String {
         more if more > MAX_NAMES => format!("the endpoint has {shown} and {} more", more - MAX_NAMES),
         _ => format!("the endpoint has {shown}"),
     }
+}
+
+/// Whether the certificate of what answered is not trusted.
+pub(crate) fn is_untrusted(cause: &str) -> bool {
+    cause.contains("invalid peer certificate")
 }
 
 /// Whether what answered is no TLS: rustls and OpenSSL in their words.

@@ -1,15 +1,39 @@
 //! Spans of the server's requests: what they say, what they must not, and where they belong.
 
 use serde_json::{Map, Value, json};
-use toolgraft::serve::Config;
+use toolgraft::serve::{Config, Server};
 use toolgraft::tools::DefaultDecision;
 use toolgraft::{Functions, Policy, Tool};
 
 use super::endpoint::{Endpoint, Reply, mcp_call, says, stops, usage};
-use super::http::{damaged, request, serve};
 use super::recorded::{TRACE, recorded};
 
 const CLIENTS: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+
+/// A server's URL; it ends with the test.
+async fn serve(config: Config) -> String {
+    let server = Server::bind(config, "127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", server.local_addr().unwrap());
+    tokio::spawn(server.run(std::future::pending()));
+    url
+}
+
+fn post(url: &str, path: &str, body: &Value) -> reqwest::RequestBuilder {
+    let request = reqwest::Client::new().post(format!("{url}{path}")).header("content-type", "application/json");
+    request.header("traceparent", CLIENTS).body(body.to_string())
+}
+
+fn request() -> Value {
+    json!({
+        "model": "m", "stream": true, "messages": [{"role": "user", "content": "Weather in Oslo?"}],
+        "tools": [{"type": "function", "function": {"name": "weather", "parameters":
+            {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}}}],
+    })
+}
+
+fn damaged() -> String {
+    mcp_call("demo", "secret", &json!({"city": "Oslo"})).replace("\"Oslo\"", "")
+}
 
 fn with_toolbox(config: Config) -> Config {
     let functions = Functions::new("demo").with(Tool::new("secret"), |_: Map<String, Value>| async {
@@ -26,8 +50,8 @@ async fn a_request_is_a_turn_with_its_model_requests_and_calls() {
         1 => Reply::text(&mcp_call("demo", "secret", &json!({}))),
         _ => Reply::events(&[says("Known."), stops("stop"), usage(10, 5)]).done(),
     });
-    let served = serve(&endpoint, with_toolbox).await;
-    let sent = served.post("/v1/chat/completions", &request(true)).header("traceparent", CLIENTS);
+    let url = serve(with_toolbox(Config::new(endpoint.url()).unwrap())).await;
+    let sent = post(&url, "/v1/chat/completions", &request());
     let answer = sent.send().await.unwrap().text().await.unwrap();
     assert!(answer.contains("[DONE]"), "{answer}");
     let turns = spans.of("invoke_agent");
@@ -59,10 +83,10 @@ async fn a_request_is_a_turn_with_its_model_requests_and_calls() {
 async fn a_request_that_passes_through_is_a_model_request() {
     let (spans, _guard) = recorded();
     let endpoint = Endpoint::start([Reply::text("Hi."), Reply::refused(429, "HUSHED")]);
-    let served = serve(&endpoint, |config| config).await;
+    let url = serve(Config::new(endpoint.url()).unwrap()).await;
     let plain = json!({"model": "m", "stream": true, "messages": [{"role": "user", "content": "Hi"}]});
     for _ in 0..2 {
-        let sent = served.post("/v1/chat/completions", &plain).header("traceparent", CLIENTS);
+        let sent = post(&url, "/v1/chat/completions", &plain);
         sent.send().await.unwrap().text().await.unwrap();
     }
     let chats = spans.of("chat");
@@ -71,15 +95,6 @@ async fn a_request_that_passes_through_is_a_model_request() {
     assert_eq!(chats[0].remote[0].1, CLIENTS);
     assert_eq!(endpoint.seen()[0].header("traceparent"), Some(chats[0].traceparent().as_str()));
     assert!(spans.of("invoke_agent").is_empty());
-}
-
-#[tokio::test]
-async fn without_spans_a_clients_trace_goes_on_as_it_came() {
-    let endpoint = Endpoint::answer(|_, _| Reply::text("Hi."));
-    let served = serve(&endpoint, |config| config).await;
-    let sent = served.post("/v1/chat/completions", &request(false)).header("traceparent", CLIENTS);
-    assert_eq!(sent.send().await.unwrap().status(), 200);
-    assert_eq!(endpoint.seen()[0].header("traceparent"), Some(CLIENTS));
 }
 
 #[tokio::test]
@@ -92,8 +107,8 @@ async fn no_span_holds_a_key_a_text_an_argument_or_a_result() {
         _ => Reply::text("HUSHED"),
     });
     let url = endpoint.url().replace("http://", "http://HUSHED:HUSHED@") + "?key=HUSHED";
-    let served = serve(&endpoint, |_| with_toolbox(Config::new(url).unwrap().with_upstream_key("HUSHED-key"))).await;
-    let mut asked = request(true);
+    let url = serve(with_toolbox(Config::new(url).unwrap().with_upstream_key("HUSHED-key"))).await;
+    let mut asked = request();
     asked["messages"][0]["content"] = json!("HUSHED?");
     asked["tools"][0]["function"]["description"] = json!("HUSHED");
     for path in ["/v1/chat/completions", "/v1/chat/completions", "/v1beta/models/m:generateContent?key=HUSHED"] {
@@ -102,7 +117,7 @@ async fn no_span_holds_a_key_a_text_an_argument_or_a_result() {
         } else {
             asked.clone()
         };
-        let sent = served.post(path, &body).header("authorization", "Bearer HUSHED").header("x-request-id", "HUSHED");
+        let sent = post(&url, path, &body).header("authorization", "Bearer HUSHED").header("x-request-id", "HUSHED");
         sent.send().await.unwrap().text().await.unwrap();
     }
     let text = spans.text();
