@@ -13,7 +13,7 @@ VENV1    := $(SERVERS)/venv-v1
 VENV1_SET := $(VENV1)/.set-up
 FEATURES := prompt validate typed agent client serve mcp
 
-.PHONY: all nightly test properties needs browser servers clients pictures conformance deploy live live-tests soak check check-windows package dist advisories lint fmt-check docs bench bench-extract bench-hub bench-peers bench-smoke bench-repetitions bench-limits fuzz fuzz-smoke clean-servers
+.PHONY: all nightly test properties needs browser servers clients pictures conformance deploy otlp scale load clients-more live live-tests soak check check-windows package dist advisories lint fmt-check docs bench bench-extract bench-hub bench-serve bench-peers bench-smoke bench-repetitions bench-limits fuzz fuzz-smoke clean-servers
 
 all: fmt-check lint check docs test
 
@@ -38,12 +38,28 @@ live: needs
 
 # What takes longer than a landing should: texts made to be slow, a free walk of
 # the fuzzer, ten servers that are killed at random.
-nightly: bench-repetitions fuzz soak deploy properties
+nightly: bench-repetitions fuzz soak deploy load otlp clients-more scale properties
 
 # Three instances of `serve` behind a real HAProxy, under load (docs/deploy.md).
 deploy:
 	$(CARGO) build --release
 	$(PYTHON) tests/deploy/balanced.py target/release/toolgraft
+
+# A thousand streams at once, slow readers, clients that go away, and calls that run meanwhile.
+load:
+	$(CARGO) build --release --quiet
+	$(PYTHON) tests/load/streams.py target/release/toolgraft
+
+# The example that exports spans, and what a collector gets of it.
+otlp:
+	cd examples/otlp && $(CARGO) build --quiet --target-dir $(CURDIR)/target/otlp
+	$(PYTHON) tests/otlp/exported.py target/otlp/debug/toolgraft-otlp-example
+
+# `extract` on a local cluster of Ray, of which one machine is lost and one process is killed.
+SCALE := tests/scale
+scale: $(SCALE)/venv/.set-up
+	$(CARGO) build --release --quiet
+	$(SCALE)/venv/bin/python $(SCALE)/ray_cluster.py target/release/toolgraft
 
 live-tests: servers
 	TOOLGRAFT_LIVE=1 $(CARGO) test -p toolgraft-cli --test live -- --test-threads=1
@@ -112,6 +128,23 @@ $(CLIENTS)/node_modules/.set-up: $(CLIENTS)/package.json
 $(CLIENTS)/venv/.set-up: $(CLIENTS)/requirements.txt
 	$(PYTHON) -m venv $(CLIENTS)/venv
 	$(CLIENTS)/venv/bin/python -m pip install --disable-pip-version-check --quiet -r $(CLIENTS)/requirements.txt
+	@touch $@
+
+# The frameworks, each in an environment that suits it, and the client in Rust.
+FRAMEWORKS := more openai2 litellm
+clients-more: $(CLIENTS)/venv/.set-up $(FRAMEWORKS:%=$(CLIENTS)/venv-%/.set-up)
+	$(CARGO) build --quiet
+	cd $(CLIENTS)/async_openai && $(CARGO) build --quiet --target-dir $(CURDIR)/target/clients
+	$(CLIENTS)/venv/bin/python $(CLIENTS)/run.py $(CURDIR)/target/debug/toolgraft node more
+
+$(FRAMEWORKS:%=$(CLIENTS)/venv-%/.set-up): $(CLIENTS)/venv-%/.set-up: $(CLIENTS)/requirements-%.txt
+	$(PYTHON) -m venv $(CLIENTS)/venv-$*
+	$(CLIENTS)/venv-$*/bin/python -m pip install --disable-pip-version-check --quiet -r $<
+	@touch $@
+
+$(SCALE)/venv/.set-up: $(SCALE)/requirements.txt
+	$(PYTHON) -m venv $(SCALE)/venv
+	$(SCALE)/venv/bin/python -m pip install --disable-pip-version-check --quiet -r $<
 	@touch $@
 
 # Each feature alone; and no tokio in what must work without it.
@@ -187,6 +220,11 @@ bench-peers:
 bench-hub:
 	cd benches/hub && $(CARGO) run --release --quiet
 
+# What `serve` costs beside the endpoint behind it: processor time, delay, memory. Linux only.
+bench-serve:
+	$(CARGO) build --release --quiet
+	cd benches/serve && $(CARGO) run --release --quiet -- $(CURDIR)/target/release/toolgraft
+
 # Instructions (by valgrind), allocations and memory against benches/limits.toml; no
 # seconds. `bench-limits` lowers the limits to what is counted now and 5 %.
 SMOKE_COUNT := cd benches && $(CARGO) run --release --quiet --bin smoke
@@ -248,4 +286,4 @@ fuzz-smoke: $(CARGO_FUZZ)
 	done
 
 clean-servers:
-	rm -rf $(SERVERS)/node_modules $(VENV) $(VENV1) $(CLIENTS)/node_modules $(CLIENTS)/venv tests/live/venv tests/browser/node_modules tests/browser/unpacked
+	rm -rf $(SERVERS)/node_modules $(VENV) $(VENV1) $(CLIENTS)/node_modules $(CLIENTS)/venv $(CLIENTS)/venv-* $(SCALE)/venv tests/live/venv tests/browser/node_modules tests/browser/unpacked

@@ -144,6 +144,8 @@ pub mod route;
 pub mod secrets;
 #[cfg(feature = "serve")]
 pub mod serve;
+#[cfg(feature = "agent")]
+pub mod spans;
 pub mod tools;
 pub mod transcript;
 #[cfg(feature = "agent")]

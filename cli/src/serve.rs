@@ -41,7 +41,8 @@ further; the endpoint gets TOOLGRAFT_UPSTREAM_KEY. Without one, a client's own k
 to an endpoint that was named with --base-url, and to no other.
 
 HTTPS_PROXY is the proxy for an endpoint whose URL begins with https, but for the hosts in
-NO_PROXY; others are reached directly.
+NO_PROXY; others are reached directly. SSL_CERT_FILE is a file of the certificates to trust
+instead of the system's, SSL_CERT_DIR a folder of them.
 
 With --inspect the last requests can be looked at in a browser on this machine, searched
 (text, call:NAME, rejected:NAME), and taken along as recordings for `toolgraft replay`.
@@ -156,6 +157,13 @@ struct CallArgs {
     #[arg(long, value_name = "GLOB")]
     allow: Vec<String>,
 
+    /// Server whose results may be anybody's words, such as pages of the web
+    ///
+    /// May be given several times. Behind one of its results only tools run that call
+    /// themselves read-only, or that --allow names without a wildcard.
+    #[arg(long, value_name = "SERVER")]
+    untrusted: Vec<String>,
+
     /// Give the servers' tools to every model; else to those named NAME+tools
     #[arg(long)]
     mcp_always: bool,
@@ -167,7 +175,7 @@ struct CallArgs {
 
 impl CallArgs {
     fn is_given(&self) -> bool {
-        self.mcp_always || self.show_results || !self.allow.is_empty()
+        self.mcp_always || self.show_results || !self.allow.is_empty() || !self.untrusted.is_empty()
     }
 }
 
@@ -179,7 +187,7 @@ fn above_zero(text: &str) -> Result<NonZeroU32, String> {
 pub(crate) fn run(args: Args) -> Result<(), Failure> {
     if !args.servers.is_given() && args.calls.is_given() {
         return Err(Failure::usage(
-            "--allow, --mcp-always and --show-results are about MCP servers: name their configuration with --mcp-config",
+            "--allow, --untrusted, --mcp-always and --show-results are about MCP servers: name their configuration with --mcp-config",
         ));
     }
     let mut servers = args.servers.clone();
@@ -202,7 +210,16 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
             Some(servers) => {
                 let connecting = of_this_user(Hub::builder().config(servers)).connect();
                 let hub = stopped_by(&signals, async { connecting.await.map_err(Failure::job) }).await?;
-                report_failed(&hub.servers());
+                let known = hub.servers();
+                if let Some(name) = args.calls.untrusted.iter().find(|name| known.iter().all(|s| s.name != **name)) {
+                    let known: Vec<_> = known.iter().map(|server| server.name.as_str()).collect();
+                    hub.shutdown().await;
+                    return Err(Failure::usage(format!(
+                        "--untrusted {name}: there is no such server; there are {}",
+                        known.join(", ")
+                    )));
+                }
+                report_failed(&known);
                 Some(Arc::new(hub))
             }
             None => None,
@@ -275,6 +292,7 @@ async fn config(args: &Args) -> Result<(Config, String), Failure> {
     if args.calls.show_results {
         config = config.with_shown_results();
     }
+    config = args.calls.untrusted.iter().fold(config, Config::with_untrusted);
     let policy = args.calls.allow.iter().fold(Policy::new(DefaultDecision::Deny), |policy, glob| policy.allow(glob));
     Ok((config.with_prompt(args.listing.apply(saved.apply(Options::default()))?).with_policy(policy), name))
 }

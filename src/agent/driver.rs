@@ -6,13 +6,17 @@ use std::time::Instant;
 use futures::future::BoxFuture;
 use futures::stream::{self, FuturesUnordered, StreamExt};
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
 use super::approver::{Asking, ask};
 use super::inner::Inner;
 use super::record::{Events, TurnRecord};
+use crate::event::RejectedKind;
+use crate::model::span::{in_span, of_request};
 use crate::model::{ModelError, ModelEvent, Request};
 use crate::outcome::{Outcome, Status};
 use crate::route::Invocation;
+use crate::spans::{self, Span};
 use crate::turn::{Action, AgentEvent, Input, Turn};
 
 /// What runs for one turn.
@@ -31,6 +35,8 @@ pub(super) struct Driver {
     record: Option<TurnRecord>,
     /// Headers of the requests.
     headers: Vec<(String, String)>,
+    /// The turn's.
+    span: Span,
 }
 
 impl Driver {
@@ -56,10 +62,16 @@ impl Driver {
             over: false,
             record,
             headers,
+            span: spans::turn(),
         }
     }
 
     pub(super) async fn next(&mut self) -> Option<AgentEvent> {
+        let span = self.span.clone();
+        self.step().instrument(span).await
+    }
+
+    async fn step(&mut self) -> Option<AgentEvent> {
         loop {
             while let Some(action) = self.turn.action() {
                 if let Some(event) = self.act(action) {
@@ -79,7 +91,12 @@ impl Driver {
 
     fn act(&mut self, action: Action) -> Option<AgentEvent> {
         match action {
-            Action::Emit(event) => return Some(event),
+            Action::Emit(event) => {
+                if let AgentEvent::Correcting { kind, .. } = &event {
+                    spans::correction(&self.span, kind.map(RejectedKind::as_str));
+                }
+                return Some(event);
+            }
             Action::Probe(model) => {
                 let said = self.agent.model.native_tools(model.as_deref());
                 self.probe = Some(Box::pin(async move { Input::Probed(said.await) }));
@@ -101,6 +118,10 @@ impl Driver {
                 self.question = None;
                 self.probe = None;
                 self.over = true;
+                spans::turn_ended(&self.span, finished.rounds, finished.usage);
+                if let Some(kind) = finished.reason.failure() {
+                    spans::failed(&self.span, kind);
+                }
                 return Some(AgentEvent::Finished(finished));
             }
         }
@@ -113,9 +134,14 @@ impl Driver {
             let message = "this model holds its answers to none".to_owned();
             return stream::iter([Err(ModelError::Unconstrained { url: "the model".to_owned(), message })]).boxed();
         }
-        let Some(record) = &mut self.record else { return self.agent.model.stream(request) };
-        let answer = self.agent.model.stream(request.clone());
-        record.stream(self.turn.setup().catalog(), &request, answer)
+        let model = &self.agent.model;
+        let span = of_request(model, &mut request);
+        let Some(record) = &mut self.record else {
+            let answer = span.in_scope(|| model.stream(request));
+            return in_span(span, answer);
+        };
+        let answer = span.in_scope(|| model.stream(request.clone()));
+        in_span(span, record.stream(self.turn.setup().catalog(), &request, answer))
     }
 
     /// Waits for the first thing that happens.
@@ -192,7 +218,8 @@ async fn answer(question: &mut Option<BoxFuture<'static, Input>>) -> Input {
 async fn call(agent: Arc<Inner>, invocation: Invocation) -> (String, Outcome) {
     let started = Instant::now();
     let id = invocation.id.clone();
-    let call = agent.toolbox.call(invocation);
+    let span = spans::tool(invocation.server.as_deref(), &invocation.tool, &id);
+    let call = span.in_scope(|| agent.toolbox.call(invocation)).instrument(span.clone());
     let mut outcome = match agent.call_timeout {
         None => call.await,
         Some(limit) => tokio::time::timeout(limit, call).await.unwrap_or_else(|_| {
@@ -200,5 +227,8 @@ async fn call(agent: Arc<Inner>, invocation: Invocation) -> (String, Outcome) {
         }),
     };
     outcome.took.get_or_insert_with(|| started.elapsed());
+    if outcome.status != Status::Result {
+        spans::failed(&span, outcome.status.as_str());
+    }
     (id, outcome)
 }

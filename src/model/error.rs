@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::refusal;
 use crate::cause::Cause;
+use crate::message::keyword_enum;
 
 /// Why a model gave no answer, or only a part of one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -210,6 +211,16 @@ pub enum ModelErrorKind {
     #[default]
     Other,
 }
+
+keyword_enum!(ModelErrorKind, "a kind of error",
+    "broke_off" => ModelErrorKind::BrokeOff,
+    "unreachable" => ModelErrorKind::Unreachable,
+    "refused" => ModelErrorKind::Refused,
+    "context_exceeded" => ModelErrorKind::ContextExceeded,
+    "bad_answer" => ModelErrorKind::BadAnswer,
+    "unconstrained" => ModelErrorKind::Unconstrained,
+    "recording" => ModelErrorKind::Recording,
+    "other" => ModelErrorKind::Other);
 
 /// A [`ModelError`] that ended a turn, with what an interface needs to know of it.
 ///

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::error::ModelError;
 use super::request::Request;
 use crate::message::{Delta, FinishReason, NativeCall, Usage};
+use crate::spans::Peer;
 
 /// Something that answers messages with streamed text.
 pub trait Model: Send + Sync {
@@ -32,6 +33,11 @@ pub trait Model: Send + Sync {
     /// that it knows, or fails a required one with [`ModelError::Unconstrained`].
     fn constrains(&self) -> bool {
         false
+    }
+
+    /// What its [spans](crate::spans) say of it, by default nothing.
+    fn peer(&self) -> Peer {
+        Peer::default()
     }
 
     /// The context of this model (`None` is the client's own), as far as it can be told
@@ -88,6 +94,10 @@ impl<M: Model + ?Sized> Model for std::sync::Arc<M> {
 
     fn constrains(&self) -> bool {
         (**self).constrains()
+    }
+
+    fn peer(&self) -> Peer {
+        (**self).peer()
     }
 
     fn context_window(&self, model: Option<&str>) -> BoxFuture<'static, Option<ContextWindow>> {

@@ -13,6 +13,7 @@ mod overflow;
 mod recorded;
 mod refusal;
 mod request;
+pub(crate) mod span;
 
 pub(crate) use crate::message::Usage;
 pub use error::{ModelError, ModelErrorKind, ModelFailure};

@@ -38,8 +38,8 @@ impl Running {
 
     async fn next(&mut self) -> Option<Next> {
         let next = self.driver.next().await;
-        if let Some((ids, messages)) = self.driver.take_kept() {
-            self.shared.kept.keep(ids, messages, Instant::now());
+        if let Some((ids, before)) = self.driver.take_kept() {
+            self.shared.kept.keep(ids, before, Instant::now());
         }
         match &next {
             Some(Next::Out(Out::Call(_) | Out::Part(Part::End))) => self.calls += 1,

@@ -51,6 +51,7 @@ pub struct Config {
     pub(super) toolbox_always: bool,
     pub(super) shows_results: bool,
     pub(super) policy: Policy,
+    pub(super) untrusted: Vec<String>,
     pub(super) hold_bytes: Option<usize>,
     pub(super) max_rounds: u32,
     pub(super) max_corrections: u32,
@@ -87,6 +88,7 @@ impl Config {
             toolbox_always: false,
             shows_results: false,
             policy: Policy::new(DefaultDecision::Deny),
+            untrusted: Vec::new(),
             hold_bytes: None,
             max_rounds: MAX_ROUNDS,
             max_corrections: MAX_CORRECTIONS,
@@ -200,6 +202,16 @@ impl Config {
     #[must_use]
     pub fn with_policy(mut self, policy: Policy) -> Self {
         self.policy = policy;
+        self
+    }
+
+    /// Names a server of the toolbox whose results may be anybody's words: a page of the web, a
+    /// stranger's mail. Behind one of them, what the model does may be what that text told it to
+    /// do. So from then on, for this answer and for those that go on from its calls, only tools
+    /// run that call themselves read-only, or that the policy names without a wildcard.
+    #[must_use]
+    pub fn with_untrusted(mut self, server: impl Into<String>) -> Self {
+        self.untrusted.push(server.into());
         self
     }
 

@@ -5,16 +5,20 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use futures::stream::{BoxStream, FuturesUnordered, StreamExt};
 use serde_json::Value;
+use tracing::Instrument;
 
 use super::exchange::{Exchange, Sent, Step};
 use super::fault::Fault;
 use super::inspect;
+use super::kept::Before;
 use super::out::Out;
 use crate::OpenAi;
 use crate::agent::CALL_TIMEOUT;
+use crate::model::span::{in_span, of_request};
 use crate::model::{Model, ModelError, ModelEvent, RETRIES, Request};
 use crate::outcome::{Outcome, Status};
 use crate::route::{Invocation, Toolbox};
+use crate::spans::{self, Span};
 
 /// What happens next.
 pub(super) enum Next {
@@ -35,6 +39,8 @@ pub(super) struct Driver {
     calls: FuturesUnordered<BoxFuture<'static, (String, Outcome)>>,
     /// The endpoint took a request.
     begun: bool,
+    /// The request's.
+    span: Span,
 }
 
 impl Driver {
@@ -43,8 +49,9 @@ impl Driver {
         model: OpenAi,
         headers: Vec<(String, String)>,
         toolbox: Option<Arc<dyn Toolbox>>,
+        span: Span,
     ) -> Self {
-        Driver { exchange, model, headers, toolbox, answer: None, calls: FuturesUnordered::new(), begun: false }
+        Driver { exchange, model, headers, toolbox, answer: None, calls: FuturesUnordered::new(), begun: false, span }
     }
 
     /// Whether the endpoint took a request: from then on the status is known.
@@ -53,7 +60,7 @@ impl Driver {
     }
 
     /// The client's calls and what stood before them, where calls of the toolbox did.
-    pub(super) fn take_kept(&mut self) -> Option<(Vec<String>, Vec<Value>)> {
+    pub(super) fn take_kept(&mut self) -> Option<(Vec<String>, Before)> {
         self.exchange.take_kept()
     }
 
@@ -69,6 +76,11 @@ impl Driver {
 
     /// The next that happens. Waiting may be given up and begun again.
     pub(super) async fn next(&mut self) -> Option<Next> {
+        let span = self.span.clone();
+        self.advance().instrument(span).await
+    }
+
+    async fn advance(&mut self) -> Option<Next> {
         loop {
             while let Some(step) = self.exchange.step() {
                 match step {
@@ -78,7 +90,10 @@ impl Driver {
                         self.calls.push(Box::pin(run(self.toolbox.clone(), call)));
                         return Some(Next::Busy);
                     }
-                    Step::Out(out) => return Some(Next::Out(out)),
+                    Step::Out(out) => {
+                        self.trace(&out);
+                        return Some(Next::Out(out));
+                    }
                 }
             }
             if self.exchange.is_over() {
@@ -105,11 +120,26 @@ impl Driver {
         }
     }
 
+    /// What the span tells of the answer's end.
+    fn trace(&self, out: &Out) {
+        match out {
+            Out::Finish(finish) => spans::turn_ended(&self.span, finish.rounds, Some(finish.usage)),
+            Out::Failed(fault) => {
+                spans::turn_ended(&self.span, self.exchange.rounds(), None);
+                match fault.code {
+                    Some(code) => spans::failed(&self.span, code),
+                    None => spans::failed(&self.span, &fault.status.to_string()),
+                }
+            }
+            _ => {}
+        }
+    }
+
     fn send(&mut self, sent: Sent) {
         // A client tries a refused request again by itself; of a later round it knows nothing.
         let retries = if self.exchange.rounds() > 1 { RETRIES } else { 0 };
         let Sent { body, constraint } = sent;
-        let request = Request {
+        let mut request = Request {
             // What is learned of an endpoint is learned by model.
             model: body.get("model").and_then(Value::as_str).map(str::to_owned),
             constraint,
@@ -118,11 +148,13 @@ impl Driver {
         let shown = self.exchange.is_recorded().then(|| inspect::request(&body));
         match self.model.for_body(body, &self.headers, retries) {
             Ok(model) => {
-                let answer = model.stream(request);
-                self.answer = Some(match shown {
+                let span = of_request(&model, &mut request);
+                let answer = span.in_scope(|| model.stream(request));
+                let answer = match shown {
                     Some(shown) => self.exchange.recorded(&shown, answer),
                     None => answer,
-                });
+                };
+                self.answer = Some(in_span(span, answer));
             }
             Err(error) => self.exchange.fail(Fault::internal(error.to_string())),
         }
@@ -134,11 +166,13 @@ async fn run(toolbox: Option<Arc<dyn Toolbox>>, call: Invocation) -> (String, Ou
     let Some(toolbox) = toolbox else {
         return (id, Outcome::error(format!("there is no tool {:?}", call.tool)));
     };
-    let outcome = tokio::time::timeout(CALL_TIMEOUT, toolbox.call(call)).await;
-    (
-        id,
-        outcome.unwrap_or_else(|_| {
-            Outcome::new(Status::TimedOut, format!("no answer within {} seconds", CALL_TIMEOUT.as_secs()))
-        }),
-    )
+    let span = spans::tool(call.server.as_deref(), &call.tool, &id);
+    let called = span.in_scope(|| toolbox.call(call)).instrument(span.clone());
+    let outcome = tokio::time::timeout(CALL_TIMEOUT, called).await.unwrap_or_else(|_| {
+        Outcome::new(Status::TimedOut, format!("no answer within {} seconds", CALL_TIMEOUT.as_secs()))
+    });
+    if outcome.status != Status::Result {
+        spans::failed(&span, outcome.status.as_str());
+    }
+    (id, outcome)
 }

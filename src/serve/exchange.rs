@@ -23,6 +23,7 @@ use super::content::{place, push, tokens};
 use super::early::EarlyCall;
 use super::fault::Fault;
 use super::ids::new_id;
+use super::kept::Before;
 use super::out::{Finish, Out};
 use super::prepared::Prepared;
 use super::say::Say;
@@ -30,10 +31,12 @@ use crate::agent::record::{Events, TurnRecord};
 use crate::constrain::Constraint;
 use crate::conversation::Conversation;
 use crate::dialect::write_call;
+use crate::event::RejectedKind;
 use crate::message::{DeltaKind, FinishReason, NativeCall, Role, TokenCounter, Usage};
 use crate::model::{ModelError, ModelEvent, Request};
 use crate::outcome::{Outcome, Status};
 use crate::route::Invocation;
+use crate::spans::{self, Span};
 use crate::tools::Decision;
 use crate::transcript::Recorder;
 use crate::turn::event::{Approval, Finished};
@@ -52,6 +55,8 @@ pub(super) struct Asked {
     pub(super) max_tokens: Option<(&'static str, u64)>,
     /// The schema that the answer has to match.
     pub(super) output: Option<Arc<OutputSchema>>,
+    /// The history holds results of the toolbox that may be anybody's words.
+    pub(super) untrusted: bool,
 }
 
 /// What is to be done next.
@@ -104,6 +109,15 @@ fn taken_back() -> Fault {
     Fault::upstream(502, "a call failed that was sent as it came").with_code("tool_call_invalid")
 }
 
+/// A call of the toolbox that runs.
+struct Own {
+    id: String,
+    /// Server and tool.
+    name: String,
+    /// What it brings may be anybody's words.
+    untrusted: bool,
+}
+
 /// One request on its way; see the module.
 pub(super) struct Exchange {
     prepared: Arc<Prepared>,
@@ -127,13 +141,15 @@ pub(super) struct Exchange {
     heard: String,
     /// Why the last message ended.
     finish: Option<FinishReason>,
-    /// Calls of the toolbox ran in this answer; those that run, by identifier and name.
+    /// Calls of the toolbox ran in this answer; those that run.
     ran_own: bool,
-    running: Vec<(String, String)>,
+    running: Vec<Own>,
+    /// Behind results that may be anybody's words.
+    untrusted: bool,
     /// What came since the client's history, as of the last request.
     since: Vec<Value>,
     /// The client's calls, and what stood between its history and them.
-    kept: Option<(Vec<String>, Vec<Value>)>,
+    kept: Option<(Vec<String>, Before)>,
     /// The round's first call, where it goes out as it comes.
     early: Option<EarlyCall>,
     /// What the model said behind the beginning of that call.
@@ -166,6 +182,7 @@ impl Exchange {
             finish: None,
             ran_own: false,
             running: Vec::new(),
+            untrusted: asked.untrusted,
             since: Vec::new(),
             kept: None,
             early: None,
@@ -216,7 +233,7 @@ impl Exchange {
     }
 
     /// The client's calls and what stood before them, where calls of the toolbox did.
-    pub(super) fn take_kept(&mut self) -> Option<(Vec<String>, Vec<Value>)> {
+    pub(super) fn take_kept(&mut self) -> Option<(Vec<String>, Before)> {
         self.kept.take()
     }
 
@@ -253,9 +270,12 @@ impl Exchange {
         if self.over {
             return;
         }
-        let ran = self.running.iter().position(|(running, _)| *running == id).map(|at| self.running.remove(at));
-        if let Some((_, name)) = ran.filter(|_| self.prepared.shows_results) {
-            self.out(Out::Reasoning(shown(&name, &outcome.text)));
+        if let Some(at) = self.running.iter().position(|running| running.id == id) {
+            let Own { name, untrusted, .. } = self.running.remove(at);
+            self.untrusted |= untrusted;
+            if self.prepared.shows_results {
+                self.out(Out::Reasoning(shown(&name, &outcome.text)));
+            }
         }
         self.handle(Input::Outcome { id, outcome });
     }
@@ -316,7 +336,9 @@ impl Exchange {
                     None => {
                         self.ran_own = true;
                         let name = call.server.iter().chain([&call.tool]).map(String::as_str);
-                        self.running.push((call.id.clone(), name.collect::<Vec<_>>().join(".")));
+                        let (id, name) = (call.id.clone(), name.collect::<Vec<_>>().join("."));
+                        let untrusted = self.prepared.is_untrusted(call.server.as_deref());
+                        self.running.push(Own { id, name, untrusted });
                         self.steps.push_back(Step::Run(call));
                     }
                 }
@@ -379,7 +401,10 @@ impl Exchange {
                 let out = self.say.reclassified(to);
                 self.steps.extend(out.map(Step::Out));
             }
-            AgentEvent::Correcting { .. } => self.correcting = true,
+            AgentEvent::Correcting { kind, .. } => {
+                spans::correction(&Span::current(), kind.map(RejectedKind::as_str));
+                self.correcting = true;
+            }
             AgentEvent::CallRunning { .. } => self.correcting = false,
             AgentEvent::RoundFinished { usage, finish, .. } => {
                 self.finish = finish;
@@ -476,7 +501,7 @@ impl Exchange {
 
     /// What a call of ours is answered with that must not run.
     fn refused(&self, call: &Invocation) -> Option<Outcome> {
-        let decision = self.prepared.decide(call.server.as_deref(), &call.tool);
+        let decision = self.prepared.decide(call.server.as_deref(), &call.tool, self.untrusted);
         (decision != Decision::Allow).then(|| {
             let note = self.prepared.setup.wording().note(ModelNote::NotAllowed);
             Outcome::new(Status::Denied, note)
@@ -504,7 +529,8 @@ impl Exchange {
             self.out(Out::Call(NativeCall { id: Some(id), name: call.tool, arguments }));
         }
         if self.ran_own {
-            self.kept = Some((ids, std::mem::take(&mut self.since)));
+            let messages = std::mem::take(&mut self.since);
+            self.kept = Some((ids, Before { messages, untrusted: self.untrusted }));
         }
         self.end(FinishReason::ToolCalls);
     }

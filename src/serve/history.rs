@@ -36,11 +36,22 @@ impl Done {
     }
 }
 
-/// The history in messages without calls, and what the person said last.
+/// The history.
+pub(super) struct Rendered {
+    /// In messages without calls.
+    pub(super) messages: Vec<Value>,
+    /// What the person said last.
+    pub(super) question: String,
+    /// What rounds brought that the client did not see may be anybody's words.
+    pub(super) untrusted: bool,
+}
+
+/// The history in messages without calls.
 ///
 /// # Errors
 /// A message is none, or calls and answers do not belong together.
-pub(super) fn render(messages: Vec<Value>, prepared: &Prepared, kept: &Kept) -> Result<(Vec<Value>, String), Fault> {
+pub(super) fn render(messages: Vec<Value>, prepared: &Prepared, kept: &Kept) -> Result<Rendered, Fault> {
+    let mut untrusted = false;
     let mut history = History {
         prepared,
         rendered: Vec::with_capacity(messages.len()),
@@ -62,7 +73,8 @@ pub(super) fn render(messages: Vec<Value>, prepared: &Prepared, kept: &Kept) -> 
                     continue;
                 }
                 if let Some(before) = kept.find(&calls[0].id, Instant::now()) {
-                    before.iter().cloned().for_each(|message| push(&mut history.rendered, message));
+                    untrusted |= before.untrusted;
+                    before.messages.iter().cloned().for_each(|message| push(&mut history.rendered, message));
                 }
                 let mut results = Vec::new();
                 while let Some((at, result)) = messages.next_if(|(_, next)| next["role"] == "tool") {
@@ -84,7 +96,7 @@ pub(super) fn render(messages: Vec<Value>, prepared: &Prepared, kept: &Kept) -> 
             None => return Err(Fault::field(format!("{place}.role"), "a message needs a 'role'")),
         }
     }
-    Ok((history.rendered, history.question))
+    Ok(Rendered { messages: history.rendered, question: history.question, untrusted })
 }
 
 struct History<'a> {

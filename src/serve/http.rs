@@ -11,7 +11,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header}
 use axum::middleware::{self, Next as Inner};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::answer::Running;
 use super::chat::Chat;
@@ -29,8 +29,9 @@ use super::responses::Responses;
 use super::shape::{Read, Shape};
 use super::shared::Shared;
 use super::upstream::client_key;
-use crate::model::ClientError;
+use crate::model::{ClientError, Model};
 use crate::secrets::Secrets;
+use crate::spans::{self, Span};
 use crate::transcript::Session;
 
 /// Time that the endpoint has to say that it is there.
@@ -43,6 +44,7 @@ const READY_TIMEOUT: Duration = Duration::from_secs(2);
 /// - `POST /v1/responses`: OpenAI's Responses, of which nothing is kept.
 /// - `POST /v1beta/models/MODEL:generateContent`, `:streamGenerateContent?alt=sse` and
 ///   `:countTokens`: Gemini's.
+/// - `GET /v1beta/models` and `/v1beta/models/MODEL`: the endpoint's models, for Google's clients.
 /// - `POST /v1/completions`, `POST /v1/embeddings`, `GET /v1/models`: the endpoint's own.
 /// - `GET /health`, `/ready`, `/metrics`.
 ///
@@ -58,7 +60,8 @@ pub(super) fn shared_router(shared: Arc<Shared>) -> Router {
         .route("/v1/messages", post(|State(s), request| answered(s, &Messages, Target::Body, request)))
         .route("/v1/messages/count_tokens", post(|State(s), request| counted(s, &Messages, Target::Body, request)))
         .route("/v1/responses", post(|State(s), request| answered(s, &Responses, Target::Body, request)))
-        .route("/v1beta/models/{*target}", post(gemini))
+        .route("/v1beta/models", get(gemini_models))
+        .route("/v1beta/models/{*target}", post(gemini).get(gemini_model))
         .route("/v1/models/{*target}", post(gemini))
         .route("/v1/completions", post(|state, request| pass(state, request, "completions")))
         .route("/v1/embeddings", post(|state, request| pass(state, request, "embeddings")))
@@ -113,7 +116,7 @@ fn route(path: &str) -> &'static str {
         "/v1/responses" => "responses",
         _ if path.ends_with(":generateContent") || path.ends_with(":streamGenerateContent") => "generate_content",
         _ if path.ends_with(":countTokens") => "count_tokens",
-        "/v1/models" => "models",
+        "/v1/models" | "/v1beta/models" => "models",
         "/v1/completions" => "completions",
         "/v1/embeddings" => "embeddings",
         _ => "other",
@@ -168,24 +171,60 @@ async fn ready(State(shared): State<Arc<Shared>>) -> Response {
 async fn models(State(shared): State<Arc<Shared>>, request: Request) -> Response {
     let headers = request.headers();
     if shared.config.toolbox.is_none() || shared.config.toolbox_always {
-        let passed = shared.upstream.pass(Method::GET, "models", headers, Bytes::new()).await;
+        let passed = shared.upstream.pass(Method::GET, "models", headers, Bytes::new(), Span::none()).await;
         return passed.unwrap_or_else(|fault| refuse(&Chat, &fault));
     }
-    match shared.upstream.models(headers).await {
+    match listed(&shared, headers).await {
         Err(fault) => refuse(&Chat, &fault),
-        Ok((status, mut list)) => {
-            if let Some(models) = list.get_mut("data").and_then(Value::as_array_mut) {
-                let named = |model: &Value| {
-                    let mut model = model.clone();
-                    model["id"] = format!("{}{WITH_TOOLS}", model.get("id")?.as_str()?).into();
-                    Some(model)
-                };
-                let more: Vec<Value> = models.iter().filter_map(named).collect();
-                models.extend(more);
-            }
-            (status, [(header::CONTENT_TYPE, "application/json")], list.to_string()).into_response()
-        }
+        Ok((status, list)) => whole(status, &list),
     }
+}
+
+/// The endpoint's list of models; with a toolbox each a second time.
+async fn listed(shared: &Shared, headers: &HeaderMap) -> Result<(StatusCode, Value), Fault> {
+    let (status, mut list) = shared.upstream.models(headers).await?;
+    let twice = shared.config.toolbox.is_some() && !shared.config.toolbox_always;
+    if let Some(models) = list.get_mut("data").and_then(Value::as_array_mut).filter(|_| twice) {
+        let named = |model: &Value| {
+            let mut model = model.clone();
+            model["id"] = format!("{}{WITH_TOOLS}", model.get("id")?.as_str()?).into();
+            Some(model)
+        };
+        let more: Vec<Value> = models.iter().filter_map(named).collect();
+        models.extend(more);
+    }
+    Ok((status, list))
+}
+
+/// The same list as Google's clients read it.
+async fn gemini_models(State(shared): State<Arc<Shared>>, request: Request) -> Response {
+    match gemini_list(&shared, request.headers()).await {
+        Ok(models) => whole(StatusCode::OK, &json!({"models": models})),
+        Err(fault) => refuse(&Gemini, &fault),
+    }
+}
+
+/// One of them.
+async fn gemini_model(State(shared): State<Arc<Shared>>, Path(name): Path<String>, request: Request) -> Response {
+    let found = gemini_list(&shared, request.headers()).await.and_then(|models| {
+        let wanted = Value::from(format!("models/{name}"));
+        let found = models.into_iter().find(|model| model["name"] == wanted);
+        found.ok_or_else(|| Fault::door(404, "not_found", format!("the endpoint lists no model {name:?}")))
+    });
+    found.map_or_else(|fault| refuse(&Gemini, &fault), |model| whole(StatusCode::OK, &model))
+}
+
+async fn gemini_list(shared: &Shared, headers: &HeaderMap) -> Result<Vec<Value>, Fault> {
+    let (status, list) = listed(shared, headers).await?;
+    if !status.is_success() {
+        return Err(Fault::upstream(status.as_u16(), "the endpoint does not list its models"));
+    }
+    let models = list["data"].as_array().map(Vec::as_slice).unwrap_or_default();
+    Ok(models.iter().filter_map(|model| Some(super::gemini::model(model.get("id")?.as_str()?))).collect())
+}
+
+fn whole(status: StatusCode, body: &Value) -> Response {
+    (status, [(header::CONTENT_TYPE, "application/json")], body.to_string()).into_response()
 }
 
 /// A request that goes to the endpoint as it came, but for the model's name.
@@ -201,7 +240,7 @@ async fn pass(State(shared): State<Arc<Shared>>, request: Request, path: &'stati
             }
             None => body,
         };
-        shared.upstream.pass(Method::POST, path, &parts.headers, body).await
+        shared.upstream.pass(Method::POST, path, &parts.headers, body, Span::none()).await
     };
     passed.await.unwrap_or_else(|fault: Fault| refuse(&Chat, &fault))
 }
@@ -255,11 +294,13 @@ async fn answered(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target
         if let Some(path) = shape.passes_to().filter(|_| request.is_plain()) {
             let profile = shared.config.profile_of(&request.model);
             let passed = watch.as_ref().map(|watch| Passed::new(watch, &request.body, &request.model, profile));
+            let span = spans::chat(|| shared.upstream.model.peer(), Some(&request.model));
+            spans::adopt(&span, &shared.upstream.traced(&parts.headers));
             let body = match request.body.get("model").and_then(Value::as_str) == Some(&request.model) {
                 true => body,
                 false => renamed(request.body, request.model),
             };
-            let answer = shared.upstream.pass(Method::POST, path, &parts.headers, body).await;
+            let answer = shared.upstream.pass(Method::POST, path, &parts.headers, body, span).await;
             return match (answer, passed) {
                 (Ok(answer), Some(passed)) => Ok(passed.follow(answer)),
                 (Err(fault), Some(passed)) => {
@@ -270,7 +311,8 @@ async fn answered(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target
             };
         }
         let (model, stream) = (request.model.clone(), request.stream);
-        let driver = driver(&shared, request, &parts.headers, watch.as_ref()).map_err(placed)?;
+        let span = spans::requested_turn(&model, &shared.upstream.traced(&parts.headers));
+        let driver = driver(&shared, request, &parts.headers, watch.as_ref(), span).map_err(placed)?;
         writer.begin(&model, driver.prompt_tokens());
         let running = Running::new(shared.clone(), driver, watch.clone());
         let answer = match stream {
@@ -306,7 +348,7 @@ async fn counted(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target,
         let Read { chat, places, .. } = shape.read(target.fill(doors::object(&body)?))?;
         let placed = |fault| places.translate(shape, fault);
         let request = ChatRequest::read(chat, &shared.config).map_err(placed)?;
-        let tokens = driver(&shared, request, &parts.headers, None).map_err(placed)?.prompt_tokens();
+        let tokens = driver(&shared, request, &parts.headers, None, Span::none()).map_err(placed)?.prompt_tokens();
         Ok(([(header::CONTENT_TYPE, "application/json")], shape.count(tokens).to_string()).into_response())
     };
     counted.await.unwrap_or_else(|fault: Fault| refuse(shape, &fault))
@@ -318,7 +360,13 @@ fn renamed(mut body: Map<String, Value>, model: String) -> Bytes {
 }
 
 /// What answers a request that needs more than the endpoint.
-fn driver(shared: &Shared, request: ChatRequest, headers: &HeaderMap, watch: Option<&Watch>) -> Result<Driver, Fault> {
+fn driver(
+    shared: &Shared,
+    request: ChatRequest,
+    headers: &HeaderMap,
+    watch: Option<&Watch>,
+    span: Span,
+) -> Result<Driver, Fault> {
     let model = request.model.clone();
     let (prepared, asked) = request.ask(&shared.config, &shared.cache, &shared.kept)?;
     let recorder = watch.map(|watch| {
@@ -338,5 +386,6 @@ fn driver(shared: &Shared, request: ChatRequest, headers: &HeaderMap, watch: Opt
         exchange.record(recorder);
     }
     let toolbox = shared.config.toolbox.clone();
-    Ok(Driver::new(exchange, shared.upstream.model.clone(), shared.upstream.headers(headers), toolbox))
+    let upstream = &shared.upstream;
+    Ok(Driver::new(exchange, upstream.model.clone(), upstream.headers(headers), toolbox, span))
 }

@@ -16,13 +16,21 @@ pub const KEPT_FOR: Duration = Duration::from_secs(600);
 /// Bytes of all that is kept.
 pub const KEPT_BYTES: usize = 32 << 20;
 
-/// Messages between the client's history and the call, by the call's identifier.
+/// What stood between the client's history and a call.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Before {
+    pub(super) messages: Vec<Value>,
+    /// Results that may be anybody's words are among them, or were before.
+    pub(super) untrusted: bool,
+}
+
+/// What stood between the client's history and the call, by the call's identifier.
 #[derive(Default)]
 pub(super) struct Kept(Mutex<Inner>);
 
 #[derive(Default)]
 struct Inner {
-    messages: HashMap<String, Arc<Vec<Value>>>,
+    messages: HashMap<String, Arc<Before>>,
     /// The oldest in front.
     ages: VecDeque<Age>,
     bytes: usize,
@@ -39,20 +47,20 @@ impl Kept {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps the messages that stood before these calls.
-    pub(super) fn keep(&self, ids: Vec<String>, messages: Vec<Value>, now: Instant) {
-        let bytes = messages.iter().map(|message| message.to_string().len()).sum();
-        let messages = Arc::new(messages);
+    /// Keeps what stood before these calls.
+    pub(super) fn keep(&self, ids: Vec<String>, before: Before, now: Instant) {
+        let bytes = before.messages.iter().map(|message| message.to_string().len()).sum();
+        let before = Arc::new(before);
         let mut inner = self.lock();
         inner.forget(now);
-        inner.messages.extend(ids.iter().map(|id| (id.clone(), messages.clone())));
+        inner.messages.extend(ids.iter().map(|id| (id.clone(), before.clone())));
         inner.bytes += bytes;
         inner.ages.push_back(Age { since: now, ids, bytes });
         while inner.bytes > KEPT_BYTES && inner.drop_oldest() {}
     }
 
-    /// The messages that stood before this call.
-    pub(super) fn find(&self, id: &str, now: Instant) -> Option<Arc<Vec<Value>>> {
+    /// What stood before this call.
+    pub(super) fn find(&self, id: &str, now: Instant) -> Option<Arc<Before>> {
         let mut inner = self.lock();
         inner.forget(now);
         inner.messages.get(id).cloned()
@@ -83,10 +91,11 @@ mod tests {
     #[test]
     fn what_is_kept_is_bounded_in_time_and_size() {
         let (kept, start) = (Kept::default(), Instant::now());
-        kept.keep(vec!["a".into(), "b".into()], vec![Value::from("x")], start);
-        assert_eq!(kept.find("b", start + KEPT_FOR).unwrap().len(), 1);
+        let before = |text: &str| Before { messages: vec![Value::from(text)], untrusted: false };
+        kept.keep(vec!["a".into(), "b".into()], before("x"), start);
+        assert_eq!(kept.find("b", start + KEPT_FOR).unwrap().messages.len(), 1);
         assert!(kept.find("a", start + KEPT_FOR + Duration::from_secs(1)).is_none());
-        let large = || vec![Value::from("x".repeat(KEPT_BYTES / 3))];
+        let large = || before(&"x".repeat(KEPT_BYTES / 3));
         for id in ["c", "d", "e"] {
             kept.keep(vec![id.into()], large(), start);
         }

@@ -29,6 +29,8 @@ pub(super) struct Prepared {
     client: Vec<String>,
     /// Which of the toolbox's calls run.
     policy: Policy,
+    /// Servers whose results may be anybody's words.
+    untrusted: Vec<String>,
     /// Clients are told the results of those.
     pub(super) shows_results: bool,
     /// After how many bytes a call goes out as it comes.
@@ -85,6 +87,7 @@ impl Prepared {
             dialect: options.dialect,
             client: wanted.tools.iter().map(|tool| tool.name.clone()).collect(),
             policy: config.policy.clone(),
+            untrusted: config.untrusted.clone(),
             shows_results: config.shows_results,
             hold_bytes: config.hold_bytes,
             choice: wanted.choice.clone(),
@@ -96,10 +99,20 @@ impl Prepared {
         server.is_none() && self.client.iter().any(|name| name == tool)
     }
 
-    /// Whether a call of the toolbox runs.
-    pub(super) fn decide(&self, server: Option<&str>, tool: &str) -> Decision {
+    /// Whether a result of this server may be anybody's words.
+    pub(super) fn is_untrusted(&self, server: Option<&str>) -> bool {
+        server.is_some_and(|server| self.untrusted.iter().any(|name| name == server))
+    }
+
+    /// Whether a call of the toolbox runs, behind results that may be anybody's words or not.
+    pub(super) fn decide(&self, server: Option<&str>, tool: &str, behind_untrusted: bool) -> Decision {
         let found = self.setup.catalog().find(server, tool).ok();
-        self.policy.decide(server, tool, found.and_then(|found| found.tool.annotations.as_ref()))
+        let annotations = found.and_then(|found| found.tool.annotations.as_ref());
+        let reads = annotations.and_then(|annotations| annotations.read_only_hint) == Some(true);
+        match behind_untrusted && !reads && !self.policy.names(server, tool) {
+            true => Decision::Deny,
+            false => self.policy.decide(server, tool, annotations),
+        }
     }
 }
 

@@ -11,7 +11,9 @@ use serde_json::Value;
 use super::config::Config;
 use super::fault::Fault;
 use crate::OpenAi;
+use crate::model::openai::open::is_untrusted;
 use crate::model::{CONNECT_TIMEOUT, ClientError};
+use crate::spans::{self, Span};
 
 /// Headers of a client that the endpoint sees.
 const TO_ENDPOINT: [&str; 5] = ["traceparent", "tracestate", "x-request-id", "openai-organization", "openai-project"];
@@ -72,6 +74,12 @@ impl Upstream {
         })
     }
 
+    /// Those of a client's headers that tell of its span.
+    pub(super) fn traced(&self, from: &HeaderMap) -> Vec<(String, String)> {
+        let text = |name: &str| Some((name.to_owned(), from.get(name)?.to_str().ok()?.to_owned()));
+        ["traceparent", "tracestate"].into_iter().filter_map(text).collect()
+    }
+
     /// Headers of a client's request that go on, its key among them where nobody else's is sent.
     pub(super) fn headers(&self, from: &HeaderMap) -> Vec<(String, String)> {
         let text = |name: &str| from.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
@@ -85,13 +93,14 @@ impl Upstream {
         headers
     }
 
-    /// Sends a request on as it came, and its answer back.
+    /// Sends a request on as it came, and its answer back, within this span.
     pub(super) async fn pass(
         &self,
         method: Method,
         path: &str,
         from: &HeaderMap,
         body: Bytes,
+        span: Span,
     ) -> Result<Response, Fault> {
         let mut request = self.http.request(method, self.url(path));
         if !body.is_empty() {
@@ -100,14 +109,20 @@ impl Upstream {
         if let Some(accept) = from.get(header::ACCEPT) {
             request = request.header(header::ACCEPT, accept);
         }
-        for (name, value) in self.headers(from) {
+        let ours = spans::headers(&span);
+        let theirs = self.headers(from).into_iter().filter(|(name, _)| ours.iter().all(|(own, _)| own != name));
+        for (name, value) in theirs.chain(ours.iter().cloned()) {
             request = request.header(name, value);
         }
         if let Some(key) = &self.key {
             request = request.header(header::AUTHORIZATION, key);
         }
         let sent = tokio::time::timeout(self.idle, request.send()).await;
-        let answer = sent.map_err(|_| silent(self.idle))?.map_err(|error| not_sent(&error))?;
+        let sent = sent.map_err(|_| silent(self.idle)).and_then(|sent| sent.map_err(|error| not_sent(&error)));
+        let answer = sent.inspect_err(|fault| spans::failed(&span, fault.code.unwrap_or("upstream_failed")))?;
+        if !answer.status().is_success() {
+            spans::failed(&span, answer.status().as_str());
+        }
         let mut response = Response::new(Body::empty());
         *response.status_mut() = answer.status();
         for (name, value) in answer.headers() {
@@ -116,10 +131,11 @@ impl Upstream {
             }
         }
         let idle = self.idle;
-        let chunks = stream::unfold(Some(answer), move |answer| async move {
-            let mut answer = answer?;
+        let chunks = stream::unfold(Some((answer, span)), move |answer| async move {
+            // The span ends with the answer.
+            let (mut answer, span) = answer?;
             match tokio::time::timeout(idle, answer.chunk()).await {
-                Ok(Ok(Some(bytes))) => Some((Ok(bytes), Some(answer))),
+                Ok(Ok(Some(bytes))) => Some((Ok(bytes), Some((answer, span)))),
                 Ok(Ok(None)) => None,
                 // The connection breaks off, as the endpoint's did.
                 Ok(Err(error)) => Some((Err(std::io::Error::other(error.without_url())), None)),
@@ -132,7 +148,7 @@ impl Upstream {
 
     /// The endpoint's list of models, if it has one.
     pub(super) async fn models(&self, from: &HeaderMap) -> Result<(StatusCode, Value), Fault> {
-        let response = self.pass(Method::GET, "models", from, Bytes::new()).await?;
+        let response = self.pass(Method::GET, "models", from, Bytes::new(), Span::none()).await?;
         let status = response.status();
         let body = axum::body::to_bytes(response.into_body(), MAX_LIST).await;
         let body = body.map_err(|_| Fault::upstream(502, "the endpoint's list of models broke off"))?;
@@ -165,6 +181,10 @@ fn silent(idle: Duration) -> Fault {
 }
 
 fn not_sent(error: &reqwest::Error) -> Fault {
+    if error.is_connect() && is_untrusted(&crate::cause::chain(error)) {
+        let message = "the endpoint's certificate is not trusted: SSL_CERT_FILE can name a file of those to trust";
+        return Fault::upstream(502, message).with_code("upstream_untrusted");
+    }
     if error.is_connect() {
         let message = "cannot connect to the endpoint: is the server running, and is this its port?";
         return Fault::upstream(502, message).with_code("upstream_unreachable");

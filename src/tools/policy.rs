@@ -96,6 +96,11 @@ impl Policy {
         self.deny.iter().any(|p| matches(p, server, tool))
     }
 
+    /// Whether an `allow` pattern names the tool itself, without a wildcard.
+    pub(crate) fn names(&self, server: Option<&str>, tool: &str) -> bool {
+        self.allow.iter().any(|p| !p.contains(['*', '?']) && matches(p, server, tool))
+    }
+
     /// Decides about a call of a tool; a resource is read by the tool
     /// [`ACCESS_RESOURCE`](crate::tools::ACCESS_RESOURCE).
     pub fn decide(&self, server: Option<&str>, tool: &str, annotations: Option<&Annotations>) -> Decision {

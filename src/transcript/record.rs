@@ -15,6 +15,7 @@ use crate::message::{Delta, DeltaKind, FinishReason, Message, Usage};
 use crate::model::{ContextWindow, Model, ModelError, ModelEvent, Request};
 use crate::outcome::Outcome;
 use crate::secrets::{Hider, Secrets};
+use crate::spans::Peer;
 use crate::tools::Catalog;
 
 type Answer = BoxStream<'static, Result<ModelEvent, ModelError>>;
@@ -283,6 +284,14 @@ impl<M: Model> Model for RecordedModel<M> {
 
     fn native_tools(&self, model: Option<&str>) -> BoxFuture<'static, Option<bool>> {
         self.model.native_tools(model)
+    }
+
+    fn constrains(&self) -> bool {
+        self.model.constrains()
+    }
+
+    fn peer(&self) -> Peer {
+        self.model.peer()
     }
 
     fn context_window(&self, model: Option<&str>) -> BoxFuture<'static, Option<ContextWindow>> {

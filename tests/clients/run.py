@@ -1,6 +1,9 @@
 """Runs real clients against the built `toolgraft serve` in front of a scripted endpoint.
 
     run.py TOOLGRAFT NODE [CLIENT…]
+
+The client `more` stands for all frameworks, each with the Python of its environment, and for
+the one in Rust; `make clients-more` sets them up.
 """
 
 import os
@@ -22,9 +25,26 @@ CLIENTS = {
     "AI SDK": ["node", "ai_sdk.mjs"],
 }
 
+MORE = {
+    "langchain-openai": ["venv-more/bin/python", "langchain_openai_python.py"],
+    "pydantic-ai": ["venv-more/bin/python", "pydantic_ai_python.py"],
+    "openai-agents": ["venv-more/bin/python", "openai_agents_python.py"],
+    "litellm": ["venv-litellm/bin/python", "litellm_python.py"],
+    "llama-index": ["venv-openai2/bin/python", "llama_index_python.py"],
+    "instructor": ["venv-openai2/bin/python", "instructor_python.py"],
+    "async-openai": ["../../target/clients/debug/toolgraft-test-async-openai"],
+}
+
+
+def chosen(wanted):
+    if not wanted:
+        return CLIENTS
+    clients = {name: command for name, command in {**CLIENTS, **MORE}.items() if name in wanted}
+    return {**clients, **(MORE if "more" in wanted else {})}
+
 
 def main(toolgraft, node, *wanted):
-    clients = {name: command for name, command in CLIENTS.items() if not wanted or name in wanted}
+    clients = chosen(wanted)
     failed = []
     with tempfile.TemporaryDirectory() as home:
         environment = {"HOME": home, "PATH": os.environ["PATH"]}
@@ -34,10 +54,10 @@ def main(toolgraft, node, *wanted):
             url = server.stdout.readline().strip()
             environment["TOOLGRAFT_URL"] = url
             running = {}
-            for name, (program, script) in clients.items():
-                program = node if program == "node" else program
+            for name, (program, *scripts) in clients.items():
+                program = node if program == "node" else HERE / program
                 running[name] = subprocess.Popen(
-                    [program, HERE / script], env=environment, cwd=HERE,
+                    [program, *(HERE / script for script in scripts)], env=environment, cwd=HERE,
                     stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
             for name, process in running.items():
                 try:

@@ -1,4 +1,5 @@
-"""A scripted endpoint: a model's name is CASE@CHUNK@NONCE; see cases.json.
+"""A scripted endpoint: a model's name is CASE@CHUNK@NONCE; see cases.json. With @TOOL behind it
+that is what the tool `weather` is called.
 
 The round is told by how many messages of the assistant the request holds. CHUNK is the
 number of characters of a chunk, 0 for all in one.
@@ -42,7 +43,7 @@ class Endpoint(BaseHTTPRequestHandler):
 
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        name, size, _ = body["model"].split("@")
+        name, size, _, *tool = body["model"].split("@")
         assert "tools" not in body, "the tools are for the prompt"
         rounds = CASES[name]["rounds"]
         number = sum(message["role"] == "assistant" for message in body["messages"])
@@ -61,7 +62,8 @@ class Endpoint(BaseHTTPRequestHandler):
         self.end_headers()
         for text in pieces(part.get("reasoning", ""), int(size)):
             self.delta({"reasoning_content": text})
-        for text in pieces(part["content"], int(size)):
+        content = part["content"].replace(">weather<", f">{tool[0]}<") if tool else part["content"]
+        for text in pieces(content, int(size)):
             self.delta({"content": text})
         if part.get("end") == "break":
             self.close_connection = True

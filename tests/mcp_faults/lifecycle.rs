@@ -7,10 +7,12 @@ use std::time::Duration;
 use futures::StreamExt;
 use libtest_mimic::Trial;
 use serde_json::json;
-use toolgraft::Hub;
+use toolgraft::model::{Recorded, Round};
 use toolgraft::outcome::Status;
 use toolgraft::route::mcp::{McpError, ServerConfig, ServerEventKind, ServerState, Start};
 use toolgraft::route::{Invocation, Toolbox};
+use toolgraft::tools::DefaultDecision;
+use toolgraft::{Agent, Hub, Policy};
 
 use crate::case::{Case, builder, call, call_with, connect, eventually, hub, retry, soon, trial};
 use crate::http_mcp::HttpMcp;
@@ -18,6 +20,7 @@ use crate::http_mcp::HttpMcp;
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
         trial("a_server_that_died_is_started_anew_by_the_next_call", restarted),
+        trial("a_respawn_is_told_in_the_span_of_its_call_and_servers_learn_of_the_trace", traced),
         trial("a_server_that_fails_too_often_is_left_alone", left_alone),
         trial("a_server_that_was_left_alone_is_tried_again", tried_again),
         trial("a_lazy_server_starts_with_the_first_call", lazy),
@@ -67,6 +70,30 @@ async fn restarted(case: Arc<Case>) {
     let status = hub.servers().remove(0);
     assert_eq!((status.state, status.restarts, status.error), (ServerState::Ready, 1, None));
     assert_eq!((case.count("starts"), case.count("calls")), (2, 3), "no call was sent twice");
+    hub.shutdown().await;
+}
+
+async fn traced(case: Arc<Case>) {
+    let (spans, _guard) = crate::recorded::recorded();
+    let hub = Arc::new(hub([case.server("none")]).await);
+    let call = |tool: &str| {
+        Round::text(&format!(
+            "<use_mcp_tool>\n<server_name>s</server_name>\n<tool_name>{tool}</tool_name>\n<arguments>\n{{}}\n</arguments>\n</use_mcp_tool>"
+        ))
+    };
+    let model = Recorded::new([call("die"), call("meta"), Round::text("Done.")]);
+    let agent = Agent::builder(model, hub.clone()).policy(Policy::new(DefaultDecision::Allow)).build();
+    let finished = agent.run("Go").unwrap().finish().await;
+    assert_eq!(finished.answer, "Done.");
+    let tools = spans.of("execute_tool");
+    let told: Vec<_> = tools.iter().map(|t| (t.field("otel.name"), t.field("error.type"))).collect();
+    assert_eq!(told, [("execute_tool die", "tool_error"), ("execute_tool meta", "")]);
+    assert_eq!(tools[1].field("toolgraft.server"), "s");
+    let respawns = spans.events("respawn");
+    assert_eq!((respawns.len(), respawns[0].parent), (1, Some(tools[1].id)), "{respawns:#?}");
+    // The server says what stood in the call's `_meta`.
+    let outcome = format!("{:?}", finished.conversation);
+    assert!(outcome.contains(&tools[1].traceparent()), "{outcome}");
     hub.shutdown().await;
 }
 

@@ -13,6 +13,8 @@ mod http;
 #[path = "../common/http_mcp.rs"]
 mod http_mcp;
 mod lifecycle;
+#[path = "../common/spans.rs"]
+mod recorded;
 mod server;
 mod soak;
 
@@ -35,6 +37,7 @@ fn main() -> ExitCode {
         ["linger", _] => server::linger(),
         ["panic", dir] => lifecycle::panic_with_servers(dir.as_ref()),
         _ => {
+            recorded::wanted();
             let arguments = libtest_mimic::Arguments::from_args();
             return libtest_mimic::run(
                 &arguments,

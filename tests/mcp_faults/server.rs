@@ -55,6 +55,7 @@ const TOOLS: &[&str] = &[
     "die",
     "grow",
     "listed",
+    "meta",
     "version",
     "refuse",
     "work",
@@ -240,6 +241,7 @@ impl Server {
             "elicit" => self.elicit(id, arguments),
             "pid" => self.say(id, &std::process::id().to_string()),
             "hang" => {}
+            "meta" => self.say(id, &params["_meta"].to_string()),
             "die" if self.has("tells-its-key") => self.dies(&format!("died of {}", key()), 7),
             "refuse" => self.refuse(id, -32000, &format!("no: {}", key())),
             "die" => self.dies("fatal: out of luck", 7),

@@ -269,3 +269,17 @@ async fn a_key_in_the_url_is_a_header_from_the_door_on() {
     assert!(page.contains("generate_content"), "{page}");
     assert!(!format!("{wrong}{page}").contains("sk-secret"), "{wrong} {page}");
 }
+
+#[tokio::test]
+async fn models_are_listed_as_googles_clients_read_them() {
+    let endpoint = Endpoint::setup().models(&["a", "org/b:1"]).start([]);
+    let served = serve(&endpoint, |config| config).await;
+    let get = async |path: &str| read(served.client.get(format!("{}{path}", served.url)).send().await.unwrap()).await;
+    let (status, list) = get("/v1beta/models?pageSize=50").await;
+    let names: Vec<&Value> = list["models"].as_array().unwrap().iter().map(|model| &model["name"]).collect();
+    assert_eq!((status.as_u16(), names), (200, vec![&json!("models/a"), &json!("models/org/b:1")]));
+    let (status, model) = get("/v1beta/models/org/b:1").await;
+    assert_eq!((status.as_u16(), &model["displayName"]), (200, &json!("org/b:1")));
+    let (status, error) = get("/v1beta/models/c").await;
+    assert_eq!((status.as_u16(), &error["error"]["status"]), (404, &json!("NOT_FOUND")), "{error}");
+}

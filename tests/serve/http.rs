@@ -267,3 +267,13 @@ async fn bad_bodies_are_refused_with_the_place() {
     }
     assert_eq!(endpoint.requests(), 0);
 }
+
+#[tokio::test]
+async fn without_spans_a_clients_trace_goes_on_as_it_came() {
+    let theirs = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    let endpoint = Endpoint::answer(|_, _| Reply::text("Hi."));
+    let served = serve(&endpoint, |config| config).await;
+    let sent = served.post("/v1/chat/completions", &request(false)).header("traceparent", theirs);
+    assert_eq!(sent.send().await.unwrap().status(), 200);
+    assert_eq!(endpoint.seen()[0].header("traceparent"), Some(theirs));
+}

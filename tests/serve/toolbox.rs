@@ -1,6 +1,7 @@
 //! A toolbox behind the server: its calls run here, beside the client's own.
 
 use serde_json::{Map, Value, json};
+use toolgraft::route::Toolboxes;
 use toolgraft::serve::Config;
 use toolgraft::tools::DefaultDecision;
 use toolgraft::{Functions, Policy, Tool};
@@ -90,4 +91,51 @@ async fn models_are_listed_a_second_time_with_the_tools() {
     let (_, list) = read(sent).await;
     let ids: Vec<&str> = list["data"].as_array().unwrap().iter().map(|model| model["id"].as_str().unwrap()).collect();
     assert_eq!(ids, ["a", "b", "a+tools", "b+tools"]);
+}
+
+#[tokio::test]
+async fn behind_results_that_may_be_anybodys_words_only_what_reads_or_is_named_runs() {
+    for (untrusted, allowed, ran) in [
+        (None, "*", ["page", "look", "send"].as_slice()),
+        (Some("web"), "*", &["page", "look"]),
+        (Some("web"), "files.send", &["page", "look", "send"]),
+        (Some("mail"), "*", &["page", "look", "send"]),
+    ] {
+        let (tell, told) = std::sync::mpsc::channel();
+        let tool = |name: &'static str| {
+            let tell = tell.clone();
+            move |_: Map<String, Value>| {
+                tell.send(name).unwrap();
+                async { Ok::<_, std::convert::Infallible>("done") }
+            }
+        };
+        let mut look = Tool::new("look");
+        look.annotations = Some(serde_json::from_value(json!({"readOnlyHint": true})).unwrap());
+        let web = Functions::new("web").with(Tool::new("page"), tool("page"));
+        let files = Functions::new("files").with(look, tool("look")).with(Tool::new("send"), tool("send"));
+        let toolbox = Toolboxes::new().with(web).with(files);
+        let endpoint = Endpoint::answer(|_, number| match number {
+            0 => Reply::text(&mcp_call("web", "page", &json!({}))),
+            1 => Reply::text(&mcp_call("files", "look", &json!({}))),
+            // The client's own call comes between: what is known of the page goes with it.
+            2 => Reply::text(&call()),
+            3 => Reply::text(&mcp_call("files", "send", &json!({}))),
+            _ => Reply::text("Done."),
+        });
+        let served = serve(&endpoint, |config| {
+            let policy = Policy::new(DefaultDecision::Deny).allow("web.*").allow("files.*").allow(allowed);
+            let config = config.with_toolbox(toolbox, true).with_policy(policy);
+            untrusted.into_iter().fold(config, Config::with_untrusted)
+        })
+        .await;
+        let mut asked = request(false);
+        let (_, whole) = served.chat(&asked).await;
+        let message = &whole["choices"][0]["message"];
+        let id = &message["tool_calls"][0]["id"];
+        let messages = asked["messages"].as_array_mut().unwrap();
+        messages.extend([message.clone(), json!({"role": "tool", "tool_call_id": id, "content": "-3 degrees"})]);
+        let (_, whole) = served.chat(&asked).await;
+        assert_eq!(whole["choices"][0]["message"]["content"], "Done.");
+        assert_eq!(told.try_iter().collect::<Vec<_>>(), ran, "{untrusted:?} {allowed}");
+    }
 }

@@ -6,7 +6,7 @@ mod guard;
 mod hold;
 mod info;
 mod list;
-mod open;
+pub(crate) mod open;
 mod probe;
 pub(crate) mod read;
 mod request;
@@ -28,6 +28,7 @@ use serde_json::{Map, Value};
 use super::{ContextWindow, Model, ModelError, ModelEvent, Request};
 use crate::cause::Cause;
 use crate::secrets::Secrets;
+use crate::spans::Peer;
 
 pub use error::ClientError;
 pub use guard::MAX_EVENT;
@@ -260,6 +261,20 @@ impl Model for OpenAi {
 
     fn constrains(&self) -> bool {
         true
+    }
+
+    fn peer(&self) -> Peer {
+        let (url, model) = (&self.inner.chat, &self.inner.model);
+        Peer {
+            model: Some(model.clone()),
+            provider: Some(match ServerKind::of_host(url) {
+                Some(ServerKind::DeepSeek) => "deepseek",
+                // As others do for what speaks that interface.
+                _ => "openai",
+            }),
+            address: url.host_str().map(str::to_owned),
+            port: url.port_or_known_default(),
+        }
     }
 
     /// As [`model_info`](OpenAi::model_info) says.

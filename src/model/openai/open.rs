@@ -16,9 +16,11 @@ use super::server::ServerKind;
 use super::trace::Response;
 use super::{Inner, MAX_EVENT, MAX_RETRY_AFTER};
 use crate::cause::Cause;
+use crate::model::span::error_type;
 use crate::model::{ModelError, ModelEvent, Progress, Request};
 use crate::secrets::Secrets;
 use crate::secrets::shown_url;
+use crate::spans;
 
 /// Most bytes of a refusal that are read, and the time for that.
 const MAX_REFUSAL: usize = 64 << 10;
@@ -134,6 +136,7 @@ impl Inner {
             };
             left -= 1;
             wait = wait.saturating_mul(2);
+            spans::retry(&error_type(&failed.error), pause);
             tokio::time::sleep(pause).await;
         }
     }
@@ -194,7 +197,9 @@ impl Inner {
             let message = "the server speaks no TLS there: write http:// instead of https://".to_owned();
             return ModelError::Unreachable { url, message, source };
         }
-        let help = if has_tls && local {
+        let help = if has_tls && is_untrusted(&cause) {
+            "SSL_CERT_FILE can name a file of the certificates to trust"
+        } else if has_tls && local {
             "is the server running, is this its port, and does it speak TLS? Most on one's own machine want http://"
         } else if local {
             "is the server running (LM Studio, Ollama, llama.cpp), and is this its port?"
@@ -308,6 +313,11 @@ fn known(models: &[ModelInfo]) -> String {
         more if more > MAX_NAMES => format!("the endpoint has {shown} and {} more", more - MAX_NAMES),
         _ => format!("the endpoint has {shown}"),
     }
+}
+
+/// Whether the certificate of what answered is not trusted.
+pub(crate) fn is_untrusted(cause: &str) -> bool {
+    cause.contains("invalid peer certificate")
 }
 
 /// Whether what answered is no TLS: rustls and OpenSSL in their words.

@@ -117,6 +117,12 @@ impl Shape for Gemini {
     }
 }
 
+/// A model of the endpoint's as a list of models has it.
+pub(super) fn model(id: &str) -> Value {
+    let methods = ["generateContent", "streamGenerateContent", "countTokens"];
+    json!({"name": format!("models/{id}"), "displayName": id, "supportedGenerationMethods": methods})
+}
+
 /// Refuses what cannot be true of an answer's text.
 fn refuse(config: &mut Map<String, Value>) -> Result<(), Fault> {
     for field in ["responseLogprobs", "logprobs"] {

@@ -3,7 +3,7 @@
 
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, ClientRequest, GetPromptRequest, GetPromptRequestParams, InputResponses,
-    ReadResourceRequest, ReadResourceRequestParams,
+    ReadResourceRequest, ReadResourceRequestParams, RequestParamsMeta,
 };
 use serde_json::{Map, Value};
 use tokio::time::Instant;
@@ -14,6 +14,7 @@ use super::prompts::PromptMessage;
 use super::request::RequestError;
 use super::{content, prompts};
 use crate::route::mcp::transport::answer::Answer;
+use crate::spans::{self, Span};
 
 /// Times that one call may ask back.
 const MAX_ROUNDS: usize = 10;
@@ -25,7 +26,11 @@ impl Connection {
         tool: &str,
         arguments: Map<String, Value>,
     ) -> Result<(Value, Answer<'_>), RequestError> {
-        let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        let mut params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        // By whatever transport: an HTTP request may be of several messages.
+        for (name, value) in spans::headers(&Span::current()) {
+            params.meta_or_default().insert(name, value.into());
+        }
         let _permit = self.permits.acquire().await;
         self.ask(&params).await
     }

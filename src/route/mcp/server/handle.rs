@@ -16,6 +16,7 @@ use super::shared::{Demand, Offer, Snapshot};
 use super::states::States;
 use super::status::{ServerState, ServerStatus};
 use crate::route::mcp::config::ServerConfig;
+use crate::spans;
 
 /// A configured server, as the hub holds it.
 pub(crate) struct ServerHandle {
@@ -104,7 +105,7 @@ impl ServerHandle {
     /// # Errors
     /// Why it cannot be had.
     pub(crate) async fn connection(&self) -> Result<Arc<Connection>, McpError> {
-        let seen = {
+        let (seen, restarts) = {
             let view = self.view.borrow();
             if let Some(connection) = view.usable() {
                 return Ok(connection);
@@ -116,13 +117,18 @@ impl ServerHandle {
             if view.status.misconfigured || view.status.state == ServerState::Disabled || view.is_shut() {
                 return Err(self.absent(&view));
             }
-            view.attempts
+            (view.attempts, view.status.restarts)
         };
         let _waiting = self.demand.add();
         let mut view = self.view.clone();
         let found = view.wait_for(|view| view.usable().is_some() || view.attempts > seen).await;
         match found {
-            Ok(view) => view.usable().ok_or_else(|| self.absent(&view)),
+            Ok(view) => {
+                if view.status.restarts > restarts {
+                    spans::respawn(&self.name, view.status.restarts);
+                }
+                view.usable().ok_or_else(|| self.absent(&view))
+            }
             Err(_) => Err(self.unavailable(ServerState::Failed, "was shut down".to_owned())),
         }
     }

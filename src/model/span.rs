@@ -1,0 +1,57 @@
+//! A model's answer in its span.
+
+use std::borrow::Cow;
+use std::task::Poll;
+
+use futures::stream::{self, BoxStream, StreamExt};
+
+use super::{Model, ModelError, ModelEvent, Request};
+use crate::spans::{self, Span};
+
+type Events = BoxStream<'static, Result<ModelEvent, ModelError>>;
+
+/// The span of a request that is about to go to the model, which then tells of it.
+pub(crate) fn of_request(model: &(impl Model + ?Sized), request: &mut Request) -> Span {
+    let span = spans::chat(|| model.peer(), request.model.as_deref());
+    request.headers.extend(spans::headers(&span));
+    span
+}
+
+/// The same answer, within that span, which ends with it.
+pub(crate) fn in_span(span: Span, mut events: Events) -> Events {
+    if span.is_disabled() {
+        return events;
+    }
+    let mut over = false;
+    stream::poll_fn(move |context| {
+        let _entered = span.enter();
+        let polled = events.poll_next_unpin(context);
+        if let Poll::Ready(event) = &polled
+            && !over
+        {
+            match event {
+                Some(Ok(ModelEvent::Usage(usage))) => spans::used(&span, Some(*usage)),
+                Some(Ok(ModelEvent::Finish(reason))) => {
+                    over = true;
+                    spans::finished(&span, reason);
+                }
+                Some(Err(error)) => {
+                    over = true;
+                    spans::failed(&span, &error_type(error));
+                }
+                None => spans::failed(&span, &error_type(&ModelError::BrokeOff)),
+                _ => {}
+            }
+        }
+        polled
+    })
+    .boxed()
+}
+
+/// The kind of an error: the status of a refusal, or a word.
+pub(crate) fn error_type(error: &ModelError) -> Cow<'static, str> {
+    match error.status() {
+        Some(status) => status.to_string().into(),
+        None => error.kind().as_str().into(),
+    }
+}

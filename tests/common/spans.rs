@@ -1,0 +1,206 @@
+//! A subscriber of `tracing` that keeps all spans and events, and joins them with those of
+//! other programs.
+//!
+//! ```text
+//! #[path = "common/spans.rs"]
+//! mod spans;
+//! let (spans, _guard) = spans::recorded();   // those of this thread, until the guard is dropped
+//! spans.of("chat")[0].fields["gen_ai.request.model"]
+//! ```
+//!
+//! The traceparent of the span with the identifier 7 ends in `-0000000000000007-01`.
+
+#![allow(dead_code, reason = "each test uses its part")]
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use toolgraft::spans::{Propagation, Span};
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::subscriber::DefaultGuard;
+use tracing::{Dispatch, Event, Metadata, Subscriber};
+use tracing_core::span::Current;
+
+pub(crate) const TRACE: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736";
+
+/// A span, or an event with the span that it is in.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Kept {
+    pub(crate) id: u64,
+    pub(crate) name: String,
+    pub(crate) target: String,
+    pub(crate) parent: Option<u64>,
+    /// What another program's headers said.
+    pub(crate) remote: Vec<(String, String)>,
+    pub(crate) fields: BTreeMap<String, String>,
+    handles: usize,
+    metadata: Option<&'static Metadata<'static>>,
+}
+
+impl Kept {
+    pub(crate) fn is_closed(&self) -> bool {
+        self.handles == 0
+    }
+
+    pub(crate) fn traceparent(&self) -> String {
+        format!("{TRACE}-{:016x}-01", self.id)
+    }
+
+    pub(crate) fn field(&self, name: &str) -> &str {
+        self.fields.get(name).map(String::as_str).unwrap_or_default()
+    }
+}
+
+#[derive(Default)]
+struct State {
+    spans: Vec<Kept>,
+    events: Vec<Kept>,
+    entered: Vec<u64>,
+}
+
+/// All spans and events of a thread.
+#[derive(Clone, Default)]
+pub(crate) struct Spans(Arc<Mutex<State>>);
+
+/// Wants all spans of the process, for programs in which other tests want none.
+/// Called before any of them, since what nobody wanted once may be left out for good.
+pub(crate) fn wanted() {
+    tracing::subscriber::set_global_default(Spans::default()).unwrap();
+}
+
+/// Keeps the spans and events of this thread.
+pub(crate) fn recorded() -> (Spans, DefaultGuard) {
+    // The first test of the process sets it for all.
+    toolgraft::spans::propagate(Joined);
+    let spans = Spans::default();
+    (spans.clone(), tracing::subscriber::set_default(spans))
+}
+
+impl Spans {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap()
+    }
+
+    /// The library's spans of this name, in their order.
+    pub(crate) fn of(&self, name: &str) -> Vec<Kept> {
+        self.lock().spans.iter().filter(|s| s.target == "toolgraft" && s.name == name).cloned().collect()
+    }
+
+    /// The library's events that say this.
+    pub(crate) fn events(&self, message: &str) -> Vec<Kept> {
+        self.lock().events.iter().filter(|e| e.target == "toolgraft" && e.name == message).cloned().collect()
+    }
+
+    /// All that the library's spans and events say.
+    pub(crate) fn text(&self) -> String {
+        let state = self.lock();
+        let own = |kept: &&Kept| kept.target == "toolgraft";
+        let all: Vec<_> = state.spans.iter().filter(own).chain(state.events.iter().filter(own)).collect();
+        format!("{all:#?}")
+    }
+}
+
+struct Fields<'a>(&'a mut BTreeMap<String, String>);
+
+impl Visit for Fields<'_> {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.0.insert(field.name().to_owned(), value.to_owned());
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        self.0.insert(field.name().to_owned(), format!("{value:?}"));
+    }
+}
+
+impl Subscriber for Spans {
+    fn enabled(&self, _: &Metadata<'_>) -> bool {
+        true
+    }
+
+    fn new_span(&self, attributes: &Attributes<'_>) -> Id {
+        let mut state = self.lock();
+        let id = state.spans.len() as u64 + 1;
+        let parent = attributes.parent().map(Id::into_u64);
+        let parent = parent.or_else(|| state.entered.last().copied().filter(|_| attributes.is_contextual()));
+        let metadata = attributes.metadata();
+        let (name, target) = (metadata.name().to_owned(), metadata.target().to_owned());
+        let mut kept = Kept { id, name, target, parent, handles: 1, metadata: Some(metadata), ..Kept::default() };
+        attributes.record(&mut Fields(&mut kept.fields));
+        state.spans.push(kept);
+        Id::from_u64(id)
+    }
+
+    fn record(&self, id: &Id, values: &Record<'_>) {
+        values.record(&mut Fields(&mut self.lock().spans[id.into_u64() as usize - 1].fields));
+    }
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn event(&self, event: &Event<'_>) {
+        let mut state = self.lock();
+        let parent = event.parent().map(Id::into_u64).or_else(|| state.entered.last().copied());
+        let mut kept = Kept { target: event.metadata().target().to_owned(), parent, ..Kept::default() };
+        event.record(&mut Fields(&mut kept.fields));
+        kept.name = kept.fields.remove("message").unwrap_or_default();
+        state.events.push(kept);
+    }
+
+    fn enter(&self, id: &Id) {
+        self.lock().entered.push(id.into_u64());
+    }
+
+    fn exit(&self, id: &Id) {
+        let mut state = self.lock();
+        let at = state.entered.iter().rposition(|entered| *entered == id.into_u64());
+        at.map(|at| state.entered.remove(at));
+    }
+
+    fn current_span(&self) -> Current {
+        let state = self.lock();
+        let kept = state.entered.last().map(|id| &state.spans[*id as usize - 1]);
+        match kept.and_then(|kept| Some((kept.id, kept.metadata?))) {
+            Some((id, metadata)) => Current::new(Id::from_u64(id), metadata),
+            None => Current::none(),
+        }
+    }
+
+    fn clone_span(&self, id: &Id) -> Id {
+        self.lock().spans[id.into_u64() as usize - 1].handles += 1;
+        id.clone()
+    }
+
+    fn try_close(&self, id: Id) -> bool {
+        let mut state = self.lock();
+        let kept = &mut state.spans[id.into_u64() as usize - 1];
+        kept.handles -= 1;
+        kept.handles == 0
+    }
+}
+
+/// Joins the spans that are kept here with those of others.
+struct Joined;
+
+impl Joined {
+    fn with(span: &Span, with: impl FnOnce(&mut Kept)) {
+        span.with_subscriber(|(id, dispatch): (&Id, &Dispatch)| {
+            if let Some(spans) = dispatch.downcast_ref::<Spans>() {
+                with(&mut spans.lock().spans[id.into_u64() as usize - 1]);
+            }
+        });
+    }
+}
+
+impl Propagation for Joined {
+    fn inject(&self, span: &Span) -> Vec<(String, String)> {
+        let mut headers = Vec::new();
+        Joined::with(span, |kept| headers.push(("traceparent".to_owned(), kept.traceparent())));
+        headers
+    }
+
+    fn extract(&self, span: &Span, headers: &[(String, String)]) {
+        Joined::with(span, |kept| kept.remote = headers.to_vec());
+    }
+}
