@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A terminal with the program in it.
-struct Window {
+pub(crate) struct Window {
     screen: Arc<Mutex<Screen>>,
     pty: File,
     _process: PtyProcess,
@@ -37,7 +37,7 @@ fn size((columns, rows): (u16, u16)) -> (NonZero<u16>, NonZero<u16>) {
 
 impl Window {
     /// A conversation with the bundled server, up to its prompt.
-    fn start(columns_and_rows: (u16, u16), replies: impl IntoIterator<Item = Reply>, args: &[&str]) -> Self {
+    pub(crate) fn start(columns_and_rows: (u16, u16), replies: impl IntoIterator<Item = Reply>, args: &[&str]) -> Self {
         let endpoint = Endpoint::start(replies);
         let window = Window::open(columns_and_rows, endpoint, &json!({ "demo": demo_server() }), args);
         window.comes_to_a_prompt();
@@ -95,6 +95,11 @@ impl Window {
         self.screen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// What stands on the terminal, with its styles.
+    pub(crate) fn cells(&self) -> vt100::Screen {
+        self.now().terminal.screen().clone()
+    }
+
     /// What stands on the terminal.
     fn shows(&self) -> String {
         let rows: Vec<String> =
@@ -104,7 +109,7 @@ impl Window {
 
     /// Waits for a text.
     #[track_caller]
-    fn sees(&self, text: &str) -> String {
+    pub(crate) fn sees(&self, text: &str) -> String {
         self.waits(text, |shown| shown.contains(text))
     }
 
@@ -127,7 +132,7 @@ impl Window {
         self.waits("> ", |shown| shown.ends_with("\n>"));
     }
 
-    fn types(&self, text: &str) {
+    pub(crate) fn types(&self, text: &str) {
         (&self.pty).write_all(text.as_bytes()).unwrap();
     }
 

@@ -7,10 +7,15 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
+use crate::chat_screen::Window;
+use crate::devtools::Page;
+use crate::endpoint::{Reply, mcp_call};
+use crate::inspect::Looking;
 use crate::process::{Place, TOOLGRAFT};
 use regex::Regex;
 use rexpect::reader::Options as Reading;
 use rexpect::session::spawn_with_options;
+use serde_json::json;
 use toolgraft::dialect::{Lang, Profile};
 use toolgraft::model::{Recorded, Round};
 use toolgraft::prompt::Options as Prompt;
@@ -167,6 +172,49 @@ fn demo(lang: Lang) -> String {
     draw(&rows(&written, COLUMNS), &command)
 }
 
+/// The picture of a question before a tool runs, as it is now.
+fn approval() -> String {
+    let call = mcp_call("demo", "weather_query", &json!({ "city": "Oslo" }));
+    let replies = [Reply::text(&format!("<think>I need the weather of today.</think>{call}")), Reply::text("Yes.")];
+    let columns = u16::try_from(COLUMNS).unwrap();
+    let window = Window::start((columns, 40), replies, &[]);
+    window.types("Do I need an umbrella in Oslo today?\r");
+    window.sees("[y/a/n]");
+    let screen = window.cells();
+    let all: Vec<Vec<Run>> = (0..40).map(|row| cells(&screen, row, columns)).collect();
+    let asked = all.iter().position(|row| row.iter().any(|run| run.text.contains("umbrella"))).unwrap();
+    let end = all.iter().rposition(|row| !row.is_empty()).unwrap();
+    draw(&all[asked..=end], "toolgraft chat")
+}
+
+/// A row of a terminal.
+fn cells(screen: &vt100::Screen, row: u16, columns: u16) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    for column in 0..columns {
+        let Some(cell) = screen.cell(row, column).filter(|cell| cell.has_contents()) else { continue };
+        let colour = match cell.fgcolor() {
+            vt100::Color::Idx(colour) => Some(30 + colour),
+            _ => None,
+        };
+        let style = Style { bold: cell.bold(), dim: cell.dim(), colour };
+        let (at, width) = (usize::from(column), if cell.is_wide() { 2 } else { 1 });
+        match runs.last_mut() {
+            Some(run) if run.style == style && run.wide == cell.is_wide() && run.column + run.columns == at => {
+                run.text.push_str(cell.contents());
+                run.columns += width;
+            }
+            _ => runs.push(Run {
+                style,
+                text: cell.contents().to_owned(),
+                column: at,
+                columns: width,
+                wide: cell.is_wide(),
+            }),
+        }
+    }
+    runs
+}
+
 /// The picture's words, with times made the same, and the boxes' sides as long.
 fn words(svg: &str) -> String {
     let text = Regex::new("<[^>]*>").unwrap().replace_all(svg, "").replace('─', "");
@@ -180,6 +228,12 @@ fn the_pictures_of_the_demo_show_what_it_prints() {
         let drawn = fs::read_to_string(picture(&name)).unwrap();
         assert_eq!(words(&drawn), words(&demo(lang)), "{name}: `make pictures` draws it anew");
     }
+}
+
+#[test]
+fn the_picture_of_a_question_shows_what_is_asked() {
+    let drawn = fs::read_to_string(picture("approval.svg")).unwrap();
+    assert_eq!(words(&drawn), words(&approval()), "`make pictures` draws it anew");
 }
 
 #[test]
@@ -228,6 +282,13 @@ async fn recording(lang: Lang, to: &Path) {
 async fn draw_the_pictures() {
     let browser = crate::browser::find().expect("`make browser` finds or installs one");
     fs::create_dir_all(picture("")).unwrap();
+    fs::write(picture("approval.svg"), approval()).unwrap();
+    let looking = Looking::start();
+    looking.ask_all().await;
+    let mut page = Page::open(&browser);
+    page.go(&looking.url);
+    page.look(900, "light");
+    page.screenshot(&picture("inspect.png"));
     for (lang, suffix) in LANGUAGES {
         fs::write(picture(&format!("demo{suffix}.svg")), demo(lang)).unwrap();
         let place = Place::new();
