@@ -266,7 +266,7 @@ async fn nobody_there_is_an_error_that_asks_whether_the_server_runs() {
     let events: Vec<_> = model.stream(hello()).collect().await;
     assert!(matches!(events[..], [Err(ModelError::Unreachable { .. })]), "{events:?}");
     let error = error_of(&events);
-    assert!(error.contains(&url) && error.contains("Ollama") && error.contains("refused"), "{error}");
+    assert!(error.contains(&url) && error.contains("Ollama") && error.contains("nothing listens"), "{error}");
 }
 
 #[tokio::test]

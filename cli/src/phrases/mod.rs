@@ -97,7 +97,9 @@ mod tests {
             [page::PAGE, replay::REPLAY, explain::EXPLAIN, probe::PROBE].into_iter().flatten()
         {
             let is_ideograph = |c: char| matches!(c, '\u{3400}'..='\u{9fff}');
-            assert!(chinese.chars().any(is_ideograph), "{name}: {chinese:?} is not Chinese");
+            let is_mark = |c: char| matches!(c, '：' | '（' | '，');
+            let is_chinese = chinese.chars().any(|c| is_ideograph(c) || is_mark(c));
+            assert!(is_chinese, "{name}: {chinese:?} is not Chinese");
             assert!(!english.is_empty() && !english.chars().any(is_ideograph), "{name}: {english:?} is not English");
         }
     }

@@ -241,7 +241,7 @@ impl Probe {
         let cells: Vec<Cell> = Cell::all(true).into_iter().filter(is_wanted).collect();
         if cells.is_empty() {
             let names: Vec<String> = Cell::all(true).iter().map(|cell| format!("  {cell}")).collect();
-            return Err(Failure::usage(format!("--only: no way holds that text; there are\n  {}", names.join("\n  "))));
+            return Err(Failure::usage(format!("--only: no way holds that text; there are\n{}", names.join("\n"))));
         }
         let bar = match stderr().is_terminal() {
             true => ProgressBar::new(plan.trials(cells.len()) as u64),

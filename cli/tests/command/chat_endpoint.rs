@@ -159,7 +159,7 @@ fn nobody_there_is_told_with_what_to_start() {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let url = format!("http://127.0.0.1:{port}/v1");
     let run = Place::new().run(&["chat", "--base-url", &url, "--model", "m", "Hi"]);
-    run.fails_with(1, &[&url, "refused"]);
+    run.fails_with(1, &[&url, "nothing listens there"]);
 }
 
 #[test]

@@ -55,7 +55,7 @@ fn on_a_terminal(lang: Lang) -> String {
     let mut command = Command::new(TOOLGRAFT);
     command.args(typed(lang)).args(["--speed", "max"]).current_dir(place.dir.path());
     command.env("HOME", place.dir.path()).env("TERM", "xterm-256color").env("COLUMNS", COLUMNS.to_string());
-    ["NO_COLOR", "LC_ALL", "LC_MESSAGES", "LANG"].iter().for_each(|name| drop(command.env_remove(name)));
+    command.env_remove("NO_COLOR").env_remove("LC_ALL").env_remove("LC_MESSAGES").env_remove("LANG");
     let reading = Reading::new().timeout_ms(Some(60_000)).strip_ansi_escape_codes(false);
     let written = spawn_with_options(command, reading).unwrap().exp_eof().unwrap();
     // The reader makes a character of each byte.

@@ -19,7 +19,7 @@ fn root() -> &'static Path {
 fn replay(folder: &Path, args: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_toolgraft"));
     command.arg("replay").args(args).current_dir(folder).env("HOME", folder).stdin(Stdio::null());
-    ["LC_ALL", "LC_MESSAGES", "LANG"].iter().for_each(|name| drop(command.env_remove(name)));
+    command.env_remove("LC_ALL").env_remove("LC_MESSAGES").env_remove("LANG");
     command.output().unwrap()
 }
 
