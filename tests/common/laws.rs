@@ -544,6 +544,8 @@ const FOREIGN: &[&str] = &[
     "｜DSML",
     "|DSML",
     "|open|>call",
+    "|channel|>",
+    "|start|>",
 ];
 
 /// The longest of them with all that the gate behind it waits for, but for the names.
