@@ -5,4 +5,3 @@ pub mod corpus;
 pub mod measure;
 pub mod pass;
 pub mod repetition;
-pub mod served;

@@ -136,7 +136,8 @@ pub(super) struct Exchange {
     /// Tokens of the round's request by our own count, and what the model said.
     sent_tokens: usize,
     spoken: String,
-    /// Of that the text that came as content, and what the turn took for text of the answer.
+    /// Of that the text that came as content, and what the turn took for text of the answer;
+    /// only where calls may go out before their message is over.
     content: String,
     heard: String,
     /// Why the last message ended.
@@ -248,7 +249,7 @@ impl Exchange {
             Some(Ok(ModelEvent::Progress(_) | ModelEvent::ConstraintRefused(_))) => return,
             Some(Ok(ModelEvent::Delta(delta))) => {
                 self.spoken.push_str(&delta.text);
-                if delta.kind == DeltaKind::Content {
+                if delta.kind == DeltaKind::Content && self.prepared.hold_bytes.is_some() {
                     self.content.push_str(&delta.text);
                 }
                 Input::Delta(delta)
@@ -389,7 +390,9 @@ impl Exchange {
             }
             AgentEvent::Reclassified { .. } if self.is_sent() => self.fail(taken_back()),
             AgentEvent::Text { text } => {
-                self.heard.push_str(&text);
+                if self.prepared.hold_bytes.is_some() {
+                    self.heard.push_str(&text);
+                }
                 let out = self.say.text(&text);
                 self.tell(out);
             }

@@ -39,20 +39,29 @@ pub(super) struct Prepared {
 }
 
 /// What a list of tools is prepared for.
-pub(super) struct Wanted<'a> {
+pub(super) struct Wanted {
     /// The model's profile.
     pub(super) profile: &'static Profile,
-    /// The client's tools, and their text.
+    /// The client's tools.
     pub(super) tools: Vec<Tool>,
-    pub(super) text: &'a str,
     /// The toolbox's tools, where this request may use them.
     pub(super) own: Option<Arc<Catalog>>,
     pub(super) choice: ToolChoice,
     pub(super) max_calls: Option<usize>,
 }
 
+/// What the same lists of tools have in common: the request's own text.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(super) struct Key {
+    pub(super) profile: &'static str,
+    pub(super) tools: String,
+    pub(super) choice: String,
+    pub(super) with_tools: bool,
+    pub(super) max_calls: Option<usize>,
+}
+
 impl Prepared {
-    fn new(config: &Config, wanted: &Wanted<'_>) -> Result<Self, Fault> {
+    pub(super) fn new(config: &Config, wanted: &Wanted) -> Result<Self, Fault> {
         let profile = wanted.profile;
         let mut servers = vec![Server { tools: wanted.tools.clone(), ..Server::default() }];
         servers.extend(wanted.own.iter().flat_map(|catalog| catalog.servers().iter().cloned()));
@@ -125,17 +134,21 @@ pub(super) struct Cache {
 
 struct Entry {
     hash: u64,
-    key: String,
+    key: Key,
     own: Option<Arc<Catalog>>,
     prepared: Arc<Prepared>,
 }
 
 impl Cache {
-    /// What is prepared for these tools, or is now.
-    pub(super) fn get(&self, config: &Config, wanted: &Wanted<'_>) -> Result<Arc<Prepared>, Fault> {
-        let key = format!("{} {:?} {:?} {}", wanted.profile.name, wanted.choice, wanted.max_calls, wanted.text);
+    /// What is prepared for this key and the toolbox's tools, or is now.
+    pub(super) fn get(
+        &self,
+        key: Key,
+        own: Option<Arc<Catalog>>,
+        prepare: impl FnOnce(Option<Arc<Catalog>>) -> Result<Prepared, Fault>,
+    ) -> Result<Arc<Prepared>, Fault> {
         let hash = self.hasher.hash_one(&key);
-        let same_tools = |entry: &Entry| match (&entry.own, &wanted.own) {
+        let same_tools = |entry: &Entry| match (&entry.own, &own) {
             (Some(one), Some(other)) => Arc::ptr_eq(one, other),
             (one, other) => one.is_none() && other.is_none(),
         };
@@ -148,12 +161,12 @@ impl Cache {
                 return Ok(prepared);
             }
         }
-        let prepared = Arc::new(Prepared::new(config, wanted)?);
+        let prepared = Arc::new(prepare(own.clone())?);
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.push_front(Entry { hash, key, own: wanted.own.clone(), prepared: prepared.clone() });
+        kept.push_front(Entry { hash, key, own, prepared: prepared.clone() });
         let mut bytes = 0;
         let fits = kept.iter().take(CACHED_LISTS).take_while(|entry| {
-            bytes += entry.key.len();
+            bytes += entry.key.tools.len();
             bytes <= CACHED_BYTES
         });
         let fits = fits.count();

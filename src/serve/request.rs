@@ -13,7 +13,7 @@ use super::exchange::Asked;
 use super::fault::Fault;
 use super::history::{self, Rendered};
 use super::kept::Kept;
-use super::prepared::{Cache, Prepared, Wanted};
+use super::prepared::{Cache, Key, Prepared, Wanted};
 use crate::tools::{Tool, ToolChoice};
 use crate::validate::OutputSchema;
 
@@ -81,14 +81,22 @@ impl ChatRequest {
     /// What is asked of the model.
     pub(super) fn ask(mut self, config: &Config, cache: &Cache, kept: &Kept) -> Result<(Arc<Prepared>, Asked), Fault> {
         self.refuse()?;
-        let tools = self.tools()?;
-        let text = self.body.get("tools").map(Value::to_string).unwrap_or_default();
         let own = config.toolbox.as_ref().filter(|_| self.with_tools).map(|toolbox| toolbox.catalog());
-        let choice = self.choice(&tools)?;
         let max_calls = (flag(&self.body, "parallel_tool_calls")? == Some(false)).then_some(1);
         let profile = config.profile_of(&self.model);
-        let wanted = Wanted { profile, tools, text: &text, own, choice, max_calls };
-        let prepared = cache.get(config, &wanted)?;
+        let key = Key {
+            profile: profile.name,
+            tools: self.body.get("tools").map(Value::to_string).unwrap_or_default(),
+            choice: self.body.get("tool_choice").map(Value::to_string).unwrap_or_default(),
+            with_tools: self.with_tools,
+            max_calls,
+        };
+        // Tools that were read once and are the same are not read again.
+        let prepared = cache.get(key, own, |own| {
+            let tools = self.tools()?;
+            let choice = self.choice(&tools)?;
+            Prepared::new(config, &Wanted { profile, tools, own, choice, max_calls })
+        })?;
         let output = self.output()?;
         let max_tokens = self.max_tokens()?;
         let messages = match self.body.get_mut("messages").map(Value::take) {

@@ -24,6 +24,9 @@ const TO_CLIENT: [HeaderName; 3] = [header::CONTENT_TYPE, header::RETRY_AFTER, H
 /// The header in which Google's clients show their key.
 pub(super) const GOOGLE_KEY: &str = "x-goog-api-key";
 
+/// Connections to the endpoint that wait for further requests.
+const MAX_IDLE: usize = 64;
+
 /// Most bytes of a list of models.
 const MAX_LIST: usize = 8 << 20;
 
@@ -43,6 +46,8 @@ impl Upstream {
         let mut builder = OpenAi::builder(config.base_url.clone(), config.model.clone().unwrap_or_default());
         let mut http = crate::http::client()
             .connect_timeout(CONNECT_TIMEOUT)
+            // Each holds some tens of kilobytes, and a crowd comes rarely twice in a row.
+            .pool_max_idle_per_host(MAX_IDLE)
             .redirect(reqwest::redirect::Policy::none())
             .no_proxy();
         if let Some(proxy) = &config.https_proxy {

@@ -77,7 +77,7 @@ async fn traced(case: Arc<Case>) {
     let (spans, _guard) = crate::recorded::recorded();
     let hub = Arc::new(hub([case.server("none")]).await);
     let call = |tool: &str| {
-        Round::text(&format!(
+        Round::text(format!(
             "<use_mcp_tool>\n<server_name>s</server_name>\n<tool_name>{tool}</tool_name>\n<arguments>\n{{}}\n</arguments>\n</use_mcp_tool>"
         ))
     };

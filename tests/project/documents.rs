@@ -23,7 +23,8 @@ fn documents(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
         let name = entry.file_name().into_string().unwrap();
         let path = entry.path();
-        let is_foreign = ["target", "node_modules", "venv", "venv1", "corpus", "artifacts"].contains(&name.as_str());
+        let is_foreign =
+            ["target", "node_modules", "corpus", "artifacts"].contains(&name.as_str()) || name.starts_with("venv");
         if path.is_dir() && !is_foreign && !name.starts_with('.') {
             documents(&path, found);
         } else if name.ends_with(".md") {

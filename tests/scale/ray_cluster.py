@@ -17,7 +17,7 @@ import psutil
 from ray.cluster_utils import Cluster
 
 SCRIPT = Path(__file__).resolve().parent.parent.parent / "examples" / "extract_ray.py"
-FILES = 12
+FILES = 24
 
 
 def record(number):
@@ -85,7 +85,7 @@ def main(program, records="200000"):
             sys.exit(f"the driver ended with {driver.returncode}:\n{out[-4000:]}")
         if not killed or not removed:
             sys.exit("nothing was killed: the run was too short, give it more records")
-        parts = sorted(target.glob("part-*.jsonl"))
+        parts = sorted(target.glob("*.jsonl"))
         found = b"".join(part.read_bytes() for part in parts)
         if found != expected:
             sys.exit(f"the cluster made {len(found)} bytes in {[p.name for p in parts]}, one process {len(expected)}")

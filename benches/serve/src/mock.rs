@@ -52,7 +52,7 @@ async fn whole(stream: &mut TcpStream, body: &str) -> std::io::Result<()> {
 async fn answer(stream: &mut TcpStream, model: &str) -> std::io::Result<()> {
     let mut words = model.split('-');
     let mut number = |or| words.next().and_then(|word| word.parse().ok()).unwrap_or(or);
-    let (size, pause) = (number(16usize), number(0u64));
+    let (size, pause) = (number(16), number(0));
     let waits = model.ends_with("wait");
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
     stream.write_all(head.as_bytes()).await?;
@@ -60,7 +60,7 @@ async fn answer(stream: &mut TcpStream, model: &str) -> std::io::Result<()> {
     for piece in MESSAGE.as_bytes().chunks(size) {
         let piece = std::str::from_utf8(piece).expect("the message is ASCII");
         if pause > 0 {
-            tokio::time::sleep(Duration::from_millis(pause)).await;
+            tokio::time::sleep(Duration::from_millis(pause as u64)).await;
         }
         event(stream, &mut text, &format!(r#"{{"content":{}}}"#, quoted(piece)), "null").await?;
         if waits {

@@ -2,7 +2,9 @@
 
 use async_openai::Client;
 use async_openai::config::OpenAIConfig;
-use async_openai::types::chat::{CreateChatCompletionRequest, CreateChatCompletionResponse, CreateChatCompletionStreamResponse};
+use async_openai::types::chat::{
+    CreateChatCompletionRequest, CreateChatCompletionResponse, CreateChatCompletionStreamResponse,
+};
 use futures::StreamExt;
 use serde_json::{Value, json};
 
@@ -63,7 +65,8 @@ async fn main() -> Result<(), Failure> {
                     continue;
                 }
                 let id = call["id"].clone();
-                messages.extend([message.clone(), json!({"role": "tool", "tool_call_id": id, "content": "-3 degrees"})]);
+                messages
+                    .extend([message.clone(), json!({"role": "tool", "tool_call_id": id, "content": "-3 degrees"})]);
                 let answer = ask(&client, &name, &messages, streams).await?;
                 if !answer["content"].as_str().unwrap_or_default().contains("old.") {
                     return Err(format!("{name}: {answer}").into());
