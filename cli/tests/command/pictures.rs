@@ -286,8 +286,9 @@ async fn draw_the_pictures() {
     let looking = Looking::start();
     looking.ask_all().await;
     let mut page = Page::open(&browser);
-    page.go(&looking.url);
     page.look(900, "light");
+    page.go(&looking.url);
+    page.go(&format!("{}/inspect/1", looking.url.split("/inspect").next().unwrap()));
     page.screenshot(&picture("inspect.png"));
     for (lang, suffix) in LANGUAGES {
         fs::write(picture(&format!("demo{suffix}.svg")), demo(lang)).unwrap();
