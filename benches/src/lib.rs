@@ -5,3 +5,4 @@ pub mod corpus;
 pub mod measure;
 pub mod pass;
 pub mod repetition;
+pub mod served;

@@ -8,12 +8,16 @@ use std::process::Command;
 use crate::case::{Case, chunk_name};
 use crate::pass::cut;
 use crate::repetition::Repetition;
+use crate::served::Served;
 
 /// The option that makes a program run one pass for callgrind; see [`run_child`].
 const CHILD: &str = "--pass";
 
 /// The same for a repetition and its length.
 const CHILD_OF_REPETITION: &str = "--repetition";
+
+/// The same for an answer of the server.
+const CHILD_OF_SERVED: &str = "--served";
 
 /// Runs one pass of the case that the command line names, if it names one by
 /// `--pass NAME CHUNK`, or of a repetition by `--repetition NAME BYTES`. Programs that call [`instructions`] begin with this.
@@ -24,6 +28,11 @@ pub fn run_child() -> bool {
         let name = args.next().expect("the parent names a repetition");
         let bytes = args.next().expect("the parent names a length").parse().expect("a length is a number");
         Repetition::named(&name).expect("the parent names a repetition").run(bytes);
+        return true;
+    }
+    if child.as_deref() == Some(CHILD_OF_SERVED) {
+        let name = args.next().expect("the parent names an answer");
+        Served::named(&name).expect("the parent names an answer").run();
         return true;
     }
     if child.as_deref() != Some(CHILD) {
@@ -50,6 +59,14 @@ pub fn instructions(case: &Case, bytes: Option<usize>) -> Result<u64, String> {
 /// As [`callgrind`].
 pub fn instructions_of(repetition: &Repetition, bytes: usize) -> Result<u64, String> {
     callgrind("*pass*parsed*", &[CHILD_OF_REPETITION, repetition.name, &bytes.to_string()])
+}
+
+/// Instructions of one answer of the server, without HTTP.
+///
+/// # Errors
+/// As [`callgrind`].
+pub fn instructions_of_answer(served: &Served) -> Result<u64, String> {
+    callgrind("*served*answered*", &[CHILD_OF_SERVED, served.name])
 }
 
 /// Instructions of a function of this program and of all that it calls, as

@@ -16,6 +16,7 @@ use toml_edit::{DocumentMut, Item, Table, value};
 use toolgraft_benches::case::{CASES, Case, chunk_name};
 use toolgraft_benches::measure;
 use toolgraft_benches::repetition::{LENGTHS, REPETITIONS, Repetition};
+use toolgraft_benches::served::SERVED;
 
 const LIMITS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/limits.toml");
 
@@ -26,7 +27,7 @@ const ROOM: f64 = 1.05;
 const SLACK: f64 = 0.9;
 
 /// Tables whose limits follow what is counted; the others hold what must hold.
-const COUNTS: &[&str] = &["instructions_per_byte", "allocations_per_chunk"];
+const COUNTS: &[&str] = &["instructions_per_byte", "allocations_per_chunk", "kilo_instructions_per_answer"];
 
 /// Costs that are compared with each other: what, over what.
 const RATIOS: &[(&str, &str)] =
@@ -90,6 +91,13 @@ fn figures() -> Result<Vec<Figure>, String> {
         let name = format!("{what} over {over}");
         figures.push(Figure { table: "instructions_ratio", name, count: total(what) / total(over) });
     }
+    let answers: Vec<_> = SERVED.iter().collect();
+    let counts = counted(&answers, |served| measure::instructions_of_answer(served))?;
+    figures.extend(answers.iter().zip(counts).map(|(served, count)| Figure {
+        table: "kilo_instructions_per_answer",
+        name: served.name.to_owned(),
+        count: count as f64 / 1e3,
+    }));
     let peak = allocations::peak_of_a_long_stream() as f64;
     figures.push(Figure { table: "peak_bytes", name: "100 MB of prose/16".to_owned(), count: peak });
     Ok(figures)

@@ -1,0 +1,89 @@
+//! Answers of the server without HTTP: chunks of an endpoint in, chunks for a client out.
+
+use std::hint::black_box;
+
+use serde_json::{Value, json};
+use toolgraft::serve::{Adapter, Config, Piece};
+
+use crate::pass::cut;
+
+/// What the model says: 272 bytes, as in `benches/serve`.
+const MESSAGE: &str = "I will look up the weather in Oslo for you now, since you asked me for it there.\n\n\
+    <use_mcp_tool>\n<tool_name>weather</tool_name>\n<arguments>\n\
+    {\"city\": \"Oslo\", \"unit\": \"celsius\", \"note\": \"what to wear in the evening, by the fjord, by bike now.\"}\n\
+    </arguments>\n</use_mcp_tool>\n";
+
+/// A request with so many tools, whose answer comes in chunks of so many bytes.
+pub struct Served {
+    /// Name, in tables and in `limits.toml`.
+    pub name: &'static str,
+    tools: usize,
+    bytes: usize,
+}
+
+/// All of them.
+pub const SERVED: &[Served] = &[
+    Served { name: "2 tools/16", tools: 2, bytes: 16 },
+    Served { name: "2 tools/1", tools: 2, bytes: 1 },
+    Served { name: "100 tools/16", tools: 100, bytes: 16 },
+];
+
+impl Served {
+    /// The one of this name.
+    pub fn named(name: &str) -> Option<&'static Served> {
+        SERVED.iter().find(|served| served.name == name)
+    }
+
+    /// Runs one answer; the request is read and its tools are prepared before.
+    ///
+    /// # Panics
+    /// The call of the message does not come out: then nothing is measured.
+    pub fn run(&self) {
+        let tool = |number: usize| {
+            let name = if number == 0 { "weather".to_owned() } else { format!("tool_{number}") };
+            json!({"type": "function", "function": {"name": name, "description": "Tells what is asked of it.", "parameters": {
+                "type": "object", "properties": {
+                    "city": {"type": "string", "description": "A city."},
+                    "unit": {"type": "string", "enum": ["celsius", "kelvin"]},
+                    "note": {"type": "string"},
+                }, "required": ["city"],
+            }}})
+        };
+        let config = Config::new("http://127.0.0.1:1/v1").expect("the URL is one");
+        let request = json!({
+            "model": "m", "stream": true, "messages": [{"role": "user", "content": "What is the weather in Oslo?"}],
+            "tools": (0..self.tools).map(tool).collect::<Vec<_>>(),
+        });
+        let mut adapter = Adapter::new(&config, request).expect("the request can be answered");
+        let chunk = |delta: Value, reason: Value| {
+            let choice = json!({"index": 0, "delta": delta, "finish_reason": reason});
+            json!({"id": "u", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [choice]})
+        };
+        let mut chunks: Vec<Value> =
+            cut(MESSAGE, Some(self.bytes)).iter().map(|text| chunk(json!({"content": text}), Value::Null)).collect();
+        chunks.push(chunk(json!({}), json!("stop")));
+        assert_eq!(answered(&mut adapter, chunks), 1, "one call comes out");
+    }
+}
+
+/// One answer; the calls that come out. Callgrind counts what happens in here.
+#[inline(never)]
+pub fn answered(adapter: &mut Adapter, chunks: Vec<Value>) -> usize {
+    let mut calls = 0;
+    let mut take = |adapter: &mut Adapter| {
+        while let Some(piece) = adapter.next() {
+            if let Piece::Chunk(chunk) = &piece {
+                calls += chunk.choices.iter().map(|choice| choice.delta.tool_calls.len()).sum::<usize>();
+            }
+            black_box(&piece);
+        }
+    };
+    take(adapter);
+    for chunk in chunks {
+        adapter.push(chunk);
+        take(adapter);
+    }
+    adapter.end();
+    take(adapter);
+    calls
+}
