@@ -12,8 +12,8 @@
 //!   anything else: text
 //! ```
 //!
-//! A call on a line is one only if nothing but a further call stands behind it on the line.
-//! What ends a series is in `series.rs`, what a call says in `call.rs`.
+//! A call on a line is one only if nothing but a further call or a comment stands behind it
+//! on the line. What ends a series is in `series.rs`, what a call says in `call.rs`.
 
 mod ahead;
 mod call;
