@@ -84,9 +84,11 @@ impl Element {
 
     /// Whether `text`, after the opening tag, begins something that belongs to the block.
     fn gate(block: &Block, text: &str, more: bool) -> Match<()> {
-        let close = begins_tag(text, block.tag, true, more);
-        let children = block.children.iter().map(|child| begins_tag(text, child.tag, false, more));
-        Match::any(children.chain([close])).map(|_| ())
+        let mut found = begins_tag(text, block.tag, true, more).map(|_| ());
+        for child in block.children {
+            found = found.or_else(|| begins_tag(text, child.tag, false, more).map(|_| ()));
+        }
+        found
     }
 
     /// Where the call ends if nothing more of it follows; that its closing tags are missing is noted.
