@@ -41,7 +41,8 @@ const fn open_token(open: &'static str, close: &'static str) -> Wrapper {
 
 /// NousResearch's Hermes, Qwen 2.5 and 3, Granite 4; with other tags Jamba,
 /// Apriel, Nemotron and LongCat; with tokens Phi-4-mini, Granite 3 (which closes none) and
-/// InternLM; with a word Phi-4-mini, too.
+/// InternLM, LFM2 and openPangu (where a list of JSON stands between theirs), GigaChat 3; with a
+/// word Phi-4-mini, too.
 pub(super) const HERMES: Spec = spec(
     "hermes",
     json(&[
@@ -52,6 +53,10 @@ pub(super) const HERMES: Spec = spec(
         tag("<longcat_tool_call>", "</longcat_tool_call>"),
         open_token("<|tool_call|>", "<|/tool_call|>"),
         tag("<|action_start|><|plugin|>", "<|action_end|>"),
+        open_token("<|tool_call_start|>", "<|tool_call_end|>"),
+        // GigaChat 3.1, and 3 (SG/gigachat3_detector.py): the end of the message ends the call.
+        Wrapper { open: "<|function_call|>", close: None, must_close: false },
+        Wrapper { open: "function call<|role_sep|>", close: None, must_close: false },
         // Phi-4-mini and Firefunction v2 (VT/phi4mini_tool_parser.py).
         Wrapper { open: "functools", close: None, must_close: false },
     ]),
@@ -281,26 +286,37 @@ pub(super) const HARMONY: Spec = Spec {
 /// What an id is made of.
 const ID: &str = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-:.";
 
-/// Upstage's Solar Open: tokens around an id, the name and JSON.
+/// Upstage's Solar Open: tokens around an id, the name and JSON; Solar Open 2 has tokens around
+/// each argument.
 pub(super) const SOLAR: Spec = Spec {
     name: "solar",
     template: None,
     shape: Shape::Named(&Named {
-        calls: &[NamedCall {
-            head: &[
-                Text("<|tool_call:begin|>"),
-                Space,
-                Any(ID),
-                Space,
-                Text("<|tool_call:name|>"),
-                Space,
-                Name,
-                Space,
-                Text("<|tool_call:args|>"),
-            ],
-            arguments: NamedArguments::Json { fenced: false },
-            close: "<|tool_call:end|>",
-        }],
+        calls: &[
+            NamedCall {
+                head: &[
+                    Text("<|tool_call:begin|>"),
+                    Space,
+                    Any(ID),
+                    Space,
+                    Text("<|tool_call:name|>"),
+                    Space,
+                    Name,
+                    Space,
+                    Text("<|tool_call:args|>"),
+                ],
+                arguments: NamedArguments::Json { fenced: false },
+                close: "<|tool_call:end|>",
+            },
+            NamedCall {
+                head: &[Text("<|tool_call:start|>"), Space, Name],
+                arguments: NamedArguments::Tags {
+                    open: &[Text("<|tool_arg:start|>"), Space, Name, Space, Text("<|tool_arg:value|>")],
+                    close: "<|tool_arg:end|>",
+                },
+                close: "<|tool_call:end|>",
+            },
+        ],
         groups: &[Group { open: "<|tool_calls|>", close: "<|calls|>", gated: true }],
         name_line: false,
         types: &[],
@@ -341,20 +357,38 @@ pub(super) const KIMI_K3: Spec = Spec {
 };
 
 /// Zhipu's GLM-4.5 and later, Ling 3 and others; Hunyuan's Hy3 with a token behind the name
-/// and a group.
+/// and a group; LongCat with a prefix.
 /// GLM-4 writes the name on a line and the arguments as JSON on the next.
 pub(super) const GLM: Spec = Spec {
     name: "glm",
     template: None,
     shape: Shape::Named(&Named {
-        calls: &[NamedCall {
-            head: &[Text("<tool_call>"), Space, Name, Maybe("<tool_sep>")],
-            arguments: NamedArguments::Tags {
-                open: &[Text("<arg_key>"), Space, Name, Space, Text("</arg_key>"), Space, Text("<arg_value>")],
-                close: "</arg_value>",
+        calls: &[
+            NamedCall {
+                head: &[Text("<tool_call>"), Space, Name, Maybe("<tool_sep>")],
+                arguments: NamedArguments::Tags {
+                    open: &[Text("<arg_key>"), Space, Name, Space, Text("</arg_key>"), Space, Text("<arg_value>")],
+                    close: "</arg_value>",
+                },
+                close: "</tool_call>",
             },
-            close: "</tool_call>",
-        }],
+            NamedCall {
+                head: &[Text("<longcat_tool_call>"), Space, Name],
+                arguments: NamedArguments::Tags {
+                    open: &[
+                        Text("<longcat_arg_key>"),
+                        Space,
+                        Name,
+                        Space,
+                        Text("</longcat_arg_key>"),
+                        Space,
+                        Text("<longcat_arg_value>"),
+                    ],
+                    close: "</longcat_arg_value>",
+                },
+                close: "</longcat_tool_call>",
+            },
+        ],
         groups: &[group!("tool_calls")],
         name_line: true,
         types: &[],

@@ -24,6 +24,7 @@
 //! | `trailing` | what stands behind a value and may belong inside |
 //! | `value` | whole text to value: strictly, else mended |
 //! | `strict`, `decimal` | nothing dropped: no key twice, every digit counted |
+//! | `plain` | the same of what nearly all arguments are, without a detour |
 //! | `escape` | text as it stands in a string |
 //! | `literal` | a text that spells a value, for schemas that want one |
 //! | `repair/` | mending, each fix with its name |
@@ -35,6 +36,7 @@ mod lexer;
 #[cfg(feature = "validate")]
 pub(crate) mod literal;
 mod loose;
+mod plain;
 mod repair;
 mod spaced;
 mod strict;

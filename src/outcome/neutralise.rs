@@ -284,7 +284,8 @@ fn line_markers() -> Regex {
             }
             Shape::MarkedJson(MarkedJson { announcer: Announcer::Marker(wrappers), .. }) => {
                 for word in wrappers.iter().filter(|wrapper| wrapper.is_word()) {
-                    let _ = write!(pattern, r"^[ \t]*{}\s*(?:[\[{{]|`{{3}}|~{{3}}|'{{3}})|", word.open);
+                    let word = regex::escape(word.open);
+                    let _ = write!(pattern, r"^[ \t]*{word}\s*(?:[\[{{]|`{{3}}|~{{3}}|'{{3}})|");
                 }
             }
             _ => {}
@@ -376,6 +377,7 @@ mod tests {
             ("**TYPE: ANSWER**", "\\**TYPE: ANSWER**"),
             ("- TYPE: MCP", "- \\TYPE: MCP"),
             ("functools[{\"name\": 1}]", "\\functools[{\"name\": 1}]"),
+            ("function call<|role_sep|>\n{}", "\\function call&lt;|role_sep|>\n{}"),
             ("functools.partial", "functools.partial"),
         ] {
             assert_eq!(neutraliser().neutralise(text), safe);

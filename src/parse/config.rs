@@ -18,6 +18,11 @@ pub const MAX_DEPTH: usize = 120;
 /// Most calls in one message, rejected ones included.
 pub const MAX_CALLS: usize = 64;
 
+/// Beginnings of calls that are looked at in one message, for each call that it may hold
+/// ([`Limits::calls`]): those of calls, and of text that turned out to be none. Behind the
+/// last of them openers are text.
+pub const OPENINGS_PER_CALL: usize = 16;
+
 /// Plain text is held back at most this many bytes while it may still become a
 /// marker (or the longest known marker, an opener and the child behind it, plus
 /// [`HOLD_SLACK`], if that is more).
@@ -60,6 +65,13 @@ pub struct Limits {
     pub depth: usize,
     /// Calls in one message; default [`MAX_CALLS`].
     pub calls: usize,
+}
+
+impl Limits {
+    /// Beginnings of calls that are looked at.
+    pub(crate) fn openings(&self) -> usize {
+        self.calls.max(1).saturating_mul(OPENINGS_PER_CALL)
+    }
 }
 
 impl Default for Limits {

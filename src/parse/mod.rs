@@ -66,7 +66,7 @@ mod tables;
 mod text;
 mod values;
 
-pub use config::{Config, HOLD_SLACK, Limits, MAX_CALL_BYTES, MAX_CALLS, MAX_DEPTH, MIN_HOLD};
+pub use config::{Config, HOLD_SLACK, Limits, MAX_CALL_BYTES, MAX_CALLS, MAX_DEPTH, MIN_HOLD, OPENINGS_PER_CALL};
 #[cfg(feature = "agent")]
 pub(crate) use out::emitter::Prose;
 pub use out::not_a_call::{NotACall, Reason};

@@ -122,7 +122,7 @@ impl Parser {
         }
         let plain = match self.way {
             Way::Answer | Way::Reasoning | Way::Line if self.text.reasoning_channel == reasoning => {
-                match self.text.pass(chunk, &self.scanner.tables().triggers, sink) {
+                match self.text.pass(chunk, self.scanner.triggers(), sink) {
                     Ok(way) => {
                         self.way = way;
                         return self.scanner.context.pass(chunk);

@@ -539,6 +539,7 @@ const FOREIGN: &[&str] = &[
     "seed:",
     "minimax:",
     "tool_call>",
+    "longcat_tool_call>",
     "｜tool",
     "|tool",
     "｜DSML",

@@ -1,7 +1,7 @@
 //! The parser's documented limits, each at the limit and one past it.
 
 use toolgraft::event::RejectedKind;
-use toolgraft::parse::{Config, MAX_CALL_BYTES, MAX_CALLS, MAX_DEPTH, parse};
+use toolgraft::parse::{Config, Limits, MAX_CALL_BYTES, MAX_CALLS, MAX_DEPTH, OPENINGS_PER_CALL, parse};
 use toolgraft::{Catalog, Tool};
 
 const HEAD: &str = "<use_mcp_tool><server_name>s</server_name><tool_name>f</tool_name><arguments>";
@@ -73,4 +73,54 @@ fn past_the_limit_calls_are_counted_and_not_listed() {
         assert_eq!((last.kind, last.count), (kind, (many - MAX_CALLS - 1) as u64), "{text:.60}");
         assert!(rejected.iter().rev().skip(1).all(|r| r.count == 0), "{text:.60}");
     }
+}
+
+/// What begins like a call counts, whatever becomes of it, and behind the last of them nothing is
+/// one: in no dialect, and however often something began before.
+#[test]
+fn behind_the_last_opening_no_call_is_looked_for() {
+    let limits = Limits { calls: 2, ..Limits::default() };
+    let last = limits.calls * OPENINGS_PER_CALL;
+    let catalog = std::sync::Arc::new(Catalog::from_tools([Tool::new("f").with_server("s")]));
+    let found = |text: &str| parse(text, Config { catalog: Some(catalog.clone()), limits, ..Config::default() });
+    let calls = [
+        format!("{HEAD}{{}}{TAIL}"),
+        "<f></f>".to_owned(),
+        "[f(a=1)]".to_owned(),
+        "\nf(a=1)\n".to_owned(),
+        "<tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call>".to_owned(),
+        "<tool_call><function=f></function></tool_call>".to_owned(),
+        "\nTYPE: MCP\n{\"tool_name\": \"f\", \"parameters\": {}}".to_owned(),
+        "\nAction: f\nAction Input: {}\n".to_owned(),
+        "\n```\nf(a=1)\n```".to_owned(),
+        "\n```[f(a=1)]```".to_owned(),
+    ];
+    for before in ["[f(x)] or ", "f(x) and so\n", "[f(a=1)](x) "] {
+        for call in &calls {
+            let read = found(&format!("{}{call}", before.repeat(last - 1)));
+            let rejected = read.rejected().count();
+            assert_eq!(read.calls().count() + rejected, 1, "the last opening is looked at: {before:?} {call:?}");
+            let text = format!("{}{call}", before.repeat(last));
+            let read = found(&text);
+            assert_eq!((read.content.as_str(), read.entries.len()), (text.as_str(), 0), "{before:?} {call:?}");
+        }
+    }
+    // A series of more members is none of calls, a list neither.
+    for text in ["f(a=1)\n".repeat(last + 1), format!("[{}f(a=1)]", "f(a=1), ".repeat(last))] {
+        let read = found(&text);
+        let kinds: Vec<_> = read.rejected().map(|rejected| rejected.kind).collect();
+        assert_eq!((read.calls().count(), &kinds[..]), (0, &[RejectedKind::Malformed][..]), "{text:.60}");
+        assert!(read.content.starts_with("f(a=1)"), "{:?}", read.content);
+    }
+}
+
+/// The end of the reasoning and what stands around calls is found behind the last opening, too.
+#[test]
+fn behind_the_last_opening_the_reasoning_still_ends() {
+    let limits = Limits { calls: 1, ..Limits::default() };
+    let catalog = Catalog::from_tools([Tool::new("f").with_server("s")]);
+    let text = format!("{HEAD}{{}}{TAIL}{}</think>Done.<|im_end|>", "[f(".repeat(OPENINGS_PER_CALL));
+    let read = parse(&text, Config { catalog: Some(catalog.into()), limits, ..Config::default() });
+    assert_eq!((read.content.as_str(), read.calls().count()), ("Done.", 0));
+    assert_eq!(read.rejected().map(|rejected| rejected.kind).collect::<Vec<_>>(), [RejectedKind::InReasoning]);
 }

@@ -209,13 +209,13 @@ fn kimi(_: &Syntax, calls: &[MeantCall], bytes: &mut Bytes<'_>) -> Option<String
 
 /// GLM's tags, on one line or on several.
 fn glm(_: &Syntax, calls: &[MeantCall], bytes: &mut Bytes<'_>) -> Option<String> {
-    let gap = *bytes.pick(&["\n", ""]);
+    let (gap, pre) = (*bytes.pick(&["\n", ""]), *bytes.pick(&["", "", "longcat_"]));
     let one = |call: &MeantCall| {
         let pair = |(name, value): (&String, &Value)| {
-            format!("<arg_key>{name}</arg_key>{gap}<arg_value>\n{}\n</arg_value>{gap}", plain(value))
+            format!("<{pre}arg_key>{name}</{pre}arg_key>{gap}<{pre}arg_value>\n{}\n</{pre}arg_value>{gap}", plain(value))
         };
         let pairs: String = call.arguments.iter().map(pair).collect();
-        format!("<tool_call>{}\n{pairs}</tool_call>", call.full_name())
+        format!("<{pre}tool_call>{}\n{pairs}</{pre}tool_call>", call.full_name())
     };
     Some(calls.iter().map(one).collect::<Vec<_>>().join("\n"))
 }

@@ -30,6 +30,16 @@ impl CallOut<'_, '_> {
         self.emitter.only_counts()
     }
 
+    /// A further call of several begins; `false` where no further one is looked at.
+    pub(crate) fn takes_opening(&mut self) -> bool {
+        self.emitter.takes_opening()
+    }
+
+    /// How many more are.
+    pub(crate) fn openings(&self) -> usize {
+        self.emitter.openings()
+    }
+
     /// Deepest nesting of a call's JSON.
     pub(crate) fn max_depth(&self) -> usize {
         self.tables.config.limits.depth

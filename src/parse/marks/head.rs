@@ -174,6 +174,10 @@ pub(crate) fn begins_token(text: &str, token: &str, more: bool) -> Match<usize> 
                 Match::No
             }
         }
+        // A byte of another character, but for those of a spelling.
+        Some(_) if matches!(text.as_bytes().get(same), Some(byte) if byte.is_ascii() && !matches!(byte, b'|' | b'_' | b'\\' | b' ')) => {
+            Match::No
+        }
         Some(_) => begins_spelling(text, token, floor_boundary(token, same), more),
     }
 }

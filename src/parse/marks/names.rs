@@ -13,6 +13,8 @@ const METHOD: &str = ".call";
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     sorted: Vec<String>,
+    /// By bit, the ASCII bytes that a name may begin with as it is written; bit 0 for all others.
+    firsts: u128,
     /// The same with [`METHOD`] behind them.
     methods: Vec<String>,
 }
@@ -29,7 +31,15 @@ impl Names {
         sorted.dedup();
         let mut methods: Vec<_> = sorted.iter().map(|name| format!("{name}{}", METHOD.replace('.', "_"))).collect();
         methods.sort_unstable();
-        Names { sorted, methods }
+        let mut names = Names { sorted, firsts: 0, methods };
+        names.firsts = names.leads().iter().fold(0, |bits, [first, _]| bits | bit(*first));
+        names
+    }
+
+    /// Whether a name may begin with `text`: nearly no text does.
+    #[inline]
+    fn may_begin(&self, text: &str) -> bool {
+        text.bytes().next().is_none_or(|first| self.firsts & bit(first) != 0)
     }
 
     /// The first two bytes of each name with the parenthesis behind it.
@@ -64,6 +74,9 @@ impl Names {
     /// Whether `text` begins with a known name, or one with [`METHOD`] behind it,
     /// and an opening parenthesis; yields the length of both.
     pub(crate) fn called(&self, text: &str, more: bool) -> Match<usize> {
+        if !self.may_begin(text) {
+            return Match::No;
+        }
         match memchr::memchr(b'(', text.as_bytes()) {
             Some(end) if self.knows_written(&text[..end]) => Match::Yes(end),
             Some(_) => Match::No,
@@ -87,6 +100,9 @@ impl Names {
     /// Whether `text` begins with a known name alone on its line and an object behind it; yields
     /// the name's length, and where the object begins.
     pub(crate) fn on_a_line(&self, text: &str, more: bool) -> Match<(usize, usize)> {
+        if !self.may_begin(text) {
+            return Match::No;
+        }
         let undecided = |fits: bool| if more && fits { Match::Undecided } else { Match::No };
         let Some(end) = memchr::memchr(b'\n', text.as_bytes()) else {
             let name = text.trim_end_matches([' ', '\t', '\r']);
@@ -108,6 +124,11 @@ impl Names {
     pub(crate) fn method<'t>(&self, written: &'t str) -> Option<&'t str> {
         written.strip_suffix(METHOD).filter(|name| !self.knows(written) && self.knows(name))
     }
+}
+
+/// The bit of an ASCII byte; all others share one.
+fn bit(byte: u8) -> u128 {
+    1 << if byte.is_ascii() { byte } else { 0 }
 }
 
 /// A name without the backslashes that Markdown takes off: those before a `_`, but not in

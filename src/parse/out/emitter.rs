@@ -37,6 +37,8 @@ pub(crate) struct Emitter {
     begins_with_call: bool,
     /// Most calls in a message.
     limit: usize,
+    /// So many more beginnings of calls are looked at.
+    openings: usize,
     index: u32,
     /// Calls over the limit that are not reported.
     unlisted: u64,
@@ -142,6 +144,7 @@ impl Emitter {
             undecided: open,
             begins_with_call: false,
             limit: config.limits.calls,
+            openings: config.limits.openings(),
             index: 0,
             unlisted: 0,
             limit_said: false,
@@ -187,6 +190,25 @@ impl Emitter {
         self.unlisted += calls;
         self.unlisted_outside |= calls > 0 && !quoted && !self.only_drafts();
         self.region_has_calls |= calls > 0;
+    }
+
+    /// A call may begin here, and is looked at; `false` where no further one is.
+    pub(crate) fn takes_opening(&mut self) -> bool {
+        let takes = self.openings > 0;
+        self.openings -= usize::from(takes);
+        takes
+    }
+
+    /// How many more beginnings of calls are looked at.
+    pub(crate) fn openings(&self) -> usize {
+        self.openings
+    }
+
+    /// Whether none is: no opener counts from here on, and no call of this message runs any more
+    /// that did not come before.
+    #[inline]
+    pub(crate) fn is_spent(&self) -> bool {
+        self.openings == 0
     }
 
     /// Whether text before said all that more text would say.

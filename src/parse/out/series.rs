@@ -15,7 +15,7 @@ pub(crate) fn unreadable(why: Reason) -> String {
             "a value is no literal (a text stands in quotes; names, expressions and calls have no value)"
         }
         Reason::NoKeyword => "a value has no keyword, and its tool has several parameters",
-        Reason::Limit => "it is nested too deep",
+        Reason::Limit => "it is nested too deep, or stands behind more calls than are read",
         Reason::Damaged => "its JSON is damaged",
         _ => "it is not whole",
     };

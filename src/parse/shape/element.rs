@@ -84,9 +84,11 @@ impl Element {
 
     /// Whether `text`, after the opening tag, begins something that belongs to the block.
     fn gate(block: &Block, text: &str, more: bool) -> Match<()> {
-        let close = begins_tag(text, block.tag, true, more);
-        let children = block.children.iter().map(|child| begins_tag(text, child.tag, false, more));
-        Match::any(children.chain([close])).map(|_| ())
+        let mut found = begins_tag(text, block.tag, true, more).map(|_| ());
+        for child in block.children {
+            found = found.or_else(|| begins_tag(text, child.tag, false, more).map(|_| ()));
+        }
+        found
     }
 
     /// Where the call ends if nothing more of it follows; that its closing tags are missing is noted.
@@ -216,7 +218,8 @@ impl Element {
         self.cursor += tag_at as u64;
         let child = &self.block.children[i];
         let tag = &rest[tag_at..];
-        let length = match begins_tag(tag, child.tag, true, window.more).or(self.next_child(i, tag, window.more)) {
+        let closer = begins_tag(tag, child.tag, true, window.more);
+        let length = match closer.or_else(|| self.next_child(i, tag, window.more)) {
             Match::Undecided => return Step::More,
             Match::No => return self.fault(format!("<{}> is not closed by </{}>", child.tag, child.tag)),
             Match::Yes(length) => length,
@@ -475,14 +478,17 @@ pub(crate) struct Blocks;
 
 impl Opens for Blocks {
     fn opener(&self, tables: &Tables, text: &str, more: bool) -> Match<Opening> {
-        Match::any(tables.blocks.iter().enumerate().map(|(item, (_, block))| {
+        let mut undecided = false;
+        for (item, (_, block)) in tables.blocks.iter().enumerate() {
+            let tag = begins_tag(text, block.tag, false, more);
             let gate = |inner: &str| Element::gate(block, inner, more);
-            gated(begins_tag(text, block.tag, false, more), text, more, gate).map(|length| Opening {
-                item,
-                form: 0,
-                length,
-            })
-        }))
+            match if let Match::Yes(_) = tag { gated(tag, text, more, gate) } else { tag } {
+                Match::Yes(length) => return Match::Yes(Opening { item, form: 0, length }),
+                Match::Undecided => undecided = true,
+                Match::No => {}
+            }
+        }
+        if undecided { Match::Undecided } else { Match::No }
     }
 
     fn open(&self, opening: Opening, at: u64, _: &str, tables: &Tables) -> Opened {

@@ -45,6 +45,8 @@ pub(crate) struct WholeMessage {
     failed: Option<Reason>,
     /// Behind the last object, or the last bracket around it.
     end: u64,
+    /// An object of it began.
+    begun: bool,
 }
 
 #[derive(Debug)]
@@ -99,6 +101,7 @@ impl WholeMessage {
             behind_calls,
             failed: None,
             end: at,
+            begun: false,
         }
     }
 
@@ -135,6 +138,7 @@ impl WholeMessage {
     }
 
     fn begin_object(&mut self, max_depth: usize) {
+        self.begun = true;
         self.state = State::Object(Box::new(Object {
             json: CallJson::members(self.cursor, max_depth, None),
             member: Member::Other,
@@ -257,6 +261,10 @@ impl CallShape for WholeMessage {
                 self.closers = "]";
                 self.cursor += 1;
                 self.state = State::Next;
+            }
+            // The first is the one that the message was opened for.
+            (_, b'{') if may_go_on && self.begun && !out.takes_opening() => {
+                return Step::Broken(self.cursor, Reason::Limit);
             }
             (_, b'{') if may_go_on => self.begin_object(out.max_depth()),
             (State::Between, b',' | b';') if may_go_on => {

@@ -10,6 +10,7 @@ use crate::parse::marks::channel::{CHANNEL, START};
 use crate::parse::marks::fence::FENCE_TAGS;
 use crate::parse::marks::head::longest_head;
 use crate::parse::marks::tokens::tokens_at;
+use crate::parse::marks::triggers::Triggers;
 
 /// Names of tools that are not known are waited for to this length, in bytes:
 /// the longest that OpenAI's interface takes.
@@ -38,22 +39,11 @@ impl Tables {
         }
         for tag in THINK_TAGS {
             self.hold = self.hold.max(length(tag) + HOLD_SLACK);
-            self.triggers.add_mark_any_case(&format!("<{tag}>"));
-            self.triggers.add_mark_any_case(&format!("</{tag}>"));
-        }
-        for mark in [START, CHANNEL, "<|end|>"] {
-            self.triggers.add_mark(mark);
         }
         for mark in self.marks.clone() {
             for text in [mark.open, mark.close].into_iter().filter(|text| text.is_ascii()) {
-                self.triggers.add_mark(text);
                 self.mark_leads.add_mark(text);
                 self.hold = self.hold.max(text.len() + HOLD_SLACK);
-            }
-            if let [first, second, ..] = *mark.open.as_bytes()
-                && !first.is_ascii()
-            {
-                self.triggers.line.add(first, second);
             }
         }
         for (wrapper, marked) in &self.wrapped {
@@ -63,30 +53,58 @@ impl Tables {
             self.hold = self.hold.max(longest + HOLD_SLACK);
         }
         if self.tokens {
-            for mark in tokens_at("").iter().map(|token| token.text).chain([SENTENCE_END, STRIKE_OPEN]) {
-                self.triggers.add_mark(mark);
-            }
-            for tag in RESULT_TAGS {
-                self.triggers.add_mark(&format!("<{tag}>"));
-            }
-            self.fill_turns();
+            let longest = [USER_LINES, RESULT_LINES, OWN_LINES].concat().iter().map(|word| word.len()).max();
+            self.hold = self.hold.max(longest.unwrap_or(0) + HOLD_SLACK);
         }
+        let mut triggers = std::mem::take(&mut self.triggers);
+        self.add_around_calls(&mut triggers);
+        self.triggers = triggers;
         self.fill_named();
-        for byte in *b"`~'" {
-            self.triggers.line.add(byte, byte);
-        }
-        for tag in FENCE_TAGS {
-            self.triggers.line.add(b'<', tag.as_bytes()[0]);
-            self.triggers.add_mark(&format!("</{tag}>"));
-        }
-        self.triggers.add_mark("<!--");
-        // The first item of a list, whose fence stands behind its number.
-        for end in *b".)" {
-            self.triggers.line.add(b'1', end);
-        }
         self.fill_bare();
         self.fill_react();
         self.fill_lined();
+    }
+
+    /// Adds what is no call: marks of the reasoning, fences, tokens of chat templates, turns.
+    pub(super) fn add_around_calls(&self, triggers: &mut Triggers) {
+        for tag in THINK_TAGS {
+            triggers.add_mark_any_case(&format!("<{tag}>"));
+            triggers.add_mark_any_case(&format!("</{tag}>"));
+        }
+        for mark in [START, CHANNEL, "<|end|>"] {
+            triggers.add_mark(mark);
+        }
+        for mark in &self.marks {
+            for text in [mark.open, mark.close].into_iter().filter(|text| text.is_ascii()) {
+                triggers.add_mark(text);
+            }
+            if let [first, second, ..] = *mark.open.as_bytes()
+                && !first.is_ascii()
+            {
+                triggers.line.add(first, second);
+            }
+        }
+        if self.tokens {
+            for mark in tokens_at("").iter().map(|token| token.text).chain([SENTENCE_END, STRIKE_OPEN]) {
+                triggers.add_mark(mark);
+            }
+            for tag in RESULT_TAGS {
+                triggers.add_mark(&format!("<{tag}>"));
+            }
+            add_turns(triggers);
+        }
+        for byte in *b"`~'" {
+            triggers.line.add(byte, byte);
+        }
+        for tag in FENCE_TAGS {
+            triggers.line.add(b'<', tag.as_bytes()[0]);
+            triggers.add_mark(&format!("</{tag}>"));
+        }
+        triggers.add_mark("<!--");
+        // The first item of a list, whose fence stands behind its number.
+        for end in *b".)" {
+            triggers.line.add(b'1', end);
+        }
     }
 
     fn fill_lined(&mut self) {
@@ -110,26 +128,6 @@ impl Tables {
                 }
             }
         }
-    }
-
-    /// Lines of others, the user's also behind a blank line, and the model's own.
-    fn fill_turns(&mut self) {
-        let line = &mut self.triggers.line;
-        for word in [USER_LINES, RESULT_LINES, OWN_LINES].concat() {
-            if let [first, second, ..] = *word.as_bytes() {
-                line.add(first, second);
-            }
-        }
-        line.add(b'\r', b'\n');
-        let behind_blank = self.triggers.behind_blank.get_or_insert_default();
-        for word in USER_LINES {
-            if let [first, second, ..] = *word.as_bytes() {
-                line.add(b'\n', first);
-                behind_blank.add(first, second);
-            }
-        }
-        let longest = [USER_LINES, RESULT_LINES, OWN_LINES].concat().iter().map(|word| word.len()).max();
-        self.hold = self.hold.max(longest.unwrap_or(0) + HOLD_SLACK);
     }
 
     fn fill_bare(&mut self) {
@@ -202,6 +200,24 @@ impl Tables {
                 };
                 self.hold = self.hold.max(longest_head(call.head, tool) + child + HOLD_SLACK);
             }
+        }
+    }
+}
+
+/// Adds lines of others, the user's also behind a blank line, and the model's own.
+fn add_turns(triggers: &mut Triggers) {
+    let line = &mut triggers.line;
+    for word in [USER_LINES, RESULT_LINES, OWN_LINES].concat() {
+        if let [first, second, ..] = *word.as_bytes() {
+            line.add(first, second);
+        }
+    }
+    line.add(b'\r', b'\n');
+    let behind_blank = triggers.behind_blank.get_or_insert_default();
+    for word in USER_LINES {
+        if let [first, second, ..] = *word.as_bytes() {
+            line.add(b'\n', first);
+            behind_blank.add(first, second);
         }
     }
 }

@@ -10,7 +10,7 @@ mod marked;
 mod named;
 mod tags;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::dialect::{
     Announcer, Block, Dialect, MarkedJson, Named, ObjectKeys, Piece, REASONING_MARKS, React, ReasoningMark, Shape,
@@ -69,6 +69,8 @@ pub(crate) struct Tables {
     pub(crate) name_line: Option<Dialect>,
     /// Where something may begin.
     pub(crate) triggers: Triggers,
+    /// The same where no call is looked for any more.
+    quiet: OnceLock<Triggers>,
     /// Most bytes that are held for a decision.
     pub(crate) hold: usize,
 }
@@ -94,6 +96,7 @@ impl Tables {
             json: None,
             name_line: None,
             triggers: Triggers::default(),
+            quiet: OnceLock::new(),
             hold: MIN_HOLD,
             config,
         };
@@ -222,6 +225,15 @@ impl Tables {
     /// The tool that a call means.
     pub(crate) fn tool(&self, server: Option<&str>, name: &str) -> Option<&crate::tools::Tool> {
         self.catalog()?.resolve(server, name).ok().map(|found| found.tool)
+    }
+
+    /// Where something may begin that is no call; set up at first use, which few messages have.
+    pub(crate) fn quiet(&self) -> &Triggers {
+        self.quiet.get_or_init(|| {
+            let mut triggers = Triggers::default();
+            self.add_around_calls(&mut triggers);
+            triggers
+        })
     }
 
     /// The tools that are known; without, every name is accepted.

@@ -96,7 +96,7 @@ impl Scanner {
 
     /// At a `[`: a list of calls in Python's syntax. What came before was handed on.
     pub(super) fn python_list(&mut self, text: &str, more: bool, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
-        if self.tables.python.is_none() || !self.may_be_bare() {
+        if self.tables.python.is_none() || !self.may_be_bare() || self.emitter.is_spent() {
             return Found::Text;
         }
         match list_ahead(&self.tables.names, text, more) {

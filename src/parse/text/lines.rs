@@ -7,7 +7,7 @@ use crate::parse::marks::fence::{Fence, fence_chars, fence_end, fence_open};
 use crate::parse::marks::head::unit;
 use crate::parse::out::emitter::Sink;
 use crate::parse::out::not_a_call::Reason;
-use crate::parse::shape::run::line_prefix;
+use crate::parse::shape::run::{line_prefix, marker_prefix};
 use crate::parse::tables::Marked;
 
 /// What stands at a line's start.
@@ -41,7 +41,7 @@ impl Scanner {
         }
         match text.as_bytes().get(indent) {
             None if more => return Found::Hold,
-            Some(_) if self.tables.triggers.may_begin(&text.as_bytes()[indent..]) => {}
+            Some(_) if self.triggers().may_begin(&text.as_bytes()[indent..]) => {}
             _ => {
                 self.line_start = false;
                 return Found::Text;
@@ -62,21 +62,25 @@ impl Scanner {
             None => self.opening_line(line, window, sink),
         };
         let found = match found {
-            Found::Text => self.marker_line(line, window, sink),
-            found => found,
-        };
-        let found = match found {
-            Found::Text => self.bare_line(line, window, sink),
-            found => found,
-        };
-        let found = match found {
-            Found::Text => self.react_line(line, window, sink),
+            Found::Text if !self.emitter.is_spent() => self.call_line(line, window, sink),
             found => found,
         };
         if matches!(found, Found::Text) {
             self.line_start = false;
         }
         found
+    }
+
+    /// What announces a call, or begins one by itself.
+    fn call_line(&mut self, line: Line<'_>, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
+        let found = match self.marker_line(line, window, sink) {
+            Found::Text if !self.emitter.is_spent() => self.bare_line(line, window, sink),
+            found => found,
+        };
+        match found {
+            Found::Text if !self.emitter.is_spent() => self.react_line(line, window, sink),
+            found => found,
+        }
     }
 
     pub(super) fn closing_line(
@@ -131,7 +135,7 @@ impl Scanner {
         let inner = length + leading_space(&text[length..]);
         self.context.read(window, self.at);
         let introduced = self.context.introduces_example();
-        let alone = match self.emitter.only_drafts() || introduced {
+        let alone = match self.emitter.only_drafts() || introduced || self.emitter.is_spent() {
             true => Match::No,
             false => self.call_ahead(&text[inner..], more),
         };
@@ -189,7 +193,7 @@ impl Scanner {
     /// Whether `text` begins with a fence and, on its line, with a call in Python's syntax.
     /// Yields the fence, and its length with a language.
     fn fence_on_a_line(&self, text: &str, more: bool) -> Match<(Fence, usize)> {
-        if self.tables.python.is_none() || self.emitter.only_drafts() {
+        if self.tables.python.is_none() || self.emitter.only_drafts() || self.emitter.is_spent() {
             return Match::No;
         }
         let fence = match fence_chars(text, more) {
@@ -227,7 +231,12 @@ impl Scanner {
         let Line { indent, text, more } = line;
         for i in 0..self.tables.lined.len() {
             let marked = self.tables.lined[i];
-            match line_prefix(marked, text, more) {
+            let length = match marked.call_line(text, more) {
+                Match::Undecided => return Found::Hold,
+                Match::Yes(length) => length,
+                Match::No => continue,
+            };
+            match marker_prefix(text, length, more) {
                 Match::Undecided => return Found::Hold,
                 Match::Yes(prefix) => {
                     self.emitter.text(window, self.at, sink);
@@ -236,8 +245,10 @@ impl Scanner {
                     return self.open_object(run, prefix.behind(indent), marked.line_kind(), window, sink);
                 }
                 Match::No => {
-                    if let (true, Match::Yes(length)) = (self.not_calls.is_some(), marked.call_line(text, false)) {
-                        self.note_here(marked.dialect, indent, length, Reason::NoJson);
+                    self.note_here(marked.dialect, indent, length, Reason::NoJson);
+                    // A line is looked at once more while another of its readings is undecided.
+                    if self.no_object_at.replace(self.at) != Some(self.at) {
+                        self.emitter.takes_opening();
                     }
                 }
             }

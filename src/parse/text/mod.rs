@@ -34,7 +34,7 @@ use crate::json::window::{Match, Window, leading_space};
 use crate::message::{FinishReason, ReasoningMode};
 use crate::parse::call::{COMMENT_CLOSE, Ending, Step};
 use crate::parse::marks::fence::Fence;
-use crate::parse::marks::triggers::Plain;
+use crate::parse::marks::triggers::{Plain, Triggers};
 use crate::parse::marks::turn::Turn;
 use crate::parse::out::emitter::{Emitter, Sink};
 use crate::parse::out::not_a_call::{NotACall, Reason};
@@ -82,6 +82,8 @@ pub(crate) struct Scanner {
     in_analysis: bool,
     /// Whose turn it was where the reasoning began.
     turn_before: Turn,
+    /// The last line that announces calls and has none behind it begins here.
+    no_object_at: Option<u64>,
     /// `<s>` was seen, so `</s>` is HTML.
     saw_strike: bool,
     /// Stop strings of the message's request.
@@ -140,12 +142,19 @@ impl Scanner {
             in_analysis: false,
             turn_before: Turn::Own,
             saw_strike: false,
+            no_object_at: None,
             not_calls: None,
         }
     }
 
     pub(crate) fn tables(&self) -> &Arc<Tables> {
         &self.tables
+    }
+
+    /// Where something may begin from here on.
+    #[inline]
+    pub(crate) fn triggers(&self) -> &Triggers {
+        if self.emitter.is_spent() { self.tables.quiet() } else { &self.tables.triggers }
     }
 
     /// Where the text stands, if everything up to `at` was handed on and what comes
@@ -442,6 +451,9 @@ impl Scanner {
 
     /// Scans text; `true` if a call or a held fence was opened, `false` if more is needed.
     fn text(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) -> bool {
+        if self.emitter.is_spent() {
+            (self.run, self.group) = (None, None);
+        }
         loop {
             if let Some(run) = self.run {
                 match self.between_objects(run, window, sink) {
@@ -478,7 +490,7 @@ impl Scanner {
                 self.line_start = true;
                 continue;
             }
-            let mut plain = self.tables.triggers.plain(rest.as_bytes(), false);
+            let mut plain = self.triggers().plain(rest.as_bytes(), false);
             if let Some(at) = self.odd_closer(&rest[..plain.length]) {
                 plain = Plain { length: at, line_start: false };
             }

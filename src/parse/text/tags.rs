@@ -19,7 +19,7 @@ impl Scanner {
     /// An opener whose gate opens. Of several that begin alike the first shape's counts,
     /// so that no later one is taken too soon.
     pub(super) fn opener(&self, text: &str, more: bool) -> Match<(&'static dyn Opens, Opening)> {
-        if !self.tables.openers.fit(text) {
+        if self.emitter.is_spent() || !self.tables.openers.fit(text) {
             return Match::No;
         }
         for shape in OPENERS {
@@ -141,7 +141,7 @@ impl Scanner {
             if self.result_tag(text, more, window, sink) == Match::Undecided {
                 return Found::Hold;
             }
-            if self.not_calls.is_some() {
+            if self.not_calls.is_some() && !self.emitter.is_spent() {
                 self.context.read(window, self.at);
                 // A mention in quotes is none that failed.
                 if self.context.marks().direct.is_none() {
@@ -153,6 +153,7 @@ impl Scanner {
     }
 
     pub(super) fn open(&mut self, mut call: OpenCall, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
+        self.emitter.takes_opening();
         if self.fence.is_none() {
             // A call outside fences makes examples of the fenced ones before it.
             self.emitter.settle(window, true, sink);

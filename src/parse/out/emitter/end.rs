@@ -18,7 +18,8 @@ impl Emitter {
         self.unfence(unfenced, sink);
         let at = self.reported..self.reported;
         self.tell_unlisted(sink);
-        let outside = self.unlisted_outside || self.log.iter().any(|c| !c.in_reasoning && !c.quoted);
+        // Nobody looked for a call behind the last opening.
+        let outside = self.is_spent() || self.unlisted_outside || self.log.iter().any(|c| !c.in_reasoning && !c.quoted);
         if !normal || self.policy != ReasoningCalls::LastResort || self.visible || outside {
             return;
         }
@@ -38,6 +39,7 @@ impl Emitter {
     fn admits(&self, Unfenced { calls, .. }: &Unfenced) -> bool {
         let drafts = |call: &Logged| call.in_reasoning && !self.undecided;
         !self.unlisted_outside
+            && !self.is_spent()
             && self.log.iter().all(|call| match calls.contains(&call.index) {
                 true => call.complete && call.quoted && !drafts(call),
                 false => call.quoted || drafts(call),

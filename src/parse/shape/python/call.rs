@@ -17,12 +17,20 @@ use crate::parse::tables::Tables;
 use crate::tools::Tool;
 
 /// The calls that the text of a string holds, and where each ends in it. `any`: of any tool,
-/// else the first is of a known one.
-pub(super) fn calls_in(source: &str, mut any: bool, tables: &Tables) -> Result<Vec<(usize, UnresolvedCall)>, Reason> {
+/// else the first is of a known one. Of more than `most` none is read.
+pub(super) fn calls_in(
+    source: &str,
+    mut any: bool,
+    most: usize,
+    tables: &Tables,
+) -> Result<Vec<(usize, UnresolvedCall)>, Reason> {
     let decoded = literal::string(source, false).ok_or(Reason::NoLiteral)?;
     let text = decoded.trim();
     let (mut at, mut calls) = (0, Vec::new());
     loop {
+        if calls.len() == most {
+            return Err(Reason::Limit);
+        }
         let (length, call) = first_call(&text[at..], any, tables)?;
         at += length;
         calls.push((at, call));

@@ -80,7 +80,7 @@ impl Python {
     }
 
     /// In a list and outside calls, at something that is not white space.
-    fn next_token(&mut self, rest: &str, out: &CallOut<'_, '_>, window: &Window<'_>) -> Step {
+    fn next_token(&mut self, rest: &str, out: &mut CallOut<'_, '_>, window: &Window<'_>) -> Step {
         let Some(byte) = rest.bytes().next() else { return Step::More };
         match (&self.state, byte) {
             (State::Name { may_end: true } | State::Quote { may_end: true } | State::Between, b']')
@@ -122,7 +122,7 @@ impl Python {
         Step::Next
     }
 
-    fn call_name(&mut self, out: &CallOut<'_, '_>, window: &Window<'_>) -> Step {
+    fn call_name(&mut self, out: &mut CallOut<'_, '_>, window: &Window<'_>) -> Step {
         let tables = out.tables;
         let (rest, more) = window.candidate(self.cursor, tables.hold.max(MAX_NAME));
         let (length, is_known) = match tables.names.called(rest, more) {
@@ -137,10 +137,14 @@ impl Python {
             Match::Undecided => return Step::More,
         };
         let start = self.cursor;
+        if self.series.begun && out.openings() == 0 {
+            return self.past_openings();
+        }
         if is_known && out.only_counts() {
             match skim::arguments(&rest[length + 1..], more) {
                 Match::Undecided => return Step::More,
                 Match::Yes(arguments) => {
+                    self.begins(1, out);
                     self.cursor += (length + 1 + arguments) as u64;
                     self.first.get_or_insert_with(|| {
                         let (server, name) = split_name(&unescaped(&rest[..length]), tables);
@@ -155,11 +159,20 @@ impl Python {
                 Match::No => {}
             }
         }
+        self.begins(1, out);
         rest[..length].clone_into(&mut self.name);
         self.series.is_known = is_known;
         self.cursor += length as u64 + 1;
         self.state = State::Arguments(start, Box::new(Reader::new(self.cursor, tables.config.limits.depth)));
         Step::Next
+    }
+
+    /// So many members begin. The first of all is the one that the calls were opened for.
+    fn begins(&mut self, members: usize, out: &mut CallOut<'_, '_>) {
+        let first = usize::from(!std::mem::replace(&mut self.series.begun, true));
+        for _ in first..members {
+            out.takes_opening();
+        }
     }
 
     fn call_ended(&mut self, start: u64, end: u64, tables: &Tables, window: &Window<'_>) -> Step {
@@ -178,14 +191,20 @@ impl Python {
         self.call_read(start, call)
     }
 
-    fn quoted_call(&mut self, start: u64, quoted: Quoted, window: &Window<'_>, out: &CallOut<'_, '_>) -> Step {
+    fn quoted_call(&mut self, start: u64, quoted: Quoted, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
         let end = match quoted.end(&mut self.cursor, &mut self.apostrophe, out.think_ends, window) {
             Match::Undecided => return Step::More,
             Match::No => return self.is_over(self.cursor, Reason::NoLiteral),
             Match::Yes(end) => end,
         };
         self.state = State::Between;
-        match calls_in(window.slice(quoted.start..end), self.first.is_some(), out.tables) {
+        let left = out.openings() + usize::from(!self.series.begun);
+        if left == 0 {
+            return self.past_openings();
+        }
+        let found = calls_in(window.slice(quoted.start..end), self.first.is_some(), left, out.tables);
+        self.begins(found.as_ref().map_or(1, Vec::len), out);
+        match found {
             Ok(calls) => {
                 let last = calls.len() - 1;
                 let end_of = |(i, (end, call))| (if i == last { self.cursor } else { quoted.start + end as u64 }, call);

@@ -139,6 +139,12 @@ impl Python {
         self.skip_from(at, why)
     }
 
+    /// A further member begins at the cursor, and no more of them are looked at.
+    pub(super) fn past_openings(&mut self) -> Step {
+        self.fails(Reason::Limit, self.cursor);
+        self.is_over(self.cursor, Reason::Limit)
+    }
+
     fn skip_from(&mut self, at: u64, why: Reason) -> Step {
         self.cursor = at;
         self.state = State::Skip(Skip { why, last: (b'(', at), closed: false, commented: false });

@@ -79,6 +79,8 @@ pub(super) struct Series {
     pub(super) line: bool,
     /// A list was mended in a way that asks for the same.
     pub(super) needs_line: bool,
+    /// A member of it began.
+    pub(super) begun: bool,
     /// The open call's tool is known.
     pub(super) is_known: bool,
     /// Behind the last call of a text in quotes that was told.

@@ -60,6 +60,22 @@ impl Tags {
         }
     }
 
+    /// Whether the bytes behind the `<` that `text` begins with tell that no tag counts there, of
+    /// those that matter in a value.
+    pub(crate) fn passes(self, parameter: &str, tool: &TagTool, text: &str) -> bool {
+        let (closes, first) = match *text.as_bytes() {
+            [_, b'/', first, ..] => (true, first),
+            [_, first, ..] if first != b'/' => (false, first),
+            _ => return false,
+        };
+        // A name may begin with a `/`, too, or be empty.
+        let may_be = |name: &str| name.bytes().next().is_none_or(|known| known == first || known == b'/');
+        match self {
+            Tags::Names => !(may_be(parameter) || may_be(&tool.tag) || closes && matches!(first, b't' | b'T')),
+            Tags::Heads(_) => matches!(first, b'<' | b' ' | b'\n' | b'='),
+        }
+    }
+
     /// Whether `text`, behind a closing tag that did not end the value, begins with what may be
     /// left of a parameter's opening tag: another tag, or the word without its `<`. Only where all
     /// are closed alike.

@@ -27,11 +27,13 @@ impl ToolTag {
             (true, false) => memchr::memchr(b']', rest.as_bytes()),
             (false, _) => memchr::memchr(b'<', rest.as_bytes()),
         };
-        let Some(at) = next else {
-            self.cursor += rest.len() as u64;
-            return Step::Next;
-        };
-        self.cursor += at as u64;
+        let name = &self.parameter(tool, open.parameter).name;
+        let mut next = next;
+        while let Some(at) = next.filter(|at| !open.cdata && self.tags.passes(name, tool, &rest[*at..])) {
+            next = memchr::memchr(b'<', &rest.as_bytes()[at + 1..]).map(|found| at + 1 + found);
+        }
+        self.cursor += next.unwrap_or(rest.len()) as u64;
+        let Some(at) = next else { return Step::Next };
         let rest = &rest[at..];
         let more = window.more;
         let think = if out.think_ends { think_close(rest, more) } else { Match::No };
