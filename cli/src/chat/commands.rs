@@ -164,7 +164,7 @@ impl Session {
             }
             Command::Undo => match self.take_back() {
                 Some(question) => {
-                    let first = question.lines().next().unwrap_or_default().to_owned();
+                    let first = question.text.lines().next().unwrap_or_default().to_owned();
                     self.note(DIM, &format!("taken back: {first}"))
                 }
                 None => Err(Failure::usage("nothing was asked yet")),

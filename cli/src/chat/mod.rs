@@ -41,6 +41,7 @@ use super::servers::ServerArgs;
 use super::tty::Tty;
 use super::{Failure, input as texts, servers, settings};
 use approve::Approvals;
+use attached::Attached;
 use display::Display;
 use files::Files;
 use kept::Keeping;
@@ -55,7 +56,7 @@ pub(crate) use endpoint::{Endpoint, local_endpoint, variable};
 /// Runs `toolgraft chat`.
 pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     let settings = settings::read()?;
-    let attached = attached::texts(&args.attached)?;
+    let attached = Attached::read(&args.attached)?;
     let question = question(&args)?;
     let in_conversation = question.is_none();
     if in_conversation && args.output.json {

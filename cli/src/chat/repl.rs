@@ -70,7 +70,7 @@ async fn answer(session: &mut Session, line: &str, asker: Option<&Asker>) -> Res
     match commands::read(line, &session.hub.prompts()).map_err(Failure::usage)? {
         Command::Quit => Ok(Next::Leave),
         Command::Retry => match session.take_back() {
-            Some(question) => session.ask(&question).await.map(next),
+            Some(question) => session.ask(question).await.map(next),
             None => Err(Failure::usage("nothing was asked yet")),
         },
         Command::McpPrompt(at, typed) => {
@@ -139,7 +139,7 @@ fn show(session: &mut Session, before: &Conversation) -> Result<String, Failure>
     let said: Vec<String> = session.conversation.entries()[before.entries().len()..]
         .iter()
         .filter_map(|entry| match entry {
-            Entry::User { text } => Some(text.clone()),
+            Entry::User(said) => Some(said.shown().into_owned()),
             Entry::Assistant(message) => Some(format!("(the model:) {}", message.content())),
             _ => None,
         })

@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 
 use super::approve::{self, Approvals};
 use super::args::Args;
-use super::attached;
+use super::attached::Attached;
 use super::display::Display;
 use super::endpoint::Endpoint;
 use super::files::Files;
@@ -24,7 +24,7 @@ use crate::tty::Tty;
 use crate::{Failure, input, output, prompt_args, saved_profiles, tokens};
 use toolgraft::agent::Finished;
 use toolgraft::constrain::Constrain;
-use toolgraft::conversation::Entry;
+use toolgraft::conversation::{Entry, User};
 use toolgraft::dialect::Profile;
 use toolgraft::message::TokenCounter;
 use toolgraft::prompt::{Options, Prompt, System};
@@ -63,7 +63,7 @@ pub(super) struct Session {
     files: Files,
     tty: Option<Arc<Tty>>,
     keeping: Option<Keeping>,
-    attached: Option<String>,
+    attached: Attached,
 }
 
 impl Session {
@@ -101,7 +101,7 @@ impl Session {
             files,
             tty,
             keeping: None,
-            attached: None,
+            attached: Attached::default(),
         })
     }
 
@@ -114,9 +114,9 @@ impl Session {
         self.display.know(&self.conversation);
     }
 
-    /// Sends a text with the next question.
-    pub(super) fn attach(&mut self, text: Option<String>) {
-        self.attached = text;
+    /// Sends files with the next question.
+    pub(super) fn attach(&mut self, attached: Attached) {
+        self.attached = attached;
     }
 
     /// Says how to go on with what was said.
@@ -136,14 +136,14 @@ impl Session {
     }
 
     /// Takes the last question back, with all that followed it; `None` where nothing was asked.
-    pub(super) fn take_back(&mut self) -> Option<String> {
+    pub(super) fn take_back(&mut self) -> Option<User> {
         let entries = self.conversation.entries();
-        let at = entries.iter().rposition(|entry| matches!(entry, Entry::User { .. }))?;
-        let Entry::User { text } = entries[at].clone() else { return None };
+        let at = entries.iter().rposition(|entry| matches!(entry, Entry::User(_)))?;
+        let Entry::User(said) = entries[at].clone() else { return None };
         // What stood there was a conversation without its end, too.
         self.conversation = Conversation::try_from(entries[..at].to_vec()).ok()?;
         self.write_kept();
-        Some(text)
+        Some(said)
     }
 
     fn write_kept(&mut self) {
@@ -245,10 +245,10 @@ impl Session {
     }
 
     /// Says something to the model and shows what follows.
-    pub(super) async fn ask(&mut self, question: &str) -> Result<Ended, Failure> {
+    pub(super) async fn ask(&mut self, question: impl Into<User>) -> Result<Ended, Failure> {
         let before = self.conversation.clone();
-        let question = attached::with(self.attached.take(), question);
-        self.warn_long(&question);
+        let question = std::mem::take(&mut self.attached).with(question.into());
+        self.warn_long(&question.text);
         self.conversation.push_user(question).map_err(Failure::job)?;
         self.turn(before).await
     }

@@ -150,7 +150,7 @@ fn shown(kept: &Kept) -> String {
     let mut text = String::new();
     for entry in kept.saved.conversation.entries() {
         match entry {
-            Entry::User { text: said } => text.push_str(&format!("> {}\n\n", said.trim().replace('\n', "\n  "))),
+            Entry::User(said) => text.push_str(&format!("> {}\n\n", said.shown().trim().replace('\n', "\n  "))),
             Entry::Assistant(message) => {
                 let content = message.content();
                 if !content.trim().is_empty() {
