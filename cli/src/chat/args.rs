@@ -157,7 +157,7 @@ pub(super) struct ModelArgs {
     #[arg(long, value_name = "DIALECT", value_parser = prompt::dialect)]
     pub(super) dialect: Option<Dialect>,
 
-    /// Language of the prompt: en, zh
+    /// Language of the prompt, else its profile's, and of what chat says, else the locale's: en, zh
     #[arg(long)]
     pub(super) lang: Option<Lang>,
 
