@@ -229,8 +229,8 @@ mod tests {
         let named = image.with_name("a\u{1b}[2J.gif");
         assert_eq!(named.to_string(), "[image a\u{fffd}[2J.gif, 6 B]");
         assert_eq!(format!("{named:?}"), format!("Image({named})"));
-        assert_eq!(shown("Look", &[named.clone()]), format!("Look\n{named}"));
-        assert_eq!(shown("", &[named.clone()]), named.to_string());
+        assert_eq!(shown("Look", std::slice::from_ref(&named)), format!("Look\n{named}"));
+        assert_eq!(shown("", std::slice::from_ref(&named)), named.to_string());
         assert_eq!([size(999), size(12_345), size(3_456_789)], ["999 B", "12 KB", "3.4 MB"]);
     }
 }

@@ -9,8 +9,11 @@ use crate::{Failure, output, prompt_args, tokens, tools};
 use toolgraft::route::Toolbox;
 use toolgraft::route::mcp::McpPrompt;
 
+/// What a command does, in a language.
+type Does = fn(Phrases) -> &'static str;
+
 /// The commands, how they are written, and what they do.
-const COMMANDS: [(&str, &str, fn(Phrases) -> &'static str); 12] = [
+const COMMANDS: [(&str, &str, Does); 12] = [
     ("/help", "", Phrases::help_help),
     ("/tools", "", Phrases::help_tools),
     ("/prompt", "", Phrases::help_prompt),

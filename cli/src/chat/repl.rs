@@ -139,7 +139,7 @@ fn show(session: &mut Session, before: &Conversation) -> Result<String, Failure>
         .iter()
         .filter_map(|entry| match entry {
             Entry::User(said) => Some(said.shown().into_owned()),
-            Entry::Assistant(message) => Some(session.say.from_the_model(message.content())),
+            Entry::Assistant(message) => Some(session.say.said_by_model(message.content())),
             _ => None,
         })
         .collect();

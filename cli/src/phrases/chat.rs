@@ -236,7 +236,7 @@ phrases! {
     saved_to(file) = "saved to {file}", "已存到 {file}";
     new_conversation = "a new conversation", "新的对话已开始";
     taken_back(question) = "taken back: {question}", "已撤回：{question}";
-    from_the_model(text) = "(the model:) {text}", "（模型：）{text}";
+    said_by_model(text) = "(the model:) {text}", "（模型：）{text}";
     prompt_does_not_fit(error) =
         "the messages of the prompt do not fit a conversation: {error}", "提示词中的消息不能放入对话：{error}";
 }

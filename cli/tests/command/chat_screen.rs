@@ -60,7 +60,9 @@ impl Window {
             command.env_remove(name);
         }
         // What is said is in the language of the locale.
-        ["LC_ALL", "LC_MESSAGES", "LANG"].iter().for_each(|name| drop(command.env_remove(name)));
+        for name in ["LC_ALL", "LC_MESSAGES", "LANG"] {
+            command.env_remove(name);
+        }
         let process = PtyProcess::new(command).unwrap();
         let pty = process.get_file_handle().unwrap();
         let (rows, columns) = size(columns_and_rows);

@@ -51,6 +51,9 @@ fn a_real_browser_shows_every_page_on_a_phone_and_in_the_dark() {
                     }
                     let wide = page.find("[document.documentElement.scrollWidth, innerWidth]");
                     assert!(wide[0].as_u64() <= Some(width.into()), "{at}, {open}: scrolls sideways: {wide}");
+                    let cut =
+                        "[...document.querySelectorAll('.wide')].filter((e) => e.scrollWidth > e.clientWidth).length";
+                    assert_eq!(page.find(cut), 0, "{at}: a table is cut");
                     let worst = page.find(CONTRAST);
                     assert!(worst[0].as_f64() >= Some(4.5), "{at}, {open}: {worst}");
                 }

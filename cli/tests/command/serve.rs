@@ -24,7 +24,9 @@ impl Serving {
         command.args(["serve", "--listen", "127.0.0.1:0", "--base-url", &endpoint.url()]).args(arguments);
         command.current_dir(place.path("")).env("HOME", place.path(""));
         // What is said is in the language of the locale.
-        ["LC_ALL", "LC_MESSAGES", "LANG"].iter().for_each(|name| drop(command.env_remove(name)));
+        for name in ["LC_ALL", "LC_MESSAGES", "LANG"] {
+            command.env_remove(name);
+        }
         command.envs(variables.iter().copied());
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut url = String::new();
