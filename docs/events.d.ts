@@ -373,10 +373,8 @@ export type DisplayCall = {
 /** One entry of a history. */
 export type Entry =
   /** What the person said. */
-  | {
+  | User & {
       type: "user";
-      /** The text. */
-      text: string;
     }
   /** What the model said. */
   | Assistant & {
@@ -436,6 +434,32 @@ export type HistoryCall = {
    */
   untagged?: boolean;
 };
+
+/**
+ * An image that goes to a model that reads images: PNG, JPEG, GIF or WebP. Cheap to clone.
+ *
+ * Its `Display` form stands for it wherever only text is shown: `image cat.png, 12 KB`.
+ *
+ * ```
+ * use toolgraft::message::Image;
+ *
+ * let image = Image::new(b"GIF89a\x01\x00\x01\x00")?.with_name("dot.gif");
+ * assert_eq!(image.to_string(), "image dot.gif, 10 B");
+ * assert!(image.data_url().starts_with("data:image/gif;base64,R0lGODlh"));
+ * # Ok::<(), toolgraft::message::ImageError>(())
+ * ```
+ */
+export type Image = {
+  /** What it is called. */
+  name?: string | null;
+  /** Its media type. */
+  media_type: ImageType;
+  /** Its bytes in base64. */
+  data: string;
+};
+
+/** The media type of an image. */
+export type ImageType = "image/png" | "image/jpeg" | "image/gif" | "image/webp";
 
 /** Something for the caller's interface that came with an `Outcome`. */
 export type InterfaceEvent = {
@@ -947,4 +971,24 @@ export type Usage = {
   estimated?: boolean;
   /** So are the tokens of the reasoning, or their share of the answer's. */
   reasoning_estimated?: boolean;
+};
+
+/**
+ * What a person says: a text, and images for a model that reads images.
+ *
+ * ```
+ * use toolgraft::Conversation;
+ * use toolgraft::conversation::User;
+ * use toolgraft::message::Image;
+ *
+ * let image = Image::new(b"GIF89a\x01\x00\x01\x00")?.with_name("dot.gif");
+ * let conversation = Conversation::from_user(User::new("What colour is it?").with_image(image));
+ * # Ok::<(), toolgraft::message::ImageError>(())
+ * ```
+ */
+export type User = {
+  /** The text. */
+  text: string;
+  /** Images that go with it. */
+  images?: Array<Image>;
 };

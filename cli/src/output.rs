@@ -7,9 +7,11 @@ use std::io::{self, ErrorKind, IsTerminal, Write, stderr, stdout};
 use serde::Serialize;
 
 use super::Failure;
+use super::phrases::Phrases;
 use super::screen::boxes::clean;
 use super::screen::wrap::rows;
 use super::terminal::columns;
+use toolgraft::dialect::Lang;
 
 /// Writes a text. A reader that has gone is no failure.
 pub(crate) fn emit(text: &str) -> Result<(), Failure> {
@@ -40,10 +42,16 @@ pub(crate) fn note(message: &str) {
 
 /// A warning on stderr.
 pub(crate) fn warn(message: &str) {
+    warn_in(Phrases::of(Lang::En), message);
+}
+
+/// A warning on stderr, in this language.
+pub(crate) fn warn_in(say: Phrases, message: &str) {
     // Servers and files have a part in what is said.
-    let text = wrapped(&format!("warning: {}", clean(message)));
-    let message = text.strip_prefix("warning:").unwrap_or(&text);
-    anstream::eprintln!("{}warning:{}{message}", WARNING.render(), WARNING.render_reset());
+    let text = wrapped(&say.warning_line(clean(message)));
+    let head = say.warning_head();
+    let message = text.strip_prefix(head).unwrap_or(&text);
+    anstream::eprintln!("{}{head}{}{message}", WARNING.render(), WARNING.render_reset());
 }
 
 /// On a terminal a text in rows that end between words.

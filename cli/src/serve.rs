@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::chat::{local_endpoint, variable};
 use super::logins::of_this_user;
+use super::phrases::Phrases;
 use super::profiles::known_profile;
 use super::prompt_args::PromptArgs;
 use super::runner::Runner;
@@ -14,7 +15,7 @@ use super::signals::Signals;
 use super::{Failure, inspect, output, prompt, saved_profiles};
 use tokio::sync::oneshot;
 use toolgraft::constrain::Constrain;
-use toolgraft::dialect::Profile;
+use toolgraft::dialect::{Lang, Profile};
 use toolgraft::prompt::Options;
 use toolgraft::serve::{Config, DRAIN, Inspector, ServeError, Server};
 use toolgraft::tools::DefaultDecision;
@@ -112,6 +113,10 @@ struct DoorArgs {
     /// that is free or this one. The URL that is printed lets one browser in, once.
     #[arg(long, value_name = "PORT", num_args = 0..=1, require_equals = true, default_missing_value = "0")]
     inspect: Option<u16>,
+
+    /// Language of the pages of --inspect: en, zh; else the locale's
+    #[arg(long, value_name = "LANG", requires = "inspect")]
+    lang: Option<Lang>,
 }
 
 /// What the model's profile decides, unless it is said here.
@@ -202,7 +207,7 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
         let (config, name) = stopped_by(&signals, config(&args)).await?;
         let inspector = Inspector::new().with_secrets(&servers.as_ref().map(|s| s.secrets()).unwrap_or_default());
         let pages = match args.door.inspect {
-            Some(port) => Some(inspect::Pages::bind(port, inspector.clone()).await?),
+            Some(port) => Some(inspect::Pages::bind(port, inspector.clone(), Phrases::of_user(args.door.lang)).await?),
             None => None,
         };
         let config = if pages.is_some() { config.with_inspector(inspector) } else { config };

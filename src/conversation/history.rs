@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::message::{Assistant, HistoryCall};
+use super::message::{Assistant, HistoryCall, User};
 use crate::event::Call;
 use crate::outcome::{Outcome, Status};
 
@@ -23,10 +23,7 @@ pub struct Conversation {
 #[non_exhaustive]
 pub enum Entry {
     /// What the person said.
-    User {
-        /// The text.
-        text: String,
-    },
+    User(User),
     /// What the model said.
     Assistant(Assistant),
     /// What became of a call of the last model message.
@@ -91,8 +88,8 @@ impl Conversation {
     }
 
     /// A history that begins with what the person says.
-    pub fn from_user(text: impl Into<String>) -> Self {
-        Conversation { entries: vec![Entry::User { text: text.into() }] }
+    pub fn from_user(said: impl Into<User>) -> Self {
+        Conversation { entries: vec![Entry::User(said.into())] }
     }
 
     /// The entries, oldest first.
@@ -104,9 +101,9 @@ impl Conversation {
     ///
     /// # Errors
     /// [`Pending`](ConversationError::Pending) while calls wait for their outcomes.
-    pub fn push_user(&mut self, text: impl Into<String>) -> Result<(), ConversationError> {
+    pub fn push_user(&mut self, said: impl Into<User>) -> Result<(), ConversationError> {
         self.no_pending()?;
-        self.entries.push(Entry::User { text: text.into() });
+        self.entries.push(Entry::User(said.into()));
         Ok(())
     }
 
@@ -182,7 +179,7 @@ impl Conversation {
     pub fn awaits_model(&self) -> bool {
         let told = match self.entries.last() {
             None => false,
-            Some(Entry::User { .. } | Entry::Note { .. }) => true,
+            Some(Entry::User(_) | Entry::Note { .. }) => true,
             Some(Entry::Outcome { .. }) => !self.only_displayed(),
             Some(Entry::Assistant(message)) => message.feedback().next().is_some(),
         };
@@ -208,7 +205,7 @@ impl Conversation {
     /// All calls that have an outcome since the person last spoke, oldest
     /// message first, in each message's order.
     pub fn answered(&self) -> Vec<Answered<'_>> {
-        let start = self.entries.iter().rposition(|e| matches!(e, Entry::User { .. })).unwrap_or(0);
+        let start = self.entries.iter().rposition(|e| matches!(e, Entry::User(_))).unwrap_or(0);
         answered(&self.entries[start..])
     }
 
@@ -249,7 +246,7 @@ impl TryFrom<Vec<Entry>> for Conversation {
         let mut conversation = Conversation::new();
         for entry in entries {
             match entry {
-                Entry::User { text } => conversation.push_user(text)?,
+                Entry::User(said) => conversation.push_user(said)?,
                 Entry::Assistant(message) => conversation.push_assistant(message)?,
                 Entry::Outcome { id, outcome } => conversation.answer(&id, outcome)?,
                 Entry::Note { text } => conversation.push_note(text)?,
@@ -271,6 +268,12 @@ impl From<String> for Conversation {
     }
 }
 
+impl From<User> for Conversation {
+    fn from(said: User) -> Self {
+        Conversation::from_user(said)
+    }
+}
+
 impl From<Conversation> for Vec<Entry> {
     fn from(conversation: Conversation) -> Self {
         conversation.entries
@@ -284,6 +287,10 @@ impl Entry {
             _ => None,
         };
         message.into_iter().flat_map(Assistant::calls)
+    }
+
+    pub(super) fn has_images(&self) -> bool {
+        matches!(self, Entry::User(said) if !said.images.is_empty())
     }
 
     pub(super) fn holds(&self, id: &str) -> bool {

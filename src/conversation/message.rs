@@ -1,12 +1,73 @@
 //! A message of the model, in parts.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use crate::event::{Call, MarkerKind, Rejected, RejectedKind};
-use crate::message::NativeCall;
+use crate::message::{Image, NativeCall, image};
 
 /// Most bytes of a rejected call that go back to the model as it wrote them.
 pub const MAX_REJECTED_BYTES: usize = 16 << 10;
+
+/// What a person says: a text, and images for a model that reads images.
+///
+/// ```
+/// use toolgraft::Conversation;
+/// use toolgraft::conversation::User;
+/// use toolgraft::message::Image;
+///
+/// let image = Image::new(b"GIF89a\x01\x00\x01\x00")?.with_name("dot.gif");
+/// let conversation = Conversation::from_user(User::new("What colour is it?").with_image(image));
+/// # Ok::<(), toolgraft::message::ImageError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct User {
+    /// The text.
+    pub text: String,
+    /// Images that go with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<Image>,
+}
+
+impl User {
+    /// A text.
+    pub fn new(text: impl Into<String>) -> Self {
+        User { text: text.into(), images: Vec::new() }
+    }
+
+    /// Adds an image.
+    #[must_use]
+    pub fn with_image(mut self, image: Image) -> Self {
+        self.images.push(image);
+        self
+    }
+
+    /// What is said, for people: a line for each image stands behind the text.
+    pub fn shown(&self) -> Cow<'_, str> {
+        image::shown(&self.text, &self.images)
+    }
+}
+
+impl From<&str> for User {
+    fn from(text: &str) -> Self {
+        User::new(text)
+    }
+}
+
+impl From<&String> for User {
+    fn from(text: &String) -> Self {
+        User::new(text)
+    }
+}
+
+impl From<String> for User {
+    fn from(text: String) -> Self {
+        User::new(text)
+    }
+}
 
 /// A message of the model.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]

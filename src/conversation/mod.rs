@@ -31,7 +31,7 @@ pub(crate) use history::Conversation;
 use history::answered;
 pub use history::{Answered, ConversationError, Entry};
 use message::push_bounded;
-pub use message::{Assistant, HistoryCall, MAX_REJECTED_BYTES, Part};
+pub use message::{Assistant, HistoryCall, MAX_REJECTED_BYTES, Part, User};
 pub use render::{Layout, Replies, Shown};
 pub use stored::CONVERSATION_VERSION;
 pub use trim::{SHORT_RESULT_BYTES, Trim};

@@ -33,7 +33,7 @@ impl Conversation {
         let mut ids = HashSet::new();
         for (at, shown) in shown.iter().enumerate() {
             match shown {
-                Shown::User(text) => messages.push(Role::User, text),
+                Shown::User(said) => messages.say(said),
                 Shown::Assistant(message, told) => {
                     let mut round = Round { conversation: self, ids: &mut ids, calls: Vec::new(), results: Vec::new() };
                     let corrections = round.take(message, told, &mut words)?;

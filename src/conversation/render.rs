@@ -1,7 +1,7 @@
 //! A history as the messages that a model without tool calling sees.
 
 use super::trim::Trim;
-use super::{Answered, Assistant, Conversation, Entry, answered};
+use super::{Answered, Assistant, Conversation, Entry, User, answered};
 use crate::dialect::SystemPlacement;
 use crate::event::Rejected;
 use crate::message::{Message, Role};
@@ -31,7 +31,7 @@ pub struct Replies<'a> {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Shown<'a> {
     /// What the person said.
-    User(&'a str),
+    User(&'a User),
     /// What the model said, and what it is told after it.
     Assistant(&'a Assistant, Replies<'a>),
 }
@@ -77,7 +77,7 @@ impl Conversation {
         let mut messages = Joined::begin(layout);
         for shown in self.shown(&layout.trim) {
             match shown {
-                Shown::User(text) => messages.push(Role::User, text),
+                Shown::User(said) => messages.say(said),
                 Shown::Assistant(message, told) => {
                     messages.push(Role::Assistant, &message.written());
                     if !told.is_empty() {
@@ -95,12 +95,12 @@ impl Conversation {
         let mut spoken = 0;
         let last = self.last_message().map(|(at, _)| at);
         for (at, entry) in self.entries.iter().enumerate() {
-            if let Entry::User { .. } = entry {
+            if let Entry::User(_) = entry {
                 spoken = at;
             }
             match entry {
                 _ if trim.hides(at) => {}
-                Entry::User { text } => shown.push(Shown::User(text)),
+                Entry::User(said) => shown.push(Shown::User(said)),
                 Entry::Assistant(message) => {
                     let mut told = self.replies(spoken, at, message);
                     told.result_bytes = trim.limit(at, last == Some(at));
@@ -118,7 +118,7 @@ impl Conversation {
 
     /// What is told after the message at `at`; the person last spoke at `spoken`.
     fn replies<'a>(&'a self, spoken: usize, at: usize, message: &'a Assistant) -> Replies<'a> {
-        let next = |entry: &Entry| matches!(entry, Entry::User { .. } | Entry::Assistant(_));
+        let next = |entry: &Entry| matches!(entry, Entry::User(_) | Entry::Assistant(_));
         let after = &self.entries[at + 1..];
         let after = &after[..after.iter().position(next).unwrap_or(after.len())];
         let notes = after.iter().filter_map(|entry| match entry {
@@ -126,7 +126,7 @@ impl Conversation {
             _ => None,
         });
         let request = match &self.entries[spoken] {
-            Entry::User { text } => Some(text.as_str()),
+            Entry::User(said) => Some(said.text.as_str()),
             _ => None,
         };
         let mut earlier = answered(&self.entries[spoken..=at + after.len()]);
@@ -177,6 +177,18 @@ impl Joined {
             self.push(message.role, &message.content);
         } else {
             self.messages.push(message);
+        }
+    }
+
+    /// Adds what the person said.
+    pub(super) fn say(&mut self, said: &User) {
+        self.push(Role::User, &said.text);
+        if said.images.is_empty() {
+            return;
+        }
+        match self.messages.last_mut() {
+            Some(last) if last.role == Role::User => last.images.extend_from_slice(&said.images),
+            _ => self.messages.push(Message { images: said.images.clone(), ..Message::user("") }),
         }
     }
 

@@ -7,8 +7,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::history::{Conversation, Entry};
 
-/// The version in which a conversation is stored, and the latest that is read.
-pub const CONVERSATION_VERSION: u32 = 1;
+/// The latest version of a stored conversation that is read: the one with images. What holds
+/// none is stored in version 1, which older programs read.
+pub const CONVERSATION_VERSION: u32 = 2;
 
 /// A history as it is written.
 #[derive(Serialize)]
@@ -23,7 +24,8 @@ struct Stored<'a> {
 
 impl Serialize for Conversation {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Stored { version: CONVERSATION_VERSION, entries: self.entries() }.serialize(serializer)
+        let version = if self.entries().iter().any(Entry::has_images) { CONVERSATION_VERSION } else { 1 };
+        Stored { version, entries: self.entries() }.serialize(serializer)
     }
 }
 
@@ -91,6 +93,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::conversation::User;
+    use crate::message::Image;
 
     fn read(value: serde_json::Value) -> Result<Conversation, String> {
         serde_json::from_value(value).map_err(|error| error.to_string())
@@ -105,6 +109,16 @@ mod tests {
     }
 
     #[test]
+    fn images_are_stored_in_a_version_that_older_programs_refuse() {
+        let image = Image::new(b"GIF89a").unwrap().with_name("dot.gif");
+        let conversation = Conversation::from_user(User::new("Look").with_image(image));
+        let stored = serde_json::to_value(&conversation).unwrap();
+        let image = json!({"name": "dot.gif", "media_type": "image/gif", "data": "R0lGODlh"});
+        assert_eq!(stored, json!({"version": 2, "entries": [{"type": "user", "text": "Look", "images": [image]}]}));
+        assert_eq!(read(stored).unwrap(), conversation);
+    }
+
+    #[test]
     fn one_that_was_stored_before_there_were_versions_is_read() {
         let stored = json!([{"type": "user", "text": "Hi"}]);
         assert_eq!(read(stored).unwrap(), Conversation::from_user("Hi"));
@@ -113,8 +127,8 @@ mod tests {
 
     #[test]
     fn a_newer_one_is_refused_by_its_version_and_not_by_what_it_holds() {
-        let error = read(json!({"version": 2, "entries": [{"type": "hologram"}]})).unwrap_err();
-        assert!(error.contains("version 2") && error.contains("up to version 1") && error.contains("newer"), "{error}");
+        let error = read(json!({"version": 3, "entries": [{"type": "hologram"}]})).unwrap_err();
+        assert!(error.contains("version 3") && error.contains("up to version 2") && error.contains("newer"), "{error}");
         let error = read(json!({"entries": []})).unwrap_err();
         assert!(error.contains("`version`"), "{error}");
         let error = read(json!({"version": 1})).unwrap_err();

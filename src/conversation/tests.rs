@@ -3,7 +3,7 @@ use serde_json::json;
 use super::*;
 use crate::dialect::{Dialect, SystemPlacement};
 use crate::event::{Call, MarkerKind, Rejected, RejectedKind};
-use crate::message::Message;
+use crate::message::{Image, Message};
 use crate::outcome::Outcome;
 
 mod trim;
@@ -80,6 +80,20 @@ fn every_call_is_answered_exactly_once() {
     conversation.answer("call_9", Outcome::result("nine")).unwrap_err();
     conversation.answer("call_1", Outcome::error("one")).unwrap();
     assert!(ids(&conversation).is_empty());
+}
+
+#[test]
+fn images_go_with_the_message_that_holds_their_text() {
+    let image = |name: &str| Image::new(b"GIF89a").unwrap().with_name(name);
+    let mut conversation = Conversation::from_user(User::new("One").with_image(image("a")));
+    conversation.push_user(User::new("").with_image(image("b"))).unwrap();
+    let said = Message::user("One").with_image(image("a")).with_image(image("b"));
+    assert_eq!(conversation.render(&system(), told).unwrap()[1], said);
+    assert_eq!(conversation.render_native(&system(), told).unwrap()[1], said);
+    conversation.push_assistant(Assistant::text("Two")).unwrap();
+    conversation.push_user(User::new("").with_image(image("c"))).unwrap();
+    let messages = conversation.render(&system(), told).unwrap();
+    assert_eq!(messages.last(), Some(&Message::user("").with_image(image("c"))));
 }
 
 #[test]

@@ -127,7 +127,7 @@ impl Conversation {
     }
 
     fn steps(&self) -> Vec<Step> {
-        let current = self.entries.iter().rposition(|e| matches!(e, Entry::User { .. })).unwrap_or(0);
+        let current = self.entries.iter().rposition(|e| matches!(e, Entry::User(_))).unwrap_or(0);
         let mut steps = self.earlier_steps(current);
         let mut rounds = self.rounds_between(current, self.entries.len());
         rounds.pop();
@@ -141,7 +141,7 @@ impl Conversation {
     /// Steps before the current question.
     fn earlier_steps(&self, current: usize) -> Vec<Step> {
         let mut steps = Vec::new();
-        let questions = (0..=current).filter(|&at| matches!(self.entries.get(at), Some(Entry::User { .. })));
+        let questions = (0..=current).filter(|&at| matches!(self.entries.get(at), Some(Entry::User(_))));
         let questions: Vec<usize> = questions.collect();
         for pair in questions.windows(2) {
             let rounds = self.rounds_between(pair[0], pair[1]);
@@ -165,7 +165,7 @@ impl Conversation {
     fn longer_results(&self, message: usize, bytes: usize) -> usize {
         let after = self.entries[message + 1..].iter();
         let outcomes = after.map_while(|entry| match entry {
-            Entry::User { .. } | Entry::Assistant(_) => None,
+            Entry::User(_) | Entry::Assistant(_) => None,
             Entry::Outcome { outcome, .. } => Some(outcome.said().len()),
             _ => Some(0),
         });

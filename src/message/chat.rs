@@ -1,6 +1,10 @@
 //! Messages of a request, and the calls in them.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
+
+use super::image::{self, Image};
 
 /// Who speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -29,6 +33,9 @@ pub struct Message {
     pub role: Role,
     /// What is said.
     pub content: String,
+    /// Images that go with it, for a model that reads images; in a person's message.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<Image>,
     /// Calls that an assistant message makes, each with an id.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<NativeCall>,
@@ -43,7 +50,8 @@ pub struct Message {
 impl Message {
     /// A message of plain text.
     pub fn new(role: Role, content: impl Into<String>) -> Self {
-        Message { role, content: content.into(), calls: Vec::new(), call_id: None, reasoning: None }
+        let (images, calls) = (Vec::new(), Vec::new());
+        Message { role, content: content.into(), images, calls, call_id: None, reasoning: None }
     }
 
     /// A system message.
@@ -64,6 +72,18 @@ impl Message {
     /// The result of the call `id`.
     pub fn tool(id: impl Into<String>, content: impl Into<String>) -> Self {
         Message { call_id: Some(id.into()), ..Message::new(Role::Tool, content) }
+    }
+
+    /// Adds an image to a user message.
+    #[must_use]
+    pub fn with_image(mut self, image: Image) -> Self {
+        self.images.push(image);
+        self
+    }
+
+    /// What is said, for people: a line for each image stands behind the text.
+    pub fn shown(&self) -> Cow<'_, str> {
+        image::shown(&self.content, &self.images)
     }
 
     /// Sets an assistant message's calls.

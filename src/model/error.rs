@@ -128,6 +128,16 @@ impl ModelError {
         }
     }
 
+    /// Whether the endpoint refused a request with images in words about them: the model
+    /// may read none.
+    pub(crate) fn refuses_images(&self) -> bool {
+        match self {
+            ModelError::Refused { status: 400 | 404 | 415 | 422 | 500 | 501, message, .. }
+            | ModelError::BadAnswer { message, .. } => refusal::names_images(message),
+            _ => false,
+        }
+    }
+
     /// An error of a model that a program brought, in words.
     pub fn other(message: impl Into<String>) -> Self {
         ModelError::Other { message: message.into(), source: None }

@@ -1,4 +1,4 @@
-//! Whether an endpoint's words refuse the tools of a request.
+//! Whether an endpoint's words refuse the tools of a request, or its images.
 
 /// What endpoints say, in lower case; each is enough.
 const PHRASES: [&str; 8] = [
@@ -68,6 +68,19 @@ pub(super) fn refuses_tools(words: &str) -> bool {
     PHRASES.iter().any(|phrase| words.contains(phrase)) || sentences.any(refuses)
 }
 
+/// Words for the images of a request; each is enough in a refusal of a request that has some.
+///
+/// llama.cpp: `image input is not supported - hint: … mmproj` (github.com/ggml-org/llama.cpp/issues/15377);
+/// DeepSeek: ``unknown variant `image_url`, expected `text` `` (github.com/lessweb/deepcode-cli/issues/50);
+/// servers that know no parts: `content must be a string`.
+const IMAGES: [&str; 5] = ["image", "vision", "multimodal", "mmproj", "content must be a string"];
+
+/// Whether the words speak of a request's images.
+pub(super) fn names_images(words: &str) -> bool {
+    let words = words.to_lowercase();
+    IMAGES.iter().any(|image| words.contains(image))
+}
+
 fn refuses(sentence: &str) -> bool {
     // The name of a model, such as `llama3-groq-tool-use:8b`, is one word.
     let words = sentence.split(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '-' | '/' | ':'));
@@ -110,6 +123,25 @@ mod tests {
         }
         let message = "the endpoint reported an error: tools are not supported".to_owned();
         assert!(ModelError::bad_answer("", message).refuses_tools());
+    }
+
+    #[test]
+    fn refusals_of_images_are_known() {
+        for (status, message, known) in [
+            (
+                500,
+                "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj",
+                true,
+            ),
+            (400, "messages[1]: unknown variant `image_url`, expected `text` at line 1 column 679289", true),
+            (400, "'messages.0.content' : content must be a string", true),
+            (400, "the model has no projector for multimodal input", true),
+            (400, "Invalid temperature", false),
+            (401, "this key may not send images", false),
+            (503, "loading the vision model", false),
+        ] {
+            assert_eq!(ModelError::refused("", status, message).refuses_images(), known, "{status} {message}");
+        }
     }
 
     #[test]

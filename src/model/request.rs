@@ -50,6 +50,11 @@ impl Request {
         Request { messages, ..Request::default() }
     }
 
+    /// Whether images go with any of its messages.
+    pub(crate) fn has_images(&self) -> bool {
+        self.messages.iter().any(|message| !message.images.is_empty())
+    }
+
     /// Adds a header.
     #[must_use]
     pub fn with_header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {

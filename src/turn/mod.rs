@@ -222,7 +222,7 @@ impl Turn {
                 let sent = self.ask.send_less((prompt, context), message, has_begun, &mut self.shared);
                 sent.or_else(|reason| self.break_off(reason))
             }
-            (State::Streaming, Input::ModelFailed(error)) => self.break_off(StopReason::ModelFailed(error.into())),
+            (State::Streaming, Input::ModelFailed(error)) => self.break_off(self.ask.failed(error)),
             (State::Working, Input::Outcome { id, outcome }) => {
                 self.act.outcome(&id, outcome, &mut self.shared)?;
                 self.go_on()

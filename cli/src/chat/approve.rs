@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 use super::args::CallArgs;
 use crate::ask::Asker;
 use crate::output;
+use crate::phrases::Phrases;
 use crate::screen::{boxes, full_name};
 use toolgraft::agent::{Approval, ApprovalRequest, AskReason};
 use toolgraft::route::Toolbox;
@@ -32,6 +33,7 @@ pub(super) struct Approvals {
     cancel: Mutex<CancellationToken>,
     /// What was said of calls that nobody could be asked about.
     told: Mutex<BTreeSet<String>>,
+    say: Phrases,
 }
 
 /// What somebody answered.
@@ -51,18 +53,18 @@ pub(super) fn policy(args: &CallArgs, servers: &[ServerConfig]) -> Policy {
 }
 
 /// Warns of each glob that fits none of the tools.
-pub(super) fn check_globs(args: &CallArgs, catalog: &Catalog) {
+pub(super) fn check_globs(args: &CallArgs, catalog: &Catalog, say: Phrases) {
     for (flag, glob) in args.allow.iter().map(|g| ("--allow", g)).chain(args.deny.iter().map(|g| ("--deny", g))) {
         let policy = Policy::new(DefaultDecision::Deny).allow(glob);
         let fits = |server: Option<&str>, tool: &str| policy.decide(server, tool, None) != Decision::Deny;
         if !catalog.tools().any(|tool| fits(tool.server.as_deref(), &tool.name)) {
-            output::warn(&format!("{flag} {glob}: no tool has such a name; /tools lists them"));
+            output::warn_in(say, &say.no_such_glob(flag, glob));
         }
     }
 }
 
 impl Approvals {
-    pub(super) fn new(args: &CallArgs, asker: Option<Asker>, hub: Arc<Hub>) -> Arc<Self> {
+    pub(super) fn new(args: &CallArgs, asker: Option<Asker>, hub: Arc<Hub>, say: Phrases) -> Arc<Self> {
         Arc::new(Approvals {
             policy: policy(args, hub.config().servers()),
             hub,
@@ -71,6 +73,7 @@ impl Approvals {
             always: Mutex::default(),
             cancel: Mutex::default(),
             told: Mutex::default(),
+            say,
         })
     }
 
@@ -92,18 +95,18 @@ impl Approvals {
         }
         if let Some(changes) = changes.filter(|changes| !changes.is_empty()) {
             let name = full_name(name.0.as_deref(), &name.1);
-            let changes = format!("{name} has changed since you approved it: {}", changes.join("; "));
-            output::warn(&boxes::clean(&changes).replace('\n', " "));
+            let changes = self.say.tool_has_changed(name, changes.join("; "));
+            output::warn_in(self.say, &boxes::clean(&changes).replace('\n', " "));
         }
         let Some(asker) = &self.asker else {
-            let why = nobody(&request);
+            let why = nobody(&request, self.say);
             if lock(&self.told).insert(why.clone()) {
-                output::warn(&why);
+                output::warn_in(self.say, &why);
             }
             return Approval::Denied { reason: Some(for_the_model(request.reason).to_owned()) };
         };
         let by_pattern = self.policy.decide(name.0.as_deref(), &name.1, None) == Decision::Allow;
-        let question = question(&request, self.hints(&name).as_ref(), by_pattern);
+        let question = question(&request, self.hints(&name).as_ref(), by_pattern, self.say);
         loop {
             let Some(line) = asker.ask(&question).await else {
                 lock(&self.cancel).cancel();
@@ -111,7 +114,8 @@ impl Approvals {
                 return std::future::pending().await;
             };
             match answer(&line, promoted) {
-                None => output::warn(&help(promoted)),
+                None if promoted => output::warn_in(self.say, self.say.approval_help_once()),
+                None => output::warn_in(self.say, self.say.approval_help()),
                 Some(Answer::Once) => return Approval::Approved,
                 Some(Answer::Always) => {
                     lock(&self.always).insert(name, now);
@@ -142,35 +146,17 @@ fn is_promoted(reason: AskReason) -> bool {
 }
 
 /// Why a call was not run that nobody could be asked about, and what runs it.
-fn nobody(request: &ApprovalRequest) -> String {
+fn nobody(request: &ApprovalRequest, say: Phrases) -> String {
     let name = boxes::clean(&full_name(request.server.as_deref(), &request.tool));
     let why = match request.reason {
-        AskReason::Promoted => {
-            "the model only drafted the call in its reasoning, and there is no terminal to ask on; --yes runs such calls"
-                .to_owned()
-        }
-        AskReason::FencedFirst => {
-            "the call stands in a code fence with prose behind it and may be an example, and there is no terminal to ask \
-             on; --yes runs such calls"
-                .to_owned()
-        }
-        AskReason::BehindProse => {
-            "the call stands behind prose without a marker and may be an example, and there is no terminal to ask on; \
-             --yes runs such calls"
-                .to_owned()
-        }
-        AskReason::NoReasoningTag => format!(
-            "the answer should have begun with reasoning and no reasoning tag came, so the call may only be a draft, and \
-             there is no terminal to ask on; where the model writes no reasoning, say --reasoning auto (with \
-             --allow '{name}'); --yes runs the call as it is"
-        ),
-        _ if wants_approval(&request.arguments) => {
-            "the model itself wants the call approved, and there is no terminal to ask on; --yes runs such calls"
-                .to_owned()
-        }
-        _ => format!("there is no terminal to ask on; allow it with --allow '{name}', or all with --yes"),
+        AskReason::Promoted => say.nobody_drafted().to_owned(),
+        AskReason::FencedFirst => say.nobody_fenced().to_owned(),
+        AskReason::BehindProse => say.nobody_behind_prose().to_owned(),
+        AskReason::NoReasoningTag => say.nobody_untagged(&name),
+        _ if wants_approval(&request.arguments) => say.nobody_wanted().to_owned(),
+        _ => say.nobody_allowed(&name),
     };
-    format!("{name} was not run: {why}")
+    say.was_not_run(name, why)
 }
 
 /// The same for the model: what it can do itself.
@@ -196,56 +182,48 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn question(request: &ApprovalRequest, hints: Option<&Annotations>, by_pattern: bool) -> String {
+fn question(request: &ApprovalRequest, hints: Option<&Annotations>, by_pattern: bool, say: Phrases) -> String {
     let name = full_name(request.server.as_deref(), &request.tool);
     let arguments = serde_json::Value::Object(request.arguments.clone()).to_string();
     let call = boxes::clean(&format!("{name} {}", boxes::fit(&arguments, ARGUMENTS))).replace('\n', " ");
-    match request.reason {
-        AskReason::Promoted => format!("The model only drafted this call in its reasoning. Run {call}? [y/n] "),
-        AskReason::NoReasoningTag => {
-            format!("No reasoning tag came, so the model may only have drafted this call. Run {call}? [y/n] ")
-        }
-        AskReason::FencedFirst => {
-            format!("The call stands in a code fence with prose behind it and may be an example. Run {call}? [y/n] ")
-        }
-        AskReason::BehindProse => {
-            format!("The call stands behind prose without a marker and may be an example. Run {call}? [y/n] ")
-        }
-        _ => format!("{}\nRun {call}? [y/a/n] ", why(request, hints, by_pattern)),
-    }
+    let doubt = match request.reason {
+        AskReason::Promoted => say.only_drafted(),
+        AskReason::NoReasoningTag => say.maybe_drafted(),
+        AskReason::FencedFirst => say.maybe_fenced(),
+        AskReason::BehindProse => say.maybe_behind_prose(),
+        _ => return format!("{}\n{}", why(request, hints, by_pattern, say), say.run_call(call, "y/a/n")),
+    };
+    format!("{doubt} {}", say.run_call(call, "y/n"))
 }
 
 /// What the server says of the tool, and why the call is asked about.
-fn why(request: &ApprovalRequest, hints: Option<&Annotations>, by_pattern: bool) -> String {
+fn why(request: &ApprovalRequest, hints: Option<&Annotations>, by_pattern: bool, say: Phrases) -> String {
     let hint = |says: fn(&Annotations) -> Option<bool>| hints.and_then(says);
     let nature = match (hint(|h| h.destructive_hint), hint(|h| h.read_only_hint)) {
-        (Some(true), _) => "The tool calls itself destructive",
-        (_, Some(true)) => "The tool says that it only reads",
-        (Some(false), _) => "The tool says that it destroys nothing",
-        _ => "The tool does not say whether it changes anything",
+        (Some(true), _) => say.is_destructive(),
+        (_, Some(true)) => say.only_reads(),
+        (Some(false), _) => say.destroys_nothing(),
+        _ => say.says_nothing(),
     };
     match wants_approval(&request.arguments) {
-        true => format!("{nature}, and the model wants this call approved."),
+        true => say.model_wants_approval(nature),
         // A pattern is no consent to destroy something.
-        false if by_pattern => format!("{nature}, and it is allowed by a pattern only, not by its full name."),
-        false => format!("{nature}, and nothing allows it yet."),
+        false if by_pattern => say.by_pattern_only(nature),
+        false => say.nothing_allows_it(nature),
     }
-}
-
-fn help(promoted: bool) -> String {
-    let always = if promoted { "" } else { "a (yes, and every later call of this tool), " };
-    format!("answer y (yes, once), {always}n (no), or n REASON (no, and the model is told why)")
 }
 
 /// Reads an answer; only one that cannot be meant for something else counts.
 fn answer(line: &str, promoted: bool) -> Option<Answer> {
     let line = line.trim();
-    let (word, rest) = line.split_once([' ', ',', ':']).unwrap_or((line, ""));
-    let rest = rest.trim_start_matches([' ', ',', ':']);
+    // With the marks of a Chinese keyboard, too.
+    const MARKS: [char; 6] = [' ', ',', ':', '，', '：', '\u{3000}'];
+    let (word, rest) = line.split_once(MARKS).unwrap_or((line, ""));
+    let rest = rest.trim_start_matches(MARKS);
     match word.to_lowercase().as_str() {
-        "y" | "yes" if rest.is_empty() => Some(Answer::Once),
-        "a" | "always" if rest.is_empty() && !promoted => Some(Answer::Always),
-        "n" | "no" => Some(Answer::No(Some(rest.to_owned()).filter(|reason| !reason.is_empty()))),
+        "y" | "yes" | "是" | "批准" if rest.is_empty() => Some(Answer::Once),
+        "a" | "always" | "总是" if rest.is_empty() && !promoted => Some(Answer::Always),
+        "n" | "no" | "否" | "拒绝" => Some(Answer::No(Some(rest.to_owned()).filter(|reason| !reason.is_empty()))),
         _ => None,
     }
 }
@@ -253,6 +231,9 @@ fn answer(line: &str, promoted: bool) -> Option<Answer> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use toolgraft::dialect::Lang;
+
+    const ENGLISH: Phrases = Phrases::of(Lang::En);
 
     #[test]
     fn an_answer_is_taken_only_where_it_is_one() {
@@ -263,6 +244,9 @@ mod tests {
             ("n", Some(Answer::No(None))),
             ("no, ask me first", Some(Answer::No(Some("ask me first".to_owned())))),
             ("n: too far", Some(Answer::No(Some("too far".to_owned())))),
+            ("批准", Some(Answer::Once)),
+            ("总是", Some(Answer::Always)),
+            ("n，太远了", Some(Answer::No(Some("太远了".to_owned())))),
             ("", None),
             ("yes please", None),
             ("and what about Oslo?", None),
@@ -295,12 +279,12 @@ mod tests {
         ] {
             let mut request = ApprovalRequest::new("call_1", "f", serde_json::Map::new(), reason);
             request.server = Some("demo".into());
-            assert_eq!(question(&request, None, false), why);
+            assert_eq!(question(&request, None, false, ENGLISH), why);
             assert_eq!(
-                nobody(&request).contains("--allow"),
+                nobody(&request, ENGLISH).contains("--allow"),
                 matches!(reason, AskReason::Policy | AskReason::NoReasoningTag),
                 "{}",
-                nobody(&request)
+                nobody(&request, ENGLISH)
             );
         }
     }
@@ -318,10 +302,10 @@ mod tests {
             (hints(None, Some(true)), "The tool says that it only reads, and nothing allows it yet."),
             (hints(Some(false), None), "The tool says that it destroys nothing, and nothing allows it yet."),
         ] {
-            assert_eq!(why(&request, Some(&hints), false), says);
+            assert_eq!(why(&request, Some(&hints), false, ENGLISH), says);
         }
         request.arguments.insert("requires_approval".to_owned(), true.into());
-        assert!(why(&request, None, false).ends_with("and the model wants this call approved."));
+        assert!(why(&request, None, false, ENGLISH).ends_with("and the model wants this call approved."));
     }
 
     #[test]

@@ -20,6 +20,7 @@ Examples:
   toolgraft chat \"What time is it in Tokyo?\"      one question, then the end
   git diff | toolgraft chat \"Review this\"         a pipe is appended to the question
   toolgraft chat -f notes.md \"What is missing?\"   so is a file
+  toolgraft chat -f plan.png \"What is this?\"      an image, for a model that reads images
   toolgraft chat --continue                       goes on with the latest conversation
   toolgraft chat --base-url https://api.deepseek.com/v1 --model deepseek-reasoner
   toolgraft chat --mcp-config my.json --allow 'files.read_*' --deny '*.delete_*'
@@ -48,9 +49,10 @@ pub(crate) struct Args {
     /// One question; without it, a conversation
     pub(super) question: Option<String>,
 
-    /// Send a text file with the question; in a conversation, with the first
+    /// Send a text file or an image with the question; in a conversation, with the first
     ///
-    /// May be given several times.
+    /// May be given several times. Images are PNG, JPEG, GIF or WebP, for a model that
+    /// reads images.
     #[arg(long = "file", short = 'f', value_name = "FILE")]
     pub(super) attached: Vec<PathBuf>,
 
@@ -155,7 +157,7 @@ pub(super) struct ModelArgs {
     #[arg(long, value_name = "DIALECT", value_parser = prompt::dialect)]
     pub(super) dialect: Option<Dialect>,
 
-    /// Language of the prompt: en, zh
+    /// Language of the prompt, else its profile's, and of what chat says, else the locale's: en, zh
     #[arg(long)]
     pub(super) lang: Option<Lang>,
 

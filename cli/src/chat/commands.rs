@@ -3,26 +3,29 @@
 use std::path::PathBuf;
 
 use super::session::Session;
+use crate::phrases::Phrases;
 use crate::screen::DIM;
-use crate::terminal::counted;
 use crate::{Failure, output, prompt_args, tokens, tools};
 use toolgraft::route::Toolbox;
 use toolgraft::route::mcp::McpPrompt;
 
+/// What a command does, in a language.
+type Does = fn(Phrases) -> &'static str;
+
 /// The commands, how they are written, and what they do.
-const COMMANDS: [(&str, &str, &str); 12] = [
-    ("/help", "", "this list"),
-    ("/tools", "", "the servers and their tools"),
-    ("/prompt", "", "the system prompt, and its size"),
-    ("/think", "", "the reasoning of the last answer"),
-    ("/result", "N", "a result in full, by the number in its box"),
-    ("/retry", "", "ask the last question once more"),
-    ("/undo", "", "take the last question and its answer back"),
-    ("/model", "[NAME]", "the models of the endpoint; with a name, that one from now on"),
-    ("/save", "FILE", "the conversation to a file; --resume FILE goes on with it"),
-    ("/clear", "", "a new conversation"),
-    ("/SERVER:PROMPT", "[NAME=VALUE …]", "a prompt of an MCP server, sent to the model"),
-    ("/quit", "", "leave"),
+const COMMANDS: [(&str, &str, Does); 12] = [
+    ("/help", "", Phrases::help_help),
+    ("/tools", "", Phrases::help_tools),
+    ("/prompt", "", Phrases::help_prompt),
+    ("/think", "", Phrases::help_think),
+    ("/result", "N", Phrases::help_result),
+    ("/retry", "", Phrases::help_retry),
+    ("/undo", "", Phrases::help_undo),
+    ("/model", "[NAME]", Phrases::help_model),
+    ("/save", "FILE", Phrases::help_save),
+    ("/clear", "", Phrases::help_clear),
+    ("/SERVER:PROMPT", "[NAME=VALUE …]", Phrases::help_server_prompt),
+    ("/quit", "", Phrases::help_quit),
 ];
 
 /// What a line asks for.
@@ -44,12 +47,12 @@ pub(super) enum Command {
 }
 
 /// Reads a line that begins with `/`.
-pub(super) fn read(line: &str, prompts: &[McpPrompt]) -> Result<Command, String> {
-    let words = shlex::split(line).ok_or("a quotation mark is not closed")?;
-    let (name, rest) = words.split_first().ok_or("a command is missing")?;
+pub(super) fn read(line: &str, prompts: &[McpPrompt], say: Phrases) -> Result<Command, String> {
+    let words = shlex::split(line).ok_or(say.open_quotation())?;
+    let (name, rest) = words.split_first().ok_or(say.command_missing())?;
     let alone = |command: Command| match rest {
         [] => Ok(command),
-        _ => Err(format!("{name} takes nothing behind it")),
+        _ => Err(say.takes_nothing(name)),
     };
     match (name.as_str(), rest) {
         ("/help" | "/?", _) => alone(Command::Help),
@@ -62,22 +65,22 @@ pub(super) fn read(line: &str, prompts: &[McpPrompt]) -> Result<Command, String>
         ("/quit" | "/exit" | "/q", _) => alone(Command::Quit),
         ("/result", [number]) => match number.trim_start_matches('#').parse() {
             Ok(number) => Ok(Command::Result(number)),
-            Err(_) => Err(format!("/result {number}: expected the number of a result, such as 2")),
+            Err(_) => Err(say.result_number(number)),
         },
-        ("/result", _) => Err("/result takes the number in a result's box".to_owned()),
+        ("/result", _) => Err(say.result_takes().to_owned()),
         ("/model", []) => Ok(Command::Model(None)),
         ("/model", [model]) => Ok(Command::Model(Some(model.clone()))),
-        ("/model", _) => Err("/model takes one name".to_owned()),
+        ("/model", _) => Err(say.model_takes().to_owned()),
         ("/save", [file]) => Ok(Command::Save(file.into())),
-        ("/save", _) => Err("/save takes one file; put a name with spaces in quotation marks".to_owned()),
+        ("/save", _) => Err(say.save_takes().to_owned()),
         _ => match prompts.iter().position(|prompt| command_of(prompt) == *name) {
             Some(at) => Ok(Command::McpPrompt(at, rest.to_vec())),
-            None => Err(unknown(name, prompts)),
+            None => Err(unknown(name, prompts, say)),
         },
     }
 }
 
-fn unknown(name: &str, prompts: &[McpPrompt]) -> String {
+fn unknown(name: &str, prompts: &[McpPrompt], say: Phrases) -> String {
     let mut near: Vec<(f64, String)> = words(prompts)
         .into_iter()
         .map(|word| (strsim::jaro_winkler(name.trim_start_matches('/'), word.trim_start_matches('/')), word))
@@ -86,8 +89,8 @@ fn unknown(name: &str, prompts: &[McpPrompt]) -> String {
     near.sort_by(|a, b| b.0.total_cmp(&a.0));
     let near: Vec<_> = near.into_iter().take(3).map(|(_, word)| word).collect();
     match near.is_empty() {
-        true => format!("no command {name}; /help lists them (a space before it makes it a question)"),
-        false => format!("no command {name}; nearest: {}", near.join(", ")),
+        true => say.no_command(name),
+        false => say.no_command_but(name, near.join(", ")),
     }
 }
 
@@ -104,11 +107,13 @@ fn command_of(prompt: &McpPrompt) -> String {
     format!("/{}:{}", prompt.server, prompt.name)
 }
 
-fn help(prompts: &[McpPrompt]) -> String {
-    let mut lines: Vec<String> =
-        COMMANDS.iter().map(|(name, takes, does)| format!("  {:<31}  {does}", format!("{name} {takes}"))).collect();
+fn help(prompts: &[McpPrompt], say: Phrases) -> String {
+    let mut lines: Vec<String> = COMMANDS
+        .iter()
+        .map(|(name, takes, does)| format!("  {:<31}  {}", format!("{name} {takes}"), does(say)))
+        .collect();
     if !prompts.is_empty() {
-        lines.push("prompts of the servers:".to_owned());
+        lines.push(say.help_of_prompts().to_owned());
     }
     for prompt in prompts {
         let takes = prompt.arguments.iter().map(|a| match a.required {
@@ -118,25 +123,30 @@ fn help(prompts: &[McpPrompt]) -> String {
         let usage = [command_of(prompt)].into_iter().chain(takes).collect::<Vec<_>>().join(" ");
         lines.push(format!("  {usage:<31}  {}", prompt.description.as_deref().unwrap_or_default()));
     }
-    lines.push("A line that ends in \\ goes on in the next; Alt-Enter breaks it too.".to_owned());
+    lines.push(say.help_of_lines().to_owned());
     lines.join("\n")
 }
 
 impl Session {
     /// Does what a command says, unless it leaves or speaks to the model.
     pub(super) async fn command(&mut self, command: Command) -> Result<(), Failure> {
+        let say = self.say;
         match command {
-            Command::Help => self.note(anstyle::Style::new(), &help(&self.hub.prompts())),
+            Command::Help => self.note(anstyle::Style::new(), &help(&self.hub.prompts(), say)),
             Command::Tools => output::emit_styled(&tools::listing(&self.hub)),
             Command::Prompt => {
                 let system = self.system()?;
-                let fitted = prompt_args::fitted(&system.listed).map(|line| format!("; {line}")).unwrap_or_default();
+                let size = tokens::count(&system.text);
+                let size = match prompt_args::fitted(&system.listed) {
+                    Some(fitted) => say.prompt_size_fitted(size, fitted),
+                    None => say.prompt_size(size),
+                };
                 self.note(anstyle::Style::new(), &system.text)?;
-                self.note(DIM, &format!("{} tokens (o200k){fitted}", tokens::count(&system.text)))
+                self.note(DIM, &size)
             }
             Command::Think => {
                 let thoughts = self.display.thoughts().trim().to_owned();
-                let thoughts = if thoughts.is_empty() { "(no reasoning)".to_owned() } else { thoughts };
+                let thoughts = if thoughts.is_empty() { say.no_reasoning().to_owned() } else { thoughts };
                 self.note(DIM, &thoughts)
             }
             Command::Result(number) => {
@@ -156,18 +166,18 @@ impl Session {
             }
             Command::Save(file) => {
                 self.save(&file)?;
-                self.note(DIM, &format!("saved to {}", file.display()))
+                self.note(DIM, &say.saved_to(file.display()))
             }
             Command::Clear => {
                 self.begin_anew();
-                self.note(DIM, "a new conversation")
+                self.note(DIM, say.new_conversation())
             }
             Command::Undo => match self.take_back() {
                 Some(question) => {
-                    let first = question.lines().next().unwrap_or_default().to_owned();
-                    self.note(DIM, &format!("taken back: {first}"))
+                    let first = question.text.lines().next().unwrap_or_default().to_owned();
+                    self.note(DIM, &say.taken_back(first))
                 }
-                None => Err(Failure::usage("nothing was asked yet")),
+                None => Err(Failure::usage(say.nothing_asked())),
             },
             Command::Quit | Command::Retry | Command::McpPrompt(..) => Ok(()),
         }
@@ -175,7 +185,7 @@ impl Session {
 
     /// Model, endpoint and profile.
     pub(super) fn about(&self) -> String {
-        format!("{} · {} · profile {}", self.endpoint.model, self.endpoint.name(), self.profile().name)
+        self.say.chat_about(&self.endpoint.model, self.endpoint.name(), self.profile().name)
     }
 
     /// `3 tools of demo, by prompt (use_mcp_tool, full)`.
@@ -183,8 +193,8 @@ impl Session {
         let catalog = self.hub.catalog();
         let names: Vec<&str> = catalog.servers().iter().filter_map(|server| server.name.as_deref()).collect();
         match catalog.tools().count() {
-            0 => "no tools".to_owned(),
-            n => format!("{} of {}, {}", counted(n, "tool"), names.join(", "), self.offer()),
+            0 => self.say.no_tools().to_owned(),
+            n => self.say.tools_of(self.say.tools(n), names.join(", "), self.offer()),
         }
     }
 }

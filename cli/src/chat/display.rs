@@ -1,5 +1,6 @@
 //! The events of a turn as somebody at a terminal, or on a pipe, sees them.
 
+mod numbers;
 mod thoughts;
 
 use std::io::{self, IsTerminal, Write, stderr, stdout};
@@ -10,14 +11,16 @@ use serde_json::Value;
 use super::args::OutputArgs;
 use super::live::{Live, Place};
 use super::summary::{Summary, time};
+use crate::phrases::Phrases;
 use crate::screen::{BAD, CALL, DIM, DRAFT, Frame, RESULT, Screen, excerpt, full_name, pretty};
 use crate::settings::ReasoningDisplay;
-use crate::terminal::{self, counted, grouped};
+use crate::terminal::{self, grouped};
 use crate::tokens;
+use numbers::Numbers;
 use thoughts::Thoughts;
-use toolgraft::agent::{CallerWarning, Finished, StopReason};
+use toolgraft::agent::{Finished, StopReason};
 use toolgraft::event::{Provenance, Region, Rejected, RejectedKind};
-use toolgraft::model::{ModelError, Progress};
+use toolgraft::model::Progress;
 use toolgraft::outcome::{RESULT_BYTES, Status};
 use toolgraft::{AgentEvent, Call, Conversation, Outcome};
 
@@ -50,15 +53,16 @@ pub(super) struct Display {
     later: Vec<AgentEvent>,
     /// A server asks for input, and all else is shown later.
     paused: bool,
-    /// Ids of the calls, by the numbers that they are shown with, from 1.
-    calls: Vec<String>,
+    /// The numbers that calls are shown with.
+    calls: Numbers,
     /// What a server last reported of its calls.
     progress: Option<(String, String)>,
     summary: Summary,
+    say: Phrases,
 }
 
 impl Display {
-    pub(super) fn new(args: &OutputArgs, in_conversation: bool) -> Self {
+    pub(super) fn new(args: &OutputArgs, in_conversation: bool, say: Phrases) -> Self {
         let piped = !stdout().is_terminal();
         let (columns, _) = size();
         let (out, frame, place): (Box<dyn Write + Send>, _, _) = match piped {
@@ -95,16 +99,17 @@ impl Display {
             asked: None,
             later: Vec::new(),
             paused: false,
-            calls: Vec::new(),
+            calls: Numbers::default(),
             progress: None,
-            summary: Summary::new(),
+            summary: Summary::new(say),
+            say,
         }
     }
 
     /// A turn begins.
     pub(super) fn begin(&mut self, conversation: &Conversation) {
         self.know(conversation);
-        self.summary = Summary::new();
+        self.summary = Summary::new(self.say);
         self.thoughts.begin_turn();
         self.screen.begin();
         self.fit();
@@ -113,14 +118,12 @@ impl Display {
     /// Numbers the calls of a conversation that have no number yet.
     pub(super) fn know(&mut self, conversation: &Conversation) {
         let ids = conversation.messages().flat_map(|message| message.calls()).map(|call| call.id.as_str());
-        ids.for_each(|id| {
-            number(&mut self.calls, id);
-        });
+        ids.for_each(|id| self.calls.know(id));
     }
 
     /// The call with a number.
     pub(super) fn call_of(&self, number: usize) -> Option<&str> {
-        self.calls.get(number.checked_sub(1)?).map(String::as_str)
+        self.calls.id_of(number)
     }
 
     /// A server reports how far its call is.
@@ -131,9 +134,12 @@ impl Display {
         total: Option<f64>,
         message: Option<String>,
     ) -> io::Result<()> {
-        let total = total.map(|total| format!(" of {total}")).unwrap_or_default();
+        let so_far = match total {
+            Some(total) => self.say.progress_of(progress, total),
+            None => progress.to_string(),
+        };
         let message = message.map(|message| format!(", {message}")).unwrap_or_default();
-        self.progress = Some((server.to_owned(), format!("{progress}{total}{message}")));
+        self.progress = Some((server.to_owned(), format!("{so_far}{message}")));
         if self.paused || self.asked.is_some() { Ok(()) } else { self.spin() }
     }
 
@@ -216,14 +222,15 @@ impl Display {
                 self.held.clear();
                 self.untagged = false;
                 self.thoughts.begin_round();
-                self.wait("waiting for the model")
+                self.calls.begin_round();
+                self.wait(self.say.waiting_for_model())
             }
             AgentEvent::Progress { progress: Progress::Loading } => {
-                self.line(DRAFT, "the server still loads its model: waiting for it")?;
-                self.wait("the server loads its model")
+                self.line(DRAFT, self.say.still_loads())?;
+                self.wait(self.say.server_loads())
             }
             AgentEvent::Progress { progress: Progress::Prompt { processed, total } } => {
-                self.wait(&format!("the model reads the prompt: {processed} of {total} tokens"))
+                self.wait(&self.say.reads_prompt(processed, total))
             }
             AgentEvent::Text { text } => self.text(&text),
             AgentEvent::Reasoning { text } => self.think(&text),
@@ -232,47 +239,55 @@ impl Display {
                 // Reasoning is folded when it turns out that this is no draft within it.
                 self.thoughts.pause();
                 self.release()?;
-                self.wait(&format!("the model writes a call of {}", full_name(server.as_deref(), &tool)))
+                self.wait(&self.say.writes_call(full_name(server.as_deref(), &tool)))
             }
-            AgentEvent::CallEnded { call, .. } => self.call(&call),
+            AgentEvent::CallEnded { index, call } => self.call(index, &call),
             AgentEvent::CallRejected { rejected, .. } => self.rejected(&rejected),
             AgentEvent::Display(call) => {
                 self.fold()?;
                 self.release()?;
                 let name = full_name(call.server.as_deref(), &call.tool);
-                self.boxed(RESULT, &format!("shown by {name}"), &shortened(&pretty(&Value::Object(call.arguments))))
+                let body = self.shortened(&pretty(&Value::Object(call.arguments)));
+                self.boxed(RESULT, &self.say.shown_by(name), &body)
             }
-            AgentEvent::Promoted { .. } if self.untagged => {
-                self.line(DRAFT, "(no reasoning tag came: the call may only be a draft)")
-            }
+            AgentEvent::Promoted { .. } if self.untagged => self.line(DRAFT, self.say.call_may_be_draft()),
             AgentEvent::Promoted { provenance: Provenance::FencedFirst, .. } => {
-                self.line(DRAFT, "(nothing else is a call: the one in the first fence may be meant)")
+                self.line(DRAFT, self.say.call_may_be_meant())
             }
-            AgentEvent::Promoted { .. } => self.line(DRAFT, "(a call that was drafted in the reasoning)"),
+            AgentEvent::Promoted { .. } => self.line(DRAFT, self.say.call_was_drafted()),
             AgentEvent::RoundFinished { .. } => {
                 self.fold()?;
                 self.live.clear();
                 Ok(())
             }
-            AgentEvent::Correcting { message, .. } => self.line(DRAFT, &format!("the model is told: {message}")),
+            AgentEvent::Correcting { message, .. } => {
+                self.line(DRAFT, &self.say.told_to_model(self.say.reason(&message)))
+            }
             AgentEvent::ApprovalAsked(request) => {
                 self.live.clear();
+                let name = full_name(request.server.as_deref(), &request.tool);
+                let arguments = Value::Object(request.arguments);
+                let number = self.calls.name(&request.id, &name, &arguments);
                 if self.quiet {
                     // The question is about these arguments, which were not shown yet.
-                    let body = shortened(&pretty(&Value::Object(request.arguments)));
-                    self.screen.boxed(CALL, "call", &body)?;
+                    let body = self.shortened(&pretty(&arguments));
+                    self.screen.boxed(CALL, &self.say.box_of_call(number, &name), &body)?;
                 }
-                self.asked = Some((request.id, full_name(request.server.as_deref(), &request.tool)));
+                self.asked = Some((request.id, name));
                 Ok(())
             }
-            AgentEvent::CallRunning { id, server, tool, .. } => {
+            AgentEvent::CallRunning { id, server, tool, arguments } => {
+                self.calls.name(&id, &full_name(server.as_deref(), &tool), &Value::Object(arguments));
                 if !self.running.iter().any(|(other, _)| *other == id) {
                     self.running.push((id, full_name(server.as_deref(), &tool)));
                 }
                 self.spin()
             }
             AgentEvent::Outcome { id, outcome } => self.outcome(&id, &outcome),
-            AgentEvent::Notice { notice } => self.note(DRAFT, &format!("note: {}", noticed(&notice))),
+            AgentEvent::Notice { notice } => {
+                let notice = self.say.noticed(&notice);
+                self.note(DRAFT, &self.say.note_line(notice))
+            }
             _ => Ok(()),
         }
     }
@@ -294,7 +309,7 @@ impl Display {
         }
         let stopped = match &finished.reason {
             StopReason::Answered => None,
-            reason => Some((if *reason == StopReason::Cancelled { DRAFT } else { BAD }, stopped(reason))),
+            reason => Some((if *reason == StopReason::Cancelled { DRAFT } else { BAD }, self.say.stopped(reason))),
         };
         if let Some((style, text)) = stopped.filter(|_| self.in_conversation) {
             self.screen.line(style, &text)?;
@@ -316,7 +331,7 @@ impl Display {
         }
         self.fold()?;
         if self.piped {
-            return self.wait("the model answers");
+            return self.wait(self.say.model_answers());
         }
         self.live.clear();
         self.screen.text(Region::Content, text)
@@ -340,7 +355,7 @@ impl Display {
         }
         if !text.trim().is_empty() && self.thoughts.measure() {
             self.live.clear();
-            self.wait("thinking")?;
+            self.wait(self.say.thinking())?;
         }
         if self.reasoning == ReasoningDisplay::Folded {
             self.live.tail(self.thoughts.of_round());
@@ -356,8 +371,8 @@ impl Display {
             return Ok(());
         }
         let how = if self.in_conversation { "/think" } else { "--reasoning-display full" };
-        let size = counted(tokens::count(self.thoughts.of_round()), "token");
-        self.line(DIM, &format!("thought for {}, {size} · {how} shows it", time(took)))
+        let size = self.say.tokens_counted(tokens::count(self.thoughts.of_round()));
+        self.line(DIM, &self.say.thought_for(time(took), size, how))
     }
 
     /// What was shown so far was something else.
@@ -367,34 +382,35 @@ impl Display {
                 self.thoughts.was_said(std::mem::take(&mut self.held));
                 Ok(())
             }
-            Region::Reasoning => self.line(DIM, "(all of this was reasoning: </think> came without an opening tag)"),
+            Region::Reasoning => self.line(DIM, self.say.all_reasoning()),
             Region::Content => {
                 self.untagged = true;
                 let thought = self.thoughts.was_answer();
                 self.live.clear();
                 match thought {
-                    None => self.line(DIM, "(this was the answer: no </think> came)"),
+                    None => self.line(DIM, self.say.was_the_answer()),
                     Some(thought) => self.text(&thought),
                 }
             }
         }
     }
 
-    fn call(&mut self, call: &Call) -> io::Result<()> {
+    fn call(&mut self, index: u32, call: &Call) -> io::Result<()> {
         self.fold()?;
         self.release()?;
-        let mut body = shortened(&pretty(&call.arguments));
+        let mut body = self.shortened(&pretty(&call.arguments));
         if !call.repairs.is_empty() {
             let repairs: Vec<_> = call.repairs.iter().map(ToString::to_string).collect();
-            body.push_str(&format!("\n(mended: {})", repairs.join(", ")));
+            body.push_str(&format!("\n{}", self.say.mended(repairs.join(", "))));
         }
         let name = full_name(call.server.as_deref(), &call.tool);
-        self.boxed(CALL, &format!("call {name}"), &body)
+        let number = self.calls.ended(index, &name, &call.arguments);
+        self.boxed(CALL, &self.say.box_of_call(number, name), &body)
     }
 
     fn rejected(&mut self, rejected: &Rejected) -> io::Result<()> {
         let name = rejected.tool.as_deref().map(|tool| full_name(rejected.server.as_deref(), tool));
-        let name = name.unwrap_or_else(|| "a tool".to_owned());
+        let name = name.unwrap_or_else(|| self.say.a_tool().to_owned());
         match rejected.kind {
             RejectedKind::InReasoning => {
                 // Its bytes are part of the reasoning, which goes on.
@@ -402,27 +418,27 @@ impl Display {
                 self.think(&rejected.raw)?;
                 self.thoughts.was_draft(&rejected.raw);
                 if self.thoughts.is_open() {
-                    self.wait("thinking")?;
+                    self.wait(self.say.thinking())?;
                 }
                 match self.reasoning {
-                    ReasoningDisplay::Full => self.line(DRAFT, &format!("(drafted, not run: {name})")),
+                    ReasoningDisplay::Full => self.line(DRAFT, &self.say.not_run_draft(name)),
                     _ => Ok(()),
                 }
             }
             // These bytes are part of the answer.
             RejectedKind::Invented if rejected.in_text => {
                 self.text(&rejected.raw)?;
-                self.line(DRAFT, &format!("(in an invented turn, not run: {name})"))
+                self.line(DRAFT, &self.say.not_run_invented(name))
             }
             RejectedKind::Quoted => {
                 self.text(&rejected.raw)?;
-                self.line(DRAFT, &format!("(an example, not run: {name})"))
+                self.line(DRAFT, &self.say.not_run_example(name))
             }
             kind => {
                 self.fold()?;
                 self.release()?;
-                let body = format!("{}\n\n{}", rejected.message, excerpt(&rejected.raw));
-                self.boxed(BAD, &format!("rejected call of {name} ({kind})"), &body)
+                let body = format!("{}\n\n{}", self.say.reason(&rejected.message), excerpt(&rejected.raw));
+                self.boxed(BAD, &self.say.rejected_call(name, kind), &body)
             }
         }
     }
@@ -431,19 +447,17 @@ impl Display {
         let at = self.running.iter().position(|(other, _)| other == id);
         // A call that was never asked about and never ran has no name here.
         let name = at.map_or_else(|| id.to_owned(), |at| self.running.remove(at).1);
-        let took = outcome.took.map(|took| format!(", {}", time(took))).unwrap_or_default();
-        let (style, what) = match outcome.status {
-            Status::Result => (RESULT, "result of"),
-            Status::Displayed => (RESULT, "shown:"),
-            Status::Denied => (DRAFT, "denied:"),
-            Status::Cancelled => (DIM, "cancelled:"),
-            Status::ToolError => (BAD, "error of"),
-            Status::TimedOut => (BAD, "no answer of"),
-            _ => (DRAFT, "outcome of"),
+        let style = match outcome.status {
+            Status::Result | Status::Displayed => RESULT,
+            Status::Cancelled => DIM,
+            Status::ToolError | Status::TimedOut => BAD,
+            _ => DRAFT,
         };
-        let number = number(&mut self.calls, id);
+        let took = outcome.took.map(time);
+        let number = self.calls.of(id);
         let body = self.shown_of(&outcome.said(), number);
-        self.boxed(style, &format!("#{number} {what} {name}{took}"), &body)?;
+        let title = self.say.box_of_outcome(number, outcome.status, &name, took.as_deref());
+        self.boxed(style, &title, &body)?;
         self.progress = None;
         self.spin()
     }
@@ -455,13 +469,16 @@ impl Display {
         if short.len() == text.len() {
             return short;
         }
-        let (characters, lines) = (grouped(text.chars().count() as u64), counted(text.lines().count(), "line"));
+        let (characters, lines) = (grouped(text.chars().count() as u64), self.say.lines(text.lines().count()));
         let got = match toolgraft::outcome::cut(text, RESULT_BYTES) {
-            None => "the model got all of it".to_owned(),
-            Some(cut) => format!("the model got all but {} bytes in the middle", grouped(cut.missing as u64)),
+            None => self.say.got_all().to_owned(),
+            Some(cut) => self.say.got_less(grouped(cut.missing as u64)),
         };
-        let how = if self.in_conversation { format!(" · /result {number} shows it") } else { String::new() };
-        format!("{short}…\n({characters} characters, {lines}; {got}{how})")
+        let size = match self.in_conversation {
+            true => self.say.size_of_result_in_full(characters, lines, got, number),
+            false => self.say.size_of_result(characters, lines, got),
+        };
+        format!("{short}…\n{size}")
     }
 
     /// Turns while calls run.
@@ -474,8 +491,11 @@ impl Display {
             .progress
             .as_ref()
             .filter(|(server, _)| names.iter().any(|name| name.starts_with(&format!("{server}."))));
-        let progress = progress.map(|(_, text)| format!(": {text}")).unwrap_or_default();
-        self.wait(&format!("running {}{progress}", names.join(", ")))
+        let what = match progress {
+            Some((_, text)) => self.say.running_progress(names.join(", "), text),
+            None => self.say.running(names.join(", ")),
+        };
+        self.wait(&what)
     }
 
     /// Turns until something is shown.
@@ -491,6 +511,15 @@ impl Display {
             return Ok(());
         }
         self.note(style, text)
+    }
+
+    /// Arguments as far as they are shown.
+    fn shortened(&self, text: &str) -> String {
+        let short: String = text.chars().take(ARGUMENTS).collect();
+        if short.len() == text.len() {
+            return short;
+        }
+        format!("{short}\n{}", self.say.more_characters(text.chars().count() - ARGUMENTS))
     }
 
     fn boxed(&mut self, style: Style, title: &str, body: &str) -> io::Result<()> {
@@ -510,53 +539,4 @@ fn size() -> (usize, Option<usize>) {
         Some((own, rows)) => (columns.min(own), Some(rows)),
         None => (columns, None),
     }
-}
-
-/// Why there is no answer, and what may help.
-pub(super) fn stopped(reason: &StopReason) -> String {
-    match reason {
-        StopReason::OutputLimit => format!("{reason}: raise --max-tokens"),
-        StopReason::ContextFull { .. } => format!("{reason} (--tool-budget; /clear)"),
-        StopReason::Repetition { .. } => {
-            format!("{reason}: ask in other words, raise the temperature, or raise --max-repeats")
-        }
-        StopReason::SameCalls { .. } => format!("{reason}: ask in other words, or take another model"),
-        StopReason::MaxRounds { .. } => format!("{reason}: raise --max-rounds, or ask for less at once"),
-        StopReason::ContextTooSmall { .. } => {
-            format!("{reason} (--tool-budget, --max-tokens)")
-        }
-        StopReason::ContextExceeded { .. } => format!("{reason} (--tool-budget, --max-tokens)"),
-        StopReason::ModelFailed(failure) if failure.source.as_deref().is_some_and(ModelError::refuses_tools) => {
-            format!("{reason} (--tools-mode prompt)")
-        }
-        reason => reason.to_string(),
-    }
-}
-
-/// A notice, and the options that help.
-fn noticed(notice: &CallerWarning) -> String {
-    match notice {
-        CallerWarning::PromptCut { .. } => format!("{notice} (--tool-budget)"),
-        CallerWarning::ToolsRefused { .. } => format!("{notice}; --tools-mode prompt does so from the start"),
-        CallerWarning::ConstraintRefused { .. } => format!("{notice} (--constrain off)"),
-        CallerWarning::HistoryLeftOut { .. } => format!("{notice} (--tool-budget)"),
-        _ => notice.to_string(),
-    }
-}
-
-/// The number of a call, which it is given when it is first seen.
-fn number(calls: &mut Vec<String>, id: &str) -> usize {
-    let at = calls.iter().position(|other| other == id).unwrap_or_else(|| {
-        calls.push(id.to_owned());
-        calls.len() - 1
-    });
-    at + 1
-}
-
-fn shortened(text: &str) -> String {
-    let short: String = text.chars().take(ARGUMENTS).collect();
-    if short.len() == text.len() {
-        return short;
-    }
-    format!("{short}\n… {} characters more", text.chars().count() - ARGUMENTS)
 }

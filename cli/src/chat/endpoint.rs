@@ -6,9 +6,10 @@ use futures::future::join_all;
 
 use super::args::{EndpointArgs, ModelArgs};
 use crate::ask::Asker;
+use crate::phrases::Phrases;
 use crate::{Failure, output};
 use toolgraft::OpenAi;
-use toolgraft::dialect::{Profile, PromptStyle};
+use toolgraft::dialect::{Lang, Profile, PromptStyle};
 use toolgraft::model::{CONNECT_TIMEOUT, ModelError, ModelInfo, ServerKind, Tracer};
 use toolgraft::secrets::Secrets;
 
@@ -49,6 +50,7 @@ pub(crate) struct Endpoint {
     pub(super) model: String,
     /// What the endpoint says of that one.
     info: Option<ModelInfo>,
+    say: Phrases,
 }
 
 /// Why a server has no list of models.
@@ -61,13 +63,13 @@ enum NoList {
 
 impl Endpoint {
     /// The endpoint and model of the flags, of the environment, or of this machine.
-    pub(crate) async fn choose(args: &EndpointArgs, asker: Option<&Asker>) -> Result<Self, Failure> {
+    pub(crate) async fn choose(args: &EndpointArgs, asker: Option<&Asker>, say: Phrases) -> Result<Self, Failure> {
         let named = args.base_url.clone().or_else(|| variable("OPENAI_BASE_URL"));
         match named {
             Some(url) => {
                 let key = args.api_key.clone().or_else(|| variable("OPENAI_API_KEY"));
                 // Whether the URL is one is said before anything is asked.
-                let mut endpoint = Endpoint::new(url, None, key, CONNECT_TIMEOUT)?;
+                let mut endpoint = Endpoint::new(url, None, key, CONNECT_TIMEOUT, say)?;
                 let model = match &args.model {
                     Some(model) => model.clone(),
                     None => {
@@ -77,18 +79,24 @@ impl Endpoint {
                 };
                 Ok(endpoint.with_model(&model).learned().await)
             }
-            None => Ok(Endpoint::local(args, asker).await?.learned().await),
+            None => Ok(Endpoint::local(args, asker, say).await?.learned().await),
         }
     }
 
-    fn new(url: String, found: Option<&'static str>, key: Option<String>, connect: Duration) -> Result<Self, Failure> {
+    fn new(
+        url: String,
+        found: Option<&'static str>,
+        key: Option<String>,
+        connect: Duration,
+        say: Phrases,
+    ) -> Result<Self, Failure> {
         let builder = OpenAi::builder(url.as_str(), "").connect_timeout(connect);
         let builder = match &key {
             Some(key) => builder.api_key(key.as_str()),
             None => builder,
         };
         let client = builder.build().map_err(Failure::usage)?;
-        Ok(Endpoint { url, found, key, client, listed: Vec::new(), model: String::new(), info: None })
+        Ok(Endpoint { url, found, key, client, listed: Vec::new(), model: String::new(), info: None, say })
     }
 
     /// Takes the list of models; from below `/v1` where the URL lacks that.
@@ -97,8 +105,8 @@ impl Endpoint {
         if models.is_err()
             && let Some(url) = self.client.missing_v1().await
         {
-            output::warn(&format!("{} has no list of models, {url} has: taking that", self.name()));
-            *self = Endpoint::new(url, self.found, self.key.clone(), CONNECT_TIMEOUT)?;
+            output::warn_in(self.say, &self.say.list_below(self.name(), &url));
+            *self = Endpoint::new(url, self.found, self.key.clone(), CONNECT_TIMEOUT, self.say)?;
             models = self.client.models().await;
         }
         self.listed = listed(models)?;
@@ -113,7 +121,7 @@ impl Endpoint {
                 break;
             }
             if asked == 0 {
-                anstream::eprintln!("{} still loads its model: waiting for it", self.name());
+                anstream::eprintln!("{}", self.say.loads_its_model(self.name()));
             }
             tokio::time::sleep(LOADING).await;
             models = self.client.models().await;
@@ -177,9 +185,9 @@ impl Endpoint {
     }
 
     /// Looks for a server on this machine.
-    async fn local(args: &EndpointArgs, asker: Option<&Asker>) -> Result<Self, Failure> {
+    async fn local(args: &EndpointArgs, asker: Option<&Asker>, say: Phrases) -> Result<Self, Failure> {
         // A key of the environment belongs to somebody else's endpoint.
-        let there = Endpoint::all_local(args.api_key.as_deref()).await?;
+        let there = Endpoint::all_local(args.api_key.as_deref(), say).await?;
         let has = |endpoint: &&Endpoint| match &args.model {
             Some(model) => endpoint.info(model).is_some(),
             None => !endpoint.listed.is_empty(),
@@ -192,8 +200,9 @@ impl Endpoint {
     }
 
     /// The servers that answer on this machine; at least one.
-    async fn all_local(key: Option<&str>) -> Result<Vec<Self>, Failure> {
-        let new = |(name, url): (_, &str)| Endpoint::new(url.to_owned(), Some(name), key.map(str::to_owned), PROBE);
+    async fn all_local(key: Option<&str>, say: Phrases) -> Result<Vec<Self>, Failure> {
+        let new =
+            |(name, url): (_, &str)| Endpoint::new(url.to_owned(), Some(name), key.map(str::to_owned), PROBE, say);
         let probes = LOCAL.into_iter().map(new).collect::<Result<Vec<_>, _>>()?;
         let answers = join_all(probes.iter().map(Endpoint::probe)).await;
         let mut there: Vec<Endpoint> = Vec::new();
@@ -204,15 +213,15 @@ impl Endpoint {
                     there.push(Endpoint { listed, ..endpoint.clone() });
                     continue;
                 }
-                Err(NoList::Nothing) => "nothing there".to_owned(),
+                Err(NoList::Nothing) => say.nothing_there().to_owned(),
                 Err(NoList::Something(why)) => {
                     answered = true;
                     why
                 }
             };
-            tried.push(format!("  {} at {}: {why}", endpoint.found.unwrap_or_default(), endpoint.url));
+            tried.push(format!("  {}", say.tried_at(endpoint.found.unwrap_or_default(), &endpoint.url, why)));
         }
-        if there.is_empty() { Err(nobody(&tried, answered)) } else { Ok(there) }
+        if there.is_empty() { Err(nobody(&tried, answered, say)) } else { Ok(there) }
     }
 
     /// One of all models of all servers that were found.
@@ -228,13 +237,10 @@ impl Endpoint {
         let names: Vec<String> =
             all.iter().map(|one| format!("{} ({})", one.model, one.found.unwrap_or_default())).collect();
         let Some(asker) = asker else {
-            return Err(Failure::usage(format!(
-                "several servers run on this machine: name a model with --model, or one of them with --base-url URL\n{}",
-                list(&names)
-            )));
+            return Err(Failure::usage(first.say.several_servers(list(&names, first.say))));
         };
-        let title = format!("{} servers run on this machine, with these models:", there.len());
-        let name = ask(&title, &names, asker).await?;
+        let title = first.say.servers_here(there.len());
+        let name = ask(&title, &names, asker, first.say).await?;
         let at = names.iter().position(|other| *other == name).unwrap_or_default();
         Ok(all[at].clone())
     }
@@ -250,18 +256,14 @@ impl Endpoint {
         }
         match models {
             // Connections to this machine are refused at once where nobody listens.
-            Err(_) => {
-                something(format!("busy: it took the connection and said nothing for {} seconds", PROBE.as_secs_f64()))
-            }
+            Err(_) => something(self.say.is_busy(PROBE.as_secs_f64())),
             Ok(Ok(models)) => Ok(models),
             Ok(Err(ModelError::Unreachable { .. })) => Err(NoList::Nothing),
-            Ok(Err(ModelError::Refused { status: 401 | 403, .. })) => {
-                something("it wants a key: --api-key KEY".to_owned())
-            }
+            Ok(Err(ModelError::Refused { status: 401 | 403, .. })) => something(self.say.wants_a_key().to_owned()),
             Ok(Err(ModelError::Refused { status, .. })) => {
-                something(format!("another program: HTTP {status}, no list of models"))
+                something(self.say.other_program(self.say.no_list_of_models(status)))
             }
-            Ok(Err(ModelError::BadAnswer { message, .. })) => something(format!("another program: {message}")),
+            Ok(Err(ModelError::BadAnswer { message, .. })) => something(self.say.other_program(message)),
             Ok(Err(other)) => something(other.to_string()),
         }
     }
@@ -270,18 +272,11 @@ impl Endpoint {
     async fn pick(&self, asker: Option<&Asker>) -> Result<String, Failure> {
         let models: Vec<String> = self.listed.iter().map(|info| info.id.clone()).collect();
         match models.as_slice() {
-            [] => Err(Failure::usage(format!(
-                "{} has no model: load one (LM Studio), pull one (`ollama pull NAME`), or name one with --model",
-                self.name()
-            ))),
+            [] => Err(Failure::usage(self.say.has_no_model(self.name()))),
             [only] => Ok(only.clone()),
             several => match asker {
-                Some(asker) => ask(&format!("{} has these models:", self.name()), several, asker).await,
-                None => Err(Failure::usage(format!(
-                    "{} has several models: name one with --model\n{}",
-                    self.name(),
-                    list(several)
-                ))),
+                Some(asker) => ask(&self.say.has_models(self.name()), several, asker, self.say).await,
+                None => Err(Failure::usage(self.say.several_models(self.name(), list(several, self.say)))),
             },
         }
     }
@@ -322,33 +317,33 @@ impl Endpoint {
     /// The endpoint for messages, without secrets.
     pub(super) fn name(&self) -> String {
         let url = toolgraft::secrets::shown_url(&self.url);
-        self.found.map_or_else(|| url.clone(), |found| format!("{found} at {url}"))
+        self.found.map_or_else(|| url.clone(), |found| self.say.found_at(found, &url))
     }
 }
 
 /// What answers on this machine, for a command that takes each of its models: the URL, and
 /// a name for messages.
 pub(crate) async fn local_endpoint() -> Result<(String, String), Failure> {
-    let there = Endpoint::all_local(None).await?;
+    let there = Endpoint::all_local(None, Phrases::of(Lang::En)).await?;
     let endpoint = there.iter().find(|endpoint| !endpoint.listed.is_empty()).unwrap_or(&there[0]);
     Ok((endpoint.url.clone(), endpoint.name()))
 }
 
 /// Has one of the models chosen.
-async fn ask(title: &str, models: &[String], asker: &Asker) -> Result<String, Failure> {
+async fn ask(title: &str, models: &[String], asker: &Asker, say: Phrases) -> Result<String, Failure> {
     anstream::eprintln!("{title}");
     for (n, model) in models.iter().enumerate() {
         anstream::eprintln!("  {:>2}  {}", n + 1, clean(model));
     }
-    let prompt = format!("Which one? [1-{}] ", models.len());
+    let prompt = say.which_model(models.len());
     loop {
         let Some(answer) = asker.ask(&prompt).await else {
-            return Err(Failure::usage("no model was chosen: name one with --model"));
+            return Err(Failure::usage(say.no_model_chosen()));
         };
         if let Some(model) = chosen(models, answer.trim()) {
             return Ok(model.clone());
         }
-        output::warn(&format!("a number from 1 to {}, or a model's name", models.len()));
+        output::warn_in(say, &say.number_or_name(models.len()));
     }
 }
 
@@ -366,17 +361,9 @@ fn listed(models: Result<Vec<ModelInfo>, ModelError>) -> Result<Vec<ModelInfo>, 
     models.map_err(|error| Failure::usage(format!("no model was named, and the list of models cannot be had: {error}")))
 }
 
-fn nobody(tried: &[String], answered: bool) -> Failure {
-    let what = if answered {
-        "no model endpoint answered on this machine"
-    } else {
-        "no model endpoint was found on this machine"
-    };
-    Failure::usage(format!(
-        "{what}; tried\n{}\nStart one of them (LM Studio: its server is in the \
-         Developer tab; Ollama: `ollama serve`; llama.cpp: `llama-server -m MODEL.gguf`), or name one with --base-url URL",
-        tried.join("\n")
-    ))
+fn nobody(tried: &[String], answered: bool, say: Phrases) -> Failure {
+    let what = if answered { say.none_answered() } else { say.none_found() };
+    Failure::usage(say.start_one(what, tried.join("\n")))
 }
 
 /// The model of a number or of a name.
@@ -387,10 +374,10 @@ fn chosen<'a>(models: &'a [String], answer: &str) -> Option<&'a String> {
     }
 }
 
-fn list(models: &[String]) -> String {
+fn list(models: &[String], say: Phrases) -> String {
     let mut lines: Vec<String> = models.iter().take(MAX_NAMES).map(|m| format!("  {}", clean(m))).collect();
     if models.len() > MAX_NAMES {
-        lines.push(format!("  and {} more", models.len() - MAX_NAMES));
+        lines.push(format!("  {}", say.and_more(models.len() - MAX_NAMES)));
     }
     lines.join("\n")
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::args::Args;
 use super::endpoint::Endpoint;
+use crate::phrases::Phrases;
 use crate::{Failure, output};
 use toolgraft::model::Tracer;
 use toolgraft::secrets::Secrets;
@@ -41,30 +42,30 @@ impl Files {
     }
 
     /// What cannot be written and was not said before, as the lines of a warning.
-    pub(super) fn news(&mut self) -> Vec<String> {
-        let news: Vec<String> = self.problems().filter(|problem| !self.said.contains(problem)).collect();
+    pub(super) fn news(&mut self, say: Phrases) -> Vec<String> {
+        let news: Vec<String> = self.problems(say).filter(|problem| !self.said.contains(problem)).collect();
         self.said.extend_from_slice(&news);
         news
     }
 
     /// What became of the command, given what became of the files.
-    pub(super) fn end(&self, done: Result<(), Failure>) -> Result<(), Failure> {
-        let problems: Vec<String> = self.problems().collect();
+    pub(super) fn end(&self, done: Result<(), Failure>, say: Phrases) -> Result<(), Failure> {
+        let problems: Vec<String> = self.problems(say).collect();
         match done {
             Ok(()) if problems.is_empty() => Ok(()),
             Ok(()) => Err(Failure::job(problems.join("\n"))),
             Err(failure) => {
-                problems.iter().for_each(|problem| output::warn(problem));
+                problems.iter().for_each(|problem| output::warn_in(say, problem));
                 Err(failure)
             }
         }
     }
 
-    fn problems(&self) -> impl Iterator<Item = String> {
+    fn problems(&self, say: Phrases) -> impl Iterator<Item = String> {
         let recording = self.recorder.as_ref().and_then(Recorder::error).map(|error| error.to_string());
         let trace = self.tracer.as_ref().and_then(Tracer::error);
-        let problem = |what, error: Option<String>| error.map(|error| format!("the {what} is incomplete: {error}"));
-        [problem("recording", recording), problem("trace", trace)].into_iter().flatten()
+        let recording = recording.map(|error| say.incomplete_recording(error));
+        [recording, trace.map(|error| say.incomplete_trace(error))].into_iter().flatten()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::args::Args;
 use super::endpoint::variable;
+use crate::phrases::Phrases;
 use crate::saved::Saved;
 use crate::sessions::Store;
 use crate::settings::Settings;
@@ -51,13 +52,13 @@ impl Keeping {
     ///
     /// # Errors
     /// It cannot be written; the text says why.
-    pub(super) fn write(&mut self, saved: &Saved) -> Result<(), String> {
+    pub(super) fn write(&mut self, saved: &Saved, say: Phrases) -> Result<(), String> {
         if saved.conversation.entries().is_empty() {
             self.store.remove(&self.id).map(|_| self.written = false)
         } else {
             self.store.write(&self.id, saved).map(|()| self.written = true)
         }
-        .map_err(|e| format!("the conversation is not kept: {e}"))
+        .map_err(|e| say.not_kept(e))
     }
 
     /// What is said from now on is another conversation.
@@ -66,8 +67,8 @@ impl Keeping {
     }
 
     /// How to go on with it; `None` where nothing was said.
-    pub(super) fn farewell(&self) -> Option<String> {
-        self.written.then(|| format!("kept as {}: `toolgraft chat --continue` goes on with it", self.id))
+    pub(super) fn farewell(&self, say: Phrases) -> Option<String> {
+        self.written.then(|| say.kept_as(&self.id))
     }
 }
 
@@ -100,9 +101,9 @@ pub(super) fn apply(settings: &Settings, args: &mut Args) {
 }
 
 /// Says once that nothing is kept, and keeps nothing from then on.
-pub(super) fn keep(keeping: &mut Option<Keeping>, saved: &Saved) {
-    if let Some(Err(problem)) = keeping.as_mut().map(|keeping| keeping.write(saved)) {
-        output::warn(&problem);
+pub(super) fn keep(keeping: &mut Option<Keeping>, saved: &Saved, say: Phrases) {
+    if let Some(Err(problem)) = keeping.as_mut().map(|keeping| keeping.write(saved, say)) {
+        output::warn_in(say, &problem);
         *keeping = None;
     }
 }

@@ -35,12 +35,14 @@ use std::sync::Arc;
 
 use super::ask::Asker;
 use super::elicit::Questions;
+use super::phrases::Phrases;
 use super::runner::Runner;
 use super::screen::DIM;
 use super::servers::ServerArgs;
 use super::tty::Tty;
 use super::{Failure, input as texts, servers, settings};
 use approve::Approvals;
+use attached::Attached;
 use display::Display;
 use files::Files;
 use kept::Keeping;
@@ -55,7 +57,7 @@ pub(crate) use endpoint::{Endpoint, local_endpoint, variable};
 /// Runs `toolgraft chat`.
 pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     let settings = settings::read()?;
-    let attached = attached::texts(&args.attached)?;
+    let attached = Attached::read(&args.attached)?;
     let question = question(&args)?;
     let in_conversation = question.is_none();
     if in_conversation && args.output.json {
@@ -64,6 +66,7 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     files::check(&args)?;
     let (keeping, gone_on) = Keeping::begin(&mut args, &settings)?;
     kept::apply(&settings, &mut args);
+    let say = Phrases::of_user(args.model.lang);
     let listed_tools = args.listed.tools.clone();
     let configured = ServerArgs { listed_tools, ..args.servers.clone() }.load_if_any()?;
     let has_config = configured.is_some();
@@ -74,16 +77,16 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     let tty = Tty::open().map(Arc::new);
     let asker = Asker::new(tty.as_ref());
     let runner = Runner::start()?;
-    let endpoint = runner.wait(Endpoint::choose(&args.endpoint, asker.as_ref()))?;
+    let endpoint = runner.wait(Endpoint::choose(&args.endpoint, asker.as_ref(), say))?;
     let files = Files::begin(&args, &endpoint, &config.secrets())?;
     let endpoint = endpoint.traced(files.tracer.clone());
     let in_session = files.clone();
-    let display = Display::new(&args.output, in_conversation);
+    let display = Display::new(&args.output, in_conversation, say);
     let signals = runner.signals();
     let questions = Questions::new(asker.clone());
     let asked = questions.clone();
     let hub = Hub::builder().config(config).elicitor(move |request| asked.clone().answer(request));
-    let (starting, drawn) = Starting::new(hub.states());
+    let (starting, drawn) = Starting::new(hub.states(), say);
     if !args.output.quiet && !args.output.json {
         runner.spawn(drawn);
     } else {
@@ -92,9 +95,9 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     let done = runner.with_hub_of(hub, |hub| async move {
         starting.end().await;
         servers::report_failed(&hub.servers());
-        let approvals = Approvals::new(&args.calls, asker.clone(), hub.clone());
+        let approvals = Approvals::new(&args.calls, asker.clone(), hub.clone(), say);
         let asked = (approvals, questions);
-        let mut session = Session::new(args, (hub, endpoint), display, asked, (tty, signals), in_session)?;
+        let mut session = Session::new(args, (hub, endpoint), (display, say), asked, (tty, signals), in_session)?;
         session.keep(keeping, gone_on);
         session.attach(attached);
         match question {
@@ -106,7 +109,7 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
             }
         }
     });
-    files.end(done)
+    files.end(done, say)
 }
 
 /// One question and its answer.
@@ -119,7 +122,7 @@ async fn one(session: &mut Session, question: &str) -> Result<(), Failure> {
     match session.ask(question).await? {
         Ended::Left => Err(Failure::job("stopped by Ctrl-C")),
         Ended::Finished(finished) if finished.reason.is_answer() => Ok(()),
-        Ended::Finished(finished) => Err(Failure::job(display::stopped(&finished.reason))),
+        Ended::Finished(finished) => Err(Failure::job(session.say.stopped(&finished.reason))),
     }
 }
 

@@ -9,7 +9,6 @@ use super::starting;
 use crate::Failure;
 use crate::ask::Asker;
 use crate::screen::{BAD, DIM};
-use crate::terminal::counted;
 use crate::words;
 use toolgraft::Conversation;
 use toolgraft::agent::StopReason;
@@ -35,7 +34,7 @@ pub(super) async fn run(session: &mut Session, asker: Option<&Asker>) -> Result<
             Typed::Interrupted if interrupts > 0 => return Ok(()),
             Typed::Interrupted => {
                 interrupts += 1;
-                session.note(DIM, "(Ctrl-C again leaves, as Ctrl-D does)")?;
+                session.note(DIM, session.say.how_to_leave())?;
                 continue;
             }
             Typed::Line(line) => line,
@@ -67,11 +66,11 @@ async fn answer(session: &mut Session, line: &str, asker: Option<&Asker>) -> Res
     if !line.starts_with('/') {
         return session.ask(line).await.map(next);
     }
-    match commands::read(line, &session.hub.prompts()).map_err(Failure::usage)? {
+    match commands::read(line, &session.hub.prompts(), session.say).map_err(Failure::usage)? {
         Command::Quit => Ok(Next::Leave),
         Command::Retry => match session.take_back() {
-            Some(question) => session.ask(&question).await.map(next),
-            None => Err(Failure::usage("nothing was asked yet")),
+            Some(question) => session.ask(question).await.map(next),
+            None => Err(Failure::usage(session.say.nothing_asked())),
         },
         Command::McpPrompt(at, typed) => {
             let prompt = session.hub.prompts()[at].clone();
@@ -124,7 +123,7 @@ async fn server_prompt(
             Role::Assistant => said.push_assistant(Assistant::text(message.text)),
             _ => said.push_user(&message.text),
         }
-        .map_err(|e| Failure::job(format!("the messages of the prompt do not fit a conversation: {e}")))?;
+        .map_err(|e| Failure::job(session.say.prompt_does_not_fit(e)))?;
     }
     let said = show(session, &before)?;
     session.warn_long(&said);
@@ -139,8 +138,8 @@ fn show(session: &mut Session, before: &Conversation) -> Result<String, Failure>
     let said: Vec<String> = session.conversation.entries()[before.entries().len()..]
         .iter()
         .filter_map(|entry| match entry {
-            Entry::User { text } => Some(text.clone()),
-            Entry::Assistant(message) => Some(format!("(the model:) {}", message.content())),
+            Entry::User(said) => Some(said.shown().into_owned()),
+            Entry::Assistant(message) => Some(session.say.said_by_model(message.content())),
             _ => None,
         })
         .collect();
@@ -155,20 +154,17 @@ pub(super) fn greet(session: &mut Session, has_config: bool) -> Result<(), Failu
     let tools = session.tools_line();
     session.note(DIM, &about)?;
     session.note(DIM, &tools)?;
-    if let Some(took) = starting::took(&session.hub.servers()) {
+    if let Some(took) = starting::took(&session.hub.servers(), session.say) {
         session.note(DIM, &took)?;
     }
     session.warn_large()?;
     if !has_config {
-        session.note(
-            DIM,
-            "no MCP servers are configured: name a file with --mcp-config FILE (see `toolgraft tools --help`)",
-        )?;
+        session.note(DIM, session.say.no_servers())?;
     }
     let entries = session.conversation.entries().len();
     if entries > 0 {
-        session.note(DIM, &format!("going on with a conversation of {}", counted(entries, "message")))?;
+        session.note(DIM, &session.say.going_on(session.say.messages(entries)))?;
     }
-    session.note(DIM, "/help lists the commands, Ctrl-D leaves\n")?;
+    session.note(DIM, &format!("{}\n", session.say.how_to_help()))?;
     Ok(())
 }

@@ -10,12 +10,13 @@ use tokio::sync::oneshot;
 
 use super::approve::{self, Approvals};
 use super::args::Args;
-use super::attached;
+use super::attached::Attached;
 use super::display::Display;
 use super::endpoint::Endpoint;
 use super::files::Files;
 use super::kept::{self, Keeping};
 use crate::elicit::Questions;
+use crate::phrases::Phrases;
 use crate::saved::Saved;
 use crate::screen::{BAD, DIM};
 use crate::signals::Signals;
@@ -24,7 +25,7 @@ use crate::tty::Tty;
 use crate::{Failure, input, output, prompt_args, saved_profiles, tokens};
 use toolgraft::agent::Finished;
 use toolgraft::constrain::Constrain;
-use toolgraft::conversation::Entry;
+use toolgraft::conversation::{Entry, User};
 use toolgraft::dialect::Profile;
 use toolgraft::message::TokenCounter;
 use toolgraft::prompt::{Options, Prompt, System};
@@ -54,6 +55,7 @@ pub(super) struct Session {
     pub(super) endpoint: Endpoint,
     pub(super) conversation: Conversation,
     pub(super) display: Display,
+    pub(super) say: Phrases,
     pub(super) signals: Signals,
     approvals: Arc<Approvals>,
     questions: Arc<Questions>,
@@ -63,7 +65,7 @@ pub(super) struct Session {
     files: Files,
     tty: Option<Arc<Tty>>,
     keeping: Option<Keeping>,
-    attached: Option<String>,
+    attached: Attached,
 }
 
 impl Session {
@@ -71,7 +73,7 @@ impl Session {
     pub(super) fn new(
         args: Args,
         (hub, endpoint): (Arc<Hub>, Endpoint),
-        display: Display,
+        (display, say): (Display, Phrases),
         (approvals, questions): (Arc<Approvals>, Arc<Questions>),
         (tty, signals): (Option<Arc<Tty>>, Signals),
         files: Files,
@@ -83,8 +85,8 @@ impl Session {
         if let Some(file) = &args.conversation.save {
             Saved::check_place(file)?;
         }
-        approve::check_globs(&args.calls, &hub.catalog());
-        let (agent, options, offered) = agent(&args, &hub, &endpoint, &approvals)?;
+        approve::check_globs(&args.calls, &hub.catalog(), say);
+        let (agent, options, offered) = agent(&args, &hub, &endpoint, &approvals, say)?;
         warn_over_budget(&options, &hub)?;
         Ok(Session {
             args,
@@ -92,6 +94,7 @@ impl Session {
             endpoint,
             conversation,
             display,
+            say,
             signals,
             approvals,
             questions,
@@ -101,7 +104,7 @@ impl Session {
             files,
             tty,
             keeping: None,
-            attached: None,
+            attached: Attached::default(),
         })
     }
 
@@ -114,14 +117,14 @@ impl Session {
         self.display.know(&self.conversation);
     }
 
-    /// Sends a text with the next question.
-    pub(super) fn attach(&mut self, text: Option<String>) {
-        self.attached = text;
+    /// Sends files with the next question.
+    pub(super) fn attach(&mut self, attached: Attached) {
+        self.attached = attached;
     }
 
     /// Says how to go on with what was said.
     pub(super) fn say_kept(&mut self) -> Result<(), Failure> {
-        match self.keeping.as_ref().and_then(Keeping::farewell) {
+        match self.keeping.as_ref().and_then(|keeping| keeping.farewell(self.say)) {
             Some(farewell) => self.note(DIM, &farewell),
             None => Ok(()),
         }
@@ -136,19 +139,19 @@ impl Session {
     }
 
     /// Takes the last question back, with all that followed it; `None` where nothing was asked.
-    pub(super) fn take_back(&mut self) -> Option<String> {
+    pub(super) fn take_back(&mut self) -> Option<User> {
         let entries = self.conversation.entries();
-        let at = entries.iter().rposition(|entry| matches!(entry, Entry::User { .. }))?;
-        let Entry::User { text } = entries[at].clone() else { return None };
+        let at = entries.iter().rposition(|entry| matches!(entry, Entry::User(_)))?;
+        let Entry::User(said) = entries[at].clone() else { return None };
         // What stood there was a conversation without its end, too.
         self.conversation = Conversation::try_from(entries[..at].to_vec()).ok()?;
         self.write_kept();
-        Some(text)
+        Some(said)
     }
 
     fn write_kept(&mut self) {
         let saved = self.saved();
-        kept::keep(&mut self.keeping, &saved);
+        kept::keep(&mut self.keeping, &saved, self.say);
     }
 
     fn saved(&self) -> Saved {
@@ -165,32 +168,35 @@ impl Session {
     /// Talks to another model of the endpoint from now on.
     pub(super) async fn change_model(&mut self, model: &str) -> Result<(), Failure> {
         let endpoint = self.endpoint.with_model(model).learned().await;
-        (self.agent, self.options, self.offered) = agent(&self.args, &self.hub, &endpoint, &self.approvals)?;
+        (self.agent, self.options, self.offered) = agent(&self.args, &self.hub, &endpoint, &self.approvals, self.say)?;
         self.endpoint = endpoint;
         Ok(())
     }
 
     /// How the tools are offered, as far as it is known before a request.
     pub(super) fn offer(&self) -> String {
-        let profile = self.profile();
-        let (tools_mode, constrain) = self.offered;
-        let native = match tools_mode {
-            ToolsMode::Native => true,
-            ToolsMode::Auto if profile.native_tools == Some(false) => false,
-            ToolsMode::Auto => self.endpoint.takes_tools().unwrap_or(profile.native_tools == Some(true)),
-            _ => false,
-        };
+        let (_, constrain) = self.offered;
         let is_held = match constrain {
             Constrain::Require => true,
             Constrain::Auto => self.endpoint.constrains_calls(),
             _ => false,
         };
-        match (native, is_held) {
-            (true, _) => "native".to_owned(),
-            (false, true) => {
-                format!("by prompt ({}, {}), constrained where due", self.options.dialect, self.options.style)
-            }
-            (false, false) => format!("by prompt ({}, {})", self.options.dialect, self.options.style),
+        let by_prompt = || self.say.offered_by_prompt(self.options.dialect, self.options.style);
+        match (self.offers_natively(), is_held) {
+            (true, _) => self.say.offered_natively().to_owned(),
+            (false, true) => self.say.offered_constrained(by_prompt()),
+            (false, false) => by_prompt(),
+        }
+    }
+
+    /// Whether requests carry the tools, as far as it is known before one.
+    fn offers_natively(&self) -> bool {
+        let profile = self.profile();
+        match self.offered.0 {
+            ToolsMode::Native => true,
+            ToolsMode::Auto if profile.native_tools == Some(false) => false,
+            ToolsMode::Auto => self.endpoint.takes_tools().unwrap_or(profile.native_tools == Some(true)),
+            _ => false,
         }
     }
 
@@ -201,17 +207,14 @@ impl Session {
 
     /// Warns where the tools alone take much of what the model can read.
     pub(super) fn warn_large(&mut self) -> Result<(), Failure> {
-        let tools = match self.offer().starts_with("native") {
+        let tools = match self.offers_natively() {
             true => serde_json::to_string(&self.hub.catalog().tools().collect::<Vec<_>>()),
             false => Ok(self.system()?.text),
         };
         if let Some(tokens) = self.much(&tools.unwrap_or_default())
             && self.hub.catalog().tools().next().is_some()
         {
-            output::warn(&format!(
-                "the tools take about {tokens} in every request: list fewer with --tools GLOB, or shorter with \
-                 --tool-budget TOKENS"
-            ));
+            output::warn_in(self.say, &self.say.tools_are_large(tokens));
         }
         Ok(())
     }
@@ -219,7 +222,7 @@ impl Session {
     /// Warns where what is said takes much of what the model can read.
     pub(super) fn warn_long(&self, text: &str) {
         if let Some(tokens) = self.much(text) {
-            output::warn(&format!("this goes out with about {tokens}; Ctrl-C stops it"));
+            output::warn_in(self.say, &self.say.question_is_large(tokens));
         }
     }
 
@@ -229,8 +232,11 @@ impl Session {
         let most = context.map_or(LARGE, |context: usize| context / LARGE_SHARE);
         // No token is shorter than a byte.
         let tokens = if text.len() > most { tokens::count(text) } else { 0 };
-        let of = context.map(|context| format!(" of the {} that the context has", grouped(context as u64)));
-        (tokens > most).then(|| format!("{} tokens{}", grouped(tokens as u64), of.unwrap_or_default()))
+        let shown = grouped(tokens as u64);
+        (tokens > most).then(|| match context {
+            Some(context) => self.say.tokens_of_context(shown, grouped(context as u64)),
+            None => self.say.so_many_tokens(shown),
+        })
     }
 
     /// A result in full, by the number in its box.
@@ -241,14 +247,14 @@ impl Session {
                 _ => None,
             })
         });
-        found.ok_or_else(|| Failure::usage(format!("no result {number} in this conversation")))
+        found.ok_or_else(|| Failure::usage(self.say.no_result(number)))
     }
 
     /// Says something to the model and shows what follows.
-    pub(super) async fn ask(&mut self, question: &str) -> Result<Ended, Failure> {
+    pub(super) async fn ask(&mut self, question: impl Into<User>) -> Result<Ended, Failure> {
         let before = self.conversation.clone();
-        let question = attached::with(self.attached.take(), question);
-        self.warn_long(&question);
+        let question = std::mem::take(&mut self.attached).with(question.into());
+        self.warn_long(&question.text);
         self.conversation.push_user(question).map_err(Failure::job)?;
         self.turn(before).await
     }
@@ -331,10 +337,10 @@ impl Session {
 
     /// Says once what cannot be written down.
     fn report_files(&mut self) -> Result<(), Failure> {
-        for problem in self.files.news() {
+        for problem in self.files.news(self.say) {
             match self.args.output.json {
                 true => output::warn(&problem),
-                false => self.note(BAD, &format!("warning: {problem}"))?,
+                false => self.note(BAD, &self.say.warning_line(problem))?,
             }
         }
         Ok(())
@@ -397,6 +403,7 @@ fn agent(
     hub: &Arc<Hub>,
     endpoint: &Endpoint,
     approvals: &Arc<Approvals>,
+    say: Phrases,
 ) -> Result<(Agent, Options, (ToolsMode, Constrain)), Failure> {
     let profile = endpoint.profile(&args.model);
     let mut config = TurnConfig::for_profile(profile).with_policy(approve::policy(&args.calls, hub.config().servers()));
@@ -418,10 +425,7 @@ fn agent(
     config.max_repeats = args.limits.max_repeats.unwrap_or(config.max_repeats);
     config.max_rounds = args.limits.max_rounds.map_or(config.max_rounds, Into::into);
     if config.tools_mode == ToolsMode::Native && endpoint.takes_tools() == Some(false) {
-        output::warn(
-            "--tools-mode native: the endpoint says that the model's chat template has no place for tools, so the model \
-             may never see them: take --tools-mode prompt, or start the server with a template that has one",
-        );
+        output::warn_in(say, say.native_without_place());
     }
     let defaults = saved.apply(Options { style: endpoint.style(profile), ..Options::for_profile(profile) });
     let options = Options {

@@ -5,7 +5,8 @@ use futures::stream::BoxStream;
 use tokio::sync::oneshot;
 
 use super::live::{Live, Place};
-use crate::terminal::{columns, counted, lasted};
+use crate::phrases::Phrases;
+use crate::terminal::{columns, lasted};
 use toolgraft::route::mcp::{ServerEvent, ServerEventKind, ServerState, ServerStatus};
 
 /// The picture of the start. It is taken away by [`end`](Self::end).
@@ -16,13 +17,16 @@ pub(super) struct Starting {
 
 impl Starting {
     /// The picture, and the job that draws it from what happens to the servers.
-    pub(super) fn new(events: BoxStream<'static, ServerEvent>) -> (Self, impl Future<Output = ()> + Send + 'static) {
+    pub(super) fn new(
+        events: BoxStream<'static, ServerEvent>,
+        say: Phrases,
+    ) -> (Self, impl Future<Output = ()> + Send + 'static) {
         let ((stop, stopped), (tell, gone)) = (oneshot::channel(), oneshot::channel());
         let job = async move {
             tokio::select! {
                 biased;
                 _ = stopped => {}
-                () = draw(events) => {}
+                () = draw(events, say) => {}
             }
             let _ = tell.send(());
         };
@@ -36,7 +40,7 @@ impl Starting {
     }
 }
 
-async fn draw(mut events: BoxStream<'static, ServerEvent>) {
+async fn draw(mut events: BoxStream<'static, ServerEvent>, say: Phrases) {
     let mut live = Live::new(Place::here(), columns(), false);
     let mut starting: Vec<String> = Vec::new();
     while let Some(event) = events.next().await {
@@ -47,7 +51,7 @@ async fn draw(mut events: BoxStream<'static, ServerEvent>) {
         }
         match starting.len() {
             0 => live.clear(),
-            n => live.show(&format!("starting {}: {}", counted(n, "server"), starting.join(", "))),
+            n => live.show(&say.starting(say.servers(n), starting.join(", "))),
         }
     }
     // Kept until the job ends, which takes it away.
@@ -55,13 +59,13 @@ async fn draw(mut events: BoxStream<'static, ServerEvent>) {
 }
 
 /// How long each server took; `None` where none was started.
-pub(super) fn took(servers: &[ServerStatus]) -> Option<String> {
+pub(super) fn took(servers: &[ServerStatus], say: Phrases) -> Option<String> {
     let ready = servers.iter().filter(|server| server.state == ServerState::Ready);
     let times: Vec<String> = ready
         .map(|server| {
             let ms = u64::try_from(server.connect_time.as_millis()).unwrap_or(u64::MAX);
-            format!("{} in {}", server.name, lasted(ms))
+            say.started_in(&server.name, lasted(ms))
         })
         .collect();
-    (!times.is_empty()).then(|| format!("started {}", times.join(", ")))
+    (!times.is_empty()).then(|| say.started(times.join(", ")))
 }

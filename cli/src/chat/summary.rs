@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use crate::terminal::counted;
+use unicode_width::UnicodeWidthStr;
+
+use crate::phrases::Phrases;
 use toolgraft::AgentEvent;
 use toolgraft::agent::Finished;
 use toolgraft::message::Usage;
@@ -15,6 +17,7 @@ pub(super) struct Summary {
     asked: Option<(String, Instant)>,
     /// Time that somebody took to answer questions.
     waited: Duration,
+    say: Phrases,
 }
 
 /// One request and its answer.
@@ -25,8 +28,8 @@ struct Round {
 }
 
 impl Summary {
-    pub(super) fn new() -> Self {
-        Summary { started: Instant::now(), rounds: Vec::new(), asked: None, waited: Duration::ZERO }
+    pub(super) fn new(say: Phrases) -> Self {
+        Summary { started: Instant::now(), rounds: Vec::new(), asked: None, waited: Duration::ZERO, say }
     }
 
     /// Takes an event of the turn.
@@ -55,28 +58,31 @@ impl Summary {
     /// request was sent. Its time is without that of questions.
     pub(super) fn text(&self, finished: &Finished) -> String {
         let calls = match finished.calls {
-            0 => "no calls".to_owned(),
-            n => counted(n as usize, "call"),
+            0 => self.say.no_calls().to_owned(),
+            n => self.say.calls(n as usize),
         };
-        let rounds = counted(self.rounds.len(), "round");
-        let head = format!("{rounds}, {calls}, {}", time(self.started.elapsed().saturating_sub(self.waited)));
+        let rounds = self.say.rounds(self.rounds.len());
+        let head = self.say.turn_cost(rounds, calls, time(self.started.elapsed().saturating_sub(self.waited)));
         match self.rounds.as_slice() {
             [] => String::new(),
             [round] => {
                 let [prompt, answer, reasoning] = round.tokens();
-                let reasoning = match reasoning.as_str() {
-                    "-" | "0" => String::new(),
-                    some => format!(" ({some} of them reasoning)"),
-                };
-                format!("{head}; tokens: prompt {prompt}, answer {answer}{reasoning}")
+                let cost = self.say.cost_of_one(head, prompt, answer);
+                match reasoning.as_str() {
+                    "-" | "0" => cost,
+                    some => self.say.cost_with_reasoning(cost, some),
+                }
             }
             several => {
-                let heads = ["round", "prompt", "answer", "reasoning", "time"].map(str::to_owned);
+                let say = self.say;
+                let heads =
+                    [say.column_round(), say.column_prompt(), say.column_answer(), say.reasoning(), say.column_time()];
+                let heads = heads.map(str::to_owned);
                 let rows = several.iter().enumerate().map(|(n, round)| {
                     let [prompt, answer, reasoning] = round.tokens();
                     [(n + 1).to_string(), prompt, answer, reasoning, time(round.took)]
                 });
-                format!("{head}; tokens per round:\n{}", table(&[heads].into_iter().chain(rows).collect::<Vec<_>>()))
+                say.cost_of_several(head, table(&[heads].into_iter().chain(rows).collect::<Vec<_>>()))
             }
         }
     }
@@ -98,10 +104,13 @@ impl Round {
 
 /// Columns as wide as they must be, so that a narrow terminal has room for them.
 fn table<const N: usize>(rows: &[[String; N]]) -> String {
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let width = |column: usize| rows.iter().map(|row| row[column].width()).max().unwrap_or(0);
     let widths: [usize; N] = std::array::from_fn(width);
     let line = |row: &[String; N]| {
-        let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:>width$}"));
+        let cells = row.iter().zip(widths).map(|(cell, width)| {
+            // Ideographs take two columns each.
+            format!("{}{cell}", " ".repeat(width.saturating_sub(cell.width())))
+        });
         cells.collect::<Vec<_>>().join(" ")
     };
     rows.iter().map(line).collect::<Vec<_>>().join("\n")
@@ -121,6 +130,7 @@ mod tests {
     use super::*;
     use toolgraft::Conversation;
     use toolgraft::agent::StopReason;
+    use toolgraft::dialect::Lang;
 
     fn finished(calls: u32) -> Finished {
         let mut finished = Finished::new(StopReason::Answered, Conversation::new());
@@ -145,12 +155,12 @@ mod tests {
 
     #[test]
     fn a_turn_without_a_request_cost_nothing() {
-        assert_eq!(shown(&Summary::new(), 0), "");
+        assert_eq!(shown(&Summary::new(Phrases::of(Lang::En)), 0), "");
     }
 
     #[test]
     fn one_round_is_one_line() {
-        let mut summary = Summary::new();
+        let mut summary = Summary::new(Phrases::of(Lang::En));
         round(&mut summary, Some(usage(740, 52, Some(31))));
         let line = "1 round, no calls, T; tokens: prompt 740, answer 52 (31 of them reasoning)";
         assert_eq!(shown(&summary, 0), line);
@@ -158,7 +168,7 @@ mod tests {
 
     #[test]
     fn several_rounds_are_a_table_that_says_what_is_an_estimate() {
-        let mut summary = Summary::new();
+        let mut summary = Summary::new(Phrases::of(Lang::En));
         let estimate = Usage { estimated: true, reasoning_estimated: true, ..usage(800, 9, Some(2)) };
         round(&mut summary, Some(usage(740, 52, None)));
         round(&mut summary, Some(estimate));

@@ -17,13 +17,14 @@ use std::net::Ipv4Addr;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{Path, RawQuery, State};
+use axum::extract::{FromRef, Path, RawQuery, State};
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware;
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 use tokio::net::TcpListener;
 
+use crate::phrases::Phrases;
 use crate::{Failure, replay};
 use doors::Doors;
 use search::Query;
@@ -47,17 +48,30 @@ const HEADERS: [(HeaderName, &str); 6] = [
 pub(crate) struct Pages {
     listener: TcpListener,
     doors: Arc<Doors>,
+    shown: Shown,
+}
+
+/// What the pages show, and in which language.
+#[derive(Clone)]
+struct Shown {
     inspector: Inspector,
+    say: Phrases,
+}
+
+impl FromRef<Shown> for Inspector {
+    fn from_ref(shown: &Shown) -> Self {
+        shown.inspector.clone()
+    }
 }
 
 impl Pages {
     /// Listens on the loopback alone; port 0 takes any that is free.
-    pub(crate) async fn bind(port: u16, inspector: Inspector) -> Result<Self, Failure> {
+    pub(crate) async fn bind(port: u16, inspector: Inspector, say: Phrases) -> Result<Self, Failure> {
         let failed = |error| Failure::job(format!("cannot listen on 127.0.0.1:{port} for --inspect: {error}"));
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(failed)?;
         let port = listener.local_addr().map_err(failed)?.port();
         let doors = Doors::new(port).map_err(|error| Failure::job(format!("no random numbers: {error}")))?;
-        Ok(Pages { listener, doors: Arc::new(doors), inspector })
+        Ok(Pages { listener, doors: Arc::new(doors), shown: Shown { inspector, say } })
     }
 
     /// The URL that lets one browser in.
@@ -68,17 +82,17 @@ impl Pages {
     /// Answers until it is dropped.
     pub(crate) async fn run(self) {
         // Ends with an error of the listener only, which accepting tries again.
-        let _ = axum::serve(self.listener, router(self.doors, self.inspector)).await;
+        let _ = axum::serve(self.listener, router(self.doors, self.shown)).await;
     }
 }
 
-fn router(doors: Arc<Doors>, inspector: Inspector) -> Router {
+fn router(doors: Arc<Doors>, shown: Shown) -> Router {
     Router::new()
         .route("/inspect", get(list))
         .route("/inspect/{id}", get(request))
         .route("/inspect/{id}/recording", get(recording))
         .fallback(|| async { missing() })
-        .with_state(inspector)
+        .with_state(shown)
         .layer(middleware::from_fn_with_state(doors, doors::check))
         .layer(middleware::map_response(|mut response: Response| async {
             let headers = HEADERS.map(|(name, value)| (name, HeaderValue::from_static(value)));
@@ -88,26 +102,30 @@ fn router(doors: Arc<Doors>, inspector: Inspector) -> Router {
 }
 
 /// The list, or what of it is searched for.
-async fn list(State(inspector): State<Inspector>, RawQuery(query): RawQuery) -> Response {
+async fn list(State(Shown { inspector, say }): State<Shown>, RawQuery(query): RawQuery) -> Response {
     let query = Query::read(query.as_deref().unwrap_or_default());
     page(move || {
         let all = inspector.list();
         let kept = all.len();
         let found = all.into_iter().filter(|about| query.matches(about, || inspector.recording(about.id)));
-        list::page(&query, kept, &found.collect::<Vec<_>>())
+        list::page(&query, kept, &found.collect::<Vec<_>>(), say)
     })
     .await
 }
 
 /// One request.
-async fn request(State(inspector): State<Inspector>, Path(id): Path<u64>, RawQuery(query): RawQuery) -> Response {
+async fn request(
+    State(Shown { inspector, say }): State<Shown>,
+    Path(id): Path<u64>,
+    RawQuery(query): RawQuery,
+) -> Response {
     let Some((about, text)) = found(&inspector, id) else { return missing() };
     let is_live = Query::read(query.as_deref().unwrap_or_default()).is_live;
     page(move || {
         let mut recording = transcript::parse(&text).unwrap_or_default();
         // What goes on has no end yet.
         recording.cut = recording.cut.filter(|_| about.took.is_some());
-        replay::page(&format!("request {id}"), &recording, None, list::about(&about, is_live))
+        replay::page(&say.request_number(id), &recording, Some(say.lang()), list::about(&about, is_live, say))
     })
     .await
 }

@@ -15,12 +15,15 @@
 //! What a model, a tool or a server said is nobody's to translate. Keywords of the formats
 //! (`in_reasoning`, `tool_error`), help and errors of the command stay English.
 
+mod chat;
 mod explain;
+mod inspect;
 mod locale;
 mod page;
 mod probe;
 mod rejections;
 mod replay;
+mod stops;
 
 use toolgraft::dialect::Lang;
 
@@ -94,7 +97,9 @@ mod tests {
     #[test]
     fn every_entry_has_both_languages() {
         for (name, english, chinese) in
-            [page::PAGE, replay::REPLAY, explain::EXPLAIN, probe::PROBE].into_iter().flatten()
+            [page::PAGE, replay::REPLAY, explain::EXPLAIN, probe::PROBE, chat::CHAT, inspect::INSPECT, stops::STOPS]
+                .into_iter()
+                .flatten()
         {
             let is_ideograph = |c: char| matches!(c, '\u{3400}'..='\u{9fff}');
             let is_mark = |c: char| matches!(c, '：' | '（' | '，');

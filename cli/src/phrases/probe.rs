@@ -20,6 +20,17 @@ phrases! {
     right = "right", "正确";
     no_call_wanted = "no call", "不调用";
     call_wanted(tool, arguments) = "{tool} {arguments}", "调用 {tool} {arguments}";
+    goes_on_from_here =
+        "what was tried is kept: the same command goes on from here", "试过的结果已保存：同样的命令会从这里继续";
+    nothing_worked =
+        "no way to offer tools led to one right call: this model may be too small, or the endpoint changes its text",
+        "没有一种提供工具的方式得到过正确的调用：模型可能太小，或端点改动了它的文本";
+    best_way(way, profile) = "\nBest: {way}. As a profile:\n\n{profile}", "\n最佳：{way}。作为模型配置：\n\n{profile}";
+    write_into(file) = "Write it into {file}? [y/N] ", "写入 {file}？[y/N] ";
+    written_into(file) = "written into {file}", "已写入 {file}";
+    way_left_out(way, why) = "{way} is left out: {why}", "略去 {way}：{why}";
+    tasks_so_far(way, tasks) = "{way} · up to {tasks} tasks", "{way} · 至多 {tasks} 题";
+    minutes_left(progress, minutes) = "{progress} · at most {minutes} min left", "{progress} · 至多还需 {minutes} 分钟";
     result_wanted(call, value) = "{call}, then {value}", "{call}，然后回答 {value}";
 }
 

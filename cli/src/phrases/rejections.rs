@@ -14,6 +14,13 @@ impl Phrases {
 /// English with `{}` for each value, and the Chinese with them in the same order, or by number.
 /// The first that fits counts.
 const SENTENCES: &[(&str, &str)] = &[
+    // What a probe found wrong.
+    ("the call was rejected: {}", "调用被拒绝：{}"),
+    ("no call; {} was wanted", "没有调用；需要的是 {}"),
+    ("called {}; no call was wanted", "调用了 {}；这里不需要调用"),
+    ("called {}; {} was wanted", "调用了 {}；需要的是 {}"),
+    ("arguments {}; wanted were {}", "参数是 {}；需要的是 {}"),
+    ("the answer does not hold {} of the result", "回答中没有结果里的 {}"),
     ("the arguments are not valid JSON: {}", "参数不是有效的 JSON：{}"),
     ("the key {} stands twice in one object{}", "同一个对象中键 {} 出现了两次{}"),
     ("the call stands in the reasoning; only the answer's calls are run", "调用在推理中；只有回答中的调用才会运行"),

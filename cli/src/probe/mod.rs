@@ -142,15 +142,15 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
         page::check(path)?;
     }
     let runner = Runner::start()?;
-    let endpoint = runner.wait(Endpoint::choose(&args.endpoint, asker.as_ref()))?;
-    let mut probe = Probe::new(&args, &endpoint)?;
+    let say = Phrases::of_user(args.lang);
+    let endpoint = runner.wait(Endpoint::choose(&args.endpoint, asker.as_ref(), say))?;
+    let mut probe = Probe::new(&args, &endpoint, say)?;
     let stopped = runner.wait(probe.run());
     if stopped.is_err() && probe.tried {
-        output::warn("what was tried is kept: the same command goes on from here");
+        output::warn(say.goes_on_from_here());
     }
     stopped?;
     let report = probe.report();
-    let say = Phrases::of_user(args.lang);
     if let Some(path) = &args.html {
         page::write(path, &report, &probe.bench.tasks, &probe.store, say)?;
     }
@@ -159,11 +159,9 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
         false => output::emit_styled(&plain_on_a_pipe(&report.table(say)))?,
     }
     let Some(best) = report.best() else {
-        return Err(Failure::job(
-            "no way to offer tools led to one right call: this model may be too small, or the endpoint changes its text",
-        ));
+        return Err(Failure::job(say.nothing_worked()));
     };
-    offer(&args, &endpoint, best.cell, asker.as_ref(), &runner)
+    offer(&args, &endpoint, best.cell, (asker.as_ref(), &runner), say)
 }
 
 /// A table with styles, as standard output takes it.
@@ -175,7 +173,13 @@ fn plain_on_a_pipe(text: &str) -> String {
 }
 
 /// Shows the best way as a profile, and keeps it where the person wants that.
-fn offer(args: &Args, endpoint: &Endpoint, best: Cell, asker: Option<&Asker>, runner: &Runner) -> Result<(), Failure> {
+fn offer(
+    args: &Args,
+    endpoint: &Endpoint,
+    best: Cell,
+    (asker, runner): (Option<&Asker>, &Runner),
+    say: Phrases,
+) -> Result<(), Failure> {
     let mut profile = SavedProfile {
         name: endpoint.model().to_owned(),
         endpoint: Some(endpoint.url().to_owned()),
@@ -190,11 +194,11 @@ fn offer(args: &Args, endpoint: &Endpoint, best: Cell, asker: Option<&Asker>, ru
         }
     }
     let Some(path) = saved_profiles::path() else { return Ok(()) };
-    output::note(&format!("\nBest: {best}. As a profile:\n\n{}", profile.text()));
+    output::note(&say.best_way(best, profile.text()));
     let wanted = args.save
         || match asker {
             Some(asker) if !args.json => {
-                let question = format!("Write it into {}? [y/N] ", input::shown(&path));
+                let question = say.write_into(input::shown(&path));
                 let answer = runner.wait(async { Ok(asker.ask(&question).await) })?;
                 answer.is_some_and(|answer| matches!(answer.trim(), "y" | "Y" | "yes"))
             }
@@ -202,7 +206,7 @@ fn offer(args: &Args, endpoint: &Endpoint, best: Cell, asker: Option<&Asker>, ru
         };
     if wanted {
         saved_profiles::save(&path, &profile)?;
-        output::note(&format!("written into {}", input::shown(&path)));
+        output::note(&say.written_into(input::shown(&path)));
     }
     Ok(())
 }
@@ -222,10 +226,11 @@ struct Probe {
     cut: bool,
     /// Tasks that each cell that is reported has at most.
     bar: ProgressBar,
+    say: Phrases,
 }
 
 impl Probe {
-    fn new(args: &Args, endpoint: &Endpoint) -> Result<Self, Failure> {
+    fn new(args: &Args, endpoint: &Endpoint, say: Phrases) -> Result<Self, Failure> {
         let tasks = Tasks::built_in().map_err(Failure::job)?;
         let profile = args.profile.unwrap_or_else(|| Profile::for_model(endpoint.model()));
         let usual = if profile.reasons == Some(true) { 4096 } else { 512 };
@@ -267,6 +272,7 @@ impl Probe {
             tried: false,
             cut: false,
             bar,
+            say,
         })
     }
 
@@ -310,7 +316,7 @@ impl Probe {
             return Err(failure);
         }
         if let Failure::Job(message) | Failure::Usage(message) = failure {
-            self.bar.suspend(|| output::warn(&format!("{cell} is left out: {message}")));
+            self.bar.suspend(|| output::warn(&self.say.way_left_out(cell, message)));
         }
         Ok(())
     }
@@ -322,11 +328,11 @@ impl Probe {
         let each = begun.elapsed().checked_div(done).unwrap_or_default();
         let open = each * u32::try_from(all.saturating_sub(u64::from(done))).unwrap_or(u32::MAX);
         let left = self.deadline.map_or(open, |deadline| deadline.saturating_duration_since(Instant::now()).min(open));
-        let time = match done {
-            0 => String::new(),
-            _ => format!(" · at most {} min left", left.as_secs().div_ceil(60)),
-        };
-        self.bar.set_message(format!("{cell} · up to {tasks} tasks{time}"));
+        let progress = self.say.tasks_so_far(cell, tasks);
+        self.bar.set_message(match done {
+            0 => progress,
+            _ => self.say.minutes_left(progress, left.as_secs().div_ceil(60)),
+        });
     }
 
     /// The scores of the cells that are left, over their first so many tasks.

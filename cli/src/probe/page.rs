@@ -52,8 +52,10 @@ fn failed(task: &Task, cells: &[Cell], store: &Store, say: Phrases) -> Option<Va
     if trials.iter().all(|(_, trial)| trial.fault.is_none()) {
         return None;
     }
-    let trials =
-        trials.into_iter().map(|(cell, trial)| json!({"cell": cell, "fault": trial.fault, "texts": trial.texts}));
+    let trials = trials.into_iter().map(|(cell, trial)| {
+        let fault = trial.fault.as_deref().map(|fault| say.reason(fault));
+        json!({"cell": cell, "fault": fault, "texts": trial.texts})
+    });
     let wanted = match &task.wanted {
         Wanted::NoCall => say.no_call_wanted().to_owned(),
         Wanted::Call(call) => say.call_wanted(&call.tool, Value::Object(call.arguments.clone())),

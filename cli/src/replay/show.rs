@@ -159,6 +159,7 @@ impl<W: Write> View for Show<W> {
                 Role::Assistant => self.line(DIM, &say.assistant_line(text))?,
                 _ => self.line(DIM, &say.message_line(text))?,
             }
+            message.images.iter().try_for_each(|image| self.line(DIM, &image.to_string()))?;
         }
         Ok(())
     }

@@ -9,11 +9,13 @@ use unicode_width::UnicodeWidthStr;
 
 pub(crate) use store::Store;
 
+use crate::phrases::Phrases;
 use crate::terminal::{columns, counted, shortened};
 use crate::tools::plain;
 use crate::{Failure, output, trust};
 use store::Kept;
 use toolgraft::conversation::Entry;
+use toolgraft::dialect::Lang;
 
 const EXAMPLES: &str = "\
 Conversations are kept in ~/.local/state/toolgraft/sessions (below $XDG_STATE_HOME where
@@ -120,7 +122,7 @@ fn entry(kept: &Kept) -> serde_json::Value {
 fn line(kept: &Kept, word: Option<&String>, width: usize) -> String {
     let model = kept.saved.model.as_deref().unwrap_or("-");
     let questions = counted(kept.questions(), "question");
-    let head = format!("{}  {:<11}  {}  {questions}  ", kept.id, age(kept.used), plain(model));
+    let head = format!("{}  {:<11}  {}  {questions}  ", kept.id, age(kept.used, Phrases::of(Lang::En)), plain(model));
     let title = plain(&kept.title());
     let mut text = format!("{head}{}\n", shortened(&title, width.saturating_sub(head.width()).max(20)));
     // Where the title does not say it.
@@ -134,13 +136,13 @@ fn line(kept: &Kept, word: Option<&String>, width: usize) -> String {
 }
 
 /// How long ago, in a word or two; a date for what is older than a week.
-pub(crate) fn age(used: SystemTime) -> String {
+pub(crate) fn age(used: SystemTime, say: Phrases) -> String {
     let passed = SystemTime::now().duration_since(used).unwrap_or_default().as_secs();
     match passed {
-        0..60 => "just now".to_owned(),
-        60..3_600 => format!("{} min ago", passed / 60),
-        3_600..86_400 => format!("{} h ago", passed / 3_600),
-        86_400..604_800 => format!("{} d ago", passed / 86_400),
+        0..60 => say.just_now().to_owned(),
+        60..3_600 => say.minutes_ago(passed / 60),
+        3_600..86_400 => say.hours_ago(passed / 3_600),
+        86_400..604_800 => say.days_ago(passed / 86_400),
         _ => trust::date(used.duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO).as_secs()),
     }
 }
@@ -150,7 +152,7 @@ fn shown(kept: &Kept) -> String {
     let mut text = String::new();
     for entry in kept.saved.conversation.entries() {
         match entry {
-            Entry::User { text: said } => text.push_str(&format!("> {}\n\n", said.trim().replace('\n', "\n  "))),
+            Entry::User(said) => text.push_str(&format!("> {}\n\n", said.shown().trim().replace('\n', "\n  "))),
             Entry::Assistant(message) => {
                 let content = message.content();
                 if !content.trim().is_empty() {
@@ -173,9 +175,9 @@ mod tests {
 
     #[test]
     fn ages_are_said_in_the_largest_unit() {
-        let ago = |seconds| age(SystemTime::now() - Duration::from_secs(seconds));
+        let ago = |seconds| age(SystemTime::now() - Duration::from_secs(seconds), Phrases::of(Lang::En));
         let said: Vec<String> = [5, 120, 7_300, 200_000].into_iter().map(ago).collect();
         assert_eq!(said, ["just now", "2 min ago", "2 h ago", "2 d ago"]);
-        assert_eq!(age(SystemTime::UNIX_EPOCH), "1 Jan 1970".replace("1 J", "01 J"));
+        assert_eq!(age(SystemTime::UNIX_EPOCH, Phrases::of(Lang::En)), "1 Jan 1970".replace("1 J", "01 J"));
     }
 }

@@ -132,16 +132,16 @@ impl Kept {
     pub(crate) fn title(&self) -> String {
         let entries = self.saved.conversation.entries();
         let asked = entries.iter().find_map(|entry| match entry {
-            Entry::User { text } => Some(text.as_str()),
+            Entry::User(said) => Some(said.shown()),
             _ => None,
         });
-        asked.unwrap_or("(nothing was asked)").split_whitespace().collect::<Vec<_>>().join(" ")
+        asked.as_deref().unwrap_or("(nothing was asked)").split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
     /// All that person and model have said.
     pub(crate) fn texts(&self) -> impl Iterator<Item = String> {
         self.saved.conversation.entries().iter().filter_map(|entry| match entry {
-            Entry::User { text } => Some(text.clone()),
+            Entry::User(said) => Some(said.shown().into_owned()),
             Entry::Assistant(message) => Some(message.content()),
             _ => None,
         })
@@ -149,7 +149,7 @@ impl Kept {
 
     /// Questions that were asked.
     pub(crate) fn questions(&self) -> usize {
-        self.saved.conversation.entries().iter().filter(|entry| matches!(entry, Entry::User { .. })).count()
+        self.saved.conversation.entries().iter().filter(|entry| matches!(entry, Entry::User(_))).count()
     }
 }
 

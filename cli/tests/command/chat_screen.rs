@@ -21,8 +21,8 @@ pub(crate) struct Window {
     screen: Arc<Mutex<Screen>>,
     pty: File,
     _process: PtyProcess,
-    endpoint: Endpoint,
-    place: Place,
+    pub(crate) endpoint: Endpoint,
+    pub(crate) place: Place,
 }
 
 /// What the terminal shows, and all that was ever written to it.
@@ -57,6 +57,10 @@ impl Window {
         command.args(["--mcp-config", "mcp.json", "--tools-mode", "prompt", "--model", "small-model"]).args(args);
         command.current_dir(place.dir.path()).env("HOME", place.dir.path()).env("TERM", "xterm-256color");
         for name in ["OPENAI_API_KEY", "OPENAI_BASE_URL", "XDG_STATE_HOME", "NO_COLOR", "COLUMNS", "LINES"] {
+            command.env_remove(name);
+        }
+        // What is said is in the language of the locale.
+        for name in ["LC_ALL", "LC_MESSAGES", "LANG"] {
             command.env_remove(name);
         }
         let process = PtyProcess::new(command).unwrap();
@@ -114,7 +118,7 @@ impl Window {
     }
 
     #[track_caller]
-    fn waits(&self, what: &str, is_there: impl Fn(&str) -> bool) -> String {
+    pub(crate) fn waits(&self, what: &str, is_there: impl Fn(&str) -> bool) -> String {
         let start = Instant::now();
         loop {
             let shown = self.shows();
@@ -128,7 +132,7 @@ impl Window {
 
     /// Waits until the prompt is the last that is shown.
     #[track_caller]
-    fn comes_to_a_prompt(&self) {
+    pub(crate) fn comes_to_a_prompt(&self) {
         self.waits("> ", |shown| shown.ends_with("\n>"));
     }
 
@@ -288,6 +292,7 @@ fn a_long_result_says_what_the_model_got_and_opens_in_full() {
     let mut window = Window::open_in(place, (80, 400), endpoint, &servers, &["--yes"]);
     window.comes_to_a_prompt();
     let shown = window.asks("Dig.");
+    assert!(shown.contains("#1 call mine.dig"), "{shown}");
     assert!(shown.contains("#1 result of mine.dig"), "{shown}");
     assert!(shown.contains("(2,091 characters, 200 lines; the model got all of it · /result 1 shows it)"), "{shown}");
     assert!(!shown.contains("nugget 200"));
@@ -326,6 +331,48 @@ fn a_question_says_what_the_tool_does_and_its_progress_is_shown_while_it_runs() 
     window.sees("> And then?");
     window.sees("Second.");
     assert_eq!(window.endpoint.seen().last().unwrap().question(), "And then?");
+}
+
+#[test]
+fn arrows_typed_ahead_of_a_question_leave_no_letters_at_the_prompt() {
+    let servers = json!({ "mine": slow_server(&dig(), "gold") });
+    let place = Place::new();
+    ["start", "go"].iter().for_each(|file| std::fs::write(place.path(file), "").unwrap());
+    let endpoint = Endpoint::start([digs().delay(Duration::from_millis(300)), Reply::text("Found.")]);
+    let window = Window::open_in(place, (100, 40), endpoint, &servers, &[]);
+    window.comes_to_a_prompt();
+    window.types("Dig.\r");
+    window.sees("waiting for the model");
+    window.types("\x1b[A\x1bOBgo \x1b[1;5Cdeeper\x1b[D");
+    window.sees("Run mine.dig {}? [y/a/n]");
+    window.types("y\r");
+    window.sees("Found.");
+    let shown = window.sees("> go");
+    assert!(
+        window.waits("what was typed", |shown| shown.ends_with("\n> go deeper")).ends_with("> go deeper"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn several_calls_of_a_message_have_the_numbers_of_their_results() {
+    let call = |city: &str| mcp_call("demo", "weather_query", &json!({ "city": city }));
+    let both = format!("{}\n{}", call("Oslo"), call("Rome"));
+    let window = Window::start((100, 80), [Reply::text(&both), Reply::text("Both."), Reply::text(&call("Bonn"))], &[]);
+    window.types("Weather?\r");
+    window.sees("[y/a/n]");
+    window.types("n\r");
+    window.waits("the second question", |shown| shown.matches("[y/a/n]").count() == 2);
+    window.types("y\r");
+    let shown = window.sees("Both.");
+    let at = |text: &str| shown.find(text).unwrap_or_else(|| panic!("{text}: {shown}"));
+    let (first, second) = (at("#1 call demo.weather_query"), at("#2 call demo.weather_query"));
+    assert!(first < at("Oslo") && at("Oslo") < second && second < at("Rome"), "{shown}");
+    at("#1 denied: demo.weather_query");
+    at("#2 result of demo.weather_query");
+    window.comes_to_a_prompt();
+    window.types("And in Bonn?\r");
+    window.sees("#3 call demo.weather_query");
 }
 
 #[test]

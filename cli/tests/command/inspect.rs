@@ -45,9 +45,18 @@ impl Looking {
         Looking::before(endpoint())
     }
 
+    /// With further arguments of the command.
+    pub(crate) fn start_with(arguments: &[&str]) -> Self {
+        Looking::with(endpoint(), arguments)
+    }
+
     fn before(endpoint: Endpoint) -> Self {
+        Looking::with(endpoint, &[])
+    }
+
+    fn with(endpoint: Endpoint, arguments: &[&str]) -> Self {
         let place = Place::new();
-        let mut serving = Serving::start(&place, &endpoint, &["--inspect"], &[]);
+        let mut serving = Serving::start(&place, &endpoint, &[&["--inspect"], arguments].concat(), &[]);
         let errors = BufReader::new(serving.child.stderr.take().unwrap()).lines();
         let client = toolgraft::http::client().redirect(Policy::none()).build().unwrap();
         let mut looking =
@@ -63,7 +72,7 @@ impl Looking {
     }
 
     /// Comes in with the URL that was printed.
-    async fn enter(&mut self) -> Response {
+    pub(crate) async fn enter(&mut self) -> Response {
         let response = self.client.get(&self.url).send().await.unwrap();
         let cookie = response.headers()["set-cookie"].to_str().unwrap();
         assert!(cookie.contains("; Path=/inspect; HttpOnly; SameSite=Lax"), "{cookie}");
@@ -82,7 +91,7 @@ impl Looking {
         (status, response.text().await.unwrap())
     }
 
-    async fn page(&self, path: &str) -> String {
+    pub(crate) async fn page(&self, path: &str) -> String {
         let (status, page) = self.get(path).await;
         assert_eq!(status, 200, "{path}: {page}");
         page

@@ -9,7 +9,7 @@ use crate::devtools::Page;
 use crate::inspect::Looking;
 
 /// The smallest contrast of a text with what is behind it, and that text.
-const CONTRAST: &str = r"(() => {
+pub(crate) const CONTRAST: &str = r"(() => {
     const numbers = (color) => color.match(/[\d.]+/g).map(Number);
     const light = (color) => {
         const [r, g, b] = numbers(color).map((v) => v / 255).map((v) => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);

@@ -20,6 +20,8 @@ mod chat_endpoint;
 mod chat_screen;
 #[cfg(target_os = "linux")]
 mod chat_terminal;
+#[cfg(target_os = "linux")]
+mod chinese;
 mod context_overflow;
 mod demo;
 mod devtools;
@@ -37,6 +39,9 @@ mod mcp_config;
 #[cfg(unix)]
 mod mcp_errors;
 mod models_docs;
+#[cfg(target_os = "linux")]
+mod new_user;
+mod pages;
 #[cfg(target_os = "linux")]
 mod pictures;
 mod plain_errors;

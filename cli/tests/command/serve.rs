@@ -22,7 +22,12 @@ impl Serving {
     pub(crate) fn start(place: &Place, endpoint: &Endpoint, arguments: &[&str], variables: &[(&str, &str)]) -> Self {
         let mut command = Command::new(TOOLGRAFT);
         command.args(["serve", "--listen", "127.0.0.1:0", "--base-url", &endpoint.url()]).args(arguments);
-        command.current_dir(place.path("")).env("HOME", place.path("")).envs(variables.iter().copied());
+        command.current_dir(place.path("")).env("HOME", place.path(""));
+        // What is said is in the language of the locale.
+        for name in ["LC_ALL", "LC_MESSAGES", "LANG"] {
+            command.env_remove(name);
+        }
+        command.envs(variables.iter().copied());
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut url = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut url).unwrap();

@@ -154,15 +154,73 @@ fn every_key_stands_in_the_documentation() {
 }
 
 #[test]
-fn files_go_with_the_question_and_pictures_do_not() {
+fn files_go_with_the_question_as_text() {
     let place = Place::new();
     let endpoint = Endpoint::start([Reply::text("One.")]);
     place.write("a.md", "# A\n```\ncode\n```\n");
     place.write("b.txt", "second\n");
-    place.write("c.png", b"\x89PNG\r\n\x1a\n\0\0");
-    ask(&place, &endpoint, &["-f", "c.png", "What?"]).refuses(2, "-f c.png: it is a PNG image");
+    place.write("c.pdf", b"%PDF-1.7\n");
+    ask(&place, &endpoint, &["-f", "c.pdf", "What?"]).refuses(2, "-f c.pdf: it is a PDF");
     ask(&place, &endpoint, &["-f", "gone.md", "What?"]).refuses(2, "gone.md");
     ask(&place, &endpoint, &["-f", "a.md", "--file", "b.txt", "What is missing?"]).ok();
     let expected = "What is missing?\n\na.md:\n````\n# A\n```\ncode\n```\n````\n\nb.txt:\n```\nsecond\n```";
     assert_eq!(endpoint.seen()[0].question(), expected);
+}
+
+/// The smallest image there is: 43 bytes.
+const DOT: &[u8] =
+    b"GIF89a\x01\0\x01\0\x80\0\0\0\0\0\xff\xff\xff!\xf9\x04\x01\0\0\0\0,\0\0\0\0\x01\0\x01\0\0\x02\x02D\x01\0;";
+const DOT_BASE64: &str = "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAICRAEAOw==";
+
+#[test]
+fn an_image_goes_with_the_question_and_stays_in_its_conversation() {
+    let place = Place::new();
+    let endpoint = Endpoint::start(["A dot.", "Black."].map(Reply::text));
+    fs::create_dir(place.path("pictures")).unwrap();
+    place.write("pictures/dot.gif", DOT);
+    place.write("a.md", "Notes\n");
+    let files = ["-f", "pictures/dot.gif", "-f", "a.md"];
+    ask(&place, &endpoint, &[&files[..], &["--record", "asked.jsonl", "What is it?"]].concat()).ok();
+    let image = json!({"type": "image_url", "image_url": {"url": format!("data:image/gif;base64,{DOT_BASE64}")}});
+    let said = json!([{"type": "text", "text": "What is it?\n\na.md:\n```\nNotes\n```"}, image]);
+    let last = |n: usize| endpoint.seen()[n].body["messages"].as_array().unwrap().clone();
+    assert_eq!(last(0).last().unwrap()["content"], said);
+
+    ask(&place, &endpoint, &["--continue", "And its colour?"]).ok();
+    assert_eq!(last(1)[last(1).len() - 3]["content"], said, "the image goes again with its question");
+    assert_eq!(last(1).last().unwrap()["content"], "And its colour?");
+
+    let id = kept(&place)[0]["id"].as_str().unwrap().to_owned();
+    let shown = place.run(&["sessions", "show", &id]).quiet().out;
+    assert!(shown.contains("  ```\n  [image dot.gif, 43 B]\n\nA dot."), "{shown}");
+    assert!(place.run(&["sessions", "list", "dot.gif"]).quiet().out.contains(&id));
+    let replayed = place.run(&["replay", "asked.jsonl"]).ok().out;
+    assert!(replayed.contains("[image dot.gif, 43 B]") && !replayed.contains(DOT_BASE64), "{replayed}");
+    place.run(&["replay", "--html", "asked.jsonl"]).ok();
+    let page = fs::read_to_string(place.path("asked.html")).unwrap();
+    assert!(page.contains("[image dot.gif, 43 B]"), "the page shows its name");
+}
+
+#[test]
+fn an_image_that_is_too_large_is_refused_before_anything_goes_out() {
+    let place = Place::new();
+    let endpoint = Endpoint::start([]);
+    place.write("big.jpg", [&b"\xff\xd8\xff"[..], &vec![0; 20_000_000]].concat());
+    ask(&place, &endpoint, &["-f", "big.jpg", "What?"]).refuses(2, "-f big.jpg: the image has 20.0 MB");
+    place.write("old.bmp", b"BM\x9a\0\xff\xff");
+    ask(&place, &endpoint, &["-f", "old.bmp", "What?"]).refuses(2, "it is a BMP image, and only texts and images (PNG");
+    assert_eq!(endpoint.requests(), 0);
+}
+
+#[test]
+fn a_model_that_reads_no_images_is_said_so_in_the_endpoint_s_words_and_asked_once() {
+    let place = Place::new();
+    let words = "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj";
+    let endpoint = Endpoint::start([Reply::refused(500, words), Reply::text("Hello.")]);
+    place.write("dot.gif", DOT);
+    let failed = ask(&place, &endpoint, &["-f", "dot.gif", "What is it?"]);
+    failed.fails_with(1, &[words, "where the model reads no images, ask without them"]);
+    assert_eq!(endpoint.requests(), 1, "the same request fails again");
+    assert!(kept(&place).is_empty(), "the image does not stand in the way of the next question");
+    ask(&place, &endpoint, &["-c", "Hi"]).refuses(2, "none was kept");
 }

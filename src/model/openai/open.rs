@@ -117,6 +117,10 @@ impl Inner {
                 self.refused_tools(model);
                 return Err(failed.error);
             }
+            // Some servers answer so with HTTP 500, and do again.
+            if request.has_images() && failed.error.refuses_images() {
+                return Err(failed.error);
+            }
             let pause = match failed.again {
                 Some(Again::Loaded) => {
                     let since = *loading.get_or_insert_with(|| {

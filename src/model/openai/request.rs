@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::form::Form;
-use crate::message::Message;
+use crate::message::{Image, Message};
 use crate::model::Request;
 use crate::tools::ToolChoice;
 use crate::wire::ToolDefinition;
@@ -52,7 +52,7 @@ fn message(message: &Message, reasoning: bool) -> Value {
     if let Some(id) = &message.call_id {
         object.insert("tool_call_id".to_owned(), id.as_str().into());
     }
-    object.insert("content".to_owned(), message.content.as_str().into());
+    object.insert("content".to_owned(), content(message));
     if let Some(thought) = message.reasoning.as_deref().filter(|_| reasoning) {
         object.insert("reasoning_content".to_owned(), thought.into());
     }
@@ -61,6 +61,16 @@ fn message(message: &Message, reasoning: bool) -> Value {
         object.insert("tool_calls".to_owned(), json!(calls));
     }
     Value::Object(object)
+}
+
+/// What a message says: its text, or parts where images go with it.
+fn content(message: &Message) -> Value {
+    if message.images.is_empty() {
+        return message.content.as_str().into();
+    }
+    let text = (!message.content.is_empty()).then(|| json!({"type": "text", "text": message.content}));
+    let image = |image: &Image| json!({"type": "image_url", "image_url": {"url": image.data_url()}});
+    text.into_iter().chain(message.images.iter().map(image)).collect()
 }
 
 /// The tools and the choice among them.
@@ -105,6 +115,16 @@ mod tests {
         let changed = json!({"model": "m", "messages": messages, "stream": true, "temperature": 0.6,
             "stop": ["</use_mcp_tool>"], "max_completion_tokens": 50});
         assert_eq!(body("m", &request, parameters.as_object().unwrap(), false, None), changed);
+    }
+
+    #[test]
+    fn images_are_parts_behind_the_text() {
+        let image = Image::new(b"GIF89a").unwrap().with_name("dot.gif");
+        let said = [Message::user("What is it?").with_image(image.clone()), Message::user("").with_image(image)];
+        let sent = body("m", &Request::new(said.to_vec()), &Map::new(), false, None);
+        let part = json!({"type": "image_url", "image_url": {"url": "data:image/gif;base64,R0lGODlh"}});
+        assert_eq!(sent["messages"][0]["content"], json!([{"type": "text", "text": "What is it?"}, part]));
+        assert_eq!(sent["messages"][1]["content"], json!([part]));
     }
 
     #[test]

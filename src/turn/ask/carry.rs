@@ -21,7 +21,7 @@ pub(super) fn thoughts(config: &TurnConfig, conversation: &Conversation) -> Vec<
     let counter = config.tokens.clone().unwrap_or_default();
     let mut left = config.carry_tokens;
     let entries = conversation.entries().iter().rev();
-    let messages = entries.take_while(|e| !matches!(e, Entry::User { .. })).filter_map(|entry| match entry {
+    let messages = entries.take_while(|e| !matches!(e, Entry::User(_))).filter_map(|entry| match entry {
         Entry::Assistant(message) => Some(message.reasoning.trim()),
         _ => None,
     });

@@ -9,6 +9,11 @@ use crate::wire::ToolDefinition;
 /// (github.com/openai/openai-cookbook, "How to count tokens with tiktoken").
 const MESSAGE_TOKENS: usize = 4;
 
+/// Tokens of an image: those of 1,024 pixels square by OpenAI's count for GPT-4o, 85 and 170
+/// for each of four tiles (platform.openai.com/docs/guides/images-vision). Models differ, by
+/// their own count and by the image's size.
+const IMAGE_TOKENS: usize = 765;
+
 /// Fewer tokens than these are no cut prompt but a count of what was not cached:
 /// Ollama keeps half of a context that a prompt passes, of 2048 tokens at least
 /// in every version (github.com/ollama/ollama/issues/17427).
@@ -31,6 +36,8 @@ pub(super) struct Cost {
 struct Sent {
     /// Tokens of all messages.
     tokens: u64,
+    /// Tokens of the images among them.
+    images: u64,
     /// Tokens that cannot have been in a request before: those from the model's
     /// last message on.
     new: u64,
@@ -42,7 +49,8 @@ impl Cost {
         self.sent = counter.map(|counter| {
             let own = request.messages.iter().rposition(|m| m.role == Role::Assistant).unwrap_or(0);
             let tokens = count(counter, request) as u64;
-            Sent { tokens, new: count_messages(counter, &request.messages[own..]) as u64 }
+            let images = request.messages.iter().map(image_tokens).sum::<usize>() as u64;
+            Sent { tokens, images, new: count_messages(counter, &request.messages[own..]) as u64 }
         });
         self.reported = None;
     }
@@ -104,7 +112,9 @@ impl Sent {
     /// 60 % and 500 tokens less is past both. An endpoint that counts only what
     /// it had not cached reports about the new part, or next to nothing.
     fn was_cut(self, read: u64) -> bool {
-        let few = read * 10 < self.tokens * 6 && self.tokens - read > 500;
+        // An image may cost next to nothing.
+        let least = self.tokens - self.images;
+        let few = read * 10 < least * 6 && least - read > 500;
         let uncached = self.new < self.tokens && read <= self.new + self.new / 2;
         few && read >= LEAST_CUT && !uncached
     }
@@ -159,25 +169,43 @@ fn count_messages(counter: &TokenCounter, messages: &[Message]) -> usize {
     let message = |m: &Message| {
         let reasoning = m.reasoning.as_deref().unwrap_or_default();
         let calls = m.calls.iter().map(call).sum::<usize>();
-        counter.count(&m.content) + counter.count(reasoning) + calls + MESSAGE_TOKENS
+        counter.count(&m.content) + image_tokens(m) + counter.count(reasoning) + calls + MESSAGE_TOKENS
     };
     messages.iter().map(message).sum()
+}
+
+/// Tokens of a message's images.
+fn image_tokens(message: &Message) -> usize {
+    message.images.len() * IMAGE_TOKENS
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::message::Image;
+
+    #[test]
+    fn an_image_costs_a_fixed_number_and_never_looks_like_a_cut_prompt() {
+        let image = Image::new(b"GIF89a").unwrap();
+        let said = [Message::user("Look").with_image(image.clone()).with_image(image)];
+        let counter = TokenCounter::new(str::len);
+        assert_eq!(count_messages(&counter, &said), 4 + 2 * IMAGE_TOKENS + MESSAGE_TOKENS);
+        let mut cost = Cost::default();
+        cost.sends(Some(&counter), &Request::new(said.to_vec()));
+        let read = |prompt_tokens| Usage { prompt_tokens, ..Usage::default() };
+        assert_eq!(cost.cut(Some(read(270))), None, "a model with 128 tokens for an image");
+    }
 
     #[test]
     fn a_prompt_counts_as_cut_only_where_nothing_else_explains_the_number() {
-        let first = Sent { tokens: 11_289, new: 11_289 };
+        let first = Sent { tokens: 11_289, images: 0, new: 11_289 };
         assert!(first.was_cut(4_096));
         assert!(first.was_cut(2_050), "half of a context of 4096, and two");
         assert!(!first.was_cut(7_000), "another tokeniser");
         assert!(!first.was_cut(0) && !first.was_cut(20), "the prompt was cached");
-        assert!(!Sent { tokens: 900, new: 900 }.was_cut(450), "too little to tell");
+        assert!(!Sent { tokens: 900, images: 0, new: 900 }.was_cut(450), "too little to tell");
         // Later rounds: an endpoint that counts only what is new.
-        let later = Sent { tokens: 12_000, new: 1_500 };
+        let later = Sent { tokens: 12_000, images: 0, new: 1_500 };
         assert!(!later.was_cut(1_600) && later.was_cut(4_096));
     }
 

@@ -27,6 +27,10 @@ use crate::wire::wire_name;
 /// that another tokeniser and the reply have room.
 const ASK_FROM: usize = 1_000;
 
+/// What helps where the endpoint refuses a request with images.
+const WITHOUT_IMAGES: &str = "; where the model reads no images, ask without them (in a new conversation, if an \
+                              earlier question had some), or take a model that reads images";
+
 /// What is known of the models and the requests of a turn.
 pub(in crate::turn) struct Ask {
     /// The model that speaks in this round.
@@ -38,6 +42,8 @@ pub(in crate::turn) struct Ask {
     cost: Cost,
     /// Tokens of the last request by our own count, and what was left out of it.
     last: (usize, Trim),
+    /// Images went with the last request.
+    has_images: bool,
     /// The round's request was sent once more, with less in it.
     cut_again: bool,
     /// What the caller was told is left out of the requests.
@@ -52,6 +58,7 @@ impl Ask {
             native: false,
             cost: Cost::default(),
             last: Default::default(),
+            has_images: false,
             cut_again: false,
             trim_told: Trim::default(),
         }
@@ -180,6 +187,12 @@ impl Ask {
         }
     }
 
+    /// Why the turn ends where the model failed.
+    pub(in crate::turn) fn failed(&self, error: ModelError) -> StopReason {
+        let help = if self.has_images && error.refuses_images() { WITHOUT_IMAGES } else { "" };
+        StopReason::ModelFailed(ModelFailure::from(error).with_help(help))
+    }
+
     /// The endpoint said what the round cost.
     pub(in crate::turn) fn reports(&mut self, usage: Usage) {
         self.cost.reports(usage);
@@ -197,7 +210,8 @@ impl Ask {
         if finish == Some(FinishReason::Length) {
             shared.context_full = self.full(shared);
         }
-        if let Some(read) = self.cost.read() {
+        // What an image costs differs too much to say anything of the text.
+        if let Some(read) = self.cost.read().filter(|_| !self.has_images) {
             shared.setup.measured.counted(&self.model.name, self.last.0, read);
         }
         let usage = self.cost.round(shared.setup.config.tokens.as_ref(), spoken);
@@ -230,6 +244,7 @@ impl Ask {
         self.cost.sends(counter, &request);
         shared.held = request.constraint.as_ref().map(|constraint| constraint.of);
         self.last = (tokens, trim.clone());
+        self.has_images = request.has_images();
         shared.actions.push_back(Action::Send(request));
     }
 

@@ -242,7 +242,7 @@ impl View for Pages {
         let mut question = None;
         for message in &round.messages {
             let is_user = message.role == Role::User;
-            question = if is_user && !results { Some(page::question(&message.content)) } else { question };
+            question = if is_user && !results { Some(page::question(&message.shown())) } else { question };
             parts.extend(Part::message(message, results && is_user, say));
             results &= !is_user;
             taken.asked |= is_user;

@@ -203,16 +203,17 @@ impl Part {
             Role::Tool => say.result_read(),
             _ => say.message(),
         };
+        let said = message.shown();
         match message.role {
-            Role::User if results => vec![Part::folded(say.results_read(), &message.content)],
-            Role::User if view::question(&message.content).is_some() => {
-                let question = view::question(&message.content).unwrap_or_default();
-                let whole = Part::folded(format!("{} + {label}", say.system_prompt()), &message.content);
+            Role::User if results => vec![Part::folded(say.results_read(), &said)],
+            Role::User if view::question(&said).is_some() => {
+                let question = view::question(&said).unwrap_or_default();
+                let whole = Part::folded(format!("{} + {label}", say.system_prompt()), &said);
                 vec![whole, Part::User { label: label.to_owned(), text: Long::new(question) }]
             }
-            Role::User => vec![Part::User { label: label.to_owned(), text: Long::new(&message.content) }],
-            _ if message.content.is_empty() => Vec::new(),
-            _ => vec![Part::folded(label, &message.content)],
+            Role::User => vec![Part::User { label: label.to_owned(), text: Long::new(&said) }],
+            _ if said.is_empty() => Vec::new(),
+            _ => vec![Part::folded(label, &said)],
         }
     }
 

@@ -1,0 +1,67 @@
+//! The pages of `demo`, `replay` and `probe` in a real browser: wide and on a phone, light and
+//! dark, in both languages. `inspect_page` looks at those of `serve --inspect`.
+
+use std::path::Path;
+
+use serde_json::json;
+
+use crate::devtools::Page;
+use crate::endpoint::{Endpoint, Reply};
+use crate::inspect_page::CONTRAST;
+use crate::process::{Place, ROOT};
+
+const CALL: &str = "<use_mcp_tool>\n<server_name>x</server_name>\n<tool_name>y</tool_name>\n</use_mcp_tool>";
+
+#[test]
+fn a_real_browser_shows_every_page_on_a_phone_and_in_the_dark() {
+    let Some(browser) = crate::browser::wanted("a_real_browser_shows_every_page_on_a_phone_and_in_the_dark") else {
+        return;
+    };
+    let place = Place::new();
+    let mut pages = Vec::new();
+    for lang in ["en", "zh"] {
+        let demo = format!("demo-{lang}.html");
+        place.run(&["demo", "--speed", "max", "--lang", lang, &format!("--html={demo}")]).ok();
+        let endpoint = Endpoint::answer(|_, number| Reply::text(if number % 3 == 0 { CALL } else { "I do not know." }));
+        let probe = format!("probe-{lang}.html");
+        let (url, html) = (endpoint.url(), format!("--html={probe}"));
+        let args = ["probe", "--quick", "--only", "compact", "--lang", lang, "--base-url", &url, "--model", "m", &html];
+        place.run(&args);
+        let replay = format!("replay-{lang}.html");
+        let recordings =
+            ["weather.recording.jsonl", "context-overflow.recording.jsonl", "api_conversation_history.json"]
+                .map(|name| format!("{ROOT}/fixtures/streams/{name}"));
+        let recordings: Vec<&str> = recordings.iter().map(String::as_str).collect();
+        place.run(&[&["replay", "--explain", "--lang", lang, &format!("--html={replay}")], &recordings[..]].concat());
+        pages.extend([demo, probe, replay]);
+    }
+    let shots = Path::new(ROOT).join("target/screenshots");
+    let mut page = Page::open(&browser);
+    for name in pages {
+        let file = place.path(&name);
+        assert!(file.exists(), "{name} was not written");
+        for scheme in ["light", "dark"] {
+            for width in [1280, 390] {
+                page.look(width, scheme);
+                page.go(&format!("file://{}", file.display()));
+                let at = format!("{name} {width} {scheme}");
+                for open in [false, true] {
+                    if open {
+                        page.find("document.querySelectorAll('details').forEach((details) => details.open = true)");
+                    }
+                    let wide = page.find("[document.documentElement.scrollWidth, innerWidth]");
+                    assert!(wide[0].as_u64() <= Some(width.into()), "{at}, {open}: scrolls sideways: {wide}");
+                    let cut =
+                        "[...document.querySelectorAll('.wide')].filter((e) => e.scrollWidth > e.clientWidth).length";
+                    assert_eq!(page.find(cut), 0, "{at}: a table is cut");
+                    let worst = page.find(CONTRAST);
+                    assert!(worst[0].as_f64() >= Some(4.5), "{at}, {open}: {worst}");
+                }
+                let foreign = "[document.scripts.length, document.images.length]";
+                assert_eq!(page.find(foreign), json!([0, 0]), "{at}");
+                let stem = name.trim_end_matches(".html");
+                page.screenshot(&shots.join(format!("{stem}-{width}-{scheme}.png")));
+            }
+        }
+    }
+}

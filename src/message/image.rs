@@ -1,0 +1,236 @@
+//! Images that go with what a person says.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+/// Bytes of one image at most. Endpoints take 5 to 50 MB.
+pub const MAX_IMAGE_BYTES: usize = 20_000_000;
+
+/// An image that goes to a model that reads images: PNG, JPEG, GIF or WebP. Cheap to clone.
+///
+/// Its `Display` form stands for it wherever only text is shown: `[image cat.png, 12 KB]`.
+///
+/// ```
+/// use toolgraft::message::Image;
+///
+/// let image = Image::new(b"GIF89a\x01\x00\x01\x00")?.with_name("dot.gif");
+/// assert_eq!(image.to_string(), "[image dot.gif, 10 B]");
+/// assert!(image.data_url().starts_with("data:image/gif;base64,R0lGODlh"));
+/// # Ok::<(), toolgraft::message::ImageError>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
+pub struct Image {
+    /// What it is called.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    /// Its media type.
+    media_type: ImageType,
+    /// Its bytes in base64.
+    data: Arc<str>,
+}
+
+/// The media type of an image.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
+enum ImageType {
+    #[serde(rename = "image/png")]
+    Png,
+    #[serde(rename = "image/jpeg")]
+    Jpeg,
+    #[serde(rename = "image/gif")]
+    Gif,
+    #[serde(rename = "image/webp")]
+    WebP,
+}
+
+/// Why bytes are no [`Image`].
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ImageError {
+    /// They begin as none of the known formats does.
+    #[error("it is no image that models take: PNG, JPEG, GIF or WebP")]
+    Unknown,
+    /// They are more than [`MAX_IMAGE_BYTES`].
+    #[error("the image has {}, and at most {} can be sent: make it smaller", size(*.bytes), size(MAX_IMAGE_BYTES))]
+    TooLarge {
+        /// How many they are.
+        bytes: usize,
+    },
+}
+
+impl ImageType {
+    /// The type of a file that begins so.
+    fn of(bytes: &[u8]) -> Option<Self> {
+        match bytes {
+            [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some(ImageType::Png),
+            [0xff, 0xd8, 0xff, ..] => Some(ImageType::Jpeg),
+            [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some(ImageType::Gif),
+            [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some(ImageType::WebP),
+            _ => None,
+        }
+    }
+
+    fn as_str(self) -> &'static str {
+        match self {
+            ImageType::Png => "image/png",
+            ImageType::Jpeg => "image/jpeg",
+            ImageType::Gif => "image/gif",
+            ImageType::WebP => "image/webp",
+        }
+    }
+}
+
+impl Image {
+    /// The image of a file with these bytes; its first bytes say what it is.
+    ///
+    /// # Errors
+    /// It is of another kind, or too large.
+    pub fn new(bytes: &[u8]) -> Result<Self, ImageError> {
+        let media_type = ImageType::of(bytes).ok_or(ImageError::Unknown)?;
+        if bytes.len() > MAX_IMAGE_BYTES {
+            return Err(ImageError::TooLarge { bytes: bytes.len() });
+        }
+        Ok(Image { name: None, media_type, data: base64(bytes).into() })
+    }
+
+    /// Sets what it is called; no model is told.
+    #[must_use]
+    pub fn with_name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// What it is called.
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// Its media type, such as `image/png`.
+    pub fn media_type(&self) -> &'static str {
+        self.media_type.as_str()
+    }
+
+    /// Its bytes in base64, padded.
+    pub fn base64(&self) -> &str {
+        &self.data
+    }
+
+    /// It whole as a URL.
+    pub fn data_url(&self) -> String {
+        format!("data:{};base64,{}", self.media_type(), self.data)
+    }
+
+    /// How many bytes it has.
+    fn bytes(&self) -> usize {
+        self.data.trim_end_matches('=').len() * 3 / 4
+    }
+}
+
+impl fmt::Display for Image {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.name().unwrap_or(self.media_type());
+        // A file's name may hold anything, and a terminal obeys some of it.
+        let name: String = name.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+        write!(f, "[image {name}, {}]", size(self.bytes()))
+    }
+}
+
+impl fmt::Debug for Image {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Image").field(&format_args!("{self}")).finish()
+    }
+}
+
+/// A text with a line behind it for each image.
+pub(crate) fn shown<'a>(text: &'a str, images: &[Image]) -> Cow<'a, str> {
+    if images.is_empty() {
+        return text.into();
+    }
+    let lines = (!text.is_empty()).then(|| text.to_owned()).into_iter().chain(images.iter().map(Image::to_string));
+    lines.collect::<Vec<_>>().join("\n").into()
+}
+
+/// `512 B`, `12 KB`, `3.4 MB`.
+fn size(bytes: usize) -> String {
+    match bytes {
+        ..1_000 => format!("{bytes} B"),
+        1_000..1_000_000 => format!("{} KB", bytes / 1_000),
+        _ => format!("{}.{} MB", bytes / 1_000_000, bytes % 1_000_000 / 100_000),
+    }
+}
+
+/// The bytes in base64. The crate for it comes with a feature only, and this needs none.
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for three in bytes.chunks(3) {
+        let byte = |n: usize| u32::from(three.get(n).copied().unwrap_or(0));
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for digit in 0..4 {
+            // A byte has eight bits and a digit six: of n bytes, n + 1 digits say something.
+            let said = digit <= three.len();
+            text.push(if said { DIGITS[(bits >> (18 - 6 * digit) & 63) as usize].into() } else { '=' });
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_image_is_known_by_its_first_bytes() {
+        for (bytes, media_type) in [
+            (&b"\x89PNG\r\n\x1a\nrest"[..], "image/png"),
+            (b"\xff\xd8\xff\xe0rest", "image/jpeg"),
+            (b"GIF87a", "image/gif"),
+            (b"GIF89a", "image/gif"),
+            (b"RIFF\x24\x00\x00\x00WEBPVP8 ", "image/webp"),
+        ] {
+            assert_eq!(Image::new(bytes).unwrap().media_type(), media_type);
+        }
+        for other in [&b""[..], b"\x89PNG", b"RIFF\x24\x00\x00\x00WAVE", b"%PDF-1.7", b"GIF88a", b"<svg>"] {
+            assert_eq!(Image::new(other), Err(ImageError::Unknown), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn one_that_is_too_large_is_refused_with_the_limit() {
+        let mut bytes = b"\xff\xd8\xff".to_vec();
+        bytes.resize(MAX_IMAGE_BYTES, 0);
+        assert!(Image::new(&bytes).is_ok());
+        bytes.push(0);
+        let error = Image::new(&bytes).unwrap_err();
+        assert_eq!(error.to_string(), "the image has 20.0 MB, and at most 20.0 MB can be sent: make it smaller");
+    }
+
+    #[test]
+    fn its_bytes_are_base64_of_any_length() {
+        for (bytes, text) in
+            [(&b""[..], ""), (b"f", "Zg=="), (b"fo", "Zm8="), (b"foo", "Zm9v"), (b"\xff\xef\xbe", "/+++")]
+        {
+            assert_eq!(base64(bytes), text);
+        }
+        for extra in 0..4 {
+            let bytes = [&b"GIF89a"[..], &vec![7; extra]].concat();
+            assert_eq!(Image::new(&bytes).unwrap().bytes(), bytes.len());
+        }
+    }
+
+    #[test]
+    fn where_only_text_is_shown_its_name_and_its_size_stand_for_it() {
+        let image = Image::new(b"GIF89a").unwrap();
+        assert_eq!(image.to_string(), "[image image/gif, 6 B]");
+        let named = image.with_name("a\u{1b}[2J.gif");
+        assert_eq!(named.to_string(), "[image a\u{fffd}[2J.gif, 6 B]");
+        assert_eq!(format!("{named:?}"), format!("Image({named})"));
+        assert_eq!(shown("Look", std::slice::from_ref(&named)), format!("Look\n{named}"));
+        assert_eq!(shown("", std::slice::from_ref(&named)), named.to_string());
+        assert_eq!([size(999), size(12_345), size(3_456_789)], ["999 B", "12 KB", "3.4 MB"]);
+    }
+}
