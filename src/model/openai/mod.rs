@@ -12,6 +12,7 @@ pub(crate) mod read;
 mod request;
 pub(crate) mod retry;
 mod server;
+mod skeleton;
 mod trace;
 
 use std::collections::{HashMap, HashSet};
