@@ -26,7 +26,7 @@ const PIECE: usize = 8 << 10;
 /// An answer that goes on, and is counted.
 pub(super) struct Running {
     shared: Arc<Shared>,
-    driver: Driver,
+    driver: Box<Driver>,
     /// Kept to be looked at.
     watch: Option<Watch>,
     calls: u64,
@@ -34,7 +34,7 @@ pub(super) struct Running {
 }
 
 impl Running {
-    pub(super) fn new(shared: Arc<Shared>, driver: Driver, watch: Option<Watch>) -> Self {
+    pub(super) fn new(shared: Arc<Shared>, driver: Box<Driver>, watch: Option<Watch>) -> Self {
         shared.metrics.began();
         Running { shared, driver, watch, calls: 0, failed: false }
     }

@@ -368,7 +368,7 @@ fn driver(
     headers: &HeaderMap,
     watch: Option<&Watch>,
     span: Span,
-) -> Result<Driver, Fault> {
+) -> Result<Box<Driver>, Fault> {
     let model = request.model.clone();
     let (prepared, asked) = request.ask(&shared.config, &shared.cache, &shared.kept)?;
     let recorder = watch.map(|watch| {
@@ -389,5 +389,6 @@ fn driver(
     }
     let toolbox = shared.config.toolbox.clone();
     let upstream = &shared.upstream;
-    Ok(Driver::new(exchange, upstream.model.clone(), upstream.headers(headers), toolbox, span))
+    // In a box: the future of every function that it passes through would hold it once more.
+    Ok(Box::new(Driver::new(exchange, upstream.model.clone(), upstream.headers(headers), toolbox, span)))
 }

@@ -151,12 +151,13 @@ impl ChatRequest {
     }
 
     fn tools(&self) -> Result<Vec<Tool>, Fault> {
-        let read = match (self.body.get("tools"), &self.tools_text) {
-            (None, Some(text)) => Some(serde_json::from_str::<Value>(text).map_err(|error| {
-                Fault::invalid(format!("the body is not JSON: {error}")).with_code("invalid_json")
-            })?),
-            _ => None,
-        };
+        let read =
+            match (self.body.get("tools"), &self.tools_text) {
+                (None, Some(text)) => Some(serde_json::from_str::<Value>(text).map_err(|error| {
+                    Fault::invalid(format!("the body is not JSON: {error}")).with_code("invalid_json")
+                })?),
+                _ => None,
+            };
         let list = match self.body.get("tools").or(read.as_ref()) {
             None | Some(Value::Null) => return Ok(Vec::new()),
             Some(Value::Array(list)) => list,
@@ -255,7 +256,11 @@ impl ChatRequest {
 
 /// The object of a request's body, and its list of tools as it is written. Where that is known
 /// already it is not read, and not in the object.
-pub(super) fn object(body: &[u8], shape: &dyn Shape, cache: &Cache) -> Result<(Map<String, Value>, Option<String>), Fault> {
+pub(super) fn object(
+    body: &[u8],
+    shape: &dyn Shape,
+    cache: &Cache,
+) -> Result<(Map<String, Value>, Option<String>), Fault> {
     let apart = if shape.is_chat() { doors::object_and_tools(body) } else { None };
     let is_list = |tools: &str| tools.strip_prefix('[').is_some_and(|rest| !rest.trim_start().starts_with(']'));
     match apart.filter(|(_, tools)| is_list(tools)) {

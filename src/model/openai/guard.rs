@@ -154,7 +154,9 @@ mod tests {
         let bytes = "\u{feff}data: 你好 🦀\r\n\r\n".as_bytes();
         for cut in 0..bytes.len() {
             let mut guard = Guard::default();
-            let text = guard.push(bytes[..cut].to_vec()).unwrap() + &guard.push(bytes[cut..].to_vec()).unwrap() + &guard.finish();
+            let text = guard.push(bytes[..cut].to_vec()).unwrap()
+                + &guard.push(bytes[cut..].to_vec()).unwrap()
+                + &guard.finish();
             assert_eq!(text, "data: 你好 🦀\r\n\r\n\n\n", "cut at {cut}");
         }
     }

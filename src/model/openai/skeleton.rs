@@ -68,7 +68,8 @@ impl Skeleton {
             (DeltaKind::Reasoning, delta.reasoning_content),
             (DeltaKind::Reasoning, delta.reasoning),
         ];
-        let mut texts = texts.into_iter().filter_map(|(kind, text)| Some((kind, text.filter(|text| !text.is_empty())?)));
+        let mut texts =
+            texts.into_iter().filter_map(|(kind, text)| Some((kind, text.filter(|text| !text.is_empty())?)));
         let (Some((kind, text)), None) = (texts.next(), texts.next()) else { return None };
         let start = (text.as_ptr() as usize).checked_sub(data.as_ptr() as usize)?;
         let (before, after) = (data.get(..start)?, data.get(start + text.len()..)?);
@@ -102,8 +103,7 @@ impl Skeleton {
 mod tests {
     use super::*;
 
-    const CHUNK: &str =
-        r#"{"id":"c","choices":[{"index":0,"delta":{"content":"Hi"},"logprobs":null,"finish_reason":null}],"x":{"y":[1]}}"#;
+    const CHUNK: &str = r#"{"id":"c","choices":[{"index":0,"delta":{"content":"Hi"},"logprobs":null,"finish_reason":null}],"x":{"y":[1]}}"#;
 
     fn read(data: &str) -> Option<String> {
         Skeleton::of(CHUNK, Some(0)).unwrap().read(data).map(|delta| delta.text)
