@@ -53,7 +53,11 @@ impl TokenCounter {
 /// the time.
 fn quarters_of(line: &str) -> usize {
     match line.is_ascii() {
-        true => line.bytes().map(|byte| usize::from(ascii_quarters(byte))).sum(),
+        // In bytes, of which a processor adds many at once.
+        true => {
+            let light = |bytes: &[u8]| bytes.iter().map(|byte| 2 - ascii_quarters(*byte)).sum::<u8>();
+            2 * line.len() - line.as_bytes().chunks(255).map(|bytes| usize::from(light(bytes))).sum::<usize>()
+        }
         false => line.chars().map(quarters).sum(),
     }
 }
@@ -101,6 +105,15 @@ mod tests {
         assert_ne!(counter, TokenCounter::new(str::len));
         assert_ne!(counter, TokenCounter::estimate());
         assert_eq!(TokenCounter::default(), TokenCounter::estimate());
+    }
+
+    #[test]
+    fn lines_are_counted_as_their_characters_are() {
+        let letters = "a ".repeat(400);
+        for text in ["", "\n", "a b\n{1}\n\nKöln 城市\n", &letters, &format!("{letters}\n{letters}.天")] {
+            let by_characters = text.chars().map(quarters).sum::<usize>().div_ceil(4);
+            assert_eq!(TokenCounter::estimate().count(text), by_characters, "{text}");
+        }
     }
 
     #[test]

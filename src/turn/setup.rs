@@ -11,6 +11,9 @@ use crate::parse::{self, Parser};
 use crate::tools::{Catalog, Definition, ToolChoice};
 use crate::validate::Validator;
 
+/// A choice, how the model thinks, and the structure of calls for both.
+type KnownCalls = (ToolChoice, Thinking, Option<Arc<Constraint>>);
+
 /// What turns with the same tools share.
 pub struct Setup {
     pub(super) config: TurnConfig,
@@ -24,7 +27,7 @@ pub struct Setup {
     /// What their requests have taught of the models' contexts.
     pub(super) measured: Measured,
     /// What answers of calls are held to, as far as it was asked for.
-    constraints: Mutex<Vec<(ToolChoice, Thinking, Option<Arc<Constraint>>)>>,
+    constraints: Mutex<Vec<KnownCalls>>,
     begun_calls: OnceLock<Option<Arc<Constraint>>>,
 }
 

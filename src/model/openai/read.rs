@@ -38,7 +38,8 @@ fn cut_off(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> ModelE
 }
 
 impl Source {
-    pub(super) fn new(response: Response, idle: Duration) -> Self {
+    pub(super) fn new(mut response: Response, idle: Duration) -> Self {
+        response.drop_headers();
         Source { response, idle, ahead: Vec::new() }
     }
 
