@@ -55,11 +55,17 @@ otlp:
 	cd examples/otlp && $(CARGO) build --quiet --target-dir $(CURDIR)/target/otlp
 	$(PYTHON) tests/otlp/exported.py target/otlp/debug/toolgraft-otlp-example
 
-# `extract` on a local cluster of Ray, of which one machine is lost and one process is killed.
+# `extract` on a local cluster of Ray, of which one machine is lost and one process is killed,
+# and on Spark, which is skipped where there is no Java.
 SCALE := tests/scale
 scale: $(SCALE)/venv/.set-up
 	$(CARGO) build --release --quiet
 	$(SCALE)/venv/bin/python $(SCALE)/ray_cluster.py target/release/toolgraft
+	@if command -v java > /dev/null; then \
+		$(SCALE)/venv/bin/python $(SCALE)/spark_local.py target/release/toolgraft; \
+	else \
+		echo "skipped: Spark needs a Java (Debian: default-jre-headless)"; \
+	fi
 
 live-tests: servers
 	TOOLGRAFT_LIVE=1 $(CARGO) test -p toolgraft-cli --test live -- --test-threads=1

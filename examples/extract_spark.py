@@ -6,6 +6,8 @@
 INPUT and OUTPUT are what Spark reads and writes (`hdfs://…`, `s3a://…`, folders), with one record
 a line, as docs/extract.md has them. The program `toolgraft` must be on every machine, on the PATH
 or at TOOLGRAFT. Each partition is one run of it; the files of OUTPUT sort as the records did.
+Files of INPUT come in the order of their names where it is a pattern (`in/*`); those of a bare
+folder come as its file system lists them.
 
 A line that is no record becomes one with an `error`, whose line number is that within its partition.
 """
@@ -20,9 +22,11 @@ from pyspark.sql import SparkSession
 def main(source, folder, *options):
     program = os.environ.get("TOOLGRAFT", "toolgraft")
     # One job: Spark gives each partition a processor.
-    command = shlex.join([program, "extract", "--jobs", "1", *options])
+    # 1 says that a line was no record; any other failure must fail the partition, which Spark
+    # then runs again.
+    command = shlex.join(["sh", "-c", '"$0" extract --jobs 1 "$@" || [ $? = 1 ]', program, *options])
     spark = SparkSession.builder.appName("toolgraft extract").getOrCreate()
-    spark.sparkContext.textFile(source).pipe(command).saveAsTextFile(folder)
+    spark.sparkContext.textFile(source).pipe(command, checkCode=True).saveAsTextFile(folder)
     spark.stop()
 
 

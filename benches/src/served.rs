@@ -1,4 +1,5 @@
-//! Answers of the server without HTTP: chunks of an endpoint in, chunks for a client out.
+//! Answers of the server without HTTP: chunks of an endpoint in, as their JSON text, chunks for
+//! a client out.
 
 use std::hint::black_box;
 
@@ -57,25 +58,26 @@ impl Served {
         let chunk = |delta: Value, reason: Value| {
             let choice = json!({"index": 0, "delta": delta, "finish_reason": reason});
             json!({"id": "u", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [choice]})
+                .to_string()
         };
-        let mut chunks: Vec<Value> =
+        let mut chunks: Vec<String> =
             cut(MESSAGE, Some(self.bytes)).iter().map(|text| chunk(json!({"content": text}), Value::Null)).collect();
         chunks.push(chunk(json!({}), json!("stop")));
         let adapter = || Adapter::new(&config, request.clone()).expect("the request can be answered");
         // What is made once for a program is no part of an answer.
-        assert_eq!(drive(&mut adapter(), chunks.clone()), 1, "one call comes out");
-        assert_eq!(answered(&mut adapter(), chunks), 1, "one call comes out");
+        assert_eq!(drive(&mut adapter(), &chunks), 1, "one call comes out");
+        assert_eq!(answered(&mut adapter(), &chunks), 1, "one call comes out");
     }
 }
 
 /// One answer; the calls that come out. Callgrind counts what happens in here.
 #[inline(never)]
-pub fn answered(adapter: &mut Adapter, chunks: Vec<Value>) -> usize {
+pub fn answered(adapter: &mut Adapter, chunks: &[String]) -> usize {
     drive(adapter, chunks)
 }
 
 #[inline(never)]
-fn drive(adapter: &mut Adapter, chunks: Vec<Value>) -> usize {
+fn drive(adapter: &mut Adapter, chunks: &[String]) -> usize {
     let mut calls = 0;
     let mut take = |adapter: &mut Adapter| {
         while let Some(piece) = adapter.next() {
@@ -87,7 +89,7 @@ fn drive(adapter: &mut Adapter, chunks: Vec<Value>) -> usize {
     };
     take(adapter);
     for chunk in chunks {
-        adapter.push(chunk);
+        adapter.push_data(chunk);
         take(adapter);
     }
     adapter.end();

@@ -44,16 +44,33 @@ impl TokenCounter {
     pub fn count(&self, text: &str) -> usize {
         match &self.0 {
             Some(count) => count(text),
-            None => text.chars().map(quarters).sum::<usize>().div_ceil(4),
+            None => text.split_inclusive('\n').map(quarters_of).sum::<usize>().div_ceil(4),
         }
     }
+}
+
+/// Quarters of a token that a line is worth. Most are ASCII, where the sum takes a fraction of
+/// the time.
+fn quarters_of(line: &str) -> usize {
+    match line.is_ascii() {
+        // In bytes, of which a processor adds many at once.
+        true => {
+            let light = |bytes: &[u8]| bytes.iter().map(|byte| 2 - ascii_quarters(*byte)).sum::<u8>();
+            2 * line.len() - line.as_bytes().chunks(255).map(|bytes| usize::from(light(bytes))).sum::<usize>()
+        }
+        false => line.chars().map(quarters).sum(),
+    }
+}
+
+/// Quarters of a token that an ASCII character is worth.
+fn ascii_quarters(byte: u8) -> u8 {
+    2 - u8::from(byte.is_ascii_alphabetic() || byte == b' ')
 }
 
 /// Quarters of a token that a character is worth.
 fn quarters(c: char) -> usize {
     match c {
-        'a'..='z' | 'A'..='Z' | ' ' => 1,
-        '\0'..='\u{7f}' => 2,
+        '\0'..='\u{7f}' => ascii_quarters(c as u8).into(),
         // Alphabets come before the first scripts of the far East.
         '\u{80}'..='\u{2e7f}' => 2,
         _ => 3,
@@ -88,6 +105,15 @@ mod tests {
         assert_ne!(counter, TokenCounter::new(str::len));
         assert_ne!(counter, TokenCounter::estimate());
         assert_eq!(TokenCounter::default(), TokenCounter::estimate());
+    }
+
+    #[test]
+    fn lines_are_counted_as_their_characters_are() {
+        let letters = "a ".repeat(400);
+        for text in ["", "\n", "a b\n{1}\n\nKöln 城市\n", &letters, &format!("{letters}\n{letters}.天")] {
+            let by_characters = text.chars().map(quarters).sum::<usize>().div_ceil(4);
+            assert_eq!(TokenCounter::estimate().count(text), by_characters, "{text}");
+        }
     }
 
     #[test]

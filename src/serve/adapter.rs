@@ -111,6 +111,17 @@ impl Adapter {
         }
     }
 
+    /// Takes a chunk as it stands behind `data:` in a stream of the endpoint's: JSON text, or
+    /// `[DONE]`. Costs less than [`push`](Adapter::push) does, since chunks that differ in
+    /// their text alone need not be read whole.
+    pub fn push_data(&mut self, data: &str) {
+        if let Some(mut decoder) = self.answer.take() {
+            decoder.data(data, false);
+            self.answer = Some(decoder);
+            self.read();
+        }
+    }
+
     /// The endpoint's answer is over.
     pub fn end(&mut self) {
         if let Some(mut decoder) = self.answer.take() {

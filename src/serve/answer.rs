@@ -7,7 +7,7 @@ use std::time::Instant;
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use futures::{StreamExt, stream};
+use futures::{FutureExt, StreamExt, stream};
 
 use super::drive::{Driver, Next};
 use super::fault::Fault;
@@ -20,10 +20,13 @@ use super::shared::Shared;
 /// is known when the answer begins.
 pub const ROUNDS_HEADER: &str = "x-toolgraft-rounds";
 
+/// Bytes of a stream behind which a piece of it goes out, even if more is there.
+const PIECE: usize = 8 << 10;
+
 /// An answer that goes on, and is counted.
 pub(super) struct Running {
     shared: Arc<Shared>,
-    driver: Driver,
+    driver: Box<Driver>,
     /// Kept to be looked at.
     watch: Option<Watch>,
     calls: u64,
@@ -31,7 +34,7 @@ pub(super) struct Running {
 }
 
 impl Running {
-    pub(super) fn new(shared: Arc<Shared>, driver: Driver, watch: Option<Watch>) -> Self {
+    pub(super) fn new(shared: Arc<Shared>, driver: Box<Driver>, watch: Option<Watch>) -> Self {
         shared.metrics.began();
         Running { shared, driver, watch, calls: 0, failed: false }
     }
@@ -99,16 +102,31 @@ impl Running {
             }
         }
         let rounds = self.driver.rounds();
-        let rest = stream::unfold((self, writer), move |(mut running, mut writer)| async move {
+        // In a box: a stream moves its state for every piece.
+        let rest = stream::unfold(Some(Box::new((self, writer))), move |state| async move {
+            let mut state = state?;
+            let (running, writer) = &mut *state;
             let mut text = String::new();
-            while text.is_empty() {
-                match tokio::time::timeout(keep_alive, running.next()).await {
+            let mut next = tokio::time::timeout(keep_alive, running.next()).await;
+            loop {
+                match next {
                     Err(_) | Ok(Some(Next::Busy)) => text.push_str(shape.busy()),
                     Ok(Some(Next::Out(out))) => writer.write(out, &mut text),
-                    Ok(None) => return None,
+                    Ok(None) if text.is_empty() => return None,
+                    Ok(None) => return Some((Ok::<_, Infallible>(Bytes::from(text)), None)),
                 }
+                next = if text.is_empty() {
+                    tokio::time::timeout(keep_alive, running.next()).await
+                } else if text.len() >= PIECE {
+                    return Some((Ok(Bytes::from(text)), Some(state)));
+                } else {
+                    // What is there already goes in the same piece.
+                    match running.next().now_or_never() {
+                        Some(next) => Ok(next),
+                        None => return Some((Ok(Bytes::from(text)), Some(state))),
+                    }
+                };
             }
-            Some((Ok::<_, Infallible>(Bytes::from(text)), (running, writer)))
         });
         let first = stream::once(async move { Ok::<_, Infallible>(Bytes::from(first)) });
         let body = Body::from_stream(first.chain(rest));

@@ -9,9 +9,12 @@ use super::fault::Fault;
 use super::ids::{new_id, now};
 use super::out::{Collected, Finish, Out, Part};
 use super::request::flag;
-use super::shape::{Places, Read, Shape, Writer, data};
+use super::shape::{Places, Read, Shape, Writer, data, json_text};
 use crate::message::{NativeCall, Usage};
 use crate::wire::openai::{Chunk, ChunkChoice, ChunkDelta, FunctionCall, FunctionDelta, ToolCall, ToolCallDelta};
+
+/// What a chunk without choices has in their place.
+const NO_CHOICES: &str = "\"choices\":[]";
 
 /// Chat Completions.
 pub(super) struct Chat;
@@ -27,6 +30,10 @@ impl Shape for Chat {
         json!({"error": {
             "message": fault.message, "type": error_type(fault.status), "param": fault.param, "code": fault.code,
         }})
+    }
+
+    fn is_chat(&self) -> bool {
+        true
     }
 
     fn passes_to(&self) -> Option<&'static str> {
@@ -49,6 +56,8 @@ pub(super) fn error_type(status: u16) -> &'static str {
 pub(super) struct ChatStream {
     /// Identifier, time, model and further fields of every chunk.
     head: Chunk,
+    /// JSON text of a chunk before and behind its choices, once it was needed.
+    around: Option<(String, String)>,
     include_usage: bool,
     begun: bool,
     calls: u64,
@@ -62,7 +71,7 @@ impl ChatStream {
             _ => false,
         };
         let head = Chunk { id: new_id("chatcmpl-"), created: now(), ..Chunk::default() };
-        Ok(ChatStream { head, include_usage, begun: false, calls: 0 })
+        Ok(ChatStream { head, around: None, include_usage, begun: false, calls: 0 })
     }
 
     /// The chunks that a piece of the answer is; none for a fault.
@@ -102,6 +111,7 @@ impl ChatStream {
     /// Fields of the endpoint's chunks. An answer of several rounds has one identifier and
     /// one time: ours.
     fn take(&mut self, fields: Map<String, Value>) {
+        self.around = None;
         for (name, value) in fields {
             match (name.as_str(), &value) {
                 ("id" | "created", _) => {}
@@ -125,6 +135,26 @@ impl ChatStream {
         Chunk { choices: vec![choice], ..self.head.clone() }
     }
 
+    /// Appends a chunk of text behind the first one, of which nothing but the text is new: the
+    /// same as of [`chunk`](Self::chunk), for less.
+    fn write_text(&mut self, field: &str, text: &str, to: &mut String) {
+        let (before, after) = self.around.get_or_insert_with(|| {
+            let head = json_text(&self.head);
+            // No text holds quotation marks as they are, so this is the field itself.
+            let (before, after) = head.split_once(NO_CHOICES).unwrap_or((&head, ""));
+            (before.to_owned(), after.to_owned())
+        });
+        to.push_str("data: ");
+        to.push_str(before);
+        to.push_str("\"choices\":[{\"index\":0,\"delta\":{\"");
+        to.push_str(field);
+        to.push_str("\":");
+        to.push_str(&json_text(text));
+        to.push_str("},\"finish_reason\":null}]");
+        to.push_str(after);
+        to.push_str("\n\n");
+    }
+
     fn end(&mut self, finish: Finish) -> Vec<Chunk> {
         let mut chunks = vec![self.chunk(ChunkDelta::default(), Some(finish.reason.as_str().to_owned()))];
         if self.include_usage {
@@ -137,16 +167,19 @@ impl ChatStream {
 impl Writer for ChatStream {
     fn begin(&mut self, model: &str, _: u64) {
         model.clone_into(&mut self.head.model);
+        self.around = None;
     }
 
     fn write(&mut self, out: Out, to: &mut String) {
-        if let Out::Failed(fault) = &out {
-            data(to, &Chat.error(fault));
-            return;
+        match &out {
+            Out::Failed(fault) => return data(to, &Chat.error(fault)),
+            Out::Text(text) if self.begun => return self.write_text("content", text, to),
+            Out::Reasoning(text) if self.begun => return self.write_text("reasoning_content", text, to),
+            _ => {}
         }
         let rounds = if let Out::Finish(finish) = &out { Some(finish.rounds) } else { None };
         for chunk in self.chunks(out) {
-            data(to, &json!(chunk));
+            data(to, &chunk);
         }
         if let Some(rounds) = rounds {
             to.push_str(&format!(": rounds {rounds}\n\ndata: [DONE]\n\n"));
@@ -194,4 +227,32 @@ fn usage(usage: Usage) -> Value {
         object["prompt_tokens_details"] = json!({"cached_tokens": tokens});
     }
     object
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_written_as_the_chunk_that_it_is() {
+        let head = json!({"model": "m \"choices\":[] 天", "system_fingerprint": "fp", "x": {"choices": []}});
+        let Value::Object(head) = head else { unreachable!() };
+        let mut stream = ChatStream::of(&Map::new()).unwrap();
+        let mut other = ChatStream { head: stream.head.clone(), ..ChatStream::of(&Map::new()).unwrap() };
+        let outs = [
+            Out::Fields(head.clone()),
+            Out::Text("first".to_owned()),
+            Out::Text("a \"b\" \\ \n \u{1} 天".to_owned()),
+            Out::Reasoning("so".to_owned()),
+            Out::Fields(Map::from_iter([("service_tier".to_owned(), json!(1.5))])),
+            Out::Text("more".to_owned()),
+        ];
+        for out in outs {
+            let (mut written, mut expected) = (String::new(), String::new());
+            stream.write(out.clone(), &mut written);
+            other.chunks(out).iter().for_each(|chunk| expected += &format!("data: {}\n\n", json!(chunk)));
+            assert_eq!(written, expected);
+        }
+        assert!(stream.around.is_some_and(|(_, after)| after.contains("service_tier")));
+    }
 }

@@ -3,12 +3,15 @@
 //! A page in a browser can make a name of its own point to this machine and send requests
 //! to it. `Host` then names that page, and `Origin` too where it cannot: both are refused.
 
+use std::fmt;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderValue, Uri, header};
 use futures::StreamExt;
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::config::Config;
@@ -164,6 +167,47 @@ pub(super) fn object(body: &[u8]) -> Result<Map<String, Value>, Fault> {
     }
 }
 
+/// The object that a body is without its `tools`, and these as they are written. `None` where
+/// it is no such object.
+pub(super) fn object_and_tools(body: &[u8]) -> Option<(Map<String, Value>, &str)> {
+    let Apart { object, tools } = serde_json::from_slice(body).ok()?;
+    Some((object, tools?.get()))
+}
+
+struct Apart<'a> {
+    object: Map<String, Value>,
+    tools: Option<&'a RawValue>,
+}
+
+impl<'de> Deserialize<'de> for Apart<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(ApartVisitor)
+    }
+}
+
+struct ApartVisitor;
+
+impl<'de> Visitor<'de> for ApartVisitor {
+    type Value = Apart<'de>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Apart<'de>, A::Error> {
+        let mut apart = Apart { object: Map::new(), tools: None };
+        while let Some(key) = map.next_key::<String>()? {
+            match key.as_str() {
+                "tools" => apart.tools = Some(map.next_value()?),
+                _ => {
+                    apart.object.insert(key, map.next_value()?);
+                }
+            }
+        }
+        Ok(apart)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -178,6 +222,19 @@ mod tests {
             ("a:b:80", "a:b"),
         ] {
             assert_eq!(name_of(host), name);
+        }
+    }
+
+    #[test]
+    fn tools_are_given_as_they_are_written_and_the_last_of_several_counts() {
+        let body = br#"{"model": "m", "tools": [], "n": 1, "tools": [ {"a": "\u00e4]"} ] , "x": {"tools": 2}}"#;
+        let (rest, tools) = object_and_tools(body).unwrap();
+        assert_eq!(tools, r#"[ {"a": "\u00e4]"} ]"#);
+        let mut all = object(body).unwrap();
+        assert_eq!(all.shift_remove("tools"), Some(serde_json::from_str(tools).unwrap()));
+        assert_eq!(Value::Object(rest), Value::Object(all));
+        for other in [r#"{"model": "m"}"#, "[1]", "{", r#"{"tools": [}"#, r#"{"tools": []} x"#] {
+            assert!(object_and_tools(other.as_bytes()).is_none(), "{other}");
         }
     }
 

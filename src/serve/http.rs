@@ -24,7 +24,7 @@ use super::gemini::Gemini;
 use super::inspect::Watch;
 use super::messages::Messages;
 use super::passed::Passed;
-use super::request::{ChatRequest, WITH_TOOLS};
+use super::request::{self, ChatRequest, WITH_TOOLS};
 use super::responses::Responses;
 use super::shape::{Read, Shape};
 use super::shared::Shared;
@@ -288,9 +288,10 @@ async fn answered(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target
     let watch = watch(&shared, route(parts.uri.path()), &parts.headers);
     let answered = async {
         let body = doors::body(&parts.headers, body, &shared.config).await?;
-        let Read { chat, places, mut writer } = shape.read(target.fill(doors::object(&body)?))?;
+        let (object, tools) = request::object(&body, shape, &shared.cache)?;
+        let Read { chat, places, mut writer } = shape.read(target.fill(object))?;
         let placed = |fault| places.translate(shape, fault);
-        let request = ChatRequest::read(chat, &shared.config).map_err(placed)?;
+        let request = ChatRequest::read(chat, &shared.config).map_err(placed)?.with_tools_text(tools);
         if let Some(path) = shape.passes_to().filter(|_| request.is_plain()) {
             let profile = shared.config.profile_of(&request.model);
             let passed = watch.as_ref().map(|watch| Passed::new(watch, &request.body, &request.model, profile));
@@ -310,6 +311,7 @@ async fn answered(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target
                 (answer, _) => answer,
             };
         }
+        drop(body);
         let (model, stream) = (request.model.clone(), request.stream);
         let span = spans::requested_turn(&model, &shared.upstream.traced(&parts.headers));
         let driver = driver(&shared, request, &parts.headers, watch.as_ref(), span).map_err(placed)?;
@@ -366,7 +368,7 @@ fn driver(
     headers: &HeaderMap,
     watch: Option<&Watch>,
     span: Span,
-) -> Result<Driver, Fault> {
+) -> Result<Box<Driver>, Fault> {
     let model = request.model.clone();
     let (prepared, asked) = request.ask(&shared.config, &shared.cache, &shared.kept)?;
     let recorder = watch.map(|watch| {
@@ -387,5 +389,6 @@ fn driver(
     }
     let toolbox = shared.config.toolbox.clone();
     let upstream = &shared.upstream;
-    Ok(Driver::new(exchange, upstream.model.clone(), upstream.headers(headers), toolbox, span))
+    // In a box: the future of every function that it passes through would hold it once more.
+    Ok(Box::new(Driver::new(exchange, upstream.model.clone(), upstream.headers(headers), toolbox, span)))
 }

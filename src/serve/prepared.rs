@@ -140,6 +140,12 @@ struct Entry {
 }
 
 impl Cache {
+    /// Whether something is prepared for these tools, in these very words.
+    pub(super) fn knows(&self, tools: &str) -> bool {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.iter().any(|entry| entry.key.tools == tools)
+    }
+
     /// What is prepared for this key and the toolbox's tools, or is now.
     pub(super) fn get(
         &self,

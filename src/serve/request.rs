@@ -9,11 +9,13 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::config::Config;
+use super::doors;
 use super::exchange::Asked;
 use super::fault::Fault;
 use super::history::{self, Rendered};
 use super::kept::Kept;
 use super::prepared::{Cache, Key, Prepared, Wanted};
+use super::shape::Shape;
 use crate::tools::{Tool, ToolChoice};
 use crate::validate::OutputSchema;
 
@@ -48,6 +50,8 @@ pub(super) struct ChatRequest {
     pub(super) stream: bool,
     /// Whether the toolbox's tools are wanted.
     with_tools: bool,
+    /// The client's tools as they are written, where that is known; the body may be without them.
+    tools_text: Option<String>,
 }
 
 impl ChatRequest {
@@ -66,7 +70,13 @@ impl ChatRequest {
             (None, None) => return Err(Fault::field("model", "you must provide a 'model'")),
         };
         let stream = flag(&body, "stream")?.unwrap_or(false);
-        Ok(ChatRequest { with_tools: with_tools && config.toolbox.is_some(), model, stream, body })
+        let with_tools = with_tools && config.toolbox.is_some();
+        Ok(ChatRequest { with_tools, tools_text: None, model, stream, body })
+    }
+
+    /// The same request with tools that are written so.
+    pub(super) fn with_tools_text(self, tools_text: Option<String>) -> Self {
+        ChatRequest { tools_text, ..self }
     }
 
     /// Whether the request can go to the endpoint as it came.
@@ -75,7 +85,8 @@ impl ChatRequest {
         let has_history =
             self.body.get("messages").and_then(Value::as_array).is_some_and(|list| list.iter().any(calls));
         let has_schema = self.body.get("response_format").is_some_and(|format| format["type"] == "json_schema");
-        !self.with_tools && !is_given(self.body.get("tools")) && !has_history && !has_schema
+        let has_tools = self.tools_text.is_some() || is_given(self.body.get("tools"));
+        !self.with_tools && !has_tools && !has_history && !has_schema
     }
 
     /// What is asked of the model.
@@ -86,7 +97,10 @@ impl ChatRequest {
         let profile = config.profile_of(&self.model);
         let key = Key {
             profile: profile.name,
-            tools: self.body.get("tools").map(Value::to_string).unwrap_or_default(),
+            tools: match &self.tools_text {
+                Some(text) => text.clone(),
+                None => self.body.get("tools").map(Value::to_string).unwrap_or_default(),
+            },
             choice: self.body.get("tool_choice").map(Value::to_string).unwrap_or_default(),
             with_tools: self.with_tools,
             max_calls,
@@ -137,7 +151,14 @@ impl ChatRequest {
     }
 
     fn tools(&self) -> Result<Vec<Tool>, Fault> {
-        let list = match self.body.get("tools") {
+        let read =
+            match (self.body.get("tools"), &self.tools_text) {
+                (None, Some(text)) => Some(serde_json::from_str::<Value>(text).map_err(|error| {
+                    Fault::invalid(format!("the body is not JSON: {error}")).with_code("invalid_json")
+                })?),
+                _ => None,
+            };
+        let list = match self.body.get("tools").or(read.as_ref()) {
             None | Some(Value::Null) => return Ok(Vec::new()),
             Some(Value::Array(list)) => list,
             Some(_) => return Err(Fault::field("tools", "'tools' must be a list")),
@@ -230,6 +251,22 @@ impl ChatRequest {
             }
         }
         Ok(None)
+    }
+}
+
+/// The object of a request's body, and its list of tools as it is written. Where that is known
+/// already it is not read, and not in the object.
+pub(super) fn object(
+    body: &[u8],
+    shape: &dyn Shape,
+    cache: &Cache,
+) -> Result<(Map<String, Value>, Option<String>), Fault> {
+    let apart = if shape.is_chat() { doors::object_and_tools(body) } else { None };
+    let is_list = |tools: &str| tools.strip_prefix('[').is_some_and(|rest| !rest.trim_start().starts_with(']'));
+    match apart.filter(|(_, tools)| is_list(tools)) {
+        Some((object, tools)) if cache.knows(tools) => Ok((object, Some(tools.to_owned()))),
+        Some((_, tools)) => Ok((doors::object(body)?, Some(tools.to_owned()))),
+        None => Ok((doors::object(body)?, None)),
     }
 }
 

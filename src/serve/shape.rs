@@ -1,6 +1,7 @@
 //! An interface of clients: how a request of it is one of Chat Completions, and how answers
 //! and errors are written. What is asked, corrected and told is the same for all.
 
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::fault::Fault;
@@ -30,6 +31,11 @@ pub(super) trait Shape: Send + Sync {
     /// What keeps a silent stream open: a comment, where the clients know such.
     fn busy(&self) -> &'static str {
         ": working\n\n"
+    }
+
+    /// Whether a request is one of Chat Completions as it comes.
+    fn is_chat(&self) -> bool {
+        false
     }
 
     /// Where the endpoint takes requests of this interface that need nothing of us.
@@ -95,8 +101,14 @@ pub(super) fn event(to: &mut String, name: &str, data: Value) {
 }
 
 /// Appends an event without a name.
-pub(super) fn data(to: &mut String, value: &Value) {
+pub(super) fn data(to: &mut String, value: &impl Serialize) {
     to.push_str("data: ");
-    to.push_str(&value.to_string());
+    to.push_str(&json_text(value));
     to.push_str("\n\n");
+}
+
+/// A value of ours as JSON text.
+pub(super) fn json_text(value: &(impl Serialize + ?Sized)) -> String {
+    // Texts, numbers and tables with texts for keys can always be written.
+    serde_json::to_string(value).unwrap_or_default()
 }

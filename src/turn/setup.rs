@@ -6,10 +6,13 @@ use super::config::{RoundModel, TurnConfig};
 use super::measured::Measured;
 use super::native::Natives;
 use super::wording::{Plain, Wording};
-use crate::constrain::{Constraint, MAX_CALLS, Thinking};
+use crate::constrain::{Constrain, Constraint, MAX_CALLS, Thinking};
 use crate::parse::{self, Parser};
 use crate::tools::{Catalog, Definition, ToolChoice};
 use crate::validate::Validator;
+
+/// A choice, how the model thinks, and the structure of calls for both.
+type KnownCalls = (ToolChoice, Thinking, Option<Arc<Constraint>>);
 
 /// What turns with the same tools share.
 pub struct Setup {
@@ -24,8 +27,8 @@ pub struct Setup {
     /// What their requests have taught of the models' contexts.
     pub(super) measured: Measured,
     /// What answers of calls are held to, as far as it was asked for.
-    constraints: Mutex<Vec<(ToolChoice, Thinking, Option<Constraint>)>>,
-    begun_calls: OnceLock<Option<Constraint>>,
+    constraints: Mutex<Vec<KnownCalls>>,
+    begun_calls: OnceLock<Option<Arc<Constraint>>>,
 }
 
 impl Setup {
@@ -52,24 +55,27 @@ impl Setup {
     }
 
     /// The structure of an answer that has to be calls, in the forms that are read.
-    pub(super) fn calls(&self, choice: &ToolChoice, thinking: Thinking) -> Option<Constraint> {
+    pub(super) fn calls(&self, choice: &ToolChoice, thinking: Thinking) -> Option<Arc<Constraint>> {
         let mut known = self.constraints.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((.., found)) = known.iter().find(|(c, t, _)| (c, *t) == (choice, thinking)) {
             return found.clone();
         }
         let (dialect, most) = (self.wording.dialect(), self.config.max_calls.unwrap_or(MAX_CALLS));
+        let required = self.config.constrain == Constrain::Require;
         let found = Constraint::calls(dialect, &self.catalog, choice, thinking, most)
-            .and_then(|constraint| constraint.read_by(self.config.dialects, dialect));
+            .and_then(|constraint| constraint.read_by(self.config.dialects, dialect))
+            .map(|constraint| if required { constraint.require() } else { constraint })
+            .map(Arc::new);
         known.push((choice.clone(), thinking, found.clone()));
         found
     }
 
     /// The structure of calls that the model may begin.
-    pub(super) fn begun_calls(&self) -> Option<Constraint> {
+    pub(super) fn begun_calls(&self) -> Option<Arc<Constraint>> {
         let found = || {
             let dialect = self.wording.dialect();
             let constraint = Constraint::begun_calls(dialect, &self.catalog)?;
-            constraint.read_by(self.config.dialects, dialect)
+            constraint.read_by(self.config.dialects, dialect).map(Arc::new)
         };
         self.begun_calls.get_or_init(found).clone()
     }

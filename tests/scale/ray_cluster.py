@@ -4,7 +4,6 @@ one process is killed while it runs; its output against that of one process, byt
     ray_cluster.py TOOLGRAFT [RECORDS]
 """
 
-import json
 import os
 import signal
 import subprocess
@@ -16,22 +15,9 @@ from pathlib import Path
 import psutil
 from ray.cluster_utils import Cluster
 
+from records import FILES, made
+
 SCRIPT = Path(__file__).resolve().parent.parent.parent / "examples" / "extract_ray.py"
-FILES = 24
-
-
-def record(number):
-    city = json.dumps({"city": f"Oslo {number}", "days": number % 7}, ensure_ascii=False)
-    prose = f"Record {number}: ä 天气 < & > \u2028 `code`. " * (number % 40)
-    call = [
-        f"<use_mcp_tool>\n<server_name>w</server_name>\n<tool_name>f</tool_name>\n<arguments>\n{city}\n</arguments>\n</use_mcp_tool>",
-        f'<tool_call>\n{{"name": "f", "arguments": {city}}}\n</tool_call>',
-        f"<think>Perhaps f({number})?</think>\n[TOOL_CALLS]" + f'[{{"name": "f", "arguments": {city}}}]',
-        '<use_mcp_tool>\n<tool_name>f</tool_name>\n<arguments>\n{"city": }',
-        "",
-    ][number % 5]
-    return json.dumps({"id": number, "text": prose + call}, ensure_ascii=number % 2 == 0)
-
 
 def children_that_extract():
     """Workers of Ray that run a task of the program's now."""
@@ -48,13 +34,8 @@ def main(program, records="200000"):
     program = str(Path(program).resolve())
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder, "in"), Path(folder, "out")
-        source.mkdir()
         each = int(records) // FILES
-        expected = b""
-        for file in range(FILES):
-            lines = "".join(f"{record(file * each + n)}\n" for n in range(each))
-            (source / f"{file:03}.jsonl").write_text(lines, encoding="utf-8", newline="")
-            expected += subprocess.run([program, "extract"], input=lines.encode(), stdout=subprocess.PIPE, check=True).stdout
+        expected = made(program, source, each)
 
         cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
         lost = cluster.add_node(num_cpus=1)

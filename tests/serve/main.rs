@@ -8,6 +8,7 @@ mod endpoint;
 mod adapter;
 mod anthropic;
 mod constrain;
+mod crowd;
 mod doors;
 mod early;
 mod gemini;

@@ -57,7 +57,8 @@ impl Forms {
     pub(super) fn is_refused(&self, model: &str, form: Form, constraint: &Constraint) -> bool {
         let model = model.to_owned();
         self.refused.contains(&(model.clone(), form))
-            || self.refused_once.contains(&(model, form, fingerprint(constraint)))
+            // The fingerprint of many tools takes its time.
+            || !self.refused_once.is_empty() && self.refused_once.contains(&(model, form, fingerprint(constraint)))
     }
 
     pub(super) fn takes(&mut self, model: &str, form: Form) {

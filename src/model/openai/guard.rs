@@ -35,15 +35,22 @@ pub(super) struct Guard {
 
 impl Guard {
     /// Text of the bytes so far that were not given yet.
-    pub(super) fn push(&mut self, bytes: &[u8]) -> Result<String, ModelError> {
-        let text = self.decode(bytes);
-        let bytes = match text.strip_prefix('\u{feff}') {
-            Some(rest) if !self.started => rest,
-            _ => &text,
-        };
+    pub(super) fn push(&mut self, bytes: Vec<u8>) -> Result<String, ModelError> {
+        let mut text = self.decode(bytes);
+        if !self.started && text.starts_with('\u{feff}') {
+            text.drain(..'\u{feff}'.len_utf8());
+            self.started = true;
+        }
         self.started |= !text.is_empty();
-        self.count(bytes.as_bytes())?;
-        Ok(self.standard(bytes))
+        let foreign = self.count(text.as_bytes())?;
+        // Where no line begins as the foreign field does, the text stays as it is.
+        if foreign || !self.held.is_empty() {
+            return Ok(self.standard(&text));
+        }
+        if !text.is_empty() {
+            self.inside = !text.ends_with(['\n', '\r']);
+        }
+        Ok(text)
     }
 
     /// What ends the last event, whether or not the endpoint did.
@@ -80,9 +87,19 @@ impl Guard {
         out
     }
 
-    fn decode(&mut self, bytes: &[u8]) -> String {
+    fn decode(&mut self, bytes: Vec<u8>) -> String {
         let mut all = std::mem::take(&mut self.partial);
-        all.extend_from_slice(bytes);
+        let all = match all.is_empty() {
+            true => bytes,
+            false => {
+                all.extend(bytes);
+                all
+            }
+        };
+        let all = match String::from_utf8(all) {
+            Ok(text) => return text,
+            Err(error) => error.into_bytes(),
+        };
         let mut text = String::with_capacity(all.len());
         let mut rest = all.as_slice();
         while let Err(error) = std::str::from_utf8(rest) {
@@ -99,26 +116,32 @@ impl Guard {
         text
     }
 
-    fn count(&mut self, bytes: &[u8]) -> Result<(), ModelError> {
-        for byte in bytes {
-            match byte {
-                b'\n' if self.cr => {}
-                b'\n' | b'\r' => {
-                    self.event = if self.line == 0 { 0 } else { self.event };
-                    self.line = 0;
-                }
-                _ => {
-                    self.line += 1;
-                    self.event += 1;
-                }
-            }
-            self.cr = *byte == b'\r';
+    /// Counts the bytes of events; whether a line begins as the foreign field does.
+    fn count(&mut self, bytes: &[u8]) -> Result<bool, ModelError> {
+        let mut foreign = !self.inside && bytes.first() == ERROR_FIELD.as_bytes().first();
+        let mut start = 0;
+        loop {
+            let end = memchr::memchr2(b'\n', b'\r', &bytes[start..]).map(|at| start + at);
+            let length = end.unwrap_or(bytes.len()) - start;
+            self.line += length;
+            self.event += length;
             if self.event > MAX_EVENT {
                 let message = format!("the endpoint sent an event of more than {MAX_EVENT} bytes");
                 return Err(ModelError::cut_off(message));
             }
+            if length > 0 {
+                self.cr = false;
+            }
+            let Some(end) = end else { return Ok(foreign) };
+            // LF behind CR ends no line of its own.
+            if !(bytes[end] == b'\n' && self.cr) {
+                self.event = if self.line == 0 { 0 } else { self.event };
+                self.line = 0;
+            }
+            self.cr = bytes[end] == b'\r';
+            start = end + 1;
+            foreign |= bytes.get(start) == ERROR_FIELD.as_bytes().first();
         }
-        Ok(())
     }
 }
 
@@ -131,7 +154,9 @@ mod tests {
         let bytes = "\u{feff}data: 你好 🦀\r\n\r\n".as_bytes();
         for cut in 0..bytes.len() {
             let mut guard = Guard::default();
-            let text = guard.push(&bytes[..cut]).unwrap() + &guard.push(&bytes[cut..]).unwrap() + &guard.finish();
+            let text = guard.push(bytes[..cut].to_vec()).unwrap()
+                + &guard.push(bytes[cut..].to_vec()).unwrap()
+                + &guard.finish();
             assert_eq!(text, "data: 你好 🦀\r\n\r\n\n\n", "cut at {cut}");
         }
     }
@@ -144,7 +169,7 @@ mod tests {
         for cut in 0..=text.len() {
             let mut guard = Guard::default();
             let (one, two) = text.as_bytes().split_at(cut);
-            let read = guard.push(one).unwrap() + &guard.push(two).unwrap() + &guard.finish();
+            let read = guard.push(one.to_vec()).unwrap() + &guard.push(two.to_vec()).unwrap() + &guard.finish();
             assert_eq!(read, format!("{expected}\n\n"), "cut at {cut}");
         }
     }
@@ -152,8 +177,8 @@ mod tests {
     #[test]
     fn invalid_bytes_become_replacement_characters() {
         let mut guard = Guard::default();
-        assert_eq!(guard.push(b"a\xffb\xe4\xbd").unwrap(), "a\u{fffd}b");
-        assert_eq!(guard.push(b"x\xe4").unwrap(), "\u{fffd}x");
+        assert_eq!(guard.push(b"a\xffb\xe4\xbd".to_vec()).unwrap(), "a\u{fffd}b");
+        assert_eq!(guard.push(b"x\xe4".to_vec()).unwrap(), "\u{fffd}x");
         assert_eq!(guard.finish(), "\u{fffd}\n\n");
     }
 
@@ -163,13 +188,13 @@ mod tests {
             let mut guard = Guard::default();
             for _ in 0..2 {
                 let half = "x".repeat(MAX_EVENT / 2) + ending;
-                guard.push(half.as_bytes()).unwrap();
-                guard.push(half.as_bytes()).unwrap();
-                guard.push(ending.as_bytes()).unwrap();
+                guard.push(half.clone().into_bytes()).unwrap();
+                guard.push(half.clone().into_bytes()).unwrap();
+                guard.push(ending.into()).unwrap();
             }
-            guard.push("x".repeat(MAX_EVENT).as_bytes()).unwrap();
-            guard.push(ending.as_bytes()).unwrap();
-            assert!(guard.push(b"x").is_err());
+            guard.push("x".repeat(MAX_EVENT).into_bytes()).unwrap();
+            guard.push(ending.into()).unwrap();
+            assert!(guard.push(b"x".to_vec()).is_err());
         }
     }
 }

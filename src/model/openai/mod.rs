@@ -12,6 +12,7 @@ pub(crate) mod read;
 mod request;
 pub(crate) mod retry;
 mod server;
+mod skeleton;
 mod trace;
 
 use std::collections::{HashMap, HashSet};
@@ -243,12 +244,13 @@ impl Model for OpenAi {
     fn stream(&self, request: Request) -> BoxStream<'static, Result<ModelEvent, ModelError>> {
         let inner = self.inner.clone();
         let (tell, told) = mpsc::unbounded();
-        let answer = stream::once(async move {
+        // In a box of its own, which goes once the answer has begun.
+        let answer = stream::once(Box::pin(async move {
             match inner.open(&request, &tell).await {
                 Ok(events) => events,
                 Err(error) => stream::iter([Err(error)]).boxed(),
             }
-        });
+        }));
         stream::select(told.map(|progress| Ok(ModelEvent::Progress(progress))), answer.flatten()).boxed()
     }
 

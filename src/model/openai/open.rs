@@ -92,8 +92,9 @@ impl Inner {
                         self.learn_forms(model, constraint, &refused.forms, form);
                     }
                     let answer = self.read(response).await?;
-                    let told = refused.message.map(|message| Ok(ModelEvent::ConstraintRefused(message)));
-                    return Ok(stream::iter(told).chain(answer).boxed());
+                    let Some(message) = refused.message else { return Ok(answer) };
+                    let told = stream::iter([Ok(ModelEvent::ConstraintRefused(message))]);
+                    return Ok(told.chain(answer).boxed());
                 }
                 Err(failed) => failed,
             };

@@ -11,6 +11,7 @@ use sse_stream::{Sse, SseByteStream};
 use super::error::{context_exceeded, silence};
 use super::error::{line, message, plain};
 use super::guard::Guard;
+use super::skeleton::Skeleton;
 use super::trace::Response;
 use crate::cause::Cause;
 use crate::message::FinishReason;
@@ -37,7 +38,8 @@ fn cut_off(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> ModelE
 }
 
 impl Source {
-    pub(super) fn new(response: Response, idle: Duration) -> Self {
+    pub(super) fn new(mut response: Response, idle: Duration) -> Self {
+        response.drop_headers();
         Source { response, idle, ahead: Vec::new() }
     }
 
@@ -87,20 +89,22 @@ impl Source {
 
     /// The bytes for the parser of events, with what it needs in front of the end.
     fn guarded(self) -> BoxStream<'static, Result<Cursor<String>, ModelError>> {
-        let state = Some((self, Guard::default(), None));
+        // In a box: a stream moves its state for every piece.
+        let state = Some((Box::new((self, Guard::default())), None));
         stream::unfold(state, |state| async move {
-            let (mut source, mut guard, failed) = state?;
+            let (mut state, failed) = state?;
             if let Some(error) = failed {
                 return Some((Err(error), None));
             }
+            let (source, guard) = &mut *state;
             let (text, state) = match source.next().await {
-                Ok(Some(bytes)) => match guard.push(&bytes) {
-                    Ok(text) => (text, Some((source, guard, None))),
+                Ok(Some(bytes)) => match guard.push(bytes) {
+                    Ok(text) => (text, Some((state, None))),
                     Err(error) => return Some((Err(error), None)),
                 },
                 // An event that was complete but for the blank line counts.
                 Ok(None) => (guard.finish(), None),
-                Err(error) => (guard.finish(), Some((source, guard, Some(error)))),
+                Err(error) => (guard.finish(), Some((state, Some(error)))),
             };
             Some((Ok(Cursor::new(text)), state))
         })
@@ -110,7 +114,7 @@ impl Source {
 
 /// The events of a streamed answer.
 pub(super) fn events(source: Source, decoder: Decoder) -> BoxStream<'static, Item> {
-    let reader = Reader { sse: SseByteStream::new(source.guarded()), decoder };
+    let reader = Box::new(Reader { sse: SseByteStream::new(source.guarded()), decoder });
     stream::unfold(reader, |mut reader| async move { Some((reader.next().await?, reader)) }).boxed()
 }
 
@@ -180,8 +184,15 @@ pub(crate) struct Decoder {
     finish: Option<FinishReason>,
     /// JSON that ended too early: the last event of a stream that broke off.
     torn: Option<String>,
+    /// What stood around the text of the last chunk that was read as JSON, and how many such
+    /// were of no use.
+    skeleton: Option<Skeleton>,
+    useless: u32,
     over: bool,
 }
+
+/// So many chunks in a row that had nothing in common are enough to look for it no more.
+const MAX_USELESS: u32 = 16;
 
 impl Decoder {
     pub(crate) fn new(url: String) -> Self {
@@ -196,6 +207,8 @@ impl Decoder {
             begun: false,
             finish: None,
             torn: None,
+            skeleton: None,
+            useless: 0,
             over: false,
         }
     }
@@ -213,7 +226,17 @@ impl Decoder {
     }
 
     fn event(&mut self, event: &Sse) {
-        let Some(data) = event.data.as_deref().map(str::trim).filter(|d| !d.is_empty()) else { return };
+        if let Some(data) = &event.data {
+            self.data(data, event.event.as_deref() == Some("error"));
+        }
+    }
+
+    /// Takes the data of an event: a chunk's JSON text, or the word for the end.
+    pub(crate) fn data(&mut self, data: &str, is_error: bool) {
+        let data = data.trim();
+        if self.over || data.is_empty() {
+            return;
+        }
         if let Some(torn) = self.torn.take() {
             return self.reported(&format!("it is not JSON: {torn}"));
         }
@@ -222,10 +245,22 @@ impl Decoder {
             self.finish.get_or_insert_default();
             return self.end();
         }
-        match serde_json::from_str(data) {
-            Ok(value) => self.value(value, event.event.as_deref() == Some("error")),
-            Err(error) => self.not_json(&error, data),
+        if let Some(delta) = self.skeleton.as_ref().filter(|_| !is_error).and_then(|skeleton| skeleton.read(data)) {
+            self.useless = 0;
+            if !delta.text.is_empty() {
+                self.queue.push_back(Ok(ModelEvent::Delta(delta)));
+            }
+            return;
         }
+        match serde_json::from_str(data) {
+            Ok(value) => self.value(value, is_error),
+            Err(error) => return self.not_json(&error, data),
+        }
+        // What came before this chunk may have been said for the first time in it; said once
+        // more, as the next one does, it changes nothing.
+        let settled = !is_error && !self.over && self.begun && self.finish.is_none() && self.useless < MAX_USELESS;
+        self.skeleton = settled.then(|| Skeleton::of(data, self.choice)).flatten();
+        self.useless += u32::from(self.skeleton.is_some());
     }
 
     fn not_json(&mut self, error: &serde_json::Error, text: &str) {
@@ -235,6 +270,7 @@ impl Decoder {
 
     /// Takes a chunk, a whole completion, or an error.
     pub(crate) fn value(&mut self, value: Value, is_error: bool) {
+        self.skeleton = None;
         if self.over {
             return;
         }
@@ -359,4 +395,108 @@ fn usage(value: &Value) -> Option<Usage> {
             .or_else(|| number(value, "prompt_cache_hit_tokens")),
         ..Usage::default()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The events of these chunks, read by what they have in common or each as JSON; and how
+    /// many of them were read by that.
+    fn read(chunks: &[String], always_json: bool) -> (Vec<String>, usize) {
+        let mut decoder = Decoder::new("http://h".to_owned()).with_fields(true);
+        let mut common = 0;
+        for chunk in chunks {
+            if always_json {
+                decoder.useless = MAX_USELESS;
+            }
+            common += usize::from(decoder.skeleton.as_ref().is_some_and(|skeleton| skeleton.read(chunk).is_some()));
+            decoder.data(chunk, false);
+        }
+        decoder.end();
+        (decoder.queue.iter().map(|event| format!("{event:?}")).collect(), common)
+    }
+
+    fn is_the_same(chunks: &[String]) -> usize {
+        let ((events, common), (as_json, none)) = (read(chunks, false), read(chunks, true));
+        assert_eq!(events, as_json, "{chunks:#?}");
+        assert_eq!(none, 0);
+        common
+    }
+
+    #[test]
+    fn recorded_streams_are_read_the_same_in_both_ways() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/streams");
+        let (mut files, mut common) = (0, 0);
+        let folders = [folder.into(), std::path::Path::new(folder).join("smollm2")];
+        for entry in folders.iter().flat_map(|folder: &std::path::PathBuf| std::fs::read_dir(folder).unwrap()) {
+            let path = entry.unwrap().path();
+            if !path.to_string_lossy().ends_with(".jsonl") {
+                continue;
+            }
+            let text = std::fs::read_to_string(path).unwrap();
+            let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+            common += is_the_same(&lines);
+            // Recordings hold deltas; as chunks they are those of their endpoint.
+            for line in &mut lines {
+                let value: Value = serde_json::from_str(line).unwrap_or_default();
+                if let Some(text) = value.get("text").or_else(|| value.get("content")).and_then(Value::as_str) {
+                    *line = serde_json::json!({"id": "c", "choices": [{"delta": {"content": text}}]}).to_string();
+                }
+            }
+            common += is_the_same(&lines);
+            files += 1;
+        }
+        assert!(files > 5 && common > 500, "{files} files, {common} chunks");
+    }
+
+    /// A chunk of an endpoint that writes its chunks in this order of fields.
+    fn chunk() -> impl Strategy<Value = String> {
+        let text = prop_oneof![
+            8 => Just("word ".to_owned()),
+            2 => "[a-z\"\\\\ \n天🦀<]{0,6}",
+            1 => Just(String::new()),
+        ];
+        let text = (text, 0..8_u8).prop_map(|(text, form)| match form {
+            0 => "null".to_owned(),
+            1 => r#""\ud83d\ude00 \/""#.to_owned(),
+            2 => r#""\ud83d""#.to_owned(),
+            3 => r#"[{"type":"text","text":"part"}]"#.to_owned(),
+            _ => Value::from(text).to_string(),
+        });
+        let rest = prop_oneof![
+            20 => Just(""),
+            1 => Just(r#","reasoning_content":"so""#),
+            1 => Just(r#","reasoning":"so""#),
+            1 => Just(r#","tool_calls":[]"#),
+            1 => Just(r#","tool_calls":[{"index":0,"id":"c","function":{"name":"f","arguments":"{}"}}]"#),
+            1 => Just(r#","content":"twice""#),
+        ];
+        let reason = prop_oneof![20 => Just("null"), 1 => Just("\"stop\""), 1 => Just("\"\"")];
+        let end = prop_oneof![
+            20 => Just(""),
+            1 => Just(r#","usage":{"prompt_tokens":3,"completion_tokens":5}"#),
+            1 => Just(r#","usage":null"#),
+            1 => Just(r#","system_fingerprint":"fp""#),
+            1 => Just(r#","error":{"message":"full"}"#),
+            1 => Just(r#","prompt_progress":{"processed":1,"total":2}"#),
+            1 => Just("}"),
+        ];
+        let name = prop_oneof![9 => Just("content"), 1 => Just("reasoning_content"), 1 => Just("reasoning")];
+        let index = prop_oneof![15 => Just(0), 1 => Just(1)];
+        (text, rest, reason, end, name, index).prop_map(|(text, rest, reason, end, name, index)| {
+            format!(
+                r#"{{"id":"c","choices":[{{"index":{index},"delta":{{"{name}":{text}{rest}}},"finish_reason":{reason}}}]{end}}}"#
+            )
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn chunks_are_read_the_same_in_both_ways(chunks in prop::collection::vec(chunk(), 1..24)) {
+            is_the_same(&chunks);
+        }
+    }
 }

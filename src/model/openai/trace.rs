@@ -219,6 +219,12 @@ impl Response {
         self.response.headers()
     }
 
+    /// Forgets the headers, which hold the buffer that they were read into, for as long as the
+    /// body comes.
+    pub(super) fn drop_headers(&mut self) {
+        *self.response.headers_mut() = HeaderMap::new();
+    }
+
     pub(super) async fn chunk(&mut self) -> reqwest::Result<Option<Vec<u8>>> {
         let chunk = self.response.chunk().await;
         if let Some(exchange) = &mut self.exchange {

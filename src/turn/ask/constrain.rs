@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::constrain::{Constrain, Constrained, Constraint, Thinking};
+use crate::constrain::{Constrain, Constraint, Thinking};
 use crate::message::ReasoningMode;
 use crate::tools::ToolChoice;
 use crate::turn::config::RoundModel;
@@ -15,29 +15,27 @@ use crate::turn::shared::{Mending, Shared};
 /// Beside tools in the request the endpoint holds calls by itself; an answer after a schema
 /// is asked for where it can stand beside them, and never required there.
 pub(super) fn constraint(native: bool, model: &RoundModel, shared: &Shared) -> Option<Arc<Constraint>> {
-    let config = &shared.setup.config;
-    if config.constrain == Constrain::Off {
+    if shared.setup.config.constrain == Constrain::Off {
         return None;
     }
-    let found = if native { answer(shared)? } else { due(model, shared)? };
-    let is_due = !native && found.of != Constrained::BegunCalls;
-    let required = config.constrain == Constrain::Require && is_due;
-    Some(Arc::new(if required { found.require() } else { found }))
+    if native { answer(false, shared) } else { due(model, shared) }
 }
 
-fn due(model: &RoundModel, shared: &Shared) -> Option<Constraint> {
+fn due(model: &RoundModel, shared: &Shared) -> Option<Arc<Constraint>> {
     let needs_call = matches!(shared.choice, ToolChoice::Required | ToolChoice::Named(_));
+    let required = shared.setup.config.constrain == Constrain::Require;
     match shared.mending {
-        Some(Mending::Output) => answer(shared),
+        Some(Mending::Output) => answer(required, shared),
         Some(Mending::Calls) => calls(model, shared),
         None if needs_call => calls(model, shared),
-        None if !may_call(shared) => answer(shared),
+        None if !may_call(shared) => answer(required, shared),
         None => shared.setup.begun_calls(),
     }
 }
 
-fn answer(shared: &Shared) -> Option<Constraint> {
-    shared.output.as_ref().map(|schema| Constraint::answer(schema.schema().clone()))
+fn answer(required: bool, shared: &Shared) -> Option<Arc<Constraint>> {
+    let constraint = Constraint::answer(shared.output.as_ref()?.schema().clone());
+    Some(Arc::new(if required { constraint.require() } else { constraint }))
 }
 
 /// Whether a call of the next message would be dealt with.
@@ -45,7 +43,7 @@ fn may_call(shared: &Shared) -> bool {
     !(shared.choice == ToolChoice::None || shared.is_last_round() || shared.setup.catalog.is_empty())
 }
 
-fn calls(model: &RoundModel, shared: &Shared) -> Option<Constraint> {
+fn calls(model: &RoundModel, shared: &Shared) -> Option<Arc<Constraint>> {
     let thinking = match (model.reasoning, model.reasons) {
         (ReasoningMode::Open, _) => Thinking::Open,
         (ReasoningMode::Off, _) => Thinking::Off,
