@@ -19,6 +19,7 @@ from records import FILES, made
 
 SCRIPT = Path(__file__).resolve().parent.parent.parent / "examples" / "extract_ray.py"
 
+
 def children_that_extract():
     """Workers of Ray that run a task of the program's now."""
     for process in psutil.process_iter(["name", "cmdline"]):

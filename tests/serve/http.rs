@@ -277,3 +277,34 @@ async fn without_spans_a_clients_trace_goes_on_as_it_came() {
     assert_eq!(sent.send().await.unwrap().status(), 200);
     assert_eq!(endpoint.seen()[0].header("traceparent"), Some(theirs));
 }
+
+#[tokio::test]
+async fn tools_that_are_known_are_the_same_with_another_choice_and_in_other_words() {
+    let endpoint = Endpoint::answer(|_, _| Reply::text(&call()));
+    let served = serve(&endpoint, |config| config).await;
+    let named = json!({"type": "function", "function": {"name": "weather"}});
+    for choice in [Value::Null, Value::Null, named, json!("required"), Value::Null] {
+        let mut body = request(false);
+        body["tool_choice"] = choice;
+        let (status, answer) = served.chat(&body).await;
+        assert_eq!(status, 200, "{answer}");
+        assert_eq!(answer["choices"][0]["message"]["tool_calls"][0]["function"]["name"], "weather");
+    }
+    let mut spaced = request(false).to_string();
+    spaced = spaced.replace("\"tools\":[", "\"tools\": [ ");
+    for _ in 0..2 {
+        let sent = served.client.post(format!("{}/v1/chat/completions", served.url));
+        let sent = sent.header("content-type", "application/json").body(spaced.clone()).send().await.unwrap();
+        assert_eq!(sent.status(), 200);
+    }
+    let prompts: Vec<String> =
+        endpoint.seen().iter().filter(|seen| seen.target().starts_with("POST")).map(|seen| seen.messages()).collect();
+    assert_eq!(prompts.len(), 7);
+    assert!(prompts[0].contains("weather") && prompts[2] != prompts[0]);
+    assert!([1, 4, 5, 6].iter().all(|at| prompts[*at] == prompts[0]));
+
+    let mut wrong = request(false);
+    wrong["tool_choice"] = json!({"type": "function", "function": {"name": "nothing"}});
+    let (status, answer) = served.chat(&wrong).await;
+    assert_eq!((status.as_u16(), &answer["error"]["param"]), (400, &json!("tool_choice")));
+}

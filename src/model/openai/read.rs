@@ -494,6 +494,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
         #[test]
         fn chunks_are_read_the_same_in_both_ways(chunks in prop::collection::vec(chunk(), 1..24)) {
             is_the_same(&chunks);
