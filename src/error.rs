@@ -10,6 +10,9 @@ pub enum Error {
     /// A word that stands for none of a type's values.
     #[error(transparent)]
     Keyword(#[from] crate::message::UnknownKeyword),
+    /// Bytes that are no image for a model.
+    #[error(transparent)]
+    Image(#[from] crate::message::ImageError),
     /// A name that is no tool's.
     #[error(transparent)]
     NotFound(#[from] crate::tools::NotFound),

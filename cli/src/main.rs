@@ -42,6 +42,8 @@ mod tool_file;
 mod tools;
 mod trust;
 mod tty;
+#[cfg(unix)]
+mod typed;
 mod version;
 mod whole_file;
 mod words;
