@@ -96,6 +96,7 @@ impl Neutraliser {
             let is_marker = name.is_none_or(|name| self.tools.contains(&name));
             found.name("marker").filter(|_| is_marker).map(|marker| marker.start())
         }));
+        places.extend(WORDS.find_iter(text).map(|word| word.start()));
         places.extend(self.json_calls(text));
         places.retain(|at| text.as_bytes()[*at] == b'<' || !text[..*at].ends_with('\\'));
         if places.is_empty() {
@@ -266,6 +267,18 @@ static JSON_ARGUMENTS: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(&format!(r#""(?:{})"\s*:"#, json_keys(|keys| keys.arguments.to_vec()))).expect("the keys are words")
 });
 
+/// Words that announce calls, with what leads to an object: a fence there may begin a call of
+/// its own, which is looked for by itself.
+static WORDS: LazyLock<Regex> = LazyLock::new(|| {
+    let words = Dialect::ALL.iter().flat_map(|dialect| match &dialect.spec().shape {
+        Shape::MarkedJson(MarkedJson { announcer: Announcer::Marker(wrappers), .. }) => *wrappers,
+        _ => &[],
+    });
+    let words = words.filter(|wrapper| wrapper.is_word()).map(|word| regex::escape(word.open)).collect::<Vec<_>>();
+    let pattern = format!(r"(?mi)^[ \t]*(?:{})\s*(?:[\[{{]|`{{3}}|~{{3}}|'{{3}})", words.join("|"));
+    Regex::new(&pattern).expect("the words are taken literally")
+});
+
 /// Marker lines, and calls written at the start of a line.
 static LINES: LazyLock<Regex> = LazyLock::new(line_markers);
 
@@ -280,12 +293,6 @@ fn line_markers() -> Regex {
             Shape::MarkedJson(MarkedJson { announcer: Announcer::Line { call, answer }, .. }) => {
                 for line in [call, answer] {
                     let _ = write!(pattern, "{}|", line.pieces.concat());
-                }
-            }
-            Shape::MarkedJson(MarkedJson { announcer: Announcer::Marker(wrappers), .. }) => {
-                for word in wrappers.iter().filter(|wrapper| wrapper.is_word()) {
-                    let word = regex::escape(word.open);
-                    let _ = write!(pattern, r"^[ \t]*{word}\s*(?:[\[{{]|`{{3}}|~{{3}}|'{{3}})|");
                 }
             }
             _ => {}

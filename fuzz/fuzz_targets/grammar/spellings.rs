@@ -212,7 +212,10 @@ fn glm(_: &Syntax, calls: &[MeantCall], bytes: &mut Bytes<'_>) -> Option<String>
     let (gap, pre) = (*bytes.pick(&["\n", ""]), *bytes.pick(&["", "", "longcat_"]));
     let one = |call: &MeantCall| {
         let pair = |(name, value): (&String, &Value)| {
-            format!("<{pre}arg_key>{name}</{pre}arg_key>{gap}<{pre}arg_value>\n{}\n</{pre}arg_value>{gap}", plain(value))
+            format!(
+                "<{pre}arg_key>{name}</{pre}arg_key>{gap}<{pre}arg_value>\n{}\n</{pre}arg_value>{gap}",
+                plain(value)
+            )
         };
         let pairs: String = call.arguments.iter().map(pair).collect();
         format!("<{pre}tool_call>{}\n{pairs}</{pre}tool_call>", call.full_name())

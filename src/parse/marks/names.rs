@@ -38,7 +38,7 @@ impl Names {
 
     /// Whether a name may begin with `text`: nearly no text does.
     #[inline]
-    fn may_begin(&self, text: &str) -> bool {
+    pub(crate) fn may_begin(&self, text: &str) -> bool {
         text.bytes().next().is_none_or(|first| self.firsts & bit(first) != 0)
     }
 

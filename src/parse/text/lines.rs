@@ -134,8 +134,9 @@ impl Scanner {
         };
         let inner = length + leading_space(&text[length..]);
         self.context.read(window, self.at);
-        let introduced = self.context.introduces_example();
-        let alone = match self.emitter.only_drafts() || introduced || self.emitter.is_spent() {
+        let is_spent = self.emitter.is_spent();
+        let introduced = !is_spent && self.context.introduces_example();
+        let alone = match self.emitter.only_drafts() || introduced || is_spent {
             true => Match::No,
             false => self.call_ahead(&text[inner..], more),
         };
@@ -221,6 +222,10 @@ impl Scanner {
     fn call_ahead(&self, text: &str, more: bool) -> Match<()> {
         if text.is_empty() {
             return if more { Match::Undecided } else { Match::No };
+        }
+        // A further fence begins none.
+        if text.starts_with(['`', '~']) && !self.tables.names.may_begin(text) {
+            return Match::No;
         }
         let line = Match::any(self.tables.lined.iter().map(|marked| unit(line_prefix(*marked, text, more))));
         unit(self.opener(text, more)).or(unit(self.react_ahead(text, more))).or(self.bare_ahead(text, more)).or(line)
