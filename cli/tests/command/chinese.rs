@@ -53,7 +53,8 @@ fn a_conversation_speaks_chinese_from_its_first_line_to_its_last() {
         window.sees(answer);
         window.comes_to_a_prompt();
     }
-    window.types("\x04");
+    // A line is read whenever it comes; Ctrl-D only once keys are read one by one.
+    window.types("/quit\r");
     window.sees("对话已保存为 ");
 }
 
