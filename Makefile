@@ -233,7 +233,7 @@ bench-serve:
 
 # Instructions (by valgrind), allocations and memory against benches/limits.toml; no
 # seconds. `bench-limits` lowers the limits to what is counted now and 5 %.
-SMOKE_COUNT := cd benches && $(CARGO) run --release --quiet --bin smoke
+SMOKE_COUNT := cd benches && $(CARGO) build --release --quiet --bin pass && $(CARGO) run --release --quiet --bin smoke
 
 bench-smoke:
 	$(SMOKE_COUNT)

@@ -1,5 +1,6 @@
 //! Instructions of one case by callgrind, which no other work on the machine changes.
-//! An allocator that counts would cost time and instructions itself: it is in `smoke` alone.
+//! An allocator that counts would cost time and instructions itself: it is in `smoke` alone,
+//! and what is counted here is a run of the program `pass`, which has none.
 
 use std::env;
 use std::hint::black_box;
@@ -20,7 +21,7 @@ const CHILD_OF_REPETITION: &str = "--repetition";
 const CHILD_OF_SERVED: &str = "--served";
 
 /// Runs one pass of the case that the command line names, if it names one by
-/// `--pass NAME CHUNK`, or of a repetition by `--repetition NAME BYTES`. Programs that call [`instructions`] begin with this.
+/// `--pass NAME CHUNK`, or of a repetition by `--repetition NAME BYTES`.
 pub fn run_child() -> bool {
     let mut args = env::args().skip(1);
     let child = args.next();
@@ -69,13 +70,17 @@ pub fn instructions_of_answer(served: &Served) -> Result<u64, String> {
     callgrind("*served*answered*", &[CHILD_OF_SERVED, served.name])
 }
 
-/// Instructions of a function of this program and of all that it calls, as
-/// callgrind counts them in a run of the program with these arguments.
+/// Instructions of a function of the program `pass` beside this one and of all that it calls,
+/// as callgrind counts them in a run of it with these arguments.
 ///
 /// # Errors
-/// Valgrind is missing, or did not count: says what it said.
+/// The program was not built, valgrind is missing, or it did not count: says what it said.
 pub fn callgrind(function: &str, args: &[&str]) -> Result<u64, String> {
-    let program = env::current_exe().map_err(|e| format!("this program has no path: {e}"))?;
+    let own = env::current_exe().map_err(|e| format!("this program has no path: {e}"))?;
+    let program = own.with_file_name(format!("pass{}", env::consts::EXE_SUFFIX));
+    if !program.exists() {
+        return Err(format!("{} is missing: cargo build --release --bins", program.display()));
+    }
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
         .arg(format!("--toggle-collect={function}"))
