@@ -289,13 +289,11 @@ static LINES: LazyLock<Regex> = LazyLock::new(line_markers);
 fn line_markers() -> Regex {
     let mut pattern = String::from(r"(?mi)(?P<marker>");
     for dialect in Dialect::ALL {
-        match &dialect.spec().shape {
-            Shape::MarkedJson(MarkedJson { announcer: Announcer::Line { call, answer }, .. }) => {
-                for line in [call, answer] {
-                    let _ = write!(pattern, "{}|", line.pieces.concat());
-                }
+        let Shape::MarkedJson(shape) = &dialect.spec().shape else { continue };
+        if let Announcer::Line { call, answer } = &shape.announcer {
+            for line in [call, answer] {
+                let _ = write!(pattern, "{}|", line.pieces.concat());
             }
-            _ => {}
         }
     }
     // ReAct lines, and `name(…)`.

@@ -31,6 +31,8 @@ fn a_conversation_speaks_chinese_from_its_first_line_to_its_last() {
     );
     window.types("随便\r");
     window.sees("警告：请回答 y（批准这一次）、a（批准，此工具以后的调用也不再询问）");
+    // What is typed before the question stands there again is kept for the next prompt.
+    window.waits("the question again", |shown| shown.matches("？[y/a/n]").count() >= 2);
     window.types("n，太远了\r");
     window.sees("#1 未获批准 demo.weather_query");
     window.sees("2 轮，没有调用，");
