@@ -68,6 +68,9 @@ const SENTENCES: &[(&str, &str)] = &[
         "有一个值不是字面值（文本要加引号；名字、表达式和调用没有值）",
     ),
     ("its JSON is damaged", "其中的 JSON 已损坏"),
+    ("it is nested too deep, or stands behind more calls than are read", "嵌套太深，或者排在可读取的调用数量之后"),
+    ("a value has no keyword, and its tool has several parameters", "有一个值没有写参数名，而该工具有多个参数"),
+    ("it is not whole", "它不完整"),
     (
         "a closing bracket stands too early: what follows the last one belongs inside",
         "右括号出现得太早：最后一个右括号之后的内容应在括号之内",
