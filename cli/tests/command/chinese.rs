@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+#[cfg(target_os = "linux")]
 use crate::chat_screen::Window;
 use crate::endpoint::{Endpoint, Reply, mcp_call};
 use crate::inspect::Looking;
@@ -12,6 +13,7 @@ fn weather(city: &str) -> Reply {
     Reply::text(&mcp_call("demo", "weather_query", &json!({ "city": city })))
 }
 
+#[cfg(target_os = "linux")]
 #[test]
 fn a_conversation_speaks_chinese_from_its_first_line_to_its_last() {
     let replies = [weather("Oslo"), Reply::text("好的。"), weather("Rome"), Reply::text("罗马有雨。")];

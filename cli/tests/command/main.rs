@@ -20,7 +20,6 @@ mod chat_endpoint;
 mod chat_screen;
 #[cfg(target_os = "linux")]
 mod chat_terminal;
-#[cfg(target_os = "linux")]
 mod chinese;
 mod context_overflow;
 mod demo;
