@@ -69,8 +69,8 @@ pub(crate) struct Tables {
     pub(crate) name_line: Option<Dialect>,
     /// Where something may begin.
     pub(crate) triggers: Triggers,
-    /// The same where no call is looked for any more.
-    quiet: OnceLock<Triggers>,
+    /// The same where no call is looked for any more. In a box, which takes its place only then.
+    quiet: OnceLock<Box<Triggers>>,
     /// Most bytes that are held for a decision.
     pub(crate) hold: usize,
 }
@@ -232,7 +232,7 @@ impl Tables {
         self.quiet.get_or_init(|| {
             let mut triggers = Triggers::default();
             self.add_around_calls(&mut triggers);
-            triggers
+            Box::new(triggers)
         })
     }
 
