@@ -3,7 +3,8 @@
 
 use super::{Marker, Tables};
 use crate::dialect::{
-    NamedArguments, OWN_LINES, RESULT_LINES, RESULT_TAGS, SENTENCE_END, STRIKE_OPEN, THINK_TAGS, USER_LINES,
+    NamedArguments, OWN_LINES, RESULT_LINES, RESULT_TAGS, ReasoningMark, SENTENCE_END, STRIKE_OPEN, THINK_TAGS,
+    USER_LINES,
 };
 use crate::parse::config::HOLD_SLACK;
 use crate::parse::marks::channel::{CHANNEL, START};
@@ -56,55 +57,11 @@ impl Tables {
             let longest = [USER_LINES, RESULT_LINES, OWN_LINES].concat().iter().map(|word| word.len()).max();
             self.hold = self.hold.max(longest.unwrap_or(0) + HOLD_SLACK);
         }
-        let mut triggers = std::mem::take(&mut self.triggers);
-        self.add_around_calls(&mut triggers);
-        self.triggers = triggers;
+        add_around_calls(&self.marks, self.tokens, &mut self.triggers);
         self.fill_named();
         self.fill_bare();
         self.fill_react();
         self.fill_lined();
-    }
-
-    /// Adds what is no call: marks of the reasoning, fences, tokens of chat templates, turns.
-    pub(super) fn add_around_calls(&self, triggers: &mut Triggers) {
-        for tag in THINK_TAGS {
-            triggers.add_mark_any_case(&format!("<{tag}>"));
-            triggers.add_mark_any_case(&format!("</{tag}>"));
-        }
-        for mark in [START, CHANNEL, "<|end|>"] {
-            triggers.add_mark(mark);
-        }
-        for mark in &self.marks {
-            for text in [mark.open, mark.close].into_iter().filter(|text| text.is_ascii()) {
-                triggers.add_mark(text);
-            }
-            if let [first, second, ..] = *mark.open.as_bytes()
-                && !first.is_ascii()
-            {
-                triggers.line.add(first, second);
-            }
-        }
-        if self.tokens {
-            for mark in tokens_at("").iter().map(|token| token.text).chain([SENTENCE_END, STRIKE_OPEN]) {
-                triggers.add_mark(mark);
-            }
-            for tag in RESULT_TAGS {
-                triggers.add_mark(&format!("<{tag}>"));
-            }
-            add_turns(triggers);
-        }
-        for byte in *b"`~'" {
-            triggers.line.add(byte, byte);
-        }
-        for tag in FENCE_TAGS {
-            triggers.line.add(b'<', tag.as_bytes()[0]);
-            triggers.add_mark(&format!("</{tag}>"));
-        }
-        triggers.add_mark("<!--");
-        // The first item of a list, whose fence stands behind its number.
-        for end in *b".)" {
-            triggers.line.add(b'1', end);
-        }
     }
 
     fn fill_lined(&mut self) {
@@ -201,6 +158,48 @@ impl Tables {
                 self.hold = self.hold.max(longest_head(call.head, tool) + child + HOLD_SLACK);
             }
         }
+    }
+}
+
+/// Adds what is no call: marks of the reasoning, fences, tokens of chat templates, turns.
+pub(super) fn add_around_calls(marks: &[&ReasoningMark], tokens: bool, triggers: &mut Triggers) {
+    for tag in THINK_TAGS {
+        triggers.add_mark_any_case(&format!("<{tag}>"));
+        triggers.add_mark_any_case(&format!("</{tag}>"));
+    }
+    for mark in [START, CHANNEL, "<|end|>"] {
+        triggers.add_mark(mark);
+    }
+    for mark in marks {
+        for text in [mark.open, mark.close].into_iter().filter(|text| text.is_ascii()) {
+            triggers.add_mark(text);
+        }
+        if let [first, second, ..] = *mark.open.as_bytes()
+            && !first.is_ascii()
+        {
+            triggers.line.add(first, second);
+        }
+    }
+    if tokens {
+        for mark in tokens_at("").iter().map(|token| token.text).chain([SENTENCE_END, STRIKE_OPEN]) {
+            triggers.add_mark(mark);
+        }
+        for tag in RESULT_TAGS {
+            triggers.add_mark(&format!("<{tag}>"));
+        }
+        add_turns(triggers);
+    }
+    for byte in *b"`~'" {
+        triggers.line.add(byte, byte);
+    }
+    for tag in FENCE_TAGS {
+        triggers.line.add(b'<', tag.as_bytes()[0]);
+        triggers.add_mark(&format!("</{tag}>"));
+    }
+    triggers.add_mark("<!--");
+    // The first item of a list, whose fence stands behind its number.
+    for end in *b".)" {
+        triggers.line.add(b'1', end);
     }
 }
 

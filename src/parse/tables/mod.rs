@@ -231,7 +231,7 @@ impl Tables {
     pub(crate) fn quiet(&self) -> &Triggers {
         self.quiet.get_or_init(|| {
             let mut triggers = Triggers::default();
-            self.add_around_calls(&mut triggers);
+            fill::add_around_calls(&self.marks, self.tokens, &mut triggers);
             Box::new(triggers)
         })
     }
