@@ -64,6 +64,13 @@ impl Tables {
         self.fill_lined();
     }
 
+    /// Where something may begin that is no call.
+    pub(super) fn around_calls(&self) -> Triggers {
+        let mut triggers = Triggers::default();
+        add_around_calls(&self.marks, self.tokens, &mut triggers);
+        triggers
+    }
+
     fn fill_lined(&mut self) {
         for marked in &self.lined {
             let lines = match marked.marker {
@@ -162,7 +169,7 @@ impl Tables {
 }
 
 /// Adds what is no call: marks of the reasoning, fences, tokens of chat templates, turns.
-pub(super) fn add_around_calls(marks: &[&ReasoningMark], tokens: bool, triggers: &mut Triggers) {
+fn add_around_calls(marks: &[&ReasoningMark], tokens: bool, triggers: &mut Triggers) {
     for tag in THINK_TAGS {
         triggers.add_mark_any_case(&format!("<{tag}>"));
         triggers.add_mark_any_case(&format!("</{tag}>"));

@@ -229,11 +229,7 @@ impl Tables {
 
     /// Where something may begin that is no call; set up at first use, which few messages have.
     pub(crate) fn quiet(&self) -> &Triggers {
-        self.quiet.get_or_init(|| {
-            let mut triggers = Triggers::default();
-            fill::add_around_calls(&self.marks, self.tokens, &mut triggers);
-            Box::new(triggers)
-        })
+        self.quiet.get_or_init(|| Box::new(self.around_calls()))
     }
 
     /// The tools that are known; without, every name is accepted.
