@@ -174,12 +174,14 @@ pub(crate) fn begins_token(text: &str, token: &str, more: bool) -> Match<usize> 
                 Match::No
             }
         }
-        // A byte of another character, but for those of a spelling.
-        Some(_) if matches!(text.as_bytes().get(same), Some(byte) if byte.is_ascii() && !matches!(byte, b'|' | b'_' | b'\\' | b' ')) => {
-            Match::No
-        }
+        Some(_) if text.as_bytes().get(same).is_some_and(|byte| begins_no_spelling(*byte)) => Match::No,
         Some(_) => begins_spelling(text, token, floor_boundary(token, same), more),
     }
+}
+
+/// Whether this byte is a whole character, and one that stands for no `｜` or `▁`.
+fn begins_no_spelling(byte: u8) -> bool {
+    byte.is_ascii() && !matches!(byte, b'|' | b'_' | b'\\' | b' ')
 }
 
 /// The same for a text and a token that are alike in their first `length` bytes.

@@ -69,8 +69,8 @@ pub(crate) struct Tables {
     pub(crate) name_line: Option<Dialect>,
     /// Where something may begin.
     pub(crate) triggers: Triggers,
-    /// The same where no call is looked for any more. In a box, which takes its place only then.
-    quiet: OnceLock<Box<Triggers>>,
+    /// The same where no call is looked for any more; most messages never want it.
+    quiet: OnceLock<Triggers>,
     /// Most bytes that are held for a decision.
     pub(crate) hold: usize,
 }
@@ -229,7 +229,7 @@ impl Tables {
 
     /// Where something may begin that is no call; set up at first use, which few messages have.
     pub(crate) fn quiet(&self) -> &Triggers {
-        self.quiet.get_or_init(|| Box::new(self.around_calls()))
+        self.quiet.get_or_init(|| self.around_calls())
     }
 
     /// The tools that are known; without, every name is accepted.
