@@ -1,8 +1,7 @@
 //! Words of `toolgraft chat`: its first lines, its questions, what it says of a turn, and its
 //! commands.
 
-use super::{Phrases, phrases};
-use crate::terminal::counted;
+use super::{Phrases, counts, phrases};
 use toolgraft::outcome::Status;
 
 phrases! {
@@ -239,17 +238,6 @@ phrases! {
     said_by_model(text) = "(the model:) {text}", "（模型：）{text}";
     prompt_does_not_fit(error) =
         "the messages of the prompt do not fit a conversation: {error}", "提示词中的消息不能放入对话：{error}";
-}
-
-/// Nouns of a conversation with their number in front.
-macro_rules! counts {
-    ($($name:ident = $english:literal, $chinese:literal;)*) => {
-        impl Phrases {
-            $(pub(crate) fn $name(self, n: usize) -> String {
-                if self.is_chinese() { format!("{n} {}", $chinese) } else { counted(n, $english) }
-            })*
-        }
-    };
 }
 
 counts! {

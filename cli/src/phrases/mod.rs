@@ -88,7 +88,18 @@ macro_rules! phrases {
     };
 }
 
-pub(crate) use phrases;
+/// Nouns with their number in front.
+macro_rules! counts {
+    ($($name:ident = $english:literal, $chinese:literal;)*) => {
+        impl $crate::phrases::Phrases {
+            $(pub(crate) fn $name(self, n: usize) -> String {
+                if self.is_chinese() { format!("{n} {}", $chinese) } else { $crate::terminal::counted(n, $english) }
+            })*
+        }
+    };
+}
+
+pub(crate) use {counts, phrases};
 
 #[cfg(test)]
 mod tests {

@@ -2,8 +2,7 @@
 //! The terminal's boxes, a page's headings and the lines of text all take them from here,
 //! so that one thing has one word.
 
-use super::{Phrases, phrases};
-use crate::terminal::counted;
+use super::{Phrases, counts, phrases};
 use toolgraft::event::{Provenance, RejectedKind};
 use toolgraft::outcome::Status;
 
@@ -100,17 +99,6 @@ phrases! {
     demo_stopped(reason, rounds, calls) = "{reason}: {rounds}, {calls}", "{reason}：{rounds}，{calls}";
     demo_kept(file) = "recorded in {file}: show it with `toolgraft replay {file}`",
         "会话记录已写入 {file}：用 `toolgraft replay {file}` 查看";
-}
-
-/// Nouns with their number in front.
-macro_rules! counts {
-    ($($name:ident = $english:literal, $chinese:literal;)*) => {
-        impl Phrases {
-            $(pub(crate) fn $name(self, n: usize) -> String {
-                if self.is_chinese() { format!("{n} {}", $chinese) } else { counted(n, $english) }
-            })*
-        }
-    };
 }
 
 counts! {

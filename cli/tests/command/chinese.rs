@@ -118,35 +118,14 @@ async fn the_pages_of_requests_are_in_chinese_where_that_is_asked_for() {
 fn a_probe_says_in_chinese_what_is_best_and_what_was_left_out() {
     let endpoint = Endpoint::start((0..400).map(|_| Reply::text("I do not know.")));
     let place = Place::new();
-    let probe = [
-        "probe",
-        "--quick",
-        "--only",
-        "tool_tag, compact",
-        "--lang",
-        "zh",
-        "--base-url",
-        &endpoint.url(),
-        "--model",
-        "m",
-    ];
-    place.run(&probe).fails_with(1, &["没有一种提供工具的方式得到过正确的调用"]);
+    let probe = |url: &str, model: &str, more: &[&str]| {
+        let which = ["--quick", "--only", "tool_tag, compact", "--lang", "zh"];
+        place.run(&[&["probe", "--base-url", url, "--model", model], &which[..], more].concat())
+    };
+    probe(&endpoint.url(), "m", &[]).fails_with(1, &["没有一种提供工具的方式得到过正确的调用"]);
     let wrong = mcp_call("", "play_song", &json!({})).replace("<server_name></server_name>\n", "");
     let endpoint = Endpoint::answer(move |_, _| Reply::text(&wrong));
-    let (url, html) = (endpoint.url(), "--html=p.html");
-    place.run(&[
-        "probe",
-        "--quick",
-        "--only",
-        "tool_tag, compact",
-        "--lang",
-        "zh",
-        "--base-url",
-        &url,
-        "--model",
-        "n",
-        html,
-    ]);
+    probe(&endpoint.url(), "n", &["--html=p.html"]);
     let page = text_of(&std::fs::read_to_string(place.path("p.html")).unwrap());
     assert!(page.contains("没有调用；需要的是 get_weather") || page.contains("调用被拒绝："), "{page}");
     assert!(!page.contains("was wanted") && !page.contains("rejected"), "{page}");
