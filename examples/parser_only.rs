@@ -19,7 +19,7 @@ use toolgraft::{Catalog, Event, Parser, Tool};
 fn main() -> std::io::Result<()> {
     // Known names make `tool_tag` calls readable, and unknown tools are told with near names.
     let catalog = Catalog::from_tools([Tool::new("get_weather"), Tool::new("get_time")]);
-    let mut parser = Parser::new(Config { catalog: Some(Arc::new(catalog)), ..Config::default() });
+    let mut parser = Parser::new(Config::default().with_catalog(Arc::new(catalog)));
     let mut message = Collector::new();
 
     let mut bytes = Vec::new();

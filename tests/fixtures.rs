@@ -111,19 +111,19 @@ impl Settings {
             }
         };
         let defaults = Limits::default();
-        let config = Config {
-            dialects,
-            catalog: tools.map(|tools| Catalog::from_tools(tools).into()),
-            reasoning: self.reasoning,
-            reasoning_calls: self.reasoning_calls,
-            fenced_calls: self.fenced_calls,
-            stop: self.stop,
-            limits: Limits {
-                call_bytes: self.limits.call_bytes.unwrap_or(defaults.call_bytes),
-                depth: self.limits.depth.unwrap_or(defaults.depth),
-                calls: self.limits.calls.unwrap_or(defaults.calls),
-            },
-        };
+        let config = Config::default()
+            .with_dialects(dialects)
+            .with_catalog(tools.map(|tools| Catalog::from_tools(tools).into()))
+            .with_reasoning(self.reasoning)
+            .with_reasoning_calls(self.reasoning_calls)
+            .with_fenced_calls(self.fenced_calls)
+            .with_stop(self.stop)
+            .with_limits(
+                Limits::default()
+                    .with_call_bytes(self.limits.call_bytes.unwrap_or(defaults.call_bytes))
+                    .with_depth(self.limits.depth.unwrap_or(defaults.depth))
+                    .with_calls(self.limits.calls.unwrap_or(defaults.calls)),
+            );
         Ok(Input { reasoning_field: self.reasoning_field, text, reason: self.finish_reason, config })
     }
 }

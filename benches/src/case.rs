@@ -1,6 +1,5 @@
 //! What is measured: a text, how it is cut, and how the parser is set up.
 
-use toolgraft::dialect::DialectSet;
 use toolgraft::event::Collector;
 use toolgraft::message::FinishReason;
 use toolgraft::parse::{Config, Limits};
@@ -103,13 +102,13 @@ fn mix(bytes: usize) -> String {
 /// What a program gets that configures nothing; only the number of calls is not
 /// limited, since a long text here stands for many messages.
 fn auto() -> Config {
-    Config { limits: Limits { calls: usize::MAX, ..Limits::default() }, ..Config::default() }
+    Config::default().with_limits(Limits::default().with_calls(usize::MAX))
 }
 
 fn with_tools(tools: usize) -> Config {
-    Config { catalog: Some(corpus::catalog(tools)), ..auto() }
+    auto().with_catalog(corpus::catalog(tools))
 }
 
 fn one_dialect() -> Config {
-    Config { dialects: DialectSet::from(Dialect::UseMcpTool), ..with_tools(1) }
+    with_tools(1).with_dialects(Dialect::UseMcpTool)
 }

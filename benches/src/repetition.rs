@@ -35,7 +35,7 @@ impl Repetition {
     /// One pass over so many bytes of it.
     pub fn run(&self, bytes: usize) {
         let text = (self.text)(bytes);
-        let mut parser = Parser::new(Config { catalog: Some((self.catalog)()), ..Config::default() });
+        let mut parser = Parser::new(Config::default().with_catalog((self.catalog)()));
         black_box(parsed(&mut parser, &cut(&text, Some(CHUNK))));
     }
 }

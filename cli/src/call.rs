@@ -89,7 +89,7 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
             Given::Words(words) => words::of_tool(&words, found.tool.input_schema.as_ref())
                 .map_err(|problem| Failure::usage(format!("{tool}: {problem}")))?,
         };
-        let invocation = Invocation { arguments, ..Invocation::new(tool).with_server(server) };
+        let invocation = Invocation::new(tool).with_server(server).with_arguments(arguments);
         Ok(hub.call(invocation).await)
     })?;
     show(outcome, (args.json, args.output.as_deref()), &[("server", server), ("tool", tool)])

@@ -219,7 +219,7 @@ fn keep(args: &Args, say: Phrases, text: &str, screen: &mut Show<impl Write>) ->
 }
 
 fn agent(dialect: Dialect, lang: Lang, profile: &Profile, model: Arc<Recorded>, hub: Arc<Hub>) -> Agent {
-    let prompt = Options { dialect, lang, ..Options::for_profile(profile) };
+    let prompt = Options::for_profile(profile).with_dialect(dialect).with_lang(lang);
     let policy = Policy::new(DefaultDecision::Deny).allow(format!("{SERVER}/*"));
     Agent::builder(model, hub).profile(profile).prompt(prompt).policy(policy).build()
 }

@@ -83,13 +83,11 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
     let (input, name) = open(&args.file)?;
     let jobs = args.jobs.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);
     let problems = Problems::default();
-    let config = Config {
-        dialects: args.dialect,
-        reasoning: args.reasoning,
-        reasoning_calls: args.reasoning_calls,
-        fenced_calls: args.fenced_calls,
-        ..Config::default()
-    };
+    let config = Config::default()
+        .with_dialects(args.dialect)
+        .with_reasoning(args.reasoning)
+        .with_reasoning_calls(args.reasoning_calls)
+        .with_fenced_calls(args.fenced_calls);
     let worker = move || {
         let mut extractor = Extractor::new(config.clone(), args.chunk, problems.clone());
         move |line: &[u8], number: u64, out: &mut Vec<u8>| extractor.line(line, number, out)

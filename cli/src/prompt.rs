@@ -91,15 +91,16 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
     let profile = args.model.as_deref().map_or_else(Default::default, Profile::for_model);
     let style = profile.style_for(args.model.as_deref().unwrap_or_default(), None);
     let saved = args.model.as_deref().map(|model| saved_profiles::find(None, model)).transpose()?.flatten();
-    let defaults = saved.unwrap_or_default().apply(Options { style, ..Options::for_profile(profile) });
-    let options = Options {
-        dialect: args.dialect.unwrap_or(defaults.dialect),
-        lang: args.lang.unwrap_or(defaults.lang),
-        system: args.system.as_deref().map(input::text_or_file).transpose()?,
-        tool_choice: args.tool_choice.clone(),
-        max_calls: args.max_calls.map(NonZeroUsize::get),
-        ..args.listing.apply(defaults)?
-    };
+    let defaults = saved.unwrap_or_default().apply(Options::for_profile(profile).with_style(style));
+    let (dialect, lang) = (args.dialect.unwrap_or(defaults.dialect), args.lang.unwrap_or(defaults.lang));
+    let options = args
+        .listing
+        .apply(defaults)?
+        .with_dialect(dialect)
+        .with_lang(lang)
+        .with_system(args.system.as_deref().map(input::text_or_file).transpose()?)
+        .with_tool_choice(args.tool_choice.clone())
+        .with_max_calls(args.max_calls.map(NonZeroUsize::get));
     let prompt = Prompt::new(options).map_err(failure)?;
     let (listed, complete) = listed_servers(&args)?;
     let catalog = prompt.options().callable(Arc::new(Catalog::new(listed)));

@@ -53,14 +53,13 @@ impl PromptArgs {
     /// The options with what the flags say. Reads the templates; what is wrong in
     /// them shows when a prompt is made of the options.
     pub(crate) fn apply(&self, options: Options) -> Result<Options, Failure> {
-        Ok(Options {
-            style: self.prompt_style.unwrap_or(options.style),
-            listing: self.listing.unwrap_or(options.listing),
-            tool_budget: self.tool_budget.map(NonZeroUsize::get),
-            tokens: TokenCounter::new(tokens::count),
-            templates: self.prompt.as_deref().map(templates).transpose()?.unwrap_or_default(),
-            ..options
-        })
+        let (style, listing) = (self.prompt_style.unwrap_or(options.style), self.listing.unwrap_or(options.listing));
+        Ok(options
+            .with_style(style)
+            .with_listing(listing)
+            .with_tool_budget(self.tool_budget.map(NonZeroUsize::get))
+            .with_tokens(TokenCounter::new(tokens::count))
+            .with_templates(self.prompt.as_deref().map(templates).transpose()?.unwrap_or_default()))
     }
 }
 

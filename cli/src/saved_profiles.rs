@@ -132,12 +132,9 @@ pub(crate) fn save(path: &Path, profile: &SavedProfile) -> Result<(), Failure> {
 impl SavedProfile {
     /// The options of the built-in profile with what is kept here.
     pub(crate) fn apply(&self, options: Options) -> Options {
-        Options {
-            dialect: self.dialect.unwrap_or(options.dialect),
-            style: self.style.unwrap_or(options.style),
-            listing: self.listing.unwrap_or(options.listing),
-            ..options
-        }
+        let (dialect, style) = (self.dialect.unwrap_or(options.dialect), self.style.unwrap_or(options.style));
+        let listing = self.listing.unwrap_or(options.listing);
+        options.with_dialect(dialect).with_style(style).with_listing(listing)
     }
 
     /// The table as it is written.

@@ -34,7 +34,7 @@ fuzz_target!(|data: &[u8]| {
 /// The message, read whole; read in pieces it must be the same.
 fn read(message: &str, dialect: Dialect, seed: u8) -> Assembled {
     let dialects = DialectSet::NONE.with(dialect);
-    let mut parser = Parser::new(Config { dialects, ..Config::default() });
+    let mut parser = Parser::new(Config::default().with_dialects(dialects));
     let whole = run(&mut parser, message, usize::MAX);
     for size in [1, 2 + usize::from(seed % 61)] {
         parser.reset();

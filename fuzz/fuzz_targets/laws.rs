@@ -81,17 +81,22 @@ fn config(what: u8, how: u8, small: u8) -> Config {
     };
     let limits = match small {
         0..=0x7f => Limits::default(),
-        _ => Limits {
-            call_bytes: 2 * usize::from(small & 0x7f),
-            depth: 1 + usize::from(what >> 5 & 3),
-            calls: 1 + usize::from(small & 3),
-        },
+        _ => Limits::default()
+            .with_call_bytes(2 * usize::from(small & 0x7f))
+            .with_depth(1 + usize::from(what >> 5 & 3))
+            .with_calls(1 + usize::from(small & 3)),
     };
     let fenced_calls = if how & 16 == 0 { FencedCalls::Ignore } else { FencedCalls::LastResort };
     let stop: &[&str] =
         if how & 32 == 0 { &[] } else { &["</use_mcp_tool>", "</tool_call>", "</function>", "</inv", "</f"] };
-    let stop = stop.iter().map(|text| (*text).to_owned()).collect();
-    Config { dialects, catalog, reasoning, reasoning_calls, fenced_calls, stop, limits }
+    Config::default()
+        .with_dialects(dialects)
+        .with_catalog(catalog)
+        .with_reasoning(reasoning)
+        .with_reasoning_calls(reasoning_calls)
+        .with_fenced_calls(fenced_calls)
+        .with_stop(stop.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>())
+        .with_limits(limits)
 }
 
 /// Three sets of cuts: coarse, middling, fine.

@@ -42,6 +42,7 @@ pub enum Entry {
 
 /// A call and what became of it.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Answered<'a> {
     /// The call's id.
     pub id: &'a str,

@@ -8,6 +8,7 @@ use crate::message::{Message, Role};
 
 /// Everything that the model is told after one of its messages.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
 pub struct Replies<'a> {
     /// The message's calls, in its order.
     pub answered: Vec<Answered<'a>>,

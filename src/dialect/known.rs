@@ -135,6 +135,7 @@ impl fmt::Display for Dialect {
 /// A name that is no dialect's.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown dialect {found:?}: expected `auto` or some of {} joined by commas", names())]
+#[non_exhaustive]
 pub struct UnknownDialect {
     /// The name.
     pub found: String,

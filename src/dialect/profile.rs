@@ -67,6 +67,7 @@ keyword_enum!(Lang, "a language", "en" => Lang::En, "zh" => Lang::Zh);
 
 /// How to talk to a family of models.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Profile {
     /// Name of the profile.
     pub name: &'static str,

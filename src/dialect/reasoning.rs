@@ -8,6 +8,7 @@ pub const THINK_TAGS: [&str; 2] = ["think", "thinking"];
 
 /// What stands around the reasoning of some models; each is closed by its own closer only.
 #[derive(Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ReasoningMark {
     /// What opens it; begins with `<`, `[` or `◁`.
     pub open: &'static str,

@@ -30,6 +30,7 @@ pub enum TokenClass {
 
 /// A token.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct TemplateToken {
     /// The token; begins with `<` or `[`.
     pub text: &'static str,
@@ -39,6 +40,7 @@ pub struct TemplateToken {
 
 /// The tokens of the chat templates of some models.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct TokenFamily {
     /// The models.
     pub name: &'static str,

@@ -115,6 +115,7 @@ pub enum Piece {
 
 /// What a message says.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Assembled {
     /// What the user sees: text without calls, rejected calls and markers,
     /// but with the bytes of `quoted` calls and of `invented` ones behind a line or a result.
@@ -130,6 +131,7 @@ pub struct Assembled {
 
 /// One call of a message, or what was left of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Entry {
     /// Index that the events used.
     pub index: u32,

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::setters;
+
 /// Channel on which a piece of a model's answer arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -40,6 +42,7 @@ impl Delta {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[serde(default)]
+#[non_exhaustive]
 pub struct Usage {
     /// Tokens of the request.
     pub prompt_tokens: u64,
@@ -58,6 +61,13 @@ pub struct Usage {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub reasoning_estimated: bool,
 }
+
+setters!(
+    Usage,
+    with_reasoning_tokens => reasoning_tokens: Option<u64>, with_cached_tokens => cached_tokens: Option<u64>;
+    with_prompt_tokens => prompt_tokens: u64, with_completion_tokens => completion_tokens: u64,
+    with_estimated => estimated: bool, with_reasoning_estimated => reasoning_estimated: bool
+);
 
 impl Usage {
     /// The sum of two.

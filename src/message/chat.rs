@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::image::{self, Image};
+use super::setters;
 
 /// Who speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -97,6 +98,7 @@ impl Message {
 /// A call that the endpoint reported in its own field (`tool_calls`, `tool_use`).
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct NativeCall {
     /// The endpoint's identifier.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -106,3 +108,12 @@ pub struct NativeCall {
     /// The arguments' JSON text.
     pub arguments: String,
 }
+
+impl NativeCall {
+    /// A call as an endpoint reported it, whose `arguments` need be no JSON; without an identifier.
+    pub fn reported(name: impl Into<String>, arguments: impl Into<String>) -> Self {
+        NativeCall { id: None, name: name.into(), arguments: arguments.into() }
+    }
+}
+
+setters!(NativeCall, with_id => id: Option<String>);

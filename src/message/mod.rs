@@ -6,6 +6,7 @@ pub(crate) mod chunk;
 pub(crate) mod image;
 mod keyword;
 mod reasoning;
+mod setters;
 mod tokens;
 
 pub use answer::{Delta, DeltaKind, FinishReason, Usage};
@@ -15,4 +16,5 @@ pub use image::{Image, ImageError, MAX_IMAGE_BYTES};
 pub use keyword::UnknownKeyword;
 pub(crate) use keyword::keyword_enum;
 pub use reasoning::{CarryReasoning, FencedCalls, ReasoningCalls, ReasoningMode};
+pub(crate) use setters::setters;
 pub use tokens::TokenCounter;

@@ -34,6 +34,7 @@ pub struct Recorded {
 
 /// One recorded answer.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
 pub struct Round {
     /// Pieces in the order in which they came.
     pub steps: Vec<Step>,
@@ -43,6 +44,7 @@ pub struct Round {
 
 /// A piece of a recorded answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Step {
     /// Time since the piece before.
     pub wait: Duration,

@@ -7,6 +7,7 @@ pub const RESULT_BYTES: usize = 50 * 1024;
 
 /// What is kept of a text that is too long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Cut<'a> {
     /// The text's beginning: two thirds of what is kept.
     pub head: &'a str,

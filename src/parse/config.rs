@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::dialect::DialectSet;
-use crate::message::{FencedCalls, ReasoningCalls, ReasoningMode};
+use crate::message::{FencedCalls, ReasoningCalls, ReasoningMode, setters};
 use crate::tools::Catalog;
 
 /// Largest call, in bytes from its first byte to its end, and the most that a
@@ -35,6 +35,7 @@ pub const HOLD_SLACK: usize = 16;
 /// catalog; what is missing there is the default.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
+#[non_exhaustive]
 pub struct Config {
     /// Dialects to read, all at once.
     pub dialects: DialectSet,
@@ -55,9 +56,18 @@ pub struct Config {
     pub limits: Limits,
 }
 
+setters!(
+    Config,
+    with_dialects => dialects: DialectSet, with_catalog => catalog: Option<Arc<Catalog>>,
+    with_reasoning => reasoning: ReasoningMode, with_reasoning_calls => reasoning_calls: ReasoningCalls,
+    with_fenced_calls => fenced_calls: FencedCalls, with_stop => stop: Vec<String>,
+    with_limits => limits: Limits
+);
+
 /// Limits on one message. A call past a limit is rejected as `limit`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
+#[non_exhaustive]
 pub struct Limits {
     /// Bytes of one call, and of a rejection's `raw`; default [`MAX_CALL_BYTES`].
     pub call_bytes: usize,
@@ -66,6 +76,11 @@ pub struct Limits {
     /// Calls in one message; default [`MAX_CALLS`].
     pub calls: usize,
 }
+
+setters!(
+    Limits;
+    with_call_bytes => call_bytes: usize, with_depth => depth: usize, with_calls => calls: usize
+);
 
 impl Limits {
     /// Beginnings of calls that are looked at.

@@ -19,6 +19,7 @@ const MIN_TOLERANCE: usize = 64 << 10;
 
 /// A complete JSON value in a text.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct FoundValue {
     /// The value.
     pub value: Value,
@@ -32,6 +33,7 @@ pub struct FoundValue {
 
 /// Something in a text that begins like a JSON value and is none.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct NoValue {
     /// Its bytes; to the text's end where it is not over.
     pub range: Range<usize>,
@@ -43,6 +45,7 @@ pub struct NoValue {
 
 /// The JSON values of a text.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
 pub struct FoundValues {
     /// The complete ones, in the text's order. None lies inside another.
     pub values: Vec<FoundValue>,

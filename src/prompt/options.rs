@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::template::Template;
 use crate::dialect::{Dialect, Lang, Profile, PromptStyle};
-use crate::message::{TokenCounter, keyword_enum};
+use crate::message::{TokenCounter, keyword_enum, setters};
 use crate::outcome::RESULT_BYTES;
 use crate::tools::{Catalog, ToolChoice};
 
@@ -65,6 +65,7 @@ pub const COMPACT_RESULT_BYTES: usize = 4_096;
 /// is missing there is the default.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[non_exhaustive]
 pub struct Options {
     /// Call syntax.
     pub dialect: Dialect,
@@ -91,6 +92,16 @@ pub struct Options {
     /// most [`COMPACT_RESULT_BYTES`].
     pub result_bytes: usize,
 }
+
+setters!(
+    Options,
+    with_dialect => dialect: Dialect, with_lang => lang: Lang, with_style => style: PromptStyle,
+    with_listing => listing: Listing, with_tool_budget => tool_budget: Option<usize>,
+    with_tokens => tokens: TokenCounter, with_templates => templates: Vec<Template>,
+    with_system => system: Option<String>, with_tool_choice => tool_choice: ToolChoice,
+    with_max_calls => max_calls: Option<usize>;
+    with_result_bytes => result_bytes: usize
+);
 
 impl Default for Options {
     fn default() -> Self {

@@ -7,6 +7,7 @@ use crate::outcome::{Outcome, Status};
 
 /// The calls of one round and what became of them.
 #[derive(Debug, Clone, Copy, Default)]
+#[non_exhaustive]
 pub struct Round<'a> {
     /// What the model's last message asked for, in order.
     pub items: &'a [Item<'a>],
@@ -15,6 +16,27 @@ pub struct Round<'a> {
     /// What the person asked for, to be recalled behind the results; a long text
     /// is cut to its head and tail.
     pub request: Option<&'a str>,
+}
+
+impl<'a> Round<'a> {
+    /// A round of which the model is told this, the first of its turn.
+    pub fn new(items: &'a [Item<'a>]) -> Self {
+        Round { items, ..Round::default() }
+    }
+
+    /// Sets the calls of earlier rounds, oldest first.
+    #[must_use]
+    pub fn with_earlier(mut self, earlier: &'a [Earlier<'a>]) -> Self {
+        self.earlier = earlier;
+        self
+    }
+
+    /// Sets what the person asked for.
+    #[must_use]
+    pub fn with_request(mut self, request: impl Into<Option<&'a str>>) -> Self {
+        self.request = request.into();
+        self
+    }
 }
 
 /// One thing to tell the model about its last message.
@@ -43,6 +65,7 @@ pub enum Item<'a> {
 
 /// A call of an earlier round.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Earlier<'a> {
     /// Server that was called.
     pub server: Option<&'a str>,
@@ -52,4 +75,18 @@ pub struct Earlier<'a> {
     pub arguments: &'a Map<String, Value>,
     /// How it ended.
     pub status: Status,
+}
+
+impl<'a> Earlier<'a> {
+    /// A call of a tool without a server.
+    pub fn new(tool: &'a str, arguments: &'a Map<String, Value>, status: Status) -> Self {
+        Earlier { server: None, tool, arguments, status }
+    }
+
+    /// Sets the server.
+    #[must_use]
+    pub fn with_server(mut self, server: &'a str) -> Self {
+        self.server = Some(server);
+        self
+    }
 }

@@ -22,6 +22,7 @@ pub use functions::IntoOutcome;
 
 /// One validated call on its way to a tool.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
 pub struct Invocation {
     /// Identifier, unique in the conversation.
     pub id: String,
@@ -48,8 +49,8 @@ impl Invocation {
 
     /// Sets the arguments; anything but an object counts as none.
     #[must_use]
-    pub fn with_arguments(mut self, arguments: Value) -> Self {
-        self.arguments = match arguments {
+    pub fn with_arguments(mut self, arguments: impl Into<Value>) -> Self {
+        self.arguments = match arguments.into() {
             Value::Object(arguments) => arguments,
             _ => Map::new(),
         };

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use crate::message::setters;
 use crate::tools::{DESCRIBE_TOOL, Resource, ResourceTemplate, Tool};
 
 mod names;
@@ -19,6 +20,7 @@ const NEAREST_THRESHOLD: f64 = 0.7;
 /// What one server offers.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
+#[non_exhaustive]
 pub struct Server {
     /// Name; `None` for tools that need no server name.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -36,6 +38,16 @@ pub struct Server {
     pub resource_templates: Vec<ResourceTemplate>,
 }
 
+impl Server {
+    /// A server that offers nothing yet.
+    pub fn new(name: impl Into<String>) -> Self {
+        Server { name: Some(name.into()), ..Server::default() }
+    }
+}
+
+setters!(Server, with_instructions => instructions: Option<String>, with_tools => tools: Vec<Tool>,
+    with_resources => resources: Vec<Resource>, with_resource_templates => resource_templates: Vec<ResourceTemplate>);
+
 /// Ordered tools and resources of all servers. Immutable: a change makes a new one.
 #[derive(Debug, Clone, Default)]
 pub struct Catalog {
@@ -48,6 +60,7 @@ pub struct Catalog {
 
 /// A tool that was found.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Found<'a> {
     /// The tool.
     pub tool: &'a Tool,
@@ -60,6 +73,7 @@ pub struct Found<'a> {
 /// A name that stands for no tool, or for several.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", self.message())]
+#[non_exhaustive]
 pub struct NotFound {
     /// Server as written.
     pub server: Option<String>,

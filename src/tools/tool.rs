@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::schema;
-use crate::message::keyword_enum;
+use crate::message::{keyword_enum, setters};
 
 /// Name under which a resource access is reported as a call.
 pub const ACCESS_RESOURCE: &str = "access_mcp_resource";
@@ -31,6 +31,7 @@ pub const DESCRIBE_TOOL: &str = "describe_tool";
 /// A tool that a model may call.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Tool {
     /// Server that offers the tool; `None` for tools that need no server name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -62,6 +63,7 @@ pub struct Tool {
 /// A server's hints about one of its tools; absent means unknown.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Annotations {
     /// The tool changes nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -77,8 +79,12 @@ pub struct Annotations {
     pub open_world_hint: Option<bool>,
 }
 
+setters!(Annotations, with_read_only_hint => read_only_hint: Option<bool>, with_destructive_hint => destructive_hint: Option<bool>,
+    with_idempotent_hint => idempotent_hint: Option<bool>, with_open_world_hint => open_world_hint: Option<bool>);
+
 /// One parameter of a tool: an entry of its schema's `properties`.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Parameter<'a> {
     /// Name of the property.
     pub name: &'a str,
@@ -155,6 +161,7 @@ impl Tool {
 /// Something that a server lets a model read by its URI.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Resource {
     /// URI to read.
     pub uri: String,
@@ -169,9 +176,20 @@ pub struct Resource {
     pub mime_type: Option<String>,
 }
 
+impl Resource {
+    /// A resource with a URI and nothing else.
+    pub fn new(uri: impl Into<String>) -> Self {
+        Resource { uri: uri.into(), ..Resource::default() }
+    }
+}
+
+setters!(Resource, with_name => name: String, with_description => description: Option<String>,
+    with_mime_type => mime_type: Option<String>);
+
 /// A family of resources: a URI with `{placeholders}` (RFC 6570).
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ResourceTemplate {
     /// URI template.
     pub uri_template: String,
@@ -185,6 +203,16 @@ pub struct ResourceTemplate {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
 }
+
+impl ResourceTemplate {
+    /// A family of resources with a URI template and nothing else.
+    pub fn new(uri_template: impl Into<String>) -> Self {
+        ResourceTemplate { uri_template: uri_template.into(), ..ResourceTemplate::default() }
+    }
+}
+
+setters!(ResourceTemplate, with_name => name: String, with_description => description: Option<String>,
+    with_mime_type => mime_type: Option<String>);
 
 /// How tools are offered to a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]

@@ -21,7 +21,7 @@
 //! use toolgraft::message::{DeltaKind, FinishReason};
 //! use toolgraft::transcript::{Session, Writer, self};
 //!
-//! let session = Session { model: Some("deepseek-r1:14b".into()), ..Session::default() };
+//! let session = Session::default().with_model("deepseek-r1:14b".to_owned());
 //! let mut writer = Writer::new(Vec::new(), &session)?;
 //! writer.message(&Message::user("What time is it?"))?;
 //! writer.delta(DeltaKind::Content, "It is ", Some(12))?;

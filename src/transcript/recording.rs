@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::json;
 use crate::dialect::DialectSet;
 use crate::event::{Call, Rejected};
-use crate::message::{DeltaKind, FinishReason, Message, NativeCall, ReasoningCalls, ReasoningMode, Usage};
+use crate::message::{DeltaKind, FinishReason, Message, NativeCall, ReasoningCalls, ReasoningMode, Usage, setters};
 use crate::outcome::Outcome;
 use crate::tools::{Catalog, Server};
 
@@ -19,6 +19,7 @@ pub const READABLE: &[u64] = &[1];
 
 /// A session with a model, in memory.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
 pub struct Recording {
     /// What was set up.
     pub session: Session,
@@ -30,9 +31,15 @@ pub struct Recording {
     pub notes: Vec<Note>,
 }
 
+setters!(
+    Recording,
+    with_session => session: Session, with_rounds => rounds: Vec<Round>
+);
+
 /// What was set up for a session. Absent fields were not recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
+#[non_exhaustive]
 pub struct Session {
     /// What the recording shows, for people.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -55,8 +62,17 @@ pub struct Session {
     pub reasoning_calls: Option<ReasoningCalls>,
 }
 
+setters!(
+    Session,
+    with_title => title: Option<String>, with_model => model: Option<String>,
+    with_profile => profile: Option<String>, with_dialect => dialect: Option<DialectSet>,
+    with_reasoning => reasoning: Option<ReasoningMode>,
+    with_reasoning_calls => reasoning_calls: Option<ReasoningCalls>
+);
+
 /// One request and its answer.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
 pub struct Round {
     /// How the request was sent; `None` where that was not recorded.
     pub sent: Option<Sent>,
@@ -80,9 +96,19 @@ pub struct Round {
     pub notices: Vec<RecordedNotice>,
 }
 
+setters!(
+    Round,
+    with_sent => sent: Option<Sent>, with_tools => tools: Option<Vec<Server>>,
+    with_messages => messages: Vec<Message>, with_deltas => deltas: Vec<TimedDelta>,
+    with_native_calls => native_calls: Vec<NativeCall>, with_usage => usage: Option<Usage>,
+    with_finish => finish: Option<Finish>, with_calls => calls: Vec<RecordedCall>,
+    with_outcomes => outcomes: Vec<RecordedOutcome>, with_notices => notices: Vec<RecordedNotice>
+);
+
 /// How a request was sent. Absent fields were not recorded, or left to the endpoint.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
+#[non_exhaustive]
 pub struct Sent {
     /// Milliseconds since the recording began.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -111,8 +137,17 @@ pub struct Sent {
     pub native: bool,
 }
 
+setters!(
+    Sent,
+    with_at => at: Option<u64>, with_model => model: Option<String>, with_kept => kept: Option<usize>,
+    with_dropped => dropped: Option<usize>, with_temperature => temperature: Option<f64>,
+    with_max_tokens => max_tokens: Option<u32>, with_stop => stop: Vec<String>;
+    with_native => native: bool
+);
+
 /// A piece of an answer, and when it came.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct TimedDelta {
     /// Channel.
     pub kind: DeltaKind,
@@ -123,8 +158,21 @@ pub struct TimedDelta {
     pub ms: Option<u64>,
 }
 
+impl TimedDelta {
+    /// A piece of which the time was not recorded.
+    pub fn new(kind: DeltaKind, text: impl Into<String>) -> Self {
+        TimedDelta { kind, text: text.into(), ms: None }
+    }
+}
+
+setters!(
+    TimedDelta,
+    with_ms => ms: Option<u64>
+);
+
 /// How an answer ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Finish {
     /// Reason, in the endpoint's word.
     pub reason: FinishReason,
@@ -133,8 +181,21 @@ pub struct Finish {
     pub ms: Option<u64>,
 }
 
+impl Finish {
+    /// An end of which the time was not recorded.
+    pub fn new(reason: FinishReason) -> Self {
+        Finish { reason, ms: None }
+    }
+}
+
+setters!(
+    Finish,
+    with_ms => ms: Option<u64>
+);
+
 /// What a parser found in an answer.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct RecordedCall {
     /// Index in the answer, from 0.
     pub index: u32,
@@ -144,8 +205,21 @@ pub struct RecordedCall {
     pub result: Result<Call, Rejected>,
 }
 
+impl RecordedCall {
+    /// What was found in an answer at this place, from 0.
+    pub fn new(index: u32, result: Result<Call, Rejected>) -> Self {
+        RecordedCall { index, id: None, result }
+    }
+}
+
+setters!(
+    RecordedCall,
+    with_id => id: Option<String>
+);
+
 /// What became of a call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct RecordedOutcome {
     /// Identifier of the call.
     pub id: String,
@@ -156,8 +230,21 @@ pub struct RecordedOutcome {
     pub at: Option<u64>,
 }
 
+impl RecordedOutcome {
+    /// The outcome of the call with this identifier.
+    pub fn new(id: impl Into<String>, outcome: Outcome) -> Self {
+        RecordedOutcome { id: id.into(), outcome, at: None }
+    }
+}
+
+setters!(
+    RecordedOutcome,
+    with_at => at: Option<u64>
+);
+
 /// Something that was said beside the answer and the outcomes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct RecordedNotice {
     /// What it is about, in a word such as `correction`, `error` or `stopped`.
     pub kind: String,
@@ -168,8 +255,21 @@ pub struct RecordedNotice {
     pub at: Option<u64>,
 }
 
+impl RecordedNotice {
+    /// Words of a kind.
+    pub fn new(kind: impl Into<String>, text: impl Into<String>) -> Self {
+        RecordedNotice { kind: kind.into(), text: text.into(), at: None }
+    }
+}
+
+setters!(
+    RecordedNotice,
+    with_at => at: Option<u64>
+);
+
 /// Where a recording was cut off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Cut {
     /// Line, from 1: the broken one, or the last.
     pub line: usize,
@@ -191,6 +291,7 @@ pub enum CutReason {
 
 /// Something that was skipped or replaced while reading.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Note {
     /// Line, from 1; 0 for the whole.
     pub line: usize,

@@ -16,6 +16,7 @@ pub enum Reaction {
 
 /// One row of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Row {
     /// Kind of rejection.
     pub kind: RejectedKind,

@@ -9,6 +9,7 @@ use crate::message::NativeCall;
 
 /// A call: a block of an assistant message's content.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ToolUse {
     /// Always `tool_use`.
     #[serde(default, rename = "type")]
@@ -34,6 +35,7 @@ pub enum ToolUseKind {
 /// A result: a block of a user message's content. All results of a message come
 /// in one user message, before any text.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ToolResultBlock {
     /// Always `tool_result`.
     #[serde(default, rename = "type")]
@@ -59,6 +61,7 @@ pub enum ToolResultKind {
 
 /// A tool: an item of a request's `tools`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Tool {
     /// Name: letters, digits, underscores and hyphens.
     pub name: String,

@@ -11,6 +11,7 @@ use crate::message::NativeCall;
 
 /// A call: `functionCall` in a part of a model's content.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct FunctionCall {
     /// Identifier; optional, and missing from many answers. Results are then
     /// matched by name and order.
@@ -25,6 +26,7 @@ pub struct FunctionCall {
 
 /// A result: `functionResponse` in a part of a user's content.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct FunctionResponse {
     /// The call that it answers, if that had an identifier.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -40,6 +42,7 @@ pub struct FunctionResponse {
 /// A tool: an item of `functionDeclarations`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct FunctionDeclaration {
     /// Name: letters, digits, underscores and hyphens, at most 64.
     pub name: String,

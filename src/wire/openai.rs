@@ -23,6 +23,7 @@ pub enum Kind {
 
 /// A call: an item of an assistant message's `tool_calls`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ToolCall {
     /// Identifier; empty where an endpoint gives none.
     #[serde(default)]
@@ -36,6 +37,7 @@ pub struct ToolCall {
 
 /// What a [`ToolCall`] calls.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct FunctionCall {
     /// The tool's name.
     pub name: String,
@@ -47,6 +49,7 @@ pub struct FunctionCall {
 
 /// A result: a message of the role `tool`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ToolMessage {
     /// Always `tool`.
     #[serde(default)]
@@ -70,6 +73,7 @@ pub enum ToolRole {
 
 /// A tool: an item of a request's `tools`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Tool {
     /// Always `function`.
     #[serde(default, rename = "type")]
@@ -80,6 +84,7 @@ pub struct Tool {
 
 /// What a [`Tool`] is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Function {
     /// Name: letters, digits, underscores and hyphens, at most 64.
     pub name: String,

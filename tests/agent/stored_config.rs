@@ -23,15 +23,13 @@ fn what_is_stored_is_read_back() {
     config.dialects = DialectSet::from(Dialect::Hermes).with(Dialect::ToolTag);
     config.context = Some(4096);
     assert_eq!(again(&config), config);
-    let options = Options {
-        lang: Lang::Zh,
-        listing: Listing::Brief,
-        templates: vec![Template::new("rules", "Be brief.")],
-        ..Options::default()
-    };
+    let options = Options::default()
+        .with_lang(Lang::Zh)
+        .with_listing(Listing::Brief)
+        .with_templates(vec![Template::new("rules", "Be brief.")]);
     assert_eq!(again(&options), options);
-    let limits = Limits { calls: 3, ..Limits::default() };
-    let parser = Config { limits, dialects: DialectSet::NONE, ..Config::default() };
+    let limits = Limits::default().with_calls(3);
+    let parser = Config::default().with_limits(limits).with_dialects(DialectSet::NONE);
     let read = again(&parser);
     assert_eq!((read.limits, read.dialects), (limits, DialectSet::NONE));
     for set in [DialectSet::AUTO, DialectSet::NONE, DialectSet::from(Dialect::DeepSeek)] {

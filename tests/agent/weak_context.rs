@@ -122,7 +122,7 @@ async fn the_recall_stays_when_the_context_is_cut() {
 
 /// Roles and texts of the first request, with the system text at this place.
 async fn first_request(style: PromptStyle, placement: SystemPlacement) -> Vec<(Role, String)> {
-    let options = Options { style, ..Options::default() };
+    let options = Options::default().with_style(style);
     let model = Forgetful { dialect: options.dialect, sent: Arc::default() };
     let mut config = TurnConfig::default();
     config.placement = placement;

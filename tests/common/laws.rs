@@ -82,7 +82,7 @@ pub(crate) fn may_tell_reasoning(text: &str) -> bool {
 #[allow(dead_code, reason = "not all tests that hold to the laws ask it")]
 pub(crate) fn is_answer_in_open(input: &Input) -> Result<(), Broken> {
     let parsed = |reasoning| {
-        let config = Config { reasoning, ..input.config.clone() };
+        let config = input.config.clone().with_reasoning(reasoning);
         run(&mut Parser::new(config.clone()), &Input { config, ..input.clone() }, &[])
     };
     let (mut auto, mut open) = (parsed(ReasoningMode::Auto)?, parsed(ReasoningMode::Open)?);

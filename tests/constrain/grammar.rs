@@ -160,8 +160,8 @@ fn a_named_tool_is_the_only_one_and_a_tag_dialect_has_json_alone() {
 
 #[test]
 fn a_resource_may_be_read() {
-    let mut server = Server { name: Some("files".into()), ..Server::default() };
-    server.resources.push(Resource { uri: "file:///a".into(), ..Resource::default() });
+    let mut server = Server::new("files");
+    server.resources.push(Resource::new("file:///a"));
     let catalog = Arc::new(Catalog::new([server]));
     for (dialect, text) in [
         (

@@ -103,7 +103,7 @@ async fn the_ways_of_ollama_and_lm_studio_are_read_over_one_connection() {
     for name in ["Ollama", "LM Studio"] {
         let events: Vec<_> = model.stream(hello()).collect().await;
         assert_eq!(told(&events), (text.into(), "Let me see.".into(), Ok(FinishReason::Stop)), "{name}");
-        let usage = Usage { prompt_tokens: 26, completion_tokens: 12, ..Usage::default() };
+        let usage = Usage::default().with_prompt_tokens(26).with_completion_tokens(12);
         assert!(events.contains(&Ok(ModelEvent::Usage(usage))), "{name}: {events:?}");
     }
 }
@@ -114,7 +114,7 @@ async fn usage_behind_the_finish_reason_is_reported_before_the_end() {
         "completion_tokens_details": {"reasoning_tokens": 3}}});
     let script = Reply::events(&[says("Hi"), stops("stop"), usage]).done();
     let events = ask(&Endpoint::start([script])).await;
-    let usage = Usage { prompt_tokens: 10, completion_tokens: 4, reasoning_tokens: Some(3), ..Usage::default() };
+    let usage = Usage::default().with_prompt_tokens(10).with_completion_tokens(4).with_reasoning_tokens(3);
     assert_eq!(events[1..], [Ok(ModelEvent::Usage(usage)), Ok(ModelEvent::Finish(FinishReason::Stop))]);
 }
 

@@ -28,7 +28,7 @@ fn call(dialect: Dialect) -> String {
 fn read(text: &str, call: &str, dialect: Dialect) -> Assembled {
     let text = text.replace("{}", call);
     let cuts = (1..text.len()).map(|at| vec![at]).collect::<Vec<_>>();
-    let config = Config { catalog: Some(Arc::new(catalog())), reasoning: ReasoningMode::Auto, ..Config::default() };
+    let config = Config::default().with_catalog(Arc::new(catalog())).with_reasoning(ReasoningMode::Auto);
     let input = Input { text: text.clone(), config, ..Input::default() };
     laws::check(&input, &cuts).unwrap_or_else(|law| panic!("{dialect}: {text}\n{law}"))
 }
@@ -170,11 +170,9 @@ fn a_draft_that_is_only_mentioned_is_not_promoted() {
     for dialect in Dialect::ALL.iter().copied().filter(is_draft) {
         for (text, promoted) in [("<think>{}</think>", 1), ("<think>I could write `{}` here</think>", 0)] {
             let text = text.replace("{}", &call(dialect));
-            let config = Config {
-                catalog: Some(Arc::new(catalog())),
-                reasoning_calls: toolgraft::message::ReasoningCalls::LastResort,
-                ..Config::default()
-            };
+            let config = Config::default()
+                .with_catalog(Arc::new(catalog()))
+                .with_reasoning_calls(toolgraft::message::ReasoningCalls::LastResort);
             let message = toolgraft::parse::parse(&text, config);
             assert_eq!(
                 message.entries.iter().filter(|entry| entry.provenance() == Provenance::Promoted).count(),

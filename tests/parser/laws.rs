@@ -202,19 +202,20 @@ fn config() -> impl Strategy<Value = Config> {
     let limits = prop_oneof![
         3 => Just(Limits::default()),
         1 => (0_usize..300, 1_usize..4, 0_usize..4)
-            .prop_map(|(call_bytes, depth, calls)| Limits { call_bytes, depth, calls }),
+            .prop_map(|(call_bytes, depth, calls)| Limits::default().with_call_bytes(call_bytes).with_depth(depth).with_calls(calls)),
     ];
     let fenced = prop_oneof![Just(FencedCalls::Ignore), Just(FencedCalls::LastResort)];
     let stop = prop_oneof![3 => Just(Vec::new()), 1 => prop::collection::vec(prop::sample::select(STOPS).prop_map(str::to_owned), 1..3)];
     (dialects, any::<bool>(), reasoning, policy, limits, fenced, stop).prop_map(
-        |(dialects, known, reasoning, reasoning_calls, limits, fenced_calls, stop)| Config {
-            dialects,
-            catalog: known.then(tools),
-            reasoning,
-            reasoning_calls,
-            fenced_calls,
-            stop,
-            limits,
+        |(dialects, known, reasoning, reasoning_calls, limits, fenced_calls, stop)| {
+            Config::default()
+                .with_dialects(dialects)
+                .with_catalog(known.then(tools))
+                .with_reasoning(reasoning)
+                .with_reasoning_calls(reasoning_calls)
+                .with_fenced_calls(fenced_calls)
+                .with_stop(stop)
+                .with_limits(limits)
         },
     )
 }
@@ -376,7 +377,7 @@ fn known(reasoning: ReasoningMode) -> Config {
     let schema = json!({"type": "object", "properties": {"path": {"type": "string"}, "text": {"type": "string"}}});
     let write = Tool::new("write_file").with_server("s").with_schema(schema);
     let catalog = Catalog::from_tools(tools.into_iter().chain([write]));
-    Config { catalog: Some(Arc::new(catalog)), reasoning, ..Config::default() }
+    Config::default().with_catalog(Arc::new(catalog)).with_reasoning(reasoning)
 }
 
 proptest! {
@@ -547,7 +548,7 @@ fn long_inputs_made_to_be_slow_are_parsed() {
         ("[\"f(", "\\\""),
         ("[f(a='x'", "'x'"),
     ];
-    let config = Config { catalog: Some(tools()), ..Config::default() };
+    let config = Config::default().with_catalog(tools());
     let mut broken = Vec::new();
     for (head, piece) in shapes {
         let text = format!("{head}{}", piece.repeat(SLOW / piece.len()));

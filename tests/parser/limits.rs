@@ -66,7 +66,7 @@ fn past_the_limit_calls_are_counted_and_not_listed() {
         (format!("```\n{}```\ntext\n", call.repeat(many)), RejectedKind::Quoted, 65),
     ] {
         let catalog = Catalog::from_tools([Tool::new("f").with_server("s")]);
-        let found = parse(&text, Config { catalog: Some(catalog.into()), ..Config::default() });
+        let found = parse(&text, Config::default().with_catalog(Some(catalog.into())));
         let rejected: Vec<_> = found.rejected().collect();
         assert_eq!((rejected.len(), found.calls().count()), (listed, 65 - listed), "{text:.60}");
         let last = rejected.last().unwrap();
@@ -79,10 +79,10 @@ fn past_the_limit_calls_are_counted_and_not_listed() {
 /// one: in no dialect, and however often something began before.
 #[test]
 fn behind_the_last_opening_no_call_is_looked_for() {
-    let limits = Limits { calls: 2, ..Limits::default() };
+    let limits = Limits::default().with_calls(2);
     let last = limits.calls * OPENINGS_PER_CALL;
     let catalog = std::sync::Arc::new(Catalog::from_tools([Tool::new("f").with_server("s")]));
-    let found = |text: &str| parse(text, Config { catalog: Some(catalog.clone()), limits, ..Config::default() });
+    let found = |text: &str| parse(text, Config::default().with_catalog(catalog.clone()).with_limits(limits));
     let calls = [
         format!("{HEAD}{{}}{TAIL}"),
         "<f></f>".to_owned(),
@@ -117,10 +117,10 @@ fn behind_the_last_opening_no_call_is_looked_for() {
 /// The end of the reasoning and what stands around calls is found behind the last opening, too.
 #[test]
 fn behind_the_last_opening_the_reasoning_still_ends() {
-    let limits = Limits { calls: 1, ..Limits::default() };
+    let limits = Limits::default().with_calls(1);
     let catalog = Catalog::from_tools([Tool::new("f").with_server("s")]);
     let text = format!("{HEAD}{{}}{TAIL}{}</think>Done.<|im_end|>", "[f(".repeat(OPENINGS_PER_CALL));
-    let read = parse(&text, Config { catalog: Some(catalog.into()), limits, ..Config::default() });
+    let read = parse(&text, Config::default().with_catalog(Some(catalog.into())).with_limits(limits));
     assert_eq!((read.content.as_str(), read.calls().count()), ("Done.", 0));
     assert_eq!(read.rejected().map(|rejected| rejected.kind).collect::<Vec<_>>(), [RejectedKind::InReasoning]);
 }

@@ -27,12 +27,10 @@ fn catalog() -> Catalog {
 }
 
 fn read(text: &str, reasoning: ReasoningMode) -> Assembled {
-    let config = Config {
-        catalog: Some(CATALOG.clone()),
-        reasoning,
-        reasoning_calls: ReasoningCalls::Allow,
-        ..Config::default()
-    };
+    let config = Config::default()
+        .with_catalog(CATALOG.clone())
+        .with_reasoning(reasoning)
+        .with_reasoning_calls(ReasoningCalls::Allow);
     parse(text, config)
 }
 

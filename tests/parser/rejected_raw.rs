@@ -10,7 +10,7 @@ use toolgraft::{Catalog, Tool};
 fn rejected(call: &str) -> Vec<(RejectedKind, String)> {
     let schema = json!({"type": "object", "properties": {"a": {"type": "integer"}}});
     let catalog = Arc::new(Catalog::from_tools([Tool::new("f").with_schema(schema)]));
-    let config = Config { catalog: Some(catalog), ..Config::default() };
+    let config = Config::default().with_catalog(catalog);
     let found = parse(&format!("Before. {call}\n\nAfter."), config);
     let rejected = found.entries.into_iter().filter_map(|entry| entry.result.err());
     rejected.map(|rejected| (rejected.kind, rejected.raw)).collect()

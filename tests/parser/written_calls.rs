@@ -75,7 +75,7 @@ proptest! {
         for dialect in Dialect::ALL.iter().copied() {
             for dialects in [DialectSet::from(dialect), DialectSet::AUTO] {
                 let text = write_tool_call(dialect, &catalog, &tool, &arguments);
-                let config = Config { dialects, catalog: Some(catalog.clone()), ..Config::default() };
+                let config = Config::default().with_dialects(dialects).with_catalog(catalog.clone());
                 let found = parse(&text, config);
                 let calls: Vec<_> = found.calls().collect();
                 prop_assert_eq!(calls.len(), 1, "{}: {}\n{:?}", dialect, text, found);
@@ -107,7 +107,7 @@ fn a_written_resource_access_is_read_back_in_each_dialect() {
         let arguments = json!({ "uri": uri });
         for dialect in Dialect::ALL.iter().copied() {
             let text = write_call(dialect, Some("R & D"), ACCESS_RESOURCE, arguments.as_object().unwrap());
-            let found = parse(&text, Config { catalog: Some(Arc::new(catalog())), ..Config::default() });
+            let found = parse(&text, Config::default().with_catalog(Arc::new(catalog())));
             let calls: Vec<_> = found.calls().collect();
             assert_eq!(calls.len(), 1, "{dialect}: {text}\n{found:?}");
             assert_eq!((calls[0].server.as_deref(), calls[0].tool.as_str()), (Some("R & D"), ACCESS_RESOURCE));
@@ -135,7 +135,7 @@ fn no_call_of_any_dialect_runs_in_a_turn_that_the_model_invented() {
     ];
     for dialect in Dialect::ALL.iter().copied() {
         let call = write_tool_call(dialect, &catalog, &tool, &arguments);
-        let config = Config { catalog: Some(catalog.clone()), ..Config::default() };
+        let config = Config::default().with_catalog(catalog.clone());
         for begin in begins {
             let found = parse(&format!("{begin}{call}"), config.clone());
             assert_eq!(found.calls().count(), 0, "{dialect}: {begin:?}: {found:?}");

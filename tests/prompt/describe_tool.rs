@@ -55,7 +55,7 @@ impl Scene {
     fn in_lang(dialect: Dialect, lang: Lang, rounds: &[String]) -> Self {
         let model = Arc::new(Recorded::new(rounds.iter().map(|text| Round::text(text.as_str()))));
         let ran = Arc::new(AtomicUsize::new(0));
-        let options = Options { dialect, lang, listing: Listing::Index, ..Options::default() };
+        let options = Options::default().with_dialect(dialect).with_lang(lang).with_listing(Listing::Index);
         let config = TurnConfig::default().with_policy(Policy::new(DefaultDecision::Deny).allow("mail/*"));
         let builder = Agent::builder(model.clone(), mail(&ran)).config(config).prompt(options);
         Scene { model, ran, builder }
@@ -133,7 +133,7 @@ async fn a_budget_brings_the_look_up_where_it_shortens_the_list() {
     let ask = call(dialect, None, "describe_tool", &json!({"tool": "send_mail"}));
     for (budget, index) in [(20, true), (10_000, false)] {
         let mut scene = Scene::new(dialect, &[ask.clone(), answer(dialect)]);
-        let options = Options { tool_budget: Some(budget), listing: Listing::Schema, ..Options::default() };
+        let options = Options::default().with_tool_budget(budget).with_listing(Listing::Schema);
         scene.builder = scene.builder.prompt(options);
         let played = scene.play().await;
         let system = played.system();
@@ -214,7 +214,7 @@ async fn a_servers_tool_of_that_name_stays_its_own() {
         answer(dialect),
     ];
     let model = Arc::new(Recorded::new(rounds.iter().map(|text| Round::text(text.as_str()))));
-    let options = Options { dialect, listing: Listing::Index, ..Options::default() };
+    let options = Options::default().with_dialect(dialect).with_listing(Listing::Index);
     let agent = Agent::builder(model.clone(), Toolboxes::new().with(own).with(mail(&ran)))
         .policy(Policy::new(DefaultDecision::Allow))
         .prompt(options)

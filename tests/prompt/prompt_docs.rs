@@ -24,11 +24,11 @@ fn tokens(text: &str) -> usize {
 /// The tools of a server alone: resources and instructions would blur the comparison.
 fn tools(server: &str) -> Server {
     let server: Server = serde_json::from_str(&repository(&format!("fixtures/tools/{server}.json"))).unwrap();
-    Server { instructions: None, resources: Vec::new(), resource_templates: Vec::new(), ..server }
+    server.with_instructions(None).with_resources(Vec::new()).with_resource_templates(Vec::new())
 }
 
 fn system(catalog: &Catalog, dialect: Dialect, lang: Lang, listing: Listing) -> String {
-    let options = Options { dialect, lang, listing, ..Options::default() };
+    let options = Options::default().with_dialect(dialect).with_lang(lang).with_listing(listing);
     let catalog = options.callable(Arc::new(catalog.clone()));
     Prompt::new(options).unwrap().system(&catalog).unwrap()
 }
@@ -95,12 +95,10 @@ fn fixed_table() -> String {
 fn budget_table() -> String {
     let catalog = Arc::new(Catalog::new(SERVERS.map(tools)));
     let row = |budget: usize| {
-        let options = Options {
-            listing: Listing::Schema,
-            tool_budget: Some(budget),
-            tokens: TokenCounter::new(tokens),
-            ..Options::default()
-        };
+        let options = Options::default()
+            .with_listing(Listing::Schema)
+            .with_tool_budget(budget)
+            .with_tokens(TokenCounter::new(tokens));
         let system = Prompt::new(options.clone()).unwrap().compose(&options.callable(catalog.clone())).unwrap();
         let listed = &system.listed;
         assert!(listed.is_over_budget() || listed.tokens <= budget, "{listed:?}");

@@ -31,7 +31,7 @@ fn catalogs() -> Vec<Catalog> {
 }
 
 fn repeated(text: &str, catalog: &Catalog, what: &str) {
-    let config = Config { catalog: Some(Arc::new(catalog.clone())), ..Config::default() };
+    let config = Config::default().with_catalog(Arc::new(catalog.clone()));
     for text in [text.to_owned(), format!("You wrote this.\n{text}"), format!("{text}\n\nDone.")] {
         let message = parse(&text, config.clone());
         let calls: Vec<_> = message.calls().collect();
@@ -45,7 +45,7 @@ fn the_system_text_repeated_holds_no_call() {
         for dialect in Dialect::taught() {
             for lang in Lang::ALL.iter().copied() {
                 for listing in Listing::ALL.iter().copied() {
-                    let options = Options { dialect, lang, listing, ..Options::default() };
+                    let options = Options::default().with_dialect(dialect).with_lang(lang).with_listing(listing);
                     let catalog = Arc::unwrap_or_clone(options.callable(Arc::new(catalog.clone())));
                     let text = Prompt::new(options).unwrap().system(&catalog).unwrap();
                     repeated(&text, &catalog, &format!("{dialect} {lang} {listing}"));
@@ -61,12 +61,11 @@ fn results_and_corrections_repeated_hold_no_call() {
     let tool = catalog.tools().next().unwrap().name.clone();
     for dialect in Dialect::taught() {
         for lang in Lang::ALL.iter().copied() {
-            let prompt = Prompt::new(Options { dialect, lang, ..Options::default() }).unwrap();
+            let prompt = Prompt::new(Options::default().with_dialect(dialect).with_lang(lang)).unwrap();
             let mut rejected = Rejected::new(RejectedKind::Malformed, dialect, "<use_mcp_tool>", "wrong");
             rejected.tool = Some(tool.clone());
             for item in [Item::Rejected(&rejected), Item::UnmetChoice] {
-                let round = Round { items: &[item], ..Round::default() };
-                let text = prompt.results(&catalog, &round).unwrap();
+                let text = prompt.results(&catalog, &Round::new(&[item])).unwrap();
                 repeated(&text, &catalog, &format!("{dialect} {lang}"));
             }
         }
@@ -80,7 +79,7 @@ fn an_example_of_our_own_is_quoted_whatever_its_arguments() {
     let arguments: Map<String, Value> = [("timezone".to_owned(), json!("Asia/Tokyo"))].into_iter().collect();
     for dialect in Dialect::taught() {
         let call = toolgraft::dialect::write_tool_call(dialect, &catalog, &tool, &arguments);
-        let config = Config { catalog: Some(catalog.clone()), ..Config::default() };
+        let config = Config::default().with_catalog(catalog.clone());
         let message = parse(&format!("Example of a call:\n\n{call}\n"), config.clone());
         let quoted: Vec<_> = message.rejected().map(|rejected| rejected.quoted_in).collect();
         assert_eq!((message.calls().count(), quoted), (0, vec![Some(QuotedIn::OwnWords)]), "{call}");

@@ -50,7 +50,7 @@ fn agent(model: impl Model + 'static) -> Agent {
 
 fn recorder() -> (Shared, Recorder) {
     let file = Shared::default();
-    let session = Session { model: Some("m".into()), ..Session::default() };
+    let session = Session::default().with_model(Some("m".into()));
     let recorder = Recorder::with_secrets(file.clone(), &session, Secrets::new([KEY]));
     (file, recorder)
 }
@@ -203,7 +203,7 @@ struct Reports;
 
 impl Model for Reports {
     fn stream(&self, _: Request) -> BoxStream<'static, Result<ModelEvent, ModelError>> {
-        let usage = Usage { prompt_tokens: 7, completion_tokens: 3, reasoning_tokens: Some(1), ..Usage::default() };
+        let usage = Usage::default().with_prompt_tokens(7).with_completion_tokens(3).with_reasoning_tokens(1);
         let events =
             [ModelEvent::Delta(content("Hi")), ModelEvent::Usage(usage), ModelEvent::Finish(FinishReason::Length)];
         stream::iter(events.map(Ok)).boxed()

@@ -95,11 +95,11 @@ fn odd_text() -> impl Strategy<Value = String> {
 
 fn delta() -> impl Strategy<Value = TimedDelta> {
     let kind = prop_oneof![Just(DeltaKind::Content), Just(DeltaKind::Reasoning)];
-    (kind, odd_text(), any::<Option<u64>>()).prop_map(|(kind, text, ms)| TimedDelta { kind, text, ms })
+    (kind, odd_text(), any::<Option<u64>>()).prop_map(|(kind, text, ms)| TimedDelta::new(kind, text).with_ms(ms))
 }
 
 fn finish() -> impl Strategy<Value = Finish> {
-    (odd_text(), any::<Option<u64>>()).prop_map(|(word, ms)| Finish { reason: FinishReason::from(word.as_str()), ms })
+    (odd_text(), any::<Option<u64>>()).prop_map(|(word, ms)| Finish::new(FinishReason::from(word.as_str())).with_ms(ms))
 }
 
 fn recorded_call() -> impl Strategy<Value = RecordedCall> {
@@ -116,50 +116,49 @@ fn recorded_call() -> impl Strategy<Value = RecordedCall> {
             (rejected.server, rejected.tool, rejected.nearest) = (None, Some("t".into()), vec!["u".into()]);
             Err(rejected)
         };
-        RecordedCall { index, id, result }
+        RecordedCall::new(index, result).with_id(id)
     })
 }
 
 fn round() -> impl Strategy<Value = Round> {
     let message = (odd_text(), any::<bool>()).prop_map(|(t, u)| if u { Message::user(t) } else { Message::system(t) });
-    let native = (prop::option::of(odd_text()), odd_text(), odd_text()).prop_map(|(id, name, arguments)| NativeCall {
-        id,
-        name,
-        arguments,
+    let native = (prop::option::of(odd_text()), odd_text(), odd_text())
+        .prop_map(|(id, name, arguments)| NativeCall::reported(name, arguments).with_id(id));
+    let outcome = (odd_text(), odd_text(), any::<Option<u64>>()).prop_map(|(id, text, at)| {
+        RecordedOutcome::new(id, Outcome::new(Status::TimedOut, text.clone()).with_structured(json!([text])))
+            .with_at(at)
     });
-    let outcome = (odd_text(), odd_text(), any::<Option<u64>>()).prop_map(|(id, text, at)| RecordedOutcome {
-        id,
-        at,
-        outcome: Outcome::new(Status::TimedOut, text.clone()).with_structured(json!([text])),
-    });
-    let tools = prop::option::of(odd_text().prop_map(|text| {
-        vec![Server {
-            name: Some("s".into()),
-            tools: vec![Tool::new(text.clone()).with_description(text)],
-            ..Server::default()
-        }]
-    }));
-    let notice =
-        (odd_text(), odd_text(), any::<Option<u64>>()).prop_map(|(kind, text, at)| RecordedNotice { kind, text, at });
+    let tools = prop::option::of(
+        odd_text()
+            .prop_map(|text| vec![Server::new("s").with_tools(vec![Tool::new(text.clone()).with_description(text)])]),
+    );
+    let notice = (odd_text(), odd_text(), any::<Option<u64>>())
+        .prop_map(|(kind, text, at)| RecordedNotice::new(kind, text).with_at(at));
     let sent =
         prop::option::of((any::<Option<u64>>(), prop::option::of(odd_text()), any::<Option<u32>>(), any::<bool>()))
             .prop_map(|sent| {
                 let (at, model, max_tokens, native) = sent?;
                 let kept = at.map(|at| usize::try_from(at % 7).unwrap());
-                Some(Sent {
-                    at,
-                    model,
-                    kept,
-                    dropped: kept,
-                    temperature: max_tokens.map(|n| f64::from(n) / 8.0),
-                    stop: Vec::new(),
-                    max_tokens,
-                    native,
-                })
+                Some(
+                    Sent::default()
+                        .with_at(at)
+                        .with_model(model)
+                        .with_kept(kept)
+                        .with_dropped(kept)
+                        .with_temperature(max_tokens.map(|n| f64::from(n) / 8.0))
+                        .with_stop(Vec::new())
+                        .with_max_tokens(max_tokens)
+                        .with_native(native),
+                )
             });
     let usage = any::<Option<(u64, u64, Option<u64>)>>().prop_map(|usage| {
         let (prompt_tokens, completion_tokens, reasoning_tokens) = usage?;
-        Some(Usage { prompt_tokens, completion_tokens, reasoning_tokens, ..Usage::default() })
+        Some(
+            Usage::default()
+                .with_prompt_tokens(prompt_tokens)
+                .with_completion_tokens(completion_tokens)
+                .with_reasoning_tokens(reasoning_tokens),
+        )
     });
     (
         (sent, usage, prop::collection::vec(notice, 0..2)),
@@ -172,24 +171,32 @@ fn round() -> impl Strategy<Value = Round> {
         prop::collection::vec(outcome, 0..2),
     )
         .prop_map(|((sent, usage, notices), tools, messages, deltas, native_calls, finish, calls, outcomes)| {
-            Round { sent, usage, notices, tools, messages, deltas, native_calls, finish: Some(finish), calls, outcomes }
+            Round::default()
+                .with_sent(sent)
+                .with_usage(usage)
+                .with_notices(notices)
+                .with_tools(tools)
+                .with_messages(messages)
+                .with_deltas(deltas)
+                .with_native_calls(native_calls)
+                .with_finish(finish)
+                .with_calls(calls)
+                .with_outcomes(outcomes)
         })
 }
 
 fn recording() -> impl Strategy<Value = Recording> {
-    let session = (prop::option::of(odd_text()), any::<bool>()).prop_map(|(model, all)| Session {
-        title: model.clone(),
-        profile: model.clone(),
-        model,
-        dialect: all.then(|| Dialect::TypeMarker.into()),
-        reasoning: all.then_some(ReasoningMode::Open),
-        reasoning_calls: all.then_some(ReasoningCalls::Allow),
+    let session = (prop::option::of(odd_text()), any::<bool>()).prop_map(|(model, all)| {
+        Session::default()
+            .with_title(model.clone())
+            .with_profile(model.clone())
+            .with_model(model)
+            .with_dialect(all.then(|| Dialect::TypeMarker.into()))
+            .with_reasoning(all.then_some(ReasoningMode::Open))
+            .with_reasoning_calls(all.then_some(ReasoningCalls::Allow))
     });
-    (session, prop::collection::vec(round(), 1..4)).prop_map(|(session, rounds)| Recording {
-        session,
-        rounds,
-        ..Recording::default()
-    })
+    (session, prop::collection::vec(round(), 1..4))
+        .prop_map(|(session, rounds)| Recording::default().with_session(session).with_rounds(rounds))
 }
 
 proptest! {
@@ -329,16 +336,13 @@ fn byte_order_marks_blank_lines_and_carriage_returns_are_tolerated() {
 
 #[test]
 fn the_tools_of_a_round_are_those_last_listed() {
-    let tools = |name: &str| Some(vec![Server { tools: vec![Tool::new(name)], ..Server::default() }]);
-    let recording = Recording {
-        rounds: vec![
-            Round::default(),
-            Round { tools: tools("a"), ..Round::default() },
-            Round::default(),
-            Round { tools: tools("b"), ..Round::default() },
-        ],
-        ..Recording::default()
-    };
+    let tools = |name: &str| Some(vec![Server::default().with_tools(vec![Tool::new(name)])]);
+    let recording = Recording::default().with_rounds(vec![
+        Round::default(),
+        Round::default().with_tools(tools("a")),
+        Round::default(),
+        Round::default().with_tools(tools("b")),
+    ]);
     assert!(recording.catalog(0).is_none());
     assert!(recording.catalog(1).unwrap().knows("a"));
     assert!(recording.catalog(2).unwrap().knows("a"));

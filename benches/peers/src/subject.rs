@@ -80,8 +80,8 @@ pub(crate) fn named(name: &str) -> &'static Entry {
 }
 
 fn ours() -> Parser {
-    let limits = Limits { calls: usize::MAX, ..Limits::default() };
-    Parser::new(Config { catalog: Some(corpus::catalog(1)), limits, ..Config::default() })
+    let limits = Limits::default().with_calls(usize::MAX);
+    Parser::new(Config::default().with_catalog(corpus::catalog(1)).with_limits(limits))
 }
 
 impl Subject for Parser {

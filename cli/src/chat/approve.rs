@@ -292,11 +292,8 @@ mod tests {
     #[test]
     fn a_question_says_what_the_server_says_of_its_tool() {
         let mut request = ApprovalRequest::new("call_1", "f", serde_json::Map::new(), AskReason::Policy);
-        let hints = |destructive, reads| Annotations {
-            destructive_hint: destructive,
-            read_only_hint: reads,
-            ..Annotations::default()
-        };
+        let hints =
+            |destructive, reads| Annotations::default().with_destructive_hint(destructive).with_read_only_hint(reads);
         for (hints, says) in [
             (hints(Some(true), None), "The tool calls itself destructive, and nothing allows it yet."),
             (hints(None, Some(true)), "The tool says that it only reads, and nothing allows it yet."),

@@ -427,13 +427,14 @@ fn agent(
     if config.tools_mode == ToolsMode::Native && endpoint.takes_tools() == Some(false) {
         output::warn_in(say, say.native_without_place());
     }
-    let defaults = saved.apply(Options { style: endpoint.style(profile), ..Options::for_profile(profile) });
-    let options = Options {
-        dialect: args.model.dialect.unwrap_or(defaults.dialect),
-        lang: args.model.lang.unwrap_or(defaults.lang),
-        system: args.model.system.as_deref().map(input::text_or_file).transpose()?,
-        ..args.listing.apply(defaults)?
-    };
+    let defaults = saved.apply(Options::for_profile(profile).with_style(endpoint.style(profile)));
+    let (dialect, lang) = (args.model.dialect.unwrap_or(defaults.dialect), args.model.lang.unwrap_or(defaults.lang));
+    let options = args
+        .listing
+        .apply(defaults)?
+        .with_dialect(dialect)
+        .with_lang(lang)
+        .with_system(args.model.system.as_deref().map(input::text_or_file).transpose()?);
     let (approvals, offered) = (approvals.clone(), (config.tools_mode, config.constrain));
     let mut agent = Agent::builder(endpoint.client(), hub.clone())
         .config(config)

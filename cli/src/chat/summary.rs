@@ -144,7 +144,10 @@ mod tests {
     }
 
     fn usage(prompt_tokens: u64, completion_tokens: u64, reasoning_tokens: Option<u64>) -> Usage {
-        Usage { prompt_tokens, completion_tokens, reasoning_tokens, ..Usage::default() }
+        Usage::default()
+            .with_prompt_tokens(prompt_tokens)
+            .with_completion_tokens(completion_tokens)
+            .with_reasoning_tokens(reasoning_tokens)
     }
 
     /// The text with all times made the same.
@@ -169,7 +172,7 @@ mod tests {
     #[test]
     fn several_rounds_are_a_table_that_says_what_is_an_estimate() {
         let mut summary = Summary::new(Phrases::of(Lang::En));
-        let estimate = Usage { estimated: true, reasoning_estimated: true, ..usage(800, 9, Some(2)) };
+        let estimate = usage(800, 9, Some(2)).with_estimated(true).with_reasoning_estimated(true);
         round(&mut summary, Some(usage(740, 52, None)));
         round(&mut summary, Some(estimate));
         round(&mut summary, None);

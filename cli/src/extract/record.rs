@@ -100,7 +100,7 @@ impl Reader {
     fn new(config: &Config, tools: Vec<Tool>) -> Self {
         let catalog = Arc::new(Catalog::from_tools(tools));
         let known = (!catalog.is_empty()).then(|| Arc::clone(&catalog));
-        let parser = Parser::new(Config { catalog: known, ..config.clone() });
+        let parser = Parser::new(config.clone().with_catalog(known));
         Reader { parser, validator: Validator::new(catalog) }
     }
 }

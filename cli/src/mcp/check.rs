@@ -110,7 +110,7 @@ fn schema_bytes(tool: &Tool) -> usize {
 
 /// Tokens of the listing of this server alone, as a prompt has it by default.
 fn prompt_tokens(server: &Server) -> Result<usize, Failure> {
-    let options = Options { tokens: TokenCounter::new(tokens::count), ..Options::default() };
+    let options = Options::default().with_tokens(TokenCounter::new(tokens::count));
     let prompt = Prompt::new(options).map_err(Failure::usage)?;
     let system = prompt.compose(&Catalog::new([server.clone()])).map_err(Failure::usage)?;
     Ok(system.listed.tokens)
@@ -316,8 +316,8 @@ mod tests {
             Tool::new("large").with_description("Many").with_schema(json!({ "description": "x".repeat(40_000) })),
             Tool::new("silent"),
         ];
-        let first = Server { name: Some("a".to_owned()), tools, ..Server::default() };
-        let second = Server { name: Some("b".to_owned()), tools: vec![Tool::new("same")], ..Server::default() };
+        let first = Server::new("a").with_tools(tools);
+        let second = Server::new("b").with_tools(vec![Tool::new("same")]);
         let catalog = Catalog::new([first, second]);
         let found = doubts(catalog.server("a").unwrap(), &catalog);
         assert_eq!(

@@ -117,7 +117,7 @@ impl Bench {
                         config.max_calls = Some(1);
                     }
                 }
-                options = Options { dialect, style, listing, ..options };
+                options = options.with_dialect(dialect).with_style(style).with_listing(listing);
             }
         }
         let tools = self.tasks.offered(task, self.all_tools).into_iter();

@@ -120,11 +120,10 @@ impl Expectation {
     pub(super) fn reading(&self) -> Reading {
         let Some(config) = &self.config else { return Reading::default() };
         let (defaults, SmallLimits { call_bytes, depth, calls }) = (Limits::default(), config.limits);
-        let limits = Limits {
-            call_bytes: call_bytes.unwrap_or(defaults.call_bytes),
-            depth: depth.unwrap_or(defaults.depth),
-            calls: calls.unwrap_or(defaults.calls),
-        };
+        let limits = Limits::default()
+            .with_call_bytes(call_bytes.unwrap_or(defaults.call_bytes))
+            .with_depth(depth.unwrap_or(defaults.depth))
+            .with_calls(calls.unwrap_or(defaults.calls));
         Reading { limits, fenced_calls: config.fenced_calls, stop: config.stop.clone() }
     }
 
@@ -142,10 +141,10 @@ impl Expectation {
         let tools = self.tools(file, config)?;
         if let Some(round) = recording.rounds.first_mut() {
             round.tools = round.tools.take().or(tools);
-            round.finish = Some(Finish { reason: config.finish_reason.clone(), ms: None });
+            round.finish = Some(Finish::new(config.finish_reason.clone()));
             if !config.reasoning_field.is_empty() {
                 let text = config.reasoning_field.clone();
-                round.deltas.insert(0, TimedDelta { kind: DeltaKind::Reasoning, text, ms: None });
+                round.deltas.insert(0, TimedDelta::new(DeltaKind::Reasoning, text));
             }
         }
         Ok(())

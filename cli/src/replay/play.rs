@@ -201,7 +201,7 @@ pub(super) fn play(
             live(&event);
             events.push(event);
         };
-        for TimedDelta { kind, text, ms } in cut(&round.deltas, chunk) {
+        for TimedDelta { kind, text, ms, .. } in cut(&round.deltas, chunk) {
             if let (Speed::Times(times), Some(ms)) = (speed, ms) {
                 let due = Duration::from_millis(ms).div_f64(times);
                 thread::sleep(due.saturating_sub(started.elapsed()));
@@ -293,7 +293,7 @@ fn cut(deltas: &[TimedDelta], chunk: Chunk) -> Vec<TimedDelta> {
     for delta in deltas {
         match joined.last_mut() {
             Some(last) if last.kind == delta.kind => last.text.push_str(&delta.text),
-            _ => joined.push(TimedDelta { ms: None, ..delta.clone() }),
+            _ => joined.push(delta.clone().with_ms(None)),
         }
     }
     let Chunk::Every(size) = chunk else { return joined };
@@ -302,7 +302,7 @@ fn cut(deltas: &[TimedDelta], chunk: Chunk) -> Vec<TimedDelta> {
         let mut rest = text.as_str();
         while !rest.is_empty() {
             let end = rest.char_indices().nth(size).map_or(rest.len(), |(at, _)| at);
-            pieces.push(TimedDelta { kind, text: rest[..end].to_owned(), ms: None });
+            pieces.push(TimedDelta::new(kind, rest[..end].to_owned()));
             rest = &rest[end..];
         }
     }
@@ -314,7 +314,7 @@ mod tests {
     use super::*;
 
     fn delta(kind: DeltaKind, text: &str, ms: u64) -> TimedDelta {
-        TimedDelta { kind, text: text.to_owned(), ms: Some(ms) }
+        TimedDelta::new(kind, text.to_owned()).with_ms(ms)
     }
 
     #[test]

@@ -134,7 +134,7 @@ impl<'a, V: View> Replay<'a, V> {
     }
 
     fn file(&mut self, path: &Path) -> Result<(), Stop> {
-        let Imported { format, mut recordings } = source::load(path, self.args.format)?;
+        let Imported { format, mut recordings, .. } = source::load(path, self.args.format)?;
         let mut expectation = Expectation::beside(path)?;
         self.reading = expectation.as_ref().map(Expectation::reading).unwrap_or_default();
         if let (Some(expectation), [recording]) = (&expectation, recordings.as_mut_slice()) {
@@ -266,7 +266,7 @@ impl<'a, V: View> Replay<'a, V> {
     /// calls come last. A call of a tool that no server has is a failure.
     fn call(&mut self, at: At<'_>, caller: &Caller, round: &Round, played: &Played) -> io::Result<()> {
         let found = played.calls().map(|(_, call)| {
-            let invocation = Invocation { server: call.server.clone(), ..Invocation::new(&call.tool) };
+            let invocation = called(&call.tool, call.server.as_deref());
             Pending { invocation, arguments: Ok(call.arguments.clone()), provenance: call.provenance }
         });
         let unknown = |rejected: &Rejected| rejected.kind == RejectedKind::UnknownTool;
@@ -274,7 +274,7 @@ impl<'a, V: View> Replay<'a, V> {
         let catalog = caller.hub.catalog();
         let native = round.native_calls.iter().map(|call| match catalog.find(None, &call.name) {
             Ok(found) => {
-                let invocation = Invocation { server: found.tool.server.clone(), ..Invocation::new(&found.tool.name) };
+                let invocation = called(&found.tool.name, found.tool.server.as_deref());
                 Pending { invocation, arguments: Ok(native_arguments(&call.arguments)), provenance: Provenance::Plain }
             }
             Err(error) => {
@@ -296,6 +296,15 @@ impl<'a, V: View> Replay<'a, V> {
             self.view.outcome(at, &Answered { id: &invocation.id, number: Some(number), name, outcome, now: true })?;
         }
         Ok(())
+    }
+}
+
+/// A call of a tool, of a server where that is known.
+fn called(tool: &str, server: Option<&str>) -> Invocation {
+    let invocation = Invocation::new(tool);
+    match server {
+        Some(server) => invocation.with_server(server),
+        None => invocation,
     }
 }
 
@@ -324,9 +333,7 @@ impl Pending {
                 Outcome::new(Status::Denied, message)
             }
             Err(unknown) => Outcome::error(format!("not run: {unknown}")),
-            Ok(Value::Object(arguments)) => {
-                hub.call(Invocation { arguments: arguments.clone(), ..self.invocation.clone() }).await
-            }
+            Ok(Value::Object(arguments)) => hub.call(self.invocation.clone().with_arguments(arguments.clone())).await,
             Ok(_) => Outcome::error("the arguments are not a JSON object"),
         }
     }

@@ -79,15 +79,13 @@ impl Settings {
             reasoning_calls = reasoning_calls.or(Some(profile.reasoning_calls));
         }
         let validator = Arc::new(Validator::new(catalog.clone().unwrap_or_default()));
-        let config = Config {
-            dialects: over.dialect.or(session.dialect).unwrap_or_default(),
-            catalog,
-            reasoning: over.reasoning.or(reasoning).unwrap_or_default(),
-            reasoning_calls: over.reasoning_calls.or(reasoning_calls).unwrap_or_default(),
-            fenced_calls: over.fenced_calls.unwrap_or_default(),
-            stop: over.stop.clone(),
-            ..Config::default()
-        };
+        let config = Config::default()
+            .with_dialects(over.dialect.or(session.dialect).unwrap_or_default())
+            .with_catalog(catalog)
+            .with_reasoning(over.reasoning.or(reasoning).unwrap_or_default())
+            .with_reasoning_calls(over.reasoning_calls.or(reasoning_calls).unwrap_or_default())
+            .with_fenced_calls(over.fenced_calls.unwrap_or_default())
+            .with_stop(over.stop.clone());
         Settings { config, profile: profile.map(|p| p.name), validator: Some(validator) }
     }
 

@@ -98,7 +98,7 @@ async fn the_recorded_session_goes_on_where_it_was_stuck() {
     config.max_tokens = Some(256);
     // Its answers repeat themselves, and here they are to fill the context.
     config.max_repeats = 0;
-    let options = Options { system: Some(system), ..Options::default() };
+    let options = Options::default().with_system(system);
     let model = OpenAi::new(endpoint.url(), "SmolLM2-135M-Instruct").unwrap();
     let agent = Agent::builder(model, Functions::unnamed()).config(config).prompt(options).build();
 

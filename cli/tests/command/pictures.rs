@@ -267,7 +267,7 @@ async fn recording(lang: Lang, to: &Path) {
     let server = ServerConfig::stdio("demo", TOOLGRAFT, ["demo-server"]);
     let hub = Arc::new(Hub::builder().server(server).connect().await.unwrap());
     let model = Recorded::new(demo.rounds.iter().map(Round::from)).with_placeholders().with_speed(1.0);
-    let prompt = Prompt { dialect: Dialect::TypeMarker, lang, ..Prompt::for_profile(profile) };
+    let prompt = Prompt::for_profile(profile).with_dialect(Dialect::TypeMarker).with_lang(lang);
     let policy = Policy::new(DefaultDecision::Deny).allow("demo/*");
     let agent = Agent::builder(model, hub.clone()).profile(profile).prompt(prompt).policy(policy).build();
     let recorder = Recorder::new(fs::File::create(to).unwrap(), &demo.session);

@@ -51,9 +51,9 @@ fn example(literal: &str) -> String {
 fn parsed(text: &str, config: Config) -> Assembled {
     let tools = [("f", "a"), ("g", "b")].map(|(name, parameter)| {
         let schema = format!(r#"{{"type": "object", "properties": {{"{parameter}": {{}}}}}}"#);
-        Tool { input_schema: serde_json::from_str(&schema).unwrap(), ..Tool::new(name) }
+        Tool::new(name).with_schema(serde_json::from_str(&schema).unwrap())
     });
-    parse(text, Config { catalog: Some(Arc::new(Catalog::from_tools(tools))), ..config })
+    parse(text, config.with_catalog(Arc::new(Catalog::from_tools(tools))))
 }
 
 /// What becomes of a text's only call.
@@ -96,14 +96,14 @@ fn assert_becomes(header: &str, count: usize, configs: [Config; 3]) {
 #[test]
 fn calls_become_what_the_table_of_policies_says() {
     let policies = [ReasoningCalls::Ignore, ReasoningCalls::LastResort, ReasoningCalls::Allow];
-    let configs = policies.map(|reasoning_calls| Config { reasoning_calls, ..Config::default() });
+    let configs = policies.map(|reasoning_calls| Config::default().with_reasoning_calls(reasoning_calls));
     assert_becomes("| where, for example |", 18, configs);
 }
 
 #[test]
 fn calls_become_what_the_table_of_modes_says() {
     let modes = [ReasoningMode::Auto, ReasoningMode::Open, ReasoningMode::Off];
-    let configs = modes.map(|reasoning| Config { reasoning, ..Config::default() });
+    let configs = modes.map(|reasoning| Config::default().with_reasoning(reasoning));
     assert_becomes("| text, for example |", 4, configs);
 }
 
@@ -122,7 +122,7 @@ fn every_example_of_a_dialect_is_a_call_of_that_dialect() {
         assert!(!literals.is_empty(), "{row:?}");
         for literal in literals {
             let dialects = DialectSet::NONE.with(dialect);
-            let message = parsed(&example(literal), Config { dialects, ..Config::default() });
+            let message = parsed(&example(literal), Config::default().with_dialects(dialects));
             assert!(message.calls().count() > 0, "{literal}: {message:?}");
             assert!(message.content.is_empty() && message.rejected().count() == 0, "{literal}: {message:?}");
         }

@@ -66,7 +66,7 @@ fuzz_target!(|data: &[u8]| {
 });
 
 fn parse(text: &str, reason: FinishReason, cuts: &[usize]) -> Assembled {
-    let config = Config { catalog: Some(CATALOG.clone()), ..Config::default() };
+    let config = Config::default().with_catalog(CATALOG.clone());
     let input = Input { reasoning_field: String::new(), text: text.to_owned(), reason, config };
     laws::check(&input, &[cuts.to_vec()]).unwrap_or_else(|broken| panic!("{broken}\n{text:?}"))
 }

@@ -32,6 +32,7 @@ keyword_enum!(Format, "a format",
 
 /// What was imported.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Imported {
     /// What the file held.
     pub format: Format,

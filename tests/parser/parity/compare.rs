@@ -33,19 +33,17 @@ pub(crate) fn run(record: &Record) -> Result<Ours, String> {
         return Ok(Ours { auto, alone: None });
     }
     let own = known.into_iter().fold(DialectSet::NONE, DialectSet::with);
-    let config = Config { dialects: own, ..input.config.clone() };
+    let config = input.config.clone().with_dialects(own);
     let alone = laws::run(&mut Parser::new(config.clone()), &Input { config, ..input }, &[])?;
     let same = outcome(&alone) == outcome(&auto);
     Ok(Ours { auto, alone: (!same).then_some(alone) })
 }
 
 fn input(record: &Record, dialects: DialectSet) -> Input {
-    let config = Config {
-        dialects,
-        catalog: record.tools.clone().map(|tools| Catalog::from_tools(tools).into()),
-        reasoning: record.mode.unwrap_or_default(),
-        ..Config::default()
-    };
+    let config = Config::default()
+        .with_dialects(dialects)
+        .with_catalog(record.tools.clone().map(|tools| Catalog::from_tools(tools).into()))
+        .with_reasoning(record.mode.unwrap_or_default());
     let reason = record.finish.clone().unwrap_or_default();
     Input { text: record.text(), reason, config, ..Input::default() }
 }

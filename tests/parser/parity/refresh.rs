@@ -194,7 +194,11 @@ fn tools(raw: &Value, engines: &BTreeMap<String, Outcome>) -> Option<Vec<Tool>> 
     if let Some(stated) = raw["tools"].as_array() {
         for tool in stated {
             let name = tool["name"].as_str().unwrap_or_default();
-            add(Tool { input_schema: tool.get("parameters").cloned(), ..Tool::new(name) });
+            let known = Tool::new(name);
+            add(match tool.get("parameters") {
+                Some(schema) => known.with_schema(schema.clone()),
+                None => known,
+            });
         }
         return Some(tools);
     }

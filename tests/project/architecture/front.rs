@@ -120,6 +120,52 @@ fn every_public_enum_may_grow_or_is_closed_on_purpose() {
     assert!(left.is_empty(), "these are closed no more, take them off the list: {left:?}");
 }
 
+/// Structs with public fields that are closed on purpose: a program writes them out, and a
+/// further field would be another thing.
+const CLOSED_STRUCTS: &[&str] = &[
+    // Data of the dialects, which is not a part of the interface.
+    "Spec",
+    "Block",
+    "Child",
+    "MarkedJson",
+    "ObjectKeys",
+    "Wrapper",
+    "Named",
+    "NamedCall",
+    "React",
+    "Group",
+    "LineMarker",
+];
+
+#[test]
+fn every_public_struct_of_plain_fields_may_grow_or_is_closed_on_purpose() {
+    let structs =
+        Regex::new(r"(?ms)^((?:[ \t]*#\[[^\n]*\]\n)*)pub struct (\w+)[^;({]*\{(.*?)^\}").expect("the pattern compiles");
+    let field = Regex::new(r"(?m)^    (pub )?(?:pub\([^)]*\) )?\w+: ").expect("the pattern compiles");
+    let (mut seen, mut wrong, mut named) = (0, Vec::new(), BTreeSet::new());
+    for source in sources().iter().filter(|source| is_public(source)) {
+        for item in structs.captures_iter(&source.code) {
+            let (marks, name, body) = (&item[1], &item[2], &item[3]);
+            let mut fields = field.captures_iter(body).map(|field| field.get(1).is_some()).peekable();
+            // One with a private field can be made by this crate only.
+            if fields.peek().is_none() || !fields.all(|public| public) {
+                continue;
+            }
+            seen += 1;
+            if !marks.contains("#[non_exhaustive]") {
+                named.insert(name.to_owned());
+                if !CLOSED_STRUCTS.contains(&name) {
+                    wrong.push(format!("{}: {name}", source.path.display()));
+                }
+            }
+        }
+    }
+    assert!(seen > 80, "only {seen} structs were found");
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    let left: Vec<_> = CLOSED_STRUCTS.iter().filter(|name| !named.contains(**name)).collect();
+    assert!(left.is_empty(), "these are closed no more, take them off the list: {left:?}");
+}
+
 /// Options of other programs, and words that endpoints say.
 const NOT_OURS: &[&str] = &["--max-model-len", "--context-length", "--jinja", "--enable-auto-tool-choice"];
 

@@ -6,7 +6,7 @@ use regex::Regex;
 
 use super::context::Context;
 use toolgraft::dialect::{Announcer, DialectSet, MarkedJson, ObjectKeys, Piece, React, Shape};
-use toolgraft::parse::{Config, NotACall, Reason};
+use toolgraft::parse::{NotACall, Reason};
 use toolgraft::{Dialect, Parser};
 
 /// Something that looks like a call.
@@ -54,7 +54,7 @@ impl Candidate {
 /// All candidates, by offset, none inside another. What the parser noted comes first.
 pub(super) fn find(context: &Context<'_>, noted: &[NotACall]) -> Vec<Candidate> {
     let mut list: Vec<_> = noted.iter().filter_map(|held| note(context.text, held)).collect();
-    let every = Parser::new(Config { dialects: DialectSet::AUTO, ..context.config.clone() });
+    let every = Parser::new(context.config.clone().with_dialects(DialectSet::AUTO));
     let opener = |(dialect, span)| Candidate { span, kind: Kind::Opener(dialect) };
     list.extend(every.openers(context.text).into_iter().map(opener));
     for dialect in Dialect::ALL.iter().copied() {

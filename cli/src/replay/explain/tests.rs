@@ -14,8 +14,8 @@ fn weather() -> Catalog {
 }
 
 fn listed(text: &str, config: Config) -> Vec<GivenBack> {
-    let deltas = vec![TimedDelta { kind: DeltaKind::Content, text: text.to_owned(), ms: None }];
-    let round = Round { deltas, finish: Some(Finish { reason: FinishReason::Stop, ms: None }), ..Round::default() };
+    let deltas = vec![TimedDelta::new(DeltaKind::Content, text.to_owned())];
+    let round = Round::default().with_deltas(deltas).with_finish(Finish::new(FinishReason::Stop));
     let settings = Settings { config: config.clone(), ..Settings::default() };
     let played = play(&round, &settings, Chunk::Every(3), Speed::Max, |_| {});
     explain(&played, &config, true, Phrases::of(toolgraft::dialect::Lang::En))
@@ -33,7 +33,7 @@ fn one(text: &str, config: Config) -> GivenBack {
 }
 
 fn known() -> Config {
-    Config { catalog: Some(weather().into()), ..Config::default() }
+    Config::default().with_catalog(Some(weather().into()))
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn a_marker_within_a_line_or_without_json_is_named() {
 fn a_dialect_that_is_not_read_is_named() {
     let text =
         "<use_mcp_tool><server_name>a</server_name><tool_name>b</tool_name><arguments>{}</arguments></use_mcp_tool>";
-    let config = Config { dialects: Dialect::TypeMarker.into(), ..Config::default() };
+    let config = Config::default().with_dialects(Dialect::TypeMarker);
     let entry = one(text, config);
     assert_eq!(entry.rule, Rule::DialectOff);
     assert!(entry.remedy.contains("--dialect use_mcp_tool"), "{}", entry.remedy);
@@ -142,7 +142,7 @@ fn two_tools() -> Config {
         json!({ "type": "object", "properties": { "query": { "type": "string" }, "limit": { "type": "integer" } } });
     let search = Tool::new("search").with_server("web").with_schema(schema);
     let weather = weather().tools().next().unwrap().clone();
-    Config { catalog: Some(Catalog::from_tools([weather, search]).into()), ..Config::default() }
+    Config::default().with_catalog(Some(Catalog::from_tools([weather, search]).into()))
 }
 
 /// The one entry's rule as it is written, and its reason.
@@ -214,7 +214,7 @@ fn calls_without_a_marker_ask_for_the_tools() {
         assert_eq!(entry.rule, Rule::ToolsUnknown, "{text}");
         assert!(entry.remedy.contains("--tools"), "{}", entry.remedy);
     }
-    let off = Config { dialects: Dialect::Hermes.into(), ..two_tools() };
+    let off = two_tools().with_dialects(Dialect::Hermes);
     for text in [json, "Action: search\nAction Input: {}", "search(query=\"a\")"] {
         assert_eq!(one(text, off.clone()).rule, Rule::DialectOff, "{text}");
     }

@@ -329,12 +329,8 @@ mod tests {
     use toolgraft::transcript::TimedDelta;
 
     fn round(deltas: &[(&str, Option<u64>)]) -> Round {
-        let delta = |(text, ms): &(&str, Option<u64>)| TimedDelta {
-            kind: DeltaKind::Content,
-            text: (*text).to_owned(),
-            ms: *ms,
-        };
-        Round { deltas: deltas.iter().map(delta).collect(), ..Round::default() }
+        let delta = |(text, ms): &(&str, Option<u64>)| TimedDelta::new(DeltaKind::Content, *text).with_ms(*ms);
+        Round::default().with_deltas(deltas.iter().map(delta).collect::<Vec<_>>())
     }
 
     #[test]
@@ -346,17 +342,17 @@ mod tests {
 
     #[test]
     fn lengths_are_bytes_where_a_time_is_missing() {
-        let timed = Recording { rounds: vec![round(&[("a", Some(1))])], ..Recording::default() };
+        let timed = Recording::default().with_rounds(vec![round(&[("a", Some(1))])]);
         assert_eq!(Rows::new(&timed).unit, Unit::Ms);
-        let mixed = Recording { rounds: vec![round(&[("a", Some(1)), ("b", None)])], ..Recording::default() };
+        let mixed = Recording::default().with_rounds(vec![round(&[("a", Some(1)), ("b", None)])]);
         assert_eq!(Rows::new(&mixed).unit, Unit::Bytes);
     }
 
     #[test]
     fn the_clock_starts_with_the_first_request() {
-        let sent = |at| Some(toolgraft::transcript::Sent { at: Some(at), ..Default::default() });
-        let rounds = [3_000, 3_500].map(|at| Round { sent: sent(at), ..round(&[("a", Some(40))]) });
-        let recording = Recording { rounds: rounds.to_vec(), ..Recording::default() };
+        let sent = |at| Some(toolgraft::transcript::Sent::default().with_at(at));
+        let rounds = [3_000, 3_500].map(|at| round(&[("a", Some(40))]).with_sent(sent(at)));
+        let recording = Recording::default().with_rounds(rounds.to_vec());
         let mut rows = Rows::new(&recording);
         recording.rounds.iter().for_each(|r| rows.round(String::new(), String::new(), r, &Played::default()));
         let waits: Vec<(u64, u64)> = rows.rows.iter().map(|(_, _, pieces)| (pieces[0].start, pieces[0].end)).collect();
