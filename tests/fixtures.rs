@@ -4,128 +4,42 @@
 
 mod common;
 
+/// The command's own reader and comparer of expectations (`replay --check`).
+#[path = "../cli/src/replay/check.rs"]
+mod check;
+#[path = "../cli/src/replay/expected.rs"]
+mod expected;
+
 use std::path::Path;
 
 use common::laws::{self, Input};
-use serde::Deserialize;
 use serde_json::Value;
-use toolgraft::dialect::DialectSet;
-use toolgraft::event::{Assembled, Provenance, RejectedKind};
-use toolgraft::message::{FencedCalls, FinishReason, ReasoningCalls, ReasoningMode};
-use toolgraft::parse::{Config, Limits};
+use toolgraft::parse::Config;
 use toolgraft::{Catalog, Tool};
 
 /// Texts up to this size are cut at every character; longer ones at some
 /// hundreds of places.
 const EVERY_SPLIT: usize = 4096;
 
-/// A fixture's `NAME.expect.json`.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Expectation {
-    about: String,
-    #[serde(default)]
-    config: Settings,
-    content: String,
-    reasoning: String,
-    calls: Vec<ExpectedCall>,
-    rejected: Vec<ExpectedRejection>,
-    deltas: Option<Vec<String>>,
-    #[serde(default)]
-    answer_in_reasoning: bool,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Settings {
-    dialect: Option<Names>,
-    reasoning: ReasoningMode,
-    reasoning_calls: ReasoningCalls,
-    fenced_calls: FencedCalls,
-    stop: Vec<String>,
-    finish_reason: FinishReason,
-    tools: Option<Tools>,
-    limits: SmallLimits,
-    reasoning_field: String,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum Names {
-    One(String),
-    Several(Vec<String>),
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum Tools {
-    Shared(String),
-    Listed(Vec<Tool>),
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct SmallLimits {
-    call_bytes: Option<usize>,
-    depth: Option<usize>,
-    calls: Option<usize>,
-}
-
-#[derive(Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ExpectedCall {
-    server: Option<String>,
-    tool: String,
-    arguments: Value,
-    dialect: String,
-    repairs: Vec<String>,
-    /// How it was found; plain if absent.
-    #[serde(default)]
-    provenance: Provenance,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ExpectedRejection {
-    kind: RejectedKind,
-    raw: String,
-    message_contains: Option<String>,
-    /// How many calls more are not listed.
-    #[serde(default)]
-    count: u64,
-}
-
-impl Settings {
-    fn input(self, text: String) -> datatest_stable::Result<Input> {
-        let dialects: DialectSet = match self.dialect {
-            None => DialectSet::AUTO,
-            Some(Names::One(name)) => name.parse()?,
-            Some(Names::Several(names)) => names.join(",").parse()?,
-        };
-        let tools = match self.tools {
-            None => None,
-            Some(Tools::Listed(tools)) => Some(tools),
-            Some(Tools::Shared(name)) => {
-                let path = format!("{}/fixtures/parse/tools/{name}.json", env!("CARGO_MANIFEST_DIR"));
-                Some(serde_json::from_slice(&std::fs::read(path)?)?)
-            }
-        };
-        let defaults = Limits::default();
-        let config = Config::default()
-            .with_dialects(dialects)
-            .with_catalog(tools.map(|tools| Catalog::from_tools(tools).into()))
-            .with_reasoning(self.reasoning)
-            .with_reasoning_calls(self.reasoning_calls)
-            .with_fenced_calls(self.fenced_calls)
-            .with_stop(self.stop)
-            .with_limits(
-                Limits::default()
-                    .with_call_bytes(self.limits.call_bytes.unwrap_or(defaults.call_bytes))
-                    .with_depth(self.limits.depth.unwrap_or(defaults.depth))
-                    .with_calls(self.limits.calls.unwrap_or(defaults.calls)),
-            );
-        Ok(Input { reasoning_field: self.reasoning_field, text, reason: self.finish_reason, config })
-    }
+/// The text and how it is read. A list of tools that is only named stands beside the fixtures.
+fn input(config: expected::Config, text: String) -> datatest_stable::Result<Input> {
+    let tools: Option<Vec<Tool>> = match config.tools.clone() {
+        None => None,
+        Some(Value::String(name)) => {
+            let path = format!("{}/fixtures/parse/tools/{name}.json", env!("CARGO_MANIFEST_DIR"));
+            Some(serde_json::from_slice(&std::fs::read(path)?)?)
+        }
+        Some(listed) => Some(serde_json::from_value(listed)?),
+    };
+    let read = Config::default()
+        .with_dialects(config.dialects()?)
+        .with_catalog(tools.map(|tools| Catalog::from_tools(tools).into()))
+        .with_reasoning(config.reasoning)
+        .with_reasoning_calls(config.reasoning_calls)
+        .with_fenced_calls(config.fenced_calls)
+        .with_limits(config.limits())
+        .with_stop(config.stop);
+    Ok(Input { reasoning_field: config.reasoning_field, text, reason: config.finish_reason, config: read })
 }
 
 /// Every two-way split of a short text; some hundred of a long one.
@@ -134,58 +48,46 @@ fn two_way_splits(text: &str) -> Vec<Vec<usize>> {
     text.char_indices().map(|(at, _)| at).step_by(step).map(|at| vec![at]).collect()
 }
 
-fn differences(expected: &Expectation, got: &Assembled) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut compare = |what: &str, expected: &str, got: &str| {
-        if expected != got {
-            found.push(format!("{what}\n  expected {expected}\n  got      {got}"));
+/// The expectation with all that a fixture must state, and its defaults written out: a call's
+/// server is none and it was found plainly, a rejection stands for itself alone, the answer is
+/// not in the reasoning.
+fn in_full(mut expectation: Value) -> Result<Value, String> {
+    let stated = |value: &Value, keys: &[&str], what: &str| match keys.iter().find(|key| value.get(**key).is_none()) {
+        Some(key) => Err(format!("{what} states no `{key}`")),
+        None => Ok(()),
+    };
+    let default = |value: &mut Value, key: &str, default: Value| {
+        if value.get(key).is_none() {
+            value[key] = default;
         }
     };
-    compare("content", &format!("{:?}", expected.content), &format!("{:?}", got.content));
-    compare("reasoning", &format!("{:?}", expected.reasoning), &format!("{:?}", got.reasoning));
-    let calls: Vec<_> = got
-        .calls()
-        .map(|call| ExpectedCall {
-            server: call.server.clone(),
-            tool: call.tool.clone(),
-            arguments: call.arguments.clone(),
-            dialect: call.dialect.name().to_owned(),
-            repairs: call.repairs.iter().map(ToString::to_string).collect(),
-            provenance: call.provenance,
-        })
-        .collect();
-    compare("calls", &format!("{:#?}", expected.calls), &format!("{calls:#?}"));
-    let rejected = |kind: RejectedKind, raw: &str, count: u64| format!("{kind} {raw:?} and {count} more");
-    let wanted: Vec<_> = expected.rejected.iter().map(|r| rejected(r.kind, &r.raw, r.count)).collect();
-    let given: Vec<_> = got.rejected().map(|r| rejected(r.kind, &r.raw, r.count)).collect();
-    compare("rejected", &format!("{wanted:#?}"), &format!("{given:#?}"));
-    for (wanted, given) in expected.rejected.iter().zip(got.rejected()) {
-        if let Some(part) = &wanted.message_contains
-            && !given.message.contains(part.as_str())
-        {
-            compare("message", &format!("some text with {part:?}"), &format!("{:?}", given.message));
-        }
+    stated(&expectation, &["about", "content", "reasoning", "calls", "rejected"], "the expectation")?;
+    default(&mut expectation, "answer_in_reasoning", false.into());
+    for call in expectation["calls"].as_array_mut().into_iter().flatten() {
+        stated(call, &["tool", "arguments", "dialect", "repairs"], "a call")?;
+        default(call, "server", Value::Null);
+        default(call, "provenance", "plain".into());
     }
-    if let Some(deltas) = &expected.deltas {
-        let given: Vec<_> = got.entries.iter().map(|e| &e.deltas).collect();
-        compare("deltas", &format!("{deltas:?}"), &format!("{given:?}"));
+    for rejected in expectation["rejected"].as_array_mut().into_iter().flatten() {
+        stated(rejected, &["kind", "raw"], "a rejection")?;
+        default(rejected, "count", Value::Null);
     }
-    let flags = (expected.answer_in_reasoning, got.answer_in_reasoning);
-    compare("answer_in_reasoning", &flags.0.to_string(), &flags.1.to_string());
-    found
+    Ok(expectation)
 }
 
 fn fixture(path: &Path, text: String) -> datatest_stable::Result<()> {
     let beside = path.with_extension("expect.json");
-    let mut expectation: Expectation =
-        serde_json::from_slice(&std::fs::read(&beside)?).map_err(|error| format!("{}: {error}", beside.display()))?;
+    let place = |error: &dyn std::fmt::Display| format!("{}: {error}", beside.display());
+    let (config, mut rounds) = expected::read(&std::fs::read_to_string(&beside)?).map_err(|e| place(&e))?;
+    let [expectation] = &mut rounds[..] else { return Err(place(&"expected one object").into()) };
+    let expectation = in_full(expectation.take()).map_err(|e| place(&e))?;
     let splits = two_way_splits(&text);
-    let input = std::mem::take(&mut expectation.config).input(text)?;
+    let input = input(config.unwrap_or_default(), text)?;
     // What it says comes first: a wrong answer is told before a broken law.
     let whole = laws::run(&mut toolgraft::Parser::new(input.config.clone()), &input, &[])?;
-    let differences = differences(&expectation, &whole);
+    let differences = check::differences(std::slice::from_ref(&expectation), &[check::found(&whole)]);
     if !differences.is_empty() {
-        return Err(format!("{}\n{}", expectation.about, differences.join("\n")).into());
+        return Err(format!("{}\n{}", expectation["about"].as_str().unwrap_or_default(), differences.join("\n")).into());
     }
     laws::check(&input, &splits)?;
     if !laws::may_tell_reasoning(&input.text) && input.reasoning_field.is_empty() && input.reason.is_normal() {

@@ -13,6 +13,7 @@
 mod args;
 mod check;
 mod expectation;
+mod expected;
 mod explain;
 mod html;
 mod json;

@@ -1,7 +1,9 @@
-//! What was found against what was expected.
+//! What was found against what was expected. The library's own fixtures are compared by this
+//! file as well.
 
 use serde_json::{Value, json};
 
+use super::expected::FIELDS;
 use toolgraft::event::{Assembled, Provenance};
 
 /// What a message says, in the form that `extract` writes.
@@ -49,7 +51,7 @@ pub(super) fn differences(expected: &[Value], found: &[Value]) -> Vec<String> {
     }
     for (n, (wanted, found)) in expected.iter().zip(found).enumerate() {
         let place = if expected.len() == 1 { String::new() } else { format!("round {}: ", n + 1) };
-        for field in ["content", "reasoning", "calls", "rejected", "promoted", "deltas", "answer_in_reasoning"] {
+        for field in FIELDS {
             if let Some(wanted) = wanted.get(field).filter(|value| !value.is_null()) {
                 compare(&format!("{place}{field}"), wanted, &found[field], &mut differences);
             }
@@ -108,36 +110,4 @@ fn text_difference(place: &str, expected: &str, found: &str) -> String {
         format!("{before}{}{after}", Value::String(shown))
     };
     format!("{place}: different from character {same} on\n  expected {}\n  found    {}", part(expected), part(found))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn differences(expected: Value, found: Value) -> Vec<String> {
-        super::differences(&[expected], &[found])
-    }
-
-    #[test]
-    fn only_named_fields_count_but_arguments_count_whole() {
-        let found =
-            json!({ "content": "a", "calls": [{ "tool": "f", "arguments": { "x": 1, "y": 2 }, "repairs": [] }] });
-        assert!(differences(json!({ "calls": [{ "tool": "f" }] }), found.clone()).is_empty());
-        let list = differences(json!({ "calls": [{ "arguments": { "x": 1 } }] }), found);
-        assert_eq!(list, ["calls[0].arguments:\n  expected {\"x\":1}\n  found    {\"x\":1,\"y\":2}"]);
-    }
-
-    #[test]
-    fn missing_and_extra_entries_are_named() {
-        let list = differences(json!({ "calls": [{ "tool": "f" }] }), json!({ "calls": [] }));
-        assert_eq!(list, ["calls: expected 1, found 0", "calls[0] is missing: {\"tool\":\"f\"}"]);
-        let list = differences(json!({ "rejected": [] }), json!({ "rejected": [{ "kind": "limit" }] }));
-        assert_eq!(list, ["rejected: expected 0, found 1", "rejected[0] is not expected: {\"kind\":\"limit\"}"]);
-    }
-
-    #[test]
-    fn texts_are_shown_from_where_they_part() {
-        let list = differences(json!({ "content": "武汉下雨" }), json!({ "content": "武汉晴" }));
-        assert_eq!(list, ["content: different from character 2 on\n  expected \"武汉下雨\"\n  found    \"武汉晴\""]);
-    }
 }

@@ -2,14 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::expected::{self, Config};
 use super::settings::Settings;
 use crate::{Failure, input, tool_file};
 use toolgraft::Catalog;
-use toolgraft::dialect::DialectSet;
-use toolgraft::message::{DeltaKind, FencedCalls, FinishReason, ReasoningCalls, ReasoningMode};
+use toolgraft::message::{DeltaKind, FencedCalls};
 use toolgraft::parse::Limits;
 use toolgraft::tools::Server;
 use toolgraft::transcript::{Finish, Recording, Round, TimedDelta};
@@ -23,37 +22,6 @@ pub(super) struct Expectation {
     pub(super) rounds: Vec<Value>,
     /// How the file is read.
     config: Option<Config>,
-}
-
-/// How a fixture is read; `fixtures/README.md` describes it.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Config {
-    dialect: Option<Names>,
-    reasoning: ReasoningMode,
-    reasoning_calls: ReasoningCalls,
-    fenced_calls: FencedCalls,
-    stop: Vec<String>,
-    finish_reason: FinishReason,
-    /// A list, or the name of one in a folder `tools` above the file.
-    tools: Option<Value>,
-    limits: SmallLimits,
-    reasoning_field: String,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum Names {
-    One(String),
-    Several(Vec<String>),
-}
-
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
-#[serde(default)]
-struct SmallLimits {
-    call_bytes: Option<usize>,
-    depth: Option<usize>,
-    calls: Option<usize>,
 }
 
 /// What a file wants of the parser beside what a recording says.
@@ -87,19 +55,8 @@ impl Expectation {
             return Ok(None);
         }
         let source = path.display().to_string();
-        let value: Value = serde_json::from_str(input::without_bom(&input::read_text(&path)?))
-            .map_err(|e| Failure::usage(format!("{source}: not an expectation: {e}")))?;
-        let config = match value.get("config") {
-            None => None,
-            Some(config) => {
-                Some(Config::deserialize(config).map_err(|e| Failure::usage(format!("{source}: `config`: {e}")))?)
-            }
-        };
-        let rounds = match value {
-            Value::Array(rounds) => rounds,
-            Value::Object(_) => vec![value],
-            _ => return Err(Failure::usage(format!("{source}: expected an object, or an array with one per round"))),
-        };
+        let (config, rounds) = expected::read(input::without_bom(&input::read_text(&path)?))
+            .map_err(|e| Failure::usage(format!("{source}: {e}")))?;
         Ok(Some(Expectation { source, rounds, config }))
     }
 
@@ -119,22 +76,14 @@ impl Expectation {
     /// What the file wants of the parser beside what a recording says.
     pub(super) fn reading(&self) -> Reading {
         let Some(config) = &self.config else { return Reading::default() };
-        let (defaults, SmallLimits { call_bytes, depth, calls }) = (Limits::default(), config.limits);
-        let limits = Limits::default()
-            .with_call_bytes(call_bytes.unwrap_or(defaults.call_bytes))
-            .with_depth(depth.unwrap_or(defaults.depth))
-            .with_calls(calls.unwrap_or(defaults.calls));
-        Reading { limits, fenced_calls: config.fenced_calls, stop: config.stop.clone() }
+        Reading { limits: config.limits(), fenced_calls: config.fenced_calls, stop: config.stop.clone() }
     }
 
     /// Writes the settings into a recording that has none of its own.
     pub(super) fn prepare(&self, file: &Path, recording: &mut Recording) -> Result<(), Failure> {
         let Some(config) = &self.config else { return Ok(()) };
-        let dialect = match &config.dialect {
-            None => DialectSet::AUTO,
-            Some(Names::One(name)) => self.dialects(name)?,
-            Some(Names::Several(names)) => self.dialects(&names.join(","))?,
-        };
+        let dialect =
+            config.dialects().map_err(|e| Failure::usage(format!("{}: `config.dialect`: {e}", self.source)))?;
         recording.session.dialect.get_or_insert(dialect);
         recording.session.reasoning.get_or_insert(config.reasoning);
         recording.session.reasoning_calls.get_or_insert(config.reasoning_calls);
@@ -148,10 +97,6 @@ impl Expectation {
             }
         }
         Ok(())
-    }
-
-    fn dialects(&self, names: &str) -> Result<DialectSet, Failure> {
-        names.parse().map_err(|e| Failure::usage(format!("{}: `config.dialect`: {e}", self.source)))
     }
 
     fn tools(&self, file: &Path, config: &Config) -> Result<Option<Vec<Server>>, Failure> {
@@ -184,4 +129,37 @@ fn recorded(round: &Round) -> Value {
     let rejected = round.calls.iter().filter_map(|c| c.result.as_ref().err());
     let rejected: Vec<Value> = rejected.map(|rejected| json!({ "kind": rejected.kind })).collect();
     json!({ "calls": calls, "rejected": rejected })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::check;
+    use serde_json::{Value, json};
+
+    fn differences(expected: Value, found: Value) -> Vec<String> {
+        check::differences(&[expected], &[found])
+    }
+
+    #[test]
+    fn only_named_fields_count_but_arguments_count_whole() {
+        let found =
+            json!({ "content": "a", "calls": [{ "tool": "f", "arguments": { "x": 1, "y": 2 }, "repairs": [] }] });
+        assert!(differences(json!({ "calls": [{ "tool": "f" }] }), found.clone()).is_empty());
+        let list = differences(json!({ "calls": [{ "arguments": { "x": 1 } }] }), found);
+        assert_eq!(list, ["calls[0].arguments:\n  expected {\"x\":1}\n  found    {\"x\":1,\"y\":2}"]);
+    }
+
+    #[test]
+    fn missing_and_extra_entries_are_named() {
+        let list = differences(json!({ "calls": [{ "tool": "f" }] }), json!({ "calls": [] }));
+        assert_eq!(list, ["calls: expected 1, found 0", "calls[0] is missing: {\"tool\":\"f\"}"]);
+        let list = differences(json!({ "rejected": [] }), json!({ "rejected": [{ "kind": "limit" }] }));
+        assert_eq!(list, ["rejected: expected 0, found 1", "rejected[0] is not expected: {\"kind\":\"limit\"}"]);
+    }
+
+    #[test]
+    fn texts_are_shown_from_where_they_part() {
+        let list = differences(json!({ "content": "武汉下雨" }), json!({ "content": "武汉晴" }));
+        assert_eq!(list, ["content: different from character 2 on\n  expected \"武汉下雨\"\n  found    \"武汉晴\""]);
+    }
 }

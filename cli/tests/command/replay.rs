@@ -354,6 +354,24 @@ fn check_falls_back_to_the_recorded_calls() {
 }
 
 #[test]
+fn an_expectation_that_names_what_does_not_exist_is_no_expectation() {
+    let folder = Folder::new(&[
+        ("a.txt", b"Hello"),
+        ("a.expect.json", br#"{ "contnet": "Hello" }"#),
+        ("b.txt", b"Hello"),
+        ("b.expect.json", br#"{ "config": { "dialekt": "auto" }, "content": "Hello" }"#),
+    ]);
+    for (file, said) in [
+        ("a", "nothing is called `contnet`; what may be expected: content,"),
+        ("b", "`config`: unknown field `dialekt`"),
+    ] {
+        let run = folder.replay(&["--check", &format!("{file}.txt")]);
+        assert_eq!(run.code, Some(2));
+        assert!(run.err.contains(&format!("{file}.expect.json: {said}")), "{}", run.err);
+    }
+}
+
+#[test]
 fn recorded_calls_are_compared_as_they_were_checked_and_run() {
     let schema = json!({ "type": "object", "properties": { "days": { "type": "integer" } }, "required": ["days"] });
     let text = "TYPE: MCP\n{\"tool_name\": \"forecast\", \"parameters\": {\"days\": \"3\"}}";

@@ -1,4 +1,9 @@
 //! A replay as one self-contained page.
+//!
+//! In comes what each [`View`] is told, round by round; out goes one file without scripts or
+//! links to elsewhere, by the template `pages/replay.html`. `page` holds what the template is
+//! given, `timeline` the bars of what came when. The pages of `probe --html` and of
+//! `serve --inspect` extend the same `pages/page.html`.
 
 mod page;
 mod timeline;
