@@ -2,9 +2,10 @@
 //!
 //! In comes a schema that nobody vouches for; out goes a [`Structure`] of bounded size. What
 //! only restricts a value (patterns, ranges, formats, conditions) is left out, for validation,
-//! but for the most items and characters, which end a model that goes round; what cannot be followed or goes too deep becomes any JSON value. So a
-//! structure takes all that its schema takes, but for three choices, each the narrower one
-//! since a model fills every gap that it is left:
+//! but for the most items and characters, which end a model that goes round; what cannot be
+//! followed or goes too deep becomes any JSON value. So a structure takes all that its schema
+//! takes, but for three choices, each the narrower one since a model fills every gap that it is
+//! left:
 //!
 //! - members that a schema with `properties` neither names nor opens (`additionalProperties`,
 //!   `patternProperties`) are not written;

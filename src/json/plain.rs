@@ -68,7 +68,7 @@ impl Reader<'_> {
                 Entry::Vacant(free) => free.insert(value),
                 Entry::Occupied(_) => return None,
             };
-            if !self.goes_on(b'}')? {
+            if !self.has_next(b'}')? {
                 return Some(object);
             }
             self.next()?;
@@ -84,14 +84,14 @@ impl Reader<'_> {
         }
         loop {
             array.push(self.value(depth)?);
-            if !self.goes_on(b']')? {
+            if !self.has_next(b']')? {
                 return Some(array);
             }
         }
     }
 
     /// Behind a member: whether a comma follows, or what closes them.
-    fn goes_on(&mut self, close: u8) -> Option<bool> {
+    fn has_next(&mut self, close: u8) -> Option<bool> {
         let byte = self.next()?;
         self.at += 1;
         match byte {
@@ -132,8 +132,8 @@ impl Reader<'_> {
         let digits = rest[sign..].iter().take_while(|byte| byte.is_ascii_digit()).count();
         let has_more_zeros = digits > 1 && rest[sign] == b'0';
         // With a fraction or an exponent it is no whole number.
-        let goes_on = matches!(rest.get(sign + digits), Some(b'.' | b'e' | b'E'));
-        if digits == 0 || digits > MAX_DIGITS || has_more_zeros || goes_on {
+        let is_float = matches!(rest.get(sign + digits), Some(b'.' | b'e' | b'E'));
+        if digits == 0 || digits > MAX_DIGITS || has_more_zeros || is_float {
             return None;
         }
         let number =

@@ -1,4 +1,12 @@
 //! What goes to a model and how its answer arrives: messages, deltas, finish reasons.
+//!
+//! Values alone, below every stage: a request is a list of [`Message`](crate::Message)s, each with
+//! a role, text, images and, in native mode, calls; an answer is [`Delta`]s of content and
+//! reasoning, then a [`FinishReason`] and a [`Usage`]. How a message looks on the wire of an
+//! interface is [`wire`](crate::wire)'s matter, and how a conversation grows that of
+//! [`conversation`](crate::conversation). Out of scope: what a text means. What a program may set
+//! about reading it ([`ReasoningMode`], [`ReasoningCalls`], [`FencedCalls`]) stands here only since
+//! settings and recordings name it as well.
 
 mod answer;
 pub(crate) mod chat;

@@ -119,7 +119,7 @@ impl Functions {
     /// Adds a tool and a function behind it that blocks: one that reads files, computes for
     /// long, or calls a library without `async`. It runs on one of tokio's threads for such
     /// work, so neither the turn's stream nor other calls wait for it; outside of a runtime it
-    /// runs where it is called. DefaultDecision as [`with`](Functions::with).
+    /// runs where it is called. Otherwise as [`with`](Functions::with).
     ///
     /// Such a function cannot be stopped: a call that is cancelled or takes too long is
     /// over for the turn, and the function runs to its end, its result dropped.

@@ -1,4 +1,16 @@
 //! Calls to outcomes: toolboxes of in-process functions and of MCP servers.
+//!
+//! ```text
+//! Invocation ─▶ Toolbox ─┬▶ Functions    functions of this program
+//!                        ├▶ Hub          MCP servers (`mcp`)
+//!                        └▶ Toolboxes    several as one: the one that has the tool
+//! Outcome    ◀───────────┘
+//! ```
+//!
+//! An [`Invocation`] was validated and allowed before it comes here: a toolbox decides nothing,
+//! it runs. [`Toolbox::catalog`] says what it has; a tool that fails, hangs or is gone is an
+//! outcome that says so, and dropping the future cancels the call. Out of scope: approval
+//! ([`Policy`](crate::Policy)) and arguments ([`validate`](crate::validate)).
 
 mod combined;
 pub(crate) mod functions;

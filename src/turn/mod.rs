@@ -225,11 +225,11 @@ impl Turn {
             (State::Streaming, Input::ModelFailed(error)) => self.break_off(self.ask.failed(error)),
             (State::Working, Input::Outcome { id, outcome }) => {
                 self.act.outcome(&id, outcome, &mut self.shared)?;
-                self.go_on()
+                self.proceed()
             }
             (State::Working, Input::Approval { id, approval }) => {
                 self.act.approval(&id, approval, &mut self.shared)?;
-                self.go_on()
+                self.proceed()
             }
             (State::Probing, _) => {
                 Err(TurnError::OutOfOrder { input: "piece of a message", expected: "what the endpoint says of tools" })
@@ -363,12 +363,12 @@ impl Turn {
             return self.rest();
         }
         self.act.begin(&mut self.shared)?;
-        self.go_on()
+        self.proceed()
     }
 
     /// Sends the results once all calls are answered. If nothing is to be told
     /// but that calls were shown, the message was an answer.
-    fn go_on(&mut self) -> Result<(), TurnError> {
+    fn proceed(&mut self) -> Result<(), TurnError> {
         self.shared.mending = None;
         let waits = self.shared.conversation.pending().next().is_some();
         match waits {

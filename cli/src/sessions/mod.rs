@@ -1,4 +1,7 @@
 //! `toolgraft sessions`: the conversations that `toolgraft chat` keeps by itself.
+//!
+//! Each is a file of the form that `chat --save` writes; `store` knows their folder and deletes
+//! the old ones. This file lists, searches and clears them; `chat --continue` takes one up again.
 
 mod store;
 

@@ -1,4 +1,18 @@
 //! A model behind an OpenAI-compatible endpoint.
+//!
+//! In: a [`Request`], of messages, tools and perhaps a structure. Out: [`ModelEvent`]s, in the
+//! order of the stream, or one error that says where and what helps.
+//!
+//! ```text
+//! Request ─▶ request   the body; form, hold: in which form it asks for a structure
+//!             └▶ open  attempts, waits (retry), refusals (error)
+//!                 └▶ guard ─▶ read ─▶ ModelEvent…   bytes, server-sent events, chunks (skeleton)
+//! ```
+//!
+//! What an endpoint is and has is asked beside that: `list` (its models), `probe` and `info` (a
+//! model's context, size and template), `server` (which program it is, and what it calls its
+//! settings). `trace` writes down what goes over the wire. Out of scope: what the text means,
+//! and other interfaces' streams.
 
 mod error;
 mod form;

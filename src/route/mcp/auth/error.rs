@@ -1,4 +1,4 @@
-//! Why a login came to nothing.
+//! Why a login failed.
 
 use rmcp::transport::auth::AuthError;
 
