@@ -177,7 +177,7 @@ impl TurnConfig {
 
 /// A model as one round talks to it. Dialect and language of the prompt are the
 /// turn's: a history in two call syntaxes would teach neither.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RoundModel {
     /// Its name, as the endpoint spells it; `None` for the client's own model.

@@ -1,8 +1,10 @@
 //! Why a login failed.
 
+use std::path::PathBuf;
+
 use rmcp::transport::auth::AuthError;
 
-use crate::cause::chain;
+use crate::cause::{Cause, chain};
 
 /// Characters of another one's words that a message shows.
 const SHOWN: usize = 500;
@@ -27,8 +29,16 @@ pub enum LoginError {
     #[error("nobody came back from the browser within {0} s")]
     TimedOut(u64),
     /// What was kept cannot be read, or not be written.
-    #[error("{0}")]
-    Store(String),
+    #[error("cannot {action} {}: {cause}", file.display())]
+    Store {
+        /// What was tried: `read`, `write`, `make`, `remove`.
+        action: &'static str,
+        /// The file or folder.
+        file: PathBuf,
+        /// Why not.
+        #[source]
+        cause: Cause,
+    },
 }
 
 impl LoginError {

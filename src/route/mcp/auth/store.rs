@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::LoginError;
 use super::resource::Resource;
+use crate::cause::Cause;
 
 /// The only version of the file that there is.
 const VERSION: u32 = 1;
@@ -101,9 +102,9 @@ impl Logins {
     /// [`LoginError::Store`] where a file cannot be removed.
     pub fn remove(&self, url: &str) -> Result<bool, LoginError> {
         let resource = Resource::of(url)?;
-        let files = self.files(&resource).map_err(|e| self.failed("read", &e))?;
+        let files = self.files(&resource).map_err(|e| self.failed("read", e))?;
         for (file, _) in &files {
-            fs::remove_file(file).map_err(|e| failed(file, "remove", &e))?;
+            fs::remove_file(file).map_err(|e| failed(file, "remove", e))?;
         }
         Ok(!files.is_empty())
     }
@@ -115,25 +116,25 @@ impl Logins {
 
     /// The latest login at a resource.
     pub(super) fn load(&self, resource: &Resource) -> Result<Option<KeptLogin>, LoginError> {
-        let files = self.files(resource).map_err(|e| self.failed("read", &e))?;
+        let files = self.files(resource).map_err(|e| self.failed("read", e))?;
         Ok(files.into_iter().map(|(_, kept)| kept).max_by_key(|kept| kept.credentials.token_received_at))
     }
 
     pub(super) fn save(&self, kept: &KeptLogin) -> Result<(), LoginError> {
         let resource = Resource::of(&kept.resource)?;
         let file = self.file(&resource, kept.issuer.as_deref());
-        let text = serde_json::to_vec_pretty(kept).map_err(|e| failed(&file, "write", &e.into()))?;
-        private_folder(&self.folder).map_err(|e| self.failed("make", &e))?;
-        write(&file, &text).map_err(|e| failed(&file, "write", &e))
+        let text = serde_json::to_vec_pretty(kept).map_err(|e| failed(&file, "write", e.into()))?;
+        private_folder(&self.folder).map_err(|e| self.failed("make", e))?;
+        write(&file, &text).map_err(|e| failed(&file, "write", e))
     }
 
     /// Takes the files of a resource for one process, until the guard is dropped. A refresh
     /// token may be good for one use only.
     pub(super) async fn lock(&self, resource: &Resource) -> Result<Option<File>, LoginError> {
         let file = self.file(resource, Some("lock")).with_extension("lock");
-        private_folder(&self.folder).map_err(|e| self.failed("make", &e))?;
+        private_folder(&self.folder).map_err(|e| self.failed("make", e))?;
         let lock = private(OpenOptions::new().write(true).create(true).truncate(false)).open(&file);
-        let lock = lock.map_err(|e| failed(&file, "write", &e))?;
+        let lock = lock.map_err(|e| failed(&file, "write", e))?;
         let locked = tokio::task::spawn_blocking(move || exclusive(&lock).map(|()| lock)).await;
         match locked {
             Ok(Ok(lock)) => Ok(Some(lock)),
@@ -169,13 +170,13 @@ impl Logins {
         self.folder.join(format!("{}-{hash:016x}.json", host.chars().take(64).collect::<String>()))
     }
 
-    fn failed(&self, verb: &str, error: &io::Error) -> LoginError {
-        failed(&self.folder, verb, error)
+    fn failed(&self, action: &'static str, error: io::Error) -> LoginError {
+        failed(&self.folder, action, error)
     }
 }
 
-fn failed(file: &Path, verb: &str, error: &io::Error) -> LoginError {
-    LoginError::Store(format!("cannot {verb} {}: {error}", file.display()))
+fn failed(file: &Path, action: &'static str, error: io::Error) -> LoginError {
+    LoginError::Store { action, file: file.to_owned(), cause: Cause::new(error) }
 }
 
 /// FNV-1a, for names of files: what a file holds says what it is.
