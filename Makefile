@@ -36,9 +36,9 @@ live: needs
 	@tests/live/set-up || { code=$$?; [ $$code = 75 ] && exit 0 || exit $$code; }
 	@[ ! -e tests/live/venv/.set-up ] || $(MAKE) --no-print-directory live-tests
 
-# What takes longer than a landing should: texts made to be slow, a free walk of
-# the fuzzer, ten servers that are killed at random.
-nightly: bench-repetitions fuzz soak deploy load otlp clients-more scale properties
+# What takes longer than a landing should: the dependencies once more for Windows, texts made
+# to be slow, a free walk of the fuzzer, ten servers that are killed at random, and so on.
+nightly: check-windows bench-repetitions fuzz soak deploy load otlp clients-more scale properties
 
 # Three instances of `serve` behind a real HAProxy, under load (docs/deploy.md).
 deploy:
