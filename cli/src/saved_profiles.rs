@@ -87,9 +87,25 @@ fn find_in(path: &Path, endpoint: Option<&str>, model: &str) -> Result<Option<Sa
         ));
     }
     let mut fitting: Vec<SavedProfile> = read.model.into_iter().filter(|kept| kept.name == model).collect();
-    let exact = fitting.iter().position(|kept| kept.endpoint.is_some() && kept.endpoint.as_deref() == endpoint);
+    let exact = fitting
+        .iter()
+        .position(|kept| kept.endpoint.is_some() && kept.endpoint.as_deref().map(place) == endpoint.map(place));
     let anywhere = || fitting.iter().position(|kept| kept.endpoint.is_none() || endpoint.is_none());
     Ok(exact.or_else(anywhere).map(|at| fitting.swap_remove(at)))
+}
+
+/// An endpoint's URL in one spelling: without a slash at its end, and this machine by one name.
+fn place(url: &str) -> String {
+    let url = url.trim_end_matches('/');
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let mut host = host.to_ascii_lowercase();
+    for here in ["127.0.0.1", "[::1]"] {
+        if let Some(port) = host.strip_prefix(here).filter(|port| port.is_empty() || port.starts_with(':')) {
+            host = format!("localhost{port}");
+        }
+    }
+    format!("{}://{host}{path}", scheme.to_ascii_lowercase())
 }
 
 /// Keeps a profile, in place of what was kept of the same model at the same endpoint.
@@ -107,7 +123,7 @@ pub(crate) fn save(path: &Path, profile: &SavedProfile) -> Result<(), Failure> {
         .ok_or_else(|| unfit(path, "\"model\" has to be written as [[model]] tables"))?;
     let is_same = |table: &Table| {
         table.get("name").and_then(Item::as_str) == Some(&profile.name)
-            && table.get("endpoint").and_then(Item::as_str) == profile.endpoint.as_deref()
+            && table.get("endpoint").and_then(Item::as_str).map(place) == profile.endpoint.as_deref().map(place)
     };
     let known = models.iter().position(is_same);
     let table = match known {
@@ -199,6 +215,13 @@ mod tests {
         assert_eq!(found(Some("http://a/v1"), "m").unwrap(), compact("m", Some("http://a/v1")));
         assert_eq!(found(Some("http://b/v1"), "m").unwrap().tools, Some(ToolsMode::Native));
         assert!(found(None, "m").is_some() && found(None, "other").is_none());
+        save(&path, &compact("n", Some("http://127.0.0.1:8080/v1"))).unwrap();
+        for same in ["http://localhost:8080/v1/", "http://[::1]:8080/v1", "HTTP://LocalHost:8080/v1"] {
+            assert!(found(Some(same), "n").is_some(), "{same}");
+        }
+        for other in ["http://localhost:8081/v1", "http://localhost:8080/V1", "http://127.0.0.10:8080/v1"] {
+            assert!(found(Some(other), "n").is_none(), "{other}");
+        }
     }
 
     #[test]

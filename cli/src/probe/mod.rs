@@ -35,7 +35,7 @@ use self::report::Report;
 use self::score::{Score, ranked};
 use self::store::Store;
 use self::tasks::{FEW, Tasks};
-use self::trial::Bench;
+use self::trial::{Bench, Unasked};
 use crate::ask::Asker;
 use crate::chat::{Endpoint, EndpointArgs};
 use crate::phrases::Phrases;
@@ -67,8 +67,8 @@ Exit codes: 0 done, 1 nothing worked or the model failed, 2 wrong usage, no endp
 /// How long it takes, unless said otherwise.
 const MINUTES: f64 = 10.0;
 
-/// Most time for one task.
-const TASK_LIMIT: Duration = Duration::from_secs(180);
+/// How often it says how far it is where no bar can be drawn.
+const LINE_EACH: Duration = Duration::from_secs(60);
 
 /// Options of `toolgraft probe`.
 #[derive(Debug, clap::Args)]
@@ -211,6 +211,15 @@ fn offer(
     Ok(())
 }
 
+/// How fast a run is.
+struct Pace {
+    begun: Instant,
+    /// When it last said a line.
+    said: Instant,
+    /// Trials of this run.
+    done: u32,
+}
+
 /// A probe that runs.
 struct Probe {
     bench: Bench,
@@ -240,7 +249,6 @@ impl Probe {
             _ => Plan::usual(),
         };
         let usual_time = (!args.full).then_some(Duration::from_secs_f64(MINUTES * 60.0));
-        let store = Store::open(endpoint.url(), endpoint.model(), args.all_tools, tasks::TASKS, args.anew);
         let is_wanted =
             |cell: &Cell| args.only.is_empty() || args.only.iter().any(|text| cell.to_string().contains(text.trim()));
         let cells: Vec<Cell> = Cell::all(true).into_iter().filter(is_wanted).collect();
@@ -249,20 +257,22 @@ impl Probe {
             return Err(Failure::usage(format!("--only: no way holds that text; there are\n{}", names.join("\n"))));
         }
         let bar = match stderr().is_terminal() {
-            true => ProgressBar::new(plan.trials(cells.len()) as u64),
+            true => ProgressBar::new(0),
             false => ProgressBar::hidden(),
         };
         if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}") {
             bar.set_style(style);
         }
+        let bench = Bench {
+            client: endpoint.client(),
+            profile,
+            tasks,
+            all_tools: args.all_tools,
+            max_tokens: args.max_tokens.map_or(usual, Into::into),
+        };
+        let store = Store::open(endpoint.url(), endpoint.model(), &bench.conditions(), args.anew);
         Ok(Probe {
-            bench: Bench {
-                client: endpoint.client(),
-                profile,
-                tasks,
-                all_tools: args.all_tools,
-                max_tokens: args.max_tokens.map_or(usual, Into::into),
-            },
+            bench,
             store,
             plan,
             cells,
@@ -279,8 +289,8 @@ impl Probe {
     /// Round after round, task by task for all cells alike, so that they can be compared
     /// whenever the time is over.
     async fn run(&mut self) -> Result<(), Failure> {
-        let (begun, mut done) = (Instant::now(), 0_u32);
-        for stage in self.plan.rounds().to_vec() {
+        let mut pace = Pace { begun: Instant::now(), said: Instant::now(), done: 0 };
+        for (round, stage) in self.plan.rounds().to_vec().into_iter().enumerate() {
             for number in 0..stage.tasks.min(self.bench.tasks.tasks.len()) {
                 let task = self.bench.tasks.tasks[number].clone();
                 for cell in self.cells.clone() {
@@ -288,18 +298,26 @@ impl Probe {
                         continue;
                     }
                     let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-                    if left == Some(Duration::ZERO) {
-                        self.cut = true;
-                        self.bar.finish_and_clear();
-                        return Ok(());
-                    }
-                    self.progress(begun, done, stage.tasks, cell);
-                    match self.bench.trial(cell, &task, left.unwrap_or(TASK_LIMIT).min(TASK_LIMIT)).await {
-                        Ok(trial) => self.store.add(cell, trial)?,
-                        Err(failure) => self.leave_out(cell, failure)?,
+                    self.progress(&mut pace, round, cell);
+                    let trial = match left {
+                        Some(Duration::ZERO) => Ok(None),
+                        _ => self.bench.trial(cell, &task, left).await,
+                    };
+                    match trial {
+                        Ok(Some(trial)) => self.store.add(cell, trial)?,
+                        Ok(None) => {
+                            self.cut = true;
+                            self.bar.finish_and_clear();
+                            return Ok(());
+                        }
+                        Err(Unasked::Way(failure)) => self.leave_out(cell, failure)?,
+                        Err(Unasked::Endpoint(failure)) => {
+                            self.bar.finish_and_clear();
+                            return Err(failure);
+                        }
                     }
                     self.tried = true;
-                    done += 1;
+                    pace.done += 1;
                 }
             }
             let order: Vec<Cell> = ranked(self.scores(stage.tasks)).into_iter().map(|(cell, _)| cell).collect();
@@ -321,18 +339,27 @@ impl Probe {
         Ok(())
     }
 
-    fn progress(&self, begun: Instant, done: u32, tasks: usize, cell: Cell) {
-        let all = self.plan.trials(self.cells.len()) as u64;
-        self.bar.set_length(all.max(u64::from(done) + 1));
-        self.bar.set_position(u64::from(done));
-        let each = begun.elapsed().checked_div(done).unwrap_or_default();
-        let open = each * u32::try_from(all.saturating_sub(u64::from(done))).unwrap_or(u32::MAX);
-        let left = self.deadline.map_or(open, |deadline| deadline.saturating_duration_since(Instant::now()).min(open));
-        let progress = self.say.tasks_so_far(cell, tasks);
-        self.bar.set_message(match done {
-            0 => progress,
-            _ => self.say.minutes_left(progress, left.as_secs().div_ceil(60)),
-        });
+    /// Says how far it is: the bar, or a line now and then where there is none.
+    fn progress(&self, pace: &mut Pace, round: usize, cell: Cell) {
+        let stage = self.plan.rounds()[round];
+        let tasks = self.bench.tasks.tasks.iter().take(stage.tasks);
+        let untried = tasks.flat_map(|task| self.cells.iter().map(|cell| (*cell, task.id)));
+        let here = untried.filter(|(cell, task)| !self.store.has(*cell, *task)).count();
+        let left = here + self.plan.trials_behind(round, self.cells.len());
+        self.bar.set_length(u64::from(pace.done) + left as u64);
+        self.bar.set_position(u64::from(pace.done));
+        let each = pace.begun.elapsed().checked_div(pace.done).unwrap_or_default();
+        let open = each.saturating_mul(u32::try_from(left).unwrap_or(u32::MAX));
+        let open = self.deadline.map_or(open, |deadline| deadline.saturating_duration_since(Instant::now()).min(open));
+        let mut progress = self.say.tasks_so_far(cell, stage.tasks);
+        if pace.done > 0 {
+            progress = self.say.minutes_left(progress, open.as_secs().div_ceil(60));
+        }
+        if self.bar.is_hidden() && pace.said.elapsed() >= LINE_EACH {
+            pace.said = Instant::now();
+            output::note(&progress);
+        }
+        self.bar.set_message(progress);
     }
 
     /// The scores of the cells that are left, over their first so many tasks.

@@ -37,13 +37,12 @@ impl Plan {
         &self.rounds
     }
 
-    /// Trials that are left, at most, if this round has this many cells.
-    pub(crate) fn trials(&self, cells: usize) -> usize {
-        let (mut done, mut left, mut trials) = (0, cells, 0);
-        for stage in &self.rounds {
-            trials += left * (stage.tasks - done);
-            done = stage.tasks;
-            left = left.min(stage.keep);
+    /// Trials of the rounds behind this one, at most, if it has this many cells.
+    pub(crate) fn trials_behind(&self, round: usize, cells: usize) -> usize {
+        let (mut left, mut trials) = (cells, 0);
+        for pair in self.rounds[round..].windows(2) {
+            left = left.min(pair[0].keep);
+            trials += left * (pair[1].tasks - pair[0].tasks);
         }
         trials
     }
@@ -60,9 +59,11 @@ mod tests {
 
     #[test]
     fn fewer_and_fewer_cells_get_more_tasks() {
-        assert_eq!(Plan::usual().trials(13), 13 * 8 + 6 * 8 + 2 * 24);
-        assert_eq!(Plan::quick().trials(13), 13 * 8);
-        assert_eq!(Plan::full(70).trials(25), 25 * 70);
+        assert_eq!(Plan::usual().trials_behind(0, 13), 6 * 8 + 2 * 24);
+        assert_eq!(Plan::usual().trials_behind(1, 6), 2 * 24);
+        assert_eq!(Plan::usual().trials_behind(2, 2), 0);
+        assert_eq!(Plan::quick().trials_behind(0, 13), 0);
+        assert_eq!(Plan::full(70).trials_behind(0, 25), 0);
         let cells = Cell::all(false);
         assert_eq!(keep(&cells, Plan::usual().rounds()[0]), cells[..6]);
         assert_eq!(keep(&cells, Plan::quick().rounds()[0]), cells);

@@ -1,7 +1,7 @@
 //! What was tried already, so that a probe that was stopped goes on.
 //!
-//! A file for each endpoint, model and number of tools, in the program's state folder. A
-//! file of other tasks than the built-in ones is not read.
+//! A file for each endpoint, model and conditions (tasks, prompts, number of tools, length of
+//! answers, built-in profile), in the program's state folder.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -23,8 +23,8 @@ pub(crate) struct Store {
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Content {
-    /// Of which tasks these are.
-    tasks: String,
+    /// Under which conditions this was found.
+    conditions: String,
     model: String,
     endpoint: String,
     cells: Vec<(Cell, Vec<Trial>)>,
@@ -32,14 +32,13 @@ struct Content {
 
 impl Store {
     /// What is known of this model at this endpoint; nothing where `anew`.
-    pub(crate) fn open(endpoint: &str, model: &str, all_tools: bool, tasks: &str, anew: bool) -> Self {
-        let tasks = hex(tasks.as_bytes());
-        let offered = if all_tools { "all" } else { "few" };
-        let name = hex(format!("{endpoint}\n{model}\n{offered}").as_bytes());
+    pub(crate) fn open(endpoint: &str, model: &str, conditions: &str, anew: bool) -> Self {
+        let conditions = hex(conditions.as_bytes());
+        let name = hex(format!("{endpoint}\n{model}\n{conditions}").as_bytes());
         let path = state::file(&format!("probe/{}.json", &name[..16]));
-        let fresh = Content { tasks, model: model.to_owned(), endpoint: endpoint.to_owned(), cells: Vec::new() };
+        let fresh = Content { conditions, model: model.to_owned(), endpoint: endpoint.to_owned(), cells: Vec::new() };
         let known = path.as_deref().filter(|_| !anew).and_then(read);
-        let content = known.filter(|known| known.tasks == fresh.tasks).unwrap_or(fresh);
+        let content = known.filter(|known| known.conditions == fresh.conditions).unwrap_or(fresh);
         Store { path, content }
     }
 
@@ -95,16 +94,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_tried_is_found_again_unless_the_tasks_changed() {
+    fn what_was_tried_is_found_again() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("probe/x.json");
         let cell = Cell::all(false)[1];
-        let content = Content { tasks: "t".to_owned(), ..Content::default() };
+        let content = Content { conditions: "t".to_owned(), ..Content::default() };
         let mut store = Store { path: Some(path.clone()), content };
         store.add(cell, Trial { task: 4, right: true, ..Trial::default() }).unwrap();
         store.add(cell, Trial { task: 5, ..Trial::default() }).unwrap();
         let again = read(&path).unwrap();
-        assert_eq!((again.tasks.as_str(), again.cells.len()), ("t", 1));
+        assert_eq!((again.conditions.as_str(), again.cells.len()), ("t", 1));
         let store = Store { path: Some(path.clone()), content: again };
         assert!(store.has(cell, 4) && store.has(cell, 5) && !store.has(cell, 6) && !store.has(Cell::Native, 4));
         std::fs::write(&path, "{").unwrap();

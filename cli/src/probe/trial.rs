@@ -8,18 +8,22 @@ use serde_json::Value;
 
 use super::cell::Cell;
 use super::score::{Kind, Trial};
-use super::tasks::{Answer, Expected, Task, Tasks, Wanted};
+use super::tasks::{Answer, Expected, TASKS, Task, Tasks, Wanted};
 use crate::Failure;
 use toolgraft::agent::{Finished, StopReason};
 use toolgraft::constrain::Constrain;
 use toolgraft::dialect::Profile;
-use toolgraft::prompt::Options;
+use toolgraft::model::ModelErrorKind;
+use toolgraft::prompt::{Options, Prompt};
 use toolgraft::tools::{DefaultDecision, ToolChoice, ToolsMode};
 use toolgraft::turn::TurnConfig;
-use toolgraft::{Agent, AgentEvent, Conversation, Functions, OpenAi, Outcome, Policy, Tool};
+use toolgraft::{Agent, AgentEvent, Catalog, Conversation, Functions, OpenAi, Outcome, Policy, Tool};
 
 /// Requests of one task at most: the call, and the answer with one to spare.
 const ROUNDS: u32 = 3;
+
+/// Most time for one task.
+const TASK_LIMIT: Duration = Duration::from_secs(180);
 
 /// Bytes of a model's text that are kept for the report.
 const KEPT: usize = 4_000;
@@ -43,40 +47,63 @@ struct Seen {
     rejected: Option<String>,
     tokens: u64,
     finished: Option<Finished>,
+    /// The time was over before the answer was.
+    timed_out: bool,
+}
+
+/// Why a task could not be put to the model.
+pub(crate) enum Unasked {
+    /// The endpoint does not take this way.
+    Way(Failure),
+    /// The endpoint is gone, whatever the way.
+    Endpoint(Failure),
 }
 
 impl Bench {
-    /// Puts a task to the model.
+    /// Puts a task to the model. `None` where `left`, the time of the whole probe, was over
+    /// first: nothing can be said then.
     ///
     /// # Errors
     /// The endpoint cannot be reached, or refuses the request.
-    pub(crate) async fn trial(&self, cell: Cell, task: &Task, limit: Duration) -> Result<Trial, Failure> {
+    pub(crate) async fn trial(
+        &self,
+        cell: Cell,
+        task: &Task,
+        left: Option<Duration>,
+    ) -> Result<Option<Trial>, Unasked> {
         let begun = Instant::now();
+        let limit = left.unwrap_or(TASK_LIMIT).min(TASK_LIMIT);
         let seen = self.ask(cell, task, limit).await?;
+        if seen.timed_out && limit < TASK_LIMIT {
+            return Ok(None);
+        }
         let mut trial = judge(task, &seen);
         trial.tokens = seen.tokens;
         trial.ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         trial.texts = seen.texts;
-        Ok(trial)
+        Ok(Some(trial))
     }
 
-    async fn ask(&self, cell: Cell, task: &Task, limit: Duration) -> Result<Seen, Failure> {
+    async fn ask(&self, cell: Cell, task: &Task, limit: Duration) -> Result<Seen, Unasked> {
         let answer = match &task.wanted {
             Wanted::Result(_, answer) => Some(answer),
             Wanted::Call(_) | Wanted::NoCall => None,
         };
         let agent = self.agent(cell, task, answer);
         let mut conversation = Conversation::new();
-        conversation.push_user(task.question.as_str()).map_err(Failure::job)?;
+        conversation.push_user(task.question.as_str()).map_err(|e| Unasked::Way(Failure::job(e)))?;
         let mut seen = Seen::default();
         {
-            let mut run = agent.run(conversation).map_err(Failure::job)?;
+            let mut run = agent.run(conversation).map_err(|e| Unasked::Way(Failure::job(e)))?;
             let mut over = pin!(tokio::time::sleep(limit));
             loop {
                 let event = tokio::select! {
                     biased;
                     event = run.next() => event,
-                    () = &mut over => break,
+                    () = &mut over => {
+                        seen.timed_out = true;
+                        break;
+                    }
                 };
                 // Where the call is all that is asked for, the rest is not waited for.
                 if event.is_none_or(|event| seen.note(event, answer.is_none())) {
@@ -85,12 +112,39 @@ impl Bench {
             }
         }
         match seen.finished.as_ref().map(|finished| &finished.reason) {
+            Some(reason @ StopReason::ModelFailed(failure)) if failure.error == ModelErrorKind::Unreachable => {
+                Err(Unasked::Endpoint(Failure::job(reason)))
+            }
             Some(
                 reason @ (StopReason::ModelFailed(_)
                 | StopReason::PromptFailed { .. }
                 | StopReason::ContextTooSmall { .. }),
-            ) => Err(Failure::job(reason)),
+            ) => Err(Unasked::Way(Failure::job(reason))),
             _ => Ok(seen),
+        }
+    }
+
+    /// All that a figure depends on beside the way, the model and the endpoint: what was found
+    /// under other conditions is not compared with what is found now.
+    pub(crate) fn conditions(&self) -> String {
+        let mut text = format!("{TASKS}\n{}\n{}", self.profile.name, self.max_tokens);
+        if let Some(task) = self.tasks.tasks.first() {
+            let catalog = Catalog::from_tools(self.tasks.offered(task, self.all_tools).into_iter().cloned());
+            for cell in Cell::all(false) {
+                let composed = Prompt::new(self.options(cell)).and_then(|prompt| prompt.compose(&catalog));
+                text.push_str(&composed.map(|system| system.text).unwrap_or_default());
+            }
+        }
+        text
+    }
+
+    fn options(&self, cell: Cell) -> Options {
+        let options = Options::for_profile(self.profile);
+        match cell {
+            Cell::Native => options,
+            Cell::Prompt { dialect, style, listing, .. } => {
+                options.with_dialect(dialect).with_style(style).with_listing(listing)
+            }
         }
     }
 
@@ -101,10 +155,9 @@ impl Bench {
         config.max_rounds = ROUNDS;
         config.max_corrections = 0;
         config.constrain = Constrain::Off;
-        let mut options = Options::for_profile(self.profile);
         match cell {
             Cell::Native => config.tools_mode = ToolsMode::Native,
-            Cell::Prompt { dialect, style, listing, constrained } => {
+            Cell::Prompt { constrained, .. } => {
                 config.tools_mode = ToolsMode::Prompt;
                 if constrained {
                     // An endpoint that takes no form would be asked without one, and its
@@ -117,7 +170,6 @@ impl Bench {
                         config.max_calls = Some(1);
                     }
                 }
-                options = options.with_dialect(dialect).with_style(style).with_listing(listing);
             }
         }
         let tools = self.tasks.offered(task, self.all_tools).into_iter();
@@ -132,7 +184,7 @@ impl Bench {
         // The tools are made up: whatever the model writes may run.
         Agent::builder(self.client.clone(), tools)
             .config(config)
-            .prompt(options)
+            .prompt(self.options(cell))
             .policy(Policy::new(DefaultDecision::Allow))
             .build()
     }
@@ -197,6 +249,10 @@ fn judge(task: &Task, seen: &Seen) -> Trial {
                 trial.fault = Some(format!("the answer does not hold {:?} of the result", answer.value));
             }
         }
+    }
+    if seen.timed_out {
+        (trial.right, trial.used) = (false, false);
+        trial.fault = Some(format!("the answer took longer than {} s", TASK_LIMIT.as_secs()));
     }
     trial
 }
@@ -264,5 +320,12 @@ mod tests {
         let unused = judge(&result, &seen(&[right], Some("It is warm.")));
         assert!(unused.right && !unused.used && unused.fault.is_some());
         assert!(!judge(&result, &seen(&[], Some("13"))).used);
+    }
+
+    #[test]
+    fn an_answer_that_does_not_end_is_not_right_even_where_no_call_was_wanted() {
+        let task = Task { id: 3, question: String::new(), wanted: Wanted::NoCall };
+        let trial = judge(&task, &Seen { timed_out: true, ..Seen::default() });
+        assert!(!trial.right && trial.fault.unwrap().contains("180 s"));
     }
 }

@@ -84,3 +84,12 @@ fn a_model_that_never_calls_has_no_best_way() {
     run.fails_with(1, &["no way to offer tools led to one right call"]);
     assert!(!place.path(".config/toolgraft/profiles.toml").exists());
 }
+
+#[test]
+fn an_endpoint_that_is_gone_ends_the_probe_with_one_error() {
+    let place = Place::new();
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let run = place.run(&["probe", "--quick", "--base-url", &format!("http://127.0.0.1:{port}/v1"), "--model", "m"]);
+    assert_eq!(run.code, Some(1), "{}", run.err);
+    assert!(run.err.contains(&port.to_string()) && !run.err.contains("left out"), "{}", run.err);
+}
