@@ -211,11 +211,11 @@ docs:
 bench:
 	cd benches && $(CARGO) bench
 
-# `extract` over 100,000 records, by one core and by all.
+# `extract` over 100,000 records, by one core and by all, by the command as it is handed out.
 bench-extract:
-	$(CARGO) build --release --quiet
+	$(CARGO) build --profile dist --quiet
 	cd benches && $(CARGO) build --release --quiet --bin records
-	benches/extract.py benches/target/release/records target/release/toolgraft
+	benches/extract.py benches/target/release/records target/dist/toolgraft
 
 # The same content through other parsers; see docs/performance.md.
 bench-peers:
@@ -226,10 +226,11 @@ bench-peers:
 bench-hub:
 	cd benches/hub && $(CARGO) run --release --quiet
 
-# What `serve` costs beside the endpoint behind it: processor time, delay, memory. Linux only.
+# What `serve` costs beside the endpoint behind it: processor time, delay, memory. Linux only;
+# by the command as it is handed out.
 bench-serve:
-	$(CARGO) build --release --quiet
-	cd benches/serve && $(CARGO) run --release --quiet -- $(CURDIR)/target/release/toolgraft
+	$(CARGO) build --profile dist --quiet
+	cd benches/serve && $(CARGO) run --release --quiet -- $(CURDIR)/target/dist/toolgraft
 
 # Instructions (by valgrind), allocations and memory against benches/limits.toml; no
 # seconds. `bench-limits` lowers the limits to what is counted now and 5 %.
