@@ -45,6 +45,7 @@ const READY_TIMEOUT: Duration = Duration::from_secs(2);
 /// - `POST /v1beta/models/MODEL:generateContent`, `:streamGenerateContent?alt=sse` and
 ///   `:countTokens`: Gemini's.
 /// - `GET /v1beta/models` and `/v1beta/models/MODEL`: the endpoint's models, for Google's clients.
+/// - `GET /v1/models/MODEL`: one of the endpoint's models, for clients of OpenAI's.
 /// - `POST /v1/completions`, `POST /v1/embeddings`, `GET /v1/models`: the endpoint's own.
 /// - `GET /health`, `/ready`, `/metrics`.
 ///
@@ -62,7 +63,7 @@ pub(super) fn shared_router(shared: Arc<Shared>) -> Router {
         .route("/v1/responses", post(|State(s), request| answered(s, &Responses, Target::Body, request)))
         .route("/v1beta/models", get(gemini_models))
         .route("/v1beta/models/{*target}", post(gemini).get(gemini_model))
-        .route("/v1/models/{*target}", post(gemini))
+        .route("/v1/models/{*target}", post(gemini).get(openai_model))
         .route("/v1/completions", post(|state, request| pass(state, request, "completions")))
         .route("/v1/embeddings", post(|state, request| pass(state, request, "embeddings")))
         .route("/v1/models", get(models))
@@ -72,11 +73,11 @@ pub(super) fn shared_router(shared: Arc<Shared>) -> Router {
         .route("/ready", get(ready))
         .fallback(|request: Request| async move {
             let message = format!("there is no {} here", request.uri().path());
-            refuse(shape_of(request.uri().path()), &Fault::door(404, "not_found", message))
+            refuse(shape_of(request.method(), request.uri().path()), &Fault::door(404, "not_found", message))
         })
         .method_not_allowed_fallback(|request: Request| async move {
             let message = format!("{} does not take {}", request.uri().path(), request.method());
-            refuse(shape_of(request.uri().path()), &Fault::door(405, "method_not_allowed", message))
+            refuse(shape_of(request.method(), request.uri().path()), &Fault::door(405, "method_not_allowed", message))
         })
         .layer(middleware::from_fn_with_state(shared.clone(), at_the_door))
         .with_state(shared)
@@ -84,13 +85,13 @@ pub(super) fn shared_router(shared: Arc<Shared>) -> Router {
 
 /// Checks that hold for every route.
 async fn at_the_door(State(shared): State<Arc<Shared>>, mut request: Request, inner: Inner) -> Response {
-    let path = request.uri().path().to_owned();
-    if is_gemini(&path) {
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    if path.starts_with("/v1beta/") || path.starts_with("/v1/models/") {
         doors::take_key(&mut request);
     }
     let response = match doors::check_names(request.headers(), request.uri(), &shared.config) {
         Ok(()) => inner.run(request).await,
-        Err(fault) => refuse(shape_of(&path), &fault),
+        Err(fault) => refuse(shape_of(&method, &path), &fault),
     };
     shared.metrics.answered(route(&path), response.status().as_u16());
     response
@@ -103,7 +104,7 @@ async fn with_key(State(shared): State<Arc<Shared>>, request: Request, inner: In
     });
     match checked {
         Ok(()) => inner.run(request).await,
-        Err(fault) => refuse(shape_of(request.uri().path()), &fault),
+        Err(fault) => refuse(shape_of(request.method(), request.uri().path()), &fault),
     }
 }
 
@@ -117,6 +118,7 @@ fn route(path: &str) -> &'static str {
         _ if path.ends_with(":generateContent") || path.ends_with(":streamGenerateContent") => "generate_content",
         _ if path.ends_with(":countTokens") => "count_tokens",
         "/v1/models" | "/v1beta/models" => "models",
+        _ if path.starts_with("/v1/models/") || path.starts_with("/v1beta/models/") => "models",
         "/v1/completions" => "completions",
         "/v1/embeddings" => "embeddings",
         _ => "other",
@@ -124,21 +126,18 @@ fn route(path: &str) -> &'static str {
 }
 
 /// The shape in which a path's clients read errors.
-fn shape_of(path: &str) -> &'static dyn Shape {
+fn shape_of(method: &Method, path: &str) -> &'static dyn Shape {
     if path.starts_with("/v1/messages") {
         return &Messages;
     }
     if path.starts_with("/v1/responses") {
         return &Responses;
     }
-    if is_gemini(path) {
+    // Below `/v1/models/` Google's clients ask for answers, and OpenAI's for a model.
+    if path.starts_with("/v1beta/") || method == Method::POST && path.starts_with("/v1/models/") {
         return &Gemini;
     }
     &Chat
-}
-
-fn is_gemini(path: &str) -> bool {
-    path.starts_with("/v1beta/") || path.starts_with("/v1/models/")
 }
 
 /// An error in this shape.
@@ -194,6 +193,25 @@ async fn listed(shared: &Shared, headers: &HeaderMap) -> Result<(StatusCode, Val
         models.extend(more);
     }
     Ok((status, list))
+}
+
+/// One of them, as clients of OpenAI's read it.
+async fn openai_model(State(shared): State<Arc<Shared>>, Path(name): Path<String>, request: Request) -> Response {
+    let (status, mut list) = match listed(&shared, request.headers()).await {
+        Ok(listed) => listed,
+        Err(fault) => return refuse(&Chat, &fault),
+    };
+    if !status.is_success() {
+        return whole(status, &list);
+    }
+    let models = list.get_mut("data").and_then(Value::as_array_mut);
+    match models.and_then(|models| models.iter_mut().find(|model| model["id"] == name.as_str())) {
+        Some(model) => whole(StatusCode::OK, &model.take()),
+        None => {
+            let message = format!("the endpoint lists no model {name:?}");
+            refuse(&Chat, &Fault::door(404, "model_not_found", message).with_param("model"))
+        }
+    }
 }
 
 /// The same list as Google's clients read it.

@@ -243,6 +243,28 @@ async fn what_is_not_there_is_refused_by_name() {
 }
 
 #[tokio::test]
+async fn one_model_is_asked_for_by_its_name() {
+    let endpoint = Endpoint::setup().models(&["a", "org/b:1"]).start([]);
+    let served = serve(&endpoint, |config| config).await;
+    let get = |path: &str| {
+        let sending = served.client.get(format!("{}{path}", served.url)).send();
+        async { read(sending.await.unwrap()).await }
+    };
+    for (path, id) in [("/v1/models/a", "a"), ("/v1/models/org/b:1", "org/b:1"), ("/v1/models/org%2Fb%3A1", "org/b:1")] {
+        let (status, model) = get(path).await;
+        assert_eq!((status.as_u16(), &model["id"], &model["object"]), (200, &json!(id), &json!("model")), "{model:#}");
+    }
+    let (status, refused) = get("/v1/models/c").await;
+    let error = &refused["error"];
+    assert_eq!((status.as_u16(), &error["code"], &error["param"]), (404, &json!("model_not_found"), &json!("model")));
+    assert!(error["type"] == "invalid_request_error" && error["message"].as_str().unwrap().contains("\"c\""));
+    // Deleting is OpenAI's too; answers are asked for below the same path in Google's form.
+    let sent = served.client.delete(format!("{}/v1/models/a", served.url)).send().await.unwrap();
+    let (status, refused) = read(sent).await;
+    assert_eq!((status.as_u16(), &refused["error"]["code"]), (405, &json!("method_not_allowed")), "{refused:#}");
+}
+
+#[tokio::test]
 async fn bad_bodies_are_refused_with_the_place() {
     let endpoint = Endpoint::start([]);
     let served = serve(&endpoint, |config| config.with_max_body(1_000)).await;
