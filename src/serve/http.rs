@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 
 use axum::Router;
 use axum::body::Bytes;
@@ -33,9 +32,6 @@ use crate::model::{ClientError, Model};
 use crate::secrets::Secrets;
 use crate::spans::{self, Span};
 use crate::transcript::Session;
-
-/// Time that the endpoint has to say that it is there.
-const READY_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The routes of a server, to be nested in a program's own or served alone.
 ///
@@ -159,10 +155,9 @@ async fn ready(State(shared): State<Arc<Shared>>) -> Response {
     if shared.draining.load(Ordering::Relaxed) {
         return (StatusCode::SERVICE_UNAVAILABLE, "draining\n").into_response();
     }
-    match tokio::time::timeout(READY_TIMEOUT, shared.upstream.models(&HeaderMap::new())).await {
-        // One that wants a key is there.
-        Ok(Ok(_)) => "ready\n".into_response(),
-        _ => (StatusCode::SERVICE_UNAVAILABLE, "the endpoint does not answer\n").into_response(),
+    match shared.ready.is_ready(&shared.upstream).await {
+        true => "ready\n".into_response(),
+        false => (StatusCode::SERVICE_UNAVAILABLE, "the endpoint does not answer\n").into_response(),
     }
 }
 

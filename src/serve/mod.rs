@@ -20,6 +20,7 @@
 //! - `shape`: what a client's interface has to say; `chat`, `messages`, `responses`,
 //!   `gemini`: those that there are.
 //! - `http`, `listen`: the routes, and a server of its own.
+//! - `ready`: whether the endpoint answers.
 //! - `inspect`, `passed`: the last requests as recordings, where they are to be looked at.
 //!
 //! A request without tools, without calls in its history and without a schema for its
@@ -62,6 +63,7 @@ mod metrics;
 mod out;
 mod passed;
 mod prepared;
+mod ready;
 mod request;
 mod responses;
 mod say;
