@@ -2,6 +2,7 @@
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::chat::{local_endpoint, variable};
 use super::logins::of_this_user;
@@ -17,9 +18,13 @@ use tokio::sync::oneshot;
 use toolgraft::constrain::Constrain;
 use toolgraft::dialect::{Lang, Profile};
 use toolgraft::prompt::Options;
+use toolgraft::secrets::shown_url;
 use toolgraft::serve::{Config, DRAIN, Inspector, ServeError, Server};
 use toolgraft::tools::DefaultDecision;
-use toolgraft::{Dialect, Hub, Policy};
+use toolgraft::{Dialect, Hub, OpenAi, Policy};
+
+/// Longest wait for a connection to the endpoint when the server starts.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 
 const ABOUT: &str = "\
 Examples:
@@ -83,7 +88,8 @@ pub(crate) struct Args {
 struct EndpointArgs {
     /// OpenAI-compatible endpoint, such as http://localhost:11434/v1
     ///
-    /// Without it: LM Studio (port 1234), Ollama (11434) or llama.cpp (8080) on this
+    /// Most end in /v1; where only that lists models it is added, with a warning. Without
+    /// the flag: LM Studio (port 1234), Ollama (11434) or llama.cpp (8080) on this
     /// machine.
     #[arg(long, value_name = "URL")]
     base_url: Option<String>,
@@ -253,7 +259,11 @@ async fn stopped_by<T>(signals: &Signals, job: impl Future<Output = Result<T, Fa
 /// The server's configuration, and the endpoint's name for messages.
 async fn config(args: &Args) -> Result<(Config, String), Failure> {
     let (url, name, is_named) = match &args.endpoint.base_url {
-        Some(url) => (url.clone(), toolgraft::secrets::shown_url(url), true),
+        Some(url) => {
+            let url = corrected(url.clone()).await?;
+            let name = shown_url(&url);
+            (url, name, true)
+        }
         None => {
             let (url, name) = local_endpoint().await?;
             (url, name, false)
@@ -300,6 +310,27 @@ async fn config(args: &Args) -> Result<(Config, String), Failure> {
     config = args.calls.untrusted.iter().fold(config, Config::with_untrusted);
     let policy = args.calls.allow.iter().fold(Policy::new(DefaultDecision::Deny), |policy, glob| policy.allow(glob));
     Ok((config.with_prompt(args.listing.apply(saved.apply(Options::default()))?).with_policy(policy), name))
+}
+
+/// The base URL; with `/v1` behind it where only that one lists models.
+async fn corrected(url: String) -> Result<String, Failure> {
+    let mut builder = OpenAi::builder(url.as_str(), "").connect_timeout(CONNECT_TIMEOUT);
+    if let Some(key) = variable("TOOLGRAFT_UPSTREAM_KEY") {
+        builder = builder.api_key(key);
+    }
+    let client = builder.build().map_err(Failure::usage)?;
+    let Some(below) = client.missing_v1().await else { return Ok(url) };
+    if client.models().await.is_ok() {
+        return Ok(url);
+    }
+    let shown = shown_url(&url);
+    // One with a password or a query is shown without: it is for its owner to change.
+    if shown == url {
+        output::warn(&Phrases::of(Lang::En).list_below(&shown, &below));
+        return Ok(below);
+    }
+    output::warn(&format!("{shown} has no list of models, {below} has: is that the base URL?"));
+    Ok(url)
 }
 
 /// Listens until a signal comes, and then until the answers that go on are over; the

@@ -1,5 +1,7 @@
 //! `toolgraft serve` as a process: what it says, what it serves, how it ends.
 
+#[cfg(unix)]
+use std::io::Read;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 #[cfg(unix)]
@@ -20,8 +22,12 @@ pub(crate) struct Serving {
 
 impl Serving {
     pub(crate) fn start(place: &Place, endpoint: &Endpoint, arguments: &[&str], variables: &[(&str, &str)]) -> Self {
+        Serving::at(place, &endpoint.url(), arguments, variables)
+    }
+
+    pub(crate) fn at(place: &Place, base_url: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Self {
         let mut command = Command::new(TOOLGRAFT);
-        command.args(["serve", "--listen", "127.0.0.1:0", "--base-url", &endpoint.url()]).args(arguments);
+        command.args(["serve", "--listen", "127.0.0.1:0", "--base-url", base_url]).args(arguments);
         command.current_dir(place.path("")).env("HOME", place.path(""));
         // What is said is in the language of the locale.
         for name in ["LC_ALL", "LC_MESSAGES", "LANG"] {
@@ -44,6 +50,18 @@ impl Serving {
         let response = request.send().await.unwrap();
         let status = response.status().as_u16();
         (status, serde_json::from_str(&response.text().await.unwrap()).unwrap())
+    }
+}
+
+impl Serving {
+    /// Ends it; what it wrote to stderr.
+    #[cfg(unix)]
+    pub(crate) fn end(&mut self) -> String {
+        let pid = rustix::process::Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
+        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+        let mut said = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        said
     }
 }
 
@@ -92,6 +110,28 @@ async fn what_probe_kept_of_the_model_is_how_it_is_asked_unless_a_flag_says_othe
         let prompt = endpoint.seen()[0].body["messages"][0]["content"].to_string();
         assert!(status == 200 && prompt.contains(taught), "{flags:?}: {prompt}");
     }
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_base_url_without_v1_is_corrected_where_only_that_lists_models() {
+    let endpoint = Endpoint::setup().lists().answer(|seen, _| match seen.target() {
+        "GET /v1/models" => Reply::new(200, "{\"data\": [{\"id\": \"m\"}]}"),
+        "POST /v1/chat/completions" => Reply::text("It is cold."),
+        _ => Reply::new(404, "404 page not found"),
+    });
+    let base = endpoint.url().trim_end_matches("/v1").to_owned();
+    for (given, slash) in [(base.clone(), ""), (base.clone(), "/")] {
+        let mut serving = Serving::at(&Place::new(), &format!("{given}{slash}"), &[], &[]);
+        let (status, whole) = serving.chat(&request("m"), None).await;
+        assert_eq!((status, &whole["choices"][0]["message"]["content"]), (200, &json!("It is cold.")), "{whole:#}");
+        let err = serving.end();
+        assert!(err.contains("warning:") && err.contains(&format!("{base}/v1 has")), "{err}");
+    }
+    // Nobody is there to be asked: it starts as it was told.
+    let mut serving = Serving::at(&Place::new(), "http://127.0.0.1:1", &[], &[]);
+    let err = serving.end();
+    assert!(!err.contains("warning:") && err.contains("http://127.0.0.1:1 is served"), "{err}");
 }
 
 #[test]
