@@ -42,6 +42,9 @@ Served, streamed and whole: /v1/chat/completions, /v1/responses (nothing is kept
 /v1/messages and Gemini's /v1beta/models/MODEL:generateContent; /v1/completions,
 /v1/embeddings and /v1/models of the endpoint; /health, /ready and /metrics.
 
+A request names the server in its Host: the loopback's names and that of --listen are
+known, others by --host. A client in a container mostly says host.docker.internal.
+
 Keys: with --api-key (or TOOLGRAFT_API_KEY) clients must show that key, which goes no
 further; the endpoint gets TOOLGRAFT_UPSTREAM_KEY. Without one, a client's own key goes
 to an endpoint that was named with --base-url, and to no other.
@@ -106,6 +109,13 @@ struct DoorArgs {
     /// Address to listen on; one that other machines reach needs --api-key
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8787")]
     listen: String,
+
+    /// Further name by which clients call the server, such as host.docker.internal
+    ///
+    /// May be given several times. A request with any other Host is refused (403), but for
+    /// the loopback's names and that of --listen.
+    #[arg(long, value_name = "NAME", value_parser = host_name)]
+    host: Vec<String>,
 
     /// Key that clients must show; better in TOOLGRAFT_API_KEY, since other users can see a
     /// command line
@@ -188,6 +198,15 @@ impl CallArgs {
     fn is_given(&self) -> bool {
         self.mcp_always || self.show_results || !self.allow.is_empty() || !self.untrusted.is_empty()
     }
+}
+
+fn host_name(text: &str) -> Result<String, String> {
+    let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
+    let has_port = text.rsplit_once(':').is_some_and(|(_, port)| is_port(port)) && !text.ends_with(']');
+    if text.is_empty() || text.contains(['/', '@', '*', ' ']) || has_port {
+        return Err("expected a name without scheme and port, such as host.docker.internal".to_owned());
+    }
+    Ok(text.to_owned())
 }
 
 fn above_zero(text: &str) -> Result<NonZeroU32, String> {
@@ -285,6 +304,7 @@ async fn config(args: &Args) -> Result<(Config, String), Failure> {
     if let Some(key) = args.door.api_key.clone().or_else(|| variable("TOOLGRAFT_API_KEY")) {
         config = config.with_api_key(key);
     }
+    config = args.door.host.iter().fold(config, Config::with_host);
     if let Some(profile) = args.model.profile {
         config = config.with_profile(profile);
     }

@@ -134,6 +134,25 @@ async fn a_base_url_without_v1_is_corrected_where_only_that_lists_models() {
     assert!(!err.contains("warning:") && err.contains("http://127.0.0.1:1 is served"), "{err}");
 }
 
+#[tokio::test]
+async fn a_name_that_was_given_is_the_servers_and_no_other() {
+    let endpoint = Endpoint::answer(|_, _| Reply::text("Hi."));
+    let flags = ["--host", "host.docker.internal", "--host", "models.example"];
+    let serving = Serving::start(&Place::new(), &endpoint, &flags, &[]);
+    for (host, expected) in
+        [("host.docker.internal:8787", 200), ("models.example", 200), ("localhost", 200), ("evil.example", 403)]
+    {
+        let asked = toolgraft::http::client().build().unwrap().post(format!("{}/chat/completions", serving.url));
+        let asked = asked.header("host", host).header("content-type", "application/json");
+        let answer = asked.body(request("m").to_string()).send().await.unwrap();
+        assert_eq!(answer.status().as_u16(), expected, "{host}");
+    }
+    for name in ["", "http://x", "host:8787", "*"] {
+        let run = Place::new().run(&["serve", "--base-url", "http://localhost:1/v1", "--host", name]);
+        run.refuses(2, "without scheme and port");
+    }
+}
+
 #[test]
 fn a_public_address_without_a_key_is_wrong_usage() {
     let place = Place::new();
