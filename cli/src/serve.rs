@@ -165,6 +165,13 @@ struct ModelArgs {
     /// Most requests to the model for one answer [default: 12]
     #[arg(long, value_name = "N", value_parser = above_zero)]
     max_rounds: Option<NonZeroU32>,
+
+    /// Longest time for one answer to a request with tools or a schema; else without limit
+    ///
+    /// All rounds, corrections and calls of servers' tools together. Behind it the answer ends
+    /// with an error (504, max_time).
+    #[arg(long, value_name = "SECONDS", value_parser = above_zero)]
+    max_time: Option<NonZeroU32>,
 }
 
 /// Which calls of the MCP servers run.
@@ -185,6 +192,12 @@ struct CallArgs {
     #[arg(long, value_name = "SERVER")]
     untrusted: Vec<String>,
 
+    /// Most calls of the servers' tools for one answer [default: 64]
+    ///
+    /// Behind them no further one runs, and the model is asked for its answer.
+    #[arg(long, value_name = "N", value_parser = above_zero)]
+    max_calls: Option<NonZeroU32>,
+
     /// Give the servers' tools to every model; else to those named NAME+tools
     #[arg(long)]
     mcp_always: bool,
@@ -196,7 +209,8 @@ struct CallArgs {
 
 impl CallArgs {
     fn is_given(&self) -> bool {
-        self.mcp_always || self.show_results || !self.allow.is_empty() || !self.untrusted.is_empty()
+        let has_names = !self.allow.is_empty() || !self.untrusted.is_empty();
+        self.mcp_always || self.show_results || self.max_calls.is_some() || has_names
     }
 }
 
@@ -217,7 +231,7 @@ fn above_zero(text: &str) -> Result<NonZeroU32, String> {
 pub(crate) fn run(args: Args) -> Result<(), Failure> {
     if !args.servers.is_given() && args.calls.is_given() {
         return Err(Failure::usage(
-            "--allow, --untrusted, --mcp-always and --show-results are about MCP servers: name their configuration with --mcp-config",
+            "--allow, --untrusted, --max-calls, --mcp-always and --show-results are about MCP servers: name their configuration with --mcp-config",
         ));
     }
     let mut servers = args.servers.clone();
@@ -319,6 +333,12 @@ async fn config(args: &Args) -> Result<(Config, String), Failure> {
     }
     if let Some(rounds) = args.model.max_rounds {
         config = config.with_max_rounds(rounds.get());
+    }
+    if let Some(seconds) = args.model.max_time {
+        config = config.with_max_time(Duration::from_secs(seconds.get().into()));
+    }
+    if let Some(calls) = args.calls.max_calls {
+        config = config.with_max_calls(usize::try_from(calls.get()).unwrap_or(usize::MAX));
     }
     if let Some(proxy) = variable("HTTPS_PROXY").or_else(|| variable("https_proxy")) {
         let except = variable("NO_PROXY").or_else(|| variable("no_proxy")).unwrap_or_default();

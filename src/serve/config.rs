@@ -22,6 +22,9 @@ pub const READ_TIMEOUT: Duration = Duration::from_secs(30);
 /// Time between two comments that keep a silent stream open.
 pub const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
+/// Calls of the toolbox that run for one answer, unless configured otherwise.
+pub const MAX_OWN_CALLS: usize = 64;
+
 /// Time that answers have to end once the server is told to.
 pub const DRAIN: Duration = Duration::from_secs(30);
 
@@ -55,6 +58,8 @@ pub struct Config {
     pub(super) hold_bytes: Option<usize>,
     pub(super) max_rounds: u32,
     pub(super) max_corrections: u32,
+    pub(super) max_calls: usize,
+    pub(super) max_time: Option<Duration>,
     pub(super) max_body: usize,
     pub(super) read_timeout: Duration,
     pub(super) idle_timeout: Duration,
@@ -92,6 +97,8 @@ impl Config {
             hold_bytes: None,
             max_rounds: MAX_ROUNDS,
             max_corrections: MAX_CORRECTIONS,
+            max_calls: MAX_OWN_CALLS,
+            max_time: None,
             max_body: MAX_BODY,
             read_timeout: READ_TIMEOUT,
             idle_timeout: IDLE_TIMEOUT,
@@ -235,6 +242,23 @@ impl Config {
     #[must_use]
     pub fn with_max_corrections(mut self, corrections: u32) -> Self {
         self.max_corrections = corrections;
+        self
+    }
+
+    /// Sets how many calls of the toolbox may run for one answer. The model is told of one
+    /// behind them that no further call runs, and asked for its answer. Default [`MAX_OWN_CALLS`].
+    #[must_use]
+    pub fn with_max_calls(mut self, calls: usize) -> Self {
+        self.max_calls = calls;
+        self
+    }
+
+    /// Sets how long an answer to a request with tools or a schema may take, all its rounds and
+    /// calls together; one that takes longer ends with an error, and its calls are cancelled.
+    /// Without it there is no such limit.
+    #[must_use]
+    pub fn with_max_time(mut self, limit: Duration) -> Self {
+        self.max_time = Some(limit);
         self
     }
 

@@ -402,6 +402,7 @@ fn driver(
     }
     let toolbox = shared.config.toolbox.clone();
     let upstream = &shared.upstream;
+    let (model, headers, max_time) = (upstream.model.clone(), upstream.headers(headers), shared.config.max_time);
     // In a box: the future of every function that it passes through would hold it once more.
-    Ok(Box::new(Driver::new(exchange, upstream.model.clone(), upstream.headers(headers), toolbox, span)))
+    Ok(Box::new(Driver::new(exchange, model, headers, toolbox, span, max_time)))
 }

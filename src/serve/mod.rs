@@ -73,7 +73,7 @@ mod upstream;
 
 pub use adapter::{Adapter, Piece, Refusal};
 pub use answer::ROUNDS_HEADER;
-pub use config::{Config, DRAIN, KEEP_ALIVE, MAX_BODY, READ_TIMEOUT};
+pub use config::{Config, DRAIN, KEEP_ALIVE, MAX_BODY, MAX_OWN_CALLS, READ_TIMEOUT};
 pub use exchange::SHOWN_RESULT;
 pub use http::router;
 pub use inspect::{INSPECTED, INSPECTED_BYTES, Inspected, Inspector};

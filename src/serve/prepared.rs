@@ -33,6 +33,8 @@ pub(super) struct Prepared {
     untrusted: Vec<String>,
     /// Clients are told the results of those.
     pub(super) shows_results: bool,
+    /// How many calls of the toolbox run for one answer.
+    pub(super) max_calls: usize,
     /// After how many bytes a call goes out as it comes.
     pub(super) hold_bytes: Option<usize>,
     pub(super) choice: ToolChoice,
@@ -98,6 +100,7 @@ impl Prepared {
             policy: config.policy.clone(),
             untrusted: config.untrusted.clone(),
             shows_results: config.shows_results,
+            max_calls: config.max_calls,
             hold_bytes: config.hold_bytes,
             choice: wanted.choice.clone(),
         })

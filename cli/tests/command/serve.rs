@@ -160,6 +160,12 @@ fn a_public_address_without_a_key_is_wrong_usage() {
     run.refuses(2, "--api-key");
     let run = place.run(&["serve", "--base-url", "http://localhost:1/v1", "--allow", "x.*"]);
     run.refuses(2, "--mcp-config");
+    let run = place.run(&["serve", "--base-url", "http://localhost:1/v1", "--max-calls", "3"]);
+    run.refuses(2, "--mcp-config");
+    for limit in ["--max-calls", "--max-time"] {
+        let run = place.run(&["serve", "--base-url", "http://localhost:1/v1", limit, "0"]);
+        run.refuses(2, "above 0");
+    }
     let run = place.run(&["serve", "--base-url", "localhost:1"]);
     run.refuses(2, "http://HOST:PORT/v1");
 }
