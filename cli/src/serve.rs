@@ -9,6 +9,7 @@ use super::logins::of_this_user;
 use super::phrases::Phrases;
 use super::profiles::known_profile;
 use super::prompt_args::PromptArgs;
+use super::request_log::RequestLog;
 use super::runner::Runner;
 use super::screen::boxes::clean;
 use super::servers::{ListedArgs, ServerArgs, refuse_problems, report_failed};
@@ -48,6 +49,9 @@ known, others by --host. A client in a container mostly says host.docker.interna
 Keys: with --api-key (or TOOLGRAFT_API_KEY) clients must show that key, which goes no
 further; the endpoint gets TOOLGRAFT_UPSTREAM_KEY. Without one, a client's own key goes
 to an endpoint that was named with --base-url, and to no other.
+
+Each request leaves a line on stderr, but for /health, /ready and /metrics; --quiet turns
+that off.
 
 HTTPS_PROXY is the proxy for an endpoint whose URL begins with https, but for the hosts in
 NO_PROXY; others are reached directly. SSL_CERT_FILE is a file of the certificates to trust
@@ -116,6 +120,13 @@ struct DoorArgs {
     /// the loopback's names and that of --listen.
     #[arg(long, value_name = "NAME", value_parser = host_name)]
     host: Vec<String>,
+
+    /// Write no line on stderr for each request
+    ///
+    /// A line has route, model, status, requests to the model, calls for the client, calls
+    /// that ran here, and time; nothing that was said.
+    #[arg(long, short)]
+    quiet: bool,
 
     /// Key that clients must show; better in TOOLGRAFT_API_KEY, since other users can see a
     /// command line
@@ -272,7 +283,15 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
             Some(hub) => config.with_toolbox(hub.clone(), args.calls.mcp_always),
             None => config,
         };
+        let (config, log) = match args.door.quiet {
+            true => (config, None),
+            false => {
+                let (log, tell) = RequestLog::start();
+                (config.with_log(tell), Some(log))
+            }
+        };
         let served = serve(config, &args.door.listen, &name, pages, &signals).await;
+        log.into_iter().for_each(RequestLog::end);
         if let Some(hub) = hub {
             hub.shutdown().await;
         }

@@ -12,6 +12,7 @@ use futures::{FutureExt, StreamExt, stream};
 use super::drive::{Driver, Next};
 use super::fault::Fault;
 use super::inspect::Watch;
+use super::log::Line;
 use super::out::{Collected, Out, Part};
 use super::shape::{Shape, Writer};
 use super::shared::Shared;
@@ -29,14 +30,16 @@ pub(super) struct Running {
     driver: Box<Driver>,
     /// Kept to be looked at.
     watch: Option<Watch>,
+    /// To be logged.
+    line: Option<Line>,
     calls: u64,
     failed: bool,
 }
 
 impl Running {
-    pub(super) fn new(shared: Arc<Shared>, driver: Box<Driver>, watch: Option<Watch>) -> Self {
+    pub(super) fn new(shared: Arc<Shared>, driver: Box<Driver>, watch: Option<Watch>, line: Option<Line>) -> Self {
         shared.metrics.began();
-        Running { shared, driver, watch, calls: 0, failed: false }
+        Running { shared, driver, watch, line, calls: 0, failed: false }
     }
 
     async fn next(&mut self) -> Option<Next> {
@@ -49,6 +52,7 @@ impl Running {
             Some(Next::Out(Out::Failed(fault))) => {
                 self.failed = true;
                 self.watch.iter().for_each(|watch| watch.failed(fault));
+                self.line.iter().for_each(|line| line.failed(fault));
             }
             _ => {}
         }
@@ -137,7 +141,9 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        self.shared.metrics.ended(self.driver.rounds(), self.calls, self.failed);
+        let (rounds, own_calls) = (self.driver.rounds(), self.driver.own_calls());
+        self.shared.metrics.ended(rounds, self.calls, self.failed);
+        self.line.iter().for_each(|line| line.took(rounds, self.calls, own_calls));
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::inspect::Inspector;
+use super::log::{Log, Served};
 use crate::OpenAi;
 use crate::constrain::Constrain;
 use crate::dialect::{Dialect, Profile};
@@ -66,6 +67,7 @@ pub struct Config {
     pub(super) keep_alive: Duration,
     pub(super) drain: Duration,
     pub(super) inspector: Option<Inspector>,
+    pub(super) log: Option<Log>,
 }
 
 impl Config {
@@ -105,6 +107,7 @@ impl Config {
             keep_alive: KEEP_ALIVE,
             drain: DRAIN,
             inspector: None,
+            log: None,
         })
     }
 
@@ -301,6 +304,14 @@ impl Config {
     #[must_use]
     pub fn with_inspector(mut self, inspector: Inspector) -> Self {
         self.inspector = Some(inspector);
+        self
+    }
+
+    /// Tells this function of every request that is over, but for `/health`, `/ready` and
+    /// `/metrics`. It is called where answers are made, and must not wait.
+    #[must_use]
+    pub fn with_log(mut self, log: impl Fn(Served) + Send + Sync + 'static) -> Self {
+        self.log = Some(Arc::new(log));
         self
     }
 

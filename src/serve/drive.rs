@@ -82,6 +82,11 @@ impl Driver {
         self.exchange.rounds()
     }
 
+    /// Calls of the toolbox so far.
+    pub(super) fn own_calls(&self) -> usize {
+        self.exchange.own_calls()
+    }
+
     /// The next that happens. Waiting may be given up and begun again.
     pub(super) async fn next(&mut self) -> Option<Next> {
         let span = self.span.clone();

@@ -233,6 +233,11 @@ impl Exchange {
         self.rounds
     }
 
+    /// Calls of the toolbox that were begun so far.
+    pub(super) fn own_calls(&self) -> usize {
+        self.own_begun
+    }
+
     /// The client's calls and what stood before them, where calls of the toolbox did.
     pub(super) fn take_kept(&mut self) -> Option<(Vec<String>, Before)> {
         self.kept.take()

@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::{Path, Request, State};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{self, Next as Inner};
 use axum::response::{IntoResponse, Response};
@@ -21,6 +22,7 @@ use super::exchange::Exchange;
 use super::fault::Fault;
 use super::gemini::Gemini;
 use super::inspect::Watch;
+use super::log::Line;
 use super::messages::Messages;
 use super::passed::Passed;
 use super::request::{self, ChatRequest, WITH_TOOLS};
@@ -85,12 +87,33 @@ async fn at_the_door(State(shared): State<Arc<Shared>>, mut request: Request, in
     if path.starts_with("/v1beta/") || path.starts_with("/v1/models/") {
         doors::take_key(&mut request);
     }
+    let log = shared.config.log.as_ref().filter(|_| !matches!(path.as_str(), "/health" | "/ready" | "/metrics"));
+    let line = log.map(|log| Line::new(route(&path), log.clone()));
+    if let Some(line) = &line {
+        request.extensions_mut().insert(line.clone());
+    }
     let response = match doors::check_names(request.headers(), request.uri(), &shared.config) {
         Ok(()) => inner.run(request).await,
         Err(fault) => refuse(shape_of(&method, &path), &fault),
     };
-    shared.metrics.answered(route(&path), response.status().as_u16());
+    let status = response.status().as_u16();
+    shared.metrics.answered(route(&path), status);
+    if let Some(line) = line {
+        line.answered(status, response.extensions().get::<Refused>().and_then(|refused| refused.0));
+    }
     response
+}
+
+/// The code of what a request was refused with, for whoever sees its answer.
+#[derive(Clone)]
+struct Refused(Option<&'static str>);
+
+/// What is logged of a request, if anything is.
+fn line_of(parts: &Parts, shared: &Shared, model: &str) -> Option<Line> {
+    let line = parts.extensions.get::<Line>()?;
+    let key = client_key(&parts.headers);
+    line.asks(model, &Secrets::new(shared.config.keys().chain(key.as_deref())));
+    Some(line.clone())
 }
 
 async fn with_key(State(shared): State<Arc<Shared>>, request: Request, inner: Inner) -> Response {
@@ -141,6 +164,7 @@ fn refuse(shape: &dyn Shape, fault: &Fault) -> Response {
     let body = shape.error(fault);
     let status = StatusCode::from_u16(fault.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut response = (status, [(header::CONTENT_TYPE, "application/json")], body.to_string()).into_response();
+    response.extensions_mut().insert(Refused(fault.code));
     if status.is_server_error() && !fault.retry {
         // Clients of OpenAI's try such an answer again by themselves; it would come to the same.
         response.headers_mut().insert(HeaderName::from_static("x-should-retry"), HeaderValue::from_static("false"));
@@ -246,6 +270,8 @@ async fn pass(State(shared): State<Arc<Shared>>, request: Request, path: &'stati
     let passed = async {
         let body = doors::body(&parts.headers, body, &shared.config).await?;
         let mut object = doors::object(&body)?;
+        let named = object.get("model").and_then(Value::as_str);
+        let line = line_of(&parts, &shared, shared.config.model.as_deref().or(named).unwrap_or_default());
         let body = match &shared.config.model {
             Some(model) => {
                 object.insert("model".to_owned(), model.as_str().into());
@@ -253,9 +279,17 @@ async fn pass(State(shared): State<Arc<Shared>>, request: Request, path: &'stati
             }
             None => body,
         };
-        shared.upstream.pass(Method::POST, path, &parts.headers, body, Span::none()).await
+        let answer = shared.upstream.pass(Method::POST, path, &parts.headers, body, Span::none()).await?;
+        Ok(followed(line, answer))
     };
     passed.await.unwrap_or_else(|fault: Fault| refuse(&Chat, &fault))
+}
+
+fn followed(line: Option<Line>, answer: Response) -> Response {
+    match line {
+        Some(line) => line.follow(answer),
+        None => answer,
+    }
 }
 
 /// Where a request says which model it wants, and whether as a stream.
@@ -305,6 +339,7 @@ async fn answered(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target
         let Read { chat, places, mut writer } = shape.read(target.fill(object))?;
         let placed = |fault| places.translate(shape, fault);
         let request = ChatRequest::read(chat, &shared.config).map_err(placed)?.with_tools_text(tools);
+        let line = line_of(&parts, &shared, &request.model);
         if let Some(path) = shape.passes_to().filter(|_| request.is_plain()) {
             let profile = shared.config.profile_of(&request.model);
             let passed = watch.as_ref().map(|watch| Passed::new(watch, &request.body, &request.model, profile));
@@ -315,6 +350,7 @@ async fn answered(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target
                 false => renamed(request.body, request.model),
             };
             let answer = shared.upstream.pass(Method::POST, path, &parts.headers, body, span).await;
+            let answer = answer.map(|answer| followed(line, answer));
             return match (answer, passed) {
                 (Ok(answer), Some(passed)) => Ok(passed.follow(answer)),
                 (Err(fault), Some(passed)) => {
@@ -329,7 +365,7 @@ async fn answered(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target
         let span = spans::requested_turn(&model, &shared.upstream.traced(&parts.headers));
         let driver = driver(&shared, request, &parts.headers, watch.as_ref(), span).map_err(placed)?;
         writer.begin(&model, driver.prompt_tokens());
-        let running = Running::new(shared.clone(), driver, watch.clone());
+        let running = Running::new(shared.clone(), driver, watch.clone(), line);
         let answer = match stream {
             true => running.streamed(shape, writer).await,
             false => running.whole(writer).await,
@@ -363,6 +399,7 @@ async fn counted(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target,
         let Read { chat, places, .. } = shape.read(target.fill(doors::object(&body)?))?;
         let placed = |fault| places.translate(shape, fault);
         let request = ChatRequest::read(chat, &shared.config).map_err(placed)?;
+        line_of(&parts, &shared, &request.model);
         let tokens = driver(&shared, request, &parts.headers, None, Span::none()).map_err(placed)?.prompt_tokens();
         Ok(([(header::CONTENT_TYPE, "application/json")], shape.count(tokens).to_string()).into_response())
     };

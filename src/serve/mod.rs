@@ -21,6 +21,7 @@
 //!   `gemini`: those that there are.
 //! - `http`, `listen`: the routes, and a server of its own.
 //! - `ready`: whether the endpoint answers.
+//! - `log`: what a log may say of a request.
 //! - `inspect`, `passed`: the last requests as recordings, where they are to be looked at.
 //!
 //! A request without tools, without calls in its history and without a schema for its
@@ -58,6 +59,7 @@ mod ids;
 mod inspect;
 mod kept;
 mod listen;
+mod log;
 mod messages;
 mod metrics;
 mod out;
@@ -79,4 +81,5 @@ pub use http::router;
 pub use inspect::{INSPECTED, INSPECTED_BYTES, Inspected, Inspector};
 pub use kept::{KEPT_BYTES, KEPT_FOR};
 pub use listen::{ServeError, Server};
+pub use log::Served;
 pub use prepared::{CACHED_BYTES, CACHED_LISTS};

@@ -12,7 +12,7 @@ use toolgraft::{Functions, Policy, Tool};
 use super::endpoint::{Endpoint, Reply, mcp_call};
 use super::http::{call, read, request, serve};
 
-fn with_toolbox(config: Config) -> Config {
+pub(crate) fn with_toolbox(config: Config) -> Config {
     let functions = Functions::new("demo")
         .with(Tool::new("secret"), |_: Map<String, Value>| async {
             Ok::<_, std::convert::Infallible>("the word is SWORDFISH")

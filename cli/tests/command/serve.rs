@@ -153,6 +153,30 @@ async fn a_name_that_was_given_is_the_servers_and_no_other() {
     }
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn a_line_on_stderr_tells_of_each_request_without_what_was_said() {
+    for quiet in [false, true] {
+        let endpoint = Endpoint::answer(|_, _| Reply::text("It is SWORDFISH."));
+        let flags = if quiet { ["--quiet"].as_slice() } else { &[] };
+        let keys = [("TOOLGRAFT_API_KEY", "sk-door-key"), ("TOOLGRAFT_UPSTREAM_KEY", "sk-up-key")];
+        let mut serving = Serving::start(&Place::new(), &endpoint, flags, &keys);
+        serving.chat(&request("gemma3:12b"), Some("sk-door-key")).await;
+        serving.chat(&request("a\nb \u{1b}[2J"), Some("sk-door-key")).await;
+        serving.chat(&request("gemma3:12b"), Some("sk-wrong-key")).await;
+        let err = serving.end();
+        for (line, count) in [
+            ("chat_completions gemma3:12b 200 rounds=1 calls=0 ", 1),
+            ("chat_completions \"a\\nb \\u{1b}[2J\" 200 rounds=1 calls=0 ", 1),
+            ("chat_completions - 401 invalid_api_key rounds=0 calls=0 ", 1),
+        ] {
+            let found = err.lines().filter(|text| text.starts_with(line)).count();
+            assert_eq!(found, if quiet { 0 } else { count }, "{line}\n{err}");
+        }
+        assert!(["SWORDFISH", "Oslo", "sk-"].iter().all(|secret| !err.contains(secret)), "{err}");
+    }
+}
+
 #[test]
 fn a_public_address_without_a_key_is_wrong_usage() {
     let place = Place::new();
