@@ -78,7 +78,8 @@ impl Running {
     /// Answers with a stream of events.
     ///
     /// # Errors
-    /// The answer failed before anything of it was sent: it then has a status of its own.
+    /// The answer failed before anything of it was sent, within the time between two comments:
+    /// it then has a status of its own.
     pub(super) async fn streamed(
         mut self,
         shape: &'static dyn Shape,
@@ -86,22 +87,18 @@ impl Running {
     ) -> Result<Response, Fault> {
         let mut first = String::new();
         let keep_alive = self.shared.config.keep_alive;
-        let mut waited = false;
         while first.is_empty() {
-            let next = match tokio::time::timeout(keep_alive, self.next()).await {
-                Ok(next) => next,
-                Err(_) => {
-                    waited = true;
-                    None
-                }
+            // An endpoint that thinks for long says nothing, not even that it takes the request.
+            // Its client, or a balancer before it, would give up: so the answer begins, and what
+            // fails from here on is told in the stream.
+            let Ok(next) = tokio::time::timeout(keep_alive, self.next()).await else {
+                first.push_str(shape.busy());
+                break;
             };
             match next {
                 Some(Next::Out(Out::Failed(fault))) => return Err(fault),
                 Some(Next::Out(out)) => writer.write(out, &mut first),
                 Some(Next::Busy) => first.push_str(shape.busy()),
-                // The endpoint took the request: it is worth the wait.
-                None if waited && self.driver.has_begun() => first.push_str(shape.busy()),
-                None if waited => waited = false,
                 None => break,
             }
         }

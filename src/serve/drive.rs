@@ -39,8 +39,6 @@ pub(super) struct Driver {
     toolbox: Option<Arc<dyn Toolbox>>,
     answer: Option<BoxStream<'static, Result<ModelEvent, ModelError>>>,
     calls: FuturesUnordered<BoxFuture<'static, (String, Outcome)>>,
-    /// The endpoint took a request.
-    begun: bool,
     /// The request's.
     span: Span,
     /// How long the answer may take, and until when.
@@ -59,12 +57,7 @@ impl Driver {
         // One that no clock can hold is none.
         let limit = max_time.and_then(|time| Some((time, Instant::now().checked_add(time)?)));
         let (answer, calls) = (None, FuturesUnordered::new());
-        Driver { exchange, model, headers, toolbox, answer, calls, begun: false, span, limit }
-    }
-
-    /// Whether the endpoint took a request: from then on the status is known.
-    pub(super) fn has_begun(&self) -> bool {
-        self.begun
+        Driver { exchange, model, headers, toolbox, answer, calls, span, limit }
     }
 
     /// The client's calls and what stood before them, where calls of the toolbox did.
@@ -123,7 +116,6 @@ impl Driver {
             match (&mut self.answer, self.calls.is_empty()) {
                 (Some(answer), true) => {
                     let Some(event) = before(until, answer.next()).await else { continue };
-                    self.begun |= matches!(event, Some(Ok(_)));
                     if !matches!(event, Some(Ok(ref event)) if !matches!(event, ModelEvent::Finish(_))) {
                         self.answer = None;
                     }

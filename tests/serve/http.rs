@@ -215,6 +215,44 @@ async fn a_silent_stream_is_kept_open_by_comments() {
 }
 
 #[tokio::test]
+async fn a_stream_begins_before_an_endpoint_that_is_silent_does_and_tells_of_a_failure() {
+    for (path, fails, error) in [
+        ("/v1/chat/completions", "no memory", "data: {\"error\":{\"message\":"),
+        ("/v1/messages", "no memory", "event: error\ndata: {\"type\":\"error\",\"error\":{"),
+        ("/v1/responses", "no memory", "event: response.failed\n"),
+        ("/v1beta/models/m:streamGenerateContent?alt=sse", "no memory", "data: {\"error\":{\"code\":500,"),
+    ] {
+        // The endpoint answers once it is told to: nothing depends on how long that takes.
+        let (tell, told) = std::sync::mpsc::channel::<()>();
+        let endpoint = Endpoint::answer(move |_, _| {
+            told.recv().unwrap();
+            Reply::refused(500, fails)
+        });
+        let served = serve(&endpoint, |config| config.with_keep_alive(Duration::from_millis(50))).await;
+        let mut body = request(true);
+        match path {
+            "/v1/messages" => body["tools"] = json!([{"name": "weather", "input_schema": {"type": "object"}}]),
+            "/v1/responses" => {
+                body = json!({"model": "m", "stream": true, "input": "Hi",
+                    "tools": [{"type": "function", "name": "weather", "parameters": {"type": "object"}}]});
+            }
+            "/v1/chat/completions" => {}
+            _ => {
+                body = json!({"contents": [{"role": "user", "parts": [{"text": "Hi"}]}],
+                    "tools": [{"functionDeclarations": [{"name": "weather"}]}]});
+            }
+        }
+        let mut response = served.post(path, &body).send().await.unwrap();
+        assert_eq!((response.status().as_u16(), &response.headers()["content-type"]), (200, &"text/event-stream".parse().unwrap()));
+        let first = response.chunk().await.unwrap().unwrap();
+        assert!(first == ": working\n\n" || first == "\n", "{first:?}");
+        tell.send(()).unwrap();
+        let rest = response.text().await.unwrap();
+        assert!(rest.contains(error) && rest.contains("no memory"), "{path}: {rest}");
+    }
+}
+
+#[tokio::test]
 async fn a_client_that_goes_stops_the_endpoint() {
     for stream in [true, false] {
         let reply = Reply::events(&[says("Once upon "), says("a time ")]).end(End::Stall);
