@@ -338,7 +338,8 @@ async fn answered(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target
         let (object, tools) = request::object(&body, shape, &shared.cache)?;
         let Read { chat, places, mut writer } = shape.read(target.fill(object))?;
         let placed = |fault| places.translate(shape, fault);
-        let request = ChatRequest::read(chat, &shared.config).map_err(placed)?.with_tools_text(tools);
+        let request =
+            ChatRequest::read(chat, &shared.config).map_err(placed)?.with_tools_text(tools).with_names(shape.names());
         let line = line_of(&parts, &shared, &request.model);
         if let Some(path) = shape.passes_to().filter(|_| request.is_plain()) {
             let profile = shared.config.profile_of(&request.model);
@@ -398,7 +399,7 @@ async fn counted(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target,
         let body = doors::body(&parts.headers, body, &shared.config).await?;
         let Read { chat, places, .. } = shape.read(target.fill(doors::object(&body)?))?;
         let placed = |fault| places.translate(shape, fault);
-        let request = ChatRequest::read(chat, &shared.config).map_err(placed)?;
+        let request = ChatRequest::read(chat, &shared.config).map_err(placed)?.with_names(shape.names());
         line_of(&parts, &shared, &request.model);
         let tokens = driver(&shared, request, &parts.headers, None, Span::none()).map_err(placed)?.prompt_tokens();
         Ok(([(header::CONTENT_TYPE, "application/json")], shape.count(tokens).to_string()).into_response())

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::config::Config;
 use super::fault::Fault;
+use super::shape::NameRule;
 use crate::dialect::{Dialect, DialectSet, Profile, SystemPlacement};
 use crate::prompt::Options;
 use crate::tools::{Catalog, Decision, DefaultDecision, Policy, Server, Tool, ToolChoice, ToolsMode};
@@ -60,6 +61,7 @@ pub(super) struct Key {
     pub(super) choice: String,
     pub(super) with_tools: bool,
     pub(super) max_calls: Option<usize>,
+    pub(super) names: NameRule,
 }
 
 impl Prepared {

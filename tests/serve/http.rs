@@ -243,7 +243,10 @@ async fn a_stream_begins_before_an_endpoint_that_is_silent_does_and_tells_of_a_f
             }
         }
         let mut response = served.post(path, &body).send().await.unwrap();
-        assert_eq!((response.status().as_u16(), &response.headers()["content-type"]), (200, &"text/event-stream".parse().unwrap()));
+        assert_eq!(
+            (response.status().as_u16(), &response.headers()["content-type"]),
+            (200, &"text/event-stream".parse().unwrap())
+        );
         let first = response.chunk().await.unwrap().unwrap();
         assert!(first == ": working\n\n" || first == "\n", "{first:?}");
         tell.send(()).unwrap();
@@ -288,7 +291,8 @@ async fn one_model_is_asked_for_by_its_name() {
         let sending = served.client.get(format!("{}{path}", served.url)).send();
         async { read(sending.await.unwrap()).await }
     };
-    for (path, id) in [("/v1/models/a", "a"), ("/v1/models/org/b:1", "org/b:1"), ("/v1/models/org%2Fb%3A1", "org/b:1")] {
+    for (path, id) in [("/v1/models/a", "a"), ("/v1/models/org/b:1", "org/b:1"), ("/v1/models/org%2Fb%3A1", "org/b:1")]
+    {
         let (status, model) = get(path).await;
         assert_eq!((status.as_u16(), &model["id"], &model["object"]), (200, &json!(id), &json!("model")), "{model:#}");
     }

@@ -151,7 +151,10 @@ async fn behind_the_limit_on_time_a_model_that_goes_on_is_cut_off() {
     let body = json!({"model": "m", "max_tokens": 100, "messages": [{"role": "user", "content": "Hi"}],
         "tools": [{"name": "now", "input_schema": {"type": "object"}}]});
     let (status, refused) = read(served.post("/v1/messages", &body).send().await.unwrap()).await;
-    assert_eq!((status.as_u16(), &refused["type"], &refused["error"]["type"]), (504, &json!("error"), &json!("api_error")));
+    assert_eq!(
+        (status.as_u16(), &refused["type"], &refused["error"]["type"]),
+        (504, &json!("error"), &json!("api_error"))
+    );
     endpoint.gone().await;
 }
 
