@@ -25,6 +25,7 @@ mod prompt;
 mod prompt_args;
 mod read;
 mod replay;
+mod request_log;
 mod runner;
 mod saved;
 mod saved_profiles;

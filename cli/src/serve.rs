@@ -2,12 +2,14 @@
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::chat::{local_endpoint, variable};
 use super::logins::of_this_user;
 use super::phrases::Phrases;
 use super::profiles::known_profile;
 use super::prompt_args::PromptArgs;
+use super::request_log::RequestLog;
 use super::runner::Runner;
 use super::screen::boxes::clean;
 use super::servers::{ListedArgs, ServerArgs, refuse_problems, report_failed};
@@ -17,9 +19,13 @@ use tokio::sync::oneshot;
 use toolgraft::constrain::Constrain;
 use toolgraft::dialect::{Lang, Profile};
 use toolgraft::prompt::Options;
+use toolgraft::secrets::shown_url;
 use toolgraft::serve::{Config, DRAIN, Inspector, ServeError, Server};
 use toolgraft::tools::DefaultDecision;
-use toolgraft::{Dialect, Hub, Policy};
+use toolgraft::{Dialect, Hub, OpenAi, Policy};
+
+/// Longest wait for a connection to the endpoint when the server starts.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 
 const ABOUT: &str = "\
 Examples:
@@ -37,9 +43,15 @@ Served, streamed and whole: /v1/chat/completions, /v1/responses (nothing is kept
 /v1/messages and Gemini's /v1beta/models/MODEL:generateContent; /v1/completions,
 /v1/embeddings and /v1/models of the endpoint; /health, /ready and /metrics.
 
+A request names the server in its Host: the loopback's names and that of --listen are
+known, others by --host. A client in a container mostly says host.docker.internal.
+
 Keys: with --api-key (or TOOLGRAFT_API_KEY) clients must show that key, which goes no
 further; the endpoint gets TOOLGRAFT_UPSTREAM_KEY. Without one, a client's own key goes
 to an endpoint that was named with --base-url, and to no other.
+
+Each request leaves a line on stderr, but for /health, /ready and /metrics; --quiet turns
+that off.
 
 HTTPS_PROXY is the proxy for an endpoint whose URL begins with https, but for the hosts in
 NO_PROXY; others are reached directly. SSL_CERT_FILE is a file of the certificates to trust
@@ -83,7 +95,8 @@ pub(crate) struct Args {
 struct EndpointArgs {
     /// OpenAI-compatible endpoint, such as http://localhost:11434/v1
     ///
-    /// Without it: LM Studio (port 1234), Ollama (11434) or llama.cpp (8080) on this
+    /// Most end in /v1; where only that lists models it is added, with a warning. Without
+    /// the flag: LM Studio (port 1234), Ollama (11434) or llama.cpp (8080) on this
     /// machine.
     #[arg(long, value_name = "URL")]
     base_url: Option<String>,
@@ -100,6 +113,20 @@ struct DoorArgs {
     /// Address to listen on; one that other machines reach needs --api-key
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8787")]
     listen: String,
+
+    /// Further name by which clients call the server, such as host.docker.internal
+    ///
+    /// May be given several times. A request with any other Host is refused (403), but for
+    /// the loopback's names and that of --listen.
+    #[arg(long, value_name = "NAME", value_parser = host_name)]
+    host: Vec<String>,
+
+    /// Write no line on stderr for each request
+    ///
+    /// A line has route, model, status, requests to the model, calls for the client, calls
+    /// that ran here, and time; nothing that was said.
+    #[arg(long, short)]
+    quiet: bool,
 
     /// Key that clients must show; better in TOOLGRAFT_API_KEY, since other users can see a
     /// command line
@@ -149,6 +176,13 @@ struct ModelArgs {
     /// Most requests to the model for one answer [default: 12]
     #[arg(long, value_name = "N", value_parser = above_zero)]
     max_rounds: Option<NonZeroU32>,
+
+    /// Longest time for one answer to a request with tools or a schema; else without limit
+    ///
+    /// All rounds, corrections and calls of servers' tools together. Behind it the answer ends
+    /// with an error (504, max_time).
+    #[arg(long, value_name = "SECONDS", value_parser = above_zero)]
+    max_time: Option<NonZeroU32>,
 }
 
 /// Which calls of the MCP servers run.
@@ -169,6 +203,12 @@ struct CallArgs {
     #[arg(long, value_name = "SERVER")]
     untrusted: Vec<String>,
 
+    /// Most calls of the servers' tools for one answer [default: 64]
+    ///
+    /// Behind them no further one runs, and the model is asked for its answer.
+    #[arg(long, value_name = "N", value_parser = above_zero)]
+    max_calls: Option<NonZeroU32>,
+
     /// Give the servers' tools to every model; else to those named NAME+tools
     #[arg(long)]
     mcp_always: bool,
@@ -180,8 +220,18 @@ struct CallArgs {
 
 impl CallArgs {
     fn is_given(&self) -> bool {
-        self.mcp_always || self.show_results || !self.allow.is_empty() || !self.untrusted.is_empty()
+        let has_names = !self.allow.is_empty() || !self.untrusted.is_empty();
+        self.mcp_always || self.show_results || self.max_calls.is_some() || has_names
     }
+}
+
+fn host_name(text: &str) -> Result<String, String> {
+    let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
+    let has_port = text.rsplit_once(':').is_some_and(|(_, port)| is_port(port)) && !text.ends_with(']');
+    if text.is_empty() || text.contains(['/', '@', '*', ' ']) || has_port {
+        return Err("expected a name without scheme and port, such as host.docker.internal".to_owned());
+    }
+    Ok(text.to_owned())
 }
 
 fn above_zero(text: &str) -> Result<NonZeroU32, String> {
@@ -192,7 +242,7 @@ fn above_zero(text: &str) -> Result<NonZeroU32, String> {
 pub(crate) fn run(args: Args) -> Result<(), Failure> {
     if !args.servers.is_given() && args.calls.is_given() {
         return Err(Failure::usage(
-            "--allow, --untrusted, --mcp-always and --show-results are about MCP servers: name their configuration with --mcp-config",
+            "--allow, --untrusted, --max-calls, --mcp-always and --show-results are about MCP servers: name their configuration with --mcp-config",
         ));
     }
     let mut servers = args.servers.clone();
@@ -233,7 +283,15 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
             Some(hub) => config.with_toolbox(hub.clone(), args.calls.mcp_always),
             None => config,
         };
+        let (config, log) = match args.door.quiet {
+            true => (config, None),
+            false => {
+                let (log, tell) = RequestLog::start();
+                (config.with_log(tell), Some(log))
+            }
+        };
         let served = serve(config, &args.door.listen, &name, pages, &signals).await;
+        log.into_iter().for_each(RequestLog::end);
         if let Some(hub) = hub {
             hub.shutdown().await;
         }
@@ -253,7 +311,11 @@ async fn stopped_by<T>(signals: &Signals, job: impl Future<Output = Result<T, Fa
 /// The server's configuration, and the endpoint's name for messages.
 async fn config(args: &Args) -> Result<(Config, String), Failure> {
     let (url, name, is_named) = match &args.endpoint.base_url {
-        Some(url) => (url.clone(), toolgraft::secrets::shown_url(url), true),
+        Some(url) => {
+            let url = corrected(url.clone()).await?;
+            let name = shown_url(&url);
+            (url, name, true)
+        }
         None => {
             let (url, name) = local_endpoint().await?;
             (url, name, false)
@@ -275,6 +337,7 @@ async fn config(args: &Args) -> Result<(Config, String), Failure> {
     if let Some(key) = args.door.api_key.clone().or_else(|| variable("TOOLGRAFT_API_KEY")) {
         config = config.with_api_key(key);
     }
+    config = args.door.host.iter().fold(config, Config::with_host);
     if let Some(profile) = args.model.profile {
         config = config.with_profile(profile);
     }
@@ -290,6 +353,12 @@ async fn config(args: &Args) -> Result<(Config, String), Failure> {
     if let Some(rounds) = args.model.max_rounds {
         config = config.with_max_rounds(rounds.get());
     }
+    if let Some(seconds) = args.model.max_time {
+        config = config.with_max_time(Duration::from_secs(seconds.get().into()));
+    }
+    if let Some(calls) = args.calls.max_calls {
+        config = config.with_max_calls(usize::try_from(calls.get()).unwrap_or(usize::MAX));
+    }
     if let Some(proxy) = variable("HTTPS_PROXY").or_else(|| variable("https_proxy")) {
         let except = variable("NO_PROXY").or_else(|| variable("no_proxy")).unwrap_or_default();
         config = config.with_https_proxy(proxy, except);
@@ -300,6 +369,27 @@ async fn config(args: &Args) -> Result<(Config, String), Failure> {
     config = args.calls.untrusted.iter().fold(config, Config::with_untrusted);
     let policy = args.calls.allow.iter().fold(Policy::new(DefaultDecision::Deny), |policy, glob| policy.allow(glob));
     Ok((config.with_prompt(args.listing.apply(saved.apply(Options::default()))?).with_policy(policy), name))
+}
+
+/// The base URL; with `/v1` behind it where only that one lists models.
+async fn corrected(url: String) -> Result<String, Failure> {
+    let mut builder = OpenAi::builder(url.as_str(), "").connect_timeout(CONNECT_TIMEOUT);
+    if let Some(key) = variable("TOOLGRAFT_UPSTREAM_KEY") {
+        builder = builder.api_key(key);
+    }
+    let client = builder.build().map_err(Failure::usage)?;
+    let Some(below) = client.missing_v1().await else { return Ok(url) };
+    if client.models().await.is_ok() {
+        return Ok(url);
+    }
+    let shown = shown_url(&url);
+    // One with a password or a query is shown without: it is for its owner to change.
+    if shown == url {
+        output::warn(&Phrases::of(Lang::En).list_below(&shown, &below));
+        return Ok(below);
+    }
+    output::warn(&format!("{shown} has no list of models, {below} has: is that the base URL?"));
+    Ok(url)
 }
 
 /// Listens until a signal comes, and then until the answers that go on are over; the

@@ -12,6 +12,7 @@ use futures::{FutureExt, StreamExt, stream};
 use super::drive::{Driver, Next};
 use super::fault::Fault;
 use super::inspect::Watch;
+use super::log::Line;
 use super::out::{Collected, Out, Part};
 use super::shape::{Shape, Writer};
 use super::shared::Shared;
@@ -29,14 +30,16 @@ pub(super) struct Running {
     driver: Box<Driver>,
     /// Kept to be looked at.
     watch: Option<Watch>,
+    /// To be logged.
+    line: Option<Line>,
     calls: u64,
     failed: bool,
 }
 
 impl Running {
-    pub(super) fn new(shared: Arc<Shared>, driver: Box<Driver>, watch: Option<Watch>) -> Self {
+    pub(super) fn new(shared: Arc<Shared>, driver: Box<Driver>, watch: Option<Watch>, line: Option<Line>) -> Self {
         shared.metrics.began();
-        Running { shared, driver, watch, calls: 0, failed: false }
+        Running { shared, driver, watch, line, calls: 0, failed: false }
     }
 
     async fn next(&mut self) -> Option<Next> {
@@ -49,6 +52,7 @@ impl Running {
             Some(Next::Out(Out::Failed(fault))) => {
                 self.failed = true;
                 self.watch.iter().for_each(|watch| watch.failed(fault));
+                self.line.iter().for_each(|line| line.failed(fault));
             }
             _ => {}
         }
@@ -74,7 +78,8 @@ impl Running {
     /// Answers with a stream of events.
     ///
     /// # Errors
-    /// The answer failed before anything of it was sent: it then has a status of its own.
+    /// The answer failed before anything of it was sent, within the time between two comments:
+    /// it then has a status of its own.
     pub(super) async fn streamed(
         mut self,
         shape: &'static dyn Shape,
@@ -82,22 +87,18 @@ impl Running {
     ) -> Result<Response, Fault> {
         let mut first = String::new();
         let keep_alive = self.shared.config.keep_alive;
-        let mut waited = false;
         while first.is_empty() {
-            let next = match tokio::time::timeout(keep_alive, self.next()).await {
-                Ok(next) => next,
-                Err(_) => {
-                    waited = true;
-                    None
-                }
+            // An endpoint that thinks for long says nothing, not even that it takes the request.
+            // Its client, or a balancer before it, would give up: so the answer begins, and what
+            // fails from here on is told in the stream.
+            let Ok(next) = tokio::time::timeout(keep_alive, self.next()).await else {
+                first.push_str(shape.busy());
+                break;
             };
             match next {
                 Some(Next::Out(Out::Failed(fault))) => return Err(fault),
                 Some(Next::Out(out)) => writer.write(out, &mut first),
                 Some(Next::Busy) => first.push_str(shape.busy()),
-                // The endpoint took the request: it is worth the wait.
-                None if waited && self.driver.has_begun() => first.push_str(shape.busy()),
-                None if waited => waited = false,
                 None => break,
             }
         }
@@ -137,7 +138,9 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        self.shared.metrics.ended(self.driver.rounds(), self.calls, self.failed);
+        let (rounds, own_calls) = (self.driver.rounds(), self.driver.own_calls());
+        self.shared.metrics.ended(rounds, self.calls, self.failed);
+        self.line.iter().for_each(|line| line.took(rounds, self.calls, own_calls));
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::inspect::Inspector;
+use super::log::{Log, Served};
 use crate::OpenAi;
 use crate::constrain::Constrain;
 use crate::dialect::{Dialect, Profile};
@@ -21,6 +22,9 @@ pub const READ_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Time between two comments that keep a silent stream open.
 pub const KEEP_ALIVE: Duration = Duration::from_secs(10);
+
+/// Calls of the toolbox that run for one answer, unless configured otherwise.
+pub const MAX_OWN_CALLS: usize = 64;
 
 /// Time that answers have to end once the server is told to.
 pub const DRAIN: Duration = Duration::from_secs(30);
@@ -55,12 +59,15 @@ pub struct Config {
     pub(super) hold_bytes: Option<usize>,
     pub(super) max_rounds: u32,
     pub(super) max_corrections: u32,
+    pub(super) max_calls: usize,
+    pub(super) max_time: Option<Duration>,
     pub(super) max_body: usize,
     pub(super) read_timeout: Duration,
     pub(super) idle_timeout: Duration,
     pub(super) keep_alive: Duration,
     pub(super) drain: Duration,
     pub(super) inspector: Option<Inspector>,
+    pub(super) log: Option<Log>,
 }
 
 impl Config {
@@ -92,12 +99,15 @@ impl Config {
             hold_bytes: None,
             max_rounds: MAX_ROUNDS,
             max_corrections: MAX_CORRECTIONS,
+            max_calls: MAX_OWN_CALLS,
+            max_time: None,
             max_body: MAX_BODY,
             read_timeout: READ_TIMEOUT,
             idle_timeout: IDLE_TIMEOUT,
             keep_alive: KEEP_ALIVE,
             drain: DRAIN,
             inspector: None,
+            log: None,
         })
     }
 
@@ -238,6 +248,23 @@ impl Config {
         self
     }
 
+    /// Sets how many calls of the toolbox may run for one answer. The model is told of one
+    /// behind them that no further call runs, and asked for its answer. Default [`MAX_OWN_CALLS`].
+    #[must_use]
+    pub fn with_max_calls(mut self, calls: usize) -> Self {
+        self.max_calls = calls;
+        self
+    }
+
+    /// Sets how long an answer to a request with tools or a schema may take, all its rounds and
+    /// calls together; one that takes longer ends with an error, and its calls are cancelled.
+    /// Without it there is no such limit.
+    #[must_use]
+    pub fn with_max_time(mut self, limit: Duration) -> Self {
+        self.max_time = Some(limit);
+        self
+    }
+
     /// Sets the largest body of a request. Default [`MAX_BODY`].
     #[must_use]
     pub fn with_max_body(mut self, bytes: usize) -> Self {
@@ -259,7 +286,8 @@ impl Config {
         self
     }
 
-    /// Sets the time between two comments in a silent stream. Default [`KEEP_ALIVE`].
+    /// Sets the time between two comments in a silent stream. After as long without a word of the
+    /// endpoint a stream begins: what fails behind that is told in it, with the status 200. Default [`KEEP_ALIVE`].
     #[must_use]
     pub fn with_keep_alive(mut self, time: Duration) -> Self {
         self.keep_alive = time;
@@ -277,6 +305,14 @@ impl Config {
     #[must_use]
     pub fn with_inspector(mut self, inspector: Inspector) -> Self {
         self.inspector = Some(inspector);
+        self
+    }
+
+    /// Tells this function of every request that is over, but for `/health`, `/ready` and
+    /// `/metrics`. It is called where answers are made, and must not wait.
+    #[must_use]
+    pub fn with_log(mut self, log: impl Fn(Served) + Send + Sync + 'static) -> Self {
+        self.log = Some(Arc::new(log));
         self
     }
 

@@ -34,7 +34,8 @@ pub(super) fn check_names(headers: &HeaderMap, uri: &Uri, config: &Config) -> Re
     let Some(host) = host else { return Err(Fault::door(400, "host_missing", "the request has no 'Host'")) };
     if !is_ours(name_of(&host), config) {
         let message = format!(
-            "this server is not called {host:?}: it answers to the loopback's names and the one that it listens on"
+            "this server is not called {host:?}: it answers to the loopback's names, the one that it listens on and \
+             those that it was given when it was started"
         );
         return Err(Fault::door(403, "host_refused", message));
     }

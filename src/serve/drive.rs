@@ -1,10 +1,12 @@
 //! An exchange with its model stream and its calls.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::future::BoxFuture;
 use futures::stream::{BoxStream, FuturesUnordered, StreamExt};
 use serde_json::Value;
+use tokio::time::{Instant, timeout_at};
 use tracing::Instrument;
 
 use super::exchange::{Exchange, Sent, Step};
@@ -37,10 +39,10 @@ pub(super) struct Driver {
     toolbox: Option<Arc<dyn Toolbox>>,
     answer: Option<BoxStream<'static, Result<ModelEvent, ModelError>>>,
     calls: FuturesUnordered<BoxFuture<'static, (String, Outcome)>>,
-    /// The endpoint took a request.
-    begun: bool,
     /// The request's.
     span: Span,
+    /// How long the answer may take, and until when.
+    limit: Option<(Duration, Instant)>,
 }
 
 impl Driver {
@@ -50,13 +52,12 @@ impl Driver {
         headers: Vec<(String, String)>,
         toolbox: Option<Arc<dyn Toolbox>>,
         span: Span,
+        max_time: Option<Duration>,
     ) -> Self {
-        Driver { exchange, model, headers, toolbox, answer: None, calls: FuturesUnordered::new(), begun: false, span }
-    }
-
-    /// Whether the endpoint took a request: from then on the status is known.
-    pub(super) fn has_begun(&self) -> bool {
-        self.begun
+        // One that no clock can hold is none.
+        let limit = max_time.and_then(|time| Some((time, Instant::now().checked_add(time)?)));
+        let (answer, calls) = (None, FuturesUnordered::new());
+        Driver { exchange, model, headers, toolbox, answer, calls, span, limit }
     }
 
     /// The client's calls and what stood before them, where calls of the toolbox did.
@@ -72,6 +73,11 @@ impl Driver {
     /// Requests so far.
     pub(super) fn rounds(&self) -> u32 {
         self.exchange.rounds()
+    }
+
+    /// Calls of the toolbox so far.
+    pub(super) fn own_calls(&self) -> usize {
+        self.exchange.own_calls()
     }
 
     /// The next that happens. Waiting may be given up and begun again.
@@ -101,17 +107,22 @@ impl Driver {
                 self.calls.clear();
                 return None;
             }
+            if let Some((time, _)) = self.limit.filter(|(_, until)| *until <= Instant::now()) {
+                self.limit = None;
+                self.exchange.fail(late(time));
+                continue;
+            }
+            let until = self.limit.map(|(_, until)| until);
             match (&mut self.answer, self.calls.is_empty()) {
                 (Some(answer), true) => {
-                    let event = answer.next().await;
-                    self.begun |= matches!(event, Some(Ok(_)));
+                    let Some(event) = before(until, answer.next()).await else { continue };
                     if !matches!(event, Some(Ok(ref event)) if !matches!(event, ModelEvent::Finish(_))) {
                         self.answer = None;
                     }
                     self.exchange.model(event);
                 }
                 (_, false) => {
-                    if let Some((id, outcome)) = self.calls.next().await {
+                    if let Some(Some((id, outcome))) = before(until, self.calls.next()).await {
                         self.exchange.outcome(id, outcome);
                     }
                 }
@@ -159,6 +170,19 @@ impl Driver {
             Err(error) => self.exchange.fail(Fault::internal(error.to_string())),
         }
     }
+}
+
+/// What comes before this time; `None` where nothing does.
+async fn before<T>(until: Option<Instant>, coming: impl Future<Output = T>) -> Option<T> {
+    match until {
+        Some(until) => timeout_at(until, coming).await.ok(),
+        None => Some(coming.await),
+    }
+}
+
+fn late(limit: Duration) -> Fault {
+    let message = format!("the answer was not complete within {} seconds", limit.as_secs_f64());
+    Fault::upstream(504, message).with_code("max_time")
 }
 
 async fn run(toolbox: Option<Arc<dyn Toolbox>>, call: Invocation) -> (String, Outcome) {

@@ -142,8 +142,8 @@ pub(super) struct Exchange {
     heard: String,
     /// Why the last message ended.
     finish: Option<FinishReason>,
-    /// Calls of the toolbox ran in this answer; those that run.
-    ran_own: bool,
+    /// Calls of the toolbox that were begun in this answer; those that run.
+    own_begun: usize,
     running: Vec<Own>,
     /// Behind results that may be anybody's words.
     untrusted: bool,
@@ -181,7 +181,7 @@ impl Exchange {
             content: String::new(),
             heard: String::new(),
             finish: None,
-            ran_own: false,
+            own_begun: 0,
             running: Vec::new(),
             untrusted: asked.untrusted,
             since: Vec::new(),
@@ -231,6 +231,11 @@ impl Exchange {
     /// Requests to the endpoint so far.
     pub(super) fn rounds(&self) -> u32 {
         self.rounds
+    }
+
+    /// Calls of the toolbox that were begun so far.
+    pub(super) fn own_calls(&self) -> usize {
+        self.own_begun
     }
 
     /// The client's calls and what stood before them, where calls of the toolbox did.
@@ -335,7 +340,7 @@ impl Exchange {
                         }
                     }
                     None => {
-                        self.ran_own = true;
+                        self.own_begun += 1;
                         let name = call.server.iter().chain([&call.tool]).map(String::as_str);
                         let (id, name) = (call.id.clone(), name.collect::<Vec<_>>().join("."));
                         let untrusted = self.prepared.is_untrusted(call.server.as_deref());
@@ -505,10 +510,12 @@ impl Exchange {
     /// What a call of ours is answered with that must not run.
     fn refused(&self, call: &Invocation) -> Option<Outcome> {
         let decision = self.prepared.decide(call.server.as_deref(), &call.tool, self.untrusted);
-        (decision != Decision::Allow).then(|| {
-            let note = self.prepared.setup.wording().note(ModelNote::NotAllowed);
-            Outcome::new(Status::Denied, note)
-        })
+        let note = match decision {
+            Decision::Allow if self.own_begun < self.prepared.max_calls => return None,
+            Decision::Allow => ModelNote::LastRound,
+            _ => ModelNote::NotAllowed,
+        };
+        Some(Outcome::new(Status::Denied, self.prepared.setup.wording().note(note)))
     }
 
     /// Hands the client its calls. Those of ours in the same message are left to be made again.
@@ -531,7 +538,7 @@ impl Exchange {
             ids.push(id.clone());
             self.out(Out::Call(NativeCall { id: Some(id), name: call.tool, arguments }));
         }
-        if self.ran_own {
+        if self.own_begun > 0 {
             let messages = std::mem::take(&mut self.since);
             self.kept = Some((ids, Before { messages, untrusted: self.untrusted }));
         }

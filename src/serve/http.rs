@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::{Path, Request, State};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{self, Next as Inner};
 use axum::response::{IntoResponse, Response};
@@ -22,6 +22,7 @@ use super::exchange::Exchange;
 use super::fault::Fault;
 use super::gemini::Gemini;
 use super::inspect::Watch;
+use super::log::Line;
 use super::messages::Messages;
 use super::passed::Passed;
 use super::request::{self, ChatRequest, WITH_TOOLS};
@@ -34,9 +35,6 @@ use crate::secrets::Secrets;
 use crate::spans::{self, Span};
 use crate::transcript::Session;
 
-/// Time that the endpoint has to say that it is there.
-const READY_TIMEOUT: Duration = Duration::from_secs(2);
-
 /// The routes of a server, to be nested in a program's own or served alone.
 ///
 /// - `POST /v1/chat/completions`: Chat Completions, with `tools` for any model.
@@ -45,6 +43,7 @@ const READY_TIMEOUT: Duration = Duration::from_secs(2);
 /// - `POST /v1beta/models/MODEL:generateContent`, `:streamGenerateContent?alt=sse` and
 ///   `:countTokens`: Gemini's.
 /// - `GET /v1beta/models` and `/v1beta/models/MODEL`: the endpoint's models, for Google's clients.
+/// - `GET /v1/models/MODEL`: one of the endpoint's models, for clients of OpenAI's.
 /// - `POST /v1/completions`, `POST /v1/embeddings`, `GET /v1/models`: the endpoint's own.
 /// - `GET /health`, `/ready`, `/metrics`.
 ///
@@ -62,7 +61,7 @@ pub(super) fn shared_router(shared: Arc<Shared>) -> Router {
         .route("/v1/responses", post(|State(s), request| answered(s, &Responses, Target::Body, request)))
         .route("/v1beta/models", get(gemini_models))
         .route("/v1beta/models/{*target}", post(gemini).get(gemini_model))
-        .route("/v1/models/{*target}", post(gemini))
+        .route("/v1/models/{*target}", post(gemini).get(openai_model))
         .route("/v1/completions", post(|state, request| pass(state, request, "completions")))
         .route("/v1/embeddings", post(|state, request| pass(state, request, "embeddings")))
         .route("/v1/models", get(models))
@@ -72,11 +71,11 @@ pub(super) fn shared_router(shared: Arc<Shared>) -> Router {
         .route("/ready", get(ready))
         .fallback(|request: Request| async move {
             let message = format!("there is no {} here", request.uri().path());
-            refuse(shape_of(request.uri().path()), &Fault::door(404, "not_found", message))
+            refuse(shape_of(request.method(), request.uri().path()), &Fault::door(404, "not_found", message))
         })
         .method_not_allowed_fallback(|request: Request| async move {
             let message = format!("{} does not take {}", request.uri().path(), request.method());
-            refuse(shape_of(request.uri().path()), &Fault::door(405, "method_not_allowed", message))
+            refuse(shape_of(request.method(), request.uri().path()), &Fault::door(405, "method_not_allowed", message))
         })
         .layer(middleware::from_fn_with_state(shared.clone(), at_the_door))
         .with_state(shared)
@@ -84,16 +83,37 @@ pub(super) fn shared_router(shared: Arc<Shared>) -> Router {
 
 /// Checks that hold for every route.
 async fn at_the_door(State(shared): State<Arc<Shared>>, mut request: Request, inner: Inner) -> Response {
-    let path = request.uri().path().to_owned();
-    if is_gemini(&path) {
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    if path.starts_with("/v1beta/") || path.starts_with("/v1/models/") {
         doors::take_key(&mut request);
+    }
+    let log = shared.config.log.as_ref().filter(|_| !matches!(path.as_str(), "/health" | "/ready" | "/metrics"));
+    let line = log.map(|log| Line::new(route(&path), log.clone()));
+    if let Some(line) = &line {
+        request.extensions_mut().insert(line.clone());
     }
     let response = match doors::check_names(request.headers(), request.uri(), &shared.config) {
         Ok(()) => inner.run(request).await,
-        Err(fault) => refuse(shape_of(&path), &fault),
+        Err(fault) => refuse(shape_of(&method, &path), &fault),
     };
-    shared.metrics.answered(route(&path), response.status().as_u16());
+    let status = response.status().as_u16();
+    shared.metrics.answered(route(&path), status);
+    if let Some(line) = line {
+        line.answered(status, response.extensions().get::<Refused>().and_then(|refused| refused.0));
+    }
     response
+}
+
+/// The code of what a request was refused with, for whoever sees its answer.
+#[derive(Clone)]
+struct Refused(Option<&'static str>);
+
+/// What is logged of a request, if anything is.
+fn line_of(parts: &Parts, shared: &Shared, model: &str) -> Option<Line> {
+    let line = parts.extensions.get::<Line>()?;
+    let key = client_key(&parts.headers);
+    line.asks(model, &Secrets::new(shared.config.keys().chain(key.as_deref())));
+    Some(line.clone())
 }
 
 async fn with_key(State(shared): State<Arc<Shared>>, request: Request, inner: Inner) -> Response {
@@ -103,7 +123,7 @@ async fn with_key(State(shared): State<Arc<Shared>>, request: Request, inner: In
     });
     match checked {
         Ok(()) => inner.run(request).await,
-        Err(fault) => refuse(shape_of(request.uri().path()), &fault),
+        Err(fault) => refuse(shape_of(request.method(), request.uri().path()), &fault),
     }
 }
 
@@ -117,6 +137,7 @@ fn route(path: &str) -> &'static str {
         _ if path.ends_with(":generateContent") || path.ends_with(":streamGenerateContent") => "generate_content",
         _ if path.ends_with(":countTokens") => "count_tokens",
         "/v1/models" | "/v1beta/models" => "models",
+        _ if path.starts_with("/v1/models/") || path.starts_with("/v1beta/models/") => "models",
         "/v1/completions" => "completions",
         "/v1/embeddings" => "embeddings",
         _ => "other",
@@ -124,21 +145,18 @@ fn route(path: &str) -> &'static str {
 }
 
 /// The shape in which a path's clients read errors.
-fn shape_of(path: &str) -> &'static dyn Shape {
+fn shape_of(method: &Method, path: &str) -> &'static dyn Shape {
     if path.starts_with("/v1/messages") {
         return &Messages;
     }
     if path.starts_with("/v1/responses") {
         return &Responses;
     }
-    if is_gemini(path) {
+    // Below `/v1/models/` Google's clients ask for answers, and OpenAI's for a model.
+    if path.starts_with("/v1beta/") || method == Method::POST && path.starts_with("/v1/models/") {
         return &Gemini;
     }
     &Chat
-}
-
-fn is_gemini(path: &str) -> bool {
-    path.starts_with("/v1beta/") || path.starts_with("/v1/models/")
 }
 
 /// An error in this shape.
@@ -146,6 +164,7 @@ fn refuse(shape: &dyn Shape, fault: &Fault) -> Response {
     let body = shape.error(fault);
     let status = StatusCode::from_u16(fault.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut response = (status, [(header::CONTENT_TYPE, "application/json")], body.to_string()).into_response();
+    response.extensions_mut().insert(Refused(fault.code));
     if status.is_server_error() && !fault.retry {
         // Clients of OpenAI's try such an answer again by themselves; it would come to the same.
         response.headers_mut().insert(HeaderName::from_static("x-should-retry"), HeaderValue::from_static("false"));
@@ -160,10 +179,9 @@ async fn ready(State(shared): State<Arc<Shared>>) -> Response {
     if shared.draining.load(Ordering::Relaxed) {
         return (StatusCode::SERVICE_UNAVAILABLE, "draining\n").into_response();
     }
-    match tokio::time::timeout(READY_TIMEOUT, shared.upstream.models(&HeaderMap::new())).await {
-        // One that wants a key is there.
-        Ok(Ok(_)) => "ready\n".into_response(),
-        _ => (StatusCode::SERVICE_UNAVAILABLE, "the endpoint does not answer\n").into_response(),
+    match shared.ready.is_ready(&shared.upstream).await {
+        true => "ready\n".into_response(),
+        false => (StatusCode::SERVICE_UNAVAILABLE, "the endpoint does not answer\n").into_response(),
     }
 }
 
@@ -194,6 +212,25 @@ async fn listed(shared: &Shared, headers: &HeaderMap) -> Result<(StatusCode, Val
         models.extend(more);
     }
     Ok((status, list))
+}
+
+/// One of them, as clients of OpenAI's read it.
+async fn openai_model(State(shared): State<Arc<Shared>>, Path(name): Path<String>, request: Request) -> Response {
+    let (status, mut list) = match listed(&shared, request.headers()).await {
+        Ok(listed) => listed,
+        Err(fault) => return refuse(&Chat, &fault),
+    };
+    if !status.is_success() {
+        return whole(status, &list);
+    }
+    let models = list.get_mut("data").and_then(Value::as_array_mut);
+    match models.and_then(|models| models.iter_mut().find(|model| model["id"] == name.as_str())) {
+        Some(model) => whole(StatusCode::OK, &model.take()),
+        None => {
+            let message = format!("the endpoint lists no model {name:?}");
+            refuse(&Chat, &Fault::door(404, "model_not_found", message).with_param("model"))
+        }
+    }
 }
 
 /// The same list as Google's clients read it.
@@ -233,6 +270,8 @@ async fn pass(State(shared): State<Arc<Shared>>, request: Request, path: &'stati
     let passed = async {
         let body = doors::body(&parts.headers, body, &shared.config).await?;
         let mut object = doors::object(&body)?;
+        let named = object.get("model").and_then(Value::as_str);
+        let line = line_of(&parts, &shared, shared.config.model.as_deref().or(named).unwrap_or_default());
         let body = match &shared.config.model {
             Some(model) => {
                 object.insert("model".to_owned(), model.as_str().into());
@@ -240,9 +279,17 @@ async fn pass(State(shared): State<Arc<Shared>>, request: Request, path: &'stati
             }
             None => body,
         };
-        shared.upstream.pass(Method::POST, path, &parts.headers, body, Span::none()).await
+        let answer = shared.upstream.pass(Method::POST, path, &parts.headers, body, Span::none()).await?;
+        Ok(followed(line, answer))
     };
     passed.await.unwrap_or_else(|fault: Fault| refuse(&Chat, &fault))
+}
+
+fn followed(line: Option<Line>, answer: Response) -> Response {
+    match line {
+        Some(line) => line.follow(answer),
+        None => answer,
+    }
 }
 
 /// Where a request says which model it wants, and whether as a stream.
@@ -291,7 +338,9 @@ async fn answered(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target
         let (object, tools) = request::object(&body, shape, &shared.cache)?;
         let Read { chat, places, mut writer } = shape.read(target.fill(object))?;
         let placed = |fault| places.translate(shape, fault);
-        let request = ChatRequest::read(chat, &shared.config).map_err(placed)?.with_tools_text(tools);
+        let request =
+            ChatRequest::read(chat, &shared.config).map_err(placed)?.with_tools_text(tools).with_names(shape.names());
+        let line = line_of(&parts, &shared, &request.model);
         if let Some(path) = shape.passes_to().filter(|_| request.is_plain()) {
             let profile = shared.config.profile_of(&request.model);
             let passed = watch.as_ref().map(|watch| Passed::new(watch, &request.body, &request.model, profile));
@@ -302,6 +351,7 @@ async fn answered(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target
                 false => renamed(request.body, request.model),
             };
             let answer = shared.upstream.pass(Method::POST, path, &parts.headers, body, span).await;
+            let answer = answer.map(|answer| followed(line, answer));
             return match (answer, passed) {
                 (Ok(answer), Some(passed)) => Ok(passed.follow(answer)),
                 (Err(fault), Some(passed)) => {
@@ -316,7 +366,7 @@ async fn answered(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target
         let span = spans::requested_turn(&model, &shared.upstream.traced(&parts.headers));
         let driver = driver(&shared, request, &parts.headers, watch.as_ref(), span).map_err(placed)?;
         writer.begin(&model, driver.prompt_tokens());
-        let running = Running::new(shared.clone(), driver, watch.clone());
+        let running = Running::new(shared.clone(), driver, watch.clone(), line);
         let answer = match stream {
             true => running.streamed(shape, writer).await,
             false => running.whole(writer).await,
@@ -349,7 +399,8 @@ async fn counted(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target,
         let body = doors::body(&parts.headers, body, &shared.config).await?;
         let Read { chat, places, .. } = shape.read(target.fill(doors::object(&body)?))?;
         let placed = |fault| places.translate(shape, fault);
-        let request = ChatRequest::read(chat, &shared.config).map_err(placed)?;
+        let request = ChatRequest::read(chat, &shared.config).map_err(placed)?.with_names(shape.names());
+        line_of(&parts, &shared, &request.model);
         let tokens = driver(&shared, request, &parts.headers, None, Span::none()).map_err(placed)?.prompt_tokens();
         Ok(([(header::CONTENT_TYPE, "application/json")], shape.count(tokens).to_string()).into_response())
     };
@@ -389,6 +440,7 @@ fn driver(
     }
     let toolbox = shared.config.toolbox.clone();
     let upstream = &shared.upstream;
+    let (model, headers, max_time) = (upstream.model.clone(), upstream.headers(headers), shared.config.max_time);
     // In a box: the future of every function that it passes through would hold it once more.
-    Ok(Box::new(Driver::new(exchange, upstream.model.clone(), upstream.headers(headers), toolbox, span)))
+    Ok(Box::new(Driver::new(exchange, model, headers, toolbox, span, max_time)))
 }

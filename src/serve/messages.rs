@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::fault::Fault;
 use super::ids::new_id;
 use super::out::{Collected, Finish, Out, Part};
-use super::shape::{Places, Read, Shape, Writer, event};
+use super::shape::{NameRule, Places, Read, Shape, Writer, event};
 use crate::message::{FinishReason, NativeCall, Usage};
 
 /// Fields that mean something to Anthropic's service alone.
@@ -57,6 +57,9 @@ impl Shape for Messages {
         if let Some(stop) = body.shift_remove("stop_sequences") {
             body.insert("stop".to_owned(), stop);
         }
+        if let Some(format) = format_of(&mut body)? {
+            body.insert("response_format".to_owned(), format);
+        }
         body.retain(|field, _| !THEIRS.contains(&field.as_str()));
         body.insert("messages".to_owned(), Value::Array(messages));
         let places = Places { messages: places, ..Places::default() };
@@ -83,7 +86,15 @@ impl Shape for Messages {
         json!({"type": "error", "error": {"type": kind, "message": message}})
     }
 
+    /// Anthropic's service refuses a name that does not match `^[a-zA-Z0-9_-]{1,128}$`.
+    fn names(&self) -> NameRule {
+        NameRule { most: 128, ..NameRule::CHAT }
+    }
+
     fn field(&self, field: &str) -> String {
+        if field == "response_format.json_schema.schema" {
+            return "output_config.format.schema".to_owned();
+        }
         field.replace(".function.parameters", ".input_schema").replace(".function", "")
     }
 }
@@ -210,6 +221,34 @@ fn tools_of(tools: Value) -> Result<Value, Fault> {
         }
     });
     Ok(Value::Array(tools.collect::<Result<_, _>>()?))
+}
+
+/// The form of the answer's text: `output_config.format`, or `output_format` of older clients
+/// (platform.claude.com/docs/en/build-with-claude/structured-outputs). The rest of
+/// `output_config` is for Anthropic's models.
+fn format_of(body: &mut Map<String, Value>) -> Result<Option<Value>, Fault> {
+    let older = body.shift_remove("output_format").filter(|format| !format.is_null());
+    let mut format = older.map(|format| ("output_format", format));
+    match body.shift_remove("output_config") {
+        None | Some(Value::Null) => {}
+        Some(Value::Object(mut config)) => {
+            if let Some(given) = config.shift_remove("format").filter(|format| !format.is_null()) {
+                format = Some(("output_config.format", given));
+            }
+        }
+        Some(_) => return Err(Fault::field("output_config", "'output_config' must be an object")),
+    }
+    let Some((place, mut format)) = format else { return Ok(None) };
+    match format["type"].as_str() {
+        Some("json_schema") if format["schema"].is_object() => {
+            let schema = format["schema"].take();
+            Ok(Some(json!({"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}})))
+        }
+        Some("json_schema") => {
+            Err(Fault::field(format!("{place}.schema"), "expected a JSON Schema, which is an object"))
+        }
+        _ => Err(Fault::field(format!("{place}.type"), "expected 'json_schema'")),
+    }
 }
 
 /// The choice among the tools, and whether several calls may come at once.

@@ -20,6 +20,8 @@
 //! - `shape`: what a client's interface has to say; `chat`, `messages`, `responses`,
 //!   `gemini`: those that there are.
 //! - `http`, `listen`: the routes, and a server of its own.
+//! - `ready`: whether the endpoint answers.
+//! - `log`: what a log may say of a request.
 //! - `inspect`, `passed`: the last requests as recordings, where they are to be looked at.
 //!
 //! A request without tools, without calls in its history and without a schema for its
@@ -57,11 +59,13 @@ mod ids;
 mod inspect;
 mod kept;
 mod listen;
+mod log;
 mod messages;
 mod metrics;
 mod out;
 mod passed;
 mod prepared;
+mod ready;
 mod request;
 mod responses;
 mod say;
@@ -71,10 +75,11 @@ mod upstream;
 
 pub use adapter::{Adapter, Piece, Refusal};
 pub use answer::ROUNDS_HEADER;
-pub use config::{Config, DRAIN, KEEP_ALIVE, MAX_BODY, READ_TIMEOUT};
+pub use config::{Config, DRAIN, KEEP_ALIVE, MAX_BODY, MAX_OWN_CALLS, READ_TIMEOUT};
 pub use exchange::SHOWN_RESULT;
 pub use http::router;
 pub use inspect::{INSPECTED, INSPECTED_BYTES, Inspected, Inspector};
 pub use kept::{KEPT_BYTES, KEPT_FOR};
 pub use listen::{ServeError, Server};
+pub use log::Served;
 pub use prepared::{CACHED_BYTES, CACHED_LISTS};

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::config::Config;
 use super::fault::Fault;
+use super::shape::NameRule;
 use crate::dialect::{Dialect, DialectSet, Profile, SystemPlacement};
 use crate::prompt::Options;
 use crate::tools::{Catalog, Decision, DefaultDecision, Policy, Server, Tool, ToolChoice, ToolsMode};
@@ -33,6 +34,8 @@ pub(super) struct Prepared {
     untrusted: Vec<String>,
     /// Clients are told the results of those.
     pub(super) shows_results: bool,
+    /// How many calls of the toolbox run for one answer.
+    pub(super) max_calls: usize,
     /// After how many bytes a call goes out as it comes.
     pub(super) hold_bytes: Option<usize>,
     pub(super) choice: ToolChoice,
@@ -58,6 +61,7 @@ pub(super) struct Key {
     pub(super) choice: String,
     pub(super) with_tools: bool,
     pub(super) max_calls: Option<usize>,
+    pub(super) names: NameRule,
 }
 
 impl Prepared {
@@ -98,6 +102,7 @@ impl Prepared {
             policy: config.policy.clone(),
             untrusted: config.untrusted.clone(),
             shows_results: config.shows_results,
+            max_calls: config.max_calls,
             hold_bytes: config.hold_bytes,
             choice: wanted.choice.clone(),
         })

@@ -15,15 +15,12 @@ use super::fault::Fault;
 use super::history::{self, Rendered};
 use super::kept::Kept;
 use super::prepared::{Cache, Key, Prepared, Wanted};
-use super::shape::Shape;
+use super::shape::{NameRule, Shape};
 use crate::tools::{Tool, ToolChoice};
 use crate::validate::OutputSchema;
 
 /// What a model's name ends in that has the toolbox's tools.
 pub(super) const WITH_TOOLS: &str = "+tools";
-
-/// Longest name of a tool (platform.openai.com/docs/api-reference/chat/create).
-const MAX_NAME: usize = 64;
 
 /// Fields that are ours: they mean nothing to the endpoint once the prompt teaches the tools.
 const OURS: [&str; 12] = [
@@ -52,6 +49,8 @@ pub(super) struct ChatRequest {
     with_tools: bool,
     /// The client's tools as they are written, where that is known; the body may be without them.
     tools_text: Option<String>,
+    /// What the tools may be called.
+    names: NameRule,
 }
 
 impl ChatRequest {
@@ -71,12 +70,17 @@ impl ChatRequest {
         };
         let stream = flag(&body, "stream")?.unwrap_or(false);
         let with_tools = with_tools && config.toolbox.is_some();
-        Ok(ChatRequest { with_tools, tools_text: None, model, stream, body })
+        Ok(ChatRequest { with_tools, tools_text: None, names: NameRule::CHAT, model, stream, body })
     }
 
     /// The same request with tools that are written so.
     pub(super) fn with_tools_text(self, tools_text: Option<String>) -> Self {
         ChatRequest { tools_text, ..self }
+    }
+
+    /// The same request of an interface with other names of tools.
+    pub(super) fn with_names(self, names: NameRule) -> Self {
+        ChatRequest { names, ..self }
     }
 
     /// Whether the request can go to the endpoint as it came.
@@ -104,6 +108,7 @@ impl ChatRequest {
             choice: self.body.get("tool_choice").map(Value::to_string).unwrap_or_default(),
             with_tools: self.with_tools,
             max_calls,
+            names: self.names,
         };
         // Tools that were read once and are the same are not read again.
         let prepared = cache.get(key, own, |own| {
@@ -167,7 +172,7 @@ impl ChatRequest {
         list.iter()
             .enumerate()
             .map(|(at, item)| {
-                let tool = tool(at, item)?;
+                let tool = tool(at, item, self.names)?;
                 if !names.insert(tool.name.clone()) {
                     let message = format!("two tools are named '{}'", tool.name);
                     return Err(Fault::field(format!("tools[{at}].function.name"), message));
@@ -289,7 +294,7 @@ pub(super) fn flag(body: &Map<String, Value>, field: &str) -> Result<Option<bool
 }
 
 /// A tool as a client describes it.
-fn tool(at: usize, item: &Value) -> Result<Tool, Fault> {
+fn tool(at: usize, item: &Value, names: NameRule) -> Result<Tool, Fault> {
     let place = |field: &str| format!("tools[{at}]{field}");
     match item["type"].as_str() {
         Some("function") => {}
@@ -304,10 +309,9 @@ fn tool(at: usize, item: &Value) -> Result<Tool, Fault> {
     let Some(name) = function["name"].as_str() else {
         return Err(Fault::field(place(".function.name"), "a function needs a name"));
     };
-    let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    if name.is_empty() || name.len() > MAX_NAME || !name.chars().all(fits) {
-        let message =
-            format!("'{name}' is no name of a tool: 1 to {MAX_NAME} letters, digits, underscores and hyphens");
+    if !names.admits(name) {
+        let NameRule { most, words, .. } = names;
+        let message = format!("'{name}' is no name of a tool here: 1 to {most} letters, digits, {words}");
         return Err(Fault::field(place(".function.name"), message));
     }
     let mut tool = Tool::new(name);

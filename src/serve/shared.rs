@@ -7,6 +7,7 @@ use super::config::Config;
 use super::kept::Kept;
 use super::metrics::Metrics;
 use super::prepared::Cache;
+use super::ready::Ready;
 use super::upstream::Upstream;
 use crate::model::ClientError;
 
@@ -17,6 +18,7 @@ pub(super) struct Shared {
     pub(super) cache: Cache,
     pub(super) kept: Kept,
     pub(super) metrics: Metrics,
+    pub(super) ready: Ready,
     pub(super) draining: AtomicBool,
 }
 
@@ -29,6 +31,7 @@ impl Shared {
             cache: Cache::default(),
             kept: Kept::default(),
             metrics: Metrics::default(),
+            ready: Ready::default(),
             draining: AtomicBool::new(false),
         }))
     }

@@ -188,3 +188,77 @@ async fn a_break_in_mid_stream_is_an_event() {
     let last = events.last().unwrap();
     assert_eq!((&last["type"], &last["error"]["type"]), (&json!("error"), &json!("api_error")), "{last:#}");
 }
+
+#[tokio::test]
+async fn an_answer_after_a_schema_is_checked_and_corrected() {
+    let schema = json!({"type": "object", "properties": {"city": {"type": "string"}, "degrees": {"type": "integer"}},
+        "required": ["city", "degrees"], "additionalProperties": false});
+    let format = json!({"type": "json_schema", "schema": schema});
+    for (field, value) in
+        [("output_config", json!({"format": format, "effort": "high"})), ("output_format", format.clone())]
+    {
+        for stream in [false, true] {
+            let endpoint = Endpoint::start([
+                Reply::text("It is cold in Oslo."),
+                Reply::text("```json\n{\"city\": \"Oslo\", \"degrees\": \"-3\"}\n```"),
+            ]);
+            let served = serve(&endpoint, |config| config).await;
+            let mut asked = request(stream);
+            asked.as_object_mut().unwrap().remove("tools");
+            asked[field] = value.clone();
+            let text = match stream {
+                false => ask(&served, &asked).await.1["content"][0]["text"].as_str().unwrap().to_owned(),
+                true => {
+                    let events = events(&served, &asked).await;
+                    events.iter().filter_map(|event| event["delta"]["text"].as_str()).collect()
+                }
+            };
+            assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), json!({"city": "Oslo", "degrees": -3}));
+            let seen = endpoint.seen();
+            assert_eq!(seen.len(), 2);
+            assert!(seen.iter().all(|seen| seen.body.get(field).is_none()), "{:#}", seen[0].body);
+        }
+    }
+    let endpoint = Endpoint::start([]);
+    let served = serve(&endpoint, |config| config).await;
+    for (field, value, place) in [
+        ("output_config", json!({"format": {"type": "json_schema"}}), "output_config.format.schema"),
+        ("output_config", json!({"format": {"type": "xml"}}), "output_config.format.type"),
+        ("output_config", json!("json"), "output_config"),
+        ("output_format", json!({"type": "grammar"}), "output_format.type"),
+        (
+            "output_config",
+            json!({"format": {"type": "json_schema", "schema": {"type": 5}}}),
+            "output_config.format.schema",
+        ),
+    ] {
+        let mut asked = request(false);
+        asked[field] = value;
+        let (status, refused) = ask(&served, &asked).await;
+        let message = refused["error"]["message"].as_str().unwrap();
+        assert!(status == 400 && message.starts_with(&format!("{place}: ")), "{refused:#}");
+    }
+}
+
+#[tokio::test]
+async fn a_name_of_a_tool_may_be_as_long_as_anthropics_service_takes_it() {
+    let name = format!("mcp__plugin_{}__read", "x".repeat(128 - 18));
+    let reply = name.clone();
+    let endpoint = Endpoint::answer(move |_, _| Reply::text(&call().replace("weather", &reply)));
+    let served = serve(&endpoint, |config| config).await;
+    let mut asked = request(false);
+    asked["tools"][0]["name"] = json!(name);
+    let (status, message) = ask(&served, &asked).await;
+    assert_eq!((status, name.len(), &message["content"][0]["name"]), (200, 128, &json!(name)), "{message:#}");
+    for wrong in [format!("{name}x"), "files.read".to_owned(), "files:read".to_owned(), String::new()] {
+        asked["tools"][0]["name"] = json!(wrong);
+        let (status, refused) = ask(&served, &asked).await;
+        assert!(status == 400 && refused["error"]["message"].as_str().unwrap().contains("1 to 128"), "{refused:#}");
+    }
+    // The same list is none of Chat Completions', although it is prepared by now.
+    let mut chat = super::http::request(false);
+    chat["tools"] = json!([{"type": "function", "function": {"name": name, "description": "Weather.",
+        "parameters": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}}}]);
+    let (status, refused) = served.chat(&chat).await;
+    assert_eq!((status.as_u16(), &refused["error"]["param"]), (400, &json!("tools[0].function.name")), "{refused:#}");
+}

@@ -234,12 +234,46 @@ async fn the_counts_have_no_label_of_a_client() {
 }
 
 #[tokio::test]
+async fn an_endpoint_without_a_list_of_models_is_ready_and_one_that_fails_is_not() {
+    for (reply, ready) in [
+        (Reply::new(404, "404 page not found"), 200),
+        (Reply::html("Welcome"), 200),
+        (Reply::refused(401, "a key is needed"), 200),
+        (Reply::refused(503, "loading"), 503),
+        (Reply::new(500, "<html>"), 503),
+    ] {
+        let endpoint = Endpoint::setup().lists().answer(move |_, _| reply.clone());
+        let served = serve(&endpoint, |config| config).await;
+        let ask = || async { served.client.get(format!("{}/ready", served.url)).send().await.unwrap().status() };
+        assert_eq!(ask().await, ready);
+    }
+}
+
+#[tokio::test]
+async fn whoever_asks_often_whether_it_is_ready_does_not_load_the_endpoint() {
+    let endpoint = Endpoint::setup().lists().answer(|_, _| Reply::new(404, "").delay(Duration::from_millis(20)));
+    let served = serve(&endpoint, |config| config).await;
+    let since = std::time::Instant::now();
+    for _ in 0..5 {
+        let ask = || served.client.get(format!("{}/ready", served.url)).send();
+        let asked = futures::future::join_all((0..20).map(|_| ask())).await;
+        assert!(asked.into_iter().all(|answer| answer.unwrap().status() == 200));
+    }
+    let most = 1 + usize::try_from(since.elapsed().as_secs()).unwrap();
+    assert!((1..=most).contains(&endpoint.requests()), "{} in {:?}", endpoint.requests(), since.elapsed());
+}
+
+#[tokio::test]
 async fn ready_follows_the_endpoint() {
     let endpoint = endpoint();
     let served = serve(&endpoint, |config| config).await;
     let ask = |path: &str| served.client.get(format!("{}{path}", served.url)).send();
     assert_eq!(ask("/ready").await.unwrap().status(), 200);
     drop(endpoint);
+    // What it said holds for a moment.
+    while ask("/ready").await.unwrap().status() == 200 {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
     assert_eq!(ask("/ready").await.unwrap().status(), 503);
     assert_eq!(ask("/health").await.unwrap().status(), 200);
 }

@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use toolgraft::Dialect;
+use toolgraft::dialect::write_call;
 
 use super::endpoint::{End, Endpoint, Reply, says, stops, thinks, usage};
 use super::http::{Served, call, events, read, serve};
@@ -282,4 +284,37 @@ async fn models_are_listed_as_googles_clients_read_them() {
     assert_eq!((status.as_u16(), &model["displayName"]), (200, &json!("org/b:1")));
     let (status, error) = get("/v1beta/models/c").await;
     assert_eq!((status.as_u16(), &error["error"]["status"]), (404, &json!("NOT_FOUND")), "{error}");
+}
+
+#[tokio::test]
+async fn a_name_of_a_function_may_have_dots_and_colons() {
+    let long = "x".repeat(128);
+    for dialect in [Dialect::UseMcpTool, Dialect::ToolTag, Dialect::TypeMarker] {
+        for name in ["files.read_all", "ns:files.read-2", "a.b.c", &long] {
+            let arguments = json!({"city": "Oslo"});
+            let text = write_call(dialect, None, name, arguments.as_object().unwrap());
+            let endpoint = Endpoint::answer(move |_, _| Reply::text(&text));
+            let served = serve(&endpoint, |config| config.with_dialect(dialect)).await;
+            let mut asked = request();
+            asked["tools"][0]["functionDeclarations"][0]["name"] = json!(name);
+            let (status, answer) = ask(&served, WHOLE, &asked).await;
+            let call = &answer["candidates"][0]["content"]["parts"][0]["functionCall"];
+            assert_eq!(
+                (status, &call["name"], &call["args"]),
+                (200, &json!(name), &arguments),
+                "{dialect:?} {answer:#}"
+            );
+        }
+    }
+    let endpoint = Endpoint::start([]);
+    let served = serve(&endpoint, |config| config).await;
+    for name in ["files/read", "read all", "", &"x".repeat(129)] {
+        let mut asked = request();
+        asked["tools"][0]["functionDeclarations"][0]["name"] = json!(name);
+        let (status, refused) = ask(&served, WHOLE, &asked).await;
+        assert!(
+            status == 400 && refused["error"]["message"].as_str().unwrap().contains("dots and colons"),
+            "{refused:#}"
+        );
+    }
 }

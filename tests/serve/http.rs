@@ -215,6 +215,47 @@ async fn a_silent_stream_is_kept_open_by_comments() {
 }
 
 #[tokio::test]
+async fn a_stream_begins_before_an_endpoint_that_is_silent_does_and_tells_of_a_failure() {
+    for (path, fails, error) in [
+        ("/v1/chat/completions", "no memory", "data: {\"error\":{\"message\":"),
+        ("/v1/messages", "no memory", "event: error\ndata: {\"type\":\"error\",\"error\":{"),
+        ("/v1/responses", "no memory", "event: response.failed\n"),
+        ("/v1beta/models/m:streamGenerateContent?alt=sse", "no memory", "data: {\"error\":{\"code\":500,"),
+    ] {
+        // The endpoint answers once it is told to: nothing depends on how long that takes.
+        let (tell, told) = std::sync::mpsc::channel::<()>();
+        let endpoint = Endpoint::answer(move |_, _| {
+            told.recv().unwrap();
+            Reply::refused(500, fails)
+        });
+        let served = serve(&endpoint, |config| config.with_keep_alive(Duration::from_millis(50))).await;
+        let mut body = request(true);
+        match path {
+            "/v1/messages" => body["tools"] = json!([{"name": "weather", "input_schema": {"type": "object"}}]),
+            "/v1/responses" => {
+                body = json!({"model": "m", "stream": true, "input": "Hi",
+                    "tools": [{"type": "function", "name": "weather", "parameters": {"type": "object"}}]});
+            }
+            "/v1/chat/completions" => {}
+            _ => {
+                body = json!({"contents": [{"role": "user", "parts": [{"text": "Hi"}]}],
+                    "tools": [{"functionDeclarations": [{"name": "weather"}]}]});
+            }
+        }
+        let mut response = served.post(path, &body).send().await.unwrap();
+        assert_eq!(
+            (response.status().as_u16(), &response.headers()["content-type"]),
+            (200, &"text/event-stream".parse().unwrap())
+        );
+        let first = response.chunk().await.unwrap().unwrap();
+        assert!(first == ": working\n\n" || first == "\n", "{first:?}");
+        tell.send(()).unwrap();
+        let rest = response.text().await.unwrap();
+        assert!(rest.contains(error) && rest.contains("no memory"), "{path}: {rest}");
+    }
+}
+
+#[tokio::test]
 async fn a_client_that_goes_stops_the_endpoint() {
     for stream in [true, false] {
         let reply = Reply::events(&[says("Once upon "), says("a time ")]).end(End::Stall);
@@ -240,6 +281,29 @@ async fn what_is_not_there_is_refused_by_name() {
         assert_eq!(found, status, "{body:#}");
         assert!(body["error"]["message"].as_str().unwrap().contains(path), "{body:#}");
     }
+}
+
+#[tokio::test]
+async fn one_model_is_asked_for_by_its_name() {
+    let endpoint = Endpoint::setup().models(&["a", "org/b:1"]).start([]);
+    let served = serve(&endpoint, |config| config).await;
+    let get = |path: &str| {
+        let sending = served.client.get(format!("{}{path}", served.url)).send();
+        async { read(sending.await.unwrap()).await }
+    };
+    for (path, id) in [("/v1/models/a", "a"), ("/v1/models/org/b:1", "org/b:1"), ("/v1/models/org%2Fb%3A1", "org/b:1")]
+    {
+        let (status, model) = get(path).await;
+        assert_eq!((status.as_u16(), &model["id"], &model["object"]), (200, &json!(id), &json!("model")), "{model:#}");
+    }
+    let (status, refused) = get("/v1/models/c").await;
+    let error = &refused["error"];
+    assert_eq!((status.as_u16(), &error["code"], &error["param"]), (404, &json!("model_not_found"), &json!("model")));
+    assert!(error["type"] == "invalid_request_error" && error["message"].as_str().unwrap().contains("\"c\""));
+    // Deleting is OpenAI's too; answers are asked for below the same path in Google's form.
+    let sent = served.client.delete(format!("{}/v1/models/a", served.url)).send().await.unwrap();
+    let (status, refused) = read(sent).await;
+    assert_eq!((status.as_u16(), &refused["error"]["code"]), (405, &json!("method_not_allowed")), "{refused:#}");
 }
 
 #[tokio::test]

@@ -14,5 +14,6 @@ mod early;
 mod gemini;
 mod http;
 mod inspect;
+mod log;
 mod responses;
 mod toolbox;

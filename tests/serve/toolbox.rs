@@ -1,5 +1,8 @@
 //! A toolbox behind the server: its calls run here, beside the client's own.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use serde_json::{Map, Value, json};
 use toolgraft::route::Toolboxes;
 use toolgraft::serve::Config;
@@ -9,7 +12,7 @@ use toolgraft::{Functions, Policy, Tool};
 use super::endpoint::{Endpoint, Reply, mcp_call};
 use super::http::{call, read, request, serve};
 
-fn with_toolbox(config: Config) -> Config {
+pub(crate) fn with_toolbox(config: Config) -> Config {
     let functions = Functions::new("demo")
         .with(Tool::new("secret"), |_: Map<String, Value>| async {
             Ok::<_, std::convert::Infallible>("the word is SWORDFISH")
@@ -66,6 +69,93 @@ async fn results_are_shown_where_that_is_wanted() {
         let told = message["reasoning_content"].as_str().unwrap_or_default();
         assert_eq!(told, if shown { "\n[demo.secret] the word is SWORDFISH\n" } else { "" });
     }
+}
+
+#[tokio::test]
+async fn behind_the_limit_on_calls_the_model_is_asked_for_its_answer() {
+    for most in [3, 0] {
+        let begun = Arc::new(AtomicUsize::new(0));
+        let count = begun.clone();
+        let next = move |_: Map<String, Value>| {
+            let number = count.fetch_add(1, Ordering::Relaxed);
+            async move { Ok::<_, std::convert::Infallible>(format!("page {number}")) }
+        };
+        let endpoint = Endpoint::answer(|request, _| match request.messages().contains("No further call will run") {
+            false => Reply::text(&mcp_call("demo", "next", &json!({}))),
+            true => Reply::text("That is all."),
+        });
+        let served = serve(&endpoint, |config| {
+            let config = config.with_toolbox(Functions::new("demo").with(Tool::new("next"), next), false);
+            config.with_policy(Policy::new(DefaultDecision::Deny).allow("*")).with_max_calls(most)
+        })
+        .await;
+        let mut asked = request(false);
+        asked["model"] = json!("m+tools");
+        let (status, whole) = served.chat(&asked).await;
+        assert_eq!((status.as_u16(), &whole["choices"][0]["message"]["content"]), (200, &json!("That is all.")));
+        assert_eq!(begun.load(Ordering::Relaxed), most, "{whole:#}");
+        // A call of the client's own is none of them.
+        let endpoint = Endpoint::answer(|_, _| Reply::text(&call()));
+        let served = serve(&endpoint, |config| with_toolbox(config).with_max_calls(most)).await;
+        assert_eq!(served.chat(&asked).await.1["choices"][0]["finish_reason"], "tool_calls");
+    }
+}
+
+#[tokio::test]
+async fn behind_the_limit_on_time_a_request_ends_with_its_own_error_and_its_call_is_cancelled() {
+    struct Gone(std::sync::mpsc::Sender<()>);
+    impl Drop for Gone {
+        fn drop(&mut self) {
+            let _ = self.0.send(());
+        }
+    }
+    for stream in [false, true] {
+        let (tell, told) = std::sync::mpsc::channel();
+        let slow = move |_: Map<String, Value>| {
+            let gone = Gone(tell.clone());
+            async move {
+                std::future::pending::<()>().await;
+                drop(gone);
+                Ok::<_, std::convert::Infallible>("never")
+            }
+        };
+        let endpoint = Endpoint::answer(|_, _| Reply::text(&mcp_call("demo", "slow", &json!({}))));
+        let served = serve(&endpoint, |config| {
+            let config = config.with_toolbox(Functions::new("demo").with(Tool::new("slow"), slow), true);
+            let policy = Policy::new(DefaultDecision::Deny).allow("*");
+            config.with_policy(policy).with_max_time(std::time::Duration::from_millis(300))
+        })
+        .await;
+        let error = match stream {
+            false => {
+                let (status, body) = served.chat(&request(false)).await;
+                assert_eq!(status, 504, "{body:#}");
+                body["error"].clone()
+            }
+            true => {
+                let (data, _) = served.stream(&request(true)).await;
+                serde_json::from_str::<Value>(data.last().unwrap()).unwrap()["error"].clone()
+            }
+        };
+        assert_eq!(error["code"], "max_time", "{error:#}");
+        assert!(error["message"].as_str().unwrap().contains("0.3 seconds"), "{error:#}");
+        told.recv_timeout(std::time::Duration::from_secs(30)).expect("the call is cancelled");
+    }
+}
+
+#[tokio::test]
+async fn behind_the_limit_on_time_a_model_that_goes_on_is_cut_off() {
+    let reply = Reply::events(&[super::endpoint::says("Once "), super::endpoint::says("upon ")]);
+    let mut endpoint = Endpoint::answer(move |_, _| reply.clone().end(super::endpoint::End::Stall));
+    let served = serve(&endpoint, |config| config.with_max_time(std::time::Duration::from_millis(300))).await;
+    let body = json!({"model": "m", "max_tokens": 100, "messages": [{"role": "user", "content": "Hi"}],
+        "tools": [{"name": "now", "input_schema": {"type": "object"}}]});
+    let (status, refused) = read(served.post("/v1/messages", &body).send().await.unwrap()).await;
+    assert_eq!(
+        (status.as_u16(), &refused["type"], &refused["error"]["type"]),
+        (504, &json!("error"), &json!("api_error"))
+    );
+    endpoint.gone().await;
 }
 
 #[tokio::test]

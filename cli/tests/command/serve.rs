@@ -1,5 +1,7 @@
 //! `toolgraft serve` as a process: what it says, what it serves, how it ends.
 
+#[cfg(unix)]
+use std::io::Read;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 #[cfg(unix)]
@@ -20,8 +22,12 @@ pub(crate) struct Serving {
 
 impl Serving {
     pub(crate) fn start(place: &Place, endpoint: &Endpoint, arguments: &[&str], variables: &[(&str, &str)]) -> Self {
+        Serving::at(place, &endpoint.url(), arguments, variables)
+    }
+
+    pub(crate) fn at(place: &Place, base_url: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Self {
         let mut command = Command::new(TOOLGRAFT);
-        command.args(["serve", "--listen", "127.0.0.1:0", "--base-url", &endpoint.url()]).args(arguments);
+        command.args(["serve", "--listen", "127.0.0.1:0", "--base-url", base_url]).args(arguments);
         command.current_dir(place.path("")).env("HOME", place.path(""));
         // What is said is in the language of the locale.
         for name in ["LC_ALL", "LC_MESSAGES", "LANG"] {
@@ -44,6 +50,18 @@ impl Serving {
         let response = request.send().await.unwrap();
         let status = response.status().as_u16();
         (status, serde_json::from_str(&response.text().await.unwrap()).unwrap())
+    }
+}
+
+impl Serving {
+    /// Ends it; what it wrote to stderr.
+    #[cfg(unix)]
+    pub(crate) fn end(&mut self) -> String {
+        let pid = rustix::process::Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
+        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+        let mut said = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        said
     }
 }
 
@@ -94,6 +112,71 @@ async fn what_probe_kept_of_the_model_is_how_it_is_asked_unless_a_flag_says_othe
     }
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn a_base_url_without_v1_is_corrected_where_only_that_lists_models() {
+    let endpoint = Endpoint::setup().lists().answer(|seen, _| match seen.target() {
+        "GET /v1/models" => Reply::new(200, "{\"data\": [{\"id\": \"m\"}]}"),
+        "POST /v1/chat/completions" => Reply::text("It is cold."),
+        _ => Reply::new(404, "404 page not found"),
+    });
+    let base = endpoint.url().trim_end_matches("/v1").to_owned();
+    for (given, slash) in [(base.clone(), ""), (base.clone(), "/")] {
+        let mut serving = Serving::at(&Place::new(), &format!("{given}{slash}"), &[], &[]);
+        let (status, whole) = serving.chat(&request("m"), None).await;
+        assert_eq!((status, &whole["choices"][0]["message"]["content"]), (200, &json!("It is cold.")), "{whole:#}");
+        let err = serving.end();
+        assert!(err.contains("warning:") && err.contains(&format!("{base}/v1 has")), "{err}");
+    }
+    // Nobody is there to be asked: it starts as it was told.
+    let mut serving = Serving::at(&Place::new(), "http://127.0.0.1:1", &[], &[]);
+    let err = serving.end();
+    assert!(!err.contains("warning:") && err.contains("http://127.0.0.1:1 is served"), "{err}");
+}
+
+#[tokio::test]
+async fn a_name_that_was_given_is_the_servers_and_no_other() {
+    let endpoint = Endpoint::answer(|_, _| Reply::text("Hi."));
+    let flags = ["--host", "host.docker.internal", "--host", "models.example"];
+    let serving = Serving::start(&Place::new(), &endpoint, &flags, &[]);
+    for (host, expected) in
+        [("host.docker.internal:8787", 200), ("models.example", 200), ("localhost", 200), ("evil.example", 403)]
+    {
+        let asked = toolgraft::http::client().build().unwrap().post(format!("{}/chat/completions", serving.url));
+        let asked = asked.header("host", host).header("content-type", "application/json");
+        let answer = asked.body(request("m").to_string()).send().await.unwrap();
+        assert_eq!(answer.status().as_u16(), expected, "{host}");
+    }
+    for name in ["", "http://x", "host:8787", "*"] {
+        let run = Place::new().run(&["serve", "--base-url", "http://localhost:1/v1", "--host", name]);
+        run.refuses(2, "without scheme and port");
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_line_on_stderr_tells_of_each_request_without_what_was_said() {
+    for quiet in [false, true] {
+        let endpoint = Endpoint::answer(|_, _| Reply::text("It is SWORDFISH."));
+        let flags = if quiet { ["--quiet"].as_slice() } else { &[] };
+        let keys = [("TOOLGRAFT_API_KEY", "sk-door-key"), ("TOOLGRAFT_UPSTREAM_KEY", "sk-up-key")];
+        let mut serving = Serving::start(&Place::new(), &endpoint, flags, &keys);
+        serving.chat(&request("gemma3:12b"), Some("sk-door-key")).await;
+        serving.chat(&request("a\nb \u{1b}[2J"), Some("sk-door-key")).await;
+        serving.chat(&request("gemma3:12b"), Some("sk-wrong-key")).await;
+        let err = serving.end();
+        for (line, count) in [
+            ("chat_completions gemma3:12b 200 rounds=1 calls=0 ", 1),
+            ("chat_completions \"a\\nb \\u{1b}[2J\" 200 rounds=1 calls=0 ", 1),
+            ("chat_completions - 401 invalid_api_key rounds=0 calls=0 ", 1),
+        ] {
+            let found = err.lines().filter(|text| text.starts_with(line)).count();
+            assert_eq!(found, if quiet { 0 } else { count }, "{line}\n{err}");
+        }
+        assert!(["SWORDFISH", "Oslo", "sk-"].iter().all(|secret| !err.contains(secret)), "{err}");
+    }
+}
+
 #[test]
 fn a_public_address_without_a_key_is_wrong_usage() {
     let place = Place::new();
@@ -101,6 +184,12 @@ fn a_public_address_without_a_key_is_wrong_usage() {
     run.refuses(2, "--api-key");
     let run = place.run(&["serve", "--base-url", "http://localhost:1/v1", "--allow", "x.*"]);
     run.refuses(2, "--mcp-config");
+    let run = place.run(&["serve", "--base-url", "http://localhost:1/v1", "--max-calls", "3"]);
+    run.refuses(2, "--mcp-config");
+    for limit in ["--max-calls", "--max-time"] {
+        let run = place.run(&["serve", "--base-url", "http://localhost:1/v1", limit, "0"]);
+        run.refuses(2, "above 0");
+    }
     let run = place.run(&["serve", "--base-url", "localhost:1"]);
     run.refuses(2, "http://HOST:PORT/v1");
 }

@@ -1,0 +1,111 @@
+//! What a log may say of a request: how it went and what it took, and nothing that was said.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use axum::body::Body;
+use axum::response::Response;
+use futures::StreamExt;
+
+use super::fault::Fault;
+use crate::secrets::Secrets;
+
+/// Most characters of a model's name in a log: clients write it.
+const MODEL: usize = 100;
+
+/// Takes what is to be logged.
+pub(super) type Log = Arc<dyn Fn(Served) + Send + Sync>;
+
+/// A request that is over, without anything that was said in it. Keys are taken out of the
+/// model's name; what else it holds is a client's, and may be any text of 100 characters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Served {
+    /// The route as `/metrics` names it.
+    pub route: &'static str,
+    /// The model as the endpoint names it; empty where none was asked for, and where the
+    /// request was refused before that.
+    pub model: String,
+    /// HTTP status of the answer; `None` where the client went before there was one.
+    pub status: Option<u16>,
+    /// Why it failed, as the code of the error; in a stream behind the status 200.
+    pub code: Option<&'static str>,
+    /// Requests to the endpoint.
+    pub rounds: u32,
+    /// Calls that the client was handed.
+    pub calls: u64,
+    /// Calls of the toolbox that ran here.
+    pub own_calls: usize,
+    /// How long it took, to the last byte.
+    pub took: Duration,
+}
+
+/// A request that will be logged. It is over when the last clone is gone.
+#[derive(Clone)]
+pub(super) struct Line(Arc<Open>);
+
+struct Open {
+    about: Mutex<Served>,
+    since: Instant,
+    log: Log,
+}
+
+impl Line {
+    /// A request for this route begins.
+    pub(super) fn new(route: &'static str, log: Log) -> Self {
+        let (model, status, code) = (String::new(), None, None);
+        let about = Served { route, model, status, code, rounds: 0, calls: 0, own_calls: 0, took: Duration::ZERO };
+        Line(Arc::new(Open { about: Mutex::new(about), since: Instant::now(), log }))
+    }
+
+    fn about(&self) -> MutexGuard<'_, Served> {
+        self.0.about.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// This model is asked.
+    pub(super) fn asks(&self, model: &str, secrets: &Secrets) {
+        self.about().model = secrets.hide(model).chars().take(MODEL).collect();
+    }
+
+    /// It is answered with this status; refused with this code.
+    pub(super) fn answered(&self, status: u16, code: Option<&'static str>) {
+        let mut about = self.about();
+        about.status = Some(status);
+        // A refusal is told by its own code, which the status may say alone.
+        about.code = if status >= 400 { code } else { about.code };
+    }
+
+    /// The answer ends with this fault.
+    pub(super) fn failed(&self, fault: &Fault) {
+        self.about().code = Some(fault.code.unwrap_or("failed"));
+    }
+
+    /// What the answer took.
+    pub(super) fn took(&self, rounds: u32, calls: u64, own_calls: usize) {
+        let mut about = self.about();
+        (about.rounds, about.calls, about.own_calls) = (rounds, calls, own_calls);
+    }
+
+    /// The same answer; the request is over with it.
+    pub(super) fn follow(self, response: Response) -> Response {
+        self.took(1, 0, 0);
+        response.map(|body| {
+            let pieces = futures::stream::unfold((body.into_data_stream(), self), |(mut pieces, line)| async {
+                let next = pieces.next().await;
+                if let Some(Err(_)) = next {
+                    line.about().code = Some("failed");
+                }
+                Some((next?, (pieces, line)))
+            });
+            Body::from_stream(pieces)
+        })
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        let about = self.about.get_mut().unwrap_or_else(PoisonError::into_inner);
+        about.took = self.since.elapsed();
+        (self.log)(about.clone());
+    }
+}

@@ -1,0 +1,115 @@
+//! What a log is told of requests.
+
+use std::sync::{Arc, Mutex};
+
+use serde_json::json;
+use toolgraft::serve::{Config, Served};
+
+use super::endpoint::{End, Endpoint, Reply, mcp_call, says};
+use super::http::{call, damaged, read, request, serve};
+use super::toolbox::with_toolbox;
+
+type Lines = Arc<Mutex<Vec<Served>>>;
+
+fn logged(config: Config) -> (Config, Lines) {
+    let lines = Lines::default();
+    let told = lines.clone();
+    (config.with_log(move |served| told.lock().unwrap().push(served)), lines)
+}
+
+/// The lines, once there are so many.
+async fn lines(told: &Lines, most: usize) -> Vec<Served> {
+    while told.lock().unwrap().len() < most {
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
+    told.lock().unwrap().clone()
+}
+
+#[tokio::test]
+async fn a_line_tells_how_a_request_went() {
+    let endpoint = Endpoint::answer(|seen, number| match number {
+        0 => Reply::text(&damaged()),
+        1 => Reply::text(&call()),
+        2 => Reply::text(&mcp_call("demo", "secret", &json!({}))),
+        3 => Reply::text("Known."),
+        4 if seen.body["stream"] == false => Reply::new(200, "{\"choices\": []}"),
+        5 => Reply::events(&[says("Once ")]).end(End::Break),
+        _ => Reply::refused(404, "no such model"),
+    });
+    let mut told = Lines::default();
+    let served = serve(&endpoint, |config| {
+        let (config, lines) = logged(with_toolbox(config));
+        told = lines;
+        config
+    })
+    .await;
+    served.stream(&request(true)).await;
+    let mut with_tools = request(false);
+    with_tools["model"] = json!("m+tools");
+    served.chat(&with_tools).await;
+    served.chat(&json!({"model": "plain", "stream": false, "messages": []})).await;
+    served.stream(&request(true)).await;
+    served.chat(&request(false)).await;
+    served.client.get(format!("{}/health", served.url)).send().await.unwrap();
+    served.client.get(format!("{}/v1/models", served.url)).header("host", "evil.example").send().await.unwrap();
+    let found = lines(&told, 6).await;
+    let found: Vec<_> = found
+        .iter()
+        .map(|line| (line.route, line.model.as_str(), line.status, line.code, line.rounds, line.calls, line.own_calls))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            ("chat_completions", "m", Some(200), None, 2, 1, 0),
+            ("chat_completions", "m", Some(200), None, 2, 0, 1),
+            ("chat_completions", "plain", Some(200), None, 1, 0, 0),
+            ("chat_completions", "m", Some(200), Some("upstream_failed"), 1, 0, 0),
+            ("chat_completions", "m", Some(404), None, 1, 0, 0),
+            ("models", "", Some(403), Some("host_refused"), 0, 0, 0),
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_client_that_goes_has_a_line_too() {
+    let endpoint = Endpoint::answer(|_, _| Reply::text("Hi").end(End::Mute));
+    let mut told = Lines::default();
+    let served = serve(&endpoint, |config| {
+        let (config, lines) = logged(config);
+        told = lines;
+        config
+    })
+    .await;
+    let sending = served.post("/v1/chat/completions", &request(false)).send();
+    assert!(tokio::time::timeout(std::time::Duration::from_millis(300), sending).await.is_err());
+    assert_eq!(lines(&told, 1).await[0].status, None);
+}
+
+#[tokio::test]
+async fn nothing_that_was_said_and_no_key_is_in_a_line() {
+    let endpoint = Endpoint::answer(|_, _| Reply::text("The answer is SWORDFISH."));
+    let mut told = Lines::default();
+    let served = serve(&endpoint, |config| {
+        let (config, lines) = logged(config.with_api_key("sk-door-key").with_upstream_key("sk-up-key"));
+        told = lines;
+        config
+    })
+    .await;
+    for model in ["m", "sk-door-key", "x sk-up-key y", &"m".repeat(500)] {
+        let mut body = request(false);
+        body["model"] = json!(model);
+        body["messages"][0]["content"] = json!("tell me of MARZIPAN");
+        for path in ["/v1/chat/completions", "/v1/embeddings", "/v1/messages", "/v1/nothing-MARZIPAN"] {
+            let asked = served.post(&format!("{path}?key=sk-url-key"), &body).bearer_auth("sk-door-key");
+            read(asked.send().await.unwrap()).await;
+            served.post(path, &body).bearer_auth("sk-wrong-key").send().await.unwrap();
+        }
+    }
+    let found = lines(&told, 32).await;
+    for line in &found {
+        let text = format!("{line:?}");
+        assert!(["MARZIPAN", "SWORDFISH", "sk-"].iter().all(|secret| !text.contains(secret)), "{text}");
+        assert!(line.model.len() <= 100, "{text}");
+    }
+    assert!(found.iter().any(|line| line.model == "m") && found.iter().any(|line| line.model.contains("redacted")));
+}
