@@ -1,6 +1,6 @@
 //! What goes to a model and how its answer arrives: messages, deltas, finish reasons.
 //!
-//! Values alone, below every stage: a request is a list of [`Message`](crate::Message)s, each with
+//! Values alone, below every stage: a request is a list of [`Message`]s, each with
 //! a role, text, images and, in native mode, calls; an answer is [`Delta`]s of content and
 //! reasoning, then a [`FinishReason`] and a [`Usage`]. How a message looks on the wire of an
 //! interface is [`wire`](crate::wire)'s matter, and how a conversation grows that of

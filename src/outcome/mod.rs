@@ -1,6 +1,6 @@
 //! What became of a call: a bounded text for the model, the whole for the caller.
 //!
-//! In comes what a tool gave or why it did not run; out goes an [`Outcome`](crate::Outcome) with
+//! In comes what a tool gave or why it did not run; out goes an [`Outcome`] with
 //! a [`Status`], the text that the model reads, and what only the program sees (structured
 //! values, media, events for a user interface). A failure is an outcome too, never an error.
 //!
