@@ -8,7 +8,9 @@ use rustyline::history::DefaultHistory;
 use rustyline::{Behavior, Config, Editor};
 use tokio::sync::{Mutex, OwnedMutexGuard, oneshot};
 
+use super::keys;
 use super::output;
+use super::phrases::Phrases;
 use super::tty::Tty;
 
 /// Asks on the terminal, even where standard input or output is a pipe. Of those who ask,
@@ -17,6 +19,7 @@ use super::tty::Tty;
 pub(crate) struct Asker {
     tty: Arc<Tty>,
     floor: Arc<Mutex<()>>,
+    say: Phrases,
 }
 
 /// Why there is no answer.
@@ -32,13 +35,19 @@ pub(crate) enum Unanswered {
 pub(crate) struct Floor {
     tty: Arc<Tty>,
     held: Arc<OwnedMutexGuard<()>>,
+    say: Phrases,
 }
 
 impl Asker {
     /// Nobody can be asked where nobody would see it.
-    pub(crate) fn new(tty: Option<&Arc<Tty>>) -> Option<Self> {
+    pub(crate) fn new(tty: Option<&Arc<Tty>>, say: Phrases) -> Option<Self> {
         let tty = tty.filter(|_| stderr().is_terminal())?;
-        Some(Asker { tty: tty.clone(), floor: Arc::default() })
+        Some(Asker { tty: tty.clone(), floor: Arc::default(), say })
+    }
+
+    /// The language that it asks in.
+    pub(crate) fn say(&self) -> Phrases {
+        self.say
     }
 
     /// Asks; `None` for Ctrl-C, Ctrl-D, and a terminal that has gone.
@@ -57,12 +66,19 @@ impl Asker {
     /// Waits until nobody else asks.
     pub(crate) async fn floor(&self) -> Floor {
         let held = self.floor.clone().lock_owned().await;
-        Floor { tty: self.tty.clone(), held: Arc::new(held) }
+        Floor { tty: self.tty.clone(), held: Arc::new(held), say: self.say }
     }
 
-    /// As [`ask`](Self::ask), before there is a runtime.
-    pub(crate) fn ask_blocking(&self, prompt: &str) -> Option<String> {
-        ask(&self.tty, prompt).ok()
+    /// Asks for yes or no, before there is a runtime; Ctrl-C and Ctrl-D mean no.
+    pub(crate) fn agrees(&self, prompt: &str) -> bool {
+        loop {
+            let Ok(line) = ask(&self.tty, prompt) else { return false };
+            match line.trim().to_lowercase().as_str() {
+                "y" | "yes" | "是" => return true,
+                "n" | "no" | "否" => return false,
+                _ => output::warn_in(self.say, self.say.yes_or_no()),
+            }
+        }
     }
 }
 
@@ -76,7 +92,7 @@ impl Floor {
             let _ = tell.send(ask(&tty, &prompt));
             drop(held);
         });
-        let mut question = Question { is_open: true };
+        let mut question = Question { is_open: true, say: self.say };
         let answer = answer.await;
         question.is_open = false;
         answer.unwrap_or(Err(Unanswered::Ended))
@@ -86,12 +102,13 @@ impl Floor {
 /// A question that somebody may be about to answer.
 struct Question {
     is_open: bool,
+    say: Phrases,
 }
 
 impl Drop for Question {
     fn drop(&mut self) {
         if self.is_open {
-            output::note("\n(nobody waits for this answer any more: press Enter to go on)");
+            output::note(&format!("\n{}", self.say.nobody_waits()));
         }
     }
 }
@@ -99,7 +116,11 @@ impl Drop for Question {
 fn ask(tty: &Tty, prompt: &str) -> Result<String, Unanswered> {
     let editor = Editor::<(), DefaultHistory>::with_config(config().build());
     tty.put_typed_aside();
-    editor.and_then(|mut editor| editor.readline(prompt)).map_err(|error| match error {
+    let line = editor.and_then(|mut editor| {
+        keys::bind(&mut editor);
+        editor.readline(prompt)
+    });
+    line.map_err(|error| match error {
         ReadlineError::Interrupted => Unanswered::Interrupted,
         _ => Unanswered::Ended,
     })
@@ -107,5 +128,5 @@ fn ask(tty: &Tty, prompt: &str) -> Result<String, Unanswered> {
 
 /// What every editor of lines begins with.
 pub(crate) fn config() -> rustyline::config::Builder {
-    Config::builder().behavior(Behavior::PreferTerm)
+    Config::builder().behavior(Behavior::PreferTerm).keyseq_timeout(Some(keys::ESCAPE))
 }

@@ -7,9 +7,11 @@ use serde_json::{Map, Value, json};
 
 use super::ask::Asker;
 use super::elicit::Questions;
+use super::phrases::Phrases;
 use super::runner::Runner;
 use super::servers::{self, ServerArgs};
 use super::tty::Tty;
+use super::watch::watched;
 use super::{Failure, media, output, words};
 use toolgraft::route::mcp::{Elicitation, HubBuilder, MEDIA_EVENT};
 use toolgraft::route::{Invocation, Toolbox};
@@ -72,10 +74,11 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
     let (server, tool) = (args.server.as_str(), args.tool.as_str());
     // Dropped last: it puts the terminal back as it was.
     let tty = Tty::open().map(Arc::new);
+    let (questions, say) = questions(tty.as_ref());
     let hub = Hub::builder().config(config).keep_media(args.output.is_some());
     let hub = match args.accept_defaults {
         true => hub.elicitation(Elicitation::Defaults),
-        false => asking(hub, tty.as_ref()),
+        false => asking(hub, &questions),
     };
     let outcome = Runner::start()?.with_hub_of(hub, |hub| async move {
         servers::demand_ready(&hub)?;
@@ -90,14 +93,21 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
                 .map_err(|problem| Failure::usage(format!("{tool}: {problem}")))?,
         };
         let invocation = Invocation::new(tool).with_server(server).with_arguments(arguments);
-        Ok(hub.call(invocation).await)
+        let what = (say.running(format!("{server}.{tool}")), say);
+        Ok(watched(&hub, what, &questions, hub.call(invocation)).await)
     })?;
     show(outcome, (args.json, args.output.as_deref()), &[("server", server), ("tool", tool)])
 }
 
+/// Who answers the servers' questions, and in which language.
+pub(super) fn questions(tty: Option<&Arc<Tty>>) -> (Arc<Questions>, Phrases) {
+    let say = Phrases::of_user(None);
+    (Questions::new(Asker::new(tty, say), say), say)
+}
+
 /// A hub whose servers may ask the person at the terminal.
-pub(super) fn asking(hub: HubBuilder, tty: Option<&Arc<Tty>>) -> HubBuilder {
-    let questions = Questions::new(Asker::new(tty));
+pub(super) fn asking(hub: HubBuilder, questions: &Arc<Questions>) -> HubBuilder {
+    let questions = questions.clone();
     hub.elicitor(move |request| questions.clone().answer(request))
 }
 

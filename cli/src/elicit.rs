@@ -13,10 +13,11 @@ use serde_json::Map;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use form::line;
+use form::{Words, line};
 
 use super::ask::{Asker, Floor, Unanswered};
 use super::output;
+use super::phrases::Phrases;
 use super::screen::Frame;
 use super::screen::boxes::{self, clean};
 use super::terminal;
@@ -28,6 +29,7 @@ const SHOWN: usize = 8_000;
 /// Answers the servers' questions.
 pub(crate) struct Questions {
     asker: Option<Asker>,
+    say: Phrases,
     turn: Mutex<Option<Turn>>,
 }
 
@@ -44,8 +46,8 @@ pub(crate) struct Pause {
 }
 
 impl Questions {
-    pub(crate) fn new(asker: Option<Asker>) -> Arc<Self> {
-        Arc::new(Questions { asker, turn: Mutex::default() })
+    pub(crate) fn new(asker: Option<Asker>, say: Phrases) -> Arc<Self> {
+        Arc::new(Questions { asker, say, turn: Mutex::default() })
     }
 
     /// A turn begins: Ctrl-C at a question cancels it, and what it shows makes room for
@@ -58,22 +60,25 @@ impl Questions {
 
     /// Answers a question of a server.
     pub(crate) async fn answer(self: Arc<Self>, request: InputRequest) -> InputAnswer {
+        let say = self.say;
         let Some(asker) = &self.asker else {
-            output::warn(&nobody(&request));
+            let message = format!("{:?}", line(&request.message));
+            output::warn_in(say, &say.nobody_to_ask(line(&request.server), message));
             return InputAnswer::Decline;
         };
         let floor = asker.floor().await;
         let _pause = self.pause().await;
+        let asking = Asking { floor: &floor, say };
         let answer = match &request.kind {
-            InputKind::Form(form) => ask_form(&floor, &request, form).await,
-            InputKind::Url { url, host, .. } => ask_page(&floor, &request, (url, host)).await,
+            InputKind::Form(form) => asking.form(&request, form).await,
+            InputKind::Url { url, host, .. } => asking.page(&request, (url, host)).await,
             _ => return InputAnswer::Decline,
         };
         answer.unwrap_or_else(|unanswered| {
             if let (Unanswered::Interrupted, Some(turn)) = (unanswered, &*self.turn()) {
                 turn.cancel.cancel();
             }
-            output::note(&format!("({} is told that you put its question away)", line(&request.server)));
+            output::note(&say.put_away(line(&request.server)));
             InputAnswer::Cancel
         })
     }
@@ -93,92 +98,109 @@ impl Questions {
     }
 }
 
-fn nobody(request: &InputRequest) -> String {
-    let (server, message) = (line(&request.server), line(&request.message));
-    format!("{server} asks for input ({message:?}), and there is no terminal to ask on: it was declined")
-}
-
-/// Shows in a box what a server says.
-fn show(title: &str, body: &str) {
-    let shown: String = body.chars().take(SHOWN).collect();
-    let more = body.chars().count() - shown.chars().count();
-    let shown = if more > 0 { format!("{shown}\n… {more} characters more") } else { shown };
-    for line in boxes::draw(title, &shown, Frame::Drawn, terminal::columns()) {
-        anstream::eprintln!("{line}");
+/// Waits until a question is over, if there is one.
+pub(crate) async fn over(question: &mut Option<oneshot::Receiver<()>>) {
+    match question {
+        Some(over) => {
+            // Dropped, it is over too.
+            let _ = over.await;
+            *question = None;
+        }
+        None => std::future::pending().await,
     }
 }
 
-/// Asks until the answer is one of these letters, or a word that begins with it.
-async fn choose(floor: &Floor, question: &str, (letters, help): (&[char], &str)) -> Result<char, Unanswered> {
-    loop {
-        let typed = floor.ask(question).await?.trim().to_lowercase();
-        let is_meant = |letter: &&char| {
-            let word = match letter {
-                'y' => "yes",
-                'n' => "no",
-                _ => "edit",
+/// One question, in a language.
+struct Asking<'f> {
+    floor: &'f Floor,
+    say: Phrases,
+}
+
+impl Asking<'_> {
+    /// Shows in a box what a server says.
+    fn show(&self, title: &str, body: &str) {
+        let shown: String = body.chars().take(SHOWN).collect();
+        let more = body.chars().count() - shown.chars().count();
+        let shown = if more > 0 { format!("{shown}\n{}", self.say.more_characters(more)) } else { shown };
+        for line in boxes::draw(title, &shown, Frame::Drawn, terminal::columns()) {
+            anstream::eprintln!("{line}");
+        }
+    }
+
+    fn warn(&self, message: &str) {
+        output::warn_in(self.say, message);
+    }
+
+    /// Asks until the answer is one of these letters, or a word that stands for it.
+    async fn choose(&self, question: &str, (letters, help): (&[char], &str)) -> Result<char, Unanswered> {
+        loop {
+            let typed = self.floor.ask(question).await?.trim().to_lowercase();
+            let is_meant = |letter: &&char| {
+                let words = match letter {
+                    'y' => ["y", "yes", "是"],
+                    'n' => ["n", "no", "否"],
+                    _ => ["e", "edit", "改"],
+                };
+                words.contains(&typed.as_str())
             };
-            typed == word || typed == letter.to_string()
-        };
-        match letters.iter().find(is_meant) {
-            Some(letter) => return Ok(*letter),
-            None => output::warn(help),
+            match letters.iter().find(is_meant) {
+                Some(letter) => return Ok(*letter),
+                None => self.warn(help),
+            }
         }
     }
-}
 
-/// Asks for a form, and shows what was filled in before it is sent.
-async fn ask_form(floor: &Floor, request: &InputRequest, form: &Form) -> Result<InputAnswer, Unanswered> {
-    let server = line(&request.server);
-    show(&format!("{server} asks for input"), &form::overview(&request.message, form));
-    if form::wants_secret(form) {
-        output::warn("it seems to ask for a password or key, which no server should do by a form");
-    }
-    let help = "answer y (yes), n (decline), or press Ctrl-D (put it away)";
-    let question = if form.fields.is_empty() { "Say yes to" } else { "Fill this in for" };
-    if choose(floor, &format!("{question} {server}? [y/n] "), (&['y', 'n'], help)).await? == 'n' {
-        return Ok(InputAnswer::Decline);
-    }
-    let mut content = Map::new();
-    if form.fields.is_empty() {
-        return Ok(InputAnswer::Accept(content));
-    }
-    loop {
-        for field in &form.fields {
-            let before = content.shift_remove(&field.name);
-            let field = form::proposing(field, before);
-            let prompt = form::prompt(&field);
-            let value = loop {
-                match field.read(&floor.ask(&prompt).await?) {
-                    Ok(value) => break value,
-                    Err(error) => output::warn(&error.to_string()),
-                }
-            };
-            content.extend(value.map(|value| (field.name.clone(), value)));
+    /// Asks for a form, and shows what was filled in before it is sent.
+    async fn form(&self, request: &InputRequest, form: &Form) -> Result<InputAnswer, Unanswered> {
+        let (say, server) = (self.say, line(&request.server));
+        let words = Words::of(say);
+        self.show(&say.asks_for_input(&server), &words.overview(&request.message, form));
+        if form::wants_secret(form) {
+            self.warn(say.wants_secret());
         }
-        output::note(&form::review(form, &content));
-        let help = "answer y (send it), n (decline), e (fill it in again), or press Ctrl-D (put it away)";
-        match choose(floor, &format!("Send this to {server}? [y/n/e] "), (&['y', 'n', 'e'], help)).await? {
-            'y' => return Ok(InputAnswer::Accept(content)),
-            'n' => return Ok(InputAnswer::Decline),
-            _ => {}
+        let question = if form.fields.is_empty() { say.say_yes_to(&server) } else { say.fill_in(&server) };
+        if self.choose(&question, (&['y', 'n'], say.help_yes_no())).await? == 'n' {
+            return Ok(InputAnswer::Decline);
+        }
+        let mut content = Map::new();
+        if form.fields.is_empty() {
+            return Ok(InputAnswer::Accept(content));
+        }
+        loop {
+            for field in &form.fields {
+                let before = content.shift_remove(&field.name);
+                let field = form::proposing(field, before);
+                let prompt = words.prompt(&field);
+                let value = loop {
+                    match field.read(&self.floor.ask(&prompt).await?) {
+                        Ok(value) => break value,
+                        Err(error) => self.warn(&say.field_error(&error)),
+                    }
+                };
+                content.extend(value.map(|value| (field.name.clone(), value)));
+            }
+            output::note(&words.review(form, &content));
+            match self.choose(&say.send_this(&server), (&['y', 'n', 'e'], say.help_send())).await? {
+                'y' => return Ok(InputAnswer::Accept(content)),
+                'n' => return Ok(InputAnswer::Decline),
+                _ => {}
+            }
         }
     }
-}
 
-/// Shows a page and asks for consent.
-async fn ask_page(floor: &Floor, request: &InputRequest, (url, host): (&str, &str)) -> Result<InputAnswer, Unanswered> {
-    let (server, host) = (line(&request.server), line(host));
-    show(&format!("{server} asks you to open a page"), &request.message);
-    // Whole and in one piece, so that it can be copied.
-    output::note(&clean(url).replace('\n', " "));
-    if host.split('.').any(|label| label.starts_with("xn--")) {
-        output::warn(&format!("the host has letters that may only look like others: {host}"));
-    }
-    output::note(&format!("It is at {host}. Nothing is opened for you: open it yourself, if you trust that host."));
-    let help = "answer y (you will open it), n (decline), or press Ctrl-D (put it away)";
-    match choose(floor, &format!("Tell {server} that you open it? [y/n] "), (&['y', 'n'], help)).await? {
-        'y' => Ok(InputAnswer::Accept(Map::new())),
-        _ => Ok(InputAnswer::Decline),
+    /// Shows a page and asks for consent.
+    async fn page(&self, request: &InputRequest, (url, host): (&str, &str)) -> Result<InputAnswer, Unanswered> {
+        let (say, server, host) = (self.say, line(&request.server), line(host));
+        self.show(&say.asks_to_open(&server), &request.message);
+        // Whole and in one piece, so that it can be copied.
+        output::note(&clean(url).replace('\n', " "));
+        if host.split('.').any(|label| label.starts_with("xn--")) {
+            self.warn(&say.looks_alike(&host));
+        }
+        output::note(&say.opened_by_you(&host));
+        match self.choose(&say.tell_opened(&server), (&['y', 'n'], say.help_open())).await? {
+            'y' => Ok(InputAnswer::Accept(Map::new())),
+            _ => Ok(InputAnswer::Decline),
+        }
     }
 }

@@ -7,6 +7,7 @@ use serde_json::json;
 use super::runner::Runner;
 use super::servers::{self, ServerArgs};
 use super::tty::Tty;
+use super::watch::watched;
 use super::words;
 use super::{Failure, call, output};
 use toolgraft::Hub;
@@ -51,7 +52,8 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
     let (server, name) = (args.server.as_str(), args.prompt.as_str());
     // Dropped last: it puts the terminal back as it was.
     let tty = Tty::open().map(Arc::new);
-    let hub = call::asking(Hub::builder().config(config), tty.as_ref());
+    let (questions, say) = call::questions(tty.as_ref());
+    let hub = call::asking(Hub::builder().config(config), &questions);
     let messages = Runner::start()?.with_hub_of(hub, |hub| async move {
         servers::demand_ready(&hub)?;
         let prompts = hub.prompts();
@@ -62,7 +64,8 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
         if !missing.is_empty() {
             return Err(Failure::usage(format!("the prompt {name:?} also needs {}", missing.join(", "))));
         }
-        hub.prompt(server, name, arguments).await.map_err(Failure::job)
+        let what = (say.filling_in(format!("{server}.{name}")), say);
+        watched(&hub, what, &questions, hub.prompt(server, name, arguments)).await.map_err(Failure::job)
     })?;
     match args.json {
         true => output::emit_json(&json!({ "server": server, "prompt": name, "messages": messages })),

@@ -12,6 +12,8 @@ mod failure;
 mod get;
 mod input;
 mod inspect;
+mod keys;
+mod live;
 mod logins;
 mod mcp;
 mod media;
@@ -36,6 +38,7 @@ mod sessions;
 mod settings;
 mod shell;
 mod signals;
+mod starting;
 mod state;
 mod terminal;
 mod tokens;
@@ -46,6 +49,7 @@ mod tty;
 #[cfg(unix)]
 mod typed;
 mod version;
+mod watch;
 mod whole_file;
 mod words;
 

@@ -8,6 +8,7 @@ use base64::Engine;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use serde_json::Value;
 
+use crate::phrases::Phrases;
 use crate::terminal::grouped;
 use crate::{Failure, output};
 use toolgraft::Outcome;
@@ -38,12 +39,13 @@ pub(crate) fn check_place(file: &Path) -> Result<(), Failure> {
 /// Writes what came with an outcome, or its text where nothing did, and takes it out of its
 /// events. The second file of several is `NAME-2`, and so on.
 pub(crate) fn write(outcome: &mut Outcome, file: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let say = Phrases::of_user(None);
     let is_medium = |event: &&toolgraft::outcome::InterfaceEvent| event.kind == MEDIA_EVENT;
     let media: Vec<Value> = outcome.events.iter().filter(is_medium).map(|event| event.data.clone()).collect();
     outcome.events.retain(|event| event.kind != MEDIA_EVENT);
     if media.is_empty() {
         new_file(file, outcome.text.as_bytes())?;
-        output::note(&format!("the text is in {}", file.display()));
+        output::note(&say.text_is_in(file.display()));
         return Ok(vec![file.to_owned()]);
     }
     let mut files = Vec::new();
@@ -56,7 +58,7 @@ pub(crate) fn write(outcome: &mut Outcome, file: &Path) -> Result<Vec<PathBuf>, 
             .map_err(|e| Failure::job(format!("the server's {kind} is no base64 ({e}): nothing of it was written")))?;
         let path = if n == 0 { file.to_owned() } else { numbered(file, n + 1) };
         new_file(&path, &bytes)?;
-        output::note(&format!("{kind}, {} bytes, is in {}", grouped(bytes.len() as u64), path.display()));
+        output::note(&say.medium_is_in(kind, grouped(bytes.len() as u64), path.display()));
         files.push(path);
     }
     Ok(files)

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
+use super::phrases::Phrases;
 use super::prompt_args::{self, PromptArgs};
 use super::servers::ServerArgs;
 use super::{Failure, input, output, saved_profiles, terminal, tokens, tool_file};
@@ -122,11 +123,11 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
             prompt.options().style,
             placement(profile)
         );
-        if let Some(fitted) = prompt_args::fitted(&listed) {
+        if let Some(fitted) = prompt_args::fitted(&listed, Phrases::of(Lang::En)) {
             anstream::eprintln!("{fitted}");
         }
     }
-    if let Some(warning) = prompt_args::over_budget(&listed) {
+    if let Some(warning) = prompt_args::over_budget(&listed, Phrases::of(Lang::En)) {
         output::warn(&warning);
     }
     if complete { Ok(()) } else { Err(Failure::Reported) }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
+use super::phrases::Phrases;
 use super::{Failure, input, tokens};
 use toolgraft::dialect::PromptStyle;
 use toolgraft::message::TokenCounter;
@@ -85,20 +86,17 @@ fn templates(path: &Path) -> Result<Vec<Template>, Failure> {
 }
 
 /// What a budget did to the tools, for people; `None` where nothing was asked.
-pub(crate) fn fitted(listed: &Listed) -> Option<String> {
+pub(crate) fn fitted(listed: &Listed, say: Phrases) -> Option<String> {
     let budget = listed.budget?;
-    let asks = if listed.count(Listing::Index) > 0 { " (describe_tool gives the rest)" } else { "" };
-    Some(format!("tools: {} of {budget} tokens; {listed}{asks}", listed.tokens))
+    let listed_as = say.listed_as(listed);
+    let listed_as = if listed.count(Listing::Index) > 0 { say.rest_on_request(listed_as) } else { listed_as };
+    Some(say.tools_fitted(listed.tokens, budget, listed_as))
 }
 
 /// What to do about a listing that does not fit its budget.
-pub(crate) fn over_budget(listed: &Listed) -> Option<String> {
+pub(crate) fn over_budget(listed: &Listed, say: Phrases) -> Option<String> {
     let budget = listed.budget.filter(|_| listed.is_over_budget())?;
-    Some(format!(
-        "the tools take {} tokens, listed as short as they can be, and --tool-budget is {budget}; all of them are in \
-         the prompt: raise the budget, or connect fewer servers",
-        listed.tokens
-    ))
+    Some(say.over_budget(listed.tokens, budget))
 }
 
 /// The same as JSON: `tokens`, `budget`, and the number of tools in each style.

@@ -8,6 +8,7 @@ use serde_json::json;
 use super::runner::Runner;
 use super::servers::{self, ServerArgs};
 use super::tty::Tty;
+use super::watch::watched;
 use super::{Failure, call, media};
 use toolgraft::Hub;
 use toolgraft::route::{Invocation, Toolbox};
@@ -50,11 +51,12 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
     let (server, uri) = (args.server.as_str(), args.uri.as_str());
     // Dropped last: it puts the terminal back as it was.
     let tty = Tty::open().map(Arc::new);
-    let hub = call::asking(Hub::builder().config(config).keep_media(args.output.is_some()), tty.as_ref());
+    let (questions, say) = call::questions(tty.as_ref());
+    let hub = call::asking(Hub::builder().config(config).keep_media(args.output.is_some()), &questions);
     let outcome = Runner::start()?.with_hub_of(hub, |hub| async move {
         servers::demand_ready(&hub)?;
         let invocation = Invocation::new(ACCESS_RESOURCE).with_server(server).with_arguments(json!({ "uri": uri }));
-        Ok(hub.call(invocation).await)
+        Ok(watched(&hub, (say.reading(uri), say), &questions, hub.call(invocation)).await)
     })?;
     call::show(outcome, (args.json, args.output.as_deref()), &[("server", server), ("uri", uri)])
 }

@@ -11,8 +11,10 @@ use std::sync::Arc;
 
 use super::Failure;
 use super::logins;
-use super::output::warn;
+use super::output::warn_in;
+use super::phrases::Phrases;
 use super::signals::Signals;
+use super::starting::Starting;
 use toolgraft::Hub;
 use toolgraft::route::Toolbox;
 use toolgraft::route::mcp::{Config, HubBuilder};
@@ -22,6 +24,9 @@ use toolgraft::tools::matches;
 pub(crate) struct Runner {
     runtime: tokio::runtime::Runtime,
     signals: Signals,
+    say: Phrases,
+    /// Whether a terminal shows which servers are being started.
+    shows_start: bool,
 }
 
 /// A runtime for one command.
@@ -42,17 +47,22 @@ impl Runner {
     pub(crate) fn start() -> Result<Self, Failure> {
         let runtime = runtime()?;
         let signals = runtime.block_on(async { Signals::listen() })?;
-        Ok(Runner { runtime, signals })
+        Ok(Runner { runtime, signals, say: Phrases::of_user(None), shows_start: true })
+    }
+
+    /// Speaks this language instead of the locale's.
+    pub(crate) fn speaking(self, say: Phrases) -> Self {
+        Runner { say, ..self }
+    }
+
+    /// Shows on a terminal which servers are being started, or does not.
+    pub(crate) fn showing(self, shows_start: bool) -> Self {
+        Runner { shows_start, ..self }
     }
 
     /// What was heard, for a job that deals with INT itself.
     pub(crate) fn signals(&self) -> Signals {
         self.signals.clone()
-    }
-
-    /// Runs a job beside the others, until it ends or the command does.
-    pub(crate) fn spawn(&self, job: impl Future<Output = ()> + Send + 'static) {
-        self.runtime.spawn(job);
     }
 
     /// Waits for a job without servers; a signal ends it.
@@ -85,16 +95,24 @@ impl Runner {
     where
         Fut: Future<Output = Result<T, Failure>>,
     {
-        let connecting = logins::of_this_user(hub).connect();
+        let hub = logins::of_this_user(hub);
+        let (starting, drawn) = Starting::new(hub.states(), self.say);
         let signals = &self.signals;
         self.runtime.block_on(async {
-            let hub = tokio::select! {
+            if self.shows_start {
+                tokio::spawn(drawn);
+            } else {
+                drop(drawn);
+            }
+            let connected = tokio::select! {
                 biased;
                 // Dropping the attempt kills what it has started.
-                name = signals.stopped() => return Err(stopped(name)),
-                hub = connecting => Arc::new(hub.map_err(Failure::job)?),
+                name = signals.stopped() => Err(stopped(name)),
+                hub = hub.connect() => hub.map_err(Failure::job),
             };
-            warn_unlisted(&hub);
+            starting.end().await;
+            let hub = Arc::new(connected?);
+            warn_unlisted(&hub, self.say);
             let (done, first) = tokio::select! {
                 biased;
                 name = signals.stopped() => (None, Some(name)),
@@ -134,12 +152,12 @@ impl Runner {
 }
 
 /// Warns of each glob of `--tools` that fits none of the tools.
-fn warn_unlisted(hub: &Hub) {
+fn warn_unlisted(hub: &Hub, say: Phrases) {
     let catalog = hub.catalog();
     let globs = hub.config().servers().first().map(|server| server.listed_tools.as_slice()).unwrap_or_default();
     for glob in globs {
         if !catalog.tools().any(|tool| matches(glob, tool.server.as_deref(), &tool.name)) {
-            warn(&format!("--tools {glob}: no tool has such a name"));
+            warn_in(say, &say.no_tool_listed(glob));
         }
     }
 }

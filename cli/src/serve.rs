@@ -274,7 +274,7 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
                         known.join(", ")
                     )));
                 }
-                report_failed(&known);
+                report_failed(&known, Phrases::of_user(args.door.lang));
                 Some(Arc::new(hub))
             }
             None => None,

@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::phrases::Phrases;
 use super::runner::Runner;
 use super::{Failure, input, output, trust};
 use toolgraft::Hub;
+use toolgraft::dialect::Lang;
 use toolgraft::route::mcp::{Config, ServerConfig, ServerStatus};
 
 /// Looked for in the working directory when no file is named.
@@ -35,6 +37,10 @@ pub(crate) struct ServerArgs {
     /// Tools that are listed, for commands with [`ListedArgs`].
     #[arg(skip)]
     pub(crate) listed_tools: Vec<String>,
+
+    /// Language of what is said of them, for commands that have a flag for it.
+    #[arg(skip)]
+    pub(crate) lang: Option<Lang>,
 }
 
 /// Which tools are listed at all. Apart from [`ServerArgs`], since `--tools` names
@@ -59,13 +65,13 @@ fn named(file: &Path) -> Result<Source, Failure> {
 
 /// The configuration that is used where none is named: the project's own, if somebody
 /// trusts it, else the user's.
-fn usual() -> Result<Option<Source>, Failure> {
+fn usual(say: Phrases) -> Result<Option<Source>, Failure> {
     let local = Path::new(LOCAL);
     if local.exists() {
-        if let Some(text) = trust::demand(local)? {
+        if let Some(text) = trust::demand(local, say)? {
             return Ok(Some((text, LOCAL.to_owned())));
         }
-        output::warn(&format!("{LOCAL} is left out"));
+        output::warn_in(say, &say.is_left_out(LOCAL));
     }
     own_file().filter(|file| file.exists()).map(|file| named(&file)).transpose()
 }
@@ -76,9 +82,9 @@ pub(super) fn own_file() -> Option<PathBuf> {
 }
 
 /// Says where a folder's own file is read instead of the user's, which was written to.
-pub(super) fn note_shadowed(written: &Path) {
+pub(super) fn note_shadowed(written: &Path, say: Phrases) {
     if own_file().is_some_and(|own| own == written) && Path::new(LOCAL).exists() {
-        output::note(&format!("in this folder {LOCAL} is read instead of {}", written.display()));
+        output::note(&say.read_instead(LOCAL, written.display()));
     }
 }
 
@@ -110,9 +116,10 @@ impl ServerArgs {
     /// As [`load`](Self::load), for commands that can do without servers: `None`
     /// where no configuration was named and none is there.
     pub(crate) fn load_if_any(&self) -> Result<Option<Config>, Failure> {
+        let say = Phrases::of_user(self.lang);
         let sources: Vec<Source> = match self.is_given() {
             true => self.mcp_config.iter().map(|file| named(file)).collect::<Result<_, _>>()?,
-            false => usual()?.into_iter().collect(),
+            false => usual(say)?.into_iter().collect(),
         };
         if sources.is_empty() {
             return Ok(None);
@@ -122,14 +129,12 @@ impl ServerArgs {
             let parsed = Config::parse(&text, &source, &|name| std::env::var(name).ok());
             let parsed = parsed.map_err(Failure::usage)?;
             if parsed.servers().is_empty() {
-                output::warn(&format!(
-                    "{source} has no servers: `toolgraft mcp add` and `toolgraft mcp import` fill it"
-                ));
+                output::warn_in(say, &say.file_is_empty(&source));
             }
             config.merge(parsed);
         }
         for note in config.notes() {
-            output::warn(note);
+            output::warn_in(say, note);
         }
         let limit = self.server_timeout;
         let servers = config.servers().iter().cloned().map(|mut server| {
@@ -154,7 +159,7 @@ impl ServerArgs {
         let config = self.load()?;
         refuse_problems(&config)?;
         Runner::start()?.with_hub(&config, |hub| async {
-            report_failed(&hub.servers());
+            report_failed(&hub.servers(), Phrases::of_user(self.lang));
             job(hub).await
         })
     }
@@ -170,21 +175,21 @@ pub(crate) fn refuse_problems(config: &Config) -> Result<(), Failure> {
 }
 
 /// Prints the servers that failed to stderr; returns their number.
-pub(crate) fn report_failed(servers: &[ServerStatus]) -> usize {
+pub(crate) fn report_failed(servers: &[ServerStatus], say: Phrases) -> usize {
     let failed: Vec<_> = servers.iter().filter(|s| s.has_failed()).collect();
     for server in &failed {
-        output::warn(&failed_line(server));
+        output::warn_in(say, &failed_line(server, say));
     }
     failed.len()
 }
 
 /// `server "x" failed: why`.
-pub(crate) fn failed_line(server: &ServerStatus) -> String {
-    let why = server.error.as_deref().unwrap_or("for no known reason");
+pub(crate) fn failed_line(server: &ServerStatus, say: Phrases) -> String {
+    let why = server.error.as_deref().unwrap_or(say.for_no_reason());
     match server.misconfigured {
         // The text names file and server itself.
         true => why.to_owned(),
-        false => format!("server {:?} failed: {why}", server.name),
+        false => say.server_failed(format!("{:?}", server.name), why),
     }
 }
 
@@ -205,7 +210,7 @@ pub(super) fn only(mut config: Config, name: &str) -> Result<Config, Failure> {
 /// Fails if a server could not be reached.
 pub(super) fn demand_ready(hub: &Hub) -> Result<(), Failure> {
     match hub.servers().iter().find(|s| s.has_failed()) {
-        Some(server) => Err(Failure::job(failed_line(server))),
+        Some(server) => Err(Failure::job(failed_line(server, Phrases::of(Lang::En)))),
         None => Ok(()),
     }
 }

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde_json::json;
 use toml_edit::{DocumentMut, Item, Value};
 
+use crate::phrases::Phrases;
 use crate::{Failure, input, output, whole_file, words};
 use toolgraft::Dialect;
 use toolgraft::dialect::{Lang, Profile, PromptStyle};
@@ -33,28 +34,31 @@ beside it.
 
 Exit codes: 0 done, 1 the file cannot be written, 2 wrong usage or configuration.";
 
+/// What a key does, in a language.
+type Does = fn(Phrases) -> &'static str;
+
 /// Every key: what it does, and a value that it may have.
-const KEYS: &[(&str, &str, &str)] = &[
-    ("base_url", "endpoint to talk to, as --base-url", "\"http://localhost:11434/v1\""),
-    ("model", "model to ask, as --model", "\"qwen3:8b\""),
-    ("profile", "profile to take instead of the one for the model's name", "\"deepseek-r1\""),
-    ("tools_mode", "how tools are offered: auto, native, prompt", "\"auto\""),
-    ("dialect", "call syntax to teach", "\"use_mcp_tool\""),
-    ("lang", "language of the prompt: en, zh", "\"en\""),
-    ("prompt_style", "how much the prompt says: full, compact", "\"full\""),
-    ("listing", "how tools are listed: schema, signature, brief, index", "\"signature\""),
-    ("tool_budget", "tokens that the list of tools may take", "4000"),
-    ("temperature", "sampling temperature, from 0 to 2", "0.7"),
-    ("max_rounds", "most requests for one question", "12"),
-    ("max_tokens", "most tokens of one message of the model", "4096"),
-    ("context", "tokens that the model's context has", "8192"),
-    ("system", "your own system text, which comes first; @FILE reads it from a file", "\"Answer briefly.\""),
-    ("allow", "tools whose calls run without a question: globs over SERVER.TOOL", "[\"files.read_*\"]"),
-    ("deny", "tools whose calls never run", "[\"*.delete_*\"]"),
-    ("reasoning_display", "how reasoning is shown: folded, full, hidden", "\"folded\""),
-    ("history", "whether the history of your lines is kept", "true"),
-    ("sessions", "whether conversations are kept by themselves", "true"),
-    ("session_days", "days that a conversation is kept after its last word", "30"),
+const KEYS: &[(&str, Does, &str)] = &[
+    ("base_url", Phrases::key_base_url, "\"http://localhost:11434/v1\""),
+    ("model", Phrases::key_model, "\"qwen3:8b\""),
+    ("profile", Phrases::key_profile, "\"deepseek-r1\""),
+    ("tools_mode", Phrases::key_tools_mode, "\"auto\""),
+    ("dialect", Phrases::key_dialect, "\"use_mcp_tool\""),
+    ("lang", Phrases::key_lang, "\"en\""),
+    ("prompt_style", Phrases::key_prompt_style, "\"full\""),
+    ("listing", Phrases::key_listing, "\"signature\""),
+    ("tool_budget", Phrases::key_tool_budget, "4000"),
+    ("temperature", Phrases::key_temperature, "0.7"),
+    ("max_rounds", Phrases::key_max_rounds, "12"),
+    ("max_tokens", Phrases::key_max_tokens, "4096"),
+    ("context", Phrases::key_context, "8192"),
+    ("system", Phrases::key_system, "\"Answer briefly.\""),
+    ("allow", Phrases::key_allow, "[\"files.read_*\"]"),
+    ("deny", Phrases::key_deny, "[\"*.delete_*\"]"),
+    ("reasoning_display", Phrases::key_reasoning_display, "\"folded\""),
+    ("history", Phrases::key_history, "true"),
+    ("sessions", Phrases::key_sessions, "true"),
+    ("session_days", Phrases::key_session_days, "30"),
 ];
 
 /// The file's values.
@@ -220,10 +224,11 @@ fn in_plain_words(message: &str) -> String {
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let path = path().ok_or_else(|| Failure::usage("there is no home directory: no defaults are kept"))?;
     let text = if path.exists() { text(&path)? } else { String::new() };
+    let say = Phrases::of_user(None);
     match &args.command {
         Some(Command::Path) => output::emit(&format!("{}\n", path.display())),
         Some(Command::Show { json: true }) => output::emit_json(&as_json(&path, &document(&text, &path)?)),
-        None | Some(Command::Show { .. }) => output::emit(&shown(&path, &document(&text, &path)?)),
+        None | Some(Command::Show { .. }) => output::emit(&shown(&path, &document(&text, &path)?, say)),
         Some(Command::Set { key, value }) => {
             // A file that is wrong is mended by hand, not written over.
             let mut document = document(&text, &path)?;
@@ -241,7 +246,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
                 None => document[key.as_str()] = Item::Value(value),
             }
             written(&path, &document)?;
-            output::emit(&format!("{key} is set in {}\n", path.display()))
+            output::emit(&format!("{}\n", say.key_is_set(key, path.display())))
         }
         Some(Command::Unset { key }) => {
             let mut document = document(&text, &path)?;
@@ -249,7 +254,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
                 return Err(Failure::usage(format!("{} does not set {key:?}", path.display())));
             }
             written(&path, &document)?;
-            output::emit(&format!("{key} is no longer set in {}\n", path.display()))
+            output::emit(&format!("{}\n", say.key_is_unset(key, path.display())))
         }
     }
 }
@@ -279,9 +284,11 @@ fn toml_value(key: &str, text: &str) -> Result<Value, Failure> {
     }
 }
 
-fn shown(path: &Path, document: &DocumentMut) -> String {
-    let mut text = format!("# {}{}\n", path.display(), if path.exists() { "" } else { " (not there yet)" });
-    for (key, what, example) in KEYS {
+fn shown(path: &Path, document: &DocumentMut, say: Phrases) -> String {
+    let file = path.display();
+    let mut text = format!("# {}\n", if path.exists() { file.to_string() } else { say.file_not_there(file) });
+    for (key, does, example) in KEYS {
+        let what = does(say);
         text.push_str(&match document.get(key) {
             Some(item) => format!("\n# {what}\n{key} = {}\n", item.to_string().trim()),
             None => format!("\n# {what}\n# {key} = {example}\n"),
@@ -291,7 +298,8 @@ fn shown(path: &Path, document: &DocumentMut) -> String {
 }
 
 fn as_json(path: &Path, document: &DocumentMut) -> serde_json::Value {
-    let key = |(key, what, _): &(&str, &str, &str)| {
+    let key = |(key, does, _): &(&str, Does, &str)| {
+        let what = does(Phrases::of(Lang::En));
         let value = document.get(key).map(|item| item.to_string().trim().to_owned());
         json!({ "key": key, "set": value, "what": what })
     };

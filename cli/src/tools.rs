@@ -1,17 +1,21 @@
 //! `toolgraft tools`.
 
 use std::fmt::Write as _;
+use std::io::{IsTerminal, stdout};
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr;
 
+use super::phrases::Phrases;
 use super::runner::Runner;
 use super::screen::boxes::turns_text;
+use super::screen::wrap::hanging;
 use super::servers::{self, ListedArgs, ServerArgs};
-use super::terminal::shortened;
+use super::terminal::{self, shortened};
 use super::{Failure, output};
+use toolgraft::dialect::Lang;
 use toolgraft::route::Toolbox;
 use toolgraft::route::mcp::{McpPrompt, ServerState, ServerStatus};
 use toolgraft::tools::Server;
@@ -68,14 +72,15 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
     if args.json {
         output::emit_json(&as_json(&statuses, &catalog, &prompts))?;
     } else {
-        output::emit_styled(&styled(as_text(&statuses, (&catalog, &prompts), args.schema)))?;
+        let say = Phrases::of_user(None);
+        output::emit_styled(&styled(as_text(&statuses, (&catalog, &prompts), args.schema, say)))?;
     }
     verdict(&statuses)
 }
 
 /// The servers and what they offer, as stdout wants it.
-pub(super) fn listing(hub: &Hub) -> String {
-    styled(as_text(&hub.servers(), (&hub.catalog(), &hub.prompts()), false))
+pub(super) fn listing(hub: &Hub, say: Phrases) -> String {
+    styled(as_text(&hub.servers(), (&hub.catalog(), &hub.prompts()), false, say))
 }
 
 /// The text as stdout wants it: without colours unless it is a terminal that has them.
@@ -89,7 +94,7 @@ pub(super) fn styled(text: String) -> String {
 /// Fails if an enabled server did.
 pub(super) fn verdict(statuses: &[ServerStatus]) -> Result<(), Failure> {
     let failed: Vec<_> = statuses.iter().filter(|s| s.has_failed()).collect();
-    let lines: Vec<_> = failed.iter().map(|s| servers::failed_line(s)).collect();
+    let lines: Vec<_> = failed.iter().map(|s| servers::failed_line(s, Phrases::of(Lang::En))).collect();
     match failed.as_slice() {
         [] => Ok(()),
         failed if failed.iter().any(|s| s.misconfigured) => Err(Failure::usage(lines.join("\n"))),
@@ -116,18 +121,23 @@ fn as_json(statuses: &[ServerStatus], catalog: &Catalog, prompts: &[McpPrompt]) 
     json!({ "servers": servers })
 }
 
-fn as_text(statuses: &[ServerStatus], (catalog, prompts): (&Catalog, &[McpPrompt]), schema: bool) -> String {
+fn as_text(
+    statuses: &[ServerStatus],
+    (catalog, prompts): (&Catalog, &[McpPrompt]),
+    schema: bool,
+    say: Phrases,
+) -> String {
     if statuses.is_empty() {
-        return "the configuration has no servers\n".to_owned();
+        return format!("{}\n", say.config_is_empty());
     }
     let blocks = statuses.iter().map(|status| {
-        let mut text = head(status);
+        let mut text = head(status, say);
         if let Some(server) = catalog.server(&status.name) {
             let prompts = prompts.iter().filter(|prompt| prompt.server == status.name).collect::<Vec<_>>();
-            body(&mut text, server, &prompts, schema);
+            body(&mut text, server, &prompts, (schema, say));
         }
         for note in &status.notes {
-            push(&mut text, &format!("  note: {}", plain(note)));
+            push(&mut text, &format!("  {}", say.server_note(plain(note))));
         }
         text
     });
@@ -135,15 +145,15 @@ fn as_text(statuses: &[ServerStatus], (catalog, prompts): (&Catalog, &[McpPrompt
 }
 
 /// `time  ready in 0.4 s  mcp-time 1.2.0  MCP 2025-11-25`.
-fn head(status: &ServerStatus) -> String {
-    let (color, mut words) = state_in_color(status);
+fn head(status: &ServerStatus, say: Phrases) -> String {
+    let (color, words) = state_in_color(status, say);
     let took = format!("{:.1} s", Duration::as_secs_f64(&status.connect_time));
-    match status.state {
-        ServerState::Ready => words.push_str(&format!(" in {took}")),
-        ServerState::Failed if !status.misconfigured => words.push_str(&format!(" after {took}")),
-        ServerState::Backoff => words.push_str(": the next call starts it anew"),
-        _ => {}
-    }
+    let words = match status.state {
+        ServerState::Ready => say.is_ready(took),
+        ServerState::Failed if !status.misconfigured => say.has_failed_after(took),
+        ServerState::Backoff => say.is_gone_for_now().to_owned(),
+        _ => words.to_owned(),
+    };
     let (bold, color) = (Style::new().bold(), color.on_default());
     let mut line = format!("{bold}{}{bold:#}  {color}{words}{color:#}", plain(&status.name));
     let server = [&status.server_name, &status.server_version].into_iter().flatten().map(|s| plain(s));
@@ -159,26 +169,30 @@ fn head(status: &ServerStatus) -> String {
 }
 
 /// How a server is, in a word or two.
-pub(super) fn state(status: &ServerStatus) -> String {
-    state_in_color(status).1
+pub(super) fn state(status: &ServerStatus, say: Phrases) -> &'static str {
+    state_in_color(status, say).1
 }
 
-fn state_in_color(status: &ServerStatus) -> (AnsiColor, String) {
-    let (color, words) = match status.state {
-        ServerState::Ready => (AnsiColor::Green, "ready"),
-        ServerState::Failed if status.misconfigured => (AnsiColor::Red, "misconfigured"),
-        ServerState::NeedsAuth => (AnsiColor::Red, "needs authorization"),
-        ServerState::Failed => (AnsiColor::Red, "failed"),
-        ServerState::Backoff => (AnsiColor::Red, "gone"),
-        ServerState::Connecting => (AnsiColor::Yellow, "connecting"),
-        ServerState::Idle => (AnsiColor::Yellow, "not started"),
-        ServerState::Disabled => (AnsiColor::Yellow, "disabled"),
-        _ => (AnsiColor::Yellow, "in another state"),
-    };
-    (color, words.to_owned())
+fn state_in_color(status: &ServerStatus, say: Phrases) -> (AnsiColor, &'static str) {
+    match status.state {
+        ServerState::Ready => (AnsiColor::Green, say.ready()),
+        ServerState::Failed if status.misconfigured => (AnsiColor::Red, say.is_misconfigured()),
+        ServerState::NeedsAuth => (AnsiColor::Red, say.needs_login()),
+        ServerState::Failed => (AnsiColor::Red, say.has_failed()),
+        ServerState::Backoff => (AnsiColor::Red, say.is_gone()),
+        ServerState::Connecting => (AnsiColor::Yellow, say.is_connecting()),
+        ServerState::Idle => (AnsiColor::Yellow, say.is_not_started()),
+        ServerState::Disabled => (AnsiColor::Yellow, say.is_disabled()),
+        _ => (AnsiColor::Yellow, say.is_in_another_state()),
+    }
 }
 
-fn body(text: &mut String, server: &Server, prompts: &[&McpPrompt], schema: bool) {
+/// The words above a list, and how many there are.
+type Title = fn(Phrases, usize) -> String;
+
+fn body(text: &mut String, server: &Server, prompts: &[&McpPrompt], (schema, say): (bool, Phrases)) {
+    // Elsewhere than on a terminal an entry is a line.
+    let columns = if stdout().is_terminal() { terminal::columns() } else { usize::MAX };
     let tools: Vec<_> = server.tools.iter().map(|t| (signature(t), t.description.as_deref(), Some(t))).collect();
     let resources = server.resources.iter().map(|r| (r.uri.clone(), r.description.as_deref().or(Some(&r.name)), None));
     let templates = server
@@ -186,22 +200,24 @@ fn body(text: &mut String, server: &Server, prompts: &[&McpPrompt], schema: bool
         .iter()
         .map(|r| (r.uri_template.clone(), r.description.as_deref().or(Some(&r.name)), None));
     let prompts = prompts.iter().map(|prompt| (prompt_signature(prompt), prompt.description.as_deref(), None));
-    for (title, entries) in [
-        ("tools", tools),
-        ("resources", resources.collect()),
-        ("resource templates", templates.collect()),
-        ("prompts", prompts.collect()),
-    ] {
-        if entries.is_empty() && title != "tools" {
+    let lists: [(Title, Vec<_>); 4] = [
+        (Phrases::listed_tools, tools),
+        (Phrases::listed_resources, resources.collect()),
+        (Phrases::listed_templates, templates.collect()),
+        (Phrases::listed_prompts, prompts.collect()),
+    ];
+    for (at, (title, entries)) in lists.into_iter().enumerate() {
+        // That a server has no tools is worth a line.
+        if entries.is_empty() && at > 0 {
             continue;
         }
-        push(text, &format!("  {title} ({})", entries.len()));
+        push(text, &format!("  {}", title(say, entries.len())));
         let width = entries.iter().map(|(name, ..)| plain(name).width()).filter(|w| *w <= NAME).max().unwrap_or(0);
         for (name, description, tool) in &entries {
             let name = plain(name);
             let pad = " ".repeat(width.saturating_sub(name.width()));
             let description = shortened(&plain(description.unwrap_or_default()), DESCRIPTION);
-            push(text, format!("    {name}{pad}  {description}").trim_end());
+            push(text, hanging(&format!("    {name}{pad}  "), &description, columns).trim_end());
             let shown = tool.and_then(|t: &Tool| t.input_schema.as_ref()).filter(|_| schema);
             if let Some(shown) = shown {
                 let pretty = serde_json::to_string_pretty(shown).unwrap_or_default();

@@ -26,75 +26,68 @@ pub(super) use store::{Store, date};
 use super::ask::Asker;
 use super::tty::Tty;
 use super::{Failure, output};
+use crate::phrases::Phrases;
 use crate::screen::boxes::clean;
+use toolgraft::dialect::Lang;
 
 /// The text of a project's file, once somebody trusts it; `None` where they said no.
-pub(super) fn demand(file: &Path) -> Result<Option<String>, Failure> {
+pub(super) fn demand(file: &Path, say: Phrases) -> Result<Option<String>, Failure> {
     let shown = file.display();
     demand_of(
         file,
         Project::read(file)?,
         &format!("name the file with --mcp-config {shown}, or run `toolgraft mcp trust` once"),
+        say,
     )
 }
 
 /// As [`demand`], for a project that was read already. `remedy` is for a place where nobody
 /// can be asked.
-pub(super) fn demand_of(file: &Path, project: Project, remedy: &str) -> Result<Option<String>, Failure> {
+pub(super) fn demand_of(file: &Path, project: Project, remedy: &str, say: Phrases) -> Result<Option<String>, Failure> {
     let mut store = Store::open();
     if project.starts_nothing() || store.trusts(&project) {
         return Ok(Some(project.into_text()));
     }
     let tty = Tty::open().map(std::sync::Arc::new);
-    let Some(asker) = Asker::new(tty.as_ref()) else {
-        let question = question(file, &project, &store);
+    let Some(asker) = Asker::new(tty.as_ref(), say) else {
+        // Errors are English.
+        let question = question(file, &project, &store, Phrases::of(Lang::En));
         return Err(Failure::usage(format!("{question}nobody is at a terminal to say yes: {remedy}")));
     };
     if !ask(&asker, file, &project, &store)? {
         return Ok(None);
     }
-    remember(&mut store, &project);
+    remember(&mut store, &project, say);
     Ok(Some(project.into_text()))
 }
 
 /// Shows what the file starts and asks; Ctrl-C and Ctrl-D mean no.
 pub(super) fn ask(asker: &Asker, file: &Path, project: &Project, store: &Store) -> Result<bool, Failure> {
-    anstream::eprintln!("{}", question(file, project, store));
-    loop {
-        let Some(line) = asker.ask_blocking("Start them, now and as long as this file stays as it is? [y/n] ") else {
-            return Ok(false);
-        };
-        match line.trim().to_lowercase().as_str() {
-            "y" | "yes" => return Ok(true),
-            "n" | "no" => return Ok(false),
-            _ => output::warn("answer y (yes) or n (no)"),
-        }
-    }
+    let say = asker.say();
+    anstream::eprintln!("{}", question(file, project, store, say));
+    Ok(asker.agrees(say.start_them()))
 }
 
 /// Keeps the answer; where it cannot be kept it holds for this time alone.
-pub(super) fn remember(store: &mut Store, project: &Project) {
+pub(super) fn remember(store: &mut Store, project: &Project, say: Phrases) {
     if let Err(error) = store.add(project) {
-        output::warn(&format!("{error}: you will be asked again"));
+        output::warn_in(say, &say.asked_again(error));
     }
 }
 
 /// What a person should know before saying yes.
-pub(super) fn question(file: &Path, project: &Project, store: &Store) -> String {
-    let mut text = format!(
-        "{} belongs to this project, not to you, and starts these servers with your rights:\n",
-        clean(&file.display().to_string())
-    );
+pub(super) fn question(file: &Path, project: &Project, store: &Store, say: Phrases) -> String {
+    let mut text = say.starts_these(clean(&file.display().to_string())) + "\n";
     for line in project.starts() {
         text += &format!("  {}\n", clean(line));
     }
     if project.has_programs_inside() {
-        text += "Programs in the project's folder can change later without a new question.\n";
+        text += &format!("{}\n", say.programs_may_change());
     }
     if let Some(changes) = store.changes(project) {
-        text += &format!("It has changed since you said yes on {}:\n", changes.since);
+        text += &format!("{}\n", say.changed_since(&changes.since));
         if changes.lines.is_empty() {
-            text += "  in what is not shown here, such as time limits and hidden values\n";
+            text += &format!("  {}\n", say.changed_unseen());
         }
         for line in changes.lines {
             text += &format!("  {}\n", clean(&line));

@@ -31,7 +31,8 @@ autoApprove lets it run: y runs it once, a runs it and every later call of that
 tool, until its server changes it; n does not run it, and n REASON tells the model
 why.
 
-In a conversation /help lists the commands, /result N shows a long result in full, a line that ends in \\ goes on in the
+In a conversation /help lists the commands, /file sends a file with the next
+question, /result N shows a long result in full, a line that ends in \\ goes on in the
 next, Ctrl-C cancels the answer, and Ctrl-C again leaves, as Ctrl-D does.
 
 Conversations are kept (`toolgraft sessions --help`), and defaults can be set
@@ -51,7 +52,7 @@ pub(crate) struct Args {
 
     /// Send a text file or an image with the question; in a conversation, with the first
     ///
-    /// May be given several times. Images are PNG, JPEG, GIF or WebP, for a model that
+    /// May be given several times; in a conversation /file sends files with a later question. Images are PNG, JPEG, GIF or WebP, for a model that
     /// reads images.
     #[arg(long = "file", short = 'f', value_name = "FILE")]
     pub(super) attached: Vec<PathBuf>,

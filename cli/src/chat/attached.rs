@@ -1,20 +1,25 @@
-//! Files that go with a question (`-f FILE`).
+//! Files that go with a question (`-f FILE`, `/file FILE`).
 
 use std::path::{Path, PathBuf};
 
+use crate::phrases::Phrases;
+use crate::screen::boxes::clean;
 use crate::{Failure, input};
 use toolgraft::conversation::User;
 use toolgraft::message::{Image, ImageError};
 
+/// What a file is, in a language.
+type What = fn(Phrases) -> &'static str;
+
 /// How files begin of which neither the text nor an image can be sent, and what they are called.
-const OTHERS: &[(&[u8], &str)] = &[
-    (b"\x89PNG", "a damaged PNG image"),
-    (b"RIFF", "a sound or a film"),
-    (b"BM", "a BMP image"),
-    (b"II*\0", "a TIFF image"),
-    (b"MM\0*", "a TIFF image"),
-    (b"%PDF-", "a PDF"),
-    (b"PK\x03\x04", "an archive or an office document"),
+const OTHERS: &[(&[u8], What)] = &[
+    (b"\x89PNG", Phrases::a_damaged_png),
+    (b"RIFF", Phrases::a_sound_or_film),
+    (b"BM", Phrases::a_bmp),
+    (b"II*\0", Phrases::a_tiff),
+    (b"MM\0*", Phrases::a_tiff),
+    (b"%PDF-", Phrases::a_pdf),
+    (b"PK\x03\x04", Phrases::an_archive),
 ];
 
 /// What goes with a question.
@@ -23,19 +28,35 @@ pub(super) struct Attached {
     /// The texts of files, each between fences below its name.
     texts: Vec<String>,
     images: Vec<Image>,
+    /// What the files are called, in the order in which they were named.
+    names: Vec<String>,
 }
 
 impl Attached {
-    /// Reads the files.
-    pub(super) fn read(files: &[PathBuf]) -> Result<Self, Failure> {
+    /// Reads the files. `flag` is where they were named, for errors.
+    pub(super) fn read(files: &[PathBuf], flag: &str, say: Phrases) -> Result<Self, Failure> {
         let mut attached = Attached::default();
-        files.iter().try_for_each(|file| attached.add(file))?;
+        files.iter().try_for_each(|file| attached.add(file, flag, say))?;
         Ok(attached)
     }
 
-    fn add(&mut self, file: &Path) -> Result<(), Failure> {
+    /// Takes further files.
+    pub(super) fn extend(&mut self, more: Attached) {
+        self.texts.extend(more.texts);
+        self.images.extend(more.images);
+        self.names.extend(more.names);
+    }
+
+    /// The names of the files, on one line; `None` where there is none.
+    pub(super) fn names(&self, say: Phrases) -> Option<String> {
+        let names: Vec<String> = self.names.iter().map(|name| clean(name).replace('\n', " ")).collect();
+        (!names.is_empty()).then(|| say.listed(&names))
+    }
+
+    fn add(&mut self, file: &Path, flag: &str, say: Phrases) -> Result<(), Failure> {
         let bytes = input::read_bytes(file)?;
         let name = input::shown(file);
+        self.names.push(name.clone());
         match Image::new(&bytes) {
             Ok(image) => {
                 let name = file.file_name().map_or(name.clone(), |name| name.to_string_lossy().into_owned());
@@ -43,16 +64,13 @@ impl Attached {
                 return Ok(());
             }
             Err(ImageError::Unknown) => {}
-            Err(error) => return Err(Failure::usage(format!("-f {name}: {error}"))),
+            Err(error) => return Err(Failure::usage(format!("{flag} {name}: {error}"))),
         }
         // A text may begin with the letters of a short mark.
         let is_text = std::str::from_utf8(&bytes).is_ok();
         let other = OTHERS.iter().find(|(begin, _)| bytes.starts_with(begin));
         if let Some((_, what)) = other.filter(|(begin, _)| !is_text || begin.starts_with(b"%PDF")) {
-            return Err(Failure::usage(format!(
-                "-f {name}: it is {what}, and only texts and images (PNG, JPEG, GIF, WebP) can be sent: extract its \
-                 text, or convert it, first"
-            )));
+            return Err(Failure::usage(say.cannot_be_sent(flag, name, what(say))));
         }
         let text = input::decode(bytes, &name)?;
         let fence = fence(&text);

@@ -2,9 +2,13 @@
 
 use std::path::PathBuf;
 
+use super::attached::Attached;
 use super::session::Session;
 use crate::phrases::Phrases;
 use crate::screen::DIM;
+use crate::screen::boxes::clean;
+use crate::screen::wrap::hanging;
+use crate::terminal::columns;
 use crate::{Failure, output, prompt_args, tokens, tools};
 use toolgraft::route::Toolbox;
 use toolgraft::route::mcp::McpPrompt;
@@ -13,10 +17,11 @@ use toolgraft::route::mcp::McpPrompt;
 type Does = fn(Phrases) -> &'static str;
 
 /// The commands, how they are written, and what they do.
-const COMMANDS: [(&str, &str, Does); 12] = [
+const COMMANDS: [(&str, &str, Does); 13] = [
     ("/help", "", Phrases::help_help),
     ("/tools", "", Phrases::help_tools),
     ("/prompt", "", Phrases::help_prompt),
+    ("/file", "[FILE …]", Phrases::help_file),
     ("/think", "", Phrases::help_think),
     ("/result", "N", Phrases::help_result),
     ("/retry", "", Phrases::help_retry),
@@ -35,6 +40,7 @@ pub(super) enum Command {
     Tools,
     Prompt,
     Think,
+    File(Vec<PathBuf>),
     Result(usize),
     Model(Option<String>),
     Save(PathBuf),
@@ -63,6 +69,9 @@ pub(super) fn read(line: &str, prompts: &[McpPrompt], say: Phrases) -> Result<Co
         ("/retry", _) => alone(Command::Retry),
         ("/undo", _) => alone(Command::Undo),
         ("/quit" | "/exit" | "/q", _) => alone(Command::Quit),
+        // Standard input is the terminal.
+        ("/file", files) if files.iter().any(|file| file == "-") => Err(say.file_takes().to_owned()),
+        ("/file", files) => Ok(Command::File(files.iter().map(|file| at_home(file)).collect())),
         ("/result", [number]) => match number.trim_start_matches('#').parse() {
             Ok(number) => Ok(Command::Result(number)),
             Err(_) => Err(say.result_number(number)),
@@ -71,12 +80,20 @@ pub(super) fn read(line: &str, prompts: &[McpPrompt], say: Phrases) -> Result<Co
         ("/model", []) => Ok(Command::Model(None)),
         ("/model", [model]) => Ok(Command::Model(Some(model.clone()))),
         ("/model", _) => Err(say.model_takes().to_owned()),
-        ("/save", [file]) => Ok(Command::Save(file.into())),
+        ("/save", [file]) => Ok(Command::Save(at_home(file))),
         ("/save", _) => Err(say.save_takes().to_owned()),
         _ => match prompts.iter().position(|prompt| command_of(prompt) == *name) {
             Some(at) => Ok(Command::McpPrompt(at, rest.to_vec())),
             None => Err(unknown(name, prompts, say)),
         },
+    }
+}
+
+/// A path as a shell would read it: `~/` is the home directory.
+fn at_home(file: &str) -> PathBuf {
+    match (file.strip_prefix("~/"), std::env::home_dir()) {
+        (Some(below), Some(home)) => home.join(below),
+        _ => file.into(),
     }
 }
 
@@ -108,9 +125,10 @@ fn command_of(prompt: &McpPrompt) -> String {
 }
 
 fn help(prompts: &[McpPrompt], say: Phrases) -> String {
+    let columns = columns();
     let mut lines: Vec<String> = COMMANDS
         .iter()
-        .map(|(name, takes, does)| format!("  {:<31}  {}", format!("{name} {takes}"), does(say)))
+        .map(|(name, takes, does)| hanging(&format!("  {:<31}  ", format!("{name} {takes}")), does(say), columns))
         .collect();
     if !prompts.is_empty() {
         lines.push(say.help_of_prompts().to_owned());
@@ -121,7 +139,8 @@ fn help(prompts: &[McpPrompt], say: Phrases) -> String {
             false => format!("[{}=…]", a.name),
         });
         let usage = [command_of(prompt)].into_iter().chain(takes).collect::<Vec<_>>().join(" ");
-        lines.push(format!("  {usage:<31}  {}", prompt.description.as_deref().unwrap_or_default()));
+        let does = clean(prompt.description.as_deref().unwrap_or_default()).replace('\n', " ");
+        lines.push(hanging(&format!("  {:<31}  ", clean(&usage)), &does, columns));
     }
     lines.push(say.help_of_lines().to_owned());
     lines.join("\n")
@@ -133,11 +152,11 @@ impl Session {
         let say = self.say;
         match command {
             Command::Help => self.note(anstyle::Style::new(), &help(&self.hub.prompts(), say)),
-            Command::Tools => output::emit_styled(&tools::listing(&self.hub)),
+            Command::Tools => output::emit_styled(&tools::listing(&self.hub, say)),
             Command::Prompt => {
                 let system = self.system()?;
                 let size = tokens::count(&system.text);
-                let size = match prompt_args::fitted(&system.listed) {
+                let size = match prompt_args::fitted(&system.listed, say) {
                     Some(fitted) => say.prompt_size_fitted(size, fitted),
                     None => say.prompt_size(size),
                 };
@@ -148,6 +167,11 @@ impl Session {
                 let thoughts = self.display.thoughts().trim().to_owned();
                 let thoughts = if thoughts.is_empty() { say.no_reasoning().to_owned() } else { thoughts };
                 self.note(DIM, &thoughts)
+            }
+            Command::File(files) => {
+                self.attach(Attached::read(&files, "/file", say)?);
+                let waiting = self.attached_names();
+                self.note(DIM, &waiting.unwrap_or_else(|| say.no_files().to_owned()))
             }
             Command::Result(number) => {
                 let result = self.result(number)?;
@@ -171,6 +195,10 @@ impl Session {
             Command::Clear => {
                 self.begin_anew();
                 self.note(DIM, say.new_conversation())
+            }
+            Command::Undo if self.attached.names(say).is_some() => {
+                let files = std::mem::take(&mut self.attached).names(say).unwrap_or_default();
+                self.note(DIM, &say.taken_back(files))
             }
             Command::Undo => match self.take_back() {
                 Some(question) => {

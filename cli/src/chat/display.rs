@@ -9,8 +9,8 @@ use anstyle::Style;
 use serde_json::Value;
 
 use super::args::OutputArgs;
-use super::live::{Live, Place};
 use super::summary::{Summary, time};
+use crate::live::{Live, Place};
 use crate::phrases::Phrases;
 use crate::screen::{BAD, CALL, DIM, DRAFT, Frame, RESULT, Screen, excerpt, full_name, pretty};
 use crate::settings::ReasoningDisplay;
@@ -134,12 +134,8 @@ impl Display {
         total: Option<f64>,
         message: Option<String>,
     ) -> io::Result<()> {
-        let so_far = match total {
-            Some(total) => self.say.progress_of(progress, total),
-            None => progress.to_string(),
-        };
-        let message = message.map(|message| format!(", {message}")).unwrap_or_default();
-        self.progress = Some((server.to_owned(), format!("{so_far}{message}")));
+        let so_far = self.say.so_far(progress, total, message.as_deref());
+        self.progress = Some((server.to_owned(), so_far));
         if self.paused || self.asked.is_some() { Ok(()) } else { self.spin() }
     }
 

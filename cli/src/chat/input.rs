@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use rustyline::completion::Completer;
+use rustyline::completion::{Completer, FilenameCompleter, Pair};
 use rustyline::error::ReadlineError;
 use rustyline::highlight::Highlighter;
 use rustyline::hint::Hinter;
@@ -11,7 +11,8 @@ use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Cmd, CompletionType, Context, Editor, Helper, KeyEvent};
 use tokio::sync::oneshot;
 
-use crate::{Failure, ask, output, state};
+use crate::phrases::Phrases;
+use crate::{Failure, ask, keys, output, state};
 
 /// Lines that the history keeps.
 const HISTORY: usize = 1000;
@@ -30,11 +31,12 @@ pub(super) enum Typed {
 pub(super) struct Prompt {
     editor: Option<Editor<Words, FileHistory>>,
     history: Option<PathBuf>,
+    say: Phrases,
 }
 
 impl Prompt {
     /// A prompt that completes these words.
-    pub(super) fn new(words: Vec<String>, with_history: bool) -> Result<Self, Failure> {
+    pub(super) fn new(words: Vec<String>, with_history: bool, say: Phrases) -> Result<Self, Failure> {
         let failed = |e: ReadlineError| Failure::job(format!("cannot read from the terminal: {e}"));
         let config = ask::config()
             .max_history_size(HISTORY)
@@ -44,15 +46,16 @@ impl Prompt {
             .build();
         let mut editor = Editor::with_config(config).map_err(failed)?;
         editor.set_helper(Some(Words(words)));
+        keys::bind(&mut editor);
         editor.bind_sequence(KeyEvent::alt('\r'), Cmd::Newline);
         let history = if with_history { state::file("history") } else { None };
         if let Some(file) = &history
             && let Err(error) = editor.load_history(file)
             && file.exists()
         {
-            output::warn(&format!("the history {} cannot be read: {error}", file.display()));
+            output::warn_in(say, &say.history_unread(file.display(), error));
         }
-        Ok(Prompt { editor: Some(editor), history })
+        Ok(Prompt { editor: Some(editor), history, say })
     }
 
     /// Reads one line, which may hold line breaks.
@@ -84,7 +87,7 @@ impl Prompt {
         let folder = file.parent().map_or(Ok(()), std::fs::create_dir_all);
         let kept = folder.map_err(ReadlineError::Io).and_then(|()| editor.append_history(file));
         if let Err(error) = kept {
-            output::warn(&format!("the history {} cannot be written: {error}", file.display()));
+            output::warn_in(self.say, &self.say.history_unwritten(file.display(), error));
             self.history = None;
         }
     }
@@ -98,15 +101,25 @@ fn joined(line: &str) -> String {
 /// The words that can be completed; also what makes a line go on.
 struct Words(Vec<String>);
 
-impl Completer for Words {
-    type Candidate = String;
+/// Commands behind which names of files stand.
+const WITH_FILES: [&str; 2] = ["/file ", "/save "];
 
-    fn complete(&self, line: &str, at: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<String>)> {
+impl Completer for Words {
+    type Candidate = Pair;
+
+    fn complete(&self, line: &str, at: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<Pair>)> {
         let begun = &line[..at];
+        if WITH_FILES.iter().any(|command| begun.starts_with(command)) {
+            let (from, mut files) = FilenameCompleter::new().complete_path(line, at)?;
+            // The line editor shows candidates as they are.
+            files.retain(|file| !file.display.contains(char::is_control));
+            return Ok((from, files));
+        }
         if !begun.starts_with('/') || begun.contains(' ') {
             return Ok((at, Vec::new()));
         }
-        Ok((0, self.0.iter().filter(|word| word.starts_with(begun)).map(|word| format!("{word} ")).collect()))
+        let words = self.0.iter().filter(|word| word.starts_with(begun));
+        Ok((0, words.map(|word| Pair { display: word.clone(), replacement: format!("{word} ") }).collect()))
     }
 }
 
@@ -137,11 +150,20 @@ mod tests {
     }
 
     #[test]
-    fn only_commands_are_completed() {
+    fn commands_are_completed_and_the_files_behind_some() {
         let words = Words(vec!["/help".to_owned(), "/history".to_owned(), "/tools".to_owned()]);
         let history = DefaultHistory::new();
-        let complete = |line: &str| words.complete(line, line.len(), &Context::new(&history)).unwrap().1;
+        let complete = |line: &str| -> Vec<String> {
+            let (_, found) = words.complete(line, line.len(), &Context::new(&history)).unwrap();
+            found.into_iter().map(|pair| pair.replacement).collect()
+        };
         assert_eq!(complete("/h"), ["/help ", "/history "]);
         assert!(complete("h").is_empty() && complete("/help x").is_empty());
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("my notes.md"), "x").unwrap();
+        let begun = format!("/file {}/my", folder.path().display());
+        let whole = format!("{}/my\\ notes.md", folder.path().display());
+        assert!(cfg!(windows) || complete(&begun) == [whole]);
+        assert!(complete(&begun.replace("/file", "/tools")).is_empty());
     }
 }

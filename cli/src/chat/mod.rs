@@ -24,10 +24,8 @@ mod endpoint;
 mod files;
 mod input;
 mod kept;
-mod live;
 mod repl;
 mod session;
-mod starting;
 mod summary;
 
 use std::io::{IsTerminal, Read, stdin};
@@ -47,7 +45,6 @@ use display::Display;
 use files::Files;
 use kept::Keeping;
 use session::{Ended, Session};
-use starting::Starting;
 use toolgraft::Hub;
 
 pub(super) use args::Args;
@@ -57,7 +54,6 @@ pub(crate) use endpoint::{Endpoint, local_endpoint, variable};
 /// Runs `toolgraft chat`.
 pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     let settings = settings::read()?;
-    let attached = Attached::read(&args.attached)?;
     let question = question(&args)?;
     let in_conversation = question.is_none();
     if in_conversation && args.output.json {
@@ -67,34 +63,27 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     let (keeping, gone_on) = Keeping::begin(&mut args, &settings)?;
     kept::apply(&settings, &mut args);
     let say = Phrases::of_user(args.model.lang);
-    let listed_tools = args.listed.tools.clone();
-    let configured = ServerArgs { listed_tools, ..args.servers.clone() }.load_if_any()?;
+    let attached = Attached::read(&args.attached, "-f", say)?;
+    let (listed_tools, lang) = (args.listed.tools.clone(), args.model.lang);
+    let configured = ServerArgs { listed_tools, lang, ..args.servers.clone() }.load_if_any()?;
     let has_config = configured.is_some();
     let config = configured.unwrap_or_default();
-    servers::refuse_problems(&config)?;
 
     // Dropped last: it puts the terminal back as it was.
     let tty = Tty::open().map(Arc::new);
-    let asker = Asker::new(tty.as_ref());
-    let runner = Runner::start()?;
+    let asker = Asker::new(tty.as_ref(), say);
+    let runner = Runner::start()?.speaking(say).showing(!args.output.quiet && !args.output.json);
     let endpoint = runner.wait(Endpoint::choose(&args.endpoint, asker.as_ref(), say))?;
     let files = Files::begin(&args, &endpoint, &config.secrets())?;
     let endpoint = endpoint.traced(files.tracer.clone());
     let in_session = files.clone();
     let display = Display::new(&args.output, in_conversation, say);
     let signals = runner.signals();
-    let questions = Questions::new(asker.clone());
+    let questions = Questions::new(asker.clone(), say);
     let asked = questions.clone();
     let hub = Hub::builder().config(config).elicitor(move |request| asked.clone().answer(request));
-    let (starting, drawn) = Starting::new(hub.states(), say);
-    if !args.output.quiet && !args.output.json {
-        runner.spawn(drawn);
-    } else {
-        drop(drawn);
-    }
     let done = runner.with_hub_of(hub, |hub| async move {
-        starting.end().await;
-        servers::report_failed(&hub.servers());
+        servers::report_failed(&hub.servers(), say);
         let approvals = Approvals::new(&args.calls, asker.clone(), hub.clone(), say);
         let asked = (approvals, questions);
         let mut session = Session::new(args, (hub, endpoint), (display, say), asked, (tty, signals), in_session)?;

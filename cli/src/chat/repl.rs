@@ -1,25 +1,26 @@
 //! A conversation at a terminal: prompt, answer, prompt.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::commands::{self, Command};
 use super::input::{Prompt, Typed};
 use super::session::{Ended, Session};
-use super::starting;
 use crate::Failure;
 use crate::ask::Asker;
 use crate::screen::{BAD, DIM};
+use crate::starting;
+use crate::watch::watched;
 use crate::words;
 use toolgraft::Conversation;
 use toolgraft::agent::StopReason;
 use toolgraft::conversation::{Assistant, Entry};
 use toolgraft::message::Role;
-use toolgraft::route::mcp::McpPrompt;
+use toolgraft::route::mcp::{McpPrompt, PromptMessage};
 
 /// Talks until somebody leaves.
 pub(super) async fn run(session: &mut Session, asker: Option<&Asker>) -> Result<(), Failure> {
     let known = commands::words(&session.hub.prompts());
-    let mut prompt = Prompt::new(known, !session.args.conversation.no_history)?;
+    let mut prompt = Prompt::new(known, !session.args.conversation.no_history, session.say)?;
     // Ctrl-C pressed in a row, without a line between.
     let mut interrupts = 0;
     loop {
@@ -69,7 +70,7 @@ async fn answer(session: &mut Session, line: &str, asker: Option<&Asker>) -> Res
     match commands::read(line, &session.hub.prompts(), session.say).map_err(Failure::usage)? {
         Command::Quit => Ok(Next::Leave),
         Command::Retry => match session.take_back() {
-            Some(question) => session.ask(question).await.map(next),
+            Some(question) => session.send(question).await.map(next),
             None => Err(Failure::usage(session.say.nothing_asked())),
         },
         Command::McpPrompt(at, typed) => {
@@ -115,7 +116,7 @@ async fn server_prompt(
         let Some(value) = asked else { return Ok(Next::Prompt) };
         arguments.insert(missing.name.clone(), Value::String(value.trim().to_owned()));
     }
-    let messages = session.hub.prompt(&prompt.server, &prompt.name, arguments).await.map_err(Failure::job)?;
+    let Some(messages) = filled(session, prompt, arguments).await? else { return Ok(Next::Cancelled) };
     let before = session.conversation.clone();
     for message in messages {
         let said = &mut session.conversation;
@@ -131,6 +132,24 @@ async fn server_prompt(
         return Ok(Next::Prompt);
     }
     session.turn(before).await.map(next)
+}
+
+/// A server's prompt with these arguments; `None` after Ctrl-C.
+async fn filled(
+    session: &Session,
+    prompt: &McpPrompt,
+    arguments: Map<String, Value>,
+) -> Result<Option<Vec<PromptMessage>>, Failure> {
+    let (hub, say) = (&session.hub, session.say);
+    let what = say.filling_in(format!("{}.{}", prompt.server, prompt.name));
+    let interrupts = session.signals.take_interrupts();
+    tokio::select! {
+        biased;
+        () = interrupts.next() => Ok(None),
+        messages = watched(hub, (what, say), &session.questions, hub.prompt(&prompt.server, &prompt.name, arguments)) => {
+            messages.map(Some).map_err(Failure::job)
+        }
+    }
 }
 
 /// Shows what a prompt says, and returns it.
@@ -164,6 +183,9 @@ pub(super) fn greet(session: &mut Session, has_config: bool) -> Result<(), Failu
     let entries = session.conversation.entries().len();
     if entries > 0 {
         session.note(DIM, &session.say.going_on(session.say.messages(entries)))?;
+    }
+    if let Some(files) = session.attached_names() {
+        session.note(DIM, &files)?;
     }
     session.note(DIM, &format!("{}\n", session.say.how_to_help()))?;
     Ok(())

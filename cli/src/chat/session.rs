@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use anstyle::Style;
 use futures::StreamExt;
-use tokio::sync::oneshot;
 
 use super::approve::{self, Approvals};
 use super::args::Args;
@@ -15,7 +14,7 @@ use super::display::Display;
 use super::endpoint::Endpoint;
 use super::files::Files;
 use super::kept::{self, Keeping};
-use crate::elicit::Questions;
+use crate::elicit::{Questions, over};
 use crate::phrases::Phrases;
 use crate::saved::Saved;
 use crate::screen::{BAD, DIM};
@@ -58,14 +57,15 @@ pub(super) struct Session {
     pub(super) say: Phrases,
     pub(super) signals: Signals,
     approvals: Arc<Approvals>,
-    questions: Arc<Questions>,
+    pub(super) questions: Arc<Questions>,
     agent: Agent,
     options: Options,
     offered: (ToolsMode, Constrain),
     files: Files,
     tty: Option<Arc<Tty>>,
     keeping: Option<Keeping>,
-    attached: Attached,
+    /// Files that wait for the next question.
+    pub(super) attached: Attached,
 }
 
 impl Session {
@@ -87,7 +87,7 @@ impl Session {
         }
         approve::check_globs(&args.calls, &hub.catalog(), say);
         let (agent, options, offered) = agent(&args, &hub, &endpoint, &approvals, say)?;
-        warn_over_budget(&options, &hub)?;
+        warn_over_budget(&options, &hub, say)?;
         Ok(Session {
             args,
             hub,
@@ -117,9 +117,14 @@ impl Session {
         self.display.know(&self.conversation);
     }
 
-    /// Sends files with the next question.
+    /// Sends files with the next question, too.
     pub(super) fn attach(&mut self, attached: Attached) {
-        self.attached = attached;
+        self.attached.extend(attached);
+    }
+
+    /// Which files go with the next question.
+    pub(super) fn attached_names(&self) -> Option<String> {
+        self.attached.names(self.say).map(|names| self.say.with_next_question(names))
     }
 
     /// Says how to go on with what was said.
@@ -133,6 +138,7 @@ impl Session {
     /// Begins a new conversation; the one until now stays kept.
     pub(super) fn begin_anew(&mut self) {
         self.conversation = Conversation::new();
+        self.attached = Attached::default();
         if let Some(keeping) = &mut self.keeping {
             keeping.begin_anew();
         }
@@ -250,10 +256,15 @@ impl Session {
         found.ok_or_else(|| Failure::usage(self.say.no_result(number)))
     }
 
-    /// Says something to the model and shows what follows.
-    pub(super) async fn ask(&mut self, question: impl Into<User>) -> Result<Ended, Failure> {
-        let before = self.conversation.clone();
+    /// Says something to the model, with the files that wait, and shows what follows.
+    pub(super) async fn ask(&mut self, question: &str) -> Result<Ended, Failure> {
         let question = std::mem::take(&mut self.attached).with(question.into());
+        self.send(question).await
+    }
+
+    /// Says this to the model and shows what follows.
+    pub(super) async fn send(&mut self, question: User) -> Result<Ended, Failure> {
+        let before = self.conversation.clone();
         self.warn_long(&question.text);
         self.conversation.push_user(question).map_err(Failure::job)?;
         self.turn(before).await
@@ -295,7 +306,7 @@ impl Session {
                     question_over = Some(pause.over);
                     continue;
                 }
-                () = ended(&mut question_over) => {
+                () = over(&mut question_over) => {
                     written(self.display.go_on())?;
                     continue;
                 }
@@ -357,18 +368,6 @@ impl Session {
     }
 }
 
-/// Waits until a question is over, if there is one.
-async fn ended(question: &mut Option<oneshot::Receiver<()>>) {
-    match question {
-        Some(over) => {
-            // Dropped, it is over too.
-            let _ = over.await;
-            *question = None;
-        }
-        None => std::future::pending().await,
-    }
-}
-
 /// Shows what is typed again, however the turn ends.
 struct Echo(Option<Arc<Tty>>);
 
@@ -388,11 +387,11 @@ fn system(options: &Options, hub: &Hub) -> Result<System, Failure> {
 
 /// Says where the tools do not fit their budget. Templates that are wrong end the
 /// command here, before anything is asked.
-fn warn_over_budget(options: &Options, hub: &Hub) -> Result<(), Failure> {
+fn warn_over_budget(options: &Options, hub: &Hub, say: Phrases) -> Result<(), Failure> {
     if (options.tool_budget.is_some() || !options.templates.is_empty())
-        && let Some(warning) = prompt_args::over_budget(&system(options, hub)?.listed)
+        && let Some(warning) = prompt_args::over_budget(&system(options, hub)?.listed, say)
     {
-        output::warn(&warning);
+        output::warn_in(say, &warning);
     }
     Ok(())
 }

@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value};
 
+use crate::phrases::Phrases;
 use crate::screen::boxes::{clean, fit};
-use toolgraft::route::mcp::{FieldChoice, FieldKind, Form, FormField, TextFormat};
+use toolgraft::route::mcp::{FieldChoice, FieldKind, Form, FormField};
 
 /// Most columns of a server's words in a line of ours.
 const WORDS: usize = 60;
@@ -16,39 +17,74 @@ pub(super) fn line(text: &str) -> String {
     fit(&clean(text).replace('\n', " "), WORDS)
 }
 
-/// The server's message, and each field with all that is said of it.
-pub(super) fn overview(message: &str, form: &Form) -> String {
-    let mut text = message.trim_end().to_owned();
-    text.push('\n');
-    for field in &form.fields {
-        text.push_str(&format!("\n{}: {}", label(field), what(field)));
-        if let Some(default) = &field.default {
-            text.push_str(&format!("; proposed: {}", shown(default)));
-        }
-        if let Some(description) = &field.description {
-            text.push_str(&format!("\n    {}", description.replace('\n', "\n    ")));
-        }
-        for (at, choice) in field.kind.choices().iter().enumerate() {
-            let place = if field.kind.is_numbered() { (at + 1).to_string() } else { "-".to_owned() };
-            text.push_str(&format!("\n    {place} {}", named(choice)));
-        }
+/// The words around a form, in a language.
+#[derive(Clone, Copy)]
+pub(super) struct Words {
+    say: Phrases,
+}
+
+impl Words {
+    pub(super) fn of(say: Phrases) -> Self {
+        Words { say }
     }
-    text
-}
 
-/// What is asked for a field, in one line.
-pub(super) fn prompt(field: &FormField) -> String {
-    let default = field.default.as_ref().map(|default| format!(" [{}]", line(&shown(default)))).unwrap_or_default();
-    format!("{} ({}){default}: ", label(field), what(field))
-}
+    /// The server's message, and each field with all that is said of it.
+    pub(super) fn overview(self, message: &str, form: &Form) -> String {
+        let mut text = message.trim_end().to_owned();
+        text.push('\n');
+        for field in &form.fields {
+            let mut head = self.say.field_line(label(field), self.what(field));
+            if let Some(default) = &field.default {
+                head = self.say.field_proposed(head, shown(default));
+            }
+            text.push_str(&format!("\n{head}"));
+            if let Some(description) = &field.description {
+                text.push_str(&format!("\n    {}", description.replace('\n', "\n    ")));
+            }
+            for (at, choice) in field.kind.choices().iter().enumerate() {
+                let place = if field.kind.is_numbered() { (at + 1).to_string() } else { "-".to_owned() };
+                text.push_str(&format!("\n    {place} {}", named(choice)));
+            }
+        }
+        text
+    }
 
-/// What was filled in.
-pub(super) fn review(form: &Form, content: &Map<String, Value>) -> String {
-    let filled = form.fields.iter().map(|field| match content.get(&field.name) {
-        Some(value) => format!("  {}: {}", label(field), shown(value)),
-        None => format!("  {}: (left out)", label(field)),
-    });
-    filled.collect::<Vec<_>>().join("\n")
+    /// What is asked for a field, in one line.
+    pub(super) fn prompt(self, field: &FormField) -> String {
+        let default = field.default.as_ref().map(|default| format!(" [{}]", line(&shown(default)))).unwrap_or_default();
+        self.say.field_prompt(label(field), self.what(field), default)
+    }
+
+    /// What was filled in.
+    pub(super) fn review(self, form: &Form, content: &Map<String, Value>) -> String {
+        let filled = form.fields.iter().map(|field| {
+            let value = content.get(&field.name).map(shown);
+            let value = value.unwrap_or_else(|| self.say.field_left_out().to_owned());
+            format!("  {}", self.say.field_line(label(field), value))
+        });
+        filled.collect::<Vec<_>>().join("\n")
+    }
+
+    /// What a field wants.
+    fn what(self, field: &FormField) -> String {
+        let say = self.say;
+        let what = match &field.kind {
+            FieldKind::Text { format, min_length, max_length, .. } => {
+                let what = say.limited(say.text_format(*format), (*min_length, *max_length));
+                let has_limits = min_length.is_some() || max_length.is_some();
+                if has_limits { say.counted_in_characters(what) } else { what }
+            }
+            FieldKind::Number { minimum, maximum, .. } => say.limited(say.a_number(), (*minimum, *maximum)),
+            FieldKind::Integer { minimum, maximum, .. } => say.limited(say.a_whole_number(), (*minimum, *maximum)),
+            FieldKind::Boolean => say.a_yes_or_no().to_owned(),
+            FieldKind::Choice(_) => say.one_of_list().to_owned(),
+            FieldKind::Choices { min_items, max_items, .. } => {
+                say.limited(say.some_of_list(), (*min_items, *max_items))
+            }
+            _ => say.anything().to_owned(),
+        };
+        if field.required { say.field_required(what) } else { what }
+    }
 }
 
 /// The field with what was filled in before as its default.
@@ -82,40 +118,5 @@ fn shown(value: &Value) -> String {
         Value::Bool(yes) => if *yes { "y" } else { "n" }.to_owned(),
         Value::Array(values) => values.iter().map(shown).collect::<Vec<_>>().join(", "),
         other => other.to_string(),
-    }
-}
-
-/// What a field wants.
-fn what(field: &FormField) -> String {
-    let what = match &field.kind {
-        FieldKind::Text { format, min_length, max_length, .. } => {
-            let what = match format {
-                Some(TextFormat::Email) => "e-mail address",
-                Some(TextFormat::Uri) => "URI",
-                Some(TextFormat::Date) => "date, YYYY-MM-DD",
-                Some(TextFormat::DateTime) => "date and time, YYYY-MM-DDTHH:MM:SSZ",
-                _ => "text",
-            };
-            limited(what, (*min_length, *max_length), " characters")
-        }
-        FieldKind::Number { minimum, maximum, .. } => limited("number", (*minimum, *maximum), ""),
-        FieldKind::Integer { minimum, maximum, .. } => limited("whole number", (*minimum, *maximum), ""),
-        FieldKind::Boolean => "y or n".to_owned(),
-        FieldKind::Choice(_) => "one of the list".to_owned(),
-        FieldKind::Choices { min_items, max_items, .. } => {
-            limited("some of the list, with commas between", (*min_items, *max_items), "")
-        }
-        _ => "anything".to_owned(),
-    };
-    if field.required { format!("{what}; required") } else { what }
-}
-
-/// Something with its limits in words.
-fn limited(what: &str, limits: (Option<impl std::fmt::Display>, Option<impl std::fmt::Display>), unit: &str) -> String {
-    match limits {
-        (None, None) => what.to_owned(),
-        (Some(least), None) => format!("{what}, at least {least}{unit}"),
-        (None, Some(most)) => format!("{what}, at most {most}{unit}"),
-        (Some(least), Some(most)) => format!("{what}, {least} to {most}{unit}"),
     }
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use super::config_file::{ConfigFile, Entry, checked, target};
+use crate::phrases::Phrases;
 use crate::{Failure, output, servers, whole_file};
 use toolgraft::secrets::names_secret;
 
@@ -80,36 +81,37 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
     }
     file.set(&args.name, &entry);
     file.write()?;
-    let done = if known { "replaced" } else { "added" };
-    output::emit(&format!("{done} {:?} in {}\n", args.name, file.path().display()))?;
+    let (say, name, path) = (Phrases::of_user(None), format!("{:?}", args.name), file.path().display());
+    let done = if known { say.replaced_in(name, path) } else { say.added_in(name, path) };
+    output::emit(&format!("{done}\n"))?;
     advise(&args, file.path(), &unset);
     Ok(())
 }
 
 /// What else the person should know.
 fn advise(args: &Args, file: &Path, unset: &[String]) {
+    let say = Phrases::of_user(None);
     let literal = |pair: &&String| {
         let (name, value) = pair.split_once(['=', ':']).unwrap_or((pair, "${"));
         names_secret(name) && !value.contains("${")
     };
     if let Some(pair) = args.env.iter().chain(&args.header).find(literal) {
         let name = pair.split(['=', ':']).next().unwrap_or_default();
-        output::warn(&format!(
-            "the value of {name} stands in the file; a reference such as ${{{}}} keeps it out",
-            name.to_uppercase().replace('-', "_")
-        ));
+        let reference = format!("${{{}}}", name.to_uppercase().replace('-', "_"));
+        output::warn_in(say, &say.secret_in_file(name, reference));
         if whole_file::others_may_read(file) {
-            output::warn(&format!("others can read {}: chmod 600 changes that", file.display()));
+            output::warn_in(say, &say.others_can_read(file.display()));
         }
     }
     warn_unset(unset);
-    servers::note_shadowed(file);
+    servers::note_shadowed(file, say);
 }
 
 /// Says which variables have to be set first.
 pub(super) fn warn_unset(unset: &[String]) {
     if !unset.is_empty() {
-        output::warn(&format!("not set in this shell, and needed when it starts: {}", unset.join(", ")));
+        let say = Phrases::of_user(None);
+        output::warn_in(say, &say.unset_and_needed(unset.join(", ")));
     }
 }
 

@@ -8,11 +8,13 @@ use serde_json::Value;
 use unicode_width::UnicodeWidthStr;
 
 use super::suspect;
+use crate::phrases::Phrases;
 use crate::runner::Runner;
 use crate::servers::{ListedArgs, ServerArgs};
 use crate::terminal::{counted, grouped};
 use crate::tools::{self, plain};
 use crate::{Failure, output, tokens};
+use toolgraft::dialect::Lang;
 use toolgraft::message::TokenCounter;
 use toolgraft::prompt::{Options, Prompt};
 use toolgraft::route::Toolbox;
@@ -293,7 +295,7 @@ fn row(report: &Report) -> [String; 7] {
     };
     [
         plain(&status.name),
-        tools::state(status),
+        tools::state(status, Phrases::of(Lang::En)).to_owned(),
         took,
         status.protocol_version.as_deref().map_or("-".to_owned(), plain),
         figures(report.tools),

@@ -11,8 +11,8 @@ use super::list;
 use super::masked;
 use super::places::{Machine, Program};
 use crate::ask::Asker;
+use crate::phrases::Phrases;
 use crate::screen::boxes::clean;
-use crate::terminal::counted;
 use crate::tty::Tty;
 use crate::{Failure, input, output, servers, trust, whole_file};
 
@@ -97,13 +97,14 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let target = ConfigFile::open(target(args.mcp_config.as_deref())?)?;
     let mut all = Vec::new();
     let mut refused = false;
-    for source in sources(args, &machine)? {
-        let read = servers_of(&source, &machine);
+    let say = Phrases::of_user(None);
+    for source in sources(args, &machine, say)? {
+        let read = servers_of(&source, &machine, say);
         match read {
             Ok(Some(servers)) => all.push((title(&source), servers)),
             Ok(None) => {
                 refused = true;
-                output::warn(&format!("{} is left out", source.path.display()));
+                output::warn_in(say, &say.is_left_out(source.path.display()));
             }
             // One that was looked for by itself does not stop the others.
             Err(Failure::Usage(message)) if source.program.is_some() => output::warn(&message),
@@ -111,38 +112,35 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         }
     }
     let found = judged(all, args, &target)?;
-    output::emit(&shown(&found))?;
+    output::emit(&shown(&found, say))?;
     let taken: Vec<&Foreign> = taken(&found).collect();
     if taken.is_empty() && refused {
         return Err(Failure::job("nothing was written"));
     }
     if taken.is_empty() {
-        output::note("there is nothing to take over");
+        output::note(say.nothing_to_take());
         return Ok(());
     }
     if args.dry_run {
         return Ok(());
     }
-    confirm(args, taken.len(), target.path())?;
+    confirm(args, taken.len(), target.path(), say)?;
     for server in &taken {
         target.set(&server.name, &server.entry);
     }
     target.write()?;
-    output::emit(&format!("took over {} into {}\n", counted(taken.len(), "server"), target.path().display()))?;
-    advise(&taken, target.path());
+    output::emit(&format!("{}\n", say.took_over(say.servers(taken.len()), target.path().display())))?;
+    advise(&taken, target.path(), say);
     Ok(())
 }
 
-fn sources(args: &Args, machine: &Machine) -> Result<Vec<Source>, Failure> {
+fn sources(args: &Args, machine: &Machine, say: Phrases) -> Result<Vec<Source>, Failure> {
     let of =
         |program: Program| program.files(machine).into_iter().map(move |path| Source { program: Some(program), path });
     if args.from.is_empty() {
         let files: Vec<Source> = Program::ALL.into_iter().flat_map(of).filter(|source| source.path.exists()).collect();
         for file in machine.project_files() {
-            output::note(&format!(
-                "this folder has a file of its project too: `toolgraft mcp import {}`",
-                file.display()
-            ));
+            output::note(&say.also_a_project_file(file.display()));
         }
         return match files.is_empty() {
             false => Ok(files),
@@ -183,14 +181,14 @@ fn sources(args: &Args, machine: &Machine) -> Result<Vec<Source>, Failure> {
 }
 
 /// The servers of a file; `None` where it is a project's and nobody trusts it.
-fn servers_of(source: &Source, machine: &Machine) -> Result<Option<Vec<Foreign>>, Failure> {
+fn servers_of(source: &Source, machine: &Machine, say: Phrases) -> Result<Option<Vec<Foreign>>, Failure> {
     if source.program.is_some() || !machine.is_projects(&source.path) {
         return foreign::read(&input::read_text(&source.path)?, &source.path, None, machine).map(Some);
     }
     let folder = machine.project_of(&source.path);
     let project = foreign::project(&source.path, machine)?;
     let remedy = format!("look at it, then run `toolgraft mcp trust {} --yes` once", source.path.display());
-    match trust::demand_of(&source.path, project, &remedy)? {
+    match trust::demand_of(&source.path, project, &remedy, say)? {
         Some(text) => foreign::read(&text, &source.path, Some(&folder), machine).map(Some),
         None => Ok(None),
     }
@@ -237,23 +235,23 @@ fn taken(found: &[Found]) -> impl Iterator<Item = &Foreign> {
     servers.filter(|(_, fate)| matches!(fate, Fate::New | Fate::Replaces)).map(|(server, _)| server)
 }
 
-fn shown(found: &[Found]) -> String {
+fn shown(found: &[Found], say: Phrases) -> String {
     let mut text = String::new();
     for file in found {
         let _ = writeln!(text, "{}", file.title);
         if file.servers.is_empty() {
-            text.push_str("  no servers\n");
+            let _ = writeln!(text, "  {}", say.no_servers_there());
         }
         for (server, fate) in &file.servers {
             let why = match fate {
                 Fate::NotAsked => continue,
                 Fate::New => None,
-                Fate::Replaces => Some("replaces the server of this name"),
-                Fate::Known => Some("is there already"),
-                Fate::Taken => Some("left out: another server has this name; --replace takes this one"),
-                Fate::Earlier => Some("left out: a file above has a server of this name"),
+                Fate::Replaces => Some(say.replaces_one()),
+                Fate::Known => Some(say.is_there_already()),
+                Fate::Taken => Some(say.name_is_taken()),
+                Fate::Earlier => Some(say.name_came_earlier()),
             };
-            text.push_str(&list::server(&server.name, &server.entry));
+            text.push_str(&list::server(&server.name, &server.entry, say));
             for line in why.map(str::to_owned).iter().chain(&server.notes) {
                 let _ = writeln!(text, "      ({})", clean(line));
             }
@@ -262,35 +260,33 @@ fn shown(found: &[Found]) -> String {
     text
 }
 
-fn confirm(args: &Args, servers: usize, target: &Path) -> Result<(), Failure> {
+fn confirm(args: &Args, servers: usize, target: &Path, say: Phrases) -> Result<(), Failure> {
     if args.yes {
         return Ok(());
     }
     let tty = Tty::open().map(Arc::new);
-    let Some(asker) = Asker::new(tty.as_ref()) else {
+    let Some(asker) = Asker::new(tty.as_ref(), say) else {
         return Err(Failure::usage("nobody is at a terminal to say yes: look at it, then say --yes"));
     };
-    let question = format!("Write {} to {}? [y/n] ", counted(servers, "server"), clean(&target.display().to_string()));
-    loop {
-        match asker.ask_blocking(&question).map(|line| line.trim().to_lowercase()).as_deref() {
-            Some("y" | "yes") => return Ok(()),
-            None | Some("n" | "no") => return Err(Failure::job("nothing was written")),
-            Some(_) => output::warn("answer y (yes) or n (no)"),
-        }
+    let question = say.write_servers(say.servers(servers), clean(&target.display().to_string()));
+    match asker.agrees(&question) {
+        true => Ok(()),
+        false => Err(Failure::job("nothing was written")),
     }
 }
 
-fn advise(taken: &[&Foreign], file: &Path) {
+fn advise(taken: &[&Foreign], file: &Path, say: Phrases) {
     let secrets: usize = taken.iter().map(|server| masked::secrets(&server.entry)).sum();
     if secrets > 0 {
-        let who =
-            if whole_file::others_may_read(file) { "others can read too: chmod 600 it" } else { "only you can read" };
-        let values = counted(secrets, "value");
-        output::note(&format!("{values} that may be secret came with them, into a file that {who}"));
+        let values = say.values(secrets);
+        output::note(&match whole_file::others_may_read(file) {
+            true => say.secrets_for_others(values),
+            false => say.secrets_for_you(values),
+        });
     }
     let mut unset: Vec<String> = taken.iter().flat_map(|server| checked(&server.name, &server.entry).1).collect();
     unset.sort();
     unset.dedup();
     warn_unset(&unset);
-    servers::note_shadowed(file);
+    servers::note_shadowed(file, say);
 }

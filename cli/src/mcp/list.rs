@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::config_file::{ConfigFile, Entry, checked};
 use super::masked;
+use crate::phrases::Phrases;
 use crate::tools::plain;
 use crate::trust::{Project, Store};
 use crate::{Failure, output, servers};
@@ -46,19 +47,18 @@ struct Listed {
 
 /// Runs `toolgraft mcp list`.
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
+    let say = Phrases::of_user(None);
     let files = match args.mcp_config.as_slice() {
-        [] => usual()?,
+        [] => usual(say)?,
         named => named.iter().map(|path| listed(path.clone(), None)).collect::<Result<_, _>>()?,
     };
     match args.json {
         true => output::emit_json(&as_json(&files)),
-        false if files.is_empty() => output::emit(&format!(
-            "no MCP servers are configured: `toolgraft mcp add --help` and `toolgraft mcp import` say how; \
-             looked for: {} and {}\n",
-            servers::LOCAL,
-            servers::own_file().unwrap_or_default().display()
-        )),
-        false => output::emit(&as_text(&files)),
+        false if files.is_empty() => {
+            let own = servers::own_file().unwrap_or_default();
+            output::emit(&format!("{}\n", say.nothing_configured(servers::LOCAL, own.display())))
+        }
+        false => output::emit(&as_text(&files, say)),
     }
 }
 
@@ -71,15 +71,15 @@ fn listed(path: PathBuf, unused: Option<String>) -> Result<Listed, Failure> {
 }
 
 /// The files that a command looks for.
-fn usual() -> Result<Vec<Listed>, Failure> {
+fn usual(say: Phrases) -> Result<Vec<Listed>, Failure> {
     let local = PathBuf::from(servers::LOCAL);
     let mut files = Vec::new();
     let mut counts = None;
     if local.exists() {
         let project = Project::read(&local)?;
         let trusted = project.starts_nothing() || Store::open().trusts(&project);
-        let unused = (!trusted).then(|| "not trusted yet: `toolgraft mcp trust` shows what it starts".to_owned());
-        counts = trusted.then(|| format!("not used in this folder: {} is", servers::LOCAL));
+        let unused = (!trusted).then(|| say.not_trusted_yet().to_owned());
+        counts = trusted.then(|| say.not_used_here(servers::LOCAL));
         files.push(listed(local, unused)?);
     }
     if let Some(own) = servers::own_file().filter(|path| path.exists()) {
@@ -88,29 +88,30 @@ fn usual() -> Result<Vec<Listed>, Failure> {
     Ok(files)
 }
 
-fn as_text(files: &[Listed]) -> String {
+fn as_text(files: &[Listed], say: Phrases) -> String {
     let mut text = String::new();
     for (n, file) in files.iter().enumerate() {
         let unused = file.unused.as_ref().map(|why| format!("  ({why})")).unwrap_or_default();
         let _ = writeln!(text, "{}{}{unused}", if n > 0 { "\n" } else { "" }, file.path.display());
         if file.servers.is_empty() {
-            text.push_str("  no servers\n");
+            let _ = writeln!(text, "  {}", say.no_servers_there());
         }
         for (name, entry) in &file.servers {
-            text.push_str(&server(name, entry));
+            text.push_str(&server(name, entry, say));
         }
     }
     text
 }
 
 /// A server's name and line, and what it gets below them.
-pub(super) fn server(name: &str, entry: &Entry) -> String {
+pub(super) fn server(name: &str, entry: &Entry, say: Phrases) -> String {
     let mut lines = masked::lines(entry).into_iter();
-    let disabled = if entry.get("disabled") == Some(&Value::Bool(true)) { "  disabled" } else { "" };
-    let mut text = format!("  {}  {}{disabled}\n", plain(name), plain(&lines.next().unwrap_or_default()));
+    let disabled = if entry.get("disabled") == Some(&Value::Bool(true)) { say.is_disabled() } else { "" };
+    let head = format!("  {}  {}  {disabled}", plain(name), plain(&lines.next().unwrap_or_default()));
+    let mut text = format!("{}\n", head.trim_end());
     let (problem, unset) = checked(name, entry);
-    let unset = (!unset.is_empty()).then(|| format!("not set in this shell: {}", unset.join(", ")));
-    for line in lines.chain(problem.map(|problem| format!("wrong: {problem}"))).chain(unset) {
+    let unset = (!unset.is_empty()).then(|| say.unset_here(unset.join(", ")));
+    for line in lines.chain(problem.map(|problem| say.entry_is_wrong(problem))).chain(unset) {
         let _ = writeln!(text, "      {}", plain(&line));
     }
     text

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::browser;
+use crate::phrases::Phrases;
 use crate::runner::Runner;
 use crate::servers::{self, ServerArgs};
 use crate::{Failure, logins, output};
@@ -71,7 +72,7 @@ impl Files {
     /// The configuration with this server alone. A project's own file that nobody trusts is
     /// asked about first, as before it starts anything.
     fn only(self, name: &str) -> Result<Config, Failure> {
-        let args = ServerArgs { mcp_config: self.mcp_config, server_timeout: None, listed_tools: Vec::new() };
+        let args = ServerArgs { mcp_config: self.mcp_config, server_timeout: None, ..ServerArgs::default() };
         servers::only(args.load()?, name)
     }
 }
@@ -89,6 +90,7 @@ pub(super) fn run(args: LoginArgs) -> Result<(), Failure> {
     let name = args.name;
     let config = args.files.only(&name)?;
     let (server, logins) = (server(&config)?, kept()?);
+    let (say, shown) = (Phrases::of_user(None), format!("{name:?}"));
     let failed = |error: LoginError| {
         let message = format!("server {name:?}: {error}");
         match error {
@@ -99,12 +101,11 @@ pub(super) fn run(args: LoginArgs) -> Result<(), Failure> {
     Runner::start()?.wait(async {
         let login = Login::begin(server, &logins).await.map_err(failed)?;
         let opened = !args.no_browser && open(login.url());
-        let done = if opened { "a browser was opened; if it shows nothing, open" } else { "open" };
-        output::note(&format!("to log in at {name:?}, {done} this page:"));
+        output::note(&if opened { say.log_in_opened(&shown) } else { say.log_in_by(&shown) });
         output::emit(&format!("{}\n", login.url()))?;
         login.finish(PATIENCE).await.map_err(failed)
     })?;
-    output::emit(&format!("logged in at {name:?}\n"))
+    output::emit(&format!("{}\n", say.logged_in(shown)))
 }
 
 /// Runs `toolgraft mcp logout`.
@@ -116,7 +117,7 @@ pub(super) fn out(args: LogoutArgs) -> Result<(), Failure> {
         _ => return Err(Failure::usage(format!("server {name:?}: a server over stdio has no login"))),
     };
     match kept()?.remove(url).map_err(|error| Failure::job(format!("server {name:?}: {error}")))? {
-        true => output::emit(&format!("logged out at {name:?}\n")),
+        true => output::emit(&format!("{}\n", Phrases::of_user(None).logged_out(format!("{name:?}")))),
         false => Err(Failure::usage(format!("nobody was logged in at {name:?}"))),
     }
 }

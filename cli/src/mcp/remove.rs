@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::config_file::{ConfigFile, target};
+use crate::phrases::Phrases;
 use crate::{Failure, input, output};
 
 const EXAMPLES: &str = "\
@@ -46,5 +47,5 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     }
     file.write()?;
     let names: Vec<String> = args.names.iter().map(|name| format!("{name:?}")).collect();
-    output::emit(&format!("removed {} from {shown}\n", names.join(", ")))
+    output::emit(&format!("{}\n", Phrases::of_user(None).removed_from(names.join(", "), shown)))
 }

@@ -6,10 +6,12 @@ use std::sync::Arc;
 use super::foreign;
 use super::places::Machine;
 use crate::ask::Asker;
+use crate::phrases::Phrases;
 use crate::screen::boxes::clean;
 use crate::trust::{self, Project, Store, date};
 use crate::tty::Tty;
 use crate::{Failure, output, servers};
+use toolgraft::dialect::Lang;
 
 const EXAMPLES: &str = "\
 A project's ./.mcp.json that was not named on the command line starts nothing
@@ -55,22 +57,22 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
 }
 
 fn say_yes(store: &mut Store, file: &Path, yes: bool) -> Result<(), Failure> {
-    let project = project(file)?;
+    let (project, say) = (project(file)?, Phrases::of_user(None));
     let shown = clean(&file.display().to_string());
     if project.starts_nothing() {
-        return output::emit(&format!("{shown} starts nothing: there is nothing to trust\n"));
+        return output::emit(&format!("{}\n", say.nothing_to_trust(shown)));
     }
     if store.trusts(&project) {
-        return output::emit(&format!("{shown} is trusted already\n"));
+        return output::emit(&format!("{}\n", say.is_trusted_already(shown)));
     }
     if yes {
-        anstream::eprintln!("{}", trust::question(file, &project, store));
+        anstream::eprintln!("{}", trust::question(file, &project, store, say));
     } else {
         let tty = Tty::open().map(Arc::new);
-        let Some(asker) = Asker::new(tty.as_ref()) else {
+        let Some(asker) = Asker::new(tty.as_ref(), say) else {
             return Err(Failure::usage(format!(
                 "{}nobody is at a terminal to say yes: look at it, then say --yes",
-                trust::question(file, &project, store)
+                trust::question(file, &project, store, Phrases::of(Lang::En))
             )));
         };
         if !trust::ask(&asker, file, &project, store)? {
@@ -78,7 +80,7 @@ fn say_yes(store: &mut Store, file: &Path, yes: bool) -> Result<(), Failure> {
         }
     }
     store.add(&project).map_err(Failure::job)?;
-    output::emit(&format!("{shown} is trusted as it is now; --revoke takes that back\n"))
+    output::emit(&format!("{}\n", say.is_trusted_now(shown)))
 }
 
 /// A project's file, of this program or of one whose servers can be imported.
@@ -95,20 +97,21 @@ fn revoke(store: &mut Store, file: &Path) -> Result<(), Failure> {
     let path = trust::place(file).or_else(|_| std::path::absolute(file)).unwrap_or_else(|_| file.to_owned());
     let shown = clean(&path.display().to_string());
     match store.remove(&path).map_err(Failure::job)? {
-        true => output::emit(&format!("{shown} is no longer trusted\n")),
+        true => output::emit(&format!("{}\n", Phrases::of_user(None).is_trusted_no_more(shown))),
         false => Err(Failure::usage(format!("{shown} was not trusted: --list shows what is"))),
     }
 }
 
 fn list(store: &Store) -> String {
+    let say = Phrases::of_user(None);
     let lines = store.files().map(|(path, entry)| {
         let now = match project(path) {
             Ok(project) if store.trusts(&project) => "",
-            Ok(_) => "; it has changed since, so you will be asked again",
-            Err(_) => "; it is gone, or cannot be read",
+            Ok(_) => say.but_has_changed(),
+            Err(_) => say.but_is_gone(),
         };
-        format!("{}  since {}{now}\n", clean(&path.display().to_string()), date(entry.trusted_at))
+        format!("{}  {}{now}\n", clean(&path.display().to_string()), say.trusted_since(date(entry.trusted_at)))
     });
     let lines: String = lines.collect();
-    if lines.is_empty() { "no project file is trusted\n".to_owned() } else { lines }
+    if lines.is_empty() { format!("{}\n", say.nothing_is_trusted()) } else { lines }
 }

@@ -3,6 +3,7 @@
 
 use super::{Phrases, counts, phrases};
 use toolgraft::outcome::Status;
+use toolgraft::prompt::{Listed, Listing};
 
 phrases! {
     CHAT:
@@ -34,6 +35,17 @@ phrases! {
         "the tools take about {tokens} in every request: list fewer with --tools GLOB, or shorter with \
          --tool-budget TOKENS",
         "工具在每次请求中约占 {tokens}：用 --tools GLOB 少列一些，或用 --tool-budget TOKENS 列得更短";
+    over_budget(tokens, budget) =
+        "the tools take {tokens} tokens, listed as short as they can be, and --tool-budget is {budget}; all of them are \
+         in the prompt: raise the budget, or connect fewer servers",
+        "工具已经列得尽可能短，仍占 {tokens} 个 token，而 --tool-budget 是 {budget}；它们全部在提示词中：请提高预算，\
+         或少连接一些服务器";
+    tools_fitted(tokens, budget, listed) =
+        "tools: {tokens} of {budget} tokens; {listed}", "工具：{tokens}/{budget} 个 token；{listed}";
+    rest_on_request(listed) = "{listed} (describe_tool gives the rest)", "{listed}（其余由 describe_tool 给出）";
+    history_unread(file, error) = "the history {file} cannot be read: {error}", "无法读取历史记录 {file}：{error}";
+    history_unwritten(file, error) =
+        "the history {file} cannot be written: {error}", "无法写入历史记录 {file}：{error}";
     question_is_large(tokens) =
         "this goes out with about {tokens}; Ctrl-C stops it", "这次发送约 {tokens}；按 Ctrl-C 停止";
     so_many_tokens(tokens) = "{tokens} tokens", "{tokens} 个 token";
@@ -150,6 +162,9 @@ phrases! {
     thinking = "thinking", "正在思考";
     running(names) = "running {names}", "正在运行 {names}";
     running_progress(names, progress) = "running {names}: {progress}", "正在运行 {names}：{progress}";
+    reading(uri) = "reading {uri}", "正在读取 {uri}";
+    filling_in(prompt) = "filling in {prompt}", "正在填写 {prompt}";
+    work_and_progress(work, progress) = "{work}: {progress}", "{work}：{progress}";
     progress_of(progress, total) = "{progress} of {total}", "{progress}（共 {total}）";
     thought_for(time, tokens, how) =
         "thought for {time}, {tokens} · {how} shows it", "思考了 {time}，{tokens} · 用 {how} 查看";
@@ -199,6 +214,9 @@ phrases! {
     help_tools = "the servers and their tools", "服务器及其工具";
     help_prompt = "the system prompt, and its size", "系统提示词及其大小";
     help_think = "the reasoning of the last answer", "上一个回答的推理";
+    help_file =
+        "files with the next question; alone, those that wait (/undo takes them back)",
+        "随下一个问题发送文件；单独使用时列出等待发送的文件（/undo 撤回）";
     help_result = "a result in full, by the number in its box", "按方框中的编号显示完整结果";
     help_retry = "ask the last question once more", "重新提出上一个问题";
     help_undo = "take the last question and its answer back", "撤回上一个问题及其回答";
@@ -216,6 +234,21 @@ phrases! {
     open_quotation = "a quotation mark is not closed", "引号没有闭合";
     command_missing = "a command is missing", "缺少命令";
     takes_nothing(name) = "{name} takes nothing behind it", "{name} 后面不能有别的内容";
+    file_takes =
+        "/file takes names of files; put a name with spaces in quotation marks",
+        "/file 后面要写文件名；带空格的名字请放在引号中";
+    no_files = "no file waits for the next question", "没有文件等待随下一个问题发送";
+    with_next_question(files) = "with the next question: {files}", "随下一个问题发送：{files}";
+    cannot_be_sent(flag, file, what) =
+        "{flag} {file}: it is {what}, and only texts and images (PNG, JPEG, GIF, WebP) can be sent: extract its text, \
+         or convert it, first",
+        "{flag} {file}：不能发送这种文件（{what}），只能发送文本和图片（PNG、JPEG、GIF、WebP）：请先提取其中的文本，或转换格式";
+    a_damaged_png = "a damaged PNG image", "损坏的 PNG 图片";
+    a_sound_or_film = "a sound or a film", "声音或影片";
+    a_bmp = "a BMP image", "BMP 图片";
+    a_tiff = "a TIFF image", "TIFF 图片";
+    a_pdf = "a PDF", "PDF 文件";
+    an_archive = "an archive or an office document", "压缩包或 Office 文档";
     result_number(number) =
         "/result {number}: expected the number of a result, such as 2", "/result {number}：需要结果的编号，例如 2";
     result_takes = "/result takes the number in a result's box", "/result 后面要写结果方框中的编号";
@@ -247,6 +280,23 @@ counts! {
 }
 
 impl Phrases {
+    /// How far a server's call is.
+    pub(crate) fn so_far(self, progress: f64, total: Option<f64>, message: Option<&str>) -> String {
+        let so_far = total.map_or_else(|| progress.to_string(), |total| self.progress_of(progress, total));
+        let words: Vec<String> = [Some(so_far), message.map(str::to_owned)].into_iter().flatten().collect();
+        self.listed(&words)
+    }
+
+    /// How many tools are listed in which style.
+    pub(crate) fn listed_as(self, listed: &Listed) -> String {
+        if !self.is_chinese() {
+            return listed.to_string();
+        }
+        let styles = Listing::ALL.iter().filter(|style| listed.count(**style) > 0);
+        let parts: Vec<String> = styles.map(|style| format!("{} 个以 {style} 列出", listed.count(*style))).collect();
+        if parts.is_empty() { self.no_tools().to_owned() } else { parts.join("，") }
+    }
+
     /// What became of a call, in front of its tool's name.
     pub(crate) fn box_of_outcome(self, number: usize, status: Status, name: &str, took: Option<&str>) -> String {
         let (english, chinese) = match status {

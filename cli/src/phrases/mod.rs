@@ -16,13 +16,16 @@
 //! (`in_reasoning`, `tool_error`), help and errors of the command stay English.
 
 mod chat;
+mod elicit;
 mod explain;
 mod inspect;
+mod kept;
 mod locale;
 mod page;
 mod probe;
 mod rejections;
 mod replay;
+mod servers;
 mod stops;
 
 use toolgraft::dialect::Lang;
@@ -107,10 +110,20 @@ mod tests {
 
     #[test]
     fn every_entry_has_both_languages() {
-        for (name, english, chinese) in
-            [page::PAGE, replay::REPLAY, explain::EXPLAIN, probe::PROBE, chat::CHAT, inspect::INSPECT, stops::STOPS]
-                .into_iter()
-                .flatten()
+        for (name, english, chinese) in [
+            page::PAGE,
+            replay::REPLAY,
+            explain::EXPLAIN,
+            probe::PROBE,
+            chat::CHAT,
+            elicit::ELICIT,
+            inspect::INSPECT,
+            kept::KEPT,
+            servers::SERVERS,
+            stops::STOPS,
+        ]
+        .into_iter()
+        .flatten()
         {
             let is_ideograph = |c: char| matches!(c, '\u{3400}'..='\u{9fff}');
             let is_mark = |c: char| matches!(c, '：' | '（' | '，');

@@ -137,12 +137,12 @@ fn minutes(text: &str) -> Result<Duration, String> {
 /// Runs `toolgraft probe`.
 pub(crate) fn run(args: Args) -> Result<(), Failure> {
     let tty = Tty::open().map(Arc::new);
-    let asker = Asker::new(tty.as_ref());
+    let say = Phrases::of_user(args.lang);
+    let asker = Asker::new(tty.as_ref(), say);
     if let Some(path) = &args.html {
         page::check(path)?;
     }
-    let runner = Runner::start()?;
-    let say = Phrases::of_user(args.lang);
+    let runner = Runner::start()?.speaking(say);
     let endpoint = runner.wait(Endpoint::choose(&args.endpoint, asker.as_ref(), say))?;
     let mut probe = Probe::new(&args, &endpoint, say)?;
     let stopped = runner.wait(probe.run());

@@ -7,6 +7,9 @@ use unicode_width::UnicodeWidthChar;
 
 use super::boxes::width;
 
+/// Fewest columns that are worth a column of text.
+const LEAST_ROOM: usize = 24;
+
 /// A line in rows of at most so many columns; together they are the line. A row ends behind
 /// a space, or at an ideograph where the rules of CJK let it. A word is cut only where it is
 /// wider than a row. Spaces at a row's end may stand beyond the columns.
@@ -32,6 +35,17 @@ pub(crate) fn rows(line: &str, columns: usize) -> Vec<&str> {
     }
     rows.push(&line[start..]);
     rows
+}
+
+/// An entry of a list: rows behind a head stand below its first. Where there is hardly room
+/// beside the head, they begin at the edge.
+pub(crate) fn hanging(head: &str, text: &str, columns: usize) -> String {
+    let indent = width(head);
+    if columns < indent + LEAST_ROOM {
+        return format!("{head}{text}");
+    }
+    let rows = rows(text, columns - indent).into_iter().map(str::trim_end).collect::<Vec<_>>();
+    format!("{head}{}", rows.join(&format!("\n{:indent$}", ""))).trim_end().to_owned()
 }
 
 /// A row up to the word that it ends in.
@@ -198,6 +212,14 @@ mod tests {
                 "{text} {columns}"
             );
         }
+    }
+
+    #[test]
+    fn an_entry_of_a_list_goes_on_below_its_first_row() {
+        let text = "files with the next question";
+        assert_eq!(hanging("  /file  ", text, 33), "  /file  files with the next\n         question");
+        assert_eq!(hanging("  /file  ", text, 100), format!("  /file  {text}"));
+        assert_eq!(hanging("  /file  ", text, 30), format!("  /file  {text}"), "there is hardly room beside the head");
     }
 
     #[test]

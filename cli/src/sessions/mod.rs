@@ -13,12 +13,11 @@ use unicode_width::UnicodeWidthStr;
 pub(crate) use store::Store;
 
 use crate::phrases::Phrases;
-use crate::terminal::{columns, counted, shortened};
+use crate::terminal::{columns, shortened};
 use crate::tools::plain;
 use crate::{Failure, output, trust};
 use store::Kept;
 use toolgraft::conversation::Entry;
-use toolgraft::dialect::Lang;
 
 const EXAMPLES: &str = "\
 Conversations are kept in ~/.local/state/toolgraft/sessions (below $XDG_STATE_HOME where
@@ -35,6 +34,9 @@ Examples:
   toolgraft sessions clear
 
 Exit codes: 0 done, 1 a file cannot be removed, 2 wrong usage.";
+
+/// Columns of the longest age.
+const AGE: usize = 11;
 
 /// Options of `toolgraft sessions`.
 #[derive(Debug, clap::Args)]
@@ -73,26 +75,27 @@ enum Command {
 /// Runs `toolgraft sessions`.
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let store = Store::open().ok_or_else(|| Failure::usage("there is no home directory: no conversation is kept"))?;
+    let say = Phrases::of_user(None);
     let failed = |e: std::io::Error| Failure::job(format!("cannot remove a conversation: {e}"));
     match &args.command {
-        None => list(&store, &[], false),
-        Some(Command::List { words, json }) => list(&store, words, *json),
-        Some(Command::Show { id }) => output::emit(&shown(&store.find(id)?)),
+        None => list(&store, &[], (false, say)),
+        Some(Command::List { words, json }) => list(&store, words, (*json, say)),
+        Some(Command::Show { id }) => output::emit(&shown(&store.find(id)?, say)),
         Some(Command::Remove { ids }) => {
             let found = ids.iter().map(|id| store.find(id)).collect::<Result<Vec<_>, _>>()?;
             for kept in &found {
                 store.remove(&kept.id).map_err(failed)?;
             }
-            output::emit(&format!("{} forgotten\n", counted(found.len(), "conversation")))
+            output::emit(&format!("{}\n", say.forgotten(say.conversations(found.len()))))
         }
         Some(Command::Clear) => {
             let gone = store.clear().map_err(failed)?;
-            output::emit(&format!("{} forgotten\n", counted(gone, "conversation")))
+            output::emit(&format!("{}\n", say.forgotten(say.conversations(gone))))
         }
     }
 }
 
-fn list(store: &Store, words: &[String], as_json: bool) -> Result<(), Failure> {
+fn list(store: &Store, words: &[String], (as_json, say): (bool, Phrases)) -> Result<(), Failure> {
     let words: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
     let mut all = store.all();
     all.retain(|kept| {
@@ -104,11 +107,11 @@ fn list(store: &Store, words: &[String], as_json: bool) -> Result<(), Failure> {
         return output::emit_json(&json!({ "sessions": sessions }));
     }
     if all.is_empty() {
-        let what = if words.is_empty() { "no conversation was kept" } else { "no conversation has these words" };
+        let what = if words.is_empty() { say.nothing_was_kept() } else { say.none_has_these_words() };
         return output::emit(&format!("{what}\n"));
     }
     let width = columns();
-    output::emit(&all.iter().map(|kept| line(kept, words.first(), width)).collect::<String>())
+    output::emit(&all.iter().map(|kept| line(kept, words.first(), (width, say))).collect::<String>())
 }
 
 fn entry(kept: &Kept) -> serde_json::Value {
@@ -122,10 +125,12 @@ fn entry(kept: &Kept) -> serde_json::Value {
 }
 
 /// `3f9a1c20  2 h ago      small-model  3 questions  What is …`, and where a word stands.
-fn line(kept: &Kept, word: Option<&String>, width: usize) -> String {
+fn line(kept: &Kept, word: Option<&String>, (width, say): (usize, Phrases)) -> String {
     let model = kept.saved.model.as_deref().unwrap_or("-");
-    let questions = counted(kept.questions(), "question");
-    let head = format!("{}  {:<11}  {}  {questions}  ", kept.id, age(kept.used, Phrases::of(Lang::En)), plain(model));
+    let (age, questions) = (age(kept.used, say), say.questions(kept.questions()));
+    // Ideographs take two columns each.
+    let pad = " ".repeat(AGE.saturating_sub(age.width()));
+    let head = format!("{}  {age}{pad}  {}  {questions}  ", kept.id, plain(model));
     let title = plain(&kept.title());
     let mut text = format!("{head}{}\n", shortened(&title, width.saturating_sub(head.width()).max(20)));
     // Where the title does not say it.
@@ -151,7 +156,7 @@ pub(crate) fn age(used: SystemTime, say: Phrases) -> String {
 }
 
 /// A conversation for people.
-fn shown(kept: &Kept) -> String {
+fn shown(kept: &Kept, say: Phrases) -> String {
     let mut text = String::new();
     for entry in kept.saved.conversation.entries() {
         match entry {
@@ -163,7 +168,7 @@ fn shown(kept: &Kept) -> String {
                 }
                 for called in message.calls() {
                     let server = called.call.server.as_deref().map(|server| format!("{server}.")).unwrap_or_default();
-                    text.push_str(&format!("[call {server}{}]\n\n", called.call.tool));
+                    text.push_str(&format!("{}\n\n", say.call_of(format!("{server}{}", called.call.tool))));
                 }
             }
             _ => {}
@@ -175,6 +180,7 @@ fn shown(kept: &Kept) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use toolgraft::dialect::Lang;
 
     #[test]
     fn ages_are_said_in_the_largest_unit() {

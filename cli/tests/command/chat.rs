@@ -428,6 +428,19 @@ fn a_server_that_fails_is_named_and_the_model_answers_without_it() {
 }
 
 #[test]
+fn a_server_whose_entry_is_wrong_is_named_and_the_others_serve() {
+    let home = Home::new();
+    let servers = json!({ "typo": { "comand": "x" }, "demo": demo_server() });
+    fs::write(home.0.path("mixed.json"), json!({ "mcpServers": servers }).to_string()).unwrap();
+    let endpoint = Endpoint::start([Reply::text(&weather("Oslo")), Reply::text("Take one.")]);
+    let done = home.ask(&endpoint, &["Umbrella?", "--mcp-config", "mixed.json", "--allow", "demo.*"]);
+    assert_eq!((done.code, done.out.as_str()), (Some(0), "Take one.\n"));
+    for words in ["server \"typo\": it has neither", "did you mean \"command\"?", "result of demo.weather_query"] {
+        assert!(done.err.contains(words), "{words}: {}", done.err);
+    }
+}
+
+#[test]
 fn what_was_said_is_recorded_and_what_went_over_the_wire_traced_without_the_key() {
     let home = Home::new();
     let args = ["Weather?", "--yes", "--record", "r.jsonl", "--trace", "t.jsonl", "--api-key", "sk-secret-1234"];

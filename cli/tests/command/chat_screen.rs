@@ -44,12 +44,18 @@ impl Window {
         window
     }
 
-    fn open(columns_and_rows: (u16, u16), endpoint: Endpoint, servers: &Value, args: &[&str]) -> Self {
+    pub(crate) fn open(columns_and_rows: (u16, u16), endpoint: Endpoint, servers: &Value, args: &[&str]) -> Self {
         Window::open_in(Place::new(), columns_and_rows, endpoint, servers, args)
     }
 
     /// As [`open`](Self::open), with the files that are there.
-    fn open_in(place: Place, columns_and_rows: (u16, u16), endpoint: Endpoint, servers: &Value, args: &[&str]) -> Self {
+    pub(crate) fn open_in(
+        place: Place,
+        columns_and_rows: (u16, u16),
+        endpoint: Endpoint,
+        servers: &Value,
+        args: &[&str],
+    ) -> Self {
         place.servers(servers.clone());
         // It begins when the terminal has its size.
         let mut command = Command::new("sh");
@@ -242,7 +248,7 @@ fn a_resize_within_an_answer_eats_nothing() {
 
 /// A server with these tools that starts when the file `start` is there, and whose calls report
 /// progress, end when the file `go` is there, and return `$RESULT`.
-fn slow_server(tools: &Value, result: &str) -> Value {
+pub(crate) fn slow_server(tools: &Value, result: &str) -> Value {
     let script = r#"until [ -e start ]; do sleep 0.02; done
         while read -r line; do
         id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
@@ -263,7 +269,7 @@ fn slow_server(tools: &Value, result: &str) -> Value {
     json!({ "command": "sh", "args": ["-c", script], "env": env })
 }
 
-fn dig() -> Value {
+pub(crate) fn dig() -> Value {
     json!([{ "name": "dig", "inputSchema": { "type": "object" }, "annotations": { "destructiveHint": true } }])
 }
 
@@ -334,6 +340,20 @@ fn a_question_says_what_the_tool_does_and_its_progress_is_shown_while_it_runs() 
 }
 
 #[test]
+fn all_lines_that_are_typed_ahead_are_asked_one_after_the_other() {
+    let replies = [Reply::text("One.").delay(Duration::from_millis(300)), Reply::text("Two."), Reply::text("Three.")];
+    let window = Window::start((100, 40), replies, &[]);
+    window.types("First?\r");
+    window.sees("waiting for the model");
+    window.types("Second?\rThird?\rNot yet");
+    window.sees("Three.");
+    window.waits("what was not sent", |shown| shown.ends_with("\n> Not yet"));
+    let seen = window.endpoint.seen();
+    let asked: Vec<String> = seen.iter().filter(|r| r.body.get("messages").is_some()).map(|r| r.question()).collect();
+    assert_eq!(asked, ["First?", "Second?", "Third?"]);
+}
+
+#[test]
 fn arrows_typed_ahead_of_a_question_leave_no_letters_at_the_prompt() {
     let servers = json!({ "mine": slow_server(&dig(), "gold") });
     let place = Place::new();
@@ -383,6 +403,115 @@ fn lines_that_are_pasted_are_one_question() {
     window.types("\r");
     window.sees("Read.");
     assert_eq!(window.endpoint.seen()[0].question(), "line one\nline two");
+}
+
+#[test]
+fn a_file_goes_with_a_later_question() {
+    let place = Place::new();
+    place.write("my notes.md", "Oslo is wet.\n");
+    place.write("plan.pdf", "%PDF-1.7");
+    let endpoint = Endpoint::start(["One.", "Two.", "Three."].map(Reply::text));
+    let window = Window::open_in(place, (100, 60), endpoint, &json!({}), &[]);
+    window.comes_to_a_prompt();
+    window.asks("First?");
+    for (line, answer) in [
+        ("/file", "no file waits for the next question"),
+        ("/file plan.pdf", "/file plan.pdf: it is a PDF, and only texts and images"),
+        ("/file -", "/file takes names of files"),
+        // Tab completes the name.
+        ("/file my\t", "with the next question: my notes.md"),
+        ("/undo", "taken back: my notes.md"),
+        ("/file 'my notes.md'", "> /file 'my notes.md'\nwith the next question: my notes.md"),
+    ] {
+        window.types(&format!("{line}\r"));
+        window.sees(answer);
+        window.comes_to_a_prompt();
+    }
+    window.asks("What do my notes say?");
+    window.asks("And now?");
+    let seen = window.endpoint.seen();
+    let asked: Vec<String> = seen.iter().filter(|r| r.body.get("messages").is_some()).map(|r| r.question()).collect();
+    assert_eq!(asked, ["First?", "What do my notes say?\n\nmy notes.md:\n```\nOslo is wet.\n```", "And now?"]);
+}
+
+#[test]
+fn a_file_that_waits_is_named_before_the_first_question() {
+    let place = Place::new();
+    place.write("a.md", "A.");
+    let endpoint = Endpoint::start(["One.", "Two."].map(Reply::text));
+    let window = Window::open_in(place, (100, 60), endpoint, &json!({}), &["-f", "a.md"]);
+    window.sees("with the next question: a.md\n/help lists the commands");
+    window.comes_to_a_prompt();
+    window.asks("First?");
+    window.types("/file a.md\r");
+    window.waits("the second file", |shown| shown.matches("with the next question").count() == 2);
+    window.comes_to_a_prompt();
+    // It is the same question once more, and the file still waits.
+    window.asks("/retry");
+    window.types("/file\r");
+    window.waits("the file still", |shown| shown.matches("with the next question").count() == 3);
+    let seen = window.endpoint.seen();
+    let asked: Vec<String> = seen.iter().filter(|r| r.body.get("messages").is_some()).map(|r| r.question()).collect();
+    assert_eq!(asked, ["First?\n\na.md:\n```\nA.\n```"; 2]);
+}
+
+#[test]
+fn escape_takes_no_letter_with_it_and_alt_still_edits() {
+    let replies = [Reply::text("One.").delay(Duration::from_millis(400)), Reply::text("Two."), Reply::text("Three.")];
+    let window = Window::start((100, 60), replies, &[]);
+    window.types("\x1b");
+    std::thread::sleep(Duration::from_millis(300));
+    window.types("did it rain?\r");
+    window.sees("waiting for the model");
+    // Typed ahead, where no time tells Escape and a letter from Alt and that letter.
+    window.types("\x1bdoes it snow?\r");
+    window.sees("Two.");
+    window.comes_to_a_prompt();
+    // Alt-b goes a word back.
+    window.types("is it \x1bbreally windy?\r");
+    window.sees("Three.");
+    let seen = window.endpoint.seen();
+    let asked: Vec<String> = seen.iter().filter(|r| r.body.get("messages").is_some()).map(|r| r.question()).collect();
+    assert_eq!(asked, ["did it rain?", "does it snow?", "is really windy?it"]);
+}
+
+#[test]
+fn lists_of_tools_and_commands_keep_their_columns() {
+    let words = "Digs in the ground, as deep as it is told to, and sings a song";
+    let tool = json!([{ "name": "dig", "description": words, "inputSchema": { "type": "object" } }]);
+    let place = Place::new();
+    std::fs::write(place.path("start"), "").unwrap();
+    let servers = json!({ "mine": slow_server(&tool, "") });
+    let window = Window::open_in(place, (60, 60), Endpoint::start([]), &servers, &[]);
+    window.comes_to_a_prompt();
+    window.types("/tools\r");
+    window.sees("    dig()  Digs in the ground, as deep as it is told to, and\n           sings a song\n");
+    window.types("/help\r");
+    window.sees(
+        "/file [FILE …]                   files with the next\n                                   question; alone,",
+    );
+}
+
+#[test]
+fn a_prompt_of_a_slow_server_is_waited_for_with_a_line_and_ctrl_c_ends_the_waiting_alone() {
+    let script = r#"while read -r line; do
+        id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+        case "$line" in
+        *notifications/*) ;;
+        *'"initialize"'*) printf '{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"prompts":{}},"serverInfo":{"name":"s","version":"1"}}}\n' "$id" ;;
+        *'"prompts/list"'*) printf '{"jsonrpc":"2.0","id":%s,"result":{"prompts":[{"name":"sing"}]}}\n' "$id" ;;
+        *'"prompts/get"'*) ;;
+        *) printf '{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no"}}\n' "$id" ;;
+        esac
+        done"#;
+    let servers = json!({ "mine": { "command": "sh", "args": ["-c", script] } });
+    let window = Window::open((80, 30), Endpoint::start([Reply::text("Well.")]), &servers, &[]);
+    window.comes_to_a_prompt();
+    window.types("/mine:sing\r");
+    window.sees("filling in mine.sing");
+    window.types("\x03");
+    window.comes_to_a_prompt();
+    assert!(window.asks("Are you there?").contains("Well."));
 }
 
 #[test]

@@ -4,6 +4,8 @@ use serde_json::json;
 
 #[cfg(target_os = "linux")]
 use crate::chat_screen::Window;
+#[cfg(target_os = "linux")]
+use crate::elicit::{asks, form};
 use crate::endpoint::{Endpoint, Reply, mcp_call};
 use crate::inspect::Looking;
 use crate::process::{Place, demo_server};
@@ -60,6 +62,186 @@ fn a_conversation_speaks_chinese_from_its_first_line_to_its_last() {
     // A line is read whenever it comes; Ctrl-D only once keys are read one by one.
     window.types("/quit\r");
     window.sees("对话已保存为 ");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_form_of_a_server_is_in_chinese() {
+    let fields = json!({
+        "name": { "type": "string", "title": "姓名", "minLength": 2 },
+        "mail": { "type": "string", "format": "email" },
+        "age": { "type": "integer", "minimum": 0, "maximum": 120 },
+        "window": { "type": "boolean", "default": true },
+        "class": { "type": "string", "enum": ["e", "b"] },
+        "note": { "type": "string" },
+        "api_key": { "type": "string" },
+    });
+    let form = form("谁乘机？", &fields, &["name", "mail", "age", "class"]);
+    let replies = [Reply::text(&mcp_call("demo", "ask", &json!({}))), Reply::text("好的。")];
+    let servers = json!({ "demo": asks(&form) });
+    let window = Window::open((100, 90), Endpoint::start(replies), &servers, &["--lang", "zh", "--yes"]);
+    window.comes_to_a_prompt();
+    window.types("问我。\r");
+    let shown = window.sees("为 demo 填写？[y/n]");
+    for line in [
+        "demo 请求输入",
+        "姓名：文本，至少 2 个字符；必填",
+        "mail：电子邮件地址；必填",
+        "age：整数，0 到 120；必填",
+        "window：y 或 n；建议值：y",
+        "class：列表中的一项；必填",
+        "警告：它似乎在索要密码或密钥",
+    ] {
+        assert!(shown.contains(line), "{line}: {shown}");
+    }
+    window.types("也许\r");
+    window.sees("请回答 y（是）、n（拒绝），或按 Ctrl-D（搁置）");
+    window.waits("the question again", |shown| shown.matches("为 demo 填写？[y/n]").count() == 2);
+    window.types("是\r");
+    for (prompt, typed, wrong) in [
+        ("姓名（文本，至少 2 个字符；必填）：", "王", "至少要有 2 个字符"),
+        ("", "王芳", "mail（电子邮件地址；必填）："),
+        ("", "王芳", "请输入电子邮件地址，例如 ada@example.org"),
+        ("", "fang@example.org", "age（整数，0 到 120；必填）："),
+        ("", "很大", "请输入整数，例如 3"),
+        ("", "121", "不能大于 120"),
+        ("", "36", "window（y 或 n） [y]："),
+        ("", "也许", "请输入 y 或 n"),
+        ("", "否", "class（列表中的一项；必填）："),
+        ("", "头等", "\"头等\" 不在列表中：e，b"),
+        ("", "2", "note（文本）："),
+        ("", "", "api_key（文本）："),
+        ("", "", "  note：（不填）"),
+    ] {
+        window.sees(prompt);
+        window.waits("an open question", |shown| shown.ends_with('：'));
+        window.types(&format!("{typed}\r"));
+        window.sees(wrong);
+    }
+    window.sees("把这些发送给 demo？[y/n/e]");
+    window.types("随便\r");
+    window.sees("请回答 y（发送）、n（拒绝）、e（重新填写），或按 Ctrl-D（搁置）");
+    window.waits("the question again", |shown| shown.matches("把这些发送给 demo？").count() == 2);
+    window.types("y\r");
+    window.sees("好的。");
+    let told = std::fs::read_to_string(window.place.path("told")).unwrap();
+    let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+    let content = json!({ "name": "王芳", "mail": "fang@example.org", "age": 36, "window": false, "class": "b" });
+    assert_eq!(told["result"], json!({ "action": "accept", "content": content }));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_page_of_a_server_and_what_is_put_away_are_in_chinese() {
+    let page =
+        json!({ "mode": "url", "message": "请登录", "url": "https://xn--e1awd7f.example/a", "elicitationId": "1" });
+    let replies = [Reply::text(&mcp_call("demo", "ask", &json!({}))), Reply::text("好的。")];
+    let servers = json!({ "demo": asks(&page) });
+    let window = Window::open((100, 60), Endpoint::start(replies), &servers, &["--lang", "zh", "--yes"]);
+    window.comes_to_a_prompt();
+    window.types("问我。\r");
+    let shown = window.sees("告诉 demo 你会打开它？[y/n]");
+    for line in ["demo 请你打开一个网页", "主机名中的字母可能只是看起来像别的字母", "网页在 xn--e1awd7f.example。"]
+    {
+        assert!(shown.contains(line), "{line}: {shown}");
+    }
+    window.types("\x04");
+    window.sees("（已告知 demo：你搁置了它的问题）");
+    window.sees("好的。");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn tools_files_and_warnings_are_in_chinese() {
+    let place = Place::new();
+    place.write("plan.pdf", "%PDF-1.7");
+    std::fs::create_dir_all(place.path(".local/state/toolgraft/history")).unwrap();
+    let servers = json!({ "demo": demo_server(), "gone": { "command": "false" } });
+    let args = ["--lang", "zh", "--tool-budget", "20", "--tools", "demo.*", "--tools", "nothing.*"];
+    let window = Window::open_in(place, (100, 130), Endpoint::start([]), &servers, &args);
+    window.comes_to_a_prompt();
+    let shown = window.sees("警告：无法读取历史记录 ");
+    for line in [
+        "警告：--tools nothing.*：没有这样名字的工具",
+        "警告：服务器 \"gone\" 失败：",
+        "警告：工具已经列得尽可能短，仍占 ",
+    ] {
+        assert!(shown.contains(line), "{line}: {shown}");
+    }
+    for (command, answer) in [
+        ("/tools", "gone  失败，用时 "),
+        ("/prompt", " 个以 index 列出（其余由 describe_tool 给出）"),
+        ("/file", "没有文件等待随下一个问题发送"),
+        ("/file plan.pdf", "/file plan.pdf：不能发送这种文件（PDF 文件）"),
+        ("/help", "随下一个问题发送文件"),
+    ] {
+        window.types(&format!("{command}\r"));
+        window.sees(answer);
+        window.comes_to_a_prompt();
+    }
+    let shown = window.sees("随下一个问题发送文件");
+    for line in ["demo  就绪，用时 ", "  工具（3）\n    location_query(query?)", "  资源模板（1）"] {
+        assert!(shown.contains(line), "{line}: {shown}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_project_s_servers_are_asked_about_in_chinese() {
+    let place = Place::new();
+    place.write(".mcp.json", json!({ "mcpServers": { "demo": demo_server() } }).to_string());
+    let mut command = std::process::Command::new(crate::process::TOOLGRAFT);
+    command.args(["tools"]).current_dir(place.dir.path()).env("HOME", place.dir.path()).env("LANG", "zh_CN.UTF-8");
+    command.env("TERM", "xterm").env("COLUMNS", "100");
+    for name in ["LC_ALL", "LC_MESSAGES", "XDG_STATE_HOME"] {
+        command.env_remove(name);
+    }
+    let options = rexpect::reader::Options::new().timeout_ms(Some(60_000));
+    let mut terminal = rexpect::session::spawn_with_options(command, options).unwrap();
+    // The reader makes a character of each byte.
+    let bytes = |text: &str| text.bytes().map(char::from).collect::<String>();
+    let before = terminal.exp_string(&bytes("并且在此文件不变时都允许启动？[y/n] ")).unwrap();
+    assert!(before.contains(&bytes("属于这个项目，不是你自己的文件")), "{before}");
+    terminal.send_line("maybe").unwrap();
+    terminal.exp_string(&bytes("警告")).unwrap();
+    terminal.exp_string(&bytes("请回答 y（是）或 n（否）")).unwrap();
+    terminal.exp_string("[y/n] ").unwrap();
+    terminal.send_line("y").unwrap();
+    let rest = terminal.exp_eof().unwrap();
+    assert!(rest.contains(&bytes("就绪，用时 ")) && rest.contains(&bytes("资源（1）")), "{rest}");
+}
+
+#[test]
+fn what_is_kept_and_configured_is_listed_in_chinese() {
+    let place = Place::new();
+    let run = |args: &[&str]| {
+        place.run_with(args, |command| {
+            command
+                .env("LANG", "zh_CN.UTF-8")
+                .env("HOME", place.dir.path())
+                .env_remove("XDG_STATE_HOME")
+                .write_stdin("")
+        })
+    };
+    let endpoint = Endpoint::start([Reply::text("好的。")]);
+    for (args, said) in [
+        (&["sessions"][..], "没有保存过对话"),
+        (&["chat", "--base-url", &endpoint.url(), "--model", "m", "你好"], "好的。"),
+        (&["sessions"], "  刚刚         m  1 个问题  你好\n"),
+        (&["sessions", "list", "rain"], "没有包含这些词的对话"),
+        (&["sessions", "clear"], "已删除 1 个对话"),
+        (&["config"], "config.toml（还不存在）\n\n# 要连接的端点，同 --base-url\n# base_url = "),
+        (&["config", "set", "model", "m"], "config.toml 中设置 model"),
+        (&["config", "unset", "model"], "config.toml 中去掉 model"),
+        (&["mcp", "list"], "没有配置 MCP 服务器："),
+        (&["mcp", "add", "demo", "--", "false"], "已把 \"demo\" 加入 "),
+        (&["mcp", "list"], "mcp.json\n  demo  false\n"),
+        (&["mcp", "remove", "demo"], "中去掉 \"demo\""),
+        (&["mcp", "trust", "--list"], "没有受信任的项目文件"),
+    ] {
+        let run = run(args).ok();
+        assert!(run.out.contains(said), "{args:?}: {}{}", run.out, run.err);
+    }
 }
 
 #[test]

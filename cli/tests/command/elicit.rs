@@ -11,7 +11,7 @@ use rexpect::session::{PtySession, spawn_with_options};
 use serde_json::{Value, json};
 
 /// A server whose tool `ask` asks this, and returns what it was told.
-fn asks(params: &Value) -> Value {
+pub(crate) fn asks(params: &Value) -> Value {
     let script = r#"while read -r line; do
         id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
         case "$line" in
@@ -29,7 +29,7 @@ fn asks(params: &Value) -> Value {
     json!({ "command": "sh", "args": ["-c", script.replace("${", "$${")], "env": { "PARAMS": params.to_string() } })
 }
 
-fn form(message: &str, properties: &Value, required: &[&str]) -> Value {
+pub(crate) fn form(message: &str, properties: &Value, required: &[&str]) -> Value {
     let schema = json!({ "type": "object", "properties": properties, "required": required });
     json!({ "mode": "form", "message": message, "requestedSchema": schema })
 }

@@ -45,6 +45,8 @@ mod pages;
 mod pictures;
 mod plain_errors;
 mod probe;
+#[cfg(target_os = "linux")]
+mod progress;
 mod prompt;
 mod readme;
 mod real_servers;

@@ -90,6 +90,11 @@ fn two_servers_of_another_program_answer_a_question_after_two_commands() {
     // Two commands, and `y` once for the import and once for each call.
     assert_eq!((typist.commands, typist.keys), (2, 62));
     assert!(endpoint.seen().last().unwrap().question().contains("weather_query"), "the model got the results");
+    let took = begun.elapsed();
+    // A shell that is left alone does not end by the signal that it gets then.
+    typist.terminal.send("exit\r").unwrap();
+    typist.terminal.flush().unwrap();
+    typist.terminal.exp_eof().unwrap();
     // Past the capture of the test harness.
-    let _ = writeln!(stderr(), "note: {} commands, {} keys, {:.1?}", typist.commands, typist.keys, begun.elapsed());
+    let _ = writeln!(stderr(), "note: {} commands, {} keys, {:.1?}", typist.commands, typist.keys, took);
 }

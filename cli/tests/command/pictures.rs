@@ -32,7 +32,7 @@ const COLUMNS: usize = 100;
 const CELL: (f64, f64) = (8.4, 17.0);
 const MARGIN: f64 = 16.0;
 
-/// Language of the demo, and what its pictures are called.
+/// Languages, and what the pictures of each are called.
 const LANGUAGES: [(Lang, &str); 2] = [(Lang::En, ""), (Lang::Zh, ".zh-CN")];
 
 fn root() -> &'static Path {
@@ -173,16 +173,21 @@ fn demo(lang: Lang) -> String {
 }
 
 /// The picture of a question before a tool runs, as it is now.
-fn approval() -> String {
-    let call = mcp_call("demo", "weather_query", &json!({ "city": "Oslo" }));
-    let replies = [Reply::text(&format!("<think>I need the weather of today.</think>{call}")), Reply::text("Yes.")];
+fn approval(lang: Lang) -> String {
+    let (question, city, thought) = match lang {
+        Lang::Zh => ("武汉今天需要带伞吗？", "武汉", "需要查询今天的天气。"),
+        _ => ("Do I need an umbrella in Oslo today?", "Oslo", "I need the weather of today."),
+    };
+    let call = mcp_call("demo", "weather_query", &json!({ "city": city }));
+    let replies = [Reply::text(&format!("<think>{thought}</think>{call}")), Reply::text("Yes.")];
     let columns = u16::try_from(COLUMNS).unwrap();
-    let window = Window::start((columns, 40), replies, &[]);
-    window.types("Do I need an umbrella in Oslo today?\r");
+    let window = Window::start((columns, 40), replies, &["--lang", &lang.to_string()]);
+    window.types(&format!("{question}\r"));
     window.sees("[y/a/n]");
     let screen = window.cells();
     let all: Vec<Vec<Run>> = (0..40).map(|row| cells(&screen, row, columns)).collect();
-    let asked = all.iter().position(|row| row.iter().any(|run| run.text.contains("umbrella"))).unwrap();
+    let text = |row: &[Run]| row.iter().map(|run| run.text.as_str()).collect::<String>();
+    let asked = all.iter().position(|row| text(row).contains(question)).unwrap();
     let end = all.iter().rposition(|row| !row.is_empty()).unwrap();
     draw(&all[asked..=end], "toolgraft chat")
 }
@@ -231,21 +236,28 @@ fn the_pictures_of_the_demo_show_what_it_prints() {
 }
 
 #[test]
-fn the_picture_of_a_question_shows_what_is_asked() {
-    let drawn = fs::read_to_string(picture("approval.svg")).unwrap();
-    assert_eq!(words(&drawn), words(&approval()), "`make pictures` draws it anew");
+fn the_pictures_of_a_question_show_what_is_asked() {
+    for (lang, suffix) in LANGUAGES {
+        let name = format!("approval{suffix}.svg");
+        let drawn = fs::read_to_string(picture(&name)).unwrap();
+        assert_eq!(words(&drawn), words(&approval(lang)), "{name}: `make pictures` draws it anew");
+    }
 }
 
 #[test]
 fn a_picture_is_small_and_needs_nothing_from_elsewhere() {
     for (_, suffix) in LANGUAGES {
-        let svg = fs::read_to_string(picture(&format!("demo{suffix}.svg"))).unwrap();
-        for word in ["<script", "<image", "url(", "@import", "href"] {
-            assert!(!svg.contains(word), "{word}");
+        for name in ["demo", "approval"] {
+            let svg = fs::read_to_string(picture(&format!("{name}{suffix}.svg"))).unwrap();
+            for word in ["<script", "<image", "url(", "@import", "href"] {
+                assert!(!svg.contains(word), "{name}: {word}");
+            }
+            assert!(svg.len() < 100 * 1024, "{name}: {} bytes", svg.len());
         }
-        let png = fs::read(picture(&format!("replay{suffix}.png"))).unwrap();
-        assert!(png.starts_with(b"\x89PNG") && png.len() < 300 * 1024, "{} bytes", png.len());
-        assert!(svg.len() < 100 * 1024, "{} bytes", svg.len());
+        for name in ["replay", "inspect"] {
+            let png = fs::read(picture(&format!("{name}{suffix}.png"))).unwrap();
+            assert!(png.starts_with(b"\x89PNG") && png.len() < 300 * 1024, "{name}: {} bytes", png.len());
+        }
     }
 }
 
@@ -282,15 +294,15 @@ async fn recording(lang: Lang, to: &Path) {
 async fn draw_the_pictures() {
     let browser = crate::browser::find().expect("`make browser` finds or installs one");
     fs::create_dir_all(picture("")).unwrap();
-    fs::write(picture("approval.svg"), approval()).unwrap();
-    let looking = Looking::start();
-    looking.ask_all().await;
-    let mut page = Page::open(&browser);
-    page.look(900, "light");
-    page.go(&looking.url);
-    page.go(&format!("{}/inspect/1", looking.url.split("/inspect").next().unwrap()));
-    page.screenshot(&picture("inspect.png"));
     for (lang, suffix) in LANGUAGES {
+        fs::write(picture(&format!("approval{suffix}.svg")), approval(lang)).unwrap();
+        let looking = Looking::start_with(&["--lang", &lang.to_string()]);
+        looking.ask_all().await;
+        let mut page = Page::open(&browser);
+        page.look(900, "light");
+        page.go(&looking.url);
+        page.go(&format!("{}/inspect/1", looking.url.split("/inspect").next().unwrap()));
+        page.screenshot(&picture(&format!("inspect{suffix}.png")));
         fs::write(picture(&format!("demo{suffix}.svg")), demo(lang)).unwrap();
         let place = Place::new();
         let session = place.dir.path().join("umbrella.jsonl");

@@ -218,7 +218,10 @@ fn anchors(text: &str) -> Vec<String> {
 fn pages() -> Vec<String> {
     let mut pages: Vec<String> =
         ["README.md", "README.zh-CN.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(String::from).into();
-    pages.extend(["fixtures/README.md", "fixtures/parity/README.md", "fuzz/README.md"].map(String::from));
+    pages.extend(
+        ["fixtures/README.md", "fixtures/parity/README.md", "fixtures/parity/json_repair.md", "fuzz/README.md"]
+            .map(String::from),
+    );
     let docs = std::fs::read_dir(Path::new(crate::process::ROOT).join("docs")).unwrap();
     let docs = docs.map(|entry| entry.unwrap().file_name().into_string().unwrap());
     pages.extend(docs.filter(|name| name.ends_with(".md")).map(|name| format!("docs/{name}")));

@@ -91,8 +91,8 @@ impl FormField {
             FieldKind::Number { .. } => Value::Number(number(typed).ok_or(FieldError::NotANumber)?),
             FieldKind::Integer { .. } => Value::from(typed.parse::<i64>().map_err(|_| FieldError::NotAnInteger)?),
             FieldKind::Boolean => match typed.to_lowercase().as_str() {
-                "y" | "yes" | "true" => Value::Bool(true),
-                "n" | "no" | "false" => Value::Bool(false),
+                "y" | "yes" | "true" | "是" => Value::Bool(true),
+                "n" | "no" | "false" | "否" => Value::Bool(false),
                 _ => return Err(FieldError::NotABoolean),
             },
             FieldKind::Choice(_) => Value::from(chosen(&self.kind, typed)?),
@@ -374,7 +374,7 @@ mod tests {
         );
         reads(
             &json!({ "type": "boolean" }),
-            &[("Y", Ok(json!(true))), ("no", Ok(json!(false))), ("1", Err("write y or n"))],
+            &[("Y", Ok(json!(true))), ("no", Ok(json!(false))), ("是", Ok(json!(true))), ("1", Err("write y or n"))],
         );
     }
 

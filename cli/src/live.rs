@@ -16,7 +16,7 @@ const ROWS: usize = 6;
 
 /// Where the spinner turns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(crate) enum Place {
     Stdout,
     Stderr,
     /// No terminal is there.
@@ -25,7 +25,7 @@ pub(super) enum Place {
 
 impl Place {
     /// The terminal that somebody looks at.
-    pub(super) fn here() -> Self {
+    pub(crate) fn here() -> Self {
         match (stdout().is_terminal(), stderr().is_terminal()) {
             (true, _) => Place::Stdout,
             (_, true) => Place::Stderr,
@@ -35,7 +35,7 @@ impl Place {
 }
 
 /// A spinner with a text, the time since it began, and rows below it.
-pub(super) struct Live {
+pub(crate) struct Live {
     place: Place,
     columns: usize,
     /// Whether the rows may be dimmed.
@@ -45,17 +45,17 @@ pub(super) struct Live {
 }
 
 impl Live {
-    pub(super) fn new(place: Place, columns: usize, styled: bool) -> Self {
+    pub(crate) fn new(place: Place, columns: usize, styled: bool) -> Self {
         Live { place, columns, styled, bar: None, drawn: Instant::now() }
     }
 
     /// The terminal has become wider or narrower.
-    pub(super) fn resize(&mut self, columns: usize) {
+    pub(crate) fn resize(&mut self, columns: usize) {
         self.columns = columns;
     }
 
     /// Turns with this text; the time goes on where it turned already.
-    pub(super) fn show(&mut self, what: &str) {
+    pub(crate) fn show(&mut self, what: &str) {
         let target = match self.place {
             Place::Stdout => ProgressDrawTarget::stdout(),
             Place::Stderr => ProgressDrawTarget::stderr(),
@@ -73,7 +73,7 @@ impl Live {
     }
 
     /// Shows the end of a text below the spinner.
-    pub(super) fn tail(&mut self, text: &str) {
+    pub(crate) fn tail(&mut self, text: &str) {
         let Some(bar) = &self.bar else { return };
         if self.drawn.elapsed() < TICK {
             return;
@@ -92,7 +92,7 @@ impl Live {
     }
 
     /// Takes it away.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         if let Some(bar) = self.bar.take() {
             bar.finish_and_clear();
         }

@@ -10,14 +10,14 @@ use crate::terminal::{columns, lasted};
 use toolgraft::route::mcp::{ServerEvent, ServerEventKind, ServerState, ServerStatus};
 
 /// The picture of the start. It is taken away by [`end`](Self::end).
-pub(super) struct Starting {
+pub(crate) struct Starting {
     stop: oneshot::Sender<()>,
     gone: oneshot::Receiver<()>,
 }
 
 impl Starting {
     /// The picture, and the job that draws it from what happens to the servers.
-    pub(super) fn new(
+    pub(crate) fn new(
         events: BoxStream<'static, ServerEvent>,
         say: Phrases,
     ) -> (Self, impl Future<Output = ()> + Send + 'static) {
@@ -34,7 +34,7 @@ impl Starting {
     }
 
     /// Waits until nothing moves any more.
-    pub(super) async fn end(self) {
+    pub(crate) async fn end(self) {
         let _ = self.stop.send(());
         let _ = self.gone.await;
     }
@@ -59,7 +59,7 @@ async fn draw(mut events: BoxStream<'static, ServerEvent>, say: Phrases) {
 }
 
 /// How long each server took; `None` where none was started.
-pub(super) fn took(servers: &[ServerStatus], say: Phrases) -> Option<String> {
+pub(crate) fn took(servers: &[ServerStatus], say: Phrases) -> Option<String> {
     let ready = servers.iter().filter(|server| server.state == ServerState::Ready);
     let times: Vec<String> = ready
         .map(|server| {

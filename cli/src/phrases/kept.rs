@@ -1,0 +1,56 @@
+//! Words of what is kept between two conversations: sessions, defaults, files of results.
+
+use super::{counts, phrases};
+
+phrases! {
+    KEPT:
+    forgotten(conversations) = "{conversations} forgotten", "已删除 {conversations}";
+    nothing_was_kept = "no conversation was kept", "没有保存过对话";
+    none_has_these_words = "no conversation has these words", "没有包含这些词的对话";
+    call_of(name) = "[call {name}]", "[调用 {name}]";
+
+    // Defaults.
+    file_not_there(file) = "{file} (not there yet)", "{file}（还不存在）";
+    key_is_set(key, file) = "{key} is set in {file}", "已在 {file} 中设置 {key}";
+    key_is_unset(key, file) = "{key} is no longer set in {file}", "已从 {file} 中去掉 {key}";
+    key_base_url = "endpoint to talk to, as --base-url", "要连接的端点，同 --base-url";
+    key_model = "model to ask, as --model", "要使用的模型，同 --model";
+    key_profile =
+        "profile to take instead of the one for the model's name", "使用这个模型配置，而不是按模型名字选择的那个";
+    key_tools_mode =
+        "how tools are offered: auto, native, prompt", "提供工具的方式：auto（自动）、native（原生）、prompt（通过提示词）";
+    key_dialect = "call syntax to teach", "教给模型的调用语法";
+    key_lang = "language of the prompt and of what chat says: en, zh", "提示词和 chat 自身文字的语言：en、zh";
+    key_prompt_style =
+        "how much the prompt says: full, compact", "提示词的详略：full（完整）、compact（精简）";
+    key_listing =
+        "how tools are listed: schema, signature, brief, index",
+        "列出工具的方式：schema（完整模式）、signature（签名）、brief（首句说明）、index（只有名字）";
+    key_tool_budget = "tokens that the list of tools may take", "工具列表最多占用的 token 数";
+    key_temperature = "sampling temperature, from 0 to 2", "采样温度，0 到 2";
+    key_max_rounds = "most requests for one question", "每个问题最多发出的请求数";
+    key_max_tokens = "most tokens of one message of the model", "模型一条消息最多的 token 数";
+    key_context = "tokens that the model's context has", "模型上下文的 token 数";
+    key_system =
+        "your own system text, which comes first; @FILE reads it from a file",
+        "自己的系统文本，放在最前；@FILE 表示从文件读取";
+    key_allow =
+        "tools whose calls run without a question: globs over SERVER.TOOL",
+        "不经询问就运行其调用的工具：对 SERVER.TOOL 的通配模式";
+    key_deny = "tools whose calls never run", "从不运行其调用的工具";
+    key_reasoning_display =
+        "how reasoning is shown: folded, full, hidden", "显示推理的方式：folded（折叠）、full（完整）、hidden（隐藏）";
+    key_history = "whether the history of your lines is kept", "是否保存输入行的历史";
+    key_sessions = "whether conversations are kept by themselves", "是否自动保存对话";
+    key_session_days =
+        "days that a conversation is kept after its last word", "对话在最后一句话之后保存的天数";
+
+    // Files of results.
+    text_is_in(file) = "the text is in {file}", "文本在 {file} 中";
+    medium_is_in(kind, bytes, file) = "{kind}, {bytes} bytes, is in {file}", "{kind}（{bytes} 字节）在 {file} 中";
+}
+
+counts! {
+    conversations = "conversation", "个对话";
+    questions = "question", "个问题";
+}
