@@ -98,7 +98,7 @@ impl Sampler<'_> {
             return given;
         }
         match kind(&schema) {
-            "integer" => integer(&schema, self.number(name).unwrap_or(self.pick.of([3, 5]))).into(),
+            "integer" => integer(&schema, self.number(name).unwrap_or(self.pick.of([1, 5]))).into(),
             "number" => number(&schema, self.number(name)),
             "boolean" => self.pick.of([true, false]).into(),
             "null" => Value::Null,
@@ -335,6 +335,9 @@ const ALIKE: &[(&str, &str)] = &[
 
 /// A word in a parameter's name and two numbers that suit it.
 const NUMBER_BY_NAME: &[(&str, [i64; 2])] = &[
+    ("people", [3, 5]),
+    ("guests", [3, 5]),
+    ("quantity", [3, 4]),
     ("minutes", [20, 35]),
     ("seconds", [20, 35]),
     ("minute", [20, 35]),
@@ -346,8 +349,6 @@ const NUMBER_BY_NAME: &[(&str, [i64; 2])] = &[
     ("offset", [1, 20]),
     ("a", [12, 7]),
     ("b", [40, 8]),
-    ("x", [12, 7]),
-    ("y", [40, 8]),
 ];
 
 /// A word in a parameter's name and two values that suit it; the first that fits wins. Several
@@ -383,8 +384,8 @@ const BY_NAME: &[(&str, [&str; 2])] = &[
     ("source", ["notes.txt", "list.csv"]),
     ("destination", ["notes-old.txt", "list-new.csv"]),
     ("branch", ["main", "fix-login"]),
-    ("query", ["coffee shops", "used cars"]),
-    ("search", ["coffee shops", "used cars"]),
+    ("query", ["coffee", "used cars"]),
+    ("search", ["coffee", "used cars"]),
     ("keyword", ["coffee", "cars"]),
     ("word", ["curious", "gentle"]),
     ("pattern", ["*.txt", "*.csv"]),
@@ -396,7 +397,7 @@ const BY_NAME: &[(&str, [&str; 2])] = &[
     ("command", ["ls", "pwd"]),
     ("cmd", ["ls", "pwd"]),
     ("id", ["42", "57"]),
-    ("message", ["See you tomorrow.", "I have found the keys."]),
+    ("message", ["Hello", "See you tomorrow."]),
     ("content", ["We have moved.", "Ask for the blue one."]),
     ("body", ["We have moved.", "I will be away until Monday."]),
     ("text", ["see you tomorrow", "how are you"]),
@@ -481,6 +482,27 @@ mod tests {
             "unit": {"enum": ["c", "f"], "description": "such as F"},
         }, "required": ["from", "code", "days", "unit"]});
         assert_eq!(example(schema), json!({"from": "EUR", "code": "abc", "days": 1, "unit": "c"}));
+    }
+
+    #[cfg(feature = "prompt")]
+    #[test]
+    fn a_second_example_has_other_values_where_the_schema_leaves_a_choice() {
+        let tool = Tool::new("t").with_schema(json!({"properties": {
+            "city": {"type": "string"}, "people": {"type": "integer"}, "days": {"type": "integer", "maximum": 2},
+            "unit": {"enum": ["c", "f"]}, "currency": {"type": "string", "description": "such as USD"},
+            "day": {"type": "string", "format": "date"}, "size": {"default": 3}, "kind": {"const": "k"},
+            "to": {"type": "string", "description": "Address of the receiver"}, "thing": {"type": "string"},
+        }, "required": ["city", "people", "days", "unit", "currency", "day", "size", "kind", "to", "thing"]}));
+        assert_eq!(
+            Value::from(tool.example_arguments()),
+            json!({"city": "Berlin", "people": 3, "days": 1, "unit": "c", "currency": "USD", "day": "2025-06-01",
+                   "size": 3, "kind": "k", "to": "kim@example.com", "thing": "example"})
+        );
+        assert_eq!(
+            Value::from(tool.further_example_arguments()),
+            json!({"city": "New York", "people": 5, "days": 2, "unit": "f", "currency": "CAD", "day": "2026-09-17",
+                   "size": 3, "kind": "k", "to": "lee@example.org", "thing": "sample"})
+        );
     }
 
     #[test]
