@@ -49,7 +49,17 @@ pub(super) fn example_tool<'a>(catalog: &'a Catalog, neutraliser: &Neutraliser) 
 
 /// A correct call of the tool.
 pub(super) fn example_call(catalog: &Catalog, dialect: Dialect, neutraliser: &Neutraliser, tool: &Tool) -> String {
-    write_tool_call(dialect, catalog, &clean_tool(neutraliser, tool), &example_arguments(neutraliser, tool))
+    call_with(catalog, dialect, neutraliser, (tool, &tool.example_arguments()))
+}
+
+/// A correct call of the tool with these arguments.
+pub(super) fn call_with(
+    catalog: &Catalog,
+    dialect: Dialect,
+    neutraliser: &Neutraliser,
+    (tool, arguments): (&Tool, &Map<String, Value>),
+) -> String {
+    write_tool_call(dialect, catalog, &clean_tool(neutraliser, tool), &clean_arguments(neutraliser, arguments))
 }
 
 /// A correct reading of a resource.
@@ -76,26 +86,94 @@ pub(super) fn describe_call(
     Some((built_in.name.clone(), write_tool_call(dialect, catalog, built_in, &arguments)))
 }
 
-/// The question that [`example_call`] answers: what the tool does, and each value of
-/// the call. A model copies an example's values unless it sees where they come from.
+/// The question that [`example_call`] answers.
 pub(super) fn example_question(lang: Lang, neutraliser: &Neutraliser, tool: &Tool) -> String {
+    question_with(lang, neutraliser, (tool, &tool.example_arguments()))
+}
+
+/// The question that a call with these arguments answers: what the tool does, and each value of
+/// the call with its name. A model copies an example's values unless it sees where they come
+/// from; in English it reads as a person would write it.
+pub(super) fn question_with(
+    lang: Lang,
+    neutraliser: &Neutraliser,
+    (tool, arguments): (&Tool, &Map<String, Value>),
+) -> String {
     let description = tool.description.as_deref().or(tool.title.as_deref()).unwrap_or_default();
     let does = neutraliser.describe(first_sentence(description), SENTENCE_CHARS);
     let does = match does.trim_end_matches(['.', '。', ' ', ':', '：', '!', '！']) {
         "" => neutraliser.describe(&tool.name, NAME_CHARS).replace(['_', '-'], " "),
         does => does.to_owned(),
     };
-    let arguments = example_arguments(neutraliser, tool);
-    let (colon, comma) = match lang {
-        Lang::En => (": ", ", "),
-        Lang::Zh => ("：", "，"),
-    };
+    let arguments = clean_arguments(neutraliser, arguments);
     let value = |value: &Value| match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };
-    let values: Vec<String> = arguments.iter().map(|(name, given)| format!("{name} {}", value(given))).collect();
-    if values.is_empty() { does } else { format!("{does}{colon}{}", values.join(comma)) }
+    let values = arguments.iter().map(|(name, given)| format!("{name} {}", value(given)));
+    match lang {
+        Lang::En => {
+            let values: Vec<String> = values.map(|value| format!("the {value}")).collect();
+            ending(match values.split_last() {
+                None => request(&does, &tool.name),
+                Some((last, [])) => format!("{} with {last}", request(&does, &tool.name)),
+                Some((last, first)) => {
+                    format!("{} with {} and {last}", request(&does, &tool.name), first.join(", "))
+                }
+            })
+        }
+        Lang::Zh => {
+            let values: Vec<String> = values.collect();
+            if values.is_empty() { does } else { format!("{does}：{}", values.join("，")) }
+        }
+    }
+}
+
+/// A sentence with a mark at its end.
+fn ending(mut sentence: String) -> String {
+    if !sentence.ends_with(['.', '?', '!']) {
+        sentence.push('.');
+    }
+    sentence
+}
+
+/// Words that a verb has behind it, and hardly ever a noun in the plural.
+const OBJECT_FOLLOWS: &[&str] =
+    &["a", "an", "the", "all", "any", "one", "two", "some", "this", "each", "every", "your", "its", "whether"];
+
+/// Verbs with which descriptions begin.
+const VERBS: &[&str] = &[
+    "add", "change", "check", "convert", "copy", "count", "create", "delete", "download", "edit", "execute", "fetch",
+    "find", "get", "insert", "list", "load", "make", "move", "open", "play", "put", "query", "read", "remove",
+    "rename", "replace", "retrieve", "return", "run", "save", "search", "send", "set", "show", "start", "stop",
+    "update", "upload", "write",
+];
+
+/// "Sends an email" as one asks for it: "Send an email". Other words stay as they are.
+fn request(does: &str, tool: &str) -> String {
+    let Some((word, rest)) = does.split_once(' ') else { return does.to_owned() };
+    let Some(verb) = asked(word) else { return does.to_owned() };
+    let follows = rest.split([' ', '-']).next().unwrap_or_default();
+    let is_named = || tool.split(['_', '-', '.']).any(|part| part.eq_ignore_ascii_case(&verb));
+    let is_common = VERBS.iter().any(|common| verb.eq_ignore_ascii_case(common));
+    if is_common || OBJECT_FOLLOWS.contains(&follows) || is_named() {
+        format!("{verb} {rest}")
+    } else {
+        does.to_owned()
+    }
+}
+
+/// The verb of which this may be the third person.
+fn asked(word: &str) -> Option<String> {
+    let is_word = word.len() > 3 && word.chars().all(|c| c.is_ascii_alphabetic());
+    let stem = word.strip_suffix('s').filter(|stem| is_word && !stem.ends_with('s'))?;
+    Some(match stem {
+        stem if stem.ends_with("ie") => format!("{}y", stem.strip_suffix("ie")?),
+        stem if ["che", "she", "sse", "xe", "oe"].iter().any(|end| stem.ends_with(end)) => {
+            stem.strip_suffix('e')?.to_owned()
+        }
+        stem => stem.to_owned(),
+    })
 }
 
 fn clean_tool(neutraliser: &Neutraliser, tool: &Tool) -> Tool {
@@ -103,9 +181,8 @@ fn clean_tool(neutraliser: &Neutraliser, tool: &Tool) -> Tool {
     Tool { server, ..Tool::new(neutraliser.describe(&tool.name, NAME_CHARS)) }
 }
 
-fn example_arguments(neutraliser: &Neutraliser, tool: &Tool) -> Map<String, Value> {
-    let arguments = Value::Object(tool.example_arguments());
-    match map_strings(&arguments, &|text| neutraliser.describe(text, EXAMPLE_CHARS)) {
+fn clean_arguments(neutraliser: &Neutraliser, arguments: &Map<String, Value>) -> Map<String, Value> {
+    match map_strings(&Value::Object(arguments.clone()), &|text| neutraliser.describe(text, EXAMPLE_CHARS)) {
         Value::Object(arguments) => arguments,
         _ => Map::new(),
     }
@@ -118,5 +195,46 @@ pub(super) fn map_strings(value: &Value, change: &impl Fn(&str) -> String) -> Va
         Value::Array(items) => items.iter().map(|item| map_strings(item, change)).collect(),
         Value::Object(map) => map.iter().map(|(key, value)| (change(key), map_strings(value, change))).collect(),
         other => other.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_a_tool_does_is_asked_for() {
+        for (does, asked) in [
+            ("Sends an email", "Send an email"),
+            ("Searches the web", "Search the web"),
+            ("Multiplies two numbers", "Multiply two numbers"),
+            ("Finds files by name", "Find files by name"),
+            ("Closes the window", "Close the window"),
+            ("Finds all files", "Find all files"),
+            ("Does the rest", "Do the rest"),
+            ("Describes things", "Describe things"),
+            ("Settings for a display", "Settings for a display"),
+            ("Press a key", "Press a key"),
+            ("Directions from one place to another", "Directions from one place to another"),
+            ("Latest price of a share", "Latest price of a share"),
+            ("Weather", "Weather"),
+            ("Is the door open", "Is the door open"),
+        ] {
+            assert_eq!(request(does, "describe_things"), asked);
+        }
+    }
+
+    #[test]
+    fn a_question_holds_each_value_of_its_call_with_its_name() {
+        let schema = json!({"properties": {"city": {"type": "string"}, "days": {"type": "integer"}, "note": {"const": "Why?"}},
+                            "required": ["city", "days", "note"]});
+        let tool = Tool::new("forecast").with_description("Gives a forecast. Slow.").with_schema(schema.clone());
+        let question = |lang, tool: &Tool| example_question(lang, &Neutraliser::new(&Catalog::default()), tool);
+        assert_eq!(question(Lang::En, &tool), "Give a forecast with the city Berlin, the days 1 and the note Why?");
+        assert_eq!(question(Lang::Zh, &tool), "Gives a forecast：city Berlin，days 1，note Why?");
+        let bare = Tool::new("open_door");
+        assert_eq!(question(Lang::En, &bare), "open door.");
     }
 }

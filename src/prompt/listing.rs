@@ -1,10 +1,15 @@
 //! A catalog as values for the templates of the system text.
 
+use std::iter;
+
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 use super::entry::{Lister, ServerView, ToolView};
 use super::error::PromptError;
-use super::example::{describe_call, display_name, example_call, example_question, example_tool, read_call};
+use super::example::{
+    call_with, describe_call, display_name, example_call, example_question, example_tool, question_with, read_call,
+};
 use super::options::{Listing, NAME_CHARS, NOTE_CHARS, Options, TEXT_CHARS};
 use crate::dialect::{Dialect, Lang};
 use crate::outcome::Neutraliser;
@@ -12,6 +17,9 @@ use crate::tools::{Catalog, Server, Tool, ToolChoice};
 
 /// Names that are listed where none is near the one that was written.
 pub(super) const NAMES: usize = 40;
+
+/// Where there are more tools, each has one example.
+const FEW_TOOLS: usize = 4;
 
 /// What the templates of the system text see.
 #[derive(Debug, Serialize)]
@@ -160,11 +168,14 @@ fn examples(
     (styles, named): (&[Listing], Option<&Tool>),
     read: Option<(&String, &str)>,
 ) -> Vec<Example> {
-    let shown = shown(catalog, styles, named);
-    let example = |tool: &Tool| Example {
-        question: example_question(options.lang, neutraliser, tool),
-        call: example_call(catalog, options.dialect, neutraliser, tool),
+    let example = |tool: &Tool, arguments: &Map<String, Value>| Example {
+        question: question_with(options.lang, neutraliser, (tool, arguments)),
+        call: call_with(catalog, options.dialect, neutraliser, (tool, arguments)),
     };
+    let tools: Vec<&Tool> = shown(catalog, styles, named).collect();
+    let sets = tools.iter().flat_map(|tool| {
+        example_sets(tool, tools.len()).map(|arguments| example(tool, &arguments)).collect::<Vec<_>>()
+    });
     let written = |question: String, call: &str| Example { question, call: call.to_owned() };
     let read = read.filter(|_| named.is_none()).map(|(uri, call)| {
         let uri = neutraliser.describe(uri, TEXT_CHARS);
@@ -178,7 +189,17 @@ fn examples(
         Lang::En => written("Hello!".to_owned(), "TYPE: ANSWER\nHello! How can I help you?"),
         Lang::Zh => written("你好！".to_owned(), "TYPE: ANSWER\n你好！有什么可以帮你？"),
     });
-    shown.map(example).chain(read).chain(answer).collect()
+    sets.chain(read).chain(answer).collect()
+}
+
+/// The arguments of a tool's examples, where so many tools have some: a few get a second one
+/// with other values, if there are any. From one alone a small model does not see what of it is
+/// the question's.
+pub(super) fn example_sets(tool: &Tool, tools: usize) -> impl Iterator<Item = Map<String, Value>> {
+    let first = tool.example_arguments();
+    let second = (tools <= FEW_TOOLS).then(|| tool.further_example_arguments());
+    let second = second.filter(|second| *second != first);
+    iter::once(first).chain(second)
 }
 
 /// The servers that offer something, with the offered tools in these styles.

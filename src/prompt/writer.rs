@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::budget::{self, Listed, Measure};
 use super::entry::Lister;
 use super::error::PromptError;
-use super::example::example_question;
+use super::example::question_with;
 use super::listing::Example;
 use super::options::{COMPACT_RESULT_BYTES, Listing, Options, TEXT_CHARS};
 use super::round::{Item, Round};
@@ -76,8 +76,12 @@ impl Prompt {
         let mut view = draft.view(&styles)?.apart();
         let named = listing::named(catalog, &self.options.tool_choice)?;
         let tools: Vec<&Tool> = listing::shown(catalog, &styles, named).collect();
-        if let Some(tool) = tools.last().filter(|tool| !tool.display_only) {
-            view.examples.insert(tools.len(), self.answered(catalog, &draft.neutraliser, tool)?);
+        if let Some(tool) = tools.last().filter(|tool| !tool.display_only)
+            && let Some(arguments) = listing::example_sets(tool, tools.len()).last()
+        {
+            let behind = tools.iter().map(|tool| listing::example_sets(tool, tools.len()).count()).sum();
+            let answered = self.answered(catalog, &draft.neutraliser, (tool, &arguments))?;
+            view.examples.insert(behind, answered);
         }
         let text = self.render(self.stem(), &view)?;
         Ok(Some((text, view.examples)).filter(|(_, examples)| !examples.is_empty()))
@@ -85,15 +89,20 @@ impl Prompt {
 
     /// The result of a tool's example, and the answer: without one a small model goes on
     /// calling where it should answer.
-    fn answered(&self, catalog: &Catalog, neutraliser: &Neutraliser, tool: &Tool) -> Result<Example, PromptError> {
+    fn answered(
+        &self,
+        catalog: &Catalog,
+        neutraliser: &Neutraliser,
+        (tool, arguments): (&Tool, &Map<String, Value>),
+    ) -> Result<Example, PromptError> {
         let says = match self.options.lang {
             Lang::En => "It is 42.",
             Lang::Zh => "是 42。",
         };
-        let (outcome, arguments) = (Outcome::result(says), tool.example_arguments());
+        let outcome = Outcome::result(says);
         let server = tool.server.as_deref();
-        let item = Item::Answered { id: "", server, tool: &tool.name, arguments: &arguments, outcome: &outcome };
-        let question = example_question(self.options.lang, neutraliser, tool);
+        let item = Item::Answered { id: "", server, tool: &tool.name, arguments, outcome: &outcome };
+        let question = question_with(self.options.lang, neutraliser, (tool, arguments));
         let round = Round { items: &[item], request: Some(&question), ..Round::default() };
         let marker = if self.options.dialect == Dialect::TypeMarker { "TYPE: ANSWER\n" } else { "" };
         Ok(Example { question: self.results(catalog, &round)?, call: format!("{marker}{says}") })

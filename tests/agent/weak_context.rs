@@ -137,20 +137,29 @@ async fn first_request(style: PromptStyle, placement: SystemPlacement) -> Vec<(R
 async fn in_the_compact_style_the_examples_are_messages_where_the_system_text_is_one() {
     let apart = first_request(PromptStyle::Compact, SystemPlacement::System).await;
     use Role::{Assistant, System, User};
-    let [(System, system), (User, question), (Assistant, call), (User, told), (Assistant, answer), (User, asked)] =
-        &apart[..]
+    let [
+        (System, system),
+        (User, question),
+        (Assistant, call),
+        (User, again),
+        (Assistant, further),
+        (User, told),
+        (Assistant, answer),
+        (User, asked),
+    ] = &apart[..]
     else {
         panic!("{apart:?}")
     };
     assert!(system.contains("get_weather(city: string)") && !system.contains("use_mcp_tool"), "{system}");
-    assert_eq!(question, "Weather of a city: city Berlin");
+    assert_eq!(question, "Weather of a city with the city Berlin.");
     assert!(call.starts_with("<use_mcp_tool>") && call.contains("Berlin"), "{call}");
-    assert!(told.starts_with(&format!("I asked: {question}\n\nResult: {answer}\n")), "{told}");
+    assert!(again.contains("New York") && further.contains("New York"), "{again}: {further}");
+    assert!(told.starts_with(&format!("I asked: {again}\n\nResult: {answer}\n")), "{told}");
     assert_eq!((answer.as_str(), asked.as_str()), ("It is 42.", "What is the time?"));
 
     let inside = first_request(PromptStyle::Compact, SystemPlacement::User).await;
     let [(Role::User, text)] = &inside[..] else { panic!("{inside:?}") };
-    assert!(text.contains("# Examples\n\nQuestion: Weather of a city: city Berlin\n<use_mcp_tool>"), "{text}");
+    assert!(text.contains("# Examples\n\nQuestion: Weather of a city with the city Berlin.\n<use_mcp_tool>"), "{text}");
     assert!(text.ends_with("What is the time?"), "{text}");
 
     let full = first_request(PromptStyle::Full, SystemPlacement::System).await;

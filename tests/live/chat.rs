@@ -77,6 +77,21 @@ fn every_dialect_in_both_languages_with_real_servers() {
     assert_eq!(fs::read_to_string(root.join("note.txt")).unwrap(), "The lamp costs 12 Euro.");
 }
 
+#[test]
+fn each_task_that_wants_a_call_gets_one_where_the_answer_is_held_to_it() {
+    if !wanted("each_task_that_wants_a_call_gets_one_where_the_answer_is_held_to_it") {
+        return;
+    }
+    let url = shared().url();
+    let way = "use_mcp_tool, compact, signature, constrained";
+    let args = ["probe", "--base-url", &url, "--quick", "--only", way, "--max-tokens", "128", "--json"];
+    let run = Place::new().run_with(&args, |c| c.timeout(PATIENCE));
+    let report: Value = serde_json::from_str(&run.out).unwrap_or_else(|error| panic!("{error}: {run:?}"));
+    let row = &report["rows"][0];
+    assert_eq!((&row["cell"], &row["tasks"]), (&json!(way), &json!(8)), "{run:?}");
+    assert_eq!((&row["wanted"], &row["accepted"]), (&json!(6), &json!(6)), "{run:?}");
+}
+
 /// Ten questions whose answers have to match a schema; without the constraint none did.
 #[test]
 fn answers_after_a_schema_are_valid() {

@@ -585,6 +585,30 @@ fn compact_system_text() {
 }
 
 #[test]
+fn a_few_tools_have_a_second_example_with_other_values() {
+    let tool = |n: usize| {
+        let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
+        Tool::new(format!("tool_{n}")).with_schema(schema)
+    };
+    for (dialect, lang) in all() {
+        let prompt = prompt(compact(dialect, lang));
+        let count = |tools: usize| {
+            let catalog = Catalog::from_tools((0..tools).map(tool));
+            let text = prompt.system(&catalog).unwrap();
+            // Each stands in the question and in the call.
+            (text.matches("Berlin").count(), text.matches("New York").count())
+        };
+        assert_eq!(count(1), (2, 2), "{dialect}, {lang}");
+        assert_eq!(count(4), (8, 8), "{dialect}, {lang}");
+        assert_eq!(count(5), (10, 0), "{dialect}, {lang}");
+    }
+    // Where no other value is known, one call says all.
+    let prompt = prompt(compact(Dialect::UseMcpTool, Lang::En));
+    let text = prompt.system(&Catalog::from_tools([Tool::new("now")])).unwrap();
+    assert_eq!(text.matches("<use_mcp_tool>").count(), 1, "{text}");
+}
+
+#[test]
 fn compact_results() {
     let arguments = object(json!({"timezone": "Asia/Tokyo"}));
     let (outcome, failed) = (Outcome::result("It is 17:30."), Outcome::error("no such zone"));

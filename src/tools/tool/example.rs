@@ -16,8 +16,18 @@ impl Tool {
     /// its description ("such as EUR"), else from type, format, limits and name. They are a sketch, not a promise: a
     /// schema may ask for more (a `pattern`, a condition) than is looked at.
     pub fn example_arguments(&self) -> Map<String, Value> {
+        self.sample(Pick::First)
+    }
+
+    /// The same with other values, where the schema leaves a choice and another is known.
+    #[cfg(feature = "prompt")]
+    pub(crate) fn further_example_arguments(&self) -> Map<String, Value> {
+        self.sample(Pick::Second)
+    }
+
+    fn sample(&self, pick: Pick) -> Map<String, Value> {
         let Some(root) = &self.input_schema else { return Map::new() };
-        let sampler = Sampler { walk: Walk::new(root) };
+        let sampler = Sampler { walk: Walk::new(root), pick };
         let schema = sampler.walk.flatten(root);
         let mut arguments = sampler.object(&schema, 0);
         if arguments.is_empty()
@@ -34,7 +44,7 @@ impl Tool {
 /// [`example_arguments`](Tool::example_arguments) is.
 #[cfg(feature = "validate")]
 pub(crate) fn example_value(root: &Value) -> Value {
-    let sampler = Sampler { walk: Walk::new(root) };
+    let sampler = Sampler { walk: Walk::new(root), pick: Pick::First };
     let schema = sampler.walk.flatten(root);
     match sampler.value("", root, 0) {
         Value::Object(object) if object.is_empty() => {
@@ -44,8 +54,26 @@ pub(crate) fn example_value(root: &Value) -> Value {
     }
 }
 
+/// Which of the values that are known for a parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Pick {
+    First,
+    #[cfg_attr(not(feature = "prompt"), expect(dead_code, reason = "only prompts show two examples"))]
+    Second,
+}
+
+impl Pick {
+    fn of<T>(self, [first, second]: [T; 2]) -> T {
+        match self {
+            Pick::First => first,
+            Pick::Second => second,
+        }
+    }
+}
+
 struct Sampler<'a> {
     walk: Walk<'a>,
+    pick: Pick,
 }
 
 impl Sampler<'_> {
@@ -56,7 +84,8 @@ impl Sampler<'_> {
             .map(|(name, schema)| (name.clone(), self.value(name, schema, depth + 1)))
             .collect();
         let unlisted = required.iter().filter(|name| !known.contains_key(**name));
-        let unlisted: Vec<_> = unlisted.map(|name| ((*name).to_owned(), string(name, &Value::Null).into())).collect();
+        let unlisted: Vec<_> =
+            unlisted.map(|name| ((*name).to_owned(), self.string(name, &Value::Null).into())).collect();
         known.into_iter().chain(unlisted).collect()
     }
 
@@ -65,19 +94,63 @@ impl Sampler<'_> {
             return Value::Null;
         }
         let schema = self.walk.flatten(schema);
-        if let Some(given) = given(&schema) {
+        if let Some(given) = self.given(&schema) {
             return given;
         }
         match kind(&schema) {
-            "integer" => integer(&schema).into(),
-            "number" => number(&schema),
-            "boolean" => true.into(),
+            "integer" => integer(&schema, self.number(name).unwrap_or(self.pick.of([1, 5]))).into(),
+            "number" => number(&schema, self.number(name)),
+            "boolean" => self.pick.of([true, false]).into(),
             "null" => Value::Null,
             "object" if depth < MAX_DEPTH => self.object(&schema, depth).into(),
             "object" => Map::new().into(),
             "array" => self.array(name, &schema, depth),
-            _ => string(name, &schema).into(),
+            _ => self.string(name, &schema).into(),
         }
+    }
+
+    /// A value that the schema's author named.
+    fn given(&self, schema: &Value) -> Option<Value> {
+        let first = |key: &str| list(schema, key).next();
+        let last = |key: &str| list(schema, key).last();
+        let named = match self.pick {
+            Pick::First => [first("examples"), schema.get("example"), schema.get("default"), first("enum")],
+            Pick::Second => [last("examples"), schema.get("example"), schema.get("default"), last("enum")],
+        };
+        let mut candidates = [schema.get("const")].into_iter().chain(named).flatten();
+        candidates.find(|value| !value.is_null()).cloned()
+    }
+
+    fn string(&self, name: &str, schema: &Value) -> String {
+        let described = schema.get("description").and_then(Value::as_str);
+        let value = described.and_then(described_value).map(|value| self.alike(value));
+        let format = schema.get("format").and_then(Value::as_str).unwrap_or_default();
+        let value = value.or_else(|| by_format(format).map(|value| self.alike(value)));
+        let value = value.or_else(|| self.by_name(name, described.unwrap_or_default()));
+        fitted(value.unwrap_or(self.pick.of(["example", "sample"])).to_owned(), schema)
+    }
+
+    /// The value, or another of its kind.
+    fn alike<'v>(&self, value: &'v str) -> &'v str {
+        let other = || ALIKE.iter().find(|(one, _)| *one == value).map(|(_, other)| *other);
+        match self.pick {
+            Pick::First => value,
+            Pick::Second => other().unwrap_or(value),
+        }
+    }
+
+    fn by_name(&self, name: &str, description: &str) -> Option<&'static str> {
+        let own = words(name);
+        let is_address = || words(description).iter().any(|word| word == "address" || word == "email");
+        if own.iter().any(|word| ADDRESSED.contains(&word.as_str())) && is_address() {
+            return Some(self.pick.of(["kim@example.com", "lee@example.org"]));
+        }
+        BY_NAME.iter().find(|(word, _)| own.iter().any(|w| w == word)).map(|(_, values)| self.pick.of(*values))
+    }
+
+    fn number(&self, name: &str) -> Option<i64> {
+        let words = words(name);
+        NUMBER_BY_NAME.iter().find(|(word, _)| words.iter().any(|w| w == word)).map(|(_, values)| self.pick.of(*values))
     }
 
     fn array(&self, name: &str, schema: &Value, depth: usize) -> Value {
@@ -102,14 +175,6 @@ impl Sampler<'_> {
     }
 }
 
-/// A value that the schema's author named.
-fn given(schema: &Value) -> Option<Value> {
-    let first = |key: &str| list(schema, key).next();
-    let candidates =
-        [schema.get("const"), first("examples"), schema.get("example"), schema.get("default"), first("enum")];
-    candidates.into_iter().flatten().find(|value| !value.is_null()).cloned()
-}
-
 fn kind(schema: &Value) -> &str {
     if matches!(schema.get("type"), Some(Value::String(_) | Value::Array(_))) {
         return types(schema).find(|name| *name != "null").unwrap_or("null");
@@ -122,21 +187,26 @@ fn kind(schema: &Value) -> &str {
     }
 }
 
-fn integer(schema: &Value) -> i64 {
+fn integer(schema: &Value, usual: i64) -> i64 {
     let bound = |key| schema.get(key).and_then(Value::as_f64);
     let low = bound("minimum").map(f64::ceil).or(bound("exclusiveMinimum").map(|n| n.floor() + 1.0));
     let high = bound("maximum").map(f64::floor).or(bound("exclusiveMaximum").map(|n| n.ceil() - 1.0));
     let step = bound("multipleOf").filter(|n| *n > 0.0).unwrap_or(1.0);
-    let value = low.unwrap_or(1.0).max(1.0).min(high.unwrap_or(f64::MAX)).max(low.unwrap_or(f64::MIN));
+    #[expect(clippy::cast_precision_loss, reason = "small")]
+    let usual = if step == 1.0 { usual as f64 } else { 1.0 };
+    let value = low.unwrap_or(1.0).max(usual).min(high.unwrap_or(f64::MAX)).max(low.unwrap_or(f64::MIN));
     #[expect(clippy::cast_possible_truncation, reason = "saturates; an example")]
     let value = ((value / step).ceil() * step) as i64;
     value
 }
 
-fn number(schema: &Value) -> Value {
+fn number(schema: &Value, usual: Option<i64>) -> Value {
     let bound = |key| schema.get(key).and_then(Value::as_f64);
     let low = bound("minimum").or(bound("exclusiveMinimum"));
     let high = bound("maximum").or(bound("exclusiveMaximum"));
+    if let (Some(usual), None, None) = (usual, low, high) {
+        return usual.into();
+    }
     let value = match (low, high) {
         (Some(low), Some(high)) => f64::midpoint(low, high),
         (Some(low), None) if low >= 1.5 => low + 1.0,
@@ -156,10 +226,8 @@ fn vary(value: Value, n: usize) -> Value {
     }
 }
 
-fn string(name: &str, schema: &Value) -> String {
-    let format = schema.get("format").and_then(Value::as_str).unwrap_or_default();
-    let described = schema.get("description").and_then(Value::as_str).and_then(described);
-    let mut text = described.or(by_format(format)).or_else(|| by_name(name)).unwrap_or("example").to_owned();
+/// The text with what the schema asks for beyond it.
+fn fitted(mut text: String, schema: &Value) -> String {
     if let Some(Ok(pattern)) = schema.get("pattern").and_then(Value::as_str).map(regex::Regex::new)
         && !pattern.is_match(&text)
         && let Some(fit) = PATTERN_TRIES.iter().find(|t| pattern.is_match(t))
@@ -182,7 +250,7 @@ const MAX_DESCRIBED: usize = 40;
 
 /// The first value that a description names as an example: in quotation marks, or a word that
 /// only a value looks like. A model copies values, so these are better than any that suit the name.
-fn described(description: &str) -> Option<&str> {
+fn described_value(description: &str) -> Option<&str> {
     let (at, words) = EXAMPLE_FOLLOWS.iter().filter_map(|words| Some((description.find(words)?, *words))).min()?;
     let rest = description[at + words.len()..].trim_start();
     let quote = [('"', '"'), ('\'', '\''), ('`', '`'), ('“', '”'), ('‘', '’')];
@@ -241,59 +309,111 @@ fn by_format(format: &str) -> Option<&'static str> {
     })
 }
 
-/// A word in a parameter's name and a value that suits it; the first that fits wins.
-const BY_NAME: &[(&str, &str)] = &[
-    ("timezone", "Europe/Berlin"),
-    ("tz", "Europe/Berlin"),
-    ("datetime", "2025-06-01T09:30:00Z"),
-    ("timestamp", "2025-06-01T09:30:00Z"),
-    ("date", "2025-06-01"),
-    ("time", "09:30"),
-    ("city", "Berlin"),
-    ("location", "Berlin"),
-    ("place", "Berlin"),
-    ("country", "DE"),
-    ("url", "https://example.com"),
-    ("uri", "https://example.com"),
-    ("email", "user@example.com"),
-    ("directory", "notes"),
-    ("dir", "notes"),
-    ("folder", "notes"),
-    ("repo", "."),
-    ("path", "notes.txt"),
-    ("file", "notes.txt"),
-    ("filename", "notes.txt"),
-    ("source", "notes.txt"),
-    ("destination", "notes-old.txt"),
-    ("branch", "main"),
-    ("query", "coffee"),
-    ("search", "coffee"),
-    ("keyword", "coffee"),
-    ("pattern", "*.txt"),
-    ("symbol", "ACME"),
-    ("ticker", "ACME"),
-    ("currency", "EUR"),
-    ("language", "en"),
-    ("lang", "en"),
-    ("command", "ls"),
-    ("cmd", "ls"),
-    ("id", "42"),
-    ("message", "Hello"),
-    ("content", "Hello"),
-    ("text", "Hello"),
-    ("body", "Hello"),
-    ("title", "Hello"),
-    ("relation", "knows"),
-    ("from", "Alice"),
-    ("to", "Bob"),
-    ("name", "Alice"),
-    ("entity", "Alice"),
+/// Parameters that hold an address where their description says so.
+const ADDRESSED: &[&str] = &["to", "from", "cc", "bcc", "recipient", "receiver", "sender"];
+
+/// A value and another of its kind.
+const ALIKE: &[(&str, &str)] = &[
+    ("EUR", "GBP"),
+    ("USD", "CAD"),
+    ("IBM", "TSLA"),
+    ("AAPL", "TSLA"),
+    ("Europe/Berlin", "America/Lima"),
+    ("America/New_York", "Asia/Tokyo"),
+    ("2025-06-01", "2026-09-17"),
+    ("2025-06-01T09:30:00Z", "2026-09-17T14:45:00Z"),
+    ("09:30:00Z", "14:45:00Z"),
+    ("PT1H", "PT20M"),
+    ("user@example.com", "lee@example.org"),
+    ("https://example.com", "https://example.org/news"),
+    ("/example", "/sample"),
+    ("example.com", "example.org"),
+    ("192.0.2.1", "198.51.100.7"),
+    ("2001:db8::1", "2001:db8::7"),
+    ("3f2b8c1e-7d4a-4e6f-9b1a-2c3d4e5f6a7b", "8a1d5e2c-0b3f-4c7d-a6e9-5f4b3a2d1c0e"),
 ];
 
-fn by_name(name: &str) -> Option<&'static str> {
-    let words = words(name);
-    BY_NAME.iter().find(|(word, _)| words.iter().any(|w| w == word)).map(|(_, value)| *value)
-}
+/// A word in a parameter's name and two numbers that suit it.
+const NUMBER_BY_NAME: &[(&str, [i64; 2])] = &[
+    ("people", [3, 5]),
+    ("guests", [3, 5]),
+    ("quantity", [3, 4]),
+    ("minutes", [20, 35]),
+    ("seconds", [20, 35]),
+    ("minute", [20, 35]),
+    ("percent", [60, 80]),
+    ("amount", [40, 75]),
+    ("price", [40, 75]),
+    ("year", [2025, 2026]),
+    ("page", [1, 2]),
+    ("offset", [1, 20]),
+    ("a", [12, 7]),
+    ("b", [40, 8]),
+];
+
+/// A word in a parameter's name and two values that suit it; the first that fits wins. Several
+/// words where a value has several as a rule: a small model copies what it sees, its length too.
+const BY_NAME: &[(&str, [&str; 2])] = &[
+    ("timezone", ["Europe/Berlin", "America/Lima"]),
+    ("tz", ["Europe/Berlin", "America/Lima"]),
+    ("datetime", ["2025-06-01T09:30:00Z", "2026-09-17T14:45:00Z"]),
+    ("timestamp", ["2025-06-01T09:30:00Z", "2026-09-17T14:45:00Z"]),
+    ("date", ["2025-06-01", "2026-09-17"]),
+    ("time", ["09:30", "14:45"]),
+    ("city", ["Berlin", "New York"]),
+    ("location", ["Berlin", "New York"]),
+    ("place", ["Berlin", "New York"]),
+    ("country", ["DE", "PE"]),
+    ("room", ["dining room", "bathroom"]),
+    ("address", ["5 Park Road", "9 Lake View"]),
+    ("restaurant", ["Golden Lion", "Green Garden"]),
+    ("dish", ["tomato soup", "fried rice"]),
+    ("song", ["Blue Moon", "Purple Rain"]),
+    ("track", ["Blue Moon", "Purple Rain"]),
+    ("artist", ["Frank Sinatra", "Elvis Presley"]),
+    ("url", ["https://example.com", "https://example.org/news"]),
+    ("uri", ["https://example.com", "https://example.org/news"]),
+    ("email", ["user@example.com", "lee@example.org"]),
+    ("directory", ["docs/notes", "music/old"]),
+    ("dir", ["docs/notes", "music/old"]),
+    ("folder", ["docs/notes", "music/old"]),
+    ("repo", [".", "docs"]),
+    ("path", ["docs/notes.txt", "music/list.csv"]),
+    ("file", ["notes.txt", "list.csv"]),
+    ("filename", ["notes.txt", "list.csv"]),
+    ("source", ["notes.txt", "list.csv"]),
+    ("destination", ["notes-old.txt", "list-new.csv"]),
+    ("branch", ["main", "fix-login"]),
+    ("query", ["coffee", "used cars"]),
+    ("search", ["coffee", "used cars"]),
+    ("keyword", ["coffee", "cars"]),
+    ("word", ["curious", "gentle"]),
+    ("pattern", ["*.txt", "*.csv"]),
+    ("symbol", ["ACME", "TSLA"]),
+    ("ticker", ["ACME", "TSLA"]),
+    ("currency", ["EUR", "GBP"]),
+    ("language", ["German", "Italian"]),
+    ("lang", ["de", "it"]),
+    ("command", ["ls", "pwd"]),
+    ("cmd", ["ls", "pwd"]),
+    ("id", ["42", "57"]),
+    ("message", ["Hello", "See you tomorrow."]),
+    ("content", ["We have moved.", "Ask for the blue one."]),
+    ("body", ["We have moved.", "I will be away until Monday."]),
+    ("text", ["see you tomorrow", "how are you"]),
+    ("subject", ["New address", "Holiday plans"]),
+    ("title", ["Music lesson", "Holiday plans"]),
+    ("label", ["tea", "pasta"]),
+    ("item", ["water the plants", "call my sister"]),
+    ("task", ["water the plants", "call my sister"]),
+    ("todo", ["water the plants", "call my sister"]),
+    ("contact", ["Kim Lee", "Sara"]),
+    ("relation", ["knows", "likes"]),
+    ("from", ["Alice", "Sara"]),
+    ("to", ["Bob", "Kim Lee"]),
+    ("name", ["Alice", "Sara"]),
+    ("entity", ["Alice", "Sara"]),
+];
 
 /// The words of `snake_case`, `kebab-case` and `camelCase`, in lower case.
 fn words(name: &str) -> Vec<String> {
@@ -353,7 +473,7 @@ mod tests {
             ("One of many, e.g. \"\"", None),
             ("Name of the city", None),
         ] {
-            assert_eq!(described(description), value, "{description}");
+            assert_eq!(described_value(description), value, "{description}");
         }
         let schema = json!({"properties": {
             "from": {"type": "string", "description": "Currency, such as EUR"},
@@ -362,6 +482,27 @@ mod tests {
             "unit": {"enum": ["c", "f"], "description": "such as F"},
         }, "required": ["from", "code", "days", "unit"]});
         assert_eq!(example(schema), json!({"from": "EUR", "code": "abc", "days": 1, "unit": "c"}));
+    }
+
+    #[cfg(feature = "prompt")]
+    #[test]
+    fn a_second_example_has_other_values_where_the_schema_leaves_a_choice() {
+        let tool = Tool::new("t").with_schema(json!({"properties": {
+            "city": {"type": "string"}, "people": {"type": "integer"}, "days": {"type": "integer", "maximum": 2},
+            "unit": {"enum": ["c", "f"]}, "currency": {"type": "string", "description": "such as USD"},
+            "day": {"type": "string", "format": "date"}, "size": {"default": 3}, "kind": {"const": "k"},
+            "to": {"type": "string", "description": "Address of the receiver"}, "thing": {"type": "string"},
+        }, "required": ["city", "people", "days", "unit", "currency", "day", "size", "kind", "to", "thing"]}));
+        assert_eq!(
+            Value::from(tool.example_arguments()),
+            json!({"city": "Berlin", "people": 3, "days": 1, "unit": "c", "currency": "USD", "day": "2025-06-01",
+                   "size": 3, "kind": "k", "to": "kim@example.com", "thing": "example"})
+        );
+        assert_eq!(
+            Value::from(tool.further_example_arguments()),
+            json!({"city": "New York", "people": 5, "days": 2, "unit": "f", "currency": "CAD", "day": "2026-09-17",
+                   "size": 3, "kind": "k", "to": "lee@example.org", "thing": "sample"})
+        );
     }
 
     #[test]
