@@ -15,7 +15,7 @@ use crate::parse::out::emitter::Sink;
 impl Scanner {
     /// Whether the first bytes of `text`, at a `<` or a `[`, are those of a mark that counts.
     pub(super) fn may_be_mark(&self, text: &str) -> bool {
-        let fits = || text.as_bytes().get(1..).is_none_or(|behind| self.tables.mark_leads.fit(behind));
+        let fits = || self.tables.reasoning_marks.fit(text) != Match::No;
         self.reads_marks() && (!text.starts_with(['<', '[']) || fits())
     }
 
