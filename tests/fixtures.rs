@@ -41,6 +41,7 @@ struct Settings {
     dialect: Option<Names>,
     reasoning: ReasoningMode,
     reasoning_calls: ReasoningCalls,
+    reasoning_marks: Vec<String>,
     fenced_calls: FencedCalls,
     stop: Vec<String>,
     finish_reason: FinishReason,
@@ -116,6 +117,7 @@ impl Settings {
             catalog: tools.map(|tools| Catalog::from_tools(tools).into()),
             reasoning: self.reasoning,
             reasoning_calls: self.reasoning_calls,
+            reasoning_marks: self.reasoning_marks,
             fenced_calls: self.fenced_calls,
             stop: self.stop,
             limits: Limits {

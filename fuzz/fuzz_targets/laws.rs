@@ -91,7 +91,9 @@ fn config(what: u8, how: u8, small: u8) -> Config {
     let stop: &[&str] =
         if how & 32 == 0 { &[] } else { &["</use_mcp_tool>", "</tool_call>", "</function>", "</inv", "</f"] };
     let stop = stop.iter().map(|text| (*text).to_owned()).collect();
-    Config { dialects, catalog, reasoning, reasoning_calls, fenced_calls, stop, limits }
+    let marks: &[&str] = if what & 128 == 0 { &[] } else { &["<thought>", "[THINK]", "◁think▷"] };
+    let reasoning_marks = marks.iter().map(|open| (*open).to_owned()).collect();
+    Config { dialects, catalog, reasoning, reasoning_calls, reasoning_marks, fenced_calls, stop, limits }
 }
 
 /// Three sets of cuts: coarse, middling, fine.

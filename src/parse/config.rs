@@ -46,6 +46,11 @@ pub struct Config {
     pub reasoning: ReasoningMode,
     /// What becomes of calls in the reasoning.
     pub reasoning_calls: ReasoningCalls,
+    /// Openers of the marks that the model is known to write around its reasoning, such as
+    /// `[THINK]`, as [`Profile::reasoning_marks`](crate::dialect::Profile::reasoning_marks) names
+    /// them: each of its blocks counts. Of other marks the first block of a message does; one that
+    /// no table has says nothing.
+    pub reasoning_marks: Vec<String>,
     /// What becomes of calls in a code fence that the message begins with and that prose follows.
     pub fenced_calls: FencedCalls,
     /// Stop strings that were sent to the endpoint. If the message ended by `stop` and one of

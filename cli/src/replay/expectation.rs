@@ -32,6 +32,7 @@ struct Config {
     dialect: Option<Names>,
     reasoning: ReasoningMode,
     reasoning_calls: ReasoningCalls,
+    reasoning_marks: Vec<String>,
     fenced_calls: FencedCalls,
     stop: Vec<String>,
     finish_reason: FinishReason,
@@ -60,6 +61,7 @@ struct SmallLimits {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Reading {
     limits: Limits,
+    reasoning_marks: Vec<String>,
     fenced_calls: FencedCalls,
     stop: Vec<String>,
 }
@@ -69,6 +71,9 @@ impl Reading {
     pub(super) fn apply(&self, round: &Round, settings: &mut Settings) {
         let config = &mut settings.config;
         config.limits = self.limits;
+        if config.reasoning_marks.is_empty() {
+            config.reasoning_marks.clone_from(&self.reasoning_marks);
+        }
         if config.fenced_calls == FencedCalls::Ignore {
             config.fenced_calls = self.fenced_calls;
         }
@@ -125,7 +130,8 @@ impl Expectation {
             depth: depth.unwrap_or(defaults.depth),
             calls: calls.unwrap_or(defaults.calls),
         };
-        Reading { limits, fenced_calls: config.fenced_calls, stop: config.stop.clone() }
+        let reasoning_marks = config.reasoning_marks.clone();
+        Reading { limits, reasoning_marks, fenced_calls: config.fenced_calls, stop: config.stop.clone() }
     }
 
     /// Writes the settings into a recording that has none of its own.

@@ -84,6 +84,7 @@ impl Settings {
             catalog,
             reasoning: over.reasoning.or(reasoning).unwrap_or_default(),
             reasoning_calls: over.reasoning_calls.or(reasoning_calls).unwrap_or_default(),
+            reasoning_marks: profile.map(Profile::marks).unwrap_or_default(),
             fenced_calls: over.fenced_calls.unwrap_or_default(),
             stop: over.stop.clone(),
             ..Config::default()

@@ -4,8 +4,6 @@
 //! repeats the beginning of a mark passes them each time, and would be compared with each
 //! mark that begins so. Here what marks begin with is a tree, and each byte is looked at once.
 
-use std::ops::Range;
-
 use crate::json::window::Match;
 
 /// Marks that begin with the same byte, which is not looked at.
@@ -16,20 +14,37 @@ pub(crate) struct Prefixes {
     nodes: Vec<Node>,
     /// What the nodes stand for.
     labels: Vec<u8>,
-    /// By first byte, the node behind the one that it begins; 0 where none does.
-    roots: Vec<u32>,
+    /// By first byte, the number of the node that it begins, from 1; 0 where none does.
+    roots: Vec<u16>,
 }
 
-/// Bytes that marks have in common behind those of the node before it.
-#[derive(Debug)]
+/// Bytes that marks have in common behind those of the node before it. A tree is kept for each
+/// configuration, so that it is small.
+#[derive(Debug, Clone, Copy)]
 struct Node {
-    /// The first of them.
+    /// Where the bytes behind the first begin in [`Prefixes::labels`].
+    label: u32,
+    /// The first of the nodes behind it.
+    child: u32,
+    /// How many bytes and nodes these are: at most [`LONGEST`], and one for each byte that a
+    /// text can hold. A mark ends where there are no nodes.
+    bytes: u8,
+    children: u8,
+    /// The first byte.
     lead: u8,
-    /// The others, in [`Prefixes::labels`].
-    label: Range<u32>,
-    /// The nodes behind it; none where a mark ends.
-    children: Range<u32>,
 }
+
+/// A node, while the tree is made.
+struct Grown<'m> {
+    at: usize,
+    /// The marks that have it.
+    marks: &'m [Box<[u8]>],
+    /// How far they are alike.
+    depth: usize,
+}
+
+/// Bytes of a mark that are looked at: no text goes further with a mark that it does not mean.
+const LONGEST: usize = 128;
 
 impl Prefixes {
     /// Adds a mark, in all spellings that special tokens have. Where one has many, the bytes
@@ -47,6 +62,7 @@ impl Prefixes {
                 _ => spelt.iter_mut().for_each(|bytes| bytes.extend(c.encode_utf8(&mut [0; 4]).as_bytes())),
             }
         }
+        spelt.iter_mut().for_each(|bytes| bytes.truncate(LONGEST));
         self.marks.extend(spelt.into_iter().map(Vec::into_boxed_slice));
     }
 
@@ -64,21 +80,21 @@ impl Prefixes {
         marks.dedup_by(|next, kept| next.starts_with(kept));
         let mut open = self.grow(&marks, 0);
         self.roots = vec![0; 256];
-        for (at, marks, _) in &open {
-            self.roots[usize::from(marks[0][0])] = *at as u32 + 1;
+        for Grown { at, marks, .. } in &open {
+            self.roots[usize::from(marks[0][0])] = *at as u16 + 1;
         }
-        while let Some((at, marks, depth)) = open.pop() {
-            let first = self.nodes.len() as u32;
+        while let Some(Grown { at, marks, depth }) = open.pop() {
+            let child = self.nodes.len();
             open.extend(self.grow(marks, depth));
-            self.nodes[at].children = first..self.nodes.len() as u32;
+            let children = (self.nodes.len() - child) as u8;
+            self.nodes[at] = Node { child: child as u32, children, ..self.nodes[at] };
         }
         self.nodes.shrink_to_fit();
         self.labels.shrink_to_fit();
     }
 
-    /// Adds the nodes of marks that are alike up to `depth` and go on there; yields each with its
-    /// marks and how far they are alike.
-    fn grow<'m>(&mut self, marks: &'m [Box<[u8]>], depth: usize) -> Vec<(usize, &'m [Box<[u8]>], usize)> {
+    /// Adds the nodes of marks that are alike up to `depth` and go on there.
+    fn grow<'m>(&mut self, marks: &'m [Box<[u8]>], depth: usize) -> Vec<Grown<'m>> {
         let mut grown = Vec::new();
         for marks in marks.chunk_by(|mark, next| mark.get(depth) == next.get(depth)) {
             let ([first, ..], [.., last]) = (marks, marks) else { continue };
@@ -86,11 +102,11 @@ impl Prefixes {
             if same <= depth {
                 continue;
             }
-            let from = self.labels.len() as u32;
+            let label = self.labels.len() as u32;
             self.labels.extend(&first[depth + 1..same]);
-            grown.push((self.nodes.len(), marks, same));
-            let label = from..self.labels.len() as u32;
-            self.nodes.push(Node { lead: first[depth], label, children: 0..0 });
+            grown.push(Grown { at: self.nodes.len(), marks, depth: same });
+            let bytes = (same - depth - 1) as u8;
+            self.nodes.push(Node { label, child: 0, bytes, children: 0, lead: first[depth] });
         }
         grown
     }
@@ -101,18 +117,18 @@ impl Prefixes {
         let Some(root) = self.roots.get(usize::from(first)).and_then(|root| root.checked_sub(1)) else {
             return Match::No;
         };
-        let (mut node, mut rest) = (&self.nodes[root as usize], &behind[1..]);
+        let (mut node, mut rest) = (&self.nodes[usize::from(root)], &behind[1..]);
         loop {
-            let label = &self.labels[node.label.start as usize..node.label.end as usize];
+            let label = &self.labels[node.label as usize..][..usize::from(node.bytes)];
             let same = label.iter().zip(rest).take_while(|(byte, found)| byte == found).count();
             if same < label.len() {
                 return if same == rest.len() { Match::Undecided } else { Match::No };
             }
-            if node.children.is_empty() {
+            if node.children == 0 {
                 return Match::Yes(());
             }
             let [next, behind @ ..] = &rest[same..] else { return Match::Undecided };
-            let children = &self.nodes[node.children.start as usize..node.children.end as usize];
+            let children = &self.nodes[node.child as usize..][..usize::from(node.children)];
             let Some(child) = children.iter().find(|child| child.lead == *next) else { return Match::No };
             (node, rest) = (child, behind);
         }
@@ -159,5 +175,23 @@ mod tests {
             assert_eq!(marks.fit(text.as_bytes()), found, "{text}");
         }
         assert_eq!(Prefixes::default().fit(b"x"), Match::No);
+
+        let (mut long, name) = (Prefixes::default(), "x".repeat(300));
+        long.add_mark(&format!("<{name}>"));
+        long.seal();
+        assert_eq!(long.fit(&name.as_bytes()[..LONGEST - 1]), Match::Undecided);
+        assert_eq!(long.fit(&name.as_bytes()[..LONGEST]), Match::Yes(()));
+    }
+
+    #[test]
+    fn marks_may_go_on_with_any_byte_of_a_text() {
+        let texts: Vec<String> = ('\0'..='\u{10ffff}').step_by(61).map(|c| format!("<{c}a{c}")).collect();
+        let mut marks = Prefixes::default();
+        texts.iter().for_each(|text| marks.add_mark(text));
+        marks.seal();
+        for text in texts.iter().filter(|text| !text.contains(['｜', '▁'])) {
+            assert_eq!(marks.fit(&text.as_bytes()[1..]), Match::Yes(()), "{text:?}");
+            assert_eq!(marks.fit(&text.as_bytes()[1..text.len() - 1]), Match::Undecided, "{text:?}");
+        }
     }
 }

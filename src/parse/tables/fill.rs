@@ -168,7 +168,6 @@ impl Tables {
         for dialect in &self.named {
             for mark in dialect.marks() {
                 self.triggers.add_mark(&mark);
-                self.named_leads.add_mark(&mark);
             }
             dialect.openers().for_each(|opener| self.openers.add_mark(opener));
             for call in dialect.named.calls {

@@ -20,7 +20,7 @@ use crate::json::window::{Match, begins_tag};
 use crate::parse::config::{Config, HOLD_SLACK, MIN_HOLD};
 use crate::parse::marks::head::begins_token;
 use crate::parse::marks::names::Names;
-use crate::parse::marks::triggers::{Leads, MarkSet, Triggers};
+use crate::parse::marks::triggers::{MarkSet, Triggers};
 use crate::tools::Catalog;
 pub(crate) use marked::Marked;
 use marked::{Marker, lines_of};
@@ -53,9 +53,6 @@ pub(crate) struct Tables {
     pub(crate) named: Vec<NamedDialect>,
     /// What all openers begin with.
     pub(crate) openers: MarkSet,
-    /// What those begin with that hold a name, and what stands around their calls, behind the
-    /// `<` or `[`.
-    pub(crate) named_leads: Leads,
     /// The marks around reasoning.
     pub(crate) reasoning_marks: MarkSet,
     /// Names that calls without a marker may begin with.
@@ -89,7 +86,6 @@ impl Tables {
             marks: Vec::new(),
             named: Vec::new(),
             openers: MarkSet::default(),
-            named_leads: Leads::default(),
             reasoning_marks: MarkSet::default(),
             names: Names::default(),
             react: None,
