@@ -31,13 +31,15 @@ fn input(config: expected::Config, text: String) -> datatest_stable::Result<Inpu
         }
         Some(listed) => Some(serde_json::from_value(listed)?),
     };
+    let (dialects, limits) = (config.dialects()?, config.limits());
     let read = Config::default()
-        .with_dialects(config.dialects()?)
+        .with_dialects(dialects)
         .with_catalog(tools.map(|tools| Catalog::from_tools(tools).into()))
         .with_reasoning(config.reasoning)
         .with_reasoning_calls(config.reasoning_calls)
+        .with_reasoning_marks(config.reasoning_marks)
         .with_fenced_calls(config.fenced_calls)
-        .with_limits(config.limits())
+        .with_limits(limits)
         .with_stop(config.stop);
     Ok(Input { reasoning_field: config.reasoning_field, text, reason: config.finish_reason, config: read })
 }

@@ -89,11 +89,13 @@ fn config(what: u8, how: u8, small: u8) -> Config {
     let fenced_calls = if how & 16 == 0 { FencedCalls::Ignore } else { FencedCalls::LastResort };
     let stop: &[&str] =
         if how & 32 == 0 { &[] } else { &["</use_mcp_tool>", "</tool_call>", "</function>", "</inv", "</f"] };
+    let marks: &[&str] = if what & 128 == 0 { &[] } else { &["<thought>", "[THINK]", "◁think▷"] };
     Config::default()
         .with_dialects(dialects)
         .with_catalog(catalog)
         .with_reasoning(reasoning)
         .with_reasoning_calls(reasoning_calls)
+        .with_reasoning_marks(marks.iter().map(|open| (*open).to_owned()).collect::<Vec<_>>())
         .with_fenced_calls(fenced_calls)
         .with_stop(stop.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>())
         .with_limits(limits)

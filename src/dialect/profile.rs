@@ -80,6 +80,9 @@ pub struct Profile {
     pub reasoning: ReasoningMode,
     /// What becomes of calls in its reasoning.
     pub reasoning_calls: ReasoningCalls,
+    /// Openers of the marks that it writes around its reasoning, beside the think tags; each
+    /// block of them counts (docs/parser.md, "What counts as a call").
+    pub reasoning_marks: &'static [&'static str],
     /// Whether the model is known to reason; `None` where nothing is known.
     pub reasons: Option<bool>,
     /// Where the system text goes.
@@ -106,6 +109,7 @@ static PROFILES: &[Profile] = &[
         dialect: Dialect::UseMcpTool,
         reasoning: ReasoningMode::Auto,
         reasoning_calls: ReasoningCalls::Ignore,
+        reasoning_marks: &[],
         reasons: Some(true),
         system: SystemPlacement::System,
         lang: Lang::En,
@@ -122,6 +126,7 @@ static PROFILES: &[Profile] = &[
         dialect: Dialect::TypeMarker,
         reasoning: ReasoningMode::Auto,
         reasoning_calls: ReasoningCalls::LastResort,
+        reasoning_marks: &[],
         reasons: Some(true),
         system: SystemPlacement::User,
         lang: Lang::En,
@@ -140,6 +145,7 @@ static PROFILES: &[Profile] = &[
         dialect: Dialect::TypeMarker,
         reasoning: ReasoningMode::Open,
         reasoning_calls: ReasoningCalls::LastResort,
+        reasoning_marks: &[],
         reasons: Some(true),
         system: SystemPlacement::User,
         lang: Lang::En,
@@ -156,6 +162,7 @@ static PROFILES: &[Profile] = &[
         dialect: Dialect::UseMcpTool,
         reasoning: ReasoningMode::Auto,
         reasoning_calls: ReasoningCalls::Ignore,
+        reasoning_marks: &[],
         reasons: Some(true),
         system: SystemPlacement::System,
         lang: Lang::En,
@@ -173,6 +180,7 @@ static PROFILES: &[Profile] = &[
         dialect: Dialect::UseMcpTool,
         reasoning: ReasoningMode::Auto,
         reasoning_calls: ReasoningCalls::Ignore,
+        reasoning_marks: &[],
         reasons: Some(true),
         system: SystemPlacement::System,
         lang: Lang::En,
@@ -180,6 +188,19 @@ static PROFILES: &[Profile] = &[
         temperature: None,
         native_tools: Some(true),
     },
+    // Families with marks of their own around their reasoning; what they are taught otherwise
+    // is the default. Where each mark is written down: `REASONING_MARKS`.
+    marked("magistral", r"magistral|ministral-3.*reasoning", &["[THINK]"]),
+    marked("seed-oss", r"seed[-_ ]?oss", &["<seed:think>"]),
+    marked("kimi-thinking", r"kimi-(?:vl.*thinking|k1[.-]5)", &["◁think▷"]),
+    marked("kimi-k3", r"kimi-?k3", &["<|open|>think<|sep|>"]),
+    marked("minimax-m3", r"minimax-?m3", &["<mm:think>"]),
+    marked("longcat", r"longcat.*thinking", &["<longcat_think>"]),
+    marked("command", r"command-?(?:a\b|r7b)", &["<|START_THINKING|>"]),
+    marked("apertus", r"apertus", &["<|inner_prefix|>"]),
+    marked("minicpm3", r"minicpm-?3", &["<|thought_start|>"]),
+    marked("solar-open-2", r"solar-open-?2", &["<|think:start|>"]),
+    marked("gemma-4", r"gemma-?4", &["<|channel>thought\n"]),
     // Nothing is known. Elements say where a call ends, whatever stands around it.
     Profile {
         name: "default",
@@ -187,6 +208,7 @@ static PROFILES: &[Profile] = &[
         dialect: Dialect::UseMcpTool,
         reasoning: ReasoningMode::Auto,
         reasoning_calls: ReasoningCalls::Ignore,
+        reasoning_marks: &[],
         reasons: None,
         system: SystemPlacement::System,
         lang: Lang::En,
@@ -195,6 +217,25 @@ static PROFILES: &[Profile] = &[
         native_tools: None,
     },
 ];
+
+/// The profile of a family of which its marks around the reasoning are known. Some of its
+/// models do not reason, or only where they are asked to.
+const fn marked(name: &'static str, pattern: &'static str, reasoning_marks: &'static [&'static str]) -> Profile {
+    Profile {
+        name,
+        pattern,
+        dialect: Dialect::UseMcpTool,
+        reasoning: ReasoningMode::Auto,
+        reasoning_calls: ReasoningCalls::Ignore,
+        reasoning_marks,
+        reasons: None,
+        system: SystemPlacement::System,
+        lang: Lang::En,
+        style: None,
+        temperature: None,
+        native_tools: None,
+    }
+}
 
 static PATTERNS: LazyLock<RegexSet> = LazyLock::new(|| {
     RegexSet::new(PROFILES.iter().map(|profile| format!("(?i){}", profile.pattern)))
@@ -228,6 +269,11 @@ impl Profile {
     pub fn style_for(&self, model: &str, parameters: Option<u64>) -> PromptStyle {
         let small = || parameters.or_else(|| parameters_in_name(model)).is_some_and(|size| size < COMPACT_BELOW);
         self.style.unwrap_or_else(|| if small() { PromptStyle::Compact } else { PromptStyle::Full })
+    }
+
+    /// The openers of the marks around its reasoning, as a parser takes them.
+    pub fn marks(&self) -> Vec<String> {
+        self.reasoning_marks.iter().map(|&open| open.to_owned()).collect()
     }
 
     /// The profile of this name.
@@ -276,6 +322,20 @@ impl Default for &'static Profile {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dialect::REASONING_MARKS;
+
+    #[test]
+    fn the_marks_of_profiles_stand_in_the_table_and_each_of_a_family_has_one() {
+        let named: Vec<_> = PROFILES.iter().flat_map(|profile| profile.reasoning_marks).copied().collect();
+        for open in &named {
+            assert!(REASONING_MARKS.iter().any(|mark| mark.open == *open), "{open}");
+        }
+        // Two are asked for by prompts, of whatever model.
+        let prompted = ["<thought>", "<reasoning>"];
+        for mark in REASONING_MARKS.iter().filter(|mark| !prompted.contains(&mark.open)) {
+            assert!(named.contains(&mark.open), "no profile names {}", mark.open);
+        }
+    }
 
     #[test]
     fn models_are_known_by_their_names() {
@@ -291,6 +351,25 @@ mod tests {
             ("miromind-ai/MiroThinker-v1.0-8B", "mirothinker"),
             ("gpt-oss:20b", "gpt-oss"),
             ("openai/gpt-oss-120b", "gpt-oss"),
+            ("mistralai/Magistral-Small-2509", "magistral"),
+            ("mistralai/Ministral-3-8B-Reasoning-2512", "magistral"),
+            ("mistralai/Ministral-3-8B-Instruct-2512", "default"),
+            ("ByteDance-Seed/Seed-OSS-36B-Instruct", "seed-oss"),
+            ("moonshotai/Kimi-VL-A3B-Thinking-2506", "kimi-thinking"),
+            ("moonshotai/Kimi-VL-A3B-Instruct", "default"),
+            ("moonshotai/Kimi-K2-Instruct", "default"),
+            ("moonshotai/Kimi-K3", "kimi-k3"),
+            ("MiniMaxAI/MiniMax-M3", "minimax-m3"),
+            ("MiniMaxAI/MiniMax-M2", "default"),
+            ("meituan-longcat/LongCat-Flash-Thinking", "longcat"),
+            ("CohereLabs/command-a-reasoning-08-2025", "command"),
+            ("command-r7b-12-2024", "command"),
+            ("command-r-plus", "default"),
+            ("swiss-ai/Apertus-8B-Instruct-2509", "apertus"),
+            ("openbmb/MiniCPM3-4B", "minicpm3"),
+            ("upstage/Solar-Open-2", "solar-open-2"),
+            ("google/gemma-4-12b-it", "gemma-4"),
+            ("gemma-3-12b-it", "default"),
             ("gpt-4o", "default"),
             ("deepseek-chat", "default"),
             ("", "default"),

@@ -47,6 +47,24 @@ pub(crate) trait Kind: Copy {
     fn bits(self, word: u64) -> u64;
 }
 
+/// One byte alone.
+#[derive(Clone, Copy)]
+pub(crate) struct Byte(pub(crate) u8);
+
+impl Kind for Byte {
+    const OTHER: u8 = 0;
+
+    #[inline]
+    fn rest(self, byte: u8) -> u8 {
+        byte ^ self.0
+    }
+
+    #[inline]
+    fn bits(self, word: u64) -> u64 {
+        !differs(word, self.0) & HIGH
+    }
+}
+
 /// Where each byte of a kind stands.
 pub(crate) struct Places<'t, K> {
     kind: K,

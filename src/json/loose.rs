@@ -218,6 +218,11 @@ impl Loose {
     }
 
     fn note_line(&mut self, taken: &str) {
+        // Most of what is taken is one byte: marks, brackets, indents.
+        if let [byte] = taken.as_bytes() {
+            self.line_start = *byte == b'\n' || self.line_start && matches!(byte, b' ' | b'\t' | b'\r');
+            return;
+        }
         match memchr::memrchr(b'\n', taken.as_bytes()) {
             Some(newline) => self.line_start = leading_space(&taken[newline..]) == taken.len() - newline,
             None => self.line_start &= leading_space(taken) == taken.len(),

@@ -47,6 +47,11 @@ pub struct Config {
     pub reasoning: ReasoningMode,
     /// What becomes of calls in the reasoning.
     pub reasoning_calls: ReasoningCalls,
+    /// Openers of the marks that the model is known to write around its reasoning, such as
+    /// `[THINK]`, as [`Profile::reasoning_marks`](crate::dialect::Profile::reasoning_marks) names
+    /// them: each of its blocks counts. Of other marks the first block of a message does; one that
+    /// no table has says nothing.
+    pub reasoning_marks: Vec<String>,
     /// What becomes of calls in a code fence that the message begins with and that prose follows.
     pub fenced_calls: FencedCalls,
     /// Stop strings that were sent to the endpoint. If the message ended by `stop` and one of
@@ -60,8 +65,8 @@ setters!(
     Config,
     with_dialects => dialects: DialectSet, with_catalog => catalog: Option<Arc<Catalog>>,
     with_reasoning => reasoning: ReasoningMode, with_reasoning_calls => reasoning_calls: ReasoningCalls,
-    with_fenced_calls => fenced_calls: FencedCalls, with_stop => stop: Vec<String>,
-    with_limits => limits: Limits
+    with_reasoning_marks => reasoning_marks: Vec<String>, with_fenced_calls => fenced_calls: FencedCalls,
+    with_stop => stop: Vec<String>, with_limits => limits: Limits
 );
 
 /// Limits on one message. A call past a limit is rejected as `limit`.

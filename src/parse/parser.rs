@@ -48,6 +48,7 @@ impl Parser {
     pub fn new(config: Config) -> Self {
         let mut tables = Tables::new(config);
         super::shape::add_marks(&mut tables);
+        tables.seal();
         Parser::of(Arc::new(tables))
     }
 

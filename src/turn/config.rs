@@ -49,6 +49,9 @@ pub struct TurnConfig {
     pub reasoning: ReasoningMode,
     /// What becomes of calls in the reasoning.
     pub reasoning_calls: ReasoningCalls,
+    /// Openers of the marks that the model is known to write around its reasoning, beside the
+    /// think tags.
+    pub reasoning_marks: Vec<String>,
     /// What becomes of calls in a code fence that a message begins with and that prose follows.
     pub fenced_calls: FencedCalls,
     /// Stop strings that go with each request. One that takes a call's closing tag leaves the
@@ -120,6 +123,7 @@ impl Default for TurnConfig {
             dialects: DialectSet::AUTO,
             reasoning: ReasoningMode::Auto,
             reasoning_calls: ReasoningCalls::Ignore,
+            reasoning_marks: Vec::new(),
             fenced_calls: FencedCalls::Ignore,
             stop: Vec::new(),
             reasons: None,
@@ -159,6 +163,7 @@ impl TurnConfig {
         TurnConfig {
             reasoning: profile.reasoning,
             reasoning_calls: profile.reasoning_calls,
+            reasoning_marks: profile.marks(),
             reasons: profile.reasons,
             placement: profile.system,
             temperature: profile.temperature,
@@ -186,6 +191,8 @@ pub struct RoundModel {
     pub reasoning: ReasoningMode,
     /// What becomes of calls in its reasoning.
     pub reasoning_calls: ReasoningCalls,
+    /// Openers of the marks that it is known to write around its reasoning.
+    pub reasoning_marks: Vec<String>,
     /// Whether it is known to reason; `None` where nothing is known.
     pub reasons: Option<bool>,
     /// Where the system text goes.
@@ -215,6 +222,7 @@ impl RoundModel {
             name: None,
             reasoning: config.reasoning,
             reasoning_calls: config.reasoning_calls,
+            reasoning_marks: config.reasoning_marks.clone(),
             reasons: config.reasons,
             placement: config.placement,
             temperature: config.temperature,
@@ -224,7 +232,8 @@ impl RoundModel {
 
     /// Whether the text of both is read alike.
     pub(super) fn reads_like(&self, other: &RoundModel) -> bool {
-        (self.reasoning, self.reasoning_calls) == (other.reasoning, other.reasoning_calls)
+        (self.reasoning, self.reasoning_calls, &self.reasoning_marks)
+            == (other.reasoning, other.reasoning_calls, &other.reasoning_marks)
     }
 }
 

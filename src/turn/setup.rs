@@ -121,6 +121,7 @@ fn parser(config: &TurnConfig, model: &RoundModel, catalog: &Arc<Catalog>) -> Pa
         catalog: Some(catalog.clone()),
         reasoning: model.reasoning,
         reasoning_calls: model.reasoning_calls,
+        reasoning_marks: model.reasoning_marks.clone(),
         fenced_calls: config.fenced_calls,
         stop: config.stop.clone(),
         limits: config.limits,

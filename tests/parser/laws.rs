@@ -142,6 +142,10 @@ const SOUP: &[&str] = &[
     "1.5e3",
     "true",
     "<think>",
+    "<thought>",
+    "</thought>",
+    "[THINK]",
+    "[/THINK]",
     "</think>",
     "<thinking>",
     "</thinking>",
@@ -206,13 +210,15 @@ fn config() -> impl Strategy<Value = Config> {
     ];
     let fenced = prop_oneof![Just(FencedCalls::Ignore), Just(FencedCalls::LastResort)];
     let stop = prop_oneof![3 => Just(Vec::new()), 1 => prop::collection::vec(prop::sample::select(STOPS).prop_map(str::to_owned), 1..3)];
-    (dialects, any::<bool>(), reasoning, policy, limits, fenced, stop).prop_map(
-        |(dialects, known, reasoning, reasoning_calls, limits, fenced_calls, stop)| {
+    (dialects, any::<bool>(), reasoning, policy, any::<bool>(), limits, fenced, stop).prop_map(
+        |(dialects, known, reasoning, reasoning_calls, marks, limits, fenced_calls, stop)| {
+            let marks = if marks { vec!["<thought>".to_owned(), "[THINK]".to_owned()] } else { Vec::new() };
             Config::default()
                 .with_dialects(dialects)
                 .with_catalog(known.then(tools))
                 .with_reasoning(reasoning)
                 .with_reasoning_calls(reasoning_calls)
+                .with_reasoning_marks(marks)
                 .with_fenced_calls(fenced_calls)
                 .with_stop(stop)
                 .with_limits(limits)
@@ -395,7 +401,8 @@ proptest! {
 
     #[test]
     fn an_open_stream_without_a_think_tag_is_the_answer_that_it_is_in_auto(text in soup(40), config in config()) {
-        let input = Input { text: text.replace("think", "thunk"), config, ..Input::default() };
+        let text = text.replace("think", "thunk").replace("THINK", "THUNK").replace("thought", "though");
+        let input = Input { text, config, ..Input::default() };
         laws::is_answer_in_open(&input).map_err(TestCaseError::fail)?;
     }
 

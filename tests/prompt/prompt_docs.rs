@@ -112,6 +112,9 @@ fn budget_table() -> String {
 fn profile_table() -> String {
     let row = |p: &Profile| {
         let known = |known: Option<bool>| known.map_or("unknown", |yes| if yes { "yes" } else { "no" });
+        let code = |mark: &&str| format!("`{}`", mark.replace('|', "\\|").replace('\n', "\\n"));
+        let marks: Vec<_> = p.reasoning_marks.iter().map(code).collect();
+        let marks = if marks.is_empty() { "–".to_owned() } else { marks.join(", ") };
         let temperature = p.temperature.map_or("–".to_owned(), |t| t.to_string());
         let pattern = if p.pattern.is_empty() {
             "every other name".to_owned()
@@ -119,7 +122,7 @@ fn profile_table() -> String {
             format!("`{}`", p.pattern.replace('|', "\\|"))
         };
         format!(
-            "| `{}` | {pattern} | `{}` | `{}` | `{}` | {} | `{}` | `{}` | {temperature} | {} |\n",
+            "| `{}` | {pattern} | `{}` | `{}` | `{}` | {marks} | {} | `{}` | `{}` | {temperature} | {} |\n",
             p.name,
             p.dialect,
             p.reasoning,
@@ -130,8 +133,8 @@ fn profile_table() -> String {
             known(p.native_tools),
         )
     };
-    let head = "| profile | model's name | dialect | reasoning | calls in it | reasons | system text | language | temperature | native tools |\n\
-                |---|---|---|---|---|---|---|---|--:|---|\n";
+    let head = "| profile | model's name | dialect | reasoning | calls in it | its marks | reasons | system text | language | temperature | native tools |\n\
+                |---|---|---|---|---|---|---|---|---|--:|---|\n";
     format!("{head}{}", Profile::all().iter().map(row).collect::<String>())
 }
 

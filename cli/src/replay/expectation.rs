@@ -28,6 +28,7 @@ pub(super) struct Expectation {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Reading {
     limits: Limits,
+    reasoning_marks: Vec<String>,
     fenced_calls: FencedCalls,
     stop: Vec<String>,
 }
@@ -37,6 +38,9 @@ impl Reading {
     pub(super) fn apply(&self, round: &Round, settings: &mut Settings) {
         let config = &mut settings.config;
         config.limits = self.limits;
+        if config.reasoning_marks.is_empty() {
+            config.reasoning_marks.clone_from(&self.reasoning_marks);
+        }
         if config.fenced_calls == FencedCalls::Ignore {
             config.fenced_calls = self.fenced_calls;
         }
@@ -76,7 +80,12 @@ impl Expectation {
     /// What the file wants of the parser beside what a recording says.
     pub(super) fn reading(&self) -> Reading {
         let Some(config) = &self.config else { return Reading::default() };
-        Reading { limits: config.limits(), fenced_calls: config.fenced_calls, stop: config.stop.clone() }
+        Reading {
+            limits: config.limits(),
+            reasoning_marks: config.reasoning_marks.clone(),
+            fenced_calls: config.fenced_calls,
+            stop: config.stop.clone(),
+        }
     }
 
     /// Writes the settings into a recording that has none of its own.

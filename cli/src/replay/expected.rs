@@ -19,6 +19,8 @@ pub(super) struct Config {
     dialect: Option<Names>,
     pub(super) reasoning: ReasoningMode,
     pub(super) reasoning_calls: ReasoningCalls,
+    /// Openers of marks that the model is known to write around its reasoning.
+    pub(super) reasoning_marks: Vec<String>,
     pub(super) fenced_calls: FencedCalls,
     pub(super) stop: Vec<String>,
     pub(super) finish_reason: FinishReason,

@@ -84,6 +84,7 @@ impl Settings {
             .with_catalog(catalog)
             .with_reasoning(over.reasoning.or(reasoning).unwrap_or_default())
             .with_reasoning_calls(over.reasoning_calls.or(reasoning_calls).unwrap_or_default())
+            .with_reasoning_marks(profile.map(Profile::marks).unwrap_or_default())
             .with_fenced_calls(over.fenced_calls.unwrap_or_default())
             .with_stop(over.stop.clone());
         Settings { config, profile: profile.map(|p| p.name), validator: Some(validator) }

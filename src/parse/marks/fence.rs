@@ -59,6 +59,9 @@ pub(crate) fn fence_open(text: &str, more: bool) -> Match<(Fence, usize)> {
         Match::No => return Match::No,
     };
     let info = &text[fence.length..];
+    if info.starts_with('\n') {
+        return Match::Yes((fence, fence.length + 1));
+    }
     match memchr::memchr(b'\n', info.as_bytes()) {
         Some(end) if is_info(&info[..end]) => Match::Yes((fence, fence.length + end + 1)),
         None if more && is_info(info) => Match::Undecided,

@@ -5,6 +5,7 @@
 //! knows where the place is, or what the configuration reads: `tables` adds that.
 //!
 //! - `triggers`: two bytes that tell nearly all places apart where nothing begins;
+//! - `prefixes`: all bytes of the marks, where these two do not tell;
 //! - `head`: openers that hold a name, piece by piece, and special tokens as they are spelt;
 //! - `fence`: lines and runs of code fences, and what ends a message or its reasoning;
 //! - `names`: names of known tools, for calls that no marker announces;
@@ -16,6 +17,7 @@ pub(crate) mod channel;
 pub(crate) mod fence;
 pub(crate) mod head;
 pub(crate) mod names;
+pub(crate) mod prefixes;
 pub(crate) mod tokens;
 pub(crate) mod triggers;
 pub(crate) mod turn;

@@ -4,12 +4,16 @@
 //! these takes nearly all of a stream's bytes, so it goes over many at once, and
 //! the two bytes behind each find tell apart what begins nothing.
 
+use super::prefixes::Prefixes;
 use crate::json::bytes::{HIGH, Kind, any_zero_in, differs, word};
+use crate::json::window::Match;
 
 /// What may begin behind a `<`, behind a `[`, and at a line's start.
 #[derive(Debug, Default)]
 pub(crate) struct Triggers {
     tag: Leads,
+    /// The same with all bytes of the marks.
+    tags: Prefixes,
     pub(crate) bracket: Leads,
     pub(crate) line: Leads,
     /// Behind a blank line, which what begins there takes along, if anything does.
@@ -28,14 +32,27 @@ pub(crate) struct Plain {
 impl Triggers {
     /// Adds a marker that begins with `<` or `[`.
     pub(crate) fn add_mark(&mut self, mark: &str) {
-        if mark.starts_with('[') { &mut self.bracket } else { &mut self.tag }.add_mark(mark);
+        if mark.starts_with('[') {
+            return self.bracket.add_mark(mark);
+        }
+        self.tag.add_mark(mark);
+        self.tags.add_mark(mark);
     }
 
-    /// The same of a mark in small letters that counts in any case.
-    pub(crate) fn add_mark_any_case(&mut self, mark: &str) {
-        if let [_, second, third, ..] = *mark.as_bytes() {
-            self.tag.add_any_case(second, third);
-        }
+    /// Adds all marks that begin with a `<` and these two bytes.
+    pub(crate) fn add_tags(&mut self, first: u8, second: u8) {
+        self.tag.add(first, second);
+        self.tags.add_lead(&[first, second]);
+    }
+
+    /// The same of two letters, small or capital.
+    pub(crate) fn add_tags_any_case(&mut self, first: u8, second: u8) {
+        in_any_case(first, second).into_iter().for_each(|[first, second]| self.add_tags(first, second));
+    }
+
+    /// All marks are added.
+    pub(crate) fn seal(&mut self) {
+        self.tags.seal();
     }
 
     /// Reads plain text, which begins at a line's start if `line_start`, up to
@@ -65,7 +82,7 @@ impl Triggers {
                         if self.may_begin_line(behind) {
                             return Plain { length: at + 1, line_start: true };
                         }
-                    } else if if *byte == b'<' { &self.tag } else { &self.bracket }.fit(behind) {
+                    } else if if *byte == b'<' { self.may_begin_tag(behind) } else { self.bracket.fit(behind) } {
                         return Plain { length: at, line_start: false };
                     }
                 }
@@ -73,6 +90,17 @@ impl Triggers {
             from += BLOCK;
         }
         Plain { length: text.len(), line_start: false }
+    }
+
+    /// Whether the two bytes behind the `<` that `text` begins with are those of a mark.
+    pub(crate) fn leads_tag(&self, text: &[u8]) -> bool {
+        text.get(1..).is_some_and(|behind| self.tag.fit(behind))
+    }
+
+    /// Whether something may begin with a `<` that has these bytes behind it.
+    #[inline]
+    fn may_begin_tag(&self, behind: &[u8]) -> bool {
+        self.tag.fit(behind) && self.tags.fit(behind) != Match::No
     }
 
     /// Whether something may begin in `text`, which begins at a line's start.
@@ -117,27 +145,33 @@ fn past_plain_blocks(text: &[u8], from: usize) -> usize {
     from + plain * BLOCK
 }
 
-/// What marks begin with, by the `<` or `[` that is their first byte.
+/// Marks by the `<` or `[` that is their first byte.
 #[derive(Debug, Default)]
-pub(crate) struct MarkLeads {
-    tag: Leads,
-    bracket: Leads,
+pub(crate) struct MarkSet {
+    tag: Prefixes,
+    bracket: Prefixes,
 }
 
-impl MarkLeads {
+impl MarkSet {
     /// Adds a mark.
     pub(crate) fn add_mark(&mut self, mark: &str) {
         if mark.starts_with('[') { &mut self.bracket } else { &mut self.tag }.add_mark(mark);
     }
 
-    /// Whether `text` may begin with one of the marks.
+    /// All marks are added.
+    pub(crate) fn seal(&mut self) {
+        self.tag.seal();
+        self.bracket.seal();
+    }
+
+    /// Whether `text` begins with one of the marks.
     #[inline]
-    pub(crate) fn fit(&self, text: &str) -> bool {
+    pub(crate) fn fit(&self, text: &str) -> Match<()> {
         match text.as_bytes() {
-            [] => true,
+            [] => Match::Undecided,
             [b'<', behind @ ..] => self.tag.fit(behind),
             [b'[', behind @ ..] => self.bracket.fit(behind),
-            _ => false,
+            _ => Match::No,
         }
     }
 }
@@ -170,11 +204,7 @@ impl Leads {
 
     /// Adds a word, in small letters, as it stands and in capitals.
     pub(crate) fn add_any_case(&mut self, first: u8, second: u8) {
-        for first in [first, first.to_ascii_uppercase()] {
-            for second in [second, second.to_ascii_uppercase()] {
-                self.add(first, second);
-            }
-        }
+        in_any_case(first, second).into_iter().for_each(|[first, second]| self.add(first, second));
     }
 
     /// Whether `text` may begin with one of the words.
@@ -186,6 +216,12 @@ impl Leads {
             [first, second, ..] => self.seconds[usize::from(first)][usize::from(second >> 6)] >> (second & 63) & 1 != 0,
         }
     }
+}
+
+/// Two small letters as they are and in capitals.
+fn in_any_case(first: u8, second: u8) -> [[u8; 2]; 4] {
+    let (capital, second_capital) = (first.to_ascii_uppercase(), second.to_ascii_uppercase());
+    [[first, second], [first, second_capital], [capital, second], [capital, second_capital]]
 }
 
 const BLOCK: usize = 16;
@@ -240,7 +276,10 @@ mod tests {
             (0..=255).for_each(|first| (0..=255).for_each(|second| leads.add(first, second)));
             leads
         };
-        let all = Triggers { tag: any(), bracket: any(), line: any(), behind_blank: None };
+        let mut tags = Prefixes::default();
+        (0..=255).for_each(|first| tags.add_lead(&[first]));
+        tags.seal();
+        let all = Triggers { tag: any(), tags, bracket: any(), line: any(), behind_blank: None };
         let none = Triggers::default();
         let plain = |triggers: &Triggers, text: &[u8]| triggers.plain(text, false).length;
         for length in 0..70 {
@@ -268,7 +307,8 @@ mod tests {
     #[test]
     fn plain_text_goes_up_to_where_something_may_begin() {
         let mut triggers = Triggers::default();
-        triggers.add_mark("<us>");
+        triggers.add_mark("<use>");
+        triggers.seal();
         triggers.line.add_any_case(b't', b'y');
         triggers.line.add(b'\n', b'U');
         triggers.line.add(b'\r', b'\n');
@@ -280,6 +320,8 @@ mod tests {
             ("a <b>, a[0] and <ui>", false, 20, false),
             ("a <use", false, 2, false),
             ("a <u", false, 2, false),
+            ("a <user>, <usb>", false, 15, false),
+            ("a <user> <us", false, 9, false),
             ("a <", false, 2, false),
             ("a [", false, 2, false),
             ("one\ntwo\n", false, 8, true),

@@ -300,10 +300,14 @@ impl Emitter {
     }
 
     /// Hands on plain text up to `to`.
+    #[inline]
     pub(crate) fn text(&mut self, window: &Window<'_>, to: u64, sink: &mut Sink<'_>) {
-        if to <= self.reported {
-            return;
+        if to > self.reported {
+            self.text_up_to(window, to, sink);
         }
+    }
+
+    fn text_up_to(&mut self, window: &Window<'_>, to: u64, sink: &mut Sink<'_>) {
         let text = window.slice(self.reported..to);
         let blank = text.trim_ascii_start().is_empty();
         self.prose.read(text);
@@ -336,8 +340,12 @@ impl Emitter {
 
     /// Hands on a fence line as text: calls on both sides of it stay adjacent.
     pub(crate) fn fence_text(&mut self, window: &Window<'_>, to: u64, sink: &mut Sink<'_>) {
-        self.settle(window, true, sink);
-        self.prose.read(window.slice(self.reported..to));
+        if self.pending.is_some() {
+            self.settle(window, true, sink);
+        }
+        if self.prose != Prose::Above {
+            self.prose.read(window.slice(self.reported..to));
+        }
         self.region_has_text = true;
         self.see();
         if matches!(self.turn, Turn::Ended { .. }) {

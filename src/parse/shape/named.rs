@@ -216,9 +216,6 @@ pub(crate) struct Heads;
 
 impl Opens for Heads {
     fn opener(&self, tables: &Tables, text: &str, more: bool) -> Match<Opening> {
-        if !text.as_bytes().get(1..).is_some_and(|lead| tables.named_leads.fit(lead)) {
-            return Match::No;
-        }
         for (item, dialect) in tables.named.iter().enumerate() {
             if !dialect.may_begin(text) {
                 continue;

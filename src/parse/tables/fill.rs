@@ -23,6 +23,12 @@ const LONG_PARAMETER: usize = 32;
 impl Tables {
     pub(crate) fn fill_triggers(&mut self) {
         let length = |tag: &str| tag.len() + "</>".len();
+        for (_, block) in &self.blocks {
+            // One that breaks off is told to whoever asks why it is no call (`Tables::mark`).
+            if let [first, second, ..] = *block.tag.as_bytes() {
+                self.triggers.add_tags(first, second);
+            }
+        }
         let blocks = self.blocks.iter().map(|(_, b)| {
             let child = b.children.iter().map(|child| length(child.tag)).max();
             (b.tag, child)
@@ -43,7 +49,7 @@ impl Tables {
         }
         for mark in self.marks.clone() {
             for text in [mark.open, mark.close].into_iter().filter(|text| text.is_ascii()) {
-                self.mark_leads.add_mark(text);
+                self.reasoning_marks.add_mark(text);
                 self.hold = self.hold.max(text.len() + HOLD_SLACK);
             }
         }
@@ -64,10 +70,18 @@ impl Tables {
         self.fill_lined();
     }
 
+    /// All marks are added.
+    pub(crate) fn seal(&mut self) {
+        self.triggers.seal();
+        self.openers.seal();
+        self.reasoning_marks.seal();
+    }
+
     /// Where something may begin that is no call.
     pub(super) fn around_calls(&self) -> Triggers {
         let mut triggers = Triggers::default();
         add_around_calls(&self.marks, self.tokens, &mut triggers);
+        triggers.seal();
         triggers
     }
 
@@ -154,9 +168,8 @@ impl Tables {
         for dialect in &self.named {
             for mark in dialect.marks() {
                 self.triggers.add_mark(&mark);
-                self.openers.add_mark(&mark);
-                self.named_leads.add_mark(&mark);
             }
+            dialect.openers().for_each(|opener| self.openers.add_mark(opener));
             for call in dialect.named.calls {
                 let child = match &call.arguments {
                     NamedArguments::Tags { open, .. } => longest_head(open, parameter),
@@ -171,8 +184,9 @@ impl Tables {
 /// Adds what is no call: marks of the reasoning, fences, tokens of chat templates, turns.
 fn add_around_calls(marks: &[&ReasoningMark], tokens: bool, triggers: &mut Triggers) {
     for tag in THINK_TAGS {
-        triggers.add_mark_any_case(&format!("<{tag}>"));
-        triggers.add_mark_any_case(&format!("</{tag}>"));
+        let [first, second, ..] = *tag.as_bytes() else { continue };
+        triggers.add_tags_any_case(first, second);
+        triggers.add_tags_any_case(b'/', first);
     }
     for mark in [START, CHANNEL, "<|end|>"] {
         triggers.add_mark(mark);
@@ -192,7 +206,8 @@ fn add_around_calls(marks: &[&ReasoningMark], tokens: bool, triggers: &mut Trigg
             triggers.add_mark(mark);
         }
         for tag in RESULT_TAGS {
-            triggers.add_mark(&format!("<{tag}>"));
+            // Attributes may follow.
+            triggers.add_mark(&format!("<{tag}"));
         }
         add_turns(triggers);
     }

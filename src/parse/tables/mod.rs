@@ -20,7 +20,7 @@ use crate::json::window::{Match, begins_tag};
 use crate::parse::config::{Config, HOLD_SLACK, MIN_HOLD};
 use crate::parse::marks::head::begins_token;
 use crate::parse::marks::names::Names;
-use crate::parse::marks::triggers::{Leads, MarkLeads, Triggers};
+use crate::parse::marks::triggers::{MarkSet, Triggers};
 use crate::tools::Catalog;
 pub(crate) use marked::Marked;
 use marked::{Marker, lines_of};
@@ -51,12 +51,10 @@ pub(crate) struct Tables {
     pub(crate) marks: Vec<&'static ReasoningMark>,
     /// The dialects whose openers hold a name.
     pub(crate) named: Vec<NamedDialect>,
-    /// What these and what stands around their calls begin with, behind the `<` or `[`.
-    pub(crate) named_leads: Leads,
     /// What all openers begin with.
-    pub(crate) openers: MarkLeads,
-    /// The same of the marks around reasoning.
-    pub(crate) mark_leads: Leads,
+    pub(crate) openers: MarkSet,
+    /// The marks around reasoning.
+    pub(crate) reasoning_marks: MarkSet,
     /// Names that calls without a marker may begin with.
     pub(crate) names: Names,
     /// The dialect of ReAct's words.
@@ -87,9 +85,8 @@ impl Tables {
             tokens: config.dialects.iter().next().is_some(),
             marks: Vec::new(),
             named: Vec::new(),
-            named_leads: Leads::default(),
-            openers: MarkLeads::default(),
-            mark_leads: Leads::default(),
+            openers: MarkSet::default(),
+            reasoning_marks: MarkSet::default(),
             names: Names::default(),
             react: None,
             python: None,

@@ -20,13 +20,22 @@ impl NamedDialect {
 
     /// Openers of its calls, and openers and closers of its groups, in each spelling.
     pub(crate) fn marks(&self) -> impl Iterator<Item = String> {
+        let closers = self.named.groups.iter().map(|group| group.close);
+        // Special tokens have another spelling.
+        self.openers().chain(closers).flat_map(|mark| [mark.to_owned(), mark.replace('｜', "|")])
+    }
+
+    /// What its calls and groups begin with; a closer that counts wherever it stands, too.
+    pub(crate) fn openers(&self) -> impl Iterator<Item = &'static str> {
         let heads = self.named.calls.iter().filter_map(|call| match call.head.first() {
             Some(Piece::Text(opener)) => Some(*opener),
             _ => None,
         });
-        let groups = self.named.groups.iter().flat_map(|group| [group.open, group.close]);
-        // Special tokens have another spelling.
-        heads.chain(groups).flat_map(|mark| [mark.to_owned(), mark.replace('｜', "|")])
+        let groups = self.named.groups.iter().flat_map(|group| {
+            let close = (!group.gated).then_some(group.close);
+            [Some(group.open), close].into_iter().flatten()
+        });
+        heads.chain(groups)
     }
 
     /// Whether something of it may begin with `text`.

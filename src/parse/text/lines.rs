@@ -48,9 +48,13 @@ impl Scanner {
             }
         }
         let line = Line { indent, text: &text[indent..], more };
-        let found = match self.turn_line(line, window, sink) {
-            Found::Text => self.reasoning_line(line, window, sink),
-            found => found,
+        let found = match line.text.as_bytes() {
+            // A fence begins with what begins neither.
+            [b'`' | b'~', ..] => Found::Text,
+            _ => match self.turn_line(line, window, sink) {
+                Found::Text => self.reasoning_line(line, window, sink),
+                found => found,
+            },
         };
         match found {
             Found::Text => {}
@@ -203,6 +207,10 @@ impl Scanner {
             Match::No => return Match::No,
         };
         let info = &text[fence.length()..];
+        // Nearly every fence has its line to itself.
+        if info.starts_with('\n') {
+            return Match::No;
+        }
         let word = info.bytes().take_while(u8::is_ascii_alphanumeric).count();
         let space = |text: &str| text.bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
         // Right behind the fence a call's name begins, else a language and a space.

@@ -15,7 +15,7 @@ use crate::parse::out::emitter::Sink;
 impl Scanner {
     /// Whether the first bytes of `text`, at a `<` or a `[`, are those of a mark that counts.
     pub(super) fn may_be_mark(&self, text: &str) -> bool {
-        let fits = || text.as_bytes().get(1..).is_none_or(|behind| self.tables.mark_leads.fit(behind));
+        let fits = || self.tables.reasoning_marks.fit(text) != Match::No;
         self.reads_marks() && (!text.starts_with(['<', '[']) || fits())
     }
 
@@ -34,10 +34,13 @@ impl Scanner {
             return begins(text, mark.close, more).map(|()| (mark, true, mark.close.len()));
         }
         // At the message's start or a line's.
-        if !self.may_open_reasoning() || !(at_line_start || self.emitter.begins_region()) {
+        if !self.may_begin_block() || !(at_line_start || self.emitter.begins_region()) {
             return Match::No;
         }
-        let marks = self.tables.marks.iter();
+        // Behind the first block those count that the model is known to write.
+        let named = &self.tables.config.reasoning_marks;
+        let counts = |mark: &&&ReasoningMark| !self.reasoning_told || named.iter().any(|open| open == mark.open);
+        let marks = self.tables.marks.iter().filter(counts);
         Match::any(marks.map(|mark| begins(text, mark.open, more).map(|()| (*mark, false, mark.open.len()))))
     }
 
@@ -59,11 +62,10 @@ impl Scanner {
         self.mode != ReasoningMode::Off && !self.reasoning_channel && self.fence.is_none()
     }
 
-    /// Whether a block may begin here: the message's first, or, in a stream that is taken to
-    /// start in the reasoning, right at its start.
-    fn may_open_reasoning(&self) -> bool {
-        let may_begin = self.emitter.reads_answer() || !self.emitter.region_has_text;
-        !self.reasoning_told && may_begin
+    /// Whether a block may begin here: in the answer, or, in a stream that is taken to start in
+    /// the reasoning, right at its start.
+    fn may_begin_block(&self) -> bool {
+        self.emitter.reads_answer() || !self.emitter.region_has_text
     }
 
     pub(super) fn take_mark(

@@ -19,8 +19,14 @@ impl Scanner {
     /// An opener whose gate opens. Of several that begin alike the first shape's counts,
     /// so that no later one is taken too soon.
     pub(super) fn opener(&self, text: &str, more: bool) -> Match<(&'static dyn Opens, Opening)> {
-        if self.emitter.is_spent() || !self.tables.openers.fit(text) {
+        if self.emitter.is_spent() {
             return Match::No;
+        }
+        match self.tables.openers.fit(text) {
+            Match::Yes(()) => {}
+            // Each shape would say the same.
+            Match::Undecided if more => return Match::Undecided,
+            Match::Undecided | Match::No => return Match::No,
         }
         for shape in OPENERS {
             match shape.opener(&self.tables, text, more) {

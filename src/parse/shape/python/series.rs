@@ -167,10 +167,11 @@ impl Python {
             Some(b'<') => match ends_message(text, out.think_ends, more) {
                 Match::Undecided => return Step::More,
                 Match::Yes(()) => return self.skipped(skip),
-                // Two bytes behind it tell what begins there.
+                // Two bytes behind it tell what begins there, and no more are looked at: where
+                // the chunk ends must not matter (`python/closing_tag_in_a_value`).
                 Match::No if text.len() < 3 && more => return Step::More,
                 // A marker may stand here, which is none of the series.
-                Match::No if tables.triggers.plain(text.as_bytes(), false).length == 0 => {
+                Match::No if tables.triggers.leads_tag(text.as_bytes()) => {
                     self.fails(skip.why, self.cursor);
                     return self.is_over(self.cursor, skip.why);
                 }

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::{Next, Open, State, ToolTag};
 use crate::event::Repair;
+use crate::json::bytes::{Byte, Places};
 use crate::json::window::{Match, Window, begins, leading_space};
 use crate::json::{LexStep, Lexer, escaped, read};
 use crate::parse::call::{CDATA_CLOSE, CDATA_OPEN, COMMENT_OPEN, CallOut, Step, joined_cdata};
@@ -28,10 +29,15 @@ impl ToolTag {
             (false, _) => memchr::memchr(b'<', rest.as_bytes()),
         };
         let name = &self.parameter(tool, open.parameter).name;
-        let mut next = next;
-        while let Some(at) = next.filter(|at| !open.cdata && self.tags.passes(name, tool, &rest[*at..])) {
-            next = memchr::memchr(b'<', &rest.as_bytes()[at + 1..]).map(|found| at + 1 + found);
-        }
+        let passes = |at: &usize| !open.cdata && self.tags.passes(name, tool, &rest[*at..]);
+        // Behind one that passes more are near, for which a search of its own costs too much.
+        let next = match next.filter(passes) {
+            None => next,
+            Some(first) => {
+                let mut further = Places::new(Byte(b'<'), &rest.as_bytes()[first + 1..]);
+                further.by_ref().map(|at| first + 1 + at).find(|at| !passes(at))
+            }
+        };
         self.cursor += next.unwrap_or(rest.len()) as u64;
         let Some(at) = next else { return Step::Next };
         let rest = &rest[at..];

@@ -1,0 +1,197 @@
+//! Marks with all of their bytes: what tells at the first byte that fits none of them.
+//!
+//! Two bytes tell nearly all texts apart ([`Leads`](super::triggers::Leads)). A text that
+//! repeats the beginning of a mark passes them each time, and would be compared with each
+//! mark that begins so. Here what marks begin with is a tree, and each byte is looked at once.
+
+use crate::json::window::Match;
+
+/// Marks that begin with the same byte, which is not looked at.
+#[derive(Debug, Default)]
+pub(crate) struct Prefixes {
+    /// What stands behind that byte, until they are [sealed](Self::seal).
+    marks: Vec<Box<[u8]>>,
+    nodes: Vec<Node>,
+    /// What the nodes stand for.
+    labels: Vec<u8>,
+    /// By first byte, the number of the node that it begins, from 1; 0 where none does.
+    roots: Vec<u16>,
+}
+
+/// Bytes that marks have in common behind those of the node before it. A tree is kept for each
+/// configuration, so that it is small.
+#[derive(Debug, Clone, Copy)]
+struct Node {
+    /// Where the bytes behind the first begin in [`Prefixes::labels`].
+    label: u32,
+    /// The first of the nodes behind it.
+    child: u32,
+    /// How many bytes and nodes these are: at most [`LONGEST`], and one for each byte that a
+    /// text can hold. A mark ends where there are no nodes.
+    bytes: u8,
+    children: u8,
+    /// The first byte.
+    lead: u8,
+}
+
+/// A node, while the tree is made.
+struct Grown<'m> {
+    at: usize,
+    /// The marks that have it.
+    marks: &'m [Box<[u8]>],
+    /// How far they are alike.
+    depth: usize,
+}
+
+/// Bytes of a mark that are looked at: no text goes further with a mark that it does not mean.
+const LONGEST: usize = 128;
+
+impl Prefixes {
+    /// Adds a mark, in all spellings that special tokens have. Where one has many, the bytes
+    /// before it are enough.
+    pub(crate) fn add_mark(&mut self, mark: &str) {
+        let mut spelt = vec![Vec::new()];
+        for c in mark.chars().skip(1) {
+            match c {
+                '▁' => break,
+                '｜' => {
+                    let plain: Vec<_> = spelt.iter().map(|bytes| [bytes, "|".as_bytes()].concat()).collect();
+                    spelt.iter_mut().for_each(|bytes| bytes.extend("｜".as_bytes()));
+                    spelt.extend(plain);
+                }
+                _ => spelt.iter_mut().for_each(|bytes| bytes.extend(c.encode_utf8(&mut [0; 4]).as_bytes())),
+            }
+        }
+        spelt.iter_mut().for_each(|bytes| bytes.truncate(LONGEST));
+        self.marks.extend(spelt.into_iter().map(Vec::into_boxed_slice));
+    }
+
+    /// Adds all marks that have these bytes behind their first one.
+    pub(crate) fn add_lead(&mut self, lead: &[u8]) {
+        self.marks.push(lead.into());
+    }
+
+    /// All marks are added: makes the tree of them.
+    pub(crate) fn seal(&mut self) {
+        let mut marks = std::mem::take(&mut self.marks);
+        marks.retain(|mark| !mark.is_empty());
+        marks.sort_unstable();
+        // What begins with another mark is told by that.
+        marks.dedup_by(|next, kept| next.starts_with(kept));
+        let mut open = self.grow(&marks, 0);
+        self.roots = vec![0; 256];
+        for Grown { at, marks, .. } in &open {
+            self.roots[usize::from(marks[0][0])] = *at as u16 + 1;
+        }
+        while let Some(Grown { at, marks, depth }) = open.pop() {
+            let child = self.nodes.len();
+            open.extend(self.grow(marks, depth));
+            let children = (self.nodes.len() - child) as u8;
+            self.nodes[at] = Node { child: child as u32, children, ..self.nodes[at] };
+        }
+        self.nodes.shrink_to_fit();
+        self.labels.shrink_to_fit();
+    }
+
+    /// Adds the nodes of marks that are alike up to `depth` and go on there.
+    fn grow<'m>(&mut self, marks: &'m [Box<[u8]>], depth: usize) -> Vec<Grown<'m>> {
+        let mut grown = Vec::new();
+        for marks in marks.chunk_by(|mark, next| mark.get(depth) == next.get(depth)) {
+            let ([first, ..], [.., last]) = (marks, marks) else { continue };
+            let same = first.iter().zip(last).take_while(|(byte, other)| byte == other).count();
+            if same <= depth {
+                continue;
+            }
+            let label = self.labels.len() as u32;
+            self.labels.extend(&first[depth + 1..same]);
+            grown.push(Grown { at: self.nodes.len(), marks, depth: same });
+            let bytes = (same - depth - 1) as u8;
+            self.nodes.push(Node { label, child: 0, bytes, children: 0, lead: first[depth] });
+        }
+        grown
+    }
+
+    /// Whether a text with these bytes behind its first one begins with a mark.
+    pub(crate) fn fit(&self, behind: &[u8]) -> Match<()> {
+        let Some(&first) = behind.first() else { return Match::Undecided };
+        let Some(root) = self.roots.get(usize::from(first)).and_then(|root| root.checked_sub(1)) else {
+            return Match::No;
+        };
+        let (mut node, mut rest) = (&self.nodes[usize::from(root)], &behind[1..]);
+        loop {
+            let label = &self.labels[node.label as usize..][..usize::from(node.bytes)];
+            let same = label.iter().zip(rest).take_while(|(byte, found)| byte == found).count();
+            if same < label.len() {
+                return if same == rest.len() { Match::Undecided } else { Match::No };
+            }
+            if node.children == 0 {
+                return Match::Yes(());
+            }
+            let [next, behind @ ..] = &rest[same..] else { return Match::Undecided };
+            let children = &self.nodes[node.child as usize..][..usize::from(node.children)];
+            let Some(child) = children.iter().find(|child| child.lead == *next) else { return Match::No };
+            (node, rest) = (child, behind);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_fits_as_long_as_a_mark_may_begin_so() {
+        let mut marks = Prefixes::default();
+        for mark in ["<search_file>", "<search_page>", "<search>", "<｜end▁of▁turn｜>", "<a>", "<aé>"] {
+            marks.add_mark(mark);
+        }
+        marks.add_lead(b"th");
+        marks.seal();
+        for (text, found) in [
+            ("", Match::Undecided),
+            ("s", Match::Undecided),
+            ("search", Match::Undecided),
+            ("search>", Match::Yes(())),
+            ("search_", Match::Undecided),
+            ("search_<", Match::No),
+            ("search_files>", Match::No),
+            ("search_file>x", Match::Yes(())),
+            ("searching", Match::No),
+            ("x", Match::No),
+            ("\0", Match::No),
+            ("\u{7f}", Match::No),
+            ("a", Match::Undecided),
+            ("a>", Match::Yes(())),
+            ("aé", Match::Undecided),
+            ("aé>", Match::Yes(())),
+            ("t", Match::Undecided),
+            ("thing", Match::Yes(())),
+            ("tea", Match::No),
+            ("｜end", Match::Yes(())),
+            ("|end of turn", Match::Yes(())),
+            ("|en", Match::Undecided),
+            ("|e|", Match::No),
+        ] {
+            assert_eq!(marks.fit(text.as_bytes()), found, "{text}");
+        }
+        assert_eq!(Prefixes::default().fit(b"x"), Match::No);
+
+        let (mut long, name) = (Prefixes::default(), "x".repeat(300));
+        long.add_mark(&format!("<{name}>"));
+        long.seal();
+        assert_eq!(long.fit(&name.as_bytes()[..LONGEST - 1]), Match::Undecided);
+        assert_eq!(long.fit(&name.as_bytes()[..LONGEST]), Match::Yes(()));
+    }
+
+    #[test]
+    fn marks_may_go_on_with_any_byte_of_a_text() {
+        let texts: Vec<String> = ('\0'..='\u{10ffff}').step_by(61).map(|c| format!("<{c}a{c}")).collect();
+        let mut marks = Prefixes::default();
+        texts.iter().for_each(|text| marks.add_mark(text));
+        marks.seal();
+        for text in texts.iter().filter(|text| !text.contains(['｜', '▁'])) {
+            assert_eq!(marks.fit(&text.as_bytes()[1..]), Match::Yes(()), "{text:?}");
+            assert_eq!(marks.fit(&text.as_bytes()[1..text.len() - 1]), Match::Undecided, "{text:?}");
+        }
+    }
+}
