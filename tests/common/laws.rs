@@ -444,6 +444,9 @@ impl<'a> Watch<'a> {
 
     /// Whether the text begins a call of a known tool that no marker announces.
     fn begins_bare_call(&self, rest: &str) -> bool {
+        // Markdown escapes brackets, and the underscores of names.
+        let unescaped = head(rest, LONGEST_LINE).replace("\\[", "[").replace("\\_", "_");
+        let rest = unescaped.as_str();
         let list = rest.strip_prefix('[').map(|inner| inner.trim_start());
         let object = list.unwrap_or(rest).strip_prefix('{').map(str::trim_start);
         // Python's quotes, too.

@@ -161,6 +161,8 @@ impl MarkedObject {
         let key = spec.argument_keys.iter().find(|key| object.contains_key(**key));
         call.restated |= self.has_arguments() && key != Some(&self.arguments_key.as_str());
         let tool = call.take(&mut object, spec.tool_keys);
+        // Whether the tool's own parameters stand beside its name is known by its schema only
+        // (`hermes/flat`, `hermes/flat_with_another_key`).
         let known = || {
             let (server, name) = tables.split_name(tool.as_ref()?.as_str()?.trim());
             tables.tool(server.as_deref(), &name)
@@ -184,9 +186,11 @@ impl MarkedObject {
         }
         match tool {
             Some(Value::String(name)) if !name.trim().is_empty() => call.tool = Some(name.trim().to_owned()),
+            // `hermes/name_is_no_text`
             Some(_) => return call.fault = Some(Fault::malformed(format!("`{}` is not a text", spec.tool_keys[0]))),
             None => return call.fault = Some(Fault::malformed(format!("`{}` is missing", spec.tool_keys[0]))),
         }
+        // What was shown as the name while it came must stay the name (`type_marker/name_after_a_fault`).
         if self.json.is_damaged() && self.tool.as_ref().is_some_and(|seen| Some(seen.trim()) != call.tool.as_deref()) {
             return call.fault = Some(Fault::malformed(format!("`{}` is damaged", spec.tool_keys[0])));
         }

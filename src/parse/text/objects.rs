@@ -51,6 +51,8 @@ impl Scanner {
 
     /// Behind an object: a further one, what stands between them, or something else.
     pub(super) fn between_objects(&mut self, run: ObjectRun, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
+        // Inside of brackets or a fence white space is syntax at once; elsewhere what follows
+        // it decides (`type_marker/two_cities_in_an_array`, `tool_calls/line_breaks`).
         let space = leading_space(window.from(self.at));
         if space > 0 && (run.array || run.fence.is_some()) {
             self.line_start |= window.from(self.at).as_bytes()[..space].contains(&b'\n');
@@ -62,7 +64,8 @@ impl Scanner {
         let Some(byte) = rest.bytes().next() else {
             return if more { Found::Hold } else { Found::Text };
         };
-        // The fence that the whole block stands in goes first.
+        // The fence that the whole block stands in goes first: what closes it is none of the
+        // block's (`type_marker/fenced_several`).
         if let (b'`' | b'~' | b'\'', Some(fence), None) = (byte, self.fence, run.fence) {
             match fence_end(rest, fence, self.reads_think_tags(), more) {
                 Match::Yes(_) => return Found::Text,
@@ -72,6 +75,7 @@ impl Scanner {
         }
         match run.following(rest, more) {
             Match::Undecided => Found::Hold,
+            // The stream ended within the closer of a run that is whole (`hermes/closer_cut`).
             Match::No if !window.more && run.marked.is_cut_close(rest) && text == window.from(self.at) => {
                 self.run = None;
                 self.wrapper(text.len(), MarkerKind::Wrapper, window, sink)
@@ -86,6 +90,7 @@ impl Scanner {
                 self.run = Some(ObjectRun { array: false, ..run });
                 self.wrapper(space + 1, MarkerKind::Wrapper, window, sink)
             }
+            // A bracket that closes nothing, where it can be nothing else (`hermes/surplus_bracket`).
             Match::Yes(Following::Surplus(length)) => {
                 self.run = Some(ObjectRun { array: false, ..run });
                 self.wrapper(space + length, MarkerKind::Wrapper, window, sink)
@@ -97,6 +102,8 @@ impl Scanner {
             }
             Match::Yes(Following::Close(length)) => {
                 self.run = None;
+                // In a fence its closing line may follow right behind the closer
+                // (`tool_calls/fence_closed_before_the_closing_marker`, `hermes/fenced_alone`).
                 self.line_start = self.fence.is_some();
                 self.wrapper(space + length, MarkerKind::Wrapper, window, sink)
             }

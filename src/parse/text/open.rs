@@ -174,6 +174,7 @@ impl OpenCall {
             }
             let length = rest[found..].iter().take_while(|byte| **byte == b'`').count();
             let at = cursor + found as u64;
+            // A run that ends with the chunk may go on, so that only the next byte tells its length.
             if found + length == rest.len() && window.more || length == run {
                 self.span = Some(OpenSpan { run, cursor: at });
                 return Some((at, found + length < rest.len() || !window.more));

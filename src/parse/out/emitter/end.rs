@@ -18,7 +18,8 @@ impl Emitter {
         self.unfence(unfenced, sink);
         let at = self.reported..self.reported;
         self.tell_unlisted(sink);
-        // Nobody looked for a call behind the last opening.
+        // Nobody looked for a call behind the last opening, so none can be said to be missing; and a
+        // call that is not listed may have stood outside of the reasoning.
         let outside = self.is_spent() || self.unlisted_outside || self.log.iter().any(|c| !c.in_reasoning && !c.quoted);
         if !normal || self.policy != ReasoningCalls::LastResort || self.visible || outside {
             return;

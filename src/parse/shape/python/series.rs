@@ -253,13 +253,16 @@ impl Python {
     }
 }
 
-/// Whether a line that is no call goes on as a sentence does behind its parentheses.
+/// Whether a line that is no call goes on as a sentence does behind its parentheses: a member of
+/// a series ends with a bracket, a quotation mark or what parts members (`series/prose_about_a_tool`
+/// and `series/middle_unreadable`).
 fn is_prose(skip: Skip) -> bool {
     skip.closed && !matches!(skip.last.0, b')' | b']' | b'}' | b',' | b';' | b'"' | b'\'' | b'\\')
 }
 
 /// Whether `text`, at a line's start, goes on with what is broken; `last`, if it could not be
-/// read, is the last byte of the line before.
+/// read, is the last byte of the line before. A bracket that closes, or a line that ends as no
+/// member does, says so (`series/over_lines_unreadable`, `series/list_over_lines_unreadable`).
 fn goes_on(last: Option<u8>, text: &str, tables: &Tables) -> bool {
     let is_open = last.is_some_and(|last| matches!(last, b',' | b'(' | b'[' | b'{' | b'=' | b':'));
     text.starts_with([')', ']', '}']) || (is_open && !tables.triggers.may_begin(text.as_bytes()))
