@@ -581,6 +581,9 @@ const LONGEST_LINE: usize = 1024;
 /// Where a call may begin behind a fence: on its line, or after it. Without a
 /// fence the text itself.
 fn behind_fence(text: &str) -> Vec<&str> {
+    // The fence of a numbered step stands behind its number.
+    let step = text.trim_start_matches(|c: char| c.is_ascii_digit()).strip_prefix(['.', ')']).map(str::trim_start);
+    let text = step.filter(|step| step.starts_with(['`', '~', '\''])).unwrap_or(text);
     if !["```", "~~~", "'''", "<pre", "<code"].iter().any(|fence| text.starts_with(fence)) {
         return vec![text];
     }

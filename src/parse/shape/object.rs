@@ -190,7 +190,7 @@ impl MarkedObject {
             Some(_) => return call.fault = Some(Fault::malformed(format!("`{}` is not a text", spec.tool_keys[0]))),
             None => return call.fault = Some(Fault::malformed(format!("`{}` is missing", spec.tool_keys[0]))),
         }
-        // What was shown as the name while it came must stay the name (`type_marker/name_after_a_fault`).
+        // What was shown as the name while it came must stay the name.
         if self.json.is_damaged() && self.tool.as_ref().is_some_and(|seen| Some(seen.trim()) != call.tool.as_deref()) {
             return call.fault = Some(Fault::malformed(format!("`{}` is damaged", spec.tool_keys[0])));
         }

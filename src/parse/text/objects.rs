@@ -52,7 +52,8 @@ impl Scanner {
     /// Behind an object: a further one, what stands between them, or something else.
     pub(super) fn between_objects(&mut self, run: ObjectRun, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
         // Inside of brackets or a fence white space is syntax at once; elsewhere what follows
-        // it decides (`type_marker/two_cities_in_an_array`, `tool_calls/line_breaks`).
+        // it decides (`tool_calls/no_arguments_and_prose_in_the_array`,
+        // `hermes/fence_in_the_tag_then_prose`).
         let space = leading_space(window.from(self.at));
         if space > 0 && (run.array || run.fence.is_some()) {
             self.line_start |= window.from(self.at).as_bytes()[..space].contains(&b'\n');
@@ -65,7 +66,7 @@ impl Scanner {
             return if more { Found::Hold } else { Found::Text };
         };
         // The fence that the whole block stands in goes first: what closes it is none of the
-        // block's (`type_marker/fenced_several`).
+        // block's.
         if let (b'`' | b'~' | b'\'', Some(fence), None) = (byte, self.fence, run.fence) {
             match fence_end(rest, fence, self.reads_think_tags(), more) {
                 Match::Yes(_) => return Found::Text,
@@ -103,7 +104,7 @@ impl Scanner {
             Match::Yes(Following::Close(length)) => {
                 self.run = None;
                 // In a fence its closing line may follow right behind the closer
-                // (`tool_calls/fence_closed_before_the_closing_marker`, `hermes/fenced_alone`).
+                // (`hermes/fence_closed_right_behind`).
                 self.line_start = self.fence.is_some();
                 self.wrapper(space + length, MarkerKind::Wrapper, window, sink)
             }
