@@ -1,5 +1,4 @@
 //! Tools listed by name only, and the built-in tool that gives the rest: the whole way through an agent.
-#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

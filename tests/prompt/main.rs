@@ -1,10 +1,17 @@
-//! The prompt: what it says of the tools of real servers, and what its page says of it.
+//! What helps a model to write a call. The prompt: what it says of the tools of real servers, and
+//! what its page says of it. Grammars of calls: what they allow is read, and what is written is
+//! allowed.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 #[cfg(feature = "agent")]
 mod describe_tool;
+mod gbnf;
+mod grammar;
 #[cfg(feature = "prompt")]
 mod prompt;
 #[cfg(all(feature = "client", feature = "mcp"))]
 mod prompt_docs;
 #[cfg(feature = "prompt")]
 mod repeated;
+mod schemas;

@@ -1,5 +1,4 @@
 //! The prompt over the tool lists of real servers.
-#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use std::fs;
 use std::sync::Arc;

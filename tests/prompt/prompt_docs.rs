@@ -1,5 +1,4 @@
 //! The tables of `docs/prompt.md` say what the code does.
-#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use std::fs;
 use std::sync::Arc;

@@ -1,5 +1,4 @@
 //! A model that repeats its prompt calls nothing.
-#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use std::sync::Arc;
 
