@@ -183,11 +183,15 @@ fn has_half_a_pair(text: &str) -> bool {
 
 /// Whether each value stands in the text behind its name, as text or as JSON.
 fn tags(call: &Call, text: &str) -> Result<(), String> {
+    // LongCat's tags are GLM's by longer names.
+    let text = &text.replace("longcat_arg_", "arg_");
     for (name, value) in call.arguments.as_object().into_iter().flatten() {
         let written = text.match_indices(name.as_str()).any(|(at, _)| {
             let rest = &text[at + name.len()..];
             match (value, call.dialect) {
-                (Value::String(value), Dialect::Glm) => behind_pair(rest).contains(value.as_str()),
+                (Value::String(value), Dialect::Glm) => {
+                    behind_pair(rest).contains(&value.replace("longcat_arg_", "arg_"))
+                }
                 (_, Dialect::Glm) => json_before_tag(behind_pair(rest), value),
                 (Value::String(value), _) => rest.contains(value.as_str()),
                 _ => json_between_tags(rest, value),
@@ -196,7 +200,9 @@ fn tags(call: &Call, text: &str) -> Result<(), String> {
         if !written {
             return Err(format!("nothing such was written for {name:?}"));
         }
-        if call.dialect == Dialect::Glm && value.as_str().is_some_and(has_half_a_pair) {
+        if call.dialect == Dialect::Glm
+            && value.as_str().is_some_and(|value| has_half_a_pair(&value.replace("longcat_arg_", "arg_")))
+        {
             return Err(format!("{name:?} has swallowed another argument"));
         }
     }
