@@ -458,7 +458,13 @@ impl<'a> Watch<'a> {
         self.known.iter().any(|name| {
             let behind = call.get(..name.len()).filter(|found| folded(found) == *name).map(|_| &call[name.len()..]);
             // `search.call(` calls `search`.
-            behind.is_some_and(|rest| rest.starts_with('(') || rest.starts_with(".call("))
+            // GLM-4 writes the arguments on the line behind the name.
+            let behind_line = |rest: &str| rest.trim_start_matches([' ', '\t', '\r']).starts_with('\n');
+            behind.is_some_and(|rest| {
+                rest.starts_with('(')
+                    || rest.starts_with(".call(")
+                    || (behind_line(rest) && rest.trim_start().starts_with('{'))
+            })
         })
     }
 
