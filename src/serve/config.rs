@@ -287,7 +287,8 @@ impl Config {
     }
 
     /// Sets the time between two comments in a silent stream. After as long without a word of the
-    /// endpoint a stream begins: what fails behind that is told in it, with the status 200. Default [`KEEP_ALIVE`].
+    /// endpoint a stream begins: what fails behind that is told in it, with the status 200. Default
+    /// [`KEEP_ALIVE`].
     #[must_use]
     pub fn with_keep_alive(mut self, time: Duration) -> Self {
         self.keep_alive = time;
