@@ -100,7 +100,7 @@ impl Side {
         let arguments = Map::from_iter([(ARGUMENT.to_owned(), Value::from(TEXT))]);
         match self {
             Side::Hub(hub) => {
-                let call = Invocation { arguments, ..Invocation::new(TOOL).with_server("echo-0") };
+                let call = Invocation::new(TOOL).with_server("echo-0").with_arguments(arguments);
                 hub.call(call).await.text == TEXT
             }
             Side::Bare(service, permits) => {
