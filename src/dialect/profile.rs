@@ -201,40 +201,29 @@ static PROFILES: &[Profile] = &[
     marked("minicpm3", r"minicpm-?3", &["<|thought_start|>"]),
     marked("solar-open-2", r"solar-open-?2", &["<|think:start|>"]),
     marked("gemma-4", r"gemma-?4", &["<|channel>thought\n"]),
-    // Nothing is known. Elements say where a call ends, whatever stands around it.
-    Profile {
-        name: "default",
-        pattern: "",
-        dialect: Dialect::UseMcpTool,
-        reasoning: ReasoningMode::Auto,
-        reasoning_calls: ReasoningCalls::Ignore,
-        reasoning_marks: &[],
-        reasons: None,
-        system: SystemPlacement::System,
-        lang: Lang::En,
-        style: None,
-        temperature: None,
-        native_tools: None,
-    },
+    DEFAULT,
 ];
+
+/// Of a model of which nothing is known. Elements say where a call ends, whatever stands around it.
+const DEFAULT: Profile = Profile {
+    name: "default",
+    pattern: "",
+    dialect: Dialect::UseMcpTool,
+    reasoning: ReasoningMode::Auto,
+    reasoning_calls: ReasoningCalls::Ignore,
+    reasoning_marks: &[],
+    reasons: None,
+    system: SystemPlacement::System,
+    lang: Lang::En,
+    style: None,
+    temperature: None,
+    native_tools: None,
+};
 
 /// The profile of a family of which its marks around the reasoning are known. Some of its
 /// models do not reason, or only where they are asked to.
 const fn marked(name: &'static str, pattern: &'static str, reasoning_marks: &'static [&'static str]) -> Profile {
-    Profile {
-        name,
-        pattern,
-        dialect: Dialect::UseMcpTool,
-        reasoning: ReasoningMode::Auto,
-        reasoning_calls: ReasoningCalls::Ignore,
-        reasoning_marks,
-        reasons: None,
-        system: SystemPlacement::System,
-        lang: Lang::En,
-        style: None,
-        temperature: None,
-        native_tools: None,
-    }
+    Profile { name, pattern, reasoning_marks, ..DEFAULT }
 }
 
 static PATTERNS: LazyLock<RegexSet> = LazyLock::new(|| {

@@ -45,8 +45,12 @@ impl Server {
     }
 }
 
-setters!(Server, with_instructions => instructions: Option<String>, with_tools => tools: Vec<Tool>,
-    with_resources => resources: Vec<Resource>, with_resource_templates => resource_templates: Vec<ResourceTemplate>);
+setters!(
+    Server,
+    with_instructions => instructions: Option<String>, with_tools => tools: Vec<Tool>,
+    with_resources => resources: Vec<Resource>,
+    with_resource_templates => resource_templates: Vec<ResourceTemplate>
+);
 
 /// Ordered tools and resources of all servers. Immutable: a change makes a new one.
 #[derive(Debug, Clone, Default)]

@@ -79,8 +79,13 @@ pub struct Annotations {
     pub open_world_hint: Option<bool>,
 }
 
-setters!(Annotations, with_read_only_hint => read_only_hint: Option<bool>, with_destructive_hint => destructive_hint: Option<bool>,
-    with_idempotent_hint => idempotent_hint: Option<bool>, with_open_world_hint => open_world_hint: Option<bool>);
+setters!(
+    Annotations,
+    with_read_only_hint => read_only_hint: Option<bool>,
+    with_destructive_hint => destructive_hint: Option<bool>,
+    with_idempotent_hint => idempotent_hint: Option<bool>,
+    with_open_world_hint => open_world_hint: Option<bool>
+);
 
 /// One parameter of a tool: an entry of its schema's `properties`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -183,8 +188,11 @@ impl Resource {
     }
 }
 
-setters!(Resource, with_name => name: String, with_description => description: Option<String>,
-    with_mime_type => mime_type: Option<String>);
+setters!(
+    Resource,
+    with_name => name: String, with_description => description: Option<String>,
+    with_mime_type => mime_type: Option<String>
+);
 
 /// A family of resources: a URI with `{placeholders}` (RFC 6570).
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -211,8 +219,11 @@ impl ResourceTemplate {
     }
 }
 
-setters!(ResourceTemplate, with_name => name: String, with_description => description: Option<String>,
-    with_mime_type => mime_type: Option<String>);
+setters!(
+    ResourceTemplate,
+    with_name => name: String, with_description => description: Option<String>,
+    with_mime_type => mime_type: Option<String>
+);
 
 /// How tools are offered to a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]

@@ -165,10 +165,7 @@ impl TimedDelta {
     }
 }
 
-setters!(
-    TimedDelta,
-    with_ms => ms: Option<u64>
-);
+setters!(TimedDelta, with_ms => ms: Option<u64>);
 
 /// How an answer ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -188,10 +185,7 @@ impl Finish {
     }
 }
 
-setters!(
-    Finish,
-    with_ms => ms: Option<u64>
-);
+setters!(Finish, with_ms => ms: Option<u64>);
 
 /// What a parser found in an answer.
 #[derive(Debug, Clone, PartialEq)]
@@ -212,10 +206,7 @@ impl RecordedCall {
     }
 }
 
-setters!(
-    RecordedCall,
-    with_id => id: Option<String>
-);
+setters!(RecordedCall, with_id => id: Option<String>);
 
 /// What became of a call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -237,10 +228,7 @@ impl RecordedOutcome {
     }
 }
 
-setters!(
-    RecordedOutcome,
-    with_at => at: Option<u64>
-);
+setters!(RecordedOutcome, with_at => at: Option<u64>);
 
 /// Something that was said beside the answer and the outcomes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -262,10 +250,7 @@ impl RecordedNotice {
     }
 }
 
-setters!(
-    RecordedNotice,
-    with_at => at: Option<u64>
-);
+setters!(RecordedNotice, with_at => at: Option<u64>);
 
 /// Where a recording was cut off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
