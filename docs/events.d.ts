@@ -349,6 +349,11 @@ export type Dialect =
   | "solar"
   /** Kimi K3's elements of special tokens; only read. */
   | "kimi_k3"
+  /**
+   * `<|tool_call>call:NAME{…}` with bare keys and texts between tokens, as Gemma 4 writes it;
+   * only read.
+   */
+  | "gemma"
   /** `f(a=1), g(b='x')` and, at a line's start, `f(a=1)`, for known tools; only read. */
   | "python"
   /** JSON as the whole message or alone in a fence, for known tools; only read. */

@@ -398,6 +398,33 @@ pub(super) const GLM: Spec = Spec {
 /// Llama 4, LFM2, Gorilla and others.
 pub(super) const PYTHON: Spec = Spec { name: "python", template: None, shape: Shape::Python };
 
+/// A call of Gemma's between these tokens, with texts between those.
+macro_rules! gemma {
+    ($open:literal, $text:literal, $close:literal) => {
+        NamedCall {
+            head: &[Text($open), Space, Text("call:"), Name],
+            arguments: NamedArguments::Delimited { text: $text },
+            close: $close,
+        }
+    };
+}
+
+/// Gemma 4 (LC/gemma4.jinja), and FunctionGemma
+/// (ai.google.dev/gemma/docs/functiongemma/formatting-and-best-practices).
+pub(super) const GEMMA: Spec = Spec {
+    name: "gemma",
+    template: None,
+    shape: Shape::Named(&Named {
+        calls: &[
+            gemma!("<|tool_call>", "<|\"|>", "<tool_call|>"),
+            gemma!("<start_function_call>", "<escape>", "<end_function_call>"),
+        ],
+        groups: &[],
+        name_line: false,
+        types: &[],
+    }),
+};
+
 /// What any model writes that has seen other programs' calls. OpenAI's interface
 /// puts name and arguments in `function`, and several calls in `tool_calls`.
 pub(super) const JSON: Spec = Spec {

@@ -48,6 +48,9 @@ pub enum Dialect {
     Solar,
     /// Kimi K3's elements of special tokens; only read.
     KimiK3,
+    /// `<|tool_call>call:NAME{…}` with bare keys and texts between tokens, as Gemma 4 writes it;
+    /// only read.
+    Gemma,
     /// `[f(a=1), g(b='x')]` and, at a line's start, `f(a=1)`, for known tools; only read.
     Python,
     /// JSON as the whole message or alone in a fence, for known tools; only read.
@@ -77,6 +80,7 @@ impl Dialect {
         Dialect::Command,
         Dialect::Solar,
         Dialect::KimiK3,
+        Dialect::Gemma,
         Dialect::Python,
         Dialect::Json,
         Dialect::React,
@@ -107,6 +111,7 @@ impl Dialect {
             Dialect::Command => &foreign::COMMAND,
             Dialect::Solar => &foreign::SOLAR,
             Dialect::KimiK3 => &foreign::KIMI_K3,
+            Dialect::Gemma => &foreign::GEMMA,
             Dialect::Python => &foreign::PYTHON,
             Dialect::Json => &foreign::JSON,
             Dialect::React => &foreign::REACT,

@@ -200,7 +200,7 @@ static PROFILES: &[Profile] = &[
     marked("apertus", r"apertus", &["<|inner_prefix|>"]),
     marked("minicpm3", r"minicpm-?3", &["<|thought_start|>"]),
     marked("solar-open-2", r"solar-open-?2", &["<|think:start|>"]),
-    marked("gemma-4", r"gemma-?4", &["<|channel>thought\n"]),
+    marked("gemma-4", r"gemma-?4", &["<|channel>"]),
     DEFAULT,
 ];
 

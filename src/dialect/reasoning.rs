@@ -12,6 +12,8 @@ pub const THINK_TAGS: [&str; 2] = ["think", "thinking"];
 pub struct ReasoningMark {
     /// What opens it; begins with `<`, `[` or `◁`.
     pub open: &'static str,
+    /// A word that may stand behind it, alone on its line or in the block, and belongs to it.
+    pub label: Option<&'static str>,
     /// What closes it.
     pub close: &'static str,
     /// The models that write it, and where that is written down; short names as in
@@ -28,7 +30,7 @@ impl ReasoningMark {
 }
 
 const fn mark(open: &'static str, close: &'static str, source: &'static str) -> ReasoningMark {
-    ReasoningMark { open, close, source }
+    ReasoningMark { open, label: None, close, source }
 }
 
 /// All such marks; none begins another. Harmony has channels instead (`parse/marks/channel.rs`).
@@ -45,7 +47,10 @@ pub const REASONING_MARKS: &[ReasoningMark] = &[
     mark("<|thought_start|>", "<|thought_end|>", "MiniCPM3: docs/families.md"),
     mark("<|think:start|>", "<|think:end|>", "Solar Open 2: VR/solar_open2_reasoning_parser.py"),
     mark("<|open|>think<|sep|>", "<|close|>think<|sep|>", "Kimi K3: LC/Kimi-K3.jinja; SG/kimik3_format.py"),
-    mark("<|channel>thought\n", "<channel|>", "Gemma 4: LC/gemma4.jinja; SG/gemma4_detector.py"),
+    ReasoningMark {
+        label: Some("thought"),
+        ..mark("<|channel>", "<channel|>", "Gemma 4: LC/gemma4.jinja; SG/gemma4_detector.py")
+    },
 ];
 
 #[cfg(test)]

@@ -188,6 +188,12 @@ pub enum NamedArguments {
         /// The closing tag.
         close: &'static str,
     },
+    /// As an object in braces: keys stand as they are, and texts between two of these tokens,
+    /// as they are, too. All else is JSON.
+    Delimited {
+        /// The token before and behind a text.
+        text: &'static str,
+    },
 }
 
 /// Data of ReAct's shape.

@@ -106,6 +106,7 @@ fn write_named(call: &NamedCall, server: Option<&str>, tool: &str, arguments: &M
         NamedArguments::Tags { open, close } => {
             format!("\n{}", write_values(arguments, |name| (write_head(open, name), (*close).to_owned())))
         }
+        NamedArguments::Delimited { text } => delimited_members(arguments, text),
     };
     format!("{head}{written}{}", call.close)
 }
@@ -122,6 +123,28 @@ fn write_head(pieces: &[Piece], name: &str) -> String {
         Piece::Attributes => ">",
     };
     pieces.iter().map(written).collect()
+}
+
+/// A value with its texts between two `token`s; one that holds the token is a string of JSON.
+fn delimited(value: &Value, token: &str) -> String {
+    match value {
+        Value::String(text) if !text.contains(token) => format!("{token}{text}{token}"),
+        Value::Array(items) => {
+            format!("[{}]", items.iter().map(|item| delimited(item, token)).collect::<Vec<_>>().join(","))
+        }
+        Value::Object(members) => delimited_members(members, token),
+        other => other.to_string(),
+    }
+}
+
+fn delimited_members(members: &Map<String, Value>, token: &str) -> String {
+    let is_bare = |key: &str| {
+        let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+        !key.is_empty() && key.chars().all(is_word)
+    };
+    let key = |key: &String| if is_bare(key) { key.clone() } else { delimited(&Value::from(key.as_str()), token) };
+    let members = members.iter().map(|(name, value)| format!("{}:{}", key(name), delimited(value, token)));
+    format!("{{{}}}", members.collect::<Vec<_>>().join(","))
 }
 
 fn full_name(server: Option<&str>, tool: &str) -> String {

@@ -26,11 +26,13 @@
 //! | `strict`, `decimal` | nothing dropped: no key twice, every digit counted |
 //! | `plain` | the same of what nearly all arguments are, without a detour |
 //! | `escape` | text as it stands in a string |
+//! | `delimited` | an object with texts between tokens, to JSON |
 //! | `literal` | a text that spells a value, for schemas that want one |
 //! | `repair/` | mending, each fix with its name |
 
 pub(crate) mod bytes;
 mod decimal;
+mod delimited;
 mod escape;
 mod lexer;
 #[cfg(feature = "validate")]
@@ -44,6 +46,7 @@ mod trailing;
 mod value;
 pub(crate) mod window;
 
+pub(crate) use delimited::{Delimited, DelimitedStep};
 pub(crate) use escape::{Special, escaped, is_short_escape, push_escaped};
 pub(crate) use lexer::{LexStep, Lexer};
 pub(crate) use loose::{Closer, Loose, LooseStep};

@@ -88,6 +88,12 @@ const SOUP: &[&str] = &[
     "<|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>{\"a\": \"",
     "<tool_call>f\n<arg_key>a</arg_key>\n<arg_value>",
     "</arg_value>",
+    "<|tool_call>call:f{a:<|\"|>",
+    "<|tool_call>call:write_file{path: ",
+    "<|\"|>",
+    "<tool_call|>",
+    "<|channel>thought",
+    "<channel|>",
     "<｜tool▁call▁begin｜>f<｜tool▁sep｜>{\"a\": \"",
     "TYPE",
     "<tool_call>",
@@ -402,6 +408,7 @@ proptest! {
     #[test]
     fn an_open_stream_without_a_think_tag_is_the_answer_that_it_is_in_auto(text in soup(40), config in config()) {
         let text = text.replace("think", "thunk").replace("THINK", "THUNK").replace("thought", "though");
+        let text = text.replace("<|channel>", "<|chanel>");
         let input = Input { text, config, ..Input::default() };
         laws::is_answer_in_open(&input).map_err(TestCaseError::fail)?;
     }

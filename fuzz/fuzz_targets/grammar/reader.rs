@@ -117,6 +117,9 @@ fn reads(call: &Call, text: &str) -> Result<(), String> {
         let is_there = texts.iter().any(|text| signs(&plain(text, python)).contains(read));
         return is_there.then_some(()).ok_or_else(|| format!("{read:?} is not in the message"));
     }
+    if call.dialect == Dialect::Gemma {
+        return delimited(raw, &call.arguments);
+    }
     if call.repairs.is_empty() && !python {
         let same = serde_json::from_str::<Value>(raw).is_ok_and(|value| value == call.arguments);
         return same.then_some(()).ok_or_else(|| "read otherwise than written, and no repair is named".to_owned());
@@ -141,6 +144,18 @@ fn says(raw: &str, value: &Value, python: bool) -> Result<(), String> {
         return Ok(());
     }
     Err(format!("{written:?} was written and {read:?} read"))
+}
+
+/// Whether an object with texts between tokens, in which a backslash is one, says just this value.
+fn delimited(raw: &str, value: &Value) -> Result<(), String> {
+    if brackets(value, '{') > raw.matches('}').count() || brackets(value, '[') > raw.matches(']').count() {
+        return Err("a bracket was supplied".to_owned());
+    }
+    let raw = raw.replace("<escape>", "");
+    let (written, read) = (signs(&raw), signs(&said(value)));
+    let commented = ["//", "/*", "#"].iter().any(|mark| raw.contains(mark));
+    let same = written == read || (commented && is_within(&read, &written));
+    same.then_some(()).ok_or_else(|| format!("{written:?} was written and {read:?} read"))
 }
 
 /// A text without what its lines hold behind `//` or `#`: that may be a member.

@@ -151,6 +151,8 @@ pub(crate) fn gate(call: &NamedCall, text: &str, more: bool) -> Match<()> {
             _ => unit(fence_chars(inner, more)),
         },
         NamedArguments::Tags { open, .. } => unit(head(open, inner, more)),
+        // Without braces Gemma's tokens hold no call: no reader that was looked at takes one.
+        NamedArguments::Delimited { .. } => return begins(inner, "{", more),
     };
     arguments.or(unit(closes(call, inner, more)))
 }

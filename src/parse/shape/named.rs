@@ -7,6 +7,7 @@
 
 use serde_json::{Map, Value};
 
+use super::delimited::DelimitedCall;
 use super::tool_tag::{Callee, ToolTag};
 use crate::dialect::{Group, Named, NamedArguments, NamedCall, Piece};
 use crate::event::Repair;
@@ -260,6 +261,9 @@ impl Opens for Heads {
             NamedArguments::Tags { .. } => {
                 let callee = Callee::named(tables, server.as_deref(), &name);
                 Box::new(ToolTag::named(callee, call, (server, name), inner))
+            }
+            NamedArguments::Delimited { text } => {
+                Box::new(DelimitedCall::new(call, text, (server, Some(name)), inner, tables.config.limits.depth))
             }
         };
         Opened::Call(dialect, shape)

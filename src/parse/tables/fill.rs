@@ -174,6 +174,7 @@ impl Tables {
                 let child = match &call.arguments {
                     NamedArguments::Tags { open, .. } => longest_head(open, parameter),
                     NamedArguments::Json { .. } => call.close.len(),
+                    NamedArguments::Delimited { .. } => "{".len(),
                 };
                 self.hold = self.hold.max(longest_head(call.head, tool) + child + HOLD_SLACK);
             }

@@ -41,7 +41,7 @@ impl Scanner {
         let named = &self.tables.config.reasoning_marks;
         let counts = |mark: &&&ReasoningMark| !self.reasoning_told || named.iter().any(|open| open == mark.open);
         let marks = self.tables.marks.iter().filter(counts);
-        Match::any(marks.map(|mark| begins(text, mark.open, more).map(|()| (*mark, false, mark.open.len()))))
+        Match::any(marks.map(|mark| mark_open(mark, text, more).map(|length| (*mark, false, length))))
     }
 
     /// At a line's start: a mark that begins only there.
@@ -182,5 +182,31 @@ impl Scanner {
         {
             self.leave_reasoning(window, sink);
         }
+    }
+}
+
+/// Whether `text` begins with what opens a mark; yields its length with its label and the line
+/// break behind that (`reasoning/gemma_label`, `reasoning/gemma_no_label`).
+fn mark_open(mark: &ReasoningMark, text: &str, more: bool) -> Match<usize> {
+    match (begins(text, mark.open, more), mark.label) {
+        (Match::Yes(()), Some(label)) => {
+            let rest = &text[mark.open.len()..];
+            label_length(label, rest, more).map(|length| mark.open.len() + length)
+        }
+        (found, _) => found.map(|()| mark.open.len()),
+    }
+}
+
+fn label_length(label: &str, text: &str, more: bool) -> Match<usize> {
+    match begins(text, label, more) {
+        Match::Yes(()) => match text.as_bytes().get(label.len()) {
+            Some(b'\n') => Match::Yes(label.len() + 1),
+            Some(b'<') => Match::Yes(label.len()),
+            Some(_) => Match::Yes(0),
+            None if more => Match::Undecided,
+            None => Match::Yes(label.len()),
+        },
+        Match::Undecided => Match::Undecided,
+        Match::No => Match::Yes(0),
     }
 }

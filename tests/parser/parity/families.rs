@@ -188,9 +188,10 @@ pub(crate) const FAMILIES: &[Family] = &[
         &[(LLAMACPP, "Cohere"), (SMG, "cohere"), (SMG, "cohere_cmd")],
     ),
     not_read("functionary", "`f`, a line break, `{…}`", &[(LLAMACPP, "meetkai-functionary-medium-v3.2")]),
-    not_read(
+    read(
         "gemma4",
         "`<|tool_call>call:f{a:<|\"|>x<|\"|>}`, `<|channel>`",
+        &["gemma"],
         &[(DYNAMO, "tool:gemma4"), (DYNAMO, "reasoning:gemma4"), (LLAMACPP, "google-gemma-4"), (REASONING, "gemma4")],
     ),
     not_read("gigachat", "`function call<|role_sep|>{…}`, `<|function_call|>{…}`", &[(LLAMACPP, "GigaChat3")]),

@@ -1,0 +1,262 @@
+//! An object with bare keys, and with texts between tokens, to JSON.
+//!
+//! ```text
+//! {city:<|"|>Oslo "old"<|"|>,days:2}  ──▶  {"city":"Oslo \"old\"","days":2}
+//! ```
+//!
+//! Keys and texts are put into quotation marks; all else stays as it stands, so that what is
+//! wrong with it is found, mended and named where all JSON is read. Strings of JSON are
+//! taken as such, keys too.
+
+use super::escape::push_escaped;
+use super::window::{Match, begins};
+
+/// Bytes of a bare key at most; a longer one is no key.
+const MAX_KEY: usize = 256;
+
+/// What a step came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DelimitedStep {
+    /// All bytes that can be told were read; the object goes on.
+    More,
+    /// It ends here.
+    End(u64),
+    /// A `<` that begins no text, or a bracket that closes another one.
+    Unexpected(u64),
+    /// A bracket that is nested too deep.
+    TooDeep(u64),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Between,
+    /// Between two tokens.
+    Text,
+    /// In a string of JSON.
+    String,
+}
+
+/// Reads such an object, in pieces.
+#[derive(Debug, Clone)]
+pub(crate) struct Delimited {
+    token: &'static str,
+    state: State,
+    /// One bit for each open bracket, the innermost lowest: 1 for an object.
+    kinds: u128,
+    depth: usize,
+    max_depth: usize,
+    /// A key may stand here.
+    expects_key: bool,
+}
+
+impl Delimited {
+    /// Before the first brace, with texts between two `token`s. `max_depth` is at most 127.
+    pub(crate) fn new(token: &'static str, max_depth: usize) -> Self {
+        let max_depth = max_depth.min(127);
+        Delimited { token, state: State::Between, kinds: 0, depth: 0, max_depth, expects_key: false }
+    }
+
+    /// The JSON of a whole object.
+    pub(crate) fn json(token: &'static str, max_depth: usize, text: &str) -> String {
+        let (mut json, mut cursor) = (String::with_capacity(text.len() + text.len() / 8), 0);
+        Delimited::new(token, max_depth).next(text, false, &mut cursor, &mut json);
+        json
+    }
+
+    /// Reads on in `text`, which begins at the cursor, and writes behind `json` what it says.
+    pub(crate) fn next(&mut self, text: &str, more: bool, cursor: &mut u64, json: &mut String) -> DelimitedStep {
+        let base = *cursor;
+        let mut at = 0;
+        loop {
+            let rest = &text[at..];
+            let taken = match self.state {
+                _ if rest.is_empty() => None,
+                State::Text => self.text(rest, more, json),
+                State::String => self.string(rest, more, json),
+                State::Between => match self.between(rest, more, json) {
+                    Between::Taken(taken) => Some(taken),
+                    Between::More => None,
+                    Between::Step(step, taken) => {
+                        *cursor = base + (at + taken) as u64;
+                        return step(*cursor);
+                    }
+                },
+            };
+            match taken {
+                Some(taken) => at += taken,
+                None => {
+                    *cursor = base + at as u64;
+                    return DelimitedStep::More;
+                }
+            }
+        }
+    }
+
+    /// In a text: bytes up to its token, or to what may begin it.
+    fn text(&mut self, rest: &str, more: bool, json: &mut String) -> Option<usize> {
+        let found = memchr::memmem::find(rest.as_bytes(), self.token.as_bytes());
+        let held = || memchr::memrchr(b'<', rest.as_bytes()).filter(|at| self.token.starts_with(&rest[*at..]));
+        let end = found.or(if more { held() } else { None }).unwrap_or(rest.len());
+        push_escaped(&rest[..end], json);
+        if found.is_some() {
+            json.push('"');
+            self.state = State::Between;
+            return Some(end + self.token.len());
+        }
+        (end > 0).then_some(end)
+    }
+
+    /// In a string of JSON: bytes up to its end.
+    fn string(&mut self, rest: &str, more: bool, json: &mut String) -> Option<usize> {
+        let taken = match memchr::memchr2(b'"', b'\\', rest.as_bytes()) {
+            None => rest.len(),
+            Some(end) if rest[end..].starts_with('"') => {
+                self.state = State::Between;
+                end + 1
+            }
+            Some(end) => match rest[end + 1..].chars().next() {
+                Some(c) => end + 1 + c.len_utf8(),
+                None if more => end,
+                None => rest.len(),
+            },
+        };
+        json.push_str(&rest[..taken]);
+        (taken > 0).then_some(taken)
+    }
+
+    fn between(&mut self, rest: &str, more: bool, json: &mut String) -> Between {
+        let byte = rest.as_bytes()[0];
+        let is_object = self.kinds & 1 == 1;
+        match byte {
+            b'<' => match begins(rest, self.token, more) {
+                Match::Yes(()) => {
+                    (self.state, self.expects_key) = (State::Text, false);
+                    json.push('"');
+                    Between::Taken(self.token.len())
+                }
+                Match::Undecided => Between::More,
+                Match::No => Between::Step(DelimitedStep::Unexpected, 0),
+            },
+            b'{' | b'[' if self.depth == self.max_depth => Between::Step(DelimitedStep::TooDeep, 0),
+            b'{' | b'[' => {
+                self.expects_key = byte == b'{';
+                self.kinds = self.kinds << 1 | u128::from(self.expects_key);
+                self.depth += 1;
+                json.push(char::from(byte));
+                Between::Taken(1)
+            }
+            b'}' | b']' if is_object != (byte == b'}') => Between::Step(DelimitedStep::Unexpected, 0),
+            b'}' | b']' => {
+                self.kinds >>= 1;
+                self.depth -= 1;
+                self.expects_key = false;
+                json.push(char::from(byte));
+                if self.depth == 0 { Between::Step(DelimitedStep::End, 1) } else { Between::Taken(1) }
+            }
+            b'"' => {
+                (self.state, self.expects_key) = (State::String, false);
+                json.push('"');
+                Between::Taken(1)
+            }
+            b',' | b':' => {
+                self.expects_key = byte == b',' && is_object;
+                json.push(char::from(byte));
+                Between::Taken(1)
+            }
+            _ if byte.is_ascii_whitespace() => {
+                json.push(char::from(byte));
+                Between::Taken(1)
+            }
+            _ => self.word(rest, more, json),
+        }
+    }
+
+    /// A bare key, or what stands for a value.
+    fn word(&mut self, rest: &str, more: bool, json: &mut String) -> Between {
+        let end = rest.find([':', ',', '{', '}', '[', ']', '"', '<', '\n']);
+        let length = end.unwrap_or(rest.len());
+        if self.expects_key && length <= MAX_KEY {
+            match end {
+                None if more => return Between::More,
+                Some(end) if rest[end..].starts_with(':') => {
+                    json.push('"');
+                    push_escaped(rest[..end].trim_end(), json);
+                    json.push('"');
+                    self.expects_key = false;
+                    return Between::Taken(end);
+                }
+                _ => {}
+            }
+        }
+        self.expects_key = false;
+        json.push_str(&rest[..length]);
+        Between::Taken(length)
+    }
+}
+
+/// What stands outside texts.
+enum Between {
+    /// So many bytes were read.
+    Taken(usize),
+    /// More must come first.
+    More,
+    /// A step, so many bytes further.
+    Step(fn(u64) -> DelimitedStep, usize),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TOKEN: &str = "<|\"|>";
+
+    fn read(chunks: &[&str]) -> (String, DelimitedStep, u64) {
+        let (mut json, mut cursor, mut reader) = (String::new(), 0, Delimited::new(TOKEN, 5));
+        let (mut step, mut text) = (DelimitedStep::More, String::new());
+        for (i, chunk) in chunks.iter().enumerate() {
+            text.push_str(chunk);
+            let rest = text[cursor as usize..].to_owned();
+            step = reader.next(&rest, i + 1 < chunks.len(), &mut cursor, &mut json);
+            if step != DelimitedStep::More {
+                break;
+            }
+        }
+        (json, step, cursor)
+    }
+
+    #[test]
+    fn keys_and_texts_are_quoted_and_all_else_stays() {
+        for (text, json) in [
+            ("{}", "{}"),
+            ("{a:<|\"|>x<|\"|>}", r#"{"a":"x"}"#),
+            ("{ a b : 1 , c-d:[true,null, -2.5e3]}", r#"{ "a b": 1 , "c-d":[true,null, -2.5e3]}"#),
+            ("{<|\"|>a:b<|\"|>:{c:<|\"|>}<|\"|>}}", r#"{"a:b":{"c":"}"}}"#),
+            ("{\"a\":\"\\\"}\",b:[<|\"|>\"\n\\<|\"<|\"|>]}", "{\"a\":\"\\\"}\",\"b\":[\"\\\"\\n\\\\<|\\\"\"]}"),
+            ("{a:New York,b}", r#"{"a":New York,b}"#),
+            ("{天气:<|\"|>晴<|\"|>}", r#"{"天气":"晴"}"#),
+        ] {
+            let whole = read(&[text]);
+            assert_eq!(whole, (json.to_owned(), DelimitedStep::End(text.len() as u64), text.len() as u64), "{text}");
+            assert_eq!(Delimited::json(TOKEN, 5, text), json);
+            let chars: Vec<String> = text.chars().map(String::from).collect();
+            assert_eq!(read(&chars.iter().map(String::as_str).collect::<Vec<_>>()), whole, "{text}");
+            for (at, _) in text.char_indices() {
+                assert_eq!(read(&[&text[..at], &text[at..]]), whole, "{text} at {at}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_fits_nothing_is_named_with_its_place() {
+        for (text, step) in [
+            ("{a:1]", DelimitedStep::Unexpected(4)),
+            ("{a:<b>}", DelimitedStep::Unexpected(3)),
+            ("{a:1<tool_call|>", DelimitedStep::Unexpected(4)),
+            ("{a:[[[[[1]]]]]}", DelimitedStep::TooDeep(7)),
+            ("{a:<|\"|>x}<tool_call|>", DelimitedStep::More),
+            ("{a:\"x}\\", DelimitedStep::More),
+        ] {
+            assert_eq!(read(&[text]).1, step, "{text}");
+        }
+    }
+}
