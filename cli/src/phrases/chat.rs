@@ -47,7 +47,7 @@ phrases! {
     history_unwritten(file, error) =
         "the history {file} cannot be written: {error}", "无法写入历史记录 {file}：{error}";
     question_is_large(tokens) =
-        "this goes out with about {tokens}; Ctrl-C stops it", "这次发送约 {tokens}；按 Ctrl-C 停止";
+        "this takes about {tokens}; Ctrl-C stops it", "这条消息约占 {tokens}；按 Ctrl-C 停止";
     so_many_tokens(tokens) = "{tokens} tokens", "{tokens} 个 token";
     tokens_of_context(tokens, context) =
         "{tokens} tokens of the {context} that the context has", "{tokens} 个 token（上下文共 {context} 个）";

@@ -367,21 +367,24 @@ fn a_missing_v1_is_tried_and_said() {
 
 #[test]
 fn a_wrong_scheme_and_a_port_without_http_are_told_in_plain_words() {
-    for (scheme, answer, words) in [
+    for (scheme, greeting, answer, words) in [
         // A server of HTTP, which takes the hello of TLS for a bad request.
         (
             "https",
+            "",
             "HTTP/1.1 400 Bad Request\r\n\r\n",
             "the server speaks no TLS there: write http:// instead of https://",
         ),
-        // One that greets, as those of mail and SSH do.
-        ("http", "SSH-2.0-OpenSSH_9.9\r\n", "speaks no plain HTTP"),
+        // Those that greet, as servers of SSH and mail do, before they are asked or behind it.
+        ("http", "SSH-2.0-OpenSSH_9.9\r\n", "", "speaks no plain HTTP"),
+        ("http", "", "SSH-2.0-OpenSSH_9.9\r\n", "speaks no plain HTTP"),
     ] {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("{scheme}://{}/v1", listener.local_addr().unwrap());
         std::thread::spawn(move || {
             for socket in listener.incoming() {
                 let mut socket = socket.unwrap();
+                let _ = socket.write_all(greeting.as_bytes());
                 let _ = std::io::Read::read(&mut socket, &mut [0; 4096]);
                 let _ = socket.write_all(answer.as_bytes());
             }

@@ -567,5 +567,5 @@ fn tools_and_questions_that_take_much_are_warned_of_before_it_goes_out() {
     window.comes_to_a_prompt();
     assert!(window.endpoint.seen().is_empty());
     let shown = window.asks("Well?");
-    assert!(shown.contains("warning: this goes out with about 18,0"), "{shown}");
+    assert!(shown.contains("warning: this takes about 18,0"), "{shown}");
 }

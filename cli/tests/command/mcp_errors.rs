@@ -7,19 +7,25 @@ use std::net::TcpListener;
 use crate::process::Place;
 use serde_json::{Value, json};
 
-/// A server on any free port that answers each request with these bytes, until the program ends.
+/// A server on any free port that answers each request with these bytes, until the program ends;
+/// with `greets ` before them it says them unasked.
 fn answers(head: &str, body: &str) -> String {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let url = format!("http://127.0.0.1:{}/mcp", listener.local_addr().unwrap().port());
     let length = body.len();
-    let answer = match head.starts_with("raw ") {
-        true => head.trim_start_matches("raw ").to_owned(),
-        false => format!("HTTP/1.1 {head}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"),
+    let (greeting, head) = match head.strip_prefix("greets ") {
+        Some(greeting) => (greeting.to_owned(), "raw "),
+        None => (String::new(), head),
+    };
+    let answer = match head.strip_prefix("raw ") {
+        Some(raw) => raw.to_owned(),
+        None => format!("HTTP/1.1 {head}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"),
     };
     std::thread::spawn(move || {
         for stream in listener.incoming() {
             let Ok(mut stream) = stream else { return };
             let answer = answer.clone();
+            let _ = stream.write_all(greeting.as_bytes());
             std::thread::spawn(move || {
                 let mut reader = BufReader::new(stream.try_clone().unwrap());
                 let (mut line, mut length) = (String::new(), 0);
@@ -128,6 +134,11 @@ fn cases() -> Vec<(&'static str, Value, &'static str)> {
         (
             "ssh",
             http("raw SSH-2.0-OpenSSH_9.6\r\n", ""),
+            "the request failed: what answers there speaks no HTTP: is this its port, or has the URL to begin with https://?",
+        ),
+        (
+            "ssh-first",
+            http("greets SSH-2.0-OpenSSH_9.6\r\n", ""),
             "the request failed: what answers there speaks no HTTP: is this its port, or has the URL to begin with https://?",
         ),
         (

@@ -330,10 +330,10 @@ fn is_no_tls(cause: &str) -> bool {
     ["InvalidContentType", "corrupt message", "wrong version number"].iter().any(|words| cause.contains(words))
 }
 
-/// Whether what answered is no HTTP: hyper's words, which also come where it hangs up on a
-/// request that it cannot read.
+/// Whether what answered is no HTTP: hyper's words, which also come where it speaks before it
+/// is asked, as servers of mail do, and where it hangs up on a request that it cannot read.
 fn is_no_http(cause: &str) -> bool {
-    ["invalid HTTP", "invalid header", "connection closed before message completed"]
+    ["invalid HTTP", "invalid header", "received unexpected message", "connection closed before message completed"]
         .iter()
         .any(|words| cause.contains(words))
 }

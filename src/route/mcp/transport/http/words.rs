@@ -33,7 +33,8 @@ pub(super) fn of_request(error: &reqwest::Error) -> String {
             () if says(&["connection closed before message completed"]) => {
                 format!("the request failed: it hung up without an answer: is this an MCP server's port{other_scheme}?")
             }
-            () if says(&["invalid HTTP", "invalid header"]) => {
+            // The last comes where it speaks before it is asked, as servers of mail do.
+            () if says(&["invalid HTTP", "invalid header", "received unexpected message"]) => {
                 format!("the request failed: what answers there speaks no HTTP: is this its port{other_scheme}?")
             }
             () if says(&["error reading a body", "end of file before message length"]) => {

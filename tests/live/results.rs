@@ -1,0 +1,133 @@
+//! Answers behind a right call: how many hold what the tool said.
+//!
+//! The questions, tools and calls are those of `probe` that want one call; the results
+//! (`results.json`) were made for this. The call comes from here, the answer from the model, in
+//! the way that helps it most. What is counted is printed: it is the model's decision.
+
+use std::convert::Infallible;
+use std::io::{Write, stderr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use futures::stream::BoxStream;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use toolgraft::agent::{Finished, StopReason};
+use toolgraft::constrain::Constrain;
+use toolgraft::dialect::{PromptStyle, write_call};
+use toolgraft::model::{ModelError, ModelEvent, Recorded, Request, Round};
+use toolgraft::prompt::Options;
+use toolgraft::tools::{DefaultDecision, ToolChoice};
+use toolgraft::turn::TurnConfig;
+use toolgraft::{Agent, Dialect, Functions, Model, OpenAi, Policy, Tool};
+
+use crate::server::{shared, wanted};
+
+/// Tools that are offered with each question, as `probe` does by itself.
+const OFFERED: usize = 3;
+
+#[derive(Deserialize)]
+struct Tasks {
+    tools: Vec<Tool>,
+    call: Vec<Task>,
+}
+
+#[derive(Deserialize)]
+struct Task {
+    question: String,
+    tool: String,
+    arguments: Map<String, Value>,
+}
+
+/// What a question's call is answered with.
+#[derive(Deserialize)]
+struct Told {
+    question: String,
+    result: String,
+    /// The part of it that an answer has to hold.
+    value: String,
+}
+
+/// Says the call, then what the real model says.
+struct CallFirst(Recorded, OpenAi, AtomicUsize);
+
+impl Model for CallFirst {
+    fn stream(&self, request: Request) -> BoxStream<'static, Result<ModelEvent, ModelError>> {
+        match self.2.fetch_add(1, Ordering::SeqCst) {
+            0 => self.0.stream(request),
+            _ => self.1.stream(request),
+        }
+    }
+
+    fn constrains(&self) -> bool {
+        true
+    }
+}
+
+/// A question with its right call and this result, to the answer.
+async fn answered(tasks: &Tasks, task: &Task, result: &str) -> Finished {
+    let dialect = Dialect::UseMcpTool;
+    let right = tasks.tools.iter().position(|tool| tool.name == task.tool).unwrap();
+    let offered = (0..OFFERED).map(|further| &tasks.tools[(right + further) % tasks.tools.len()]);
+    let result: Arc<str> = result.into();
+    let tools = offered.fold(Functions::unnamed(), |tools, tool| {
+        let result = result.clone();
+        tools.with(tool.clone(), move |_| {
+            let result = result.to_string();
+            async move { Ok::<_, Infallible>(result) }
+        })
+    });
+    let mut config = TurnConfig::default().with_policy(Policy::new(DefaultDecision::Allow));
+    (config.temperature, config.max_tokens) = (Some(0.0), Some(128));
+    (config.max_rounds, config.max_corrections, config.max_calls) = (3, 0, Some(1));
+    (config.tool_choice, config.constrain) = (ToolChoice::Required, Constrain::Require);
+    let call = write_call(dialect, None, &task.tool, &task.arguments);
+    let real = OpenAi::new(shared().url(), "smollm2").unwrap();
+    let model = CallFirst(Recorded::new([Round::text(call)]), real, AtomicUsize::new(0));
+    let options = Options::default().with_dialect(dialect).with_style(PromptStyle::Compact);
+    Agent::builder(model, tools)
+        .config(config)
+        .prompt(options)
+        .build()
+        .run(task.question.as_str())
+        .unwrap()
+        .finish()
+        .await
+}
+
+#[test]
+fn answers_that_use_a_result_are_counted() {
+    if !wanted("answers_that_use_a_result_are_counted") {
+        return;
+    }
+    let tasks: Tasks = serde_json::from_str(include_str!("../../cli/src/probe/tasks.json")).unwrap();
+    let told: Vec<Told> = serde_json::from_str(include_str!("results.json")).unwrap();
+    assert_eq!(tasks.call.len(), told.len());
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let (mut used, mut unused) = (0, Vec::new());
+    for (task, told) in tasks.call.iter().zip(&told) {
+        assert_eq!(task.question, told.question);
+        let is_known = task.question.to_lowercase().contains(&told.value.to_lowercase());
+        assert!(told.result.contains(&told.value) && !is_known, "{}", told.question);
+        let finished = runtime.block_on(answered(&tasks, task, &told.result));
+        // An answer came, or the model wrote until a limit.
+        let well = matches!(
+            finished.reason,
+            StopReason::Answered
+                | StopReason::EmptyAnswer
+                | StopReason::OutputLimit
+                | StopReason::Repetition { .. }
+                | StopReason::SameCalls { .. }
+                | StopReason::CorrectionsUsedUp { .. }
+                | StopReason::MaxRounds { .. }
+        );
+        assert!(well, "{}: {:?}", task.question, finished.reason);
+        match finished.answer.to_lowercase().contains(&told.value.to_lowercase()) {
+            true => used += 1,
+            false => unused.push(format!("{}\n  {}\n  {}", task.question, told.result, finished.answer.trim())),
+        }
+    }
+    // Past the test harness's capture.
+    let _ = writeln!(stderr(), "note: {used} of {} answers hold the value of the result", told.len());
+    eprintln!("not these:\n{}", unused.join("\n"));
+}
