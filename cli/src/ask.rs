@@ -118,12 +118,18 @@ fn ask(tty: &Tty, prompt: &str) -> Result<String, Unanswered> {
     tty.put_typed_aside();
     let line = editor.and_then(|mut editor| {
         keys::bind(&mut editor);
-        editor.readline(prompt)
+        editor.readline(&question(prompt))
     });
     line.map_err(|error| match error {
         ReadlineError::Interrupted => Unanswered::Interrupted,
         _ => Unanswered::Ended,
     })
+}
+
+/// A question in rows that end between words. What is typed follows behind its last space.
+fn question(prompt: &str) -> String {
+    let words = prompt.trim_end();
+    output::in_rows(words) + &prompt[words.len()..]
 }
 
 /// What every editor of lines begins with.

@@ -121,12 +121,12 @@ impl Given {
     fn read(arguments: &[String]) -> Result<Self, Failure> {
         match arguments {
             [] => Ok(Given::Object(Map::new())),
-            [one]
-                if one == "-"
-                    || one.trim_start().starts_with(['{', '[', '"', '@', '\u{feff}'])
-                    || !one.contains('=') =>
-            {
+            [one] if one == "-" || one.trim_start().starts_with(['{', '[', '"', '@', '\u{feff}']) => {
                 object(one).map(Given::Object)
+            }
+            [one] if !one.contains('=') => {
+                let example = format!("write NAME={one}, or an object such as '{{\"city\": \"Oslo\"}}'");
+                Err(Failure::usage(format!("{one:?} is neither NAME=VALUE nor a JSON object: {example}")))
             }
             words => Ok(Given::Words(words.to_vec())),
         }
@@ -156,7 +156,8 @@ pub(super) fn show(
         true if files.is_some() && is_text => Ok(()),
         true if outcome.text.ends_with('\n') => output::emit(&outcome.text),
         true => output::emit(&format!("{}\n", outcome.text)),
-        false => Err(Failure::job(outcome.text.trim_end())),
+        // Of one error each further line belongs to the first.
+        false => Err(Failure::job(outcome.text.trim_end().replace('\n', "\n  "))),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::process::ExitCode;
 
+use super::output::wrapped;
 use super::screen::boxes::clean;
 
 /// Why a command did not succeed.
@@ -38,12 +39,17 @@ impl Failure {
         // line; what goes on with one is indented.
         for line in clean(&message).lines() {
             match line.starts_with([' ', '(']) {
-                true => anstream::eprintln!("{line}"),
-                false => anstream::eprintln!("{}error:{} {line}", ERROR.render(), ERROR.render_reset()),
+                true => anstream::eprintln!("{}", wrapped(line)),
+                false => {
+                    let rows = wrapped(&format!("{HEAD} {line}"));
+                    let line = rows.strip_prefix(HEAD).unwrap_or(&rows);
+                    anstream::eprintln!("{}{HEAD}{}{line}", ERROR.render(), ERROR.render_reset());
+                }
             }
         }
         ExitCode::from(code)
     }
 }
 
+const HEAD: &str = "error:";
 const ERROR: anstyle::Style = anstyle::AnsiColor::Red.on_default().bold();

@@ -10,6 +10,7 @@ mod elicit;
 mod extract;
 mod failure;
 mod get;
+mod help;
 mod input;
 mod inspect;
 mod keys;
@@ -113,7 +114,10 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli: Cli = match help::parse() {
+        Ok(cli) => cli,
+        Err(code) => return code,
+    };
     let done = match cli.command {
         Command::Demo(args) => demo::run(args),
         Command::Chat(args) => chat::run(*args),

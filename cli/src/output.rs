@@ -21,6 +21,14 @@ pub(crate) fn emit(text: &str) -> Result<(), Failure> {
     }
 }
 
+/// Writes a sentence of our own: on a terminal in rows that end between words.
+pub(crate) fn tell(sentence: &str) -> Result<(), Failure> {
+    match stdout().is_terminal() {
+        true => write(format!("{}\n", in_rows(&clean(sentence))).as_bytes()),
+        false => write(format!("{sentence}\n").as_bytes()),
+    }
+}
+
 /// Writes a text with styles of our own, whose other parts are [clean] already.
 pub(crate) fn emit_styled(text: &str) -> Result<(), Failure> {
     write(text.as_bytes())
@@ -54,11 +62,13 @@ pub(crate) fn warn_in(say: Phrases, message: &str) {
     anstream::eprintln!("{}{head}{}{message}", WARNING.render(), WARNING.render_reset());
 }
 
-/// On a terminal a text in rows that end between words.
-fn wrapped(text: &str) -> String {
-    if !stderr().is_terminal() {
-        return text.to_owned();
-    }
+/// A text for stderr: on a terminal in rows that end between words.
+pub(crate) fn wrapped(text: &str) -> String {
+    if stderr().is_terminal() { in_rows(text) } else { text.to_owned() }
+}
+
+/// A text in rows of the terminal's width that end between words.
+pub(crate) fn in_rows(text: &str) -> String {
     let columns = columns();
     let rows = |line| rows(line, columns).into_iter().map(|row| row.trim_end().to_owned());
     text.split('\n').flat_map(rows).collect::<Vec<_>>().join("\n")

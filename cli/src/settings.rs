@@ -246,7 +246,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
                 None => document[key.as_str()] = Item::Value(value),
             }
             written(&path, &document)?;
-            output::emit(&format!("{}\n", say.key_is_set(key, path.display())))
+            output::tell(&say.key_is_set(key, path.display()))
         }
         Some(Command::Unset { key }) => {
             let mut document = document(&text, &path)?;
@@ -254,7 +254,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
                 return Err(Failure::usage(format!("{} does not set {key:?}", path.display())));
             }
             written(&path, &document)?;
-            output::emit(&format!("{}\n", say.key_is_unset(key, path.display())))
+            output::tell(&say.key_is_unset(key, path.display()))
         }
     }
 }

@@ -58,5 +58,5 @@ pub(super) fn man(args: &ManArgs, command: Command) -> Result<(), Failure> {
     };
     let written = std::fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(command, folder));
     written.map_err(|e| Failure::job(format!("cannot write to {}: {e}", folder.display())))?;
-    output::emit(&format!("a page for each command is in {}\n", folder.display()))
+    output::tell(&format!("a page for each command is in {}", folder.display()))
 }

@@ -88,7 +88,22 @@ fn value(name: &str, written: &str, schema: Option<&Value>) -> Result<Value, Str
             let item = schema.and_then(|schema| schema.get("items"));
             Ok(Value::Array(vec![value(name, written, item)?]))
         }
-        None => Err(format!("{name}={written}: expected {}", kinds.join(" or "))),
+        None => {
+            let wanted: Vec<String> = kinds.iter().map(|kind| wanted(name, kind)).collect();
+            Err(format!("{name}={written}: expected {}", wanted.join(" or ")))
+        }
+    }
+}
+
+/// A type in words, and how it is written.
+fn wanted(name: &str, kind: &str) -> String {
+    match kind {
+        "integer" => format!("an integer, such as {name}=3"),
+        "number" => format!("a number, such as {name}=1.5"),
+        "boolean" => format!("{name}=true or {name}=false"),
+        "array" => format!("a list, such as {name}='[1, 2]'"),
+        "object" => format!("an object, such as {name}='{{\"a\": 1}}'"),
+        other => other.to_owned(),
     }
 }
 
@@ -178,14 +193,16 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_said_with_its_name() {
         for (words, text) in [
-            (&["count=x"][..], "count=x: expected integer"),
-            (&["count=1.5"], "expected integer"),
+            (&["count=x"][..], "count=x: expected an integer, such as count=3"),
+            (&["deep=yes"], "expected deep=true or deep=false"),
+            (&["where=3"], "expected an object, such as where='{\"a\": 1}'"),
+            (&["count=1.5"], "expected an integer"),
             (&["count=1", "count=2"], "count is given twice"),
             (&["txet=x"], "no parameter txet; nearest: text"),
             (&["text"], "expected NAME=VALUE"),
             (&["=x"], "expected NAME=VALUE"),
             (&["any:=x"], "not JSON"),
-            (&["ids=x"], "expected integer"),
+            (&["ids=x"], "expected an integer, such as ids=3"),
         ] {
             let error = read(words).unwrap_err();
             assert!(error.contains(text), "{error}");

@@ -10,6 +10,7 @@ use crate::ask::Asker;
 use crate::output;
 use crate::phrases::Phrases;
 use crate::screen::{boxes, full_name};
+use crate::terminal::columns;
 use toolgraft::agent::{Approval, ApprovalRequest, AskReason};
 use toolgraft::route::Toolbox;
 use toolgraft::route::mcp::ServerConfig;
@@ -18,6 +19,9 @@ use toolgraft::{Catalog, Hub, Policy};
 
 /// Most columns of the arguments in a question; the box above has all of them.
 const ARGUMENTS: usize = 60;
+
+/// Fewest columns of them, however long the tool's name is.
+const LEAST_ARGUMENTS: usize = 16;
 
 type Name = (Option<String>, String);
 
@@ -183,9 +187,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 fn question(request: &ApprovalRequest, hints: Option<&Annotations>, by_pattern: bool, say: Phrases) -> String {
-    let name = full_name(request.server.as_deref(), &request.tool);
-    let arguments = serde_json::Value::Object(request.arguments.clone()).to_string();
-    let call = boxes::clean(&format!("{name} {}", boxes::fit(&arguments, ARGUMENTS))).replace('\n', " ");
+    let name = boxes::clean(&full_name(request.server.as_deref(), &request.tool)).replace('\n', " ");
+    let arguments = boxes::clean(&serde_json::Value::Object(request.arguments.clone()).to_string());
+    // The question and its answers stand in one row, with room for a letter, where a little of the call fits in.
+    let rest = boxes::width(&say.run_call(&name, "y/a/n")) + 2;
+    let room = columns().saturating_sub(rest).clamp(LEAST_ARGUMENTS, ARGUMENTS);
+    let call = format!("{name} {}", boxes::fit(&arguments, room));
     let doubt = match request.reason {
         AskReason::Promoted => say.only_drafted(),
         AskReason::NoReasoningTag => say.maybe_drafted(),

@@ -83,7 +83,7 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
     file.write()?;
     let (say, name, path) = (Phrases::of_user(None), format!("{:?}", args.name), file.path().display());
     let done = if known { say.replaced_in(name, path) } else { say.added_in(name, path) };
-    output::emit(&format!("{done}\n"))?;
+    output::tell(&done)?;
     advise(&args, file.path(), &unset);
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! `toolgraft mcp check`.
 
 use std::collections::BTreeMap;
+use std::io::{IsTerminal, stdout};
 
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
@@ -11,7 +12,7 @@ use super::suspect;
 use crate::phrases::Phrases;
 use crate::runner::Runner;
 use crate::servers::{ListedArgs, ServerArgs};
-use crate::terminal::{counted, grouped};
+use crate::terminal::grouped;
 use crate::tools::{self, plain};
 use crate::{Failure, output, tokens};
 use toolgraft::dialect::Lang;
@@ -75,17 +76,19 @@ struct Report {
 /// Runs `toolgraft mcp check`.
 pub(super) fn run(args: Args) -> Result<(), Failure> {
     let servers = ServerArgs { listed_tools: args.listed.tools, ..args.servers };
+    // What a program reads is English.
+    let say = if args.json { Phrases::of(Lang::En) } else { Phrases::of_user(None) };
     let config = servers.load()?;
-    let reports = Runner::start()?.with_hub(&config, |hub| async move { reports(&hub) })?;
+    let reports = Runner::start()?.with_hub(&config, move |hub| async move { reports(&hub, say) })?;
     let statuses: Vec<ServerStatus> = reports.iter().map(|report| report.status.clone()).collect();
     match args.json {
         true => output::emit_json(&as_json(&reports))?,
-        false => output::emit_styled(&tools::styled(table(&reports)))?,
+        false => output::emit_styled(&tools::styled(table(&reports, say)))?,
     }
     tools::verdict(&statuses)
 }
 
-fn reports(hub: &Hub) -> Result<Vec<Report>, Failure> {
+fn reports(hub: &Hub, say: Phrases) -> Result<Vec<Report>, Failure> {
     let catalog = hub.catalog();
     let prompts = hub.prompts();
     let report = |status: ServerStatus| {
@@ -99,7 +102,7 @@ fn reports(hub: &Hub) -> Result<Vec<Report>, Failure> {
             prompts: prompts.len(),
             schema_bytes: tools.iter().map(schema_bytes).sum(),
             prompt_tokens,
-            warnings: warnings(&status, (server, &prompts, prompt_tokens), &catalog),
+            warnings: warnings(&status, (server, &prompts, prompt_tokens), (&catalog, say)),
             status,
         })
     };
@@ -122,89 +125,86 @@ fn prompt_tokens(server: &Server) -> Result<usize, Failure> {
 fn warnings(
     status: &ServerStatus,
     (server, prompts, tokens): (Option<&Server>, &[&McpPrompt], usize),
-    catalog: &Catalog,
+    (catalog, say): (&Catalog, Phrases),
 ) -> Vec<String> {
     let mut warnings = status.notes.clone();
     if let Some(server) = server.filter(|_| status.state == ServerState::Ready) {
-        warnings.extend(doubts(server, catalog));
-        warnings.extend(prompts.iter().flat_map(|prompt| prompt_doubts(prompt)));
+        warnings.extend(doubts(server, catalog, say));
+        warnings.extend(prompts.iter().flat_map(|prompt| prompt_doubts(prompt, say)));
         if tokens > LARGE_LISTING {
-            warnings.push(format!(
-                "its list takes {} tokens of every prompt: --tools lists fewer, --tool-budget lists them shorter",
-                grouped(tokens as u64)
-            ));
+            warnings.push(say.list_is_large(grouped(tokens as u64)));
         }
     }
     warnings
 }
 
-fn doubts(server: &Server, catalog: &Catalog) -> Vec<String> {
+fn doubts(server: &Server, catalog: &Catalog, say: Phrases) -> Vec<String> {
     let mut warnings = Vec::new();
     if server.tools.is_empty() {
-        warnings.push("it lists no tool".to_owned());
+        warnings.push(say.lists_no_tool().to_owned());
     }
     for tool in &server.tools {
         let others = catalog.tools().filter(|other| other.name == tool.name && other.server != tool.server);
         let others: Vec<&str> = others.filter_map(|other| other.server.as_deref()).collect();
         if !others.is_empty() {
-            warnings.push(format!("{}: {} has a tool of this name too", tool.name, others.join(", ")));
+            warnings.push(say.doubt_of(&tool.name, say.name_is_shared(others.join(", "))));
         }
-        warnings.extend(tool_doubts(tool).into_iter().map(|doubt| format!("{}: {doubt}", tool.name)));
+        warnings.extend(tool_doubts(tool, say).into_iter().map(|doubt| say.doubt_of(&tool.name, doubt)));
     }
     let resources = server.resources.iter().map(|r| (&r.name, r.description.as_deref()));
     let templates = server.resource_templates.iter().map(|r| (&r.name, r.description.as_deref()));
     for (name, description) in resources.chain(templates) {
-        warnings.extend(word_doubts(name, description).into_iter().map(|doubt| format!("resource {name}: {doubt}")));
+        let doubts = word_doubts(name, description, say);
+        warnings.extend(doubts.into_iter().map(|doubt| say.doubt_of_resource(name, doubt)));
     }
     if let Some(instructions) = &server.instructions {
         if suspect::hidden(instructions) > 0 {
-            warnings.push("its instructions have hidden characters, which no prompt shows".to_owned());
+            warnings.push(say.instructions_hidden().to_owned());
         }
-        warnings.extend(suspect::order(instructions).map(|order| format!("its instructions: a text {order}")));
+        warnings.extend(suspect::order(instructions, say).map(|order| say.instructions_order(order)));
     }
     warnings
 }
 
-fn tool_doubts(tool: &Tool) -> Vec<String> {
-    let mut warnings: Vec<String> = suspect::name(&tool.name).into_iter().collect();
+fn tool_doubts(tool: &Tool, say: Phrases) -> Vec<String> {
+    let mut warnings: Vec<String> = suspect::name(&tool.name, say).into_iter().collect();
     let hidden = hidden(tool);
     if hidden > 0 {
-        let characters = counted(hidden, "hidden character");
-        warnings.push(format!("its description has {characters}, which no prompt shows"));
+        warnings.push(say.tool_hidden(say.hidden_characters(hidden)));
     }
     let description = tool.description.as_deref().unwrap_or_default();
     let length = description.chars().count();
     if length > LONG_DESCRIPTION {
-        warnings.push(format!("its description has {} characters", grouped(length as u64)));
+        warnings.push(say.description_is_long(grouped(length as u64)));
     }
-    let mut orders: Vec<String> = suspect::order(description).into_iter().collect();
+    let mut orders: Vec<String> = suspect::order(description, say).into_iter().collect();
     if let Some(schema) = &tool.input_schema {
-        visit(schema, &mut |text| orders.extend(suspect::order(text)));
+        visit(schema, &mut |text| orders.extend(suspect::order(text, say)));
     }
-    warnings.extend(orders.first().map(|order| format!("a text of it {order}: read it before you allow this tool")));
+    warnings.extend(orders.first().map(|order| say.tool_order(order)));
     let bytes = schema_bytes(tool);
     if bytes > LARGE_SCHEMA {
-        warnings.push(format!("its schema has {} bytes", grouped(bytes as u64)));
+        warnings.push(say.schema_is_large(grouped(bytes as u64)));
     }
     if description.trim().is_empty() {
-        warnings.push("it has no description".to_owned());
+        warnings.push(say.has_no_description().to_owned());
     }
     warnings
 }
 
-fn prompt_doubts(prompt: &McpPrompt) -> Vec<String> {
-    let mut doubts = word_doubts(&prompt.name, prompt.description.as_deref());
-    doubts.extend(prompt.arguments.iter().filter_map(|argument| suspect::name(&argument.name)));
-    doubts.into_iter().map(|doubt| format!("prompt {}: {doubt}", prompt.name)).collect()
+fn prompt_doubts(prompt: &McpPrompt, say: Phrases) -> Vec<String> {
+    let mut doubts = word_doubts(&prompt.name, prompt.description.as_deref(), say);
+    doubts.extend(prompt.arguments.iter().filter_map(|argument| suspect::name(&argument.name, say)));
+    doubts.into_iter().map(|doubt| say.doubt_of_prompt(&prompt.name, doubt)).collect()
 }
 
 /// What is doubtful in a name and a description.
-fn word_doubts(name: &str, description: Option<&str>) -> Vec<String> {
+fn word_doubts(name: &str, description: Option<&str>, say: Phrases) -> Vec<String> {
     let description = description.unwrap_or_default();
     let hidden = suspect::hidden(description);
-    let hidden = (hidden > 0).then(|| format!("its description has {}", counted(hidden, "hidden character")));
-    let order = suspect::order(description).map(|order| format!("its description {order}"));
-    suspect::name(name).into_iter().chain(hidden).chain(order).collect()
+    let hidden = (hidden > 0).then(|| say.description_hidden(say.hidden_characters(hidden)));
+    let order = suspect::order(description, say).map(|order| say.description_order(order));
+    suspect::name(name, say).into_iter().chain(hidden).chain(order).collect()
 }
 
 /// Characters of a tool's texts that nobody sees: what is written for a person is
@@ -249,19 +249,21 @@ fn as_json(reports: &[Report]) -> Value {
 }
 
 /// A row for each server, then errors and warnings.
-fn table(reports: &[Report]) -> String {
+fn table(reports: &[Report], say: Phrases) -> String {
     if reports.is_empty() {
-        return "the configuration has no servers\n".to_owned();
+        return format!("{}\n", say.config_is_empty());
     }
-    let head = ["server", "state", "ready in", "MCP", "tools", "schema bytes", "prompt tokens"];
+    let (state, ready) = (say.column_state(), say.column_ready());
+    let (tools, bytes, tokens) = (say.column_tools(), say.column_bytes(), say.column_tokens());
+    let head = [say.column_server(), state, ready, "MCP", tools, bytes, tokens];
     let mut rows = vec![head.map(str::to_owned)];
-    rows.extend(reports.iter().map(row));
+    rows.extend(reports.iter().map(|report| row(report, say)));
     if reports.len() > 1 {
         let total = |of: fn(&Report) -> usize| grouped(reports.iter().map(of).sum::<usize>() as u64);
         let none = String::new;
         let sums = [total(|r| r.tools), total(|r| r.schema_bytes), total(|r| r.prompt_tokens)];
         let [tools, bytes, tokens] = sums;
-        rows.push(["total".to_owned(), none(), none(), none(), tools, bytes, tokens]);
+        rows.push([say.row_total().to_owned(), none(), none(), none(), tools, bytes, tokens]);
     }
     let widths: Vec<usize> =
         (0..head.len()).map(|n| rows.iter().map(|row| row[n].width()).max().unwrap_or(0)).collect();
@@ -280,13 +282,17 @@ fn table(reports: &[Report]) -> String {
     for report in reports {
         for warning in &report.warnings {
             let (name, warning) = (plain(&report.status.name), plain(warning));
-            text.push_str(&format!("{yellow}warning:{yellow:#} {name}: {warning}\n"));
+            let line = say.warning_line(say.doubt_of(name, warning));
+            let line = if stdout().is_terminal() { output::in_rows(&line) } else { line };
+            let head = say.warning_head();
+            let rest = line.strip_prefix(head).unwrap_or(&line);
+            text.push_str(&format!("{yellow}{head}{yellow:#}{rest}\n"));
         }
     }
     text
 }
 
-fn row(report: &Report) -> [String; 7] {
+fn row(report: &Report, say: Phrases) -> [String; 7] {
     let status = &report.status;
     let figures = |n: usize| if status.state == ServerState::Ready { grouped(n as u64) } else { "-".to_owned() };
     let took = match status.state {
@@ -295,7 +301,7 @@ fn row(report: &Report) -> [String; 7] {
     };
     [
         plain(&status.name),
-        tools::state(status, Phrases::of(Lang::En)).to_owned(),
+        tools::state(status, say).to_owned(),
         took,
         status.protocol_version.as_deref().map_or("-".to_owned(), plain),
         figures(report.tools),
@@ -321,7 +327,7 @@ mod tests {
         let first = Server::new("a").with_tools(tools);
         let second = Server::new("b").with_tools(vec![Tool::new("same")]);
         let catalog = Catalog::new([first, second]);
-        let found = doubts(catalog.server("a").unwrap(), &catalog);
+        let found = doubts(catalog.server("a").unwrap(), &catalog, Phrases::of(Lang::En));
         assert_eq!(
             found,
             [

@@ -115,7 +115,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     output::emit(&shown(&found, say))?;
     let taken: Vec<&Foreign> = taken(&found).collect();
     if taken.is_empty() && refused {
-        return Err(Failure::job("nothing was written"));
+        return said_no(say);
     }
     if taken.is_empty() {
         output::note(say.nothing_to_take());
@@ -129,7 +129,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         target.set(&server.name, &server.entry);
     }
     target.write()?;
-    output::emit(&format!("{}\n", say.took_over(say.servers(taken.len()), target.path().display())))?;
+    output::tell(&say.took_over(say.servers(taken.len()), target.path().display()))?;
     advise(&taken, target.path(), say);
     Ok(())
 }
@@ -271,8 +271,14 @@ fn confirm(args: &Args, servers: usize, target: &Path, say: Phrases) -> Result<(
     let question = say.write_servers(say.servers(servers), clean(&target.display().to_string()));
     match asker.agrees(&question) {
         true => Ok(()),
-        false => Err(Failure::job("nothing was written")),
+        false => said_no(say),
     }
+}
+
+/// What somebody wanted so is no error, though nothing was done.
+fn said_no(say: Phrases) -> Result<(), Failure> {
+    output::note(say.nothing_written());
+    Err(Failure::Reported)
 }
 
 fn advise(taken: &[&Foreign], file: &Path, say: Phrases) {

@@ -56,7 +56,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         true => output::emit_json(&as_json(&files)),
         false if files.is_empty() => {
             let own = servers::own_file().unwrap_or_default();
-            output::emit(&format!("{}\n", say.nothing_configured(servers::LOCAL, own.display())))
+            output::tell(&say.nothing_configured(servers::LOCAL, own.display()))
         }
         false => output::emit(&as_text(&files, say)),
     }

@@ -105,7 +105,7 @@ pub(super) fn run(args: LoginArgs) -> Result<(), Failure> {
         output::emit(&format!("{}\n", login.url()))?;
         login.finish(PATIENCE).await.map_err(failed)
     })?;
-    output::emit(&format!("{}\n", say.logged_in(shown)))
+    output::tell(&say.logged_in(shown))
 }
 
 /// Runs `toolgraft mcp logout`.
@@ -117,7 +117,7 @@ pub(super) fn out(args: LogoutArgs) -> Result<(), Failure> {
         _ => return Err(Failure::usage(format!("server {name:?}: a server over stdio has no login"))),
     };
     match kept()?.remove(url).map_err(|error| Failure::job(format!("server {name:?}: {error}")))? {
-        true => output::emit(&format!("{}\n", Phrases::of_user(None).logged_out(format!("{name:?}")))),
+        true => output::tell(&Phrases::of_user(None).logged_out(format!("{name:?}"))),
         false => Err(Failure::usage(format!("nobody was logged in at {name:?}"))),
     }
 }

@@ -47,5 +47,5 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     }
     file.write()?;
     let names: Vec<String> = args.names.iter().map(|name| format!("{name:?}")).collect();
-    output::emit(&format!("{}\n", Phrases::of_user(None).removed_from(names.join(", "), shown)))
+    output::tell(&Phrases::of_user(None).removed_from(names.join(", "), shown))
 }

@@ -60,10 +60,10 @@ fn say_yes(store: &mut Store, file: &Path, yes: bool) -> Result<(), Failure> {
     let (project, say) = (project(file)?, Phrases::of_user(None));
     let shown = clean(&file.display().to_string());
     if project.starts_nothing() {
-        return output::emit(&format!("{}\n", say.nothing_to_trust(shown)));
+        return output::tell(&say.nothing_to_trust(shown));
     }
     if store.trusts(&project) {
-        return output::emit(&format!("{}\n", say.is_trusted_already(shown)));
+        return output::tell(&say.is_trusted_already(shown));
     }
     if yes {
         anstream::eprintln!("{}", trust::question(file, &project, store, say));
@@ -76,11 +76,13 @@ fn say_yes(store: &mut Store, file: &Path, yes: bool) -> Result<(), Failure> {
             )));
         };
         if !trust::ask(&asker, file, &project, store)? {
-            return Err(Failure::job(format!("{shown} is not trusted")));
+            // What somebody wanted so is no error, though nothing was done.
+            output::note(&say.is_not_trusted(shown));
+            return Err(Failure::Reported);
         }
     }
     store.add(&project).map_err(Failure::job)?;
-    output::emit(&format!("{}\n", say.is_trusted_now(shown)))
+    output::tell(&say.is_trusted_now(shown))
 }
 
 /// A project's file, of this program or of one whose servers can be imported.
@@ -97,7 +99,7 @@ fn revoke(store: &mut Store, file: &Path) -> Result<(), Failure> {
     let path = trust::place(file).or_else(|_| std::path::absolute(file)).unwrap_or_else(|_| file.to_owned());
     let shown = clean(&path.display().to_string());
     match store.remove(&path).map_err(Failure::job)? {
-        true => output::emit(&format!("{}\n", Phrases::of_user(None).is_trusted_no_more(shown))),
+        true => output::tell(&Phrases::of_user(None).is_trusted_no_more(shown)),
         false => Err(Failure::usage(format!("{shown} was not trusted: --list shows what is"))),
     }
 }

@@ -13,11 +13,14 @@
 //! ```
 //!
 //! What a model, a tool or a server said is nobody's to translate. Keywords of the formats
-//! (`in_reasoning`, `tool_error`), help and errors of the command stay English.
+//! (`in_reasoning`, `tool_error`) and errors of the command stay English. Help has a table of its own,
+//! since its English stands beside the commands ([`crate::help`]).
 
 mod chat;
+mod check;
 mod elicit;
 mod explain;
+mod help;
 mod inspect;
 mod kept;
 mod locale;
@@ -30,6 +33,7 @@ mod stops;
 
 use toolgraft::dialect::Lang;
 
+pub(crate) use help::HELP;
 pub(crate) use locale::of_environment;
 pub(crate) use page::capitalised;
 
@@ -116,6 +120,7 @@ mod tests {
             explain::EXPLAIN,
             probe::PROBE,
             chat::CHAT,
+            check::CHECK,
             elicit::ELICIT,
             inspect::INSPECT,
             kept::KEPT,

@@ -52,6 +52,7 @@ phrases! {
     is_trusted_already(file) = "{file} is trusted already", "{file} 已受信任";
     is_trusted_now(file) =
         "{file} is trusted as it is now; --revoke takes that back", "{file} 以现在的内容受信任；用 --revoke 撤销";
+    is_not_trusted(file) = "{file} is not trusted", "{file} 没有受信任";
     is_trusted_no_more(file) = "{file} is no longer trusted", "{file} 不再受信任";
     nothing_is_trusted = "no project file is trusted", "没有受信任的项目文件";
     trusted_since(date) = "since {date}", "自 {date}";
@@ -89,6 +90,7 @@ phrases! {
     also_a_project_file(file) =
         "this folder has a file of its project too: `toolgraft mcp import {file}`",
         "此目录还有项目自己的文件：`toolgraft mcp import {file}`";
+    nothing_written = "nothing was written", "没有写入任何内容";
     nothing_to_take = "there is nothing to take over", "没有可以导入的服务器";
     took_over(servers, file) = "took over {servers} into {file}", "已把 {servers}导入 {file}";
     write_servers(servers, file) = "Write {servers} to {file}? [y/n] ", "把 {servers}写入 {file}？[y/n] ";

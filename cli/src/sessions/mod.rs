@@ -86,11 +86,11 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
             for kept in &found {
                 store.remove(&kept.id).map_err(failed)?;
             }
-            output::emit(&format!("{}\n", say.forgotten(say.conversations(found.len()))))
+            output::tell(&say.forgotten(say.conversations(found.len())))
         }
         Some(Command::Clear) => {
             let gone = store.clear().map_err(failed)?;
-            output::emit(&format!("{}\n", say.forgotten(say.conversations(gone))))
+            output::tell(&say.forgotten(say.conversations(gone)))
         }
     }
 }
@@ -108,7 +108,7 @@ fn list(store: &Store, words: &[String], (as_json, say): (bool, Phrases)) -> Res
     }
     if all.is_empty() {
         let what = if words.is_empty() { say.nothing_was_kept() } else { say.none_has_these_words() };
-        return output::emit(&format!("{what}\n"));
+        return output::tell(what);
     }
     let width = columns();
     output::emit(&all.iter().map(|kept| line(kept, words.first(), (width, say))).collect::<String>())

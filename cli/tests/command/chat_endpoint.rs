@@ -376,8 +376,15 @@ fn a_wrong_scheme_and_a_port_without_http_are_told_in_plain_words() {
             "the server speaks no TLS there: write http:// instead of https://",
         ),
         // Those that greet, as servers of SSH and mail do, before they are asked or behind it.
-        ("http", "SSH-2.0-OpenSSH_9.9\r\n", "", "speaks no plain HTTP"),
-        ("http", "", "SSH-2.0-OpenSSH_9.9\r\n", "speaks no plain HTTP"),
+        ("http", "SSH-2.0-OpenSSH_9.9\r\n", "", "completions: what answers there speaks no plain HTTP"),
+        ("http", "", "SSH-2.0-OpenSSH_9.9\r\n", "completions: what answers there speaks no plain HTTP"),
+        // One that died of the request, or waits for TLS.
+        (
+            "http",
+            "",
+            "",
+            "completions: it hung up without an answer: the server's own log may say why. Else: is this its",
+        ),
     ] {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("{scheme}://{}/v1", listener.local_addr().unwrap());

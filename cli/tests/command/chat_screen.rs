@@ -193,6 +193,28 @@ fn words_are_wrapped_at_the_width_with_their_gutter_and_in_chinese() {
     }
 }
 
+#[test]
+fn questions_and_errors_end_their_rows_between_words() {
+    let city = "奥斯陆，挪威的首都，位于奥斯陆峡湾的北端，是该国最大的城市";
+    let call = Reply::text(&mcp_call("demo", "weather_query", &json!({ "city": city })));
+    let window = Window::start((60, 40), [call, Reply::text("So be it.")], &[]);
+    window.types("Weather?\r");
+    let shown = window.sees("[y/a/n]");
+    let question = shown.lines().last().unwrap();
+    assert!(question.starts_with("Run demo.weather_query {\"city\":\"奥斯陆，") && question.ends_with("…? [y/a/n]"));
+    window.types("n\r");
+    window.sees("So be it.");
+
+    let args = ["--resume", "a-conversation-of-yesterday.json"];
+    let window = Window::open((40, 30), Endpoint::start([]), &json!({}), &args);
+    let shown = window.sees("directory");
+    let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        words.contains("error: cannot read a-conversation-of-yesterday.json: No such file or directory"),
+        "{shown}"
+    );
+}
+
 const MARKDOWN: &str = "# Weather\n\nIt is **wet** in `Oslo`.\n\n- rain\n- wind\n\n| city | mm |\n|---|--:|\n| 武汉 | 7 |\n\n\
     ```sh\nls\n```\n\nSee [it](https://a.example) &#27;[2J";
 

@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use crate::process::{Place, demo_server};
+use crate::process::{Place, answering_server, demo_server};
 use serde_json::json;
 
 /// With the demonstration server in the user's own configuration.
@@ -153,6 +153,19 @@ fn arguments_that_are_no_object_are_refused_with_their_place() {
     place.write("bad.json", "{\n  \"a\" 1 }");
     place.run(&["call", "demo", "time_query", "@bad.json"]).fails_with(2, &["bad.json:2:7"]);
     place.run(&["call", "demo", "time_query", "@none.json"]).fails_with(2, &["cannot read none.json"]);
+    let word = "\"today\" is neither NAME=VALUE nor a JSON object: write NAME=today, or an object such as '{";
+    place.run(&["call", "demo", "time_query", "today"]).fails_with(2, &[word]);
+}
+
+#[test]
+fn an_error_of_several_lines_is_one_error() {
+    let place = Place::new();
+    let result =
+        json!({ "isError": true, "content": [{ "type": "text", "text": "1 problem\ntimezone\n  is missing" }] });
+    let tools = json!({ "tools": [{ "name": "now", "inputSchema": { "type": "object" } }] });
+    place.servers(json!({ "clock": answering_server(&json!({ "tools/list": tools, "tools/call": result })) }));
+    let run = place.run(&["call", "--mcp-config", "mcp.json", "clock", "now"]);
+    assert_eq!((run.code, run.err.as_str()), (Some(1), "error: 1 problem\n  timezone\n    is missing\n"));
 }
 
 #[test]

@@ -187,16 +187,18 @@ impl Inner {
         let (unreachable, source) = (error.is_connect(), Some(Cause::new(error.without_url())));
         let has_tls = url.starts_with("https:");
         if !unreachable {
-            let help = if is_no_http(&cause) {
-                if has_tls {
-                    ": what answers there speaks no HTTP: is this its port?"
-                } else {
-                    ": what answers there speaks no plain HTTP: is this its port, or has the URL to begin with https://?"
-                }
+            let message = if hung_up(&cause) {
+                let port = if has_tls { "" } else { " Else: is this its port, or has the URL to begin with https://?" };
+                format!("it hung up without an answer: the server's own log may say why.{port}")
+            } else if !is_no_http(&cause) {
+                format!("the request failed: {plain}")
+            } else if has_tls {
+                "what answers there speaks no HTTP: is this its port?".to_owned()
             } else {
-                ""
+                "what answers there speaks no plain HTTP: is this its port, or has the URL to begin with https://?"
+                    .to_owned()
             };
-            return ModelError::BadAnswer { url, message: format!("the request failed: {plain}{help}"), source };
+            return ModelError::BadAnswer { url, message, source };
         }
         if has_tls && is_no_tls(&cause) {
             let message = "the server speaks no TLS there: write http:// instead of https://".to_owned();
@@ -331,11 +333,15 @@ fn is_no_tls(cause: &str) -> bool {
 }
 
 /// Whether what answered is no HTTP: hyper's words, which also come where it speaks before it
-/// is asked, as servers of mail do, and where it hangs up on a request that it cannot read.
+/// is asked, as servers of mail do.
 fn is_no_http(cause: &str) -> bool {
-    ["invalid HTTP", "invalid header", "received unexpected message", "connection closed before message completed"]
-        .iter()
-        .any(|words| cause.contains(words))
+    ["invalid HTTP", "invalid header", "received unexpected message"].iter().any(|words| cause.contains(words))
+}
+
+/// Whether it took the request and closed the connection: a server that died of it, and also
+/// one that cannot read HTTP and hangs up.
+fn hung_up(cause: &str) -> bool {
+    cause.contains("connection closed before message completed")
 }
 
 /// Whether the server is up and its model is not yet: llama.cpp says 503 and `Loading model`.
