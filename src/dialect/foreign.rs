@@ -7,7 +7,7 @@ use super::{
 use Piece::{Any, Attributes, Id, Index, Maybe, Name, OneOf, Quote, Space, Text};
 
 /// Names that objects of any family have for the tool.
-const TOOL_KEYS: &[&str] = &["name", "tool_name", "tool"];
+const TOOL_KEYS: &[&str] = &["name", "tool_name", "tool", "function_name"];
 
 const SERVER_KEYS: &[&str] = &["server_name", "server"];
 
@@ -50,10 +50,14 @@ pub(super) const HERMES: Spec = spec(
         tag("<tool_calls>", "</tool_calls>"),
         tag("<TOOLCALL>", "</TOOLCALL>"),
         tag("<function_call>", "</function_call>"),
+        // Glaive, and what was trained on its data.
+        tag("<functioncall>", "</functioncall>"),
         tag("<longcat_tool_call>", "</longcat_tool_call>"),
         open_token("<|tool_call|>", "<|/tool_call|>"),
         tag("<|action_start|><|plugin|>", "<|action_end|>"),
         open_token("<|tool_call_start|>", "<|tool_call_end|>"),
+        // Apertus, where the tool's name is the object's only key.
+        open_token("<|tools_prefix|>", "<|tools_suffix|>"),
         // GigaChat 3.1, and 3 (SG/gigachat3_detector.py): the end of the message ends the call.
         Wrapper { open: "<|function_call|>", close: None, must_close: false },
         Wrapper { open: "function call<|role_sep|>", close: None, must_close: false },
@@ -113,6 +117,7 @@ pub(super) const TOOL_CALLS: Spec = spec(
 );
 
 const FUNCTION: &[Piece] = &[Text("<function="), Name, Text(">")];
+const HALF_FUNCTION: &[Piece] = &[Text("<function="), Name, Space];
 
 /// A call in Anthropic's style: tags with the name as an attribute.
 macro_rules! attributes {
@@ -142,6 +147,8 @@ pub(super) const FUNCTION_TAG: Spec = Spec {
     shape: Shape::Named(&Named {
         calls: &[
             NamedCall { head: FUNCTION, arguments: NamedArguments::Json { fenced: false }, close: "</function>" },
+            // Llama 3.3 at times leaves the bracket out.
+            NamedCall { head: HALF_FUNCTION, arguments: NamedArguments::Json { fenced: false }, close: "</function>" },
             NamedCall {
                 head: FUNCTION,
                 arguments: NamedArguments::Tags {
@@ -434,8 +441,8 @@ pub(super) const JSON: Spec = Spec {
         tool: TOOL_KEYS,
         arguments: ARGUMENTS_FIRST,
         server: SERVER_KEYS,
-        idle: &["id", "type", "index", "call_id"],
-        function: "function",
+        // xLAM has `thought` beside a list of calls.
+        idle: &["id", "type", "index", "call_id", "thought"],
         list: "tool_calls",
     }),
 };

@@ -199,6 +199,7 @@ static PROFILES: &[Profile] = &[
     marked("command", r"command-?(?:a\b|r7b)", &["<|START_THINKING|>"]),
     marked("apertus", r"apertus", &["<|inner_prefix|>"]),
     marked("minicpm3", r"minicpm-?3", &["<|thought_start|>"]),
+    marked("openthinker", r"openthinker|sky-?t1", &["<|begin_of_thought|>"]),
     marked("solar-open-2", r"solar-open-?2", &["<|think:start|>"]),
     marked("gemma-4", r"gemma-?4", &["<|channel>"]),
     DEFAULT,

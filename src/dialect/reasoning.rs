@@ -45,6 +45,11 @@ pub const REASONING_MARKS: &[ReasoningMark] = &[
     mark("<|START_THINKING|>", "<|END_THINKING|>", "Cohere Command R7B, A: SGR; SG/cohere_command4_detector.py"),
     mark("<|inner_prefix|>", "<|inner_suffix|>", "Apertus: PP/Apertus-8B-Instruct.jinja"),
     mark("<|thought_start|>", "<|thought_end|>", "MiniCPM3: docs/families.md"),
+    mark(
+        "<|begin_of_thought|>",
+        "<|end_of_thought|>",
+        "Sky-T1, OpenThinker: SkyThought skythought/tools/util/model_utils.py",
+    ),
     mark("<|think:start|>", "<|think:end|>", "Solar Open 2: VR/solar_open2_reasoning_parser.py"),
     mark("<|open|>think<|sep|>", "<|close|>think<|sep|>", "Kimi K3: LC/Kimi-K3.jinja; SG/kimik3_format.py"),
     ReasoningMark {

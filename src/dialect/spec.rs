@@ -70,6 +70,10 @@ pub(super) const ARGUMENTS_FIRST: &[&str] = &["arguments", "parameters", "args",
 /// The same, `parameters` being the dialect's own.
 pub(super) const PARAMETERS_FIRST: &[&str] = &["parameters", "arguments", "args", "params", "input"];
 
+/// Key of OpenAI's interface for an object with name and arguments; models write the tool's name
+/// alone under it, too.
+pub const FUNCTION: &str = "function";
+
 /// Data of a dialect whose calls are JSON objects behind a marker.
 #[derive(Debug)]
 pub struct MarkedJson {
@@ -100,8 +104,6 @@ pub struct ObjectKeys {
     pub server: &'static [&'static str],
     /// Keys that say nothing that a call needs.
     pub idle: &'static [&'static str],
-    /// Key for the tool's name, or for an object with name and arguments.
-    pub function: &'static str,
     /// The one key of an object that holds a list of such objects.
     pub list: &'static str,
 }
@@ -110,7 +112,7 @@ impl ObjectKeys {
     /// All keys.
     pub fn all(&self) -> impl Iterator<Item = &'static str> {
         let lists = [self.tool, self.arguments, self.server, self.idle];
-        lists.into_iter().flatten().copied().chain([self.function, self.list])
+        lists.into_iter().flatten().copied().chain([FUNCTION, self.list])
     }
 }
 

@@ -9,8 +9,8 @@ use memchr::memchr2_iter;
 use regex::Regex;
 
 use crate::dialect::{
-    Announcer, Dialect, MarkedJson, NamedArguments, ObjectKeys, Piece, REASONING_MARKS, SENTENCE_END, Shape, Wrapper,
-    template_tokens,
+    Announcer, Dialect, FUNCTION, MarkedJson, NamedArguments, ObjectKeys, Piece, REASONING_MARKS, SENTENCE_END, Shape,
+    Wrapper, template_tokens,
 };
 use crate::tools::Catalog;
 
@@ -133,14 +133,17 @@ impl Neutraliser {
         self.neutralise(&short).lines().map(str::to_owned).collect()
     }
 
-    /// The keys of JSON objects that name a known tool, if some object has arguments.
+    /// The keys of JSON objects that name a known tool, if some object has arguments, and those
+    /// that are its name.
     fn json_calls(&self, text: &str) -> Vec<usize> {
-        if !JSON_ARGUMENTS.is_match(text) {
-            return Vec::new();
-        }
         let known = |found: &regex::Captures<'_>| self.tools.contains(&folded(&found["name"]));
-        let named = JSON_NAME.captures_iter(text).filter(known);
-        named.filter_map(|found| found.get(0)).map(|key| key.start()).collect()
+        let keyed = NAME_AS_KEY.captures_iter(text).filter(known);
+        let mut places: Vec<_> = keyed.filter_map(|found| found.name("key")).map(|key| key.start()).collect();
+        if JSON_ARGUMENTS.is_match(text) {
+            let named = JSON_NAME.captures_iter(text).filter(known);
+            places.extend(named.filter_map(|found| found.get(0)).map(|key| key.start()));
+        }
+        places
     }
 
     /// Where the name stands in `text` that a list of calls begins with, if `text` is one.
@@ -259,8 +262,14 @@ fn json_keys(of: impl Fn(&ObjectKeys) -> Vec<&'static str>) -> String {
 
 /// An object's key for a tool's name, and the name. No escapes: with them it is no call.
 static JSON_NAME: LazyLock<Regex> = LazyLock::new(|| {
-    let keys = json_keys(|keys| [keys.tool, &[keys.function]].concat());
+    let keys = json_keys(|keys| [keys.tool, &[FUNCTION]].concat());
     Regex::new(&format!(r#""(?:{keys})"\s*:\s*"(?P<name>[^"\\]{{1,256}})""#)).expect("the keys are words")
+});
+
+/// A name as an object's first key, with what may be arguments under it.
+static NAME_AS_KEY: LazyLock<Regex> = LazyLock::new(|| {
+    let pattern = r#"\{\s*(?P<key>["'](?P<name>[^"'\\]{1,256})["']\s*:\s*[{"'])"#;
+    Regex::new(pattern).expect("it is written here")
 });
 
 /// An object's key for arguments.
@@ -385,6 +394,9 @@ mod tests {
             ("functools[{\"name\": 1}]", "\\functools[{\"name\": 1}]"),
             ("function call<|role_sep|>\n{}", "\\function call&lt;|role_sep|>\n{}"),
             ("functools.partial", "functools.partial"),
+            ("{\"get_weather\": {\"city\": 1}}", "{\\\"get_weather\": {\"city\": 1}}"),
+            ("[{'get-weather': '{}'}]", "[{\\'get-weather': '{}'}]"),
+            ("{\"get_weather\": 3}", "{\"get_weather\": 3}"),
         ] {
             assert_eq!(neutraliser().neutralise(text), safe);
             assert_eq!(neutraliser().neutralise(safe), safe, "twice");

@@ -451,9 +451,13 @@ impl<'a> Watch<'a> {
         let object = list.unwrap_or(rest).strip_prefix('{').map(str::trim_start);
         // Python's quotes, too.
         let key = |quote| object.and_then(|inner| inner.strip_prefix(quote)).and_then(|key| key.split_once(quote));
-        if key('"').or(key('\'')).is_some_and(|(key, _)| CALL_KEYS.contains(&key)) {
+        // The tool's name may be the key.
+        let is_key = |(key, _): (&str, &str)| CALL_KEYS.contains(&key) || self.known.contains(&folded(key));
+        if key('"').or(key('\'')).is_some_and(is_key) {
             return !self.known.is_empty();
         }
+        // A list may hold a list.
+        let list = list.map(|inner| inner.strip_prefix('[').map_or(inner, str::trim_start));
         let call = list.map_or(rest, |inner| inner.strip_prefix(['"', '\'']).unwrap_or(inner));
         self.known.iter().any(|name| {
             let behind = call.get(..name.len()).filter(|found| folded(found) == *name).map(|_| &call[name.len()..]);
@@ -566,6 +570,8 @@ const CALL_KEYS: &[&str] = &[
     "name",
     "tool_name",
     "tool",
+    "function_name",
+    "thought",
     "arguments",
     "parameters",
     "args",

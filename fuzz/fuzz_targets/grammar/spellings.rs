@@ -36,6 +36,8 @@ fn others() -> impl Iterator<Item = Syntax> {
         several(Dialect::Python, python_quoted),
         Syntax { line_start: true, line_end: true, ..Syntax::new(Dialect::Python, python_line) },
         Syntax { alone: true, ..several(Dialect::Json, json_message) },
+        Syntax { alone: true, tags: true, ..several(Dialect::Json, json_keyed) },
+        Syntax { tags: true, ..several(Dialect::Hermes, hermes_keyed) },
         Syntax { line_start: true, line_end: true, ..Syntax::new(Dialect::React, react) },
     ]
     .into_iter()
@@ -73,7 +75,7 @@ fn type_marker(_: &Syntax, calls: &[MeantCall], bytes: &mut Bytes<'_>) -> Option
 }
 
 fn hermes(_: &Syntax, calls: &[MeantCall], bytes: &mut Bytes<'_>) -> Option<String> {
-    let tag = bytes.pick(&["tool_call", "tool_calls", "TOOLCALL", "function_call"]);
+    let tag = bytes.pick(&["tool_call", "tool_calls", "TOOLCALL", "function_call", "functioncall"]);
     let gap = bytes.pick(&["\n", "", " "]);
     let close = if bytes.one_in(8) { String::new() } else { format!("{gap}</{tag}>") };
     Some(format!("<{tag}>{gap}{}{close}", run(calls, "arguments", bytes)))
@@ -119,8 +121,9 @@ fn run(calls: &[MeantCall], arguments: &str, bytes: &mut Bytes<'_>) -> String {
 
 fn function_json(_: &Syntax, calls: &[MeantCall], bytes: &mut Bytes<'_>) -> Option<String> {
     let gap = *bytes.pick(&["", "\n"]);
+    let bracket = if bytes.one_in(8) { "" } else { ">" };
     let one = |call: &MeantCall, bytes: &mut Bytes<'_>| {
-        format!("<function={}>{gap}{}{gap}</function>", call.full_name(), json(&call.arguments, bytes))
+        format!("<function={}{bracket}{gap}{}{gap}</function>", call.full_name(), json(&call.arguments, bytes))
     };
     let calls = calls.iter().map(|call| one(call, bytes)).collect();
     Some(grouped(calls, &[("", ""), ("<tool_call>", "</tool_call>")], bytes))
@@ -230,9 +233,12 @@ fn glm_line(_: &Syntax, calls: &[MeantCall], bytes: &mut Bytes<'_>) -> Option<St
 }
 
 fn python_list(_: &Syntax, calls: &[MeantCall], bytes: &mut Bytes<'_>) -> Option<String> {
-    let gap = *bytes.pick(&[", ", ",\n", ","]);
+    let gap = *bytes.pick(&[", ", ",\n", ",", "; ", "\n"]);
     let calls: Vec<_> = calls.iter().map(|call| python_call(call, bytes)).collect();
-    Some(format!("[{}]", calls.join(gap)))
+    Some(match bytes.below(8) {
+        0 => format!("[[{}]]", calls.join("], [")),
+        _ => format!("[{}]", calls.join(gap)),
+    })
 }
 
 /// A list of calls in quotes, each in one line.
@@ -318,6 +324,28 @@ fn json_message(_: &Syntax, calls: &[MeantCall], bytes: &mut Bytes<'_>) -> Optio
         0 => format!("```json\n{text}\n```"),
         _ => text,
     })
+}
+
+/// The same with the tools' names as keys.
+fn json_keyed(_: &Syntax, calls: &[MeantCall], bytes: &mut Bytes<'_>) -> Option<String> {
+    let objects = keyed(calls, bytes);
+    Some(match bytes.below(3) {
+        0 => objects.join("\n"),
+        1 => format!("```json\n[{}]\n```", objects.join(", ")),
+        _ => format!("[{}]", objects.join(", ")),
+    })
+}
+
+/// Such objects behind a tag, or between Apertus's tokens.
+fn hermes_keyed(_: &Syntax, calls: &[MeantCall], bytes: &mut Bytes<'_>) -> Option<String> {
+    let (open, close) = bytes.pick(&[("<|tools_prefix|>", "<|tools_suffix|>"), ("<tool_call>", "</tool_call>")]);
+    Some(format!("{open}[{}]{close}", keyed(calls, bytes).join(", ")))
+}
+
+/// Objects with the tool's name as the only key.
+fn keyed(calls: &[MeantCall], bytes: &mut Bytes<'_>) -> Vec<String> {
+    let one = |call: &MeantCall| Map::from_iter([(call.full_name(), call.arguments.clone().into())]);
+    calls.iter().map(|call| json(&one(call), bytes)).collect()
 }
 
 /// ReAct's lines, plain, emphasised or with a fence, and what may follow them.

@@ -71,6 +71,11 @@ impl Names {
         self.sorted.binary_search_by(|known| compare(known, name)).is_ok()
     }
 
+    /// Whether a known name begins with `text`.
+    pub(crate) fn may_become(&self, text: &str) -> bool {
+        begins_one(&self.sorted, text)
+    }
+
     /// Whether `text` begins with a known name, or one with [`METHOD`] behind it,
     /// and an opening parenthesis; yields the length of both.
     pub(crate) fn called(&self, text: &str, more: bool) -> Match<usize> {

@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use crate::dialect::{MarkedJson, ObjectKeys};
+use crate::dialect::{FUNCTION, MarkedJson, ObjectKeys};
+use crate::parse::out::unresolved::Fault;
 use crate::tools::Tool;
 
 /// Keys beside the tool's name that are none of its parameters, as a dialect has them.
@@ -34,6 +35,48 @@ pub(crate) fn fits(tool: &Tool, arguments: &Map<String, Value>) -> bool {
 /// Whether the tool has a parameter of this name.
 pub(crate) fn has_parameter(tool: &Tool, name: &str) -> bool {
     tool.parameters().any(|parameter| parameter.name == name)
+}
+
+/// Whether `object`, as far as it came, begins with a parameter of the tool: then it can only be
+/// the tool's arguments.
+pub(crate) fn begins_with_parameter(tool: &Tool, object: &str) -> bool {
+    let inner = object.strip_prefix('{').unwrap_or_default().trim_start();
+    let key = inner.strip_prefix('"').and_then(|key| key.split_once('"'));
+    key.is_some_and(|(key, _)| has_parameter(tool, key))
+}
+
+/// Takes the tool's name, or an object with name and arguments, out from under [`FUNCTION`], as
+/// OpenAI's interface has them; the name is put under `tool_key`. Yields what is wrong if the
+/// same stands beside it and says something else.
+pub(crate) fn unwrap_function(object: &mut Map<String, Value>, tool_key: &str) -> Option<Fault> {
+    let inner = match object.shift_remove(FUNCTION)? {
+        Value::Object(inner) => inner,
+        name => Map::from_iter([(tool_key.to_owned(), name)]),
+    };
+    let mut fault = None;
+    for (key, value) in inner {
+        if object.get(&key).is_some_and(|beside| *beside != value) {
+            fault.get_or_insert(Fault::disagree(FUNCTION, &key));
+        }
+        object.insert(key, value);
+    }
+    fault
+}
+
+/// The one member of an object that is named by none of `known`: a tool's name and its arguments,
+/// an object or its text, where the name is the key: `{"f": {"a": 1}}`.
+pub(crate) fn keyed<'o>(
+    object: &'o Map<String, Value>,
+    known: impl FnOnce(&str) -> bool,
+) -> Option<(&'o str, &'o Value, Map<String, Value>)> {
+    let mut members = object.iter();
+    let (Some((name, value)), None) = (members.next(), members.next()) else { return None };
+    let arguments = match value {
+        Value::Object(arguments) => arguments.clone(),
+        Value::String(text) => serde_json::from_str(text).ok()?,
+        _ => return None,
+    };
+    (!known(name)).then_some((name, value, arguments))
 }
 
 /// Takes the arguments that stand beside the tool's name out of `object`, a call without it:

@@ -10,10 +10,11 @@
 
 use std::ops::Range;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::fit::{has_parameter, is_definition, take_flat};
-use crate::dialect::ObjectKeys;
+use super::SURPLUS_BRACKET;
+use super::fit::{begins_with_parameter, fits, has_parameter, is_definition, keyed, take_flat, unwrap_function};
+use crate::dialect::{FUNCTION, ObjectKeys};
 use crate::event::{RejectedKind, Repair};
 use crate::json::Closer;
 use crate::json::window::{Match, Window, leading_space};
@@ -24,7 +25,7 @@ use crate::parse::marks::fence::{Fence, ends_message, fence_end};
 use crate::parse::marks::head::unit;
 use crate::parse::marks::names::Names;
 use crate::parse::out::not_a_call::Reason;
-use crate::parse::out::unresolved::{Fault, UnresolvedCall};
+use crate::parse::out::unresolved::UnresolvedCall;
 use crate::parse::tables::Tables;
 
 /// Call objects that may yet be text; see the module.
@@ -47,6 +48,10 @@ pub(crate) struct WholeMessage {
     end: u64,
     /// An object of it began.
     begun: bool,
+    /// The first call's name is its object's key.
+    keyed: bool,
+    /// A bracket came that nothing opened: only the end may follow.
+    surplus: bool,
 }
 
 #[derive(Debug)]
@@ -74,12 +79,16 @@ struct Object {
     arguments: Option<Range<u64>>,
     /// Its arguments stand beside the tool's name.
     flat: bool,
+    /// Its first key came.
+    begun: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Member {
     Tool,
     Arguments,
+    /// The arguments, under the tool's name.
+    Keyed,
     /// The tool's name, or an object with name and arguments.
     Function,
     /// A list of further objects.
@@ -102,6 +111,8 @@ impl WholeMessage {
             failed: None,
             end: at,
             begun: false,
+            keyed: false,
+            surplus: false,
         }
     }
 
@@ -110,9 +121,9 @@ impl WholeMessage {
         self.first.is_some() || self.behind_calls
     }
 
-    /// Whether `text` begins an object whose first key is one of a call's, or a
-    /// list of such.
-    pub(crate) fn ahead(keys: &ObjectKeys, text: &str, more: bool) -> Match<()> {
+    /// Whether `text` begins an object whose first key is one of a call's or a known tool's name,
+    /// or a list of such.
+    pub(crate) fn ahead(keys: &ObjectKeys, names: &Names, text: &str, more: bool) -> Match<()> {
         let bare = text.strip_prefix('[').map_or(text, |inner| &inner[leading_space(inner)..]);
         let undecided = || if more { Match::Undecided } else { Match::No };
         let Some(inner) = bare.strip_prefix('{') else {
@@ -122,8 +133,8 @@ impl WholeMessage {
         let Some(quote) = inner.chars().next() else { return undecided() };
         let Some(key) = inner.strip_prefix(['"', '\'']) else { return Match::No };
         match key.split_once(quote) {
-            Some((key, _)) if Member::of(keys, key).is_some() => Match::Yes(()),
-            None if more && keys.all().any(|known| known.starts_with(key)) => Match::Undecided,
+            Some((key, _)) if Member::of(keys, key).is_some() || names.knows(key) => Match::Yes(()),
+            None if more && may_begin_call(keys, names, key) => Match::Undecided,
             _ => Match::No,
         }
     }
@@ -147,6 +158,7 @@ impl WholeMessage {
             has_arguments: false,
             arguments: None,
             flat: false,
+            begun: false,
         }));
     }
 
@@ -154,7 +166,7 @@ impl WholeMessage {
         let is_further = self.is_further();
         let State::Object(object) = &mut self.state else { return Step::Next };
         // Python's quotes are a fault to the lexer, which says nothing of keys from there on.
-        if object.tool.is_none() && object.is_python(window) && !object.may_be_call(self.keys, window) {
+        if object.tool.is_none() && object.is_python(window) && !object.may_be_call(self.keys, out.tables, window) {
             return Step::Text(object.json.start + 1, Reason::ForeignKey);
         }
         let closer = FenceCloser { fence: self.fence, think_ends: out.think_ends };
@@ -164,7 +176,15 @@ impl WholeMessage {
             JsonStep::More => return Step::More,
             JsonStep::Key(range) => {
                 let key = window.slice(range.clone()).trim_matches('"');
+                let is_first = !std::mem::replace(&mut object.begun, true);
                 match Member::of(self.keys, key) {
+                    // Where the name is the key it is the only one.
+                    _ if object.member == Member::Keyed => return Step::Text(range.start, Reason::ForeignKey),
+                    // Behind such a call an unknown name is a mistake.
+                    None if is_first && (self.keyed || out.tables.names.knows(key)) => {
+                        object.tool = Some(key.to_owned());
+                        object.member = Member::Keyed;
+                    }
                     // Only the first object may hold a list of the others, and nothing else.
                     Some(Member::List) if !(self.first.is_none() && object.is_empty()) => {
                         return Step::Text(range.start, Reason::ForeignKey);
@@ -181,12 +201,16 @@ impl WholeMessage {
             }
             JsonStep::ValueStart(at) => {
                 object.value_start = at;
-                if object.member == Member::List {
-                    return self.list(at, window);
+                match object.member {
+                    Member::List => return self.list(at, window),
+                    Member::Keyed if !window.from(at).starts_with(['{', '"', '\'']) => {
+                        return Step::Text(at, Reason::ForeignKey);
+                    }
+                    _ => {}
                 }
             }
             JsonStep::ValueEnd(at) => {
-                if object.member == Member::Arguments {
+                if matches!(object.member, Member::Arguments | Member::Keyed) {
                     object.arguments = Some(object.value_start..at);
                 }
                 let text = window.slice(object.value_start..at);
@@ -226,8 +250,12 @@ impl WholeMessage {
         let start = object.json.start;
         let mut call = UnresolvedCall::default();
         object.json.read(window, end, &mut call);
-        let mut call = match pick(self.keys, call, self.first.is_some(), tables) {
-            Ok(call) => call,
+        let further = Further { any: self.first.is_some(), keyed: self.keyed };
+        let mut call = match pick(self.keys, call, further, tables) {
+            Ok((call, keyed)) => {
+                self.keyed |= keyed && self.first.is_none();
+                call
+            }
             Err(why @ (Reason::Damaged | Reason::Limit)) if self.is_further() => {
                 self.failed.get_or_insert(why);
                 self.end = end;
@@ -255,9 +283,10 @@ impl CallShape for WholeMessage {
         let rest = &rest[space..];
         let Some(byte) = rest.bytes().next() else { return Step::More };
         // Behind a list in an object only the object's end may stand.
-        let may_go_on = !self.closers.ends_with('}');
+        let may_go_on = !self.closers.ends_with('}') && !self.surplus;
         match (&self.state, byte) {
-            (State::Start, b'[') => {
+            // A further list may follow the first (`json/lists`).
+            (State::Start | State::Between | State::Next, b'[') if may_go_on && self.closers.is_empty() => {
                 self.closers = "]";
                 self.cursor += 1;
                 self.state = State::Next;
@@ -267,6 +296,11 @@ impl CallShape for WholeMessage {
                 return Step::Broken(self.cursor, Reason::Limit);
             }
             (_, b'{') if may_go_on => self.begin_object(out.max_depth()),
+            // Behind a semicolon nothing need follow, as behind a call in Python's syntax.
+            (State::Between, b';') if may_go_on && self.closers.is_empty() => {
+                self.cursor += 1;
+                self.end = self.cursor;
+            }
             (State::Between, b',' | b';') if may_go_on => {
                 self.cursor += 1;
                 self.state = State::Next;
@@ -277,19 +311,27 @@ impl CallShape for WholeMessage {
                 self.end = self.cursor;
                 self.state = State::Between;
             }
+            // Nothing is missing in the calls before it (`json/surplus_bracket`).
+            (State::Between, b']' | b'}') if may_go_on || self.surplus => {
+                self.cursor += 1;
+                self.end = self.cursor;
+                if !std::mem::replace(&mut self.surplus, true) {
+                    out.emitter.note_held(SURPLUS_BRACKET);
+                }
+            }
             (State::Between, _) if self.closers.is_empty() => return self.behind(window, out.think_ends),
             _ => return Step::Text(self.cursor, Reason::NoFurtherCall),
         }
         Step::Next
     }
 
-    fn ending(&mut self, _: &Window<'_>, _: &Tables) -> Ending {
+    fn ending(&mut self, window: &Window<'_>, tables: &Tables) -> Ending {
         match &self.state {
             State::Between if self.closers.is_empty() => {
                 self.failed.map_or(Ending::Complete(self.end), |why| Ending::Broken(self.end, why))
             }
             _ if self.first.is_some() => Ending::Cut,
-            State::Object(object) if object.is_certain() => Ending::Cut,
+            State::Object(object) if object.is_certain(window, tables) => Ending::Cut,
             _ => Ending::Text,
         }
     }
@@ -315,7 +357,7 @@ impl Member {
         Some(match key {
             _ if named(keys.tool) => Member::Tool,
             _ if named(keys.arguments) => Member::Arguments,
-            _ if key == keys.function => Member::Function,
+            FUNCTION => Member::Function,
             _ if key == keys.list => Member::List,
             _ if named(keys.server) || named(keys.idle) => Member::Other,
             _ => return None,
@@ -324,9 +366,15 @@ impl Member {
 }
 
 impl Object {
-    /// Whether a known tool's name and its arguments' key came.
-    fn is_certain(&self) -> bool {
-        self.tool.is_some() && (self.has_arguments || self.flat)
+    /// Whether a known tool's name and its arguments' key came, or one of its parameters.
+    fn is_certain(&self, window: &Window<'_>, tables: &Tables) -> bool {
+        let Some(name) = self.tool.as_deref() else { return false };
+        if self.member != Member::Keyed {
+            return self.has_arguments || self.flat;
+        }
+        let (server, name) = tables.split_name(name);
+        let tool = tables.tool(server.as_deref(), &name);
+        tool.is_some_and(|tool| begins_with_parameter(tool, window.from(self.value_start)))
     }
 
     /// Whether nothing that a call needs came.
@@ -348,7 +396,7 @@ impl Object {
                 // As it is written, so that what neutralises names finds the same.
                 self.name(name.filter(|name| text.contains(&format!("\"{name}\""))), names)
             }
-            Member::Arguments | Member::List | Member::Other => true,
+            Member::Arguments | Member::Keyed | Member::List | Member::Other => true,
         }
     }
 
@@ -361,13 +409,14 @@ impl Object {
         !is_own && tables.tool(server.as_deref(), &name).is_some_and(|tool| has_parameter(tool, key))
     }
 
-    /// Whether its first key, in single quotes, is one of a call, or may still become one.
-    fn may_be_call(&self, keys: &ObjectKeys, window: &Window<'_>) -> bool {
+    /// Whether its first key, in single quotes, is one of a call or a known tool's name, or may
+    /// still become one.
+    fn may_be_call(&self, keys: &ObjectKeys, tables: &Tables, window: &Window<'_>) -> bool {
         let inner = window.from(self.json.start).strip_prefix('{').unwrap_or_default();
         let inner = inner.trim_start().strip_prefix('\'').unwrap_or_default();
         match inner.split_once('\'') {
-            Some((key, _)) => keys.all().any(|known| known == key),
-            None => keys.all().any(|known| known.starts_with(inner)),
+            Some((key, _)) => keys.all().any(|known| known == key) || tables.names.knows(key),
+            None => may_begin_call(keys, &tables.names, inner),
         }
     }
 
@@ -384,39 +433,74 @@ impl Object {
     }
 }
 
+/// Whether `text` may become a key of a call, or a known tool's name.
+fn may_begin_call(keys: &ObjectKeys, names: &Names, text: &str) -> bool {
+    keys.all().any(|known| known.starts_with(text)) || names.may_become(text)
+}
+
+/// What is known of the calls before one.
+#[derive(Debug, Clone, Copy)]
+struct Further {
+    /// There are such: an unknown name is a mistake and no text.
+    any: bool,
+    /// Their names are their objects' keys.
+    keyed: bool,
+}
+
 /// The text of a JSON string without escapes.
 fn name_in(text: &str) -> Option<&str> {
     text.strip_prefix('"')?.strip_suffix('"').filter(|name| !name.contains('\\'))
 }
 
-/// Takes the call out of an object that was read. It needs a name and arguments,
-/// and a tool's definition has both, too.
+/// The call of an object whose only key is its tool's name, if it is one: the first of a message
+/// has only what can be the arguments of a known tool.
+fn pick_keyed(
+    keys: &ObjectKeys,
+    object: &Map<String, Value>,
+    call: &UnresolvedCall,
+    further: Further,
+    tables: &Tables,
+) -> Option<Result<UnresolvedCall, Reason>> {
+    let (name, value, arguments) = keyed(object, |key| Member::of(keys, key).is_some())?;
+    let (server, tool_name) = tables.split_name(name);
+    let known = tables.tool(server.as_deref(), &tool_name).filter(|_| tables.names.knows(name));
+    if is_definition(value, known) {
+        return Some(Err(Reason::Definition));
+    }
+    let is_call = match known {
+        Some(tool) => further.any || (tool.input_schema.is_some() && fits(tool, &arguments)),
+        None => further.keyed,
+    };
+    if !is_call {
+        return Some(Err(if known.is_some() { Reason::ForeignKey } else { Reason::UnknownTool }));
+    }
+    Some(Ok(UnresolvedCall {
+        tool: Some(name.to_owned()),
+        raw_arguments: value.to_string(),
+        arguments: value.clone(),
+        repairs: call.repairs.clone(),
+        ..UnresolvedCall::default()
+    }))
+}
+
+/// Takes the call out of an object that was read, and whether its name is the object's key. Else
+/// it needs a name and arguments, and a tool's definition has both, too.
 fn pick(
     keys: &'static ObjectKeys,
     mut call: UnresolvedCall,
-    any_tool: bool,
+    further: Further,
     tables: &Tables,
-) -> Result<UnresolvedCall, Reason> {
+) -> Result<(UnresolvedCall, bool), Reason> {
     if let Some(fault) = &call.fault {
         return Err(if fault.kind == RejectedKind::Limit { Reason::Limit } else { Reason::Damaged });
     }
     let Value::Object(mut object) = call.arguments.take() else { return Err(Reason::Damaged) };
-    if let Some(Value::Object(inner)) = object.get(keys.function).cloned() {
-        object.shift_remove(keys.function);
-        for (key, value) in inner {
-            if object.get(&key).is_some_and(|beside| *beside != value) {
-                call.fault.get_or_insert(Fault::disagree(keys.function, &key));
-            }
-            object.insert(key, value);
-        }
-    } else if let Some(name) = object.shift_remove(keys.function) {
-        if object.get(keys.tool[0]).is_some_and(|beside| *beside != name) {
-            call.fault.get_or_insert(Fault::disagree(keys.function, keys.tool[0]));
-        }
-        object.insert(keys.tool[0].to_owned(), name);
+    if let Some(found) = pick_keyed(keys, &object, &call, further, tables) {
+        return found.map(|call| (call, true));
     }
+    call.fault = unwrap_function(&mut object, keys.tool[0]);
     let tool = call.take(&mut object, keys.tool).ok_or(Reason::Incomplete)?;
-    let name = tool.as_str().filter(|name| any_tool || tables.names.knows(name)).ok_or(Reason::UnknownTool)?;
+    let name = tool.as_str().filter(|name| further.any || tables.names.knows(name)).ok_or(Reason::UnknownTool)?;
     let known = {
         let (server, name) = tables.split_name(name);
         tables.tool(server.as_deref(), &name)
@@ -441,7 +525,7 @@ fn pick(
     call.server = server.and_then(|server| server.as_str().map(str::to_owned)).filter(|server| !server.is_empty());
     call.raw_arguments = arguments.to_string();
     call.arguments = arguments;
-    Ok(call)
+    Ok((call, false))
 }
 
 /// Behind all that is a call: whether the fence ends here, or the message.

@@ -38,6 +38,9 @@ pub(crate) mod tool_tag;
 use crate::parse::call::Opens;
 use crate::parse::tables::Tables;
 
+/// Repair: brackets that nothing opened stood behind calls.
+const SURPLUS_BRACKET: &str = "surplus_bracket";
+
 /// How the calls of each shape begin at a `<` or a `[`, in order of precedence.
 pub(crate) const OPENERS: &[&dyn Opens] = &[
     &element::Blocks,

@@ -8,7 +8,7 @@
 
 use serde_json::Value;
 
-use super::fit::{fits, has_parameter};
+use super::fit::{begins_with_parameter, fits};
 use crate::event::RejectedKind;
 use crate::json::window::{Match, Window, leading_space};
 use crate::parse::call::json::{Around, CallJson, JsonStep};
@@ -87,10 +87,8 @@ impl CallShape for NameLine {
         if let Some((end, _)) = self.end {
             return Ending::Complete(end);
         }
-        let inner = window.from(self.json.start).strip_prefix('{').unwrap_or_default().trim_start();
-        let key = inner.strip_prefix('"').and_then(|key| key.split_once('"')).map(|(key, _)| key);
         let tool = self.called.1.as_deref().and_then(|name| tables.tool(self.called.0.as_deref(), name));
-        let is_certain = key.zip(tool).is_some_and(|(key, tool)| has_parameter(tool, key));
+        let is_certain = tool.is_some_and(|tool| begins_with_parameter(tool, window.from(self.json.start)));
         if is_certain { Ending::Cut } else { Ending::Text }
     }
 

@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::fit::{is_definition, take_flat};
+use super::SURPLUS_BRACKET;
+use super::fit::{is_definition, keyed, take_flat, unwrap_function};
 use super::run::ObjectRun;
 use crate::event::Repair;
 use crate::json::Closer;
@@ -12,9 +13,6 @@ use crate::parse::call::{CallOut, CallShape, CalledTool, OpenValue, Step};
 use crate::parse::marks::fence::fence_end;
 use crate::parse::out::unresolved::{Fault, UnresolvedCall};
 use crate::parse::tables::Tables;
-
-/// Repair: brackets that nothing opened stood before what closes the run.
-const SURPLUS_BRACKET: &str = "surplus_bracket";
 
 /// An open object; its brace is the first byte.
 #[derive(Debug)]
@@ -151,6 +149,16 @@ impl MarkedObject {
         self.preview(window, out);
     }
 
+    /// The known tool whose name is the object's only key, and its arguments: what Apertus writes
+    /// (`hermes/name_as_key`).
+    fn keyed_by_name(&self, object: &Map<String, Value>, tables: &Tables) -> Option<(String, Value)> {
+        let spec = self.run.marked.spec;
+        let keys = [spec.tool_keys, spec.argument_keys, spec.server_keys, spec.idle_keys];
+        let (name, value, _) = keyed(object, |key| keys.iter().any(|keys| keys.contains(&key)))?;
+        let (server, tool) = tables.split_name(name);
+        tables.tool(server.as_deref(), &tool).map(|_| (name.to_owned(), value.clone()))
+    }
+
     /// Takes the call out of the object that was read.
     fn pick(&self, window: &Window<'_>, tables: &Tables, call: &mut UnresolvedCall) {
         let Value::Object(mut object) = std::mem::take(&mut call.arguments) else {
@@ -160,6 +168,12 @@ impl MarkedObject {
         let spec = self.run.marked.spec;
         let key = spec.argument_keys.iter().find(|key| object.contains_key(**key));
         call.restated |= self.has_arguments() && key != Some(&self.arguments_key.as_str());
+        if let Some((name, arguments)) = self.keyed_by_name(&object, tables) {
+            call.tool = Some(name);
+            call.raw_arguments = arguments.to_string();
+            call.arguments = arguments;
+            return;
+        }
         let tool = call.take(&mut object, spec.tool_keys);
         // Whether the tool's own parameters stand beside its name is known by its schema only
         // (`hermes/flat`, `hermes/flat_with_another_key`).
@@ -268,7 +282,15 @@ impl CallShape for MarkedObject {
         self.json.read(window, end, &mut call);
         if call.fault.is_none() {
             let keys = self.run.marked.spec.argument_keys;
-            let absent = keys.iter().all(|key| call.arguments.get(*key).is_none());
+            let tools = self.run.marked.spec.tool_keys;
+            if let Value::Object(object) = &mut call.arguments
+                && !tools.iter().any(|key| object.contains_key(*key))
+            {
+                call.fault = unwrap_function(object, tools[0]);
+            }
+            let is_keyed =
+                call.arguments.as_object().is_some_and(|object| self.keyed_by_name(object, tables).is_some());
+            let absent = !is_keyed && keys.iter().all(|key| call.arguments.get(*key).is_none());
             self.pick(window, tables, &mut call);
             let absent = absent && !call.repairs.contains(&Repair::FlatArguments);
             if self.left_open && absent && call.fault.is_none() {

@@ -114,15 +114,16 @@ impl Tables {
             for [first, second] in self.names.leads() {
                 self.triggers.line.add(first, second);
                 self.triggers.bracket.add(first, second);
-                for lead in [b"\"'", SPACE].concat() {
+                for lead in [b"\"'[", SPACE].concat() {
                     self.triggers.bracket.add(lead, first);
                 }
             }
             self.triggers.line.add(b'\\', b'[');
             for space in SPACE {
-                for lead in [b"\"'", SPACE].concat() {
+                for lead in [b"\"'[", SPACE].concat() {
                     self.triggers.bracket.add(*space, lead);
                 }
+                self.triggers.bracket.add(b'[', *space);
             }
         }
         if self.name_line.is_some() {

@@ -29,7 +29,7 @@ impl Scanner {
         };
         let ahead = match (is_json, self.tables.json) {
             _ if !allowed => Match::No,
-            (true, Some((_, keys))) => WholeMessage::ahead(keys, text, more),
+            (true, Some((_, keys))) => WholeMessage::ahead(keys, &self.tables.names, text, more),
             (true, None) => Match::No,
             (false, _) if text.starts_with(['\\', '[']) => self.python_ahead(text, more),
             (false, _) => self.called_ahead(text, more, window),
@@ -124,7 +124,8 @@ impl Scanner {
 
     /// Whether `text`, at a fence's start, begins a call that no marker announces.
     pub(super) fn bare_ahead(&self, text: &str, more: bool) -> Match<()> {
-        let json = self.tables.json.map_or(Match::No, |(_, keys)| WholeMessage::ahead(keys, text, more));
+        let names = &self.tables.names;
+        let json = self.tables.json.map_or(Match::No, |(_, keys)| WholeMessage::ahead(keys, names, text, more));
         let line = match self.tables.name_line {
             Some(_) => self.tables.names.on_a_line(text, more).map(|_| ()),
             None => Match::No,

@@ -2,7 +2,7 @@
 //! `out/pending.rs` is the list that they wait in.
 
 use super::{Emitter, Sink, Unfenced};
-use crate::event::{MarkerKind, QuotedIn};
+use crate::event::{MarkerKind, QuotedIn, Repair};
 use crate::json::window::Window;
 use crate::parse::out::pending::{Held, HeldCall, Pending};
 use crate::parse::out::series;
@@ -52,6 +52,18 @@ impl Emitter {
         pending.keep_markerless();
         if !pending.waits_for_fence {
             self.settle_as(quoted_in, window, sink);
+        }
+    }
+
+    /// The call that was held last was mended by what stands behind it.
+    pub(crate) fn note_held(&mut self, repair: &str) {
+        let held = self.pending.iter_mut().flat_map(|pending| pending.held.iter_mut().rev());
+        let ended = held.filter_map(|held| match held {
+            Held::Call(call) => call.ended.as_mut(),
+            _ => None,
+        });
+        if let Some(Ok(call)) = ended.map(|ended| &mut ended.verdict).next() {
+            call.repairs.push(Repair::Other(repair.to_owned()));
         }
     }
 

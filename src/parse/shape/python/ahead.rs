@@ -33,6 +33,10 @@ pub(crate) fn list_ahead(names: &Names, text: &str, more: bool) -> Match<Form> {
     }
     let inner = &text[bracket.len()..];
     let inner = &inner[leading_space(inner)..];
+    // A list may hold lists (`python/list_of_lists`).
+    if let Some(nested) = inner.strip_prefix('[').filter(|_| !escaped) {
+        return names.called(&nested[leading_space(nested)..], more).map(|_| Form::List);
+    }
     let (form, name) = match inner.strip_prefix(['"', '\'']) {
         _ if escaped => (Form::EscapedList, inner),
         Some(name) => (Form::QuotedList, name),

@@ -136,7 +136,7 @@ fn are_keywords(keywords: &Map<String, Value>, tool: &Tool) -> bool {
         Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == "object"),
         _ => true,
     };
-    !keywords.is_empty() && !only.is_some_and(|only| may_be_object(only.schema)) && fits(tool, keywords)
+    !only.is_some_and(|only| may_be_object(only.schema)) && fits(tool, keywords)
 }
 
 /// Takes off the backslashes that Markdown wants before a `_`, in all texts of a value.

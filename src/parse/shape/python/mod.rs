@@ -41,8 +41,8 @@ use call::{call_of, calls_in};
 use callee::{split_name, takes, tool};
 use quoted::Quoted;
 use reader::Reader;
+use state::{Around, Series, State};
 pub(crate) use state::{Place, Python};
-use state::{Series, State};
 
 impl Python {
     /// The calls whose first byte stands at `at`; [`list_ahead`] or
@@ -58,6 +58,9 @@ impl Python {
             series: Series::default(),
             apostrophe: false,
             in_comment: false,
+            is_nested: false,
+            missing_comma: false,
+            around: None,
             queue: VecDeque::new(),
         };
         python.open(form);
@@ -87,7 +90,13 @@ impl Python {
                 if self.form != Form::EscapedList =>
             {
                 self.cursor += 1;
-                self.state = State::Behind;
+                let is_inner = std::mem::take(&mut self.is_nested);
+                self.state = if is_inner { State::Between } else { State::Behind };
+            }
+            (State::Name { .. }, b'[') if self.form == Form::List && !self.is_nested => {
+                self.is_nested = true;
+                self.cursor += 1;
+                self.state = State::Name { may_end: false };
             }
             (State::Name { may_end: true } | State::Between, b'\\') if self.form == Form::EscapedList => {
                 match begins(rest, "\\]", window.more) {
@@ -99,7 +108,7 @@ impl Python {
                     }
                 }
             }
-            (State::Between, b',') => {
+            (State::Between, b',' | b';') if byte == b',' || self.form == Form::List => {
                 self.cursor += 1;
                 self.state = match self.form {
                     Form::QuotedList => State::Quote { may_end: true },
@@ -110,6 +119,17 @@ impl Python {
             // (`python/comments_in_a_list`).
             (_, b'#') if self.form == Form::List => self.in_comment = true,
             (State::Name { .. }, _) => return self.call_name(out, window),
+            // A call on a further line (`python/list_without_commas`).
+            (State::Between, _) if self.form == Form::List && self.begins_line(window) => {
+                let (text, more) = window.candidate(self.cursor, out.tables.hold.max(MAX_NAME));
+                match out.tables.names.called(text, more) {
+                    Match::Undecided => return Step::More,
+                    Match::No => return self.is_over(self.cursor, Reason::NoFurtherCall),
+                    Match::Yes(_) => {}
+                }
+                self.missing_comma = true;
+                return self.call_name(out, window);
+            }
             (State::Quote { .. }, b'"' | b'\'') => match Quoted::open(rest, self.cursor, false, window.more) {
                 Some(quoted) => {
                     self.state = State::Text(self.cursor, quoted);
@@ -120,6 +140,11 @@ impl Python {
             _ => return self.is_over(self.cursor, Reason::NoFurtherCall),
         }
         Step::Next
+    }
+
+    /// Whether a line break stands between the last call of the list and the cursor.
+    fn begins_line(&self, window: &Window<'_>) -> bool {
+        window.slice(self.series.call_end..self.cursor).contains('\n')
     }
 
     fn call_name(&mut self, out: &mut CallOut<'_, '_>, window: &Window<'_>) -> Step {
@@ -180,11 +205,15 @@ impl Python {
             return Step::Next;
         };
         let raw = window.slice(start + self.name.len() as u64 + 1..end - 1);
-        let call = match call_of(&self.name, reader.into_arguments(), raw, tables) {
+        let mut call = match call_of(&self.name, reader.into_arguments(), raw, tables) {
             Ok(call) => call,
             Err(why) => return self.unreadable(end, why),
         };
         self.cursor = end;
+        self.series.call_end = end;
+        if std::mem::take(&mut self.missing_comma) {
+            call.note(Repair::MissingComma);
+        }
         if self.form == Form::Line {
             self.member_ended(end);
         }
@@ -211,6 +240,7 @@ impl Python {
                 self.queue = calls.into_iter().enumerate().map(end_of).collect();
                 self.next_queued(start)
             }
+            Err(Reason::NoLiteral) if self.reads_around(start, quoted, end, out.tables, window) => Step::Next,
             // A text that is no call at all makes it no list of calls.
             Err(Reason::UnknownTool) => self.is_over(self.cursor, Reason::UnknownTool),
             Err(why) => {
@@ -219,6 +249,42 @@ impl Python {
                 Step::Next
             }
         }
+    }
+
+    /// Goes on behind the name of a call in quotes that end within its arguments, since its texts
+    /// stand in the same: `["f(city="Oslo")"]`. Not where an escape says which are which.
+    fn reads_around(&mut self, start: u64, quoted: Quoted, end: u64, tables: &Tables, window: &Window<'_>) -> bool {
+        let text = window.slice(quoted.start..end);
+        let quote = window.slice(start..quoted.start).as_bytes();
+        let (&[quote], Match::Yes(length)) = (quote, tables.names.called(text, false)) else { return false };
+        if text.contains('\\') {
+            return false;
+        }
+        text[..length].clone_into(&mut self.name);
+        self.around = Some(Around { quote, start, end: self.cursor, closed: None });
+        self.cursor = quoted.start + length as u64 + 1;
+        self.state = State::Arguments(quoted.start, Box::new(Reader::new(self.cursor, tables.config.limits.depth)));
+        true
+    }
+
+    /// Behind the arguments of such a call, or where they cannot be read.
+    fn around_ended(&mut self, tables: &Tables, window: &Window<'_>) -> Step {
+        let state = std::mem::replace(&mut self.state, State::Between);
+        let (State::Arguments(start, reader), Some(around)) = (state, self.around.take()) else { return Step::Next };
+        let is_closed = |end: &u64| window.from(*end).as_bytes().first() == Some(&around.quote);
+        let found = around.closed.filter(is_closed).and_then(|end| {
+            let raw = window.slice(start + self.name.len() as u64 + 1..end - 1);
+            call_of(&self.name, reader.into_arguments(), raw, tables).ok().map(|call| (end + 1, call))
+        });
+        let Some((end, mut call)) = found else {
+            self.cursor = around.end;
+            self.series.failed_at.get_or_insert(self.cursor);
+            self.series.fails(Reason::NoLiteral, self.cursor);
+            return Step::Next;
+        };
+        self.cursor = end;
+        call.note(Repair::InnerQuotes);
+        self.call_read(around.start, call)
     }
 
     /// Tells the next of the calls of one text, which begins at `start`.
@@ -279,7 +345,22 @@ impl CallShape for Python {
         }
         if let State::Arguments(start, reader) = &mut self.state {
             let start = *start;
-            return match reader.next(window, out.think_ends) {
+            let closed = self.around.and_then(|around| around.closed);
+            let step = closed.map_or_else(|| reader.next(window, out.think_ends), Step::End);
+            if let Some(around) = &mut self.around {
+                return match step {
+                    Step::End(end) => {
+                        around.closed = Some(end);
+                        match end == window.end() && window.more {
+                            true => Step::More,
+                            false => self.around_ended(out.tables, window),
+                        }
+                    }
+                    Step::Text(..) => self.around_ended(out.tables, window),
+                    step => step,
+                };
+            }
+            return match step {
                 Step::End(end) => self.call_ended(start, end, out.tables, window),
                 Step::Text(at, why) => self.unreadable(at, why),
                 step => step,

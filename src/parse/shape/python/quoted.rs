@@ -98,12 +98,14 @@ const OPERATORS: &[&str] = &["and", "or", "not", "if", "else", "in", "is", "for"
 /// Longest of them.
 const LONGEST_OPERATOR: usize = 4;
 
-/// Whether a single quote with this character before it and this text behind it stands inside
-/// a word: letters on both sides, which are neither an operator nor the prefix of a string.
+/// Whether a single quote with this character before it and this text behind it is an apostrophe:
+/// letters before it, and behind it a word (`Xi'an`), or a space and one (`Guns N' Roses`), which
+/// is neither an operator nor the prefix of a string.
 fn is_apostrophe(before: Option<char>, text: &str, more: bool) -> Match<()> {
     if !before.is_some_and(char::is_alphanumeric) {
         return Match::No;
     }
+    let text = text.strip_prefix(' ').unwrap_or(text);
     let end = text.char_indices().take(LONGEST_OPERATOR + 1).find(|(_, c)| !c.is_alphabetic());
     let word = match end {
         Some((end, _)) => &text[..end],

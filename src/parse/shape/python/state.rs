@@ -60,8 +60,26 @@ pub(crate) struct Python {
     pub(super) apostrophe: bool,
     /// In a comment between the calls of a list.
     pub(super) in_comment: bool,
+    /// A list in the list is open.
+    pub(super) is_nested: bool,
+    /// No comma stands before the call that is read.
+    pub(super) missing_comma: bool,
+    /// The call that is read stands in quotes that its own texts have, too.
+    pub(super) around: Option<Around>,
     /// Calls of one text in quotes that are not told yet.
     pub(super) queue: VecDeque<(u64, UnresolvedCall)>,
+}
+
+/// The quotes around a call whose texts stand in the same.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Around {
+    pub(super) quote: u8,
+    /// Where the opening one stands.
+    pub(super) start: u64,
+    /// Behind the next such quote, where the text ends if the call cannot be read.
+    pub(super) end: u64,
+    /// Behind its closing parenthesis, once that came.
+    pub(super) closed: Option<u64>,
 }
 
 /// What is known of a series.
@@ -85,6 +103,8 @@ pub(super) struct Series {
     pub(super) is_known: bool,
     /// Behind the last call of a text in quotes that was told.
     pub(super) told: u64,
+    /// Behind the last call of a list.
+    pub(super) call_end: u64,
 }
 
 impl Series {
