@@ -262,9 +262,8 @@ impl Exchange {
             Some(Ok(ModelEvent::Call(call))) => Input::Call(call),
             Some(Ok(ModelEvent::Usage(usage))) => Input::Usage(usage),
             Some(Ok(ModelEvent::Finish(reason))) => Input::ModelFinished(reason),
-            Some(Err(ModelError::ContextExceeded { prompt, context, message, .. })) => {
-                Input::ContextExceeded { prompt, context, message }
-            }
+            // Not what the turn sent is too long, but the client's history before it. The turn would
+            // measure the context by what it sent, for every request with the same tools.
             Some(Err(error)) => Input::ModelFailed(error),
             None => Input::ModelFailed(ModelError::BrokeOff),
         };
