@@ -92,6 +92,10 @@ impl Prepared {
         };
         let wording = PromptWording::new(catalog.clone(), &options, &turn)
             .map_err(|error| Fault::field("tools", format!("the tools cannot be described: {error}")))?;
+        let wording = match profile.system {
+            SystemPlacement::User => wording.with_examples_in_text(),
+            _ => wording,
+        };
         let validator = Arc::new(Validator::new(catalog));
         let setup = Arc::new(Setup::new(turn, validator, Arc::new(wording)));
         Ok(Prepared {
