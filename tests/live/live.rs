@@ -15,4 +15,5 @@ mod server;
 
 mod calls;
 mod chat;
+mod serve;
 mod tools;
