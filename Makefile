@@ -40,7 +40,8 @@ live: needs
 # to be slow, a free walk of the fuzzer, ten servers that are killed at random, and so on.
 nightly: check-windows bench-repetitions fuzz soak deploy load otlp clients-more scale properties
 
-# Three instances of `serve` behind a real HAProxy, under load (docs/deploy.md).
+# Three instances of `serve` behind a real HAProxy and a real nginx, under load, with and without
+# affinity (docs/deploy.md). What is not installed is named and left out.
 deploy:
 	$(CARGO) build --release
 	$(PYTHON) tests/deploy/balanced.py target/release/toolgraft

@@ -16,6 +16,7 @@
 //! Flags of the command come first, then this file, then the built-in profile. Whatever is
 //! written here keeps the file's comments and order.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -76,6 +77,28 @@ pub(crate) fn find(endpoint: Option<&str>, model: &str) -> Result<Option<SavedPr
 }
 
 fn find_in(path: &Path, endpoint: Option<&str>, model: &str) -> Result<Option<SavedProfile>, Failure> {
+    let kept = read(path)?;
+    Ok(fitting(&kept, endpoint, model).cloned())
+}
+
+/// What is kept of each model at an endpoint, or else of the model anywhere.
+///
+/// # Errors
+/// The file cannot be read, or holds what it may not.
+pub(crate) fn all_at(endpoint: &str) -> Result<Vec<SavedProfile>, Failure> {
+    match path() {
+        Some(path) if path.exists() => all_in(&path, endpoint),
+        _ => Ok(Vec::new()),
+    }
+}
+
+fn all_in(path: &Path, endpoint: &str) -> Result<Vec<SavedProfile>, Failure> {
+    let kept = read(path)?;
+    let names: BTreeSet<&str> = kept.iter().map(|kept| kept.name.as_str()).collect();
+    Ok(names.into_iter().filter_map(|name| fitting(&kept, Some(endpoint), name).cloned()).collect())
+}
+
+fn read(path: &Path) -> Result<Vec<SavedProfile>, Failure> {
     let text = input::read_text(path)?;
     let read = toml_edit::de::from_str::<File>(&text).map_err(|e| unfit(path, &e.to_string()))?;
     if let Some(odd) = read.model.iter().find(|kept| kept.dialect.is_some_and(|d| Dialect::taught().all(|t| t != d))) {
@@ -86,12 +109,15 @@ fn find_in(path: &Path, endpoint: Option<&str>, model: &str) -> Result<Option<Sa
             &format!("the dialect {name} of {:?} is only read: write one of {}", odd.name, names.join(", ")),
         ));
     }
-    let mut fitting: Vec<SavedProfile> = read.model.into_iter().filter(|kept| kept.name == model).collect();
-    let exact = fitting
-        .iter()
-        .position(|kept| kept.endpoint.is_some() && kept.endpoint.as_deref().map(place) == endpoint.map(place));
-    let anywhere = || fitting.iter().position(|kept| kept.endpoint.is_none() || endpoint.is_none());
-    Ok(exact.or_else(anywhere).map(|at| fitting.swap_remove(at)))
+    Ok(read.model)
+}
+
+/// The one for the model at the endpoint, or else for the model anywhere.
+fn fitting<'a>(kept: &'a [SavedProfile], endpoint: Option<&str>, model: &str) -> Option<&'a SavedProfile> {
+    let of_model = || kept.iter().filter(|kept| kept.name == model);
+    let is_here =
+        |kept: &&SavedProfile| kept.endpoint.is_some() && kept.endpoint.as_deref().map(place) == endpoint.map(place);
+    of_model().find(is_here).or_else(|| of_model().find(|kept| kept.endpoint.is_none() || endpoint.is_none()))
 }
 
 /// An endpoint's URL in one spelling: without a slash at its end, and this machine by one name.
@@ -215,6 +241,9 @@ mod tests {
         assert_eq!(found(Some("http://a/v1"), "m").unwrap(), compact("m", Some("http://a/v1")));
         assert_eq!(found(Some("http://b/v1"), "m").unwrap().tools, Some(ToolsMode::Native));
         assert!(found(None, "m").is_some() && found(None, "other").is_none());
+        let all = |endpoint: &str| all_in(&path, endpoint).unwrap();
+        assert_eq!(all("http://a/v1"), [compact("m", Some("http://a/v1"))]);
+        assert_eq!(all("http://b/v1").iter().map(|kept| kept.tools).collect::<Vec<_>>(), [Some(ToolsMode::Native)]);
         save(&path, &compact("n", Some("http://127.0.0.1:8080/v1"))).unwrap();
         for same in ["http://localhost:8080/v1/", "http://[::1]:8080/v1", "HTTP://LocalHost:8080/v1"] {
             assert!(found(Some(same), "n").is_some(), "{same}");

@@ -11,6 +11,7 @@ use super::profiles::known_profile;
 use super::prompt_args::PromptArgs;
 use super::request_log::RequestLog;
 use super::runner::Runner;
+use super::saved_profiles::SavedProfile;
 use super::screen::boxes::clean;
 use super::servers::{ListedArgs, ServerArgs, refuse_problems, report_failed};
 use super::signals::Signals;
@@ -20,7 +21,7 @@ use toolgraft::constrain::Constrain;
 use toolgraft::dialect::{Lang, Profile};
 use toolgraft::prompt::Options;
 use toolgraft::secrets::shown_url;
-use toolgraft::serve::{Config, DRAIN, Inspector, ServeError, Server};
+use toolgraft::serve::{Config, DRAIN, Inspector, ModelSettings, ServeError, Server};
 use toolgraft::tools::DefaultDecision;
 use toolgraft::{Dialect, Hub, OpenAi, Policy};
 
@@ -321,9 +322,7 @@ async fn config(args: &Args) -> Result<(Config, String), Failure> {
             (url, name, false)
         }
     };
-    // Clients name the model where none is named here: nothing is kept of "any".
-    let saved = args.endpoint.model.as_deref().map(|model| saved_profiles::find(Some(&url), model));
-    let saved = saved.transpose()?.flatten().unwrap_or_default();
+    let saved = saved_profiles::all_at(&url)?;
     let mut config = Config::new(url).map_err(Failure::usage)?;
     // What was found by its port is nobody's to give a key to.
     config = match variable("TOOLGRAFT_UPSTREAM_KEY").filter(|_| is_named) {
@@ -341,11 +340,18 @@ async fn config(args: &Args) -> Result<(Config, String), Failure> {
     if let Some(profile) = args.model.profile {
         config = config.with_profile(profile);
     }
-    if let Some(dialect) = args.model.dialect.or(saved.dialect) {
+    if let Some(dialect) = args.model.dialect {
         config = config.with_dialect(dialect);
     }
-    if let Some(constrain) = args.model.constrain.or(saved.constrain) {
+    if let Some(constrain) = args.model.constrain {
         config = config.with_constrain(constrain);
+    }
+    if let Some(style) = args.listing.prompt_style {
+        config = config.with_style(style);
+    }
+    for kept in saved {
+        let settings = settings(args, &kept);
+        config = config.with_model_settings(kept.name, settings);
     }
     if let Some(bytes) = args.model.hold_bytes {
         config = config.with_hold_bytes(bytes);
@@ -368,7 +374,16 @@ async fn config(args: &Args) -> Result<(Config, String), Failure> {
     }
     config = args.calls.untrusted.iter().fold(config, Config::with_untrusted);
     let policy = args.calls.allow.iter().fold(Policy::new(DefaultDecision::Deny), |policy, glob| policy.allow(glob));
-    Ok((config.with_prompt(args.listing.apply(saved.apply(Options::default()))?).with_policy(policy), name))
+    Ok((config.with_prompt(args.listing.apply(Options::default())?).with_policy(policy), name))
+}
+
+/// What `probe` found best for a model; flags count for every model, and come first.
+fn settings(args: &Args, kept: &SavedProfile) -> ModelSettings {
+    ModelSettings::default()
+        .with_dialect(args.model.dialect.or(kept.dialect))
+        .with_style(args.listing.prompt_style.or(kept.style))
+        .with_listing(args.listing.listing.or(kept.listing))
+        .with_constrain(args.model.constrain.or(kept.constrain))
 }
 
 /// The base URL; with `/v1` behind it where only that one lists models.

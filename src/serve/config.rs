@@ -1,13 +1,15 @@
 //! What a server is told before it runs.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::inspect::Inspector;
 use super::log::{Log, Served};
+use super::settings::ModelSettings;
 use crate::OpenAi;
 use crate::constrain::Constrain;
-use crate::dialect::{Dialect, Profile};
+use crate::dialect::{Dialect, Profile, PromptStyle};
 use crate::model::{ClientError, IDLE_TIMEOUT};
 use crate::prompt::Options;
 use crate::route::Toolbox;
@@ -44,6 +46,8 @@ pub struct Config {
     pub(super) model: Option<String>,
     pub(super) profile: Option<&'static Profile>,
     pub(super) dialect: Option<Dialect>,
+    pub(super) style: Option<PromptStyle>,
+    pub(super) models: HashMap<String, ModelSettings>,
     pub(super) prompt: Options,
     pub(super) constrain: Constrain,
     pub(super) client_key: Option<String>,
@@ -84,6 +88,8 @@ impl Config {
             model: None,
             profile: None,
             dialect: None,
+            style: None,
+            models: HashMap::new(),
             prompt: Options::default(),
             constrain: Constrain::Auto,
             client_key: None,
@@ -132,7 +138,25 @@ impl Config {
         self
     }
 
-    /// Sets how tools are listed in the prompt. Dialect and language are the profile's.
+    /// Sets how much the prompt says beside the tools. Without it, it is what suits the model's
+    /// size, as its name tells that ([`Profile::style_for`]).
+    #[must_use]
+    pub fn with_style(mut self, style: PromptStyle) -> Self {
+        self.style = Some(style);
+        self
+    }
+
+    /// Sets what counts for the model of this name, as the endpoint has it, before what is said
+    /// for all models.
+    #[must_use]
+    pub fn with_model_settings(mut self, model: impl Into<String>, settings: ModelSettings) -> Self {
+        self.models.insert(model.into(), settings);
+        self
+    }
+
+    /// Sets how tools are listed in the prompt. Language, dialect and style in it count for
+    /// nothing: they are the model's, or those of [`with_dialect`](Self::with_dialect) and
+    /// [`with_style`](Self::with_style).
     #[must_use]
     pub fn with_prompt(mut self, options: Options) -> Self {
         self.prompt = options;

@@ -262,9 +262,8 @@ impl Exchange {
             Some(Ok(ModelEvent::Call(call))) => Input::Call(call),
             Some(Ok(ModelEvent::Usage(usage))) => Input::Usage(usage),
             Some(Ok(ModelEvent::Finish(reason))) => Input::ModelFinished(reason),
-            Some(Err(ModelError::ContextExceeded { prompt, context, message, .. })) => {
-                Input::ContextExceeded { prompt, context, message }
-            }
+            // Not what the turn sent is too long, but the client's history before it. The turn would
+            // measure the context by what it sent, for every request with the same tools.
             Some(Err(error)) => Input::ModelFailed(error),
             None => Input::ModelFailed(ModelError::BrokeOff),
         };
@@ -483,13 +482,21 @@ impl Exchange {
         self.steps.push_back(Step::Send(Sent { body, constraint }));
     }
 
-    /// System text, the client's history, and what came since.
+    /// System text and examples, the client's history, and what came since.
     fn messages(&mut self, request: Request) -> Vec<Value> {
         let mut messages = self.asked.messages.clone();
         let mut own = request.messages.into_iter().peekable();
+        let said = |role: Role, text: String| {
+            let role = if role == Role::Assistant { "assistant" } else { "user" };
+            json!({"role": role, "content": text})
+        };
         if let Some(system) = own.next_if(|message| message.role == Role::System) {
             place(&mut messages, system.content, self.prepared.placement);
         }
+        let examples = own.by_ref().take(self.turn.examples());
+        let examples: Vec<Value> = examples.map(|message| said(message.role, message.content)).collect();
+        let at = messages.iter().take_while(|message| message["role"] == "system").count();
+        messages.splice(at..at, examples);
         self.since.clear();
         for (at, message) in own.enumerate() {
             // The first is what the person said, which the client's history holds; behind
@@ -499,8 +506,7 @@ impl Exchange {
                 _ => message.content,
             };
             if !text.is_empty() {
-                let role = if message.role == Role::Assistant { "assistant" } else { "user" };
-                self.since.push(json!({"role": role, "content": text}));
+                self.since.push(said(message.role, text));
             }
         }
         self.since.iter().cloned().for_each(|message| push(&mut messages, message));

@@ -76,9 +76,6 @@ impl From<&StopReason> for Fault {
     fn from(reason: &StopReason) -> Self {
         match reason {
             StopReason::ModelFailed(failure) => failed(failure),
-            StopReason::ContextExceeded { message, .. } => {
-                Fault::invalid(message.clone()).with_code("context_length_exceeded").with_param("messages")
-            }
             StopReason::CallMissing => Fault::upstream(502, reason.to_string()).with_code("tool_call_missing"),
             StopReason::CorrectionsUsedUp { .. } => {
                 Fault::upstream(502, reason.to_string()).with_code("tool_call_invalid")
@@ -93,10 +90,14 @@ impl From<&StopReason> for Fault {
 /// A failure of the endpoint: its status where it refused, else that of a gateway.
 fn failed(failure: &ModelFailure) -> Fault {
     let message = match failure.source.as_deref() {
-        Some(ModelError::Refused { message, .. }) => message.clone(),
+        Some(ModelError::Refused { message, .. } | ModelError::ContextExceeded { message, .. }) => message.clone(),
         _ => failure.message.clone(),
     };
     match failure.status {
+        // Whatever status the endpoint has for it: the client sent too much.
+        _ if failure.error == ModelErrorKind::ContextExceeded => {
+            Fault::invalid(message).with_code("context_length_exceeded").with_param("messages")
+        }
         Some(status) if status >= 400 => Fault { retry_after: told_in(&message), ..Fault::upstream(status, message) },
         _ if failure.error == ModelErrorKind::Unreachable => {
             Fault::upstream(502, message).with_code("upstream_unreachable")

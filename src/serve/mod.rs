@@ -69,9 +69,11 @@ mod ready;
 mod request;
 mod responses;
 mod say;
+mod settings;
 mod shape;
 mod shared;
 mod upstream;
+mod way;
 
 pub use adapter::{Adapter, Piece, Refusal};
 pub use answer::ROUNDS_HEADER;
@@ -83,3 +85,4 @@ pub use kept::{KEPT_BYTES, KEPT_FOR};
 pub use listen::{ServeError, Server};
 pub use log::Served;
 pub use prepared::{CACHED_BYTES, CACHED_LISTS};
+pub use settings::ModelSettings;

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::config::Config;
 use super::fault::Fault;
 use super::shape::NameRule;
+use super::way::Way;
 use crate::dialect::{Dialect, DialectSet, Profile, SystemPlacement};
-use crate::prompt::Options;
 use crate::tools::{Catalog, Decision, DefaultDecision, Policy, Server, Tool, ToolChoice, ToolsMode};
 use crate::turn::{PromptWording, Setup, TurnConfig};
 use crate::validate::Validator;
@@ -45,6 +45,8 @@ pub(super) struct Prepared {
 pub(super) struct Wanted {
     /// The model's profile.
     pub(super) profile: &'static Profile,
+    /// How the model is asked.
+    pub(super) way: Way,
     /// The client's tools.
     pub(super) tools: Vec<Tool>,
     /// The toolbox's tools, where this request may use them.
@@ -56,7 +58,7 @@ pub(super) struct Wanted {
 /// What the same lists of tools have in common: the request's own text.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) struct Key {
-    pub(super) profile: &'static str,
+    pub(super) way: Way,
     pub(super) tools: String,
     pub(super) choice: String,
     pub(super) with_tools: bool,
@@ -70,8 +72,7 @@ impl Prepared {
         let mut servers = vec![Server { tools: wanted.tools.clone(), ..Server::default() }];
         servers.extend(wanted.own.iter().flat_map(|catalog| catalog.servers().iter().cloned()));
         servers.retain(|server| server.name.is_some() || !server.tools.is_empty());
-        let options =
-            Options { dialect: config.dialect.unwrap_or(profile.dialect), lang: profile.lang, ..config.prompt.clone() };
+        let options = wanted.way.options(config, profile);
         // Without tools a call in the text is none, not even one that is refused.
         let dialects = if servers.is_empty() { DialectSet::NONE } else { DialectSet::AUTO };
         let catalog = options.callable(Arc::new(Catalog::new(servers)));
@@ -82,7 +83,7 @@ impl Prepared {
             tools_mode: ToolsMode::Prompt,
             tool_choice: wanted.choice.clone(),
             max_calls: wanted.max_calls,
-            constrain: config.constrain,
+            constrain: wanted.way.constrain,
             // The client's calls are handed out from any round, the last one too.
             max_rounds: config.max_rounds.saturating_add(1),
             max_corrections: config.max_corrections,
@@ -92,6 +93,10 @@ impl Prepared {
         };
         let wording = PromptWording::new(catalog.clone(), &options, &turn)
             .map_err(|error| Fault::field("tools", format!("the tools cannot be described: {error}")))?;
+        let wording = match profile.system {
+            SystemPlacement::User => wording.with_examples_in_text(),
+            _ => wording,
+        };
         let validator = Arc::new(Validator::new(catalog));
         let setup = Arc::new(Setup::new(turn, validator, Arc::new(wording)));
         Ok(Prepared {

@@ -16,6 +16,7 @@ use super::history::{self, Rendered};
 use super::kept::Kept;
 use super::prepared::{Cache, Key, Prepared, Wanted};
 use super::shape::{NameRule, Shape};
+use super::way::Way;
 use crate::tools::{Tool, ToolChoice};
 use crate::validate::OutputSchema;
 
@@ -99,8 +100,9 @@ impl ChatRequest {
         let own = config.toolbox.as_ref().filter(|_| self.with_tools).map(|toolbox| toolbox.catalog());
         let max_calls = (flag(&self.body, "parallel_tool_calls")? == Some(false)).then_some(1);
         let profile = config.profile_of(&self.model);
+        let way = Way::of(config, &self.model, profile);
         let key = Key {
-            profile: profile.name,
+            way,
             tools: match &self.tools_text {
                 Some(text) => text.clone(),
                 None => self.body.get("tools").map(Value::to_string).unwrap_or_default(),
@@ -114,7 +116,7 @@ impl ChatRequest {
         let prepared = cache.get(key, own, |own| {
             let tools = self.tools()?;
             let choice = self.choice(&tools)?;
-            Prepared::new(config, &Wanted { profile, tools, own, choice, max_calls })
+            Prepared::new(config, &Wanted { profile, way, tools, own, choice, max_calls })
         })?;
         let output = self.output()?;
         let max_tokens = self.max_tokens()?;

@@ -160,6 +160,13 @@ impl Turn {
         Ok(turn)
     }
 
+    /// How many messages of a request are examples, behind the system text and before the
+    /// conversation.
+    #[cfg(feature = "serve")]
+    pub(crate) fn examples(&self) -> usize {
+        self.ask.examples(&self.shared).map_or(0, |(_, messages)| messages.len())
+    }
+
     /// What the turn shares with others.
     pub fn setup(&self) -> Arc<Setup> {
         self.shared.setup.clone()

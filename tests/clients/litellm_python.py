@@ -7,19 +7,22 @@ import os
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
 import litellm  # noqa: E402
 
-from frameworks import QUESTION, URL, check, weather  # noqa: E402
+from frameworks import QUESTION, RETRIES, URL, check, run_tool  # noqa: E402
 
 litellm.telemetry = False
 litellm.suppress_debug_info = True
-TOOL = {"type": "function", "function": {"name": "weather", "description": "The weather of a city.", "parameters": {
-    "type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}}}
+TOOLS = [{"type": "function", "function": function} for function in (
+    {"name": "weather", "description": "The weather of a city.", "parameters": {
+        "type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}},
+    {"name": "now", "description": "The time.", "parameters": {"type": "object", "properties": {}}},
+)]
 
 
 def way(provider, streams):
     base = URL if provider == "openai" else URL.removesuffix("/v1")
 
     def ask(name, messages):
-        arguments = {"model": f"{provider}/{name}", "api_base": base, "api_key": "none", "messages": messages, "tools": [TOOL], "max_retries": 0}
+        arguments = {"model": f"{provider}/{name}", "api_base": base, "api_key": "none", "messages": messages, "tools": TOOLS, "num_retries": RETRIES}
         if not streams:
             return litellm.completion(**arguments).choices[0].message
         chunks = list(litellm.completion(**arguments, stream=True))
@@ -30,9 +33,9 @@ def way(provider, streams):
         message = ask(name, messages)
         messages.append(message.model_dump(exclude_none=True))
         for call in message.tool_calls or []:
-            result = weather(**json.loads(call.function.arguments))
+            result = run_tool(call.function.name, json.loads(call.function.arguments))
             messages.append({"role": "tool", "tool_call_id": call.id, "content": result})
-        return ask(name, messages).content
+        return ask(name, messages).content if message.tool_calls else message.content
 
     return run
 

@@ -1,8 +1,9 @@
 """A scripted endpoint: a model's name is CASE@CHUNK@NONCE; see cases.json. With @TOOL behind it
 that is what the tool `weather` is called.
 
-The round is told by how many messages of the assistant the request holds. CHUNK is the
-number of characters of a chunk, 0 for all in one.
+The round is told by how many messages of the assistant the request holds; one that tells a
+result of a client's tool gets the case's answer. CHUNK is the number of characters of a chunk, 0
+for all in one.
 """
 
 import json
@@ -12,6 +13,8 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+# What every tool of the clients gives.
+RESULT = "-3 degrees"
 CASES = json.loads((Path(__file__).parent / "cases.json").read_text(encoding="utf-8"))
 SEEN = set()
 LOCK = threading.Lock()
@@ -45,9 +48,11 @@ class Endpoint(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         name, size, _, *tool = body["model"].split("@")
         assert "tools" not in body, "the tools are for the prompt"
-        rounds = CASES[name]["rounds"]
-        number = sum(message["role"] == "assistant" for message in body["messages"])
-        part = rounds[min(number, len(rounds) - 1)]
+        case, messages = CASES[name], body["messages"]
+        number = sum(message["role"] == "assistant" for message in messages)
+        part = case["rounds"][min(number, len(case["rounds"]) - 1)]
+        if RESULT in json.dumps(messages):
+            part = case["answer"]
         with LOCK:
             first = body["model"] not in SEEN
             SEEN.add(body["model"])
@@ -63,7 +68,10 @@ class Endpoint(BaseHTTPRequestHandler):
         for text in pieces(part.get("reasoning", ""), int(size)):
             self.delta({"reasoning_content": text})
         content = part["content"].replace(">weather<", f">{tool[0]}<") if tool else part["content"]
-        for text in pieces(content, int(size)):
+        texts = pieces(content, int(size))
+        for at, text in enumerate(texts):
+            if at in (0, len(texts) // 2):
+                time.sleep(part.get("pause", 0))
             self.delta({"content": text})
         if part.get("end") == "break":
             self.close_connection = True
@@ -87,8 +95,15 @@ class Endpoint(BaseHTTPRequestHandler):
         self.wfile.flush()
 
 
+class Server(ThreadingHTTPServer):
+    def handle_error(self, request, client_address):
+        # Whoever asked wants no more of it.
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handle_error(request, client_address)
+
+
 def start():
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Endpoint)
+    server = Server(("127.0.0.1", 0), Endpoint)
     server.daemon_threads = True
     threading.Thread(target=server.serve_forever, daemon=True).start()
     return f"http://127.0.0.1:{server.server_port}/v1"

@@ -16,4 +16,5 @@ mod server;
 mod calls;
 mod chat;
 mod results;
+mod serve;
 mod tools;

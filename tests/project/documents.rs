@@ -99,9 +99,11 @@ fn every_link_of_the_documents_leads_somewhere() {
 }
 
 #[test]
-fn the_balancer_that_is_shown_is_the_one_that_is_tested() {
-    let tested = fs::read_to_string(root().join("tests/deploy/haproxy.cfg")).unwrap();
-    let tested = tested.split_once('\n').unwrap().1;
+fn the_balancers_that_are_shown_are_those_that_are_tested() {
     let shown = fs::read_to_string(root().join("docs/deploy.md")).unwrap();
-    assert!(shown.contains(&format!("```haproxy\n{tested}```")), "docs/deploy.md shows another haproxy.cfg");
+    for (language, file) in [("haproxy", "haproxy.cfg"), ("nginx", "nginx.conf")] {
+        let tested = fs::read_to_string(root().join("tests/deploy").join(file)).unwrap();
+        let tested = tested.split_once('\n').unwrap().1;
+        assert!(shown.contains(&format!("```{language}\n{tested}```")), "docs/deploy.md shows another {file}");
+    }
 }

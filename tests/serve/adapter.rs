@@ -130,6 +130,39 @@ fn the_tools_are_taught_by_the_prompt_and_a_call_comes_back_as_one() {
     assert_eq!(*user, json!({"role": "user", "content": "Weather in Oslo?"}));
 }
 
+/// What small models are shown stands before what the client said, be it in messages or in the text.
+#[test]
+fn examples_stand_before_the_history_and_corrections_behind_it() {
+    let damaged =
+        "<use_mcp_tool>\n<tool_name>weather</tool_name>\n<arguments>\n{\"city\": }\n</arguments>\n</use_mcp_tool>";
+    let good = call("weather", &json!({"city": "Oslo"}));
+    for (model, in_text) in [("m-1b", false), ("deepseek-r1:1.5b", true)] {
+        let mut asked = request();
+        asked["model"] = json!(model);
+        asked["messages"] = json!([
+            {"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi."},
+            {"role": "assistant", "content": "Hello."}, {"role": "user", "content": "Weather in Oslo?"},
+        ]);
+        let seen = run(asked, &[answer(damaged, "stop"), answer(&good, "stop")]);
+        assert_eq!(seen.calls, [("weather".to_owned(), r#"{"city":"Oslo"}"#.to_owned())]);
+        let sent = |round: usize| {
+            let messages = seen.requests[round]["messages"].as_array().unwrap().iter();
+            messages.map(|m| (m["role"].as_str().unwrap(), m["content"].as_str().unwrap())).collect::<Vec<_>>()
+        };
+        let (first, second) = (sent(0), sent(1));
+        let examples = first.len() - if in_text { 3 } else { 4 };
+        assert_eq!(examples == 0, in_text, "{first:#?}");
+        let before: String = first[..first.len() - 2].iter().map(|(_, text)| *text).collect();
+        assert!(before.contains("Be brief.") && before.contains("Berlin"), "{first:#?}");
+        assert!(before.ends_with("Hi.") && before.matches("Weather in Oslo?").count() == 0, "{first:#?}");
+        assert_eq!(first[first.len() - 2..], [("assistant", "Hello."), ("user", "Weather in Oslo?")]);
+        let shown = &first[usize::from(!in_text)..first.len() - 3];
+        assert!(shown.iter().enumerate().all(|(at, (role, _))| *role == ["user", "assistant"][at % 2]), "{first:#?}");
+        assert_eq!(second[..first.len()], first[..]);
+        assert!(second[first.len()].1.contains("{\"city\": }") && second.len() == first.len() + 2, "{second:#?}");
+    }
+}
+
 #[test]
 fn fields_that_are_not_ours_pass_through_both_ways() {
     let mut asked = request();

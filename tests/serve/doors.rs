@@ -11,6 +11,17 @@ use toolgraft::serve::{Config, ServeError, Server};
 use super::endpoint::{End, Endpoint, Reply, says};
 use super::http::{call, read, request, serve};
 
+/// Every route that answers a request here.
+const ANSWERS: [&str; 7] = [
+    "/v1/chat/completions",
+    "/v1/messages",
+    "/v1/messages/count_tokens",
+    "/v1/responses",
+    "/v1beta/models/m:generateContent",
+    "/v1beta/models/m:streamGenerateContent?alt=sse",
+    "/v1beta/models/m:countTokens",
+];
+
 fn endpoint() -> Endpoint {
     Endpoint::setup().models(&["m"]).answer(|_, _| Reply::text(&call()))
 }
@@ -37,18 +48,25 @@ async fn a_host_that_points_here_is_refused_on_every_route() {
 }
 
 #[tokio::test]
-async fn a_page_of_another_site_is_refused() {
+async fn a_page_of_another_site_is_refused_on_every_route() {
     let endpoint = endpoint();
     let served = serve(&endpoint, |config| config).await;
     for (origin, refused) in [
         ("https://evil.example", true),
         ("null", true),
         ("http://localhost.evil.example", true),
+        ("http://127.0.0.1.evil.example:8787", true),
         ("http://localhost:3000", false),
         ("http://127.0.0.1:8787", false),
     ] {
-        let sent = served.post("/v1/chat/completions", &request(false)).header("origin", origin).send().await.unwrap();
-        assert_eq!(sent.status() == 403, refused, "{origin}");
+        for path in ANSWERS.iter().chain(["/v1/embeddings", "/nothing"].iter()) {
+            let sent = served.post(path, &request(false)).header("origin", origin).send().await.unwrap();
+            assert_eq!(sent.status() == 403, refused, "{origin} {path}");
+        }
+        for path in ["/v1/models", "/v1beta/models", "/health", "/ready", "/metrics"] {
+            let sent = served.client.get(format!("{}{path}", served.url)).header("origin", origin);
+            assert_eq!(sent.send().await.unwrap().status() == 403, refused, "{origin} {path}");
+        }
     }
 }
 
@@ -59,6 +77,7 @@ async fn a_body_is_json_by_name() {
     for (kind, status) in [
         ("text/plain", 415),
         ("application/x-www-form-urlencoded", 415),
+        ("multipart/form-data; boundary=x", 415),
         ("application/jsonp", 415),
         ("application/json", 200),
         ("Application/JSON; charset=utf-8", 200),
@@ -66,6 +85,11 @@ async fn a_body_is_json_by_name() {
         for path in ["/v1/chat/completions", "/v1/embeddings"] {
             let sent = served.client.post(format!("{}{path}", served.url)).header("content-type", kind);
             assert_eq!(sent.body(request(false).to_string()).send().await.unwrap().status(), status, "{kind}");
+        }
+        for path in ANSWERS {
+            let sent = served.client.post(format!("{}{path}", served.url)).header("content-type", kind);
+            let found = sent.body("{}").send().await.unwrap().status();
+            assert_eq!(found == 415, status == 415, "{kind} {path}: {found}");
         }
     }
     let sent = served.client.post(format!("{}/v1/embeddings", served.url)).body("{}").send().await.unwrap();

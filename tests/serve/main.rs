@@ -7,6 +7,7 @@ mod endpoint;
 
 mod adapter;
 mod anthropic;
+mod bad_input;
 mod constrain;
 mod crowd;
 mod doors;

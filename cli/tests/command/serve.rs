@@ -2,16 +2,20 @@
 
 #[cfg(unix)]
 use std::io::Read;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
 #[cfg(unix)]
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::endpoint::{Endpoint, Reply, mcp_call};
 #[cfg(unix)]
 use crate::endpoint::{says, stops};
+use crate::http_mcp::HttpMcp;
 use crate::process::{Place, TOOLGRAFT, demo_server};
 
 /// A running server.
@@ -26,8 +30,13 @@ impl Serving {
     }
 
     pub(crate) fn at(place: &Place, base_url: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Self {
+        Serving::launch(place, &[&["--base-url", base_url], arguments].concat(), variables)
+    }
+
+    /// In front of what the arguments name, or else of what is found by its port.
+    fn launch(place: &Place, arguments: &[&str], variables: &[(&str, &str)]) -> Self {
         let mut command = Command::new(TOOLGRAFT);
-        command.args(["serve", "--listen", "127.0.0.1:0", "--base-url", base_url]).args(arguments);
+        command.args(["serve", "--listen", "127.0.0.1:0"]).args(arguments);
         command.current_dir(place.path("")).env("HOME", place.path(""));
         // What is said is in the language of the locale.
         for name in ["LC_ALL", "LC_MESSAGES", "LANG"] {
@@ -99,17 +108,66 @@ async fn a_client_gets_calls_from_a_model_that_has_none() {
     assert_eq!((&seen[0].body["model"], seen[0].header("authorization")), (&json!("real"), Some("Bearer up")));
 }
 
-#[tokio::test]
-async fn what_probe_kept_of_the_model_is_how_it_is_asked_unless_a_flag_says_otherwise() {
+/// A file of profiles in which two models are kept for this endpoint, and one for another.
+fn kept(endpoint: &Endpoint) -> Place {
     let place = Place::new();
     std::fs::create_dir_all(place.path(".config/toolgraft")).unwrap();
-    place.write(".config/toolgraft/profiles.toml", "[[model]]\nname = \"real\"\ndialect = \"type_marker\"\n");
-    for (flags, taught) in [(["--model", "real"].as_slice(), "TYPE: MCP"), (&[], "<use_mcp_tool>")] {
-        let endpoint = Endpoint::answer(|_, _| Reply::text("It is cold."));
-        let (status, _) = Serving::start(&place, &endpoint, flags, &[]).chat(&request("other"), None).await;
-        let prompt = endpoint.seen()[0].body["messages"][0]["content"].to_string();
-        assert!(status == 200 && prompt.contains(taught), "{flags:?}: {prompt}");
+    let here = endpoint.url();
+    let one =
+        format!("[[model]]\nname = \"a\"\nendpoint = \"{here}\"\ndialect = \"type_marker\"\nconstrain = \"require\"\n");
+    let two = "[[model]]\nname = \"b\"\ndialect = \"tool_tag\"\nstyle = \"compact\"\nlisting = \"schema\"\n";
+    let other = "[[model]]\nname = \"c\"\nendpoint = \"http://elsewhere/v1\"\ndialect = \"tool_tag\"\n";
+    place.write(".config/toolgraft/profiles.toml", format!("{one}\n{two}\n{other}"));
+    place
+}
+
+#[tokio::test]
+async fn what_probe_kept_of_each_model_is_how_it_is_asked_unless_a_flag_says_otherwise() {
+    let endpoint = Endpoint::answer(|_, _| Reply::text("It is cold."));
+    let place = kept(&endpoint);
+    for (flags, model, taught) in [
+        ([].as_slice(), "a", "TYPE: MCP"),
+        (&[], "b", "<note>"),
+        (&[], "c", "<use_mcp_tool>"),
+        (&[], "d", "<use_mcp_tool>"),
+        (&["--model", "a"], "d", "TYPE: MCP"),
+        (&["--dialect", "use_mcp_tool"], "a", "<use_mcp_tool>"),
+        (&["--mcp-always", "--mcp-config", "mcp.json"], "b", "<note>"),
+    ] {
+        place.servers(json!({"demo": demo_server()}));
+        let (status, answer) = Serving::start(&place, &endpoint, flags, &[]).chat(&request(model), None).await;
+        let prompt = endpoint.take_seen().last().unwrap().messages();
+        assert!(status == 200 && prompt.contains(taught), "{flags:?} {model}: {prompt} {answer}");
     }
+}
+
+#[tokio::test]
+async fn style_listing_and_structure_are_those_that_were_kept_of_the_model_that_a_client_names() {
+    let endpoint = Endpoint::answer(|request, _| match request.body.get("response_format") {
+        Some(_) => Reply::refused(400, "response_format is not supported"),
+        None => Reply::text("It is cold."),
+    });
+    let place = kept(&endpoint);
+    let prompt = async |serving: &Serving, model: &str| {
+        serving.chat(&request(model), None).await;
+        endpoint.take_seen().last().unwrap().body["messages"][0]["content"].as_str().unwrap().to_owned()
+    };
+    let serving = Serving::start(&place, &endpoint, &[], &[]);
+    let (kept, other) = (prompt(&serving, "b").await, prompt(&serving, "other").await);
+    assert!(kept.contains("\"properties\"") && !other.contains("\"properties\""), "{kept}\n{other}");
+    // Without a profile of its own a model's size decides.
+    let (small, large) = (prompt(&serving, "m-1b").await, prompt(&serving, "m-70b").await);
+    assert!(small.len() < large.len() && large == other, "{small}\n{large}");
+    let full = Serving::start(&place, &endpoint, &["--prompt-style", "full"], &[]);
+    assert_eq!(prompt(&full, "m-1b").await, large);
+    // "require" is kept of one model alone.
+    let mut required = request("a");
+    required["tool_choice"] = json!("required");
+    let (status, refused) = serving.chat(&required, None).await;
+    assert_eq!((status, &refused["error"]["code"]), (501, &json!("constraint_refused")), "{refused}");
+    required["model"] = json!("d");
+    let (_, answer) = serving.chat(&required, None).await;
+    assert_eq!(answer["error"]["code"], "tool_call_missing", "{answer}");
 }
 
 #[cfg(unix)]
@@ -192,6 +250,85 @@ fn a_public_address_without_a_key_is_wrong_usage() {
     }
     let run = place.run(&["serve", "--base-url", "localhost:1"]);
     run.refuses(2, "http://HOST:PORT/v1");
+}
+
+#[tokio::test]
+async fn no_key_goes_to_an_endpoint_that_was_found_by_its_port() {
+    let free = |port: u16| TcpListener::bind(("127.0.0.1", port)).is_ok();
+    if ![1234, 11434, 8080, 9931].into_iter().all(free) {
+        let _ = writeln!(std::io::stderr(), "note: skipped: a local endpoint's port is taken");
+        return;
+    }
+    let endpoint = Endpoint::setup().port(1234).models(&["m"]).answer(|_, _| Reply::text("Hi."));
+    let keys = [("TOOLGRAFT_UPSTREAM_KEY", "sk-up-stream"), ("OPENAI_API_KEY", "sk-openai")];
+    let serving = Serving::launch(&Place::new(), &[], &keys);
+    for body in [request("m"), json!({"model": "m", "messages": [{"role": "user", "content": "Hi"}]})] {
+        assert_eq!(serving.chat(&body, Some("sk-client")).await.0, 200);
+    }
+    let heads: Vec<String> = endpoint.seen().into_iter().map(|seen| seen.head).chain(endpoint.probed()).collect();
+    assert!(heads.iter().filter(|head| head.starts_with("POST")).count() >= 2, "{heads:#?}");
+    for head in heads {
+        assert!(!head.to_lowercase().contains("authorization") && !head.contains("sk-"), "{head}");
+    }
+}
+
+/// Hands on what comes and goes at an address, and keeps what came.
+async fn tapped(to: String) -> (String, Arc<Mutex<Vec<u8>>>) {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let kept = Arc::new(Mutex::new(Vec::new()));
+    let keeps = kept.clone();
+    tokio::spawn(async move {
+        while let Ok((mut client, _)) = listener.accept().await {
+            let (to, keeps) = (to.clone(), keeps.clone());
+            tokio::spawn(async move {
+                let mut server = tokio::net::TcpStream::connect(to).await.unwrap();
+                let ((mut from, mut back), (mut answers, mut on)) = (client.split(), server.split());
+                let there = async {
+                    let mut bytes = [0; 4096];
+                    while let Ok(read @ 1..) = from.read(&mut bytes).await {
+                        keeps.lock().unwrap().extend_from_slice(&bytes[..read]);
+                        on.write_all(&bytes[..read]).await.unwrap();
+                    }
+                };
+                let _ = tokio::join!(there, tokio::io::copy(&mut answers, &mut back));
+            });
+        }
+    });
+    (address, kept)
+}
+
+// The program waits for the server when it starts, and this test for the program.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_mcp_server_sees_nothing_of_a_clients_headers() {
+    let mcp = HttpMcp::start();
+    let (address, kept) = tapped(format!("127.0.0.1:{}", mcp.port())).await;
+    let place = Place::new();
+    let url = format!("http://{address}/mcp");
+    place.servers(json!({"web": {"url": url, "headers": {"x-configured": "by-the-file"}}}));
+    let endpoint = Endpoint::answer(|_, number| match number {
+        0 => Reply::text(&mcp_call("web", "echo", &json!({"text": "called"}))),
+        _ => Reply::text("Done."),
+    });
+    let flags = ["--mcp-config", "mcp.json", "--mcp-always", "--allow", "*"];
+    let serving = Serving::start(&place, &endpoint, &flags, &[("TOOLGRAFT_UPSTREAM_KEY", "sk-SECRET-up")]);
+    let sent =
+        toolgraft::http::client().build().unwrap().post(format!("{}/chat/completions?key=sk-SECRET-url", serving.url));
+    let mut sent = sent.header("content-type", "application/json").body(request("m").to_string());
+    for (name, value) in [
+        ("authorization", "Bearer sk-SECRET-client"),
+        ("cookie", "session=SECRET"),
+        ("x-api-key", "sk-SECRET-other"),
+        ("x-request-id", "SECRET-id"),
+        ("x-forwarded-for", "SECRET-place"),
+        ("mcp-session-id", "SECRET-session"),
+    ] {
+        sent = sent.header(name, value);
+    }
+    assert_eq!(sent.send().await.unwrap().status(), 200);
+    let told = String::from_utf8_lossy(&kept.lock().unwrap()).into_owned();
+    assert!(told.contains("called") && told.contains("by-the-file"), "{told}");
+    assert!(!told.contains("SECRET"), "{told}");
 }
 
 #[cfg(unix)]

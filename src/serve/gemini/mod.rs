@@ -172,7 +172,7 @@ fn format_of(config: &mut Map<String, Value>) -> Result<Option<Value>, Fault> {
 fn tools_of(tools: Option<Value>, allowed: Option<&[String]>) -> Result<(Vec<Value>, Vec<String>), Fault> {
     let (mut functions, mut places) = (Vec::new(), Vec::new());
     let list = match tools {
-        None => return Ok((functions, places)),
+        None => Vec::new(),
         Some(Value::Array(list)) => list,
         Some(_) => return Err(Fault::field("tools", "'tools' must be a list")),
     };
@@ -187,7 +187,12 @@ fn tools_of(tools: Option<Value>, allowed: Option<&[String]>) -> Result<(Vec<Val
         }
         for (number, mut function) in declared.iter().flat_map(Value::as_array).flatten().cloned().enumerate() {
             let open = part(&mut function, "parameters").map(|schema| json_schema(&schema));
-            let parameters = part(&mut function, "parametersJsonSchema").or(open);
+            let closed = part(&mut function, "parametersJsonSchema");
+            if closed.as_ref().is_some_and(|schema| !schema.is_object() && !schema.is_boolean()) {
+                let place = format!("tools[{at}].functionDeclarations[{number}].parametersJsonSchema");
+                return Err(Fault::field(place, "parameters are a JSON Schema, which is an object"));
+            }
+            let parameters = closed.or(open);
             if allowed.is_none_or(|names| names.iter().any(|name| function["name"] == *name)) {
                 places.push(format!("tools[{at}].functionDeclarations[{number}]"));
                 functions.push(json!({"type": "function", "function": {
@@ -195,6 +200,11 @@ fn tools_of(tools: Option<Value>, allowed: Option<&[String]>) -> Result<(Vec<Val
                 }}));
             }
         }
+    }
+    let is_declared = |name: &&String| functions.iter().any(|tool| tool["function"]["name"] == ***name);
+    if let Some(name) = allowed.into_iter().flatten().find(|name| !is_declared(name)) {
+        let message = format!("no function that is declared is named '{name}'");
+        return Err(Fault::field("toolConfig.functionCallingConfig.allowedFunctionNames", message));
     }
     Ok((functions, places))
 }

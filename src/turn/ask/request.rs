@@ -314,16 +314,22 @@ impl Ask {
     /// The system text and, where they stand apart, the examples. In a user message they stay in
     /// the text, which the question follows there.
     fn layout(&self, shared: &Shared) -> Result<Layout, WordingError> {
-        let apart = self.wording(shared).system_apart(&shared.choice);
-        let Some((text, examples)) = apart.filter(|_| self.model.placement == SystemPlacement::System) else {
+        let Some((text, examples)) = self.examples(shared) else {
             return Ok(Layout::new(self.system(shared)?, self.model.placement));
         };
         let mut layout = Layout::new(self.with_form(text, shared)?, self.model.placement);
+        layout.before = examples;
+        Ok(layout)
+    }
+
+    /// The system text without its examples, and these, where they are messages of their own.
+    pub(in crate::turn) fn examples(&self, shared: &Shared) -> Option<(String, Vec<Message>)> {
+        let apart = self.wording(shared).system_apart(&shared.choice);
+        let (text, examples) = apart.filter(|_| self.model.placement == SystemPlacement::System)?;
         let messages = examples
             .into_iter()
             .flat_map(|shown| [Message::new(Role::User, shown.question), Message::new(Role::Assistant, shown.call)]);
-        layout.before = messages.collect();
-        Ok(layout)
+        Some((text, messages.collect()))
     }
 
     fn system(&self, shared: &Shared) -> Result<String, WordingError> {

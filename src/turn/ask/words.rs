@@ -80,6 +80,13 @@ impl PromptWording {
         let native = NativeWording { templates: templates.clone(), system: native_system };
         Ok(PromptWording { templates, system, native: Arc::new(native) })
     }
+
+    /// The same with all examples in the system text, for one that stands in a user message.
+    #[cfg(feature = "serve")]
+    pub(crate) fn with_examples_in_text(mut self) -> Self {
+        (self.system.due.apart, self.system.met.apart) = (None, None);
+        self
+    }
 }
 
 impl Templates {

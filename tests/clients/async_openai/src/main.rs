@@ -1,4 +1,5 @@
-//! async-openai: a call and its result, whole and streamed.
+//! async-openai: every case of cases.json, whole and streamed. It must show the right message,
+//! or an error of its own that says what happened.
 
 use async_openai::Client;
 use async_openai::config::OpenAIConfig;
@@ -10,68 +11,108 @@ use serde_json::{Value, json};
 
 type Failure = Box<dyn std::error::Error>;
 
-/// The message of an answer in the interface's own form.
-async fn ask(client: &Client<OpenAIConfig>, name: &str, messages: &[Value], streams: bool) -> Result<Value, Failure> {
-    let request = json!({"model": name, "messages": messages, "tools": [{"type": "function", "function": {
-        "name": "weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
-    }}]});
+const CASES: &str = include_str!("../../cases.json");
+
+fn tools() -> Value {
+    let weather = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
+    json!([
+        {"type": "function", "function": {"name": "weather", "parameters": weather}},
+        {"type": "function", "function": {"name": "now", "parameters": {"type": "object", "properties": {}}}},
+    ])
+}
+
+/// The message of an answer in the interface's own form, and why it ended.
+async fn ask(
+    client: &Client<OpenAIConfig>,
+    name: &str,
+    messages: &[Value],
+    streams: bool,
+) -> Result<(Value, Value), Failure> {
+    let request = json!({"model": name, "messages": messages, "tools": tools()});
     let request: CreateChatCompletionRequest = serde_json::from_value(request)?;
     if !streams {
         let answer: CreateChatCompletionResponse = client.chat().create(request).await?;
-        return Ok(serde_json::to_value(&answer.choices[0].message)?);
+        let choice = serde_json::to_value(&answer.choices[0])?;
+        return Ok((choice["message"].clone(), choice["finish_reason"].clone()));
     }
     let mut chunks = client.chat().create_stream(request).await?;
-    let (mut content, mut call) = (String::new(), Value::Null);
+    let (mut content, mut calls, mut reason) = (String::new(), Vec::<Value>::new(), Value::Null);
     while let Some(chunk) = chunks.next().await {
         let chunk: CreateChatCompletionStreamResponse = chunk?;
         let chunk = serde_json::to_value(&chunk)?;
-        let delta = &chunk["choices"][0]["delta"];
+        let choice = &chunk["choices"][0];
+        let delta = &choice["delta"];
         content.push_str(delta["content"].as_str().unwrap_or_default());
         for piece in delta["tool_calls"].as_array().into_iter().flatten() {
-            match call["function"]["arguments"].as_str().map(str::to_owned) {
-                None => call = json!({"id": piece["id"], "type": "function", "function": piece["function"]}),
-                Some(text) => {
+            let index = usize::try_from(piece["index"].as_u64().ok_or("a piece without an index")?)?;
+            match calls.get_mut(index) {
+                None => {
+                    calls.push(json!({"id": piece["id"], "type": "function", "function": piece["function"]}));
+                }
+                Some(call) => {
+                    let text = call["function"]["arguments"].as_str().unwrap_or_default().to_owned();
                     let more = piece["function"]["arguments"].as_str().unwrap_or_default();
                     call["function"]["arguments"] = format!("{text}{more}").into();
                 }
             }
         }
+        if choice["finish_reason"].is_string() {
+            reason = choice["finish_reason"].clone();
+        }
     }
     let mut message = json!({"role": "assistant", "content": content});
-    if !call.is_null() {
-        message["tool_calls"] = json!([call]);
+    if !calls.is_empty() {
+        message["tool_calls"] = calls.into();
     }
-    Ok(message)
+    Ok((message, reason))
+}
+
+/// A case, to its last answer; how many there were.
+async fn run(client: &Client<OpenAIConfig>, name: &str, expect: &Value, streams: bool) -> Result<usize, Failure> {
+    let mut messages = vec![json!({"role": "user", "content": "What is the weather?"})];
+    let asked = ask(client, name, &messages, streams).await;
+    if let Some(words) = expect["error"].as_str() {
+        return match asked {
+            Ok(answer) => Err(format!("no error came, but {answer:?}").into()),
+            Err(error) if format!("{error} {error:?}").contains(words) => Ok(1),
+            Err(error) => Err(format!("it does not say {words}: {error} {error:?}").into()),
+        };
+    }
+    let (message, reason) = asked?;
+    let mut calls = Vec::new();
+    for call in message["tool_calls"].as_array().into_iter().flatten() {
+        let arguments = call["function"]["arguments"].as_str().ok_or("arguments are a text")?;
+        calls.push(json!([call["function"]["name"], serde_json::from_str::<Value>(arguments)?]));
+    }
+    let content = message["content"].as_str().unwrap_or_default();
+    if (&json!(content), &json!(calls), &reason) != (&expect["content"], &expect["calls"], &expect["finish"]) {
+        return Err(format!("{message}, {reason}, and should be {expect}").into());
+    }
+    let Some(then) = expect["then"].as_str() else { return Ok(1) };
+    messages.push(message.clone());
+    for call in message["tool_calls"].as_array().into_iter().flatten() {
+        messages.push(json!({"role": "tool", "tool_call_id": call["id"], "content": "-3 degrees"}));
+    }
+    let (answer, _) = ask(client, name, &messages, streams).await?;
+    match answer["content"] == then {
+        true => Ok(2),
+        false => Err(format!("{answer}, and should be {then}").into()),
+    }
 }
 
 #[tokio::main]
 async fn main() -> Result<(), Failure> {
     let config = OpenAIConfig::new().with_api_base(std::env::var("TOOLGRAFT_URL")?).with_api_key("none");
     let client = Client::with_config(config);
+    let cases: Value = serde_json::from_str(CASES)?;
     let mut done = 0;
-    for (case, city) in [("call", "Oslo \"east\""), ("field", "Oslo"), ("damaged", "Oslo")] {
-        for size in [1, 7, 0] {
+    for (case, script) in cases.as_object().ok_or("cases are an object")? {
+        let sizes = if script["rounds"][0]["content"].is_string() { &[1, 7, 0][..] } else { &[0] };
+        for size in sizes {
             for streams in [false, true] {
                 let name = format!("{case}@{size}@rust{streams}");
-                let mut messages = vec![json!({"role": "user", "content": "What is the weather?"})];
-                let message = ask(&client, &name, &messages, streams).await?;
-                let call = &message["tool_calls"][0];
-                let arguments: Value = serde_json::from_str(call["function"]["arguments"].as_str().unwrap_or("null"))?;
-                if arguments != json!({"city": city}) {
-                    return Err(format!("{name}: {message}").into());
-                }
-                done += 1;
-                if case == "damaged" {
-                    continue;
-                }
-                let id = call["id"].clone();
-                messages
-                    .extend([message.clone(), json!({"role": "tool", "tool_call_id": id, "content": "-3 degrees"})]);
-                let answer = ask(&client, &name, &messages, streams).await?;
-                if !answer["content"].as_str().unwrap_or_default().contains("old.") {
-                    return Err(format!("{name}: {answer}").into());
-                }
-                done += 1;
+                let ran = run(&client, &name, &script["expect"], streams).await;
+                done += ran.map_err(|error| format!("{name}: {error}"))?;
             }
         }
     }

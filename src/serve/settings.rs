@@ -1,0 +1,27 @@
+//! What counts for one model of several behind a server.
+
+use crate::constrain::Constrain;
+use crate::dialect::{Dialect, PromptStyle};
+use crate::message::setters;
+use crate::prompt::Listing;
+
+/// What counts for one model before what the server's configuration says for all; `None`
+/// leaves it to that, and then to the model's profile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct ModelSettings {
+    /// Call syntax that is taught.
+    pub dialect: Option<Dialect>,
+    /// How much the prompt says beside the tools.
+    pub style: Option<PromptStyle>,
+    /// How the tools are listed.
+    pub listing: Option<Listing>,
+    /// Whether answers are held to a structure where one is due.
+    pub constrain: Option<Constrain>,
+}
+
+setters!(
+    ModelSettings,
+    with_dialect => dialect: Option<Dialect>, with_style => style: Option<PromptStyle>,
+    with_listing => listing: Option<Listing>, with_constrain => constrain: Option<Constrain>,
+);
