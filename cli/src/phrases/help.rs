@@ -943,8 +943,9 @@ pub(crate) const HELP: &[(&str, &str)] = &[
     ),
     ("Server to log out at, by its name in the configuration", "要退出登录的服务器，用配置中的名字"),
     (
-        "The tokens are removed here. To take them back everywhere, use the server's own pages.",
-        "令牌在本机上删除。要在所有地方撤销，请使用该服务器自己的网页。",
+        "The tokens are taken back at the authorization server, where it has a place for that, and removed \
+         here in any case.",
+        "如果授权服务器支持，令牌会在那里撤销；无论如何都会从本机删除。",
     ),
     (
         "Exit codes: 0 logged out, 2 wrong usage or configuration, or nobody was logged in.",
