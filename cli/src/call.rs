@@ -12,7 +12,7 @@ use super::runner::Runner;
 use super::servers::{self, ServerArgs};
 use super::tty::Tty;
 use super::watch::watched;
-use super::{Failure, media, output, words};
+use super::{Failure, input, media, output, words};
 use toolgraft::route::mcp::{Elicitation, HubBuilder, MEDIA_EVENT};
 use toolgraft::route::{Invocation, Toolbox};
 use toolgraft::{Hub, Outcome};
@@ -171,11 +171,7 @@ fn object(argument: &str) -> Result<Map<String, Value>, Failure> {
         Ok(other) => {
             Err(Failure::usage(format!("{source}: expected a JSON object, found {}: {example}", kind(&other))))
         }
-        Err(e) => {
-            let what = e.to_string();
-            let what = what.split(" at line ").next().unwrap_or_default();
-            Err(Failure::usage(format!("{source}:{}:{}: invalid JSON: {what}: {example}", e.line(), e.column())))
-        }
+        Err(e) => Err(Failure::usage(format!("{source}:{}: {example}", input::json_problem(&e)))),
     }
 }
 

@@ -20,12 +20,12 @@ pub(crate) enum Failure {
 impl Failure {
     /// A mistake in a flag, file or configuration. Names what, where and the remedy.
     pub(crate) fn usage(message: impl fmt::Display) -> Self {
-        Failure::Usage(message.to_string())
+        Failure::Usage(without_codes(message.to_string()))
     }
 
     /// A job that failed. Names what, where and the remedy.
     pub(crate) fn job(message: impl fmt::Display) -> Self {
-        Failure::Job(message.to_string())
+        Failure::Job(without_codes(message.to_string()))
     }
 
     /// Prints the message to stderr.
@@ -51,5 +51,33 @@ impl Failure {
     }
 }
 
+/// A message without the numbers of the system's errors, whose words stand in front of them.
+fn without_codes(message: String) -> String {
+    const BEGIN: &str = " (os error ";
+    let mut parts = message.split(BEGIN);
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| match part.split_once(')') {
+        Some((code, rest)) if code.bytes().all(|b| b.is_ascii_digit()) => text + rest,
+        _ => text + BEGIN + part,
+    })
+}
+
 const HEAD: &str = "error:";
 const ERROR: anstyle::Style = anstyle::AnsiColor::Red.on_default().bold();
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_errors_are_left_out() {
+        for (message, plain) in [
+            ("cannot read x: No such file (os error 2)", "cannot read x: No such file"),
+            ("a (os error 2): b (os error 13)", "a: b"),
+            ("said (os error x)", "said (os error x)"),
+            ("nothing", "nothing"),
+        ] {
+            assert_eq!(without_codes(message.to_owned()), plain);
+        }
+    }
+}

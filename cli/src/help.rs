@@ -26,6 +26,9 @@ const MOST_COLUMNS: usize = 100;
 /// Fewest columns beside a head that are worth a column of text.
 const LEAST_ROOM: usize = 24;
 
+/// Headings that are clap's own. Were they set in its definition, arguments would be sorted by name.
+const HEADINGS: [(&str, &str); 3] = [("Arguments:", "参数："), ("Options:", "选项："), ("Commands:", "命令：")];
+
 /// The command line; else the exit code, once help, version or what is wrong has been shown.
 pub(crate) fn parse<P: Parser>() -> Result<P, ExitCode> {
     let words: Vec<OsString> = std::env::args_os().collect();
@@ -84,11 +87,7 @@ fn translated(mut command: Command, look_up: &mut LookUp<'_>) -> Command {
     }
     let heading = command.get_styles().get_usage();
     let template = format!("{{about-with-newline}}\n{heading}用法：{heading:#}{{usage}}\n\n{{all-args}}{{after-help}}");
-    command = command
-        .help_template(template)
-        .subcommand_help_heading(look_up("Commands").unwrap_or("Commands"))
-        .term_width(0)
-        .mut_args(|arg| argument(arg, look_up));
+    command = command.help_template(template).term_width(0).mut_args(|arg| argument(arg, look_up));
     for below in command.get_subcommands_mut() {
         *below = translated(std::mem::take(below), look_up);
     }
@@ -106,12 +105,7 @@ fn argument(mut arg: Arg, look_up: &mut LookUp<'_>) -> Arg {
     if let Some(help) = in_words(arg.get_long_help(), look_up) {
         arg = arg.long_help(help + &values);
     }
-    let heading = match arg.get_help_heading() {
-        Some(heading) => look_up(heading),
-        None if arg.is_positional() => look_up("Arguments"),
-        None => look_up("Options"),
-    };
-    if let Some(heading) = heading {
+    if let Some(heading) = arg.get_help_heading().and_then(|heading| look_up(heading)) {
         arg = arg.help_heading(heading);
     }
     arg.hide_default_value(true).hide_possible_values(true)
@@ -179,13 +173,19 @@ fn broken(help: &str, columns: usize) -> String {
     for styled in help.split_inclusive('\n') {
         let styled = styled.trim_end_matches('\n');
         let plain = anstream::adapter::strip_str(styled).to_string();
-        let is_heading = !plain.starts_with(' ') && plain.ends_with(':') && !plain.is_ascii();
-        let styled = if is_heading { styled.replacen(':', "：", 1) } else { styled.to_owned() };
+        let own = HEADINGS.iter().find(|(english, _)| *english == plain);
+        let is_heading = own.is_some() || !plain.starts_with(' ') && plain.ends_with(':') && !plain.is_ascii();
+        let styled = match own {
+            Some((english, chinese)) => styled.replacen(english, chinese, 1),
+            None if is_heading => styled.replacen(':', "：", 1),
+            None => styled.to_owned(),
+        };
         let at = column(&plain).unwrap_or(plain.len() - plain.trim_start().len());
         let words = &plain[at..];
         let indent = width(&plain[..at]);
         match styled.strip_suffix(words) {
-            Some(head) if columns >= indent + LEAST_ROOM && !is_heading => {
+            // A command that is broken could not be copied.
+            Some(head) if columns >= indent + LEAST_ROOM && !is_heading && !plain.is_ascii() => {
                 let rows: Vec<_> = rows(words, columns - indent).into_iter().map(str::trim_end).collect();
                 text.push_str(head);
                 text.push_str(&rows.join(&format!("\n{:indent$}", "")));
@@ -275,7 +275,7 @@ mod tests {
 
     #[test]
     fn a_row_goes_on_below_the_text_that_it_is_of() {
-        let help = "用法：x\n\n选项:\n  -q, --quiet  只显示回答、询问和警告，其余一概不显示，也不写入任何文件\n";
+        let help = "用法：x\n\nOptions:\n  -q, --quiet  只显示回答、询问和警告，其余一概不显示，也不写入任何文件\n";
         assert_eq!(
             broken(help, 50),
             "用法：x\n\n选项：\n  -q, --quiet  只显示回答、询问和警告，其余一概不\n               显示，也不写入任何文件\n"

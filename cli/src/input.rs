@@ -54,6 +54,9 @@ pub(crate) fn text_or_file(value: &str) -> Result<String, Failure> {
 /// Decodes UTF-8; the error names line and column (in bytes) of the first bad byte.
 pub(crate) fn decode(bytes: Vec<u8>, name: &str) -> Result<String, Failure> {
     String::from_utf8(bytes).map_err(|e| {
+        if is_binary(e.as_bytes()) {
+            return Failure::usage(format!("{name} is a binary file: name a text file"));
+        }
         let at = e.utf8_error().valid_up_to();
         let before = &e.as_bytes()[..at];
         let line = memchr::memchr_iter(b'\n', before).count() + 1;
@@ -65,7 +68,55 @@ pub(crate) fn decode(bytes: Vec<u8>, name: &str) -> Result<String, Failure> {
     })
 }
 
+/// Whether a file was never a text: a NUL stands in its beginning, or it begins as pictures do.
+pub(crate) fn is_binary(bytes: &[u8]) -> bool {
+    let begin = &bytes[..bytes.len().min(8 * 1024)];
+    begin.contains(&0)
+        || [b"\x89PNG".as_slice(), b"\xff\xd8\xff", b"\x1f\x8b"].iter().any(|magic| begin.starts_with(magic))
+}
+
+/// What is wrong with a JSON text and where, as `LINE:COLUMN: what`, in words for people who do not
+/// know how the reader works inside.
+pub(crate) fn json_problem(error: &serde_json::Error) -> String {
+    let message = error.to_string();
+    let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(what, _)| what);
+    let plain = match message {
+        "expected value" => "no JSON value begins here",
+        "expected ident" => "this word is no JSON value",
+        "EOF while parsing a value" => "it ends where a value is due",
+        "EOF while parsing an object" => "it ends within an object",
+        "EOF while parsing a list" => "it ends within a list",
+        "EOF while parsing a string" => "it ends within a text",
+        "trailing characters" => "something stands behind the JSON",
+        other => other,
+    };
+    // The end of a file stands behind its last line break, at no column of its own.
+    format!("{}:{}: {plain}", error.line(), error.column().max(1))
+}
+
 /// Reads a number above 0, for clap.
 pub(crate) fn above_zero(text: &str) -> Result<NonZeroUsize, String> {
     text.parse().map_err(|_| "expected a whole number above 0".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_with_json_is_said_in_plain_words_with_its_place() {
+        for (text, problem) in [
+            ("", "1:1: it ends where a value is due"),
+            ("{\"a\": 1\n", "2:1: it ends within an object"),
+            ("{\"a\":\n", "2:1: it ends where a value is due"),
+            ("[1", "1:2: it ends within a list"),
+            ("\"a", "1:2: it ends within a text"),
+            ("{\"a\": yes}", "1:7: no JSON value begins here"),
+            ("nope", "1:2: this word is no JSON value"),
+            ("{} x", "1:4: something stands behind the JSON"),
+        ] {
+            let error = serde_json::from_str::<serde_json::Value>(text).unwrap_err();
+            assert_eq!(json_problem(&error), problem, "{text}");
+        }
+    }
 }

@@ -39,7 +39,10 @@ impl Saved {
         let saved = match serde_json::from_str::<Conversation>(text) {
             Ok(conversation) => Saved { toolgraft: VERSION, model: None, endpoint: None, conversation },
             Err(_) => serde_json::from_str(text).map_err(|e| {
-                Failure::usage(format!("{name}: not a saved conversation ({e}): name a file that /save has written"))
+                let problem = input::json_problem(&e);
+                Failure::usage(format!(
+                    "{name}: not a saved conversation ({problem}): name a file that /save has written"
+                ))
             })?,
         };
         match saved.toolgraft {

@@ -418,6 +418,9 @@ async fn serve(
 ) -> Result<(), Failure> {
     let server = Server::bind(config, listen).await.map_err(|error| match error {
         ServeError::KeyMissing { .. } => Failure::usage(format!("{error}: --api-key KEY, or TOOLGRAFT_API_KEY")),
+        ServeError::Bind { .. } => {
+            Failure::usage(format!("{error}: --listen takes HOST:PORT with a port that is free"))
+        }
         error => Failure::usage(error),
     })?;
     let address = server.local_addr().map_err(Failure::job)?;

@@ -215,9 +215,13 @@ fn in_plain_words(message: &str) -> String {
     let expected = match expected {
         "a nonzero u32" | "a nonzero usize" | "u32" | "usize" => "a whole number above 0",
         "f32" | "f64" => "a number",
+        "a sequence" => "a list",
         expected => expected,
     };
-    format!("{}expected {expected}", found.replace("invalid type: ", "found ").replace("invalid value: ", "found "))
+    let found = ["invalid type: ", "invalid value: ", "unknown variant "]
+        .iter()
+        .fold(found.to_owned(), |found, words| found.replace(words, "found "));
+    format!("{found}expected {expected}")
 }
 
 /// Runs `toolgraft config`.

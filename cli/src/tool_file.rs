@@ -76,12 +76,9 @@ fn plainly(message: &str) -> String {
 /// Decodes JSON; the error names line and column.
 fn decode<T: DeserializeOwned>(text: &str, shown: &str) -> Result<T, Failure> {
     serde_json::from_str(text).map_err(|e| {
-        let message = e.to_string();
-        // The place stands in front, as everywhere.
-        let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(what, _)| what);
-        let message = plainly(message);
+        let problem = plainly(&input::json_problem(&e));
         let remedy =
             if e.is_data() { format!("; the file may hold {SHAPES}") } else { ": mend the JSON there".to_owned() };
-        Failure::usage(format!("{shown}:{}:{}: {message}{remedy}", e.line(), e.column()))
+        Failure::usage(format!("{shown}:{problem}{remedy}"))
     })
 }

@@ -44,6 +44,9 @@ const DESCRIPTION: usize = 100;
 /// Widest name that descriptions are aligned to, in columns.
 const NAME: usize = 32;
 
+/// Where the description of a longer name begins, below it.
+const BELOW: usize = 8;
+
 /// Options of `toolgraft tools`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -217,7 +220,13 @@ fn body(text: &mut String, server: &Server, prompts: &[&McpPrompt], (schema, say
             let name = plain(name);
             let pad = " ".repeat(width.saturating_sub(name.width()));
             let description = shortened(&plain(description.unwrap_or_default()), DESCRIPTION);
-            push(text, hanging(&format!("    {name}{pad}  "), &description, columns).trim_end());
+            if name.width() > width && columns < usize::MAX && !description.is_empty() {
+                // A name that is longer than the column has its description below it.
+                push(text, &hanging("    ", &name, columns));
+                push(text, &hanging(&" ".repeat(BELOW), &description, columns));
+            } else {
+                push(text, hanging(&format!("    {name}{pad}  "), &description, columns).trim_end());
+            }
             let shown = tool.and_then(|t: &Tool| t.input_schema.as_ref()).filter(|_| schema);
             if let Some(shown) = shown {
                 let pretty = serde_json::to_string_pretty(shown).unwrap_or_default();

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use crate::input;
 use toolgraft::route::mcp::McpPrompt;
 
 /// Words as a tool's arguments. What a word becomes is the schema's say: `count=3` is a
@@ -16,7 +17,8 @@ pub(crate) fn of_tool(words: &[String], schema: Option<&Value>) -> Result<Map<St
             .ok_or_else(|| format!("{word:?}: expected NAME=VALUE, or one JSON object instead of all words"))?;
         let (name, value) = match name.strip_suffix(':') {
             Some(name) => {
-                let value = serde_json::from_str(written).map_err(|e| format!("{word:?}: not JSON behind :=: {e}"))?;
+                let value = serde_json::from_str(written)
+                    .map_err(|e| format!("{word:?}: not JSON behind :=: {}", input::json_problem(&e)))?;
                 (name, value)
             }
             None => (name, value(name, written, property(name, schema)?)?),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use toolgraft::Hub;
-use toolgraft::route::mcp::{Config, Login, LoginError, Logins, ServerConfig, ServerState};
+use toolgraft::route::mcp::{Config, HttpTransport, Login, LoginError, Logins, ServerConfig, ServerState};
 use toolgraft::route::{Invocation, Toolbox};
 
 use crate::oauth_mcp::{OAuthMcp, Ways, browse};
@@ -89,6 +89,30 @@ async fn a_person_logs_in_and_the_token_is_used() {
     assert!(registered["redirect_uris"][0].as_str().unwrap().starts_with("http://127.0.0.1:"), "{registered}");
     assert_eq!(registered["token_endpoint_auth_method"], "none");
     hub.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_server_of_the_first_version_whose_answers_come_over_a_stream_takes_logins_too() {
+    for transport in [HttpTransport::Any, HttpTransport::Sse] {
+        let scene = Scene::new(Ways { legacy: true, ..Ways::default() });
+        let server = scene.server().with_http_transport(transport);
+        let hub = Hub::builder().server(server.clone()).logins(scene.logins()).connect().await.unwrap();
+        assert_eq!(hub.servers()[0].state, ServerState::NeedsAuth, "{transport:?}");
+        scene.log_in(&server).await.0.unwrap();
+        let hello = || Invocation::new("hello").with_server("guarded");
+        assert_eq!(hub.call(hello()).await.text, "hello, you are in", "{transport:?}");
+        let messages = scene.servers.seen("mcp", "POST", "/messages");
+        assert!(messages.iter().all(|seen| seen.authorization.is_some()), "{messages:?}");
+
+        // A stream that is opened anew gets a refreshed token.
+        scene.servers.forget_tokens();
+        scene.servers.ends_stream();
+        let answer = hub.call(hello()).await.text;
+        let answer = if answer == "hello, you are in" { answer } else { hub.call(hello()).await.text };
+        assert_eq!(answer, "hello, you are in", "{transport:?}");
+        assert_eq!(scene.servers.seen("as", "POST", "/token").len(), 2);
+        hub.shutdown().await;
+    }
 }
 
 #[tokio::test]

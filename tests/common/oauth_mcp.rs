@@ -9,6 +9,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use std::collections::HashMap;
+use std::convert::Infallible;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 
@@ -20,7 +21,7 @@ use oauth2::{PkceCodeChallenge, PkceCodeVerifier};
 use reqwest::Url;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 
 /// How the servers behave.
 #[derive(Clone)]
@@ -49,8 +50,20 @@ pub(crate) struct Ways {
     pub(crate) metadata_elsewhere: bool,
     /// The MCP server lets everybody in and says nothing of logins.
     pub(crate) open: bool,
+    /// The MCP server speaks HTTP+SSE of 2024-11-05 only.
+    pub(crate) legacy: bool,
+    /// Where tokens are taken back: nowhere, here, or at the stranger.
+    pub(crate) revokes: Revokes,
     /// What the metadata names as the place of the resource, in place of the true one.
     pub(crate) resource: Option<String>,
+}
+
+/// Where the metadata says that tokens are taken back.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Revokes {
+    Nowhere,
+    Here,
+    AtTheStranger,
 }
 
 impl Default for Ways {
@@ -69,6 +82,8 @@ impl Default for Ways {
             mcp_elsewhere: false,
             metadata_elsewhere: false,
             open: false,
+            legacy: false,
+            revokes: Revokes::Nowhere,
             resource: None,
         }
     }
@@ -103,6 +118,8 @@ struct Inner {
     /// Tokens that are taken, with their scope.
     tokens: HashMap<String, String>,
     refresh: HashMap<String, (String, String)>,
+    /// The stream of events that is open, where the server has one.
+    events: Option<mpsc::UnboundedSender<String>>,
     count: u32,
 }
 
@@ -166,6 +183,11 @@ impl OAuthMcp {
     /// No token that was given is taken any more.
     pub(crate) fn forget_tokens(&self) {
         self.inner().tokens.clear();
+    }
+
+    /// The stream of events ends.
+    pub(crate) fn ends_stream(&self) {
+        self.inner().events = None;
     }
 
     /// The requests to one of them, by method and path.
@@ -239,7 +261,7 @@ impl Inner {
                 &json!({ "resource": resource, "authorization_servers": issuers, "scopes_supported": ["basic"] }),
             );
         }
-        if seen.path != "/mcp" {
+        if seen.path != "/mcp" && !(self.ways.legacy && seen.path == "/messages") {
             return json_of(404, &json!({}));
         }
         if self.ways.mcp_elsewhere {
@@ -252,9 +274,48 @@ impl Inner {
             let place = if self.ways.quiet { String::new() } else { format!(" resource_metadata=\"{place}\"") };
             return refused(401, &format!("Bearer{place}"));
         };
+        if self.ways.legacy {
+            return self.legacy(seen, &scope);
+        }
         if seen.method != "POST" {
             return json_of(405, &json!({}));
         }
+        self.answer(seen, &scope).map_or_else(
+            |refusal| refusal,
+            |answer| match answer {
+                Value::Null => json_of(202, &answer),
+                _ => json_of(200, &answer),
+            },
+        )
+    }
+
+    /// A stream of events, or a message whose answer goes there.
+    fn legacy(&mut self, seen: &Seen, scope: &str) -> Response {
+        match (seen.method.as_str(), seen.path.as_str()) {
+            ("GET", "/mcp") => {
+                let (events, sent) = mpsc::unbounded_channel();
+                events.send("event: endpoint\ndata: /messages\n\n".to_owned()).unwrap();
+                self.events = Some(events);
+                let next = |mut sent: mpsc::UnboundedReceiver<String>| async move {
+                    sent.recv().await.map(|event| (Ok::<_, Infallible>(event), sent))
+                };
+                let stream = Body::from_stream(futures::stream::unfold(sent, next));
+                Response::builder().header("content-type", "text/event-stream").body(stream).unwrap()
+            }
+            ("POST", "/messages") => match (self.answer(seen, scope), &self.events) {
+                (Err(refusal), _) => refusal,
+                (Ok(Value::Null), _) | (_, None) => json_of(202, &Value::Null),
+                (Ok(answer), Some(events)) => {
+                    let _ = events.send(format!("event: message\ndata: {answer}\n\n"));
+                    json_of(202, &Value::Null)
+                }
+            },
+            _ => json_of(405, &json!({})),
+        }
+    }
+
+    /// What a message is answered with, nothing for a notification; or a refusal.
+    fn answer(&self, seen: &Seen, scope: &str) -> Result<Value, Response> {
         let message: Value = serde_json::from_str(&seen.body).unwrap();
         let named = |tool: &str| message["params"]["name"] == tool;
         let result = match message["method"].as_str().unwrap_or_default() {
@@ -265,17 +326,17 @@ impl Inner {
                 json!({ "tools": [tool("hello"), tool("admin"), tool("mirror")] })
             }
             "tools/call" if named("admin") && !scope.split(' ').any(|scope| scope == "admin") => {
-                return refused(403, "Bearer error=\"insufficient_scope\", scope=\"admin\"");
+                return Err(refused(403, "Bearer error=\"insufficient_scope\", scope=\"admin\""));
             }
             "tools/call" if named("mirror") => json!({ "content": [{ "type": "text", "text": seen.authorization }] }),
             "tools/call" => json!({ "content": [{ "type": "text", "text": "hello, you are in" }] }),
-            _ if message["id"].is_null() => return json_of(202, &Value::Null),
+            _ if message["id"].is_null() => return Ok(Value::Null),
             _ => {
                 let error = json!({ "code": -32601, "message": "no such method" });
-                return json_of(200, &json!({ "jsonrpc": "2.0", "id": message["id"], "error": error }));
+                return Ok(json!({ "jsonrpc": "2.0", "id": message["id"], "error": error }));
             }
         };
-        json_of(200, &json!({ "jsonrpc": "2.0", "id": message["id"], "result": result }))
+        Ok(json!({ "jsonrpc": "2.0", "id": message["id"], "result": result }))
     }
 
     fn authorization(&mut self, seen: &Seen) -> Response {
@@ -291,6 +352,13 @@ impl Inner {
                 if let Some(methods) = &self.ways.challenges {
                     metadata["code_challenge_methods_supported"] = json!(methods);
                 }
+                match self.ways.revokes {
+                    Revokes::Nowhere => {}
+                    Revokes::Here => metadata["revocation_endpoint"] = json!(at("/revoke")),
+                    Revokes::AtTheStranger => {
+                        metadata["revocation_endpoint"] = json!(format!("http://127.0.0.1:{}/revoke", self.ports[2]));
+                    }
+                }
                 if self.ways.registers {
                     metadata["registration_endpoint"] = json!(at("/register"));
                 }
@@ -305,6 +373,16 @@ impl Inner {
                 redirect(307, &format!("http://127.0.0.1:{}/token", self.ports[2]))
             }
             "/token" => self.token(&parameters(&seen.body)),
+            "/revoke" => {
+                let asked = parameters(&seen.body);
+                assert_eq!(asked["client_id"], "registered-client");
+                let known = match asked["token_type_hint"].as_str() {
+                    "refresh_token" => self.refresh.remove(&asked["token"]).is_some(),
+                    _ => self.tokens.remove(&asked["token"]).is_some(),
+                };
+                assert!(known, "{asked:?}");
+                json_of(200, &Value::Null)
+            }
             _ => json_of(404, &json!({})),
         }
     }

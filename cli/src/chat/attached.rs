@@ -72,6 +72,9 @@ impl Attached {
         if let Some((_, what)) = other.filter(|(begin, _)| !is_text || begin.starts_with(b"%PDF")) {
             return Err(Failure::usage(say.cannot_be_sent(flag, name, what(say))));
         }
+        if input::is_binary(&bytes) {
+            return Err(Failure::usage(say.cannot_be_sent(flag, name, say.a_binary())));
+        }
         let text = input::decode(bytes, &name)?;
         let fence = fence(&text);
         self.texts.push(format!("{name}:\n{fence}\n{}\n{fence}", text.trim_end()));

@@ -9,6 +9,7 @@ use crate::screen::DIM;
 use crate::screen::boxes::clean;
 use crate::screen::wrap::hanging;
 use crate::terminal::columns;
+use crate::words::near;
 use crate::{Failure, output, prompt_args, tokens, tools};
 use toolgraft::route::Toolbox;
 use toolgraft::route::mcp::McpPrompt;
@@ -186,7 +187,9 @@ impl Session {
             }
             Command::Model(Some(model)) => {
                 self.change_model(&model).await?;
-                self.note(DIM, &self.about())
+                self.note(DIM, &self.about())?;
+                self.warn_unlisted(&model).await;
+                Ok(())
             }
             Command::Save(file) => {
                 self.save(&file)?;
@@ -209,6 +212,20 @@ impl Session {
             },
             Command::Quit | Command::Retry | Command::McpPrompt(..) => Ok(()),
         }
+    }
+
+    /// Warns of a model that the endpoint does not list: it may have it all the same, under an alias.
+    async fn warn_unlisted(&mut self, model: &str) {
+        let listed = self.endpoint.models().await.unwrap_or_default();
+        if listed.is_empty() || listed.iter().any(|known| known == model) {
+            return;
+        }
+        let say = self.say;
+        let warning = match near(model, listed.iter().map(String::as_str)) {
+            Some(near) => say.model_not_listed_but(model, near),
+            None => say.model_not_listed(model),
+        };
+        output::warn_in(say, &warning);
     }
 
     /// Model, endpoint and profile.

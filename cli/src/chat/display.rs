@@ -75,7 +75,7 @@ impl Display {
             _ => anstream::AutoStream::choice(&stderr()),
         };
         let styled = choice != anstream::ColorChoice::Never;
-        let screen = Screen::new(out, frame, columns);
+        let screen = Screen::new(out, frame, columns, say);
         // Rows can be taken back where it is known how many there are.
         let screen = match size() {
             (_, Some(rows)) if styled && frame == Frame::Drawn => screen.with_moves(rows, !piped && !args.plain),
@@ -433,7 +433,7 @@ impl Display {
             kind => {
                 self.fold()?;
                 self.release()?;
-                let body = format!("{}\n\n{}", self.say.reason(&rejected.message), excerpt(&rejected.raw));
+                let body = format!("{}\n\n{}", self.say.reason(&rejected.message), excerpt(&rejected.raw, self.say));
                 self.boxed(BAD, &self.say.rejected_call(name, kind), &body)
             }
         }

@@ -451,7 +451,7 @@ fn agent(
 fn schema(file: &Path) -> Result<OutputSchema, Failure> {
     let (text, name) = (input::read_text(file)?, input::shown(file));
     let schema = serde_json::from_str(input::without_bom(&text))
-        .map_err(|e| Failure::usage(format!("{name}:{}:{}: not JSON: {e}", e.line(), e.column())))?;
+        .map_err(|e| Failure::usage(format!("{name}:{}: mend the JSON there", input::json_problem(&e))))?;
     OutputSchema::new(schema).map_err(|e| Failure::usage(format!("{name}: {e}")))
 }
 

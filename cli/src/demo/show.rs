@@ -23,7 +23,7 @@ pub(super) struct Show<W> {
 
 impl<W: Write> Show<W> {
     pub(super) fn new(out: W, frame: Frame, columns: usize, say: Phrases) -> Self {
-        Show { screen: Screen::new(out, frame, columns), say, calls: 0, called: false, behind_call: None }
+        Show { screen: Screen::new(out, frame, columns, say), say, calls: 0, called: false, behind_call: None }
     }
 
     /// What takes part, and the question.

@@ -67,7 +67,11 @@ impl FromRef<Shown> for Inspector {
 impl Pages {
     /// Listens on the loopback alone; port 0 takes any that is free.
     pub(crate) async fn bind(port: u16, inspector: Inspector, say: Phrases) -> Result<Self, Failure> {
-        let failed = |error| Failure::job(format!("cannot listen on 127.0.0.1:{port} for --inspect: {error}"));
+        let failed = |error| {
+            Failure::job(format!(
+                "cannot listen on 127.0.0.1:{port} for --inspect: {error}: --inspect alone takes a port that is free"
+            ))
+        };
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(failed)?;
         let port = listener.local_addr().map_err(failed)?.port();
         let doors = Doors::new(port).map_err(|error| Failure::job(format!("no random numbers: {error}")))?;

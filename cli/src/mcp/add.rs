@@ -28,7 +28,7 @@ pub(super) struct Args {
     name: String,
 
     /// Endpoint of a server over HTTP
-    #[arg(required_unless_present = "command", conflicts_with = "command")]
+    #[arg(conflicts_with = "command")]
     url: Option<String>,
 
     /// Program and arguments of a server that is started, behind --
@@ -146,7 +146,12 @@ fn entry(args: &Args) -> Result<Entry, Failure> {
             if !args.header.is_empty() || args.kind.is_some() {
                 return Err(unfit(if args.kind.is_some() { "--type" } else { "--header" }, "that is a program"));
             }
-            let (command, rest) = args.command.split_first().ok_or_else(|| Failure::usage("the command is missing"))?;
+            let (command, rest) = args.command.split_first().ok_or_else(|| {
+                let name = &args.name;
+                Failure::usage(format!(
+                    "nothing says where {name:?} is: name its URL, or the program to start behind --, as in: toolgraft mcp add {name} -- npx -y PACKAGE"
+                ))
+            })?;
             entry.insert("command".to_owned(), json!(command));
             if !rest.is_empty() {
                 entry.insert("args".to_owned(), json!(rest));

@@ -9,7 +9,7 @@ use crate::phrases::Phrases;
 use crate::runner::Runner;
 use crate::servers::{self, ServerArgs};
 use crate::{Failure, logins, output};
-use toolgraft::route::mcp::{Config, Login, LoginError, Logins, ServerConfig, TransportConfig};
+use toolgraft::route::mcp::{Config, LoggedOut, Login, LoginError, Logins, ServerConfig};
 
 /// The time that a person has at the browser.
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -31,7 +31,8 @@ const LOGOUT_EXAMPLES: &str = "\
 Examples:
   toolgraft mcp logout docs
 
-The tokens are removed here. To take them back everywhere, use the server's own pages.
+The tokens are taken back at the authorization server, where it has a place for that, and
+removed here in any case.
 
 Exit codes: 0 logged out, 2 wrong usage or configuration, or nobody was logged in.";
 
@@ -112,14 +113,20 @@ pub(super) fn run(args: LoginArgs) -> Result<(), Failure> {
 pub(super) fn out(args: LogoutArgs) -> Result<(), Failure> {
     let name = args.name;
     let config = args.files.only(&name)?;
-    let url = match &server(&config)?.transport {
-        Ok(TransportConfig::Http { url, .. }) => url,
-        _ => return Err(Failure::usage(format!("server {name:?}: a server over stdio has no login"))),
-    };
-    match kept()?.remove(url).map_err(|error| Failure::job(format!("server {name:?}: {error}")))? {
-        true => output::tell(&Phrases::of_user(None).logged_out(format!("{name:?}"))),
-        false => Err(Failure::usage(format!("nobody was logged in at {name:?}"))),
+    let (server, logins) = (server(&config)?, kept()?);
+    let (say, shown) = (Phrases::of_user(None), format!("{name:?}"));
+    let done = Runner::start()?.wait(async {
+        logins.log_out(server).await.map_err(|error| match error {
+            LoginError::NotForLogins(why) => Failure::usage(format!("server {name:?}: {why}")),
+            error => Failure::job(format!("server {name:?}: {error}")),
+        })
+    })?;
+    match done {
+        LoggedOut::Nobody => return Err(Failure::usage(format!("nobody was logged in at {name:?}"))),
+        LoggedOut::Removed(why) => output::warn_in(say, &say.only_removed_here(why)),
+        _ => {}
     }
+    output::tell(&say.logged_out(shown))
 }
 
 /// Opens a page in the person's browser, if one sits at this terminal; whether that was begun.

@@ -78,9 +78,9 @@ phrases! {
     none_answered = "no model endpoint answered on this machine", "本机上没有端点正常应答";
     none_found = "no model endpoint was found on this machine", "本机上没有找到模型端点";
     start_one(what, tried) =
-        "{what}; tried\n{tried}\nStart one of them (LM Studio: its server is in the \
+        "{what}; tried\n{tried}\n  Start one of them (LM Studio: its server is in the \
          Developer tab; Ollama: `ollama serve`; llama.cpp: `llama-server -m MODEL.gguf`), or name one with --base-url URL",
-        "{what}；已尝试\n{tried}\n请启动其中一个（LM Studio：服务器在 Developer 标签页中；Ollama：`ollama serve`；\
+        "{what}；已尝试\n{tried}\n  请启动其中一个（LM Studio：服务器在 Developer 标签页中；Ollama：`ollama serve`；\
          llama.cpp：`llama-server -m MODEL.gguf`），或用 --base-url URL 指定端点";
     several_models(endpoint, list) =
         "{endpoint} has several models: name one with --model\n{list}", "{endpoint} 有多个模型：用 --model 指定一个\n{list}";
@@ -247,6 +247,7 @@ phrases! {
     a_sound_or_film = "a sound or a film", "声音或影片";
     a_bmp = "a BMP image", "BMP 图片";
     a_tiff = "a TIFF image", "TIFF 图片";
+    a_binary = "a binary file", "二进制文件";
     a_pdf = "a PDF", "PDF 文件";
     an_archive = "an archive or an office document", "压缩包或 Office 文档";
     result_number(number) =
@@ -260,6 +261,8 @@ phrases! {
         "no command {name}; /help lists them (a space before it makes it a question)",
         "没有命令 {name}；/help 列出所有命令（前面加空格则作为问题）";
     no_command_but(name, near) = "no command {name}; nearest: {near}", "没有命令 {name}；相近的有：{near}";
+    model_not_listed(name) = "the endpoint does not list {name}; /model shows its models", "端点没有列出 {name}；用 /model 查看它的模型";
+    model_not_listed_but(name, near) = "the endpoint does not list {name}; nearest: {near}", "端点没有列出 {name}；相近的有：{near}";
     no_result(number) = "no result {number} in this conversation", "此对话中没有编号为 {number} 的结果";
     nothing_asked = "nothing was asked yet", "还没有提过问题";
     no_reasoning = "(no reasoning)", "（没有推理）";

@@ -11,7 +11,6 @@ pub(crate) const HELP: &[(&str, &str)] = &[
         "The command `toolgraft`: tool calling for language models that have none, at the terminal.",
         "`toolgraft` 命令：让没有工具调用能力的语言模型也能调用工具，在终端中使用。",
     ),
-    ("Commands", "命令"),
     (
         "Show the whole loop: a recorded model, a bundled MCP server, no network",
         "演示整个循环：预先记录的模型、内置的 MCP 服务器，不需要网络",
@@ -44,7 +43,6 @@ pub(crate) const HELP: &[(&str, &str)] = &[
     ("Print the completions of this command for a shell", "打印本命令的 shell 补全脚本"),
     ("Write the manual pages of this command", "写出本命令的手册页"),
     ("Print this message or the help of the given subcommand(s)", "显示此帮助，或所给子命令的帮助"),
-    ("Options", "选项"),
     ("Print help", "显示帮助"),
     ("Print version", "显示版本"),
     (
@@ -89,7 +87,6 @@ pub(crate) const HELP: &[(&str, &str)] = &[
         "Exit codes: 0 done, 1 something in the loop failed, 2 wrong usage.",
         "退出码：0 完成，1 循环中有失败，2 用法错误。",
     ),
-    ("Arguments", "参数"),
     ("One question; without it, a conversation", "一个问题；不给出则进入对话"),
     (
         "Send a text file or an image with the question; in a conversation, with the first",
@@ -943,8 +940,9 @@ pub(crate) const HELP: &[(&str, &str)] = &[
     ),
     ("Server to log out at, by its name in the configuration", "要退出登录的服务器，用配置中的名字"),
     (
-        "The tokens are removed here. To take them back everywhere, use the server's own pages.",
-        "令牌在本机上删除。要在所有地方撤销，请使用该服务器自己的网页。",
+        "The tokens are taken back at the authorization server, where it has a place for that, and removed \
+         here in any case.",
+        "如果授权服务器支持，令牌会在那里撤销；无论如何都会从本机删除。",
     ),
     (
         "Exit codes: 0 logged out, 2 wrong usage or configuration, or nobody was logged in.",

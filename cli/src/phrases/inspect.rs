@@ -11,7 +11,7 @@ phrases! {
     request_number(n) = "request {n}", "请求 {n}";
     some_of(some, all) = "{some} of {all}", "{all}中的 {some} 个";
     stop_loading = "Stop loading it again", "停止自动刷新";
-    load_again = "Load it again by itself", "自动刷新";
+    load_again = "Reload by itself", "自动刷新";
     all_requests = "All requests", "全部请求";
     download_recording = "Download the recording", "下载会话记录";
     recording_too_large =

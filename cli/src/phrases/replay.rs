@@ -10,6 +10,7 @@ phrases! {
     REPLAY:
     reasoning = "reasoning", "推理";
     answer = "answer", "回答";
+    characters_in_all(n) = "({n} characters in all)", "（共 {n} 个字符）";
     call = "call", "调用";
     call_number(n) = "call {n}", "调用 {n}";
     native_call_number(n) = "native call {n}", "原生调用 {n}";

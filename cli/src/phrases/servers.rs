@@ -84,6 +84,8 @@ phrases! {
         "to log in at {name}, a browser was opened; if it shows nothing, open this page:",
         "要登录 {name}，已打开浏览器；如果没有显示，请打开这个网页：";
     logged_in(name) = "logged in at {name}", "已登录 {name}";
+    only_removed_here(why) =
+        "the tokens are removed here and were not taken back: {why}", "令牌只在本机删除，没有在授权服务器撤销：{why}";
     logged_out(name) = "logged out at {name}", "已退出 {name} 的登录";
 
     // Servers of other programs.

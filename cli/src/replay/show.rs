@@ -38,7 +38,7 @@ struct Live {
 
 impl<W: Write> Show<W> {
     pub(super) fn new(out: W, frame: Frame, columns: usize, say: Phrases) -> Self {
-        Show { screen: Screen::new(out, frame, columns), say, live: Live::default() }
+        Show { screen: Screen::new(out, frame, columns, say), say, live: Live::default() }
     }
 
     fn line(&mut self, style: Style, text: &str) -> io::Result<()> {
@@ -70,7 +70,7 @@ impl<W: Write> Show<W> {
         let region = match rejected.kind {
             RejectedKind::InReasoning => Region::Reasoning,
             _ if rejected.stays_in_text() => Region::Content,
-            _ => return self.screen.boxed(DRAFT, &title, &format!("{reason}\n\n{}", excerpt(&rejected.raw))),
+            _ => return self.screen.boxed(DRAFT, &title, &format!("{reason}\n\n{}", excerpt(&rejected.raw, self.say))),
         };
         // These bytes are part of the text.
         self.screen.text(region, &rejected.raw)?;
@@ -146,7 +146,7 @@ impl<W: Write> View for Show<W> {
         // What the model said before was shown as it came.
         let repeated = at.round > 1 && round.messages.first().is_some_and(|m| m.role == Role::Assistant);
         for message in &round.messages[usize::from(repeated)..] {
-            let text = excerpt(&message.content);
+            let text = excerpt(&message.content, self.say);
             match message.role {
                 // It holds the prompt too.
                 Role::User if at.round == 1 && question(&message.content).is_some() => {
@@ -263,7 +263,7 @@ impl<W: Write> View for Show<W> {
         let status = if answered.now { status } else { say.aside(status, say.recorded()) };
         let style = if answered.outcome.is_result() { CALL } else { BAD };
         self.line(style, &say.headed(which, status))?;
-        let text = excerpt(&answered.outcome.text);
+        let text = excerpt(&answered.outcome.text, self.say);
         text.lines().try_for_each(|line| self.line(Style::new(), &format!("  {line}")))
     }
 

@@ -12,7 +12,7 @@ pub(super) fn load(path: &Path, format: Option<Format>) -> Result<Imported, Fail
     let bytes = input::read_bytes(path)?;
     let text = match whole_characters(&bytes) {
         Some(prefix) => prefix.to_owned(),
-        None if is_binary(&bytes) => {
+        None if input::is_binary(&bytes) => {
             return Err(Failure::usage(format!(
                 "{name} is a binary file and no recording: name a file that `toolgraft chat --record` wrote, a saved \
                  stream, or a model's text"
@@ -37,13 +37,6 @@ fn whole_characters(bytes: &[u8]) -> Option<&str> {
         }
         Err(_) => None,
     }
-}
-
-/// Whether a file was never a text: a NUL stands in its beginning, or it begins as pictures do.
-fn is_binary(bytes: &[u8]) -> bool {
-    let begin = &bytes[..bytes.len().min(8 * 1024)];
-    begin.contains(&0)
-        || [b"\x89PNG".as_slice(), b"\xff\xd8\xff", b"\x1f\x8b"].iter().any(|magic| begin.starts_with(magic))
 }
 
 fn describe(name: &str, error: &ImportError) -> String {

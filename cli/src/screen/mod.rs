@@ -15,6 +15,7 @@ use std::io::{self, IsTerminal, Write};
 
 use anstyle::{AnsiColor, Style};
 
+use crate::phrases::Phrases;
 use boxes::clean;
 use page::Page;
 use toolgraft::event::Region;
@@ -44,6 +45,7 @@ pub(crate) struct Screen<W> {
     out: W,
     frame: Frame,
     columns: usize,
+    say: Phrases,
     /// Part of the message that the last text belongs to.
     region: Option<Region>,
     /// Whether the cursor stands at a line's start.
@@ -66,11 +68,12 @@ impl Frame {
 }
 
 impl<W: Write> Screen<W> {
-    pub(crate) fn new(out: W, frame: Frame, columns: usize) -> Self {
+    pub(crate) fn new(out: W, frame: Frame, columns: usize, say: Phrases) -> Self {
         Screen {
             out,
             frame,
             columns,
+            say,
             region: None,
             fresh: true,
             breaks: 0,
@@ -137,7 +140,8 @@ impl<W: Write> Screen<W> {
             self.end_line()?;
             self.region = Some(region);
             if self.frame == Frame::Plain {
-                self.line(DIM, if region == Region::Reasoning { "[reasoning]" } else { "[answer]" })?;
+                let heading = if region == Region::Reasoning { self.say.reasoning() } else { self.say.answer() };
+                self.line(DIM, &format!("[{heading}]"))?;
             }
         }
         if region == Region::Content
@@ -239,11 +243,11 @@ pub(crate) fn pretty(value: &serde_json::Value) -> String {
 }
 
 /// The beginning of a text, and how long it is.
-pub(crate) fn excerpt(text: &str) -> String {
+pub(crate) fn excerpt(text: &str, say: Phrases) -> String {
     let text = text.trim();
     let short: String = text.chars().take(EXCERPT).collect();
     if short.len() == text.len() {
         return short;
     }
-    format!("{short}… ({} characters in all)", text.chars().count())
+    format!("{short}… {}", say.characters_in_all(text.chars().count()))
 }

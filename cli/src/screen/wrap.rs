@@ -42,7 +42,8 @@ pub(crate) fn rows(line: &str, columns: usize) -> Vec<&str> {
 pub(crate) fn hanging(head: &str, text: &str, columns: usize) -> String {
     let indent = width(head);
     if columns < indent + LEAST_ROOM {
-        return format!("{head}{text}");
+        let line = format!("{head}{text}");
+        return rows(&line, columns).into_iter().map(str::trim_end).collect::<Vec<_>>().join("\n");
     }
     let rows = rows(text, columns - indent).into_iter().map(str::trim_end).collect::<Vec<_>>();
     format!("{head}{}", rows.join(&format!("\n{:indent$}", ""))).trim_end().to_owned()
@@ -219,7 +220,8 @@ mod tests {
         let text = "files with the next question";
         assert_eq!(hanging("  /file  ", text, 33), "  /file  files with the next\n         question");
         assert_eq!(hanging("  /file  ", text, 100), format!("  /file  {text}"));
-        assert_eq!(hanging("  /file  ", text, 30), format!("  /file  {text}"), "there is hardly room beside the head");
+        // There is hardly room beside the head.
+        assert_eq!(hanging("  /file  ", text, 30), "  /file  files with the next\nquestion");
     }
 
     #[test]

@@ -38,6 +38,9 @@ Exit codes: 0 done, 1 a file cannot be removed, 2 wrong usage.";
 /// Columns of the longest age.
 const AGE: usize = 11;
 
+/// Columns of the longest name of a model that the titles are aligned to.
+const MODEL: usize = 24;
+
 /// Options of `toolgraft sessions`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -110,8 +113,17 @@ fn list(store: &Store, words: &[String], (as_json, say): (bool, Phrases)) -> Res
         let what = if words.is_empty() { say.nothing_was_kept() } else { say.none_has_these_words() };
         return output::tell(what);
     }
-    let width = columns();
-    output::emit(&all.iter().map(|kept| line(kept, words.first(), (width, say))).collect::<String>())
+    let widest = |of: fn(&Kept, Phrases) -> String| all.iter().map(|kept| of(kept, say).width()).max().unwrap_or(0);
+    let widths = [columns(), widest(model).min(MODEL), widest(questions)];
+    output::emit(&all.iter().map(|kept| line(kept, words.first(), (widths, say))).collect::<String>())
+}
+
+fn model(kept: &Kept, _: Phrases) -> String {
+    plain(kept.saved.model.as_deref().unwrap_or("-"))
+}
+
+fn questions(kept: &Kept, say: Phrases) -> String {
+    say.questions(kept.questions())
 }
 
 fn entry(kept: &Kept) -> serde_json::Value {
@@ -125,12 +137,15 @@ fn entry(kept: &Kept) -> serde_json::Value {
 }
 
 /// `3f9a1c20  2 h ago      small-model  3 questions  What is …`, and where a word stands.
-fn line(kept: &Kept, word: Option<&String>, (width, say): (usize, Phrases)) -> String {
-    let model = kept.saved.model.as_deref().unwrap_or("-");
-    let (age, questions) = (age(kept.used, say), say.questions(kept.questions()));
+fn line(
+    kept: &Kept,
+    word: Option<&String>,
+    ([width, model_width, questions_width], say): ([usize; 3], Phrases),
+) -> String {
     // Ideographs take two columns each.
-    let pad = " ".repeat(AGE.saturating_sub(age.width()));
-    let head = format!("{}  {age}{pad}  {}  {questions}  ", kept.id, plain(model));
+    let padded = |text: String, width: usize| format!("{text}{}", " ".repeat(width.saturating_sub(text.width())));
+    let (age, model) = (padded(age(kept.used, say), AGE), padded(model(kept, say), model_width));
+    let head = format!("{}  {age}  {model}  {}  ", kept.id, padded(questions(kept, say), questions_width));
     let title = plain(&kept.title());
     let mut text = format!("{head}{}\n", shortened(&title, width.saturating_sub(head.width()).max(20)));
     // Where the title does not say it.

@@ -500,14 +500,21 @@ fn escape_takes_no_letter_with_it_and_alt_still_edits() {
 #[test]
 fn lists_of_tools_and_commands_keep_their_columns() {
     let words = "Digs in the ground, as deep as it is told to, and sings a song";
-    let tool = json!([{ "name": "dig", "description": words, "inputSchema": { "type": "object" } }]);
+    let deep = json!({ "type": "object", "properties": { "how_deep_it_is_to_be": {}, "for_how_many_hours": {} } });
+    let tools = json!([
+        { "name": "dig", "description": words, "inputSchema": { "type": "object" } },
+        { "name": "dig_on", "description": words, "inputSchema": deep },
+    ]);
     let place = Place::new();
     std::fs::write(place.path("start"), "").unwrap();
-    let servers = json!({ "mine": slow_server(&tool, "") });
+    let servers = json!({ "mine": slow_server(&tools, "") });
     let window = Window::open_in(place, (60, 60), Endpoint::start([]), &servers, &[]);
     window.comes_to_a_prompt();
     window.types("/tools\r");
     window.sees("    dig()  Digs in the ground, as deep as it is told to, and\n           sings a song\n");
+    window.sees(
+        "    dig_on(how_deep_it_is_to_be?, for_how_many_hours?)\n        Digs in the ground, as deep as it is told to, and\n        sings a song\n",
+    );
     window.types("/help\r");
     window.sees(
         "/file [FILE …]                   files with the next\n                                   question; alone,",

@@ -413,6 +413,8 @@ fn a_question_is_asked_once_more_and_taken_back() {
     chat.says("/model");
     chat.sees("* small-model");
     chat.sees("large-model");
+    chat.says("/model large-modle");
+    chat.sees("warning: the endpoint does not list large-modle; nearest: large-model");
     chat.says("/model large-model");
     chat.sees("large-model");
     chat.says("Second question");

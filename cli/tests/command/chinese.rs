@@ -335,6 +335,10 @@ fn help_speaks_the_language_of_the_locale_or_of_lang() {
     }
     let short = in_chinese(&place, &["completions", "-h"]).quiet().out;
     assert!(short.contains("  <SHELL>  为哪种 shell 打印 [可选值：bash、elvish、fish、powershell、zsh]\n"), "{short}");
+    let call = in_chinese(&place, &["call", "-h"]).quiet().out;
+    let places =
+        ["\n参数：\n  <SERVER>", "\n  <TOOL>", "\n  [NAME=VALUE|JSON]...", "\n选项：\n"].map(|text| call.find(text));
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{call}");
     let by_flag = place.run(&["chat", "--lang", "zh", "-h"]).quiet().out;
     assert!(by_flag.contains("用法：toolgraft chat"), "{by_flag}");
     for english in [place.run(&["chat", "-h"]), in_chinese(&place, &["chat", "-h", "--lang=en"])] {

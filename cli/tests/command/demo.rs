@@ -54,7 +54,7 @@ fn holds(lang: &str, dialect: &str) {
     let asked: Value = serde_json::from_str(boxes(&out, calls[1])[0].trim_start_matches("\n| ")).unwrap();
     assert_eq!(asked["city"], city, "the second call is made from the first one's result");
 
-    let answer = &out[out.rfind("[answer]\n").unwrap()..];
+    let answer = &out[out.rfind(say("[answer]\n", "[回答]\n")).unwrap()..];
     let degrees = format!("{} °C", weather["temperature_c"]);
     let humidity = weather["humidity_percent"].to_string();
     for value in [city, &degrees, &humidity, &weather["wind_kmh"].to_string()] {

@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use serde_json::json;
 
-use crate::oauth_mcp::{OAuthMcp, Ways, browse};
+use crate::oauth_mcp::{OAuthMcp, Revokes, Ways, browse};
 use crate::process::{Place, Run, TOOLGRAFT};
 
 const CONFIG: [&str; 2] = ["--mcp-config", "mcp.json"];
@@ -61,9 +61,33 @@ fn a_login_by_the_printed_page_lets_calls_through_until_the_logout() {
 
     let logout = ["mcp", "logout", "guarded"];
     let logout = || place.run(&[&logout[..], &CONFIG].concat());
-    assert_eq!(logout().quiet().out, "logged out at \"guarded\"\n");
+    let out = logout().ok();
+    assert_eq!(out.out, "logged out at \"guarded\"\n");
+    assert!(out.err.contains("warning: the tokens are removed here and were not taken back: its"), "{out:?}");
     logout().refuses(2, "nobody was logged in at \"guarded\"");
     call().refuses(1, "run `toolgraft mcp login guarded`");
+}
+
+#[test]
+fn a_logout_takes_the_tokens_back_where_they_were_given_and_shows_them_to_nobody_else() {
+    let (place, servers) = guarded(Ways { revokes: Revokes::Here, ..Ways::default() });
+    let logout = || place.run(&["mcp", "logout", "guarded", "--mcp-config", "mcp.json"]);
+    log_in(&place).0.ok();
+    assert_eq!(logout().quiet().out, "logged out at \"guarded\"\n");
+    assert_eq!(servers.secrets(), [""; 0], "both tokens are good for nothing any more");
+    logout().refuses(2, "nobody was logged in at \"guarded\"");
+
+    log_in(&place).0.ok();
+    servers.change(|ways| ways.revokes = Revokes::AtTheStranger);
+    let out = logout().ok();
+    assert!(out.err.contains("its authorization server takes no tokens back"), "{out:?}");
+    assert!(servers.seen("stranger", "POST", "/").is_empty());
+
+    log_in(&place).0.ok();
+    drop(servers);
+    let out = logout().ok();
+    assert!(out.out == "logged out at \"guarded\"\n" && out.err.contains("were not taken back: "), "{out:?}");
+    logout().refuses(2, "nobody was logged in at \"guarded\"");
 }
 
 #[cfg(unix)]

@@ -149,7 +149,7 @@ fn arguments_that_are_no_object_are_refused_with_their_place() {
     place.run(&["call", "demo", "time_query", "[1]"]).fails_with(2, &["found an array"]);
     place
         .run(&["call", "demo", "time_query", "{\"date\":\n nope}"])
-        .fails_with(2, &["the arguments:2:3", "invalid JSON"]);
+        .fails_with(2, &["the arguments:2:3: this word is no JSON value"]);
     place.write("bad.json", "{\n  \"a\" 1 }");
     place.run(&["call", "demo", "time_query", "@bad.json"]).fails_with(2, &["bad.json:2:7"]);
     place.run(&["call", "demo", "time_query", "@none.json"]).fails_with(2, &["cannot read none.json"]);

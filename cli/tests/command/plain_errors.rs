@@ -112,3 +112,40 @@ fn a_server_that_ends_at_once_without_a_word_says_what_to_do() {
     run.fails_with(1, &["(exit status: 1); it said nothing on stderr: run it by hand to see why"]);
     is_plain(&run);
 }
+
+#[test]
+fn files_that_are_wrong_are_told_in_plain_words() {
+    let place = Place::new();
+    place.write("cut.json", "{\"tools\": [\n");
+    place.write("words.json", "my notes");
+    place.write("data.bin", b"\x7fELF\0\0\xd0");
+    for (args, words) in [
+        (&["prompt", "--tools", "cut.json"][..], "cut.json:2:1: it ends within a list: mend the JSON there"),
+        (&["prompt", "--tools", "none.json"], "cannot read none.json: No such file or directory\n"),
+        (&["prompt", "--tools", "data.bin"], "data.bin is a binary file: name a text file"),
+        (&["chat", "-f", "data.bin", "hi"], "-f data.bin: it is a binary file, and only texts and images"),
+        (&["mcp", "add", "files"], "nothing says where \"files\" is: name its URL, or the program to start behind --"),
+        (&["config", "set", "allow", "files.*"], "expected a list: write, for instance, allow = [\"files.read_*\"]"),
+        (
+            &["config", "set", "lang", "de"],
+            "lang: found `de`, expected `en` or `zh`: write, for instance, lang = \"en\"",
+        ),
+    ] {
+        let run = place.run(args);
+        run.refuses(2, words);
+        is_plain(&run);
+    }
+    let endpoint = Endpoint::start([]);
+    for (flag, words) in [
+        ("--schema", "words.json:1:1: no JSON value begins here: mend the JSON there"),
+        ("--resume", "words.json: not a saved conversation (1:1: no JSON value begins here): name a file"),
+    ] {
+        let run = place.run(&["chat", "--base-url", &endpoint.url(), "--model", "m", flag, "words.json", "hi"]);
+        run.refuses(2, words);
+        is_plain(&run);
+    }
+    let run = place.run(&["chat", "--base-url", "localhost:11434", "--model", "m", "hi"]);
+    run.refuses(2, "(no http:// or https:// stands in front): write http://HOST:PORT/v1");
+    let run = place.run(&["serve", "--base-url", &endpoint.url(), "--listen", "here"]);
+    run.refuses(2, "cannot listen on here: invalid socket address: --listen takes HOST:PORT with a port that is free");
+}

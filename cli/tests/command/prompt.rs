@@ -205,7 +205,7 @@ fn a_bad_file_is_named_with_place_and_remedy() {
     file("missing.json").refuses(2, "cannot read missing.json");
     file(".").refuses(2, ". is a directory: name a file in it");
     file("empty.json").refuses(2, "empty.json is empty");
-    file("broken.json").refuses(2, "broken.json:2:15: expected value: mend the JSON there");
+    file("broken.json").refuses(2, "broken.json:2:15: no JSON value begins here: mend the JSON there");
     file("nameless.json").refuses(
         2,
         "nameless.json:2:22: a tool or resource here has no `name`; the file may hold a `tools/list` answer",
@@ -215,7 +215,7 @@ fn a_bad_file_is_named_with_place_and_remedy() {
     file("map.json").refuses(2, "map.json:1:10: found an object, expected a list");
     file("latin.json").refuses(2, "latin.json:2:4: byte 0xe9 is not valid UTF-8");
     place.run_with_input(&["--tools", "-"], "").refuses(2, "standard input is empty");
-    place.run_with_input(&["--tools", "-"], "{").refuses(2, "standard input:1:1: EOF while parsing an object");
+    place.run_with_input(&["--tools", "-"], "{").refuses(2, "standard input:1:1: it ends within an object");
     place.run_with_input(&["--tools", "-"], "\u{feff}[]").ok();
     file("other.json").refuses(2, "other.json: no tools in it");
     place.run(&["--tools", &fixture("time"), "--system", "@missing.txt"]).refuses(2, "cannot read missing.txt");

@@ -46,6 +46,9 @@ fn a_conversation_is_kept_and_gone_on_with() {
     let sessions = kept(&place);
     assert_eq!(sessions.len(), 2, "{sessions:?}");
     assert_eq!((&sessions[0]["id"], &sessions[0]["questions"]), (&json!(id), &json!(2)), "the latest first");
+    let listed = place.run(&["sessions"]).quiet().out;
+    let titles: Vec<_> = listed.lines().map(|line| line.find("First").or(line.find("Another"))).collect();
+    assert!(titles[0].is_some() && titles[0] == titles[1], "{listed}");
     let shown = place.run(&["sessions", "show", id]).quiet().out;
     assert_eq!(shown, "> First question\n\nOne.\n\n> And then?\n\nThree.\n");
 }

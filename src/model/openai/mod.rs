@@ -433,7 +433,12 @@ fn sensitive(mut value: HeaderValue) -> HeaderValue {
 
 /// The endpoint's URL without a slash at its end; that of `/chat/completions` is taken too.
 fn base(text: &str) -> Result<Url, ClientError> {
-    let bad = |message: String, source| ClientError::Url { url: crate::secrets::shown_url(text), message, source };
+    // `localhost:11434` would be a URL with the scheme `localhost`.
+    let is_bare = !text.contains("://");
+    let bad = |message: String, source| {
+        let message = if is_bare { "no http:// or https:// stands in front".to_owned() } else { message };
+        ClientError::Url { url: crate::secrets::shown_url(text), message, source }
+    };
     let mut url = Url::parse(text.trim()).map_err(|e| bad(e.to_string(), Some(Cause::new(e))))?;
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
         return Err(bad(format!("{:?} is not a scheme for it", url.scheme()), None));

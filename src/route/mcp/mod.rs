@@ -55,7 +55,7 @@ pub(crate) mod hub;
 mod server;
 mod transport;
 
-pub use auth::{Login, LoginError, Logins};
+pub use auth::{LoggedOut, Login, LoginError, Logins};
 pub use config::{
     Config, ConfigError, EntryError, Environment, HttpTransport, OAuthConfig, ServerConfig, TransportConfig,
 };

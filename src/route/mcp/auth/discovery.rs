@@ -16,6 +16,9 @@ pub(super) struct Discovered {
     /// Whether clients may name the URL of a metadata document as themselves.
     pub(super) reads_documents: bool,
     pub(super) registers: bool,
+    /// Where tokens are taken back, beside the place where they are given. Another origin is none:
+    /// nobody has looked at it before.
+    pub(super) revocation: Option<String>,
     /// Whether the server says anything of logins.
     pub(super) published: bool,
 }
@@ -37,9 +40,16 @@ pub(super) async fn discover(resource: &Resource, challenge: Option<&str>) -> Re
         .get("client_id_metadata_document_supported")
         .and_then(serde_json::Value::as_bool)
         .unwrap_or(false);
+    let revocation = metadata.additional_fields.get("revocation_endpoint").and_then(serde_json::Value::as_str);
+    let revocation = revocation.filter(|place| is_beside(place, &metadata.token_endpoint)).map(str::to_owned);
     let (issuer, registers) = (metadata.issuer.clone(), metadata.registration_endpoint.is_some());
     manager.set_metadata(metadata);
-    Ok(Discovered { manager, issuer, reads_documents, registers, published })
+    Ok(Discovered { manager, issuer, reads_documents, registers, revocation, published })
+}
+
+fn is_beside(place: &str, other: &str) -> bool {
+    let origin = |url: &str| Url::parse(url).ok().map(|url| url.origin());
+    origin(place).is_some() && origin(place) == origin(other)
 }
 
 fn check(metadata: &AuthorizationMetadata, resource: &Resource, published: bool) -> Result<(), LoginError> {

@@ -17,13 +17,15 @@
 //! authorization server are spoken to over https, or both on this machine.
 //!
 //! [`resource`] says what a token is for, [`discovery`] asks the server who gives it,
-//! [`store`] keeps it, [`access`] hands it out, [`login`] and [`listener`] get a new one.
+//! [`store`] keeps it, [`access`] hands it out, [`login`] and [`listener`] get a new one, [`logout`]
+//! takes it back.
 
 mod access;
 mod discovery;
 mod error;
 mod listener;
 mod login;
+mod logout;
 mod resource;
 mod store;
 
@@ -31,4 +33,5 @@ pub(crate) use access::{Access, Denied};
 pub use error::LoginError;
 pub use login::Login;
 pub(crate) use login::bearer_challenge;
+pub use logout::LoggedOut;
 pub use store::Logins;
