@@ -7,7 +7,9 @@ use std::time::Duration;
 use crate::endpoint::{End, Endpoint, Reply, delta, says, stops};
 use futures::StreamExt;
 use serde_json::{Map, Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
+use tokio::sync::mpsc;
 use toolgraft::agent::StopReason;
 use toolgraft::dialect::Profile;
 use toolgraft::message::{DeltaKind, FinishReason, Usage};
@@ -267,6 +269,41 @@ async fn nobody_there_is_an_error_that_asks_whether_the_server_runs() {
     assert!(matches!(events[..], [Err(ModelError::Unreachable { .. })]), "{events:?}");
     let error = error_of(&events);
     assert!(error.contains(&url) && error.contains("Ollama") && error.contains("nothing listens"), "{error}");
+}
+
+/// A server of HTTP that waits for the end of a first line, as llama.cpp's does: the hello of
+/// TLS has none.
+async fn waits_for_a_line(listener: TcpListener, asked: mpsc::UnboundedSender<String>) {
+    while let Ok((mut socket, _)) = listener.accept().await {
+        let asked = asked.clone();
+        tokio::spawn(async move {
+            let mut head = Vec::new();
+            let is_http = |head: &[u8]| head.starts_with(b"GET ") && head.ends_with(b"\r\n\r\n");
+            while !is_http(&head) && socket.read_buf(&mut head).await.is_ok_and(|read| read > 0) {}
+            if is_http(&head) {
+                let _ = socket.write_all(b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n").await;
+                asked.send(String::from_utf8(head).unwrap()).unwrap();
+            }
+        });
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_waits_at_the_hello_of_tls_is_asked_in_plain_http_without_the_key() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("https://{}/v1?key=sk-2", listener.local_addr().unwrap());
+    let (tell, mut asked) = mpsc::unbounded_channel();
+    tokio::spawn(waits_for_a_line(listener, tell));
+    let builder = OpenAi::builder(url.as_str(), "m").api_key("sk-1").header("x-key", "sk-3");
+    let model = builder.connect_timeout(Duration::from_millis(300)).build().unwrap();
+    let events: Vec<_> = model.stream(hello()).collect().await;
+    assert!(matches!(events[..], [Err(ModelError::Unreachable { .. })]), "{events:?}");
+    for error in [error_of(&events), model.models().await.unwrap_err().to_string()] {
+        assert!(error.contains("no TLS there: write http:// instead of https://"), "{error}");
+        let head = asked.recv().await.unwrap();
+        assert!(head.starts_with("GET / HTTP/1.1") && !head.contains("sk-"), "{head}");
+    }
+    assert!(asked.try_recv().is_err(), "nothing is tried again");
 }
 
 #[tokio::test]

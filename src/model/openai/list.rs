@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::error::silence;
 use super::error::{body_words, is_page, remedy};
 use super::info::ModelInfo;
+use super::open::is_plain;
 use super::read::Source;
 use super::server::ServerKind;
 use super::{Inner, MAX_EVENT};
@@ -61,7 +62,14 @@ impl Inner {
         let bad = |message: String| ModelError::bad_answer(url.clone(), message);
         let limit = self.idle.min(LIST_TIMEOUT);
         let sent = tokio::time::timeout(limit, self.send(self.http.get(at.clone()))).await;
-        let response = sent.map_err(|_| bad(silence(limit)))?.map_err(|e| self.not_sent(at, e))?;
+        let response = match sent {
+            Err(_) => return Err(bad(silence(limit))),
+            Ok(Err(error)) => {
+                let is_plain = is_plain(at, &error).await;
+                return Err(self.not_sent(at, error, is_plain));
+            }
+            Ok(Ok(response)) => response,
+        };
         let status = response.status();
         let body = Source::new(response, limit).collect(MAX_EVENT).await?;
         let text = String::from_utf8_lossy(&body);

@@ -159,8 +159,9 @@ impl Inner {
         let response = match sent {
             Err(_) => return Err(Failed { error: silent(), again: None }),
             Ok(Err(error)) => {
-                let again = error.is_connect().then_some(Again::Later);
-                return Err(Failed { error: self.not_sent(&self.chat, error), again });
+                let is_plain = is_plain(&self.chat, &error).await;
+                let again = (error.is_connect() && !is_plain).then_some(Again::Later);
+                return Err(Failed { error: self.not_sent(&self.chat, error, is_plain), again });
             }
             Ok(Ok(response)) => response,
         };
@@ -181,7 +182,8 @@ impl Inner {
         Ok(Response::new(sent?, exchange))
     }
 
-    pub(super) fn not_sent(&self, url: &Url, error: reqwest::Error) -> ModelError {
+    /// What a request met that has no answer; `is_plain` as [`is_plain`] says.
+    pub(super) fn not_sent(&self, url: &Url, error: reqwest::Error, is_plain: bool) -> ModelError {
         let (local, url, cause) = (is_local(url), shown_url(url.as_str()), cause(&error));
         let plain = self.hide(plain(&error));
         let (unreachable, source) = (error.is_connect(), Some(Cause::new(error.without_url())));
@@ -200,7 +202,7 @@ impl Inner {
             };
             return ModelError::BadAnswer { url, message, source };
         }
-        if has_tls && is_no_tls(&cause) {
+        if is_plain || has_tls && is_no_tls(&cause) {
             let message = "the server speaks no TLS there: write http:// instead of https://".to_owned();
             return ModelError::Unreachable { url, message, source };
         }
@@ -330,6 +332,22 @@ pub(crate) fn is_untrusted(cause: &str) -> bool {
 /// Whether what answered is no TLS: rustls and OpenSSL in their words.
 fn is_no_tls(cause: &str) -> bool {
     ["InvalidContentType", "corrupt message", "wrong version number"].iter().any(|words| cause.contains(words))
+}
+
+/// Whether a server of this machine has not answered the hello of TLS and answers plain HTTP:
+/// llama.cpp's takes it for the beginning of a request and waits for the rest.
+///
+/// It is asked without anything of the request, whose key is meant for TLS alone.
+pub(super) async fn is_plain(url: &Url, error: &reqwest::Error) -> bool {
+    if !(url.scheme() == "https" && is_local(url) && error.is_connect() && error.is_timeout()) {
+        return false;
+    }
+    let (Some(host), Some(port)) = (url.host_str(), url.port_or_known_default()) else { return false };
+    let client = crate::http::client().no_proxy().redirect(reqwest::redirect::Policy::none()).timeout(REFUSAL_TIME);
+    match client.build() {
+        Ok(client) => client.get(format!("http://{host}:{port}/")).send().await.is_ok(),
+        Err(_) => false,
+    }
 }
 
 /// Whether what answered is no HTTP: hyper's words, which also come where it speaks before it
