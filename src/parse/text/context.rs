@@ -209,7 +209,9 @@ impl Context {
     /// Whether a list in Python's syntax is a part of the code on its line.
     pub(super) fn is_code_around(&mut self) -> bool {
         self.tell();
-        let subscript = self.last().is_some_and(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | ')' | ']'));
+        // Nor is a list in that list any other (`context/list_subscript_of_lists`).
+        let before = self.bytes[..self.length].iter().rfind(|byte| **byte != b'[');
+        let subscript = before.is_some_and(|c| c.is_ascii_alphanumeric() || matches!(c, b'_' | b')' | b']'));
         subscript || self.line_with_code().is_code
     }
 
