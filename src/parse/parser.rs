@@ -212,7 +212,7 @@ impl Parser {
             Way::Answer | Way::Reasoning | Way::Line => {
                 self.base = self.text.at;
                 let line_start = self.text.line_start;
-                self.scanner.skip_text(self.text, plain.unwrap_or(Plain { length: 0, line_start }));
+                self.scanner.skip_text(self.text, plain.unwrap_or(Plain::none(line_start)));
             }
             Way::Value => {
                 if let Some(value) = self.value {

@@ -112,9 +112,10 @@ fn reads(call: &Call, text: &str) -> Result<(), String> {
     if !text.contains(raw) {
         let read = signs(&said(&call.arguments));
         let read = read.strip_prefix(&signs(&positional)).unwrap_or(&read);
-        let quoted = text.replace("\\\\", "\\");
+        // The escapes of a call in quotes are themselves escaped.
+        let quoted = decoded(text, python);
         let texts = [text.to_owned(), quoted, without_comments(text, false), without_comments(text, true)];
-        let is_there = texts.iter().any(|text| signs(&plain(text, python)).contains(read));
+        let is_there = texts.iter().any(|text| signs(&decoded(text, python)).contains(read));
         return is_there.then_some(()).ok_or_else(|| format!("{read:?} is not in the message"));
     }
     if call.dialect == Dialect::Gemma {
@@ -138,7 +139,7 @@ fn says(raw: &str, value: &Value, python: bool) -> Result<(), String> {
     if brackets(value, '{') > objects || brackets(value, '[') > arrays {
         return Err("a bracket was supplied".to_owned());
     }
-    let (written, read) = (signs(&plain(raw, python)), signs(&said(value)));
+    let (written, read) = (signs(&decoded(raw, python)), signs(&said(value)));
     let commented = ["//", "/*", "#"].iter().any(|mark| raw.contains(mark));
     if written == read || (commented && is_within(&read, &written)) {
         return Ok(());
@@ -259,28 +260,48 @@ fn said(value: &Value) -> String {
     }
 }
 
-/// A text with `\uXXXX`, and Python's `\OOO`, decoded and without other escapes.
-fn plain(raw: &str, python: bool) -> String {
-    let escapes: &[char] =
-        if python { &['\\', 'n', 't', 'r', 'b', 'f', 'a', 'v'] } else { &['\\', 'n', 't', 'r', 'b', 'f'] };
-    let mut plain = String::with_capacity(raw.len());
+/// What escapes of one character stand for: JSON's, then those that Python has beside them.
+const ESCAPES: &[(char, &str)] = &[('\\', "\\"), ('n', "\n"), ('t', "\t"), ('r', "\r"), ('b', "\u{8}"), ('f', "\u{c}")];
+const PYTHON_ESCAPES: &[(char, &str)] = &[('a', "\u{7}"), ('v', "\u{b}"), ('\n', "")];
+
+/// A text with its escapes decoded: those of one character, `\uXXXX`, and Python's `\OOO`,
+/// `\xXX` and `\UXXXXXXXX`. Of others the backslash is left out.
+fn decoded(raw: &str, python: bool) -> String {
+    let mut decoded = String::with_capacity(raw.len());
     let mut rest = raw;
     while let Some((before, after)) = rest.split_once('\\') {
-        plain.push_str(before);
-        let digits = after.bytes().take(3).take_while(|digit| python && (b'0'..=b'7').contains(digit)).count();
-        if let Some(octal) = u32::from_str_radix(&after[..digits], 8).ok().and_then(char::from_u32) {
-            plain.push(octal);
-            rest = &after[digits..];
-            continue;
-        }
+        decoded.push_str(before);
+        rest = after;
         let units = units(after);
-        plain.extend(char::decode_utf16(units.iter().copied()).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)));
-        rest = match units.len() {
-            0 => after.strip_prefix(escapes).unwrap_or(after),
-            escapes => &after[6 * escapes - 1..],
-        };
+        if !units.is_empty() {
+            decoded.extend(char::decode_utf16(units.iter().copied()).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)));
+            rest = &after[6 * units.len() - 1..];
+        } else if let Some((c, behind)) = numbered(after).filter(|_| python) {
+            decoded.push(c);
+            rest = behind;
+        } else {
+            let python: &[_] = if python { PYTHON_ESCAPES } else { &[] };
+            let mut known = ESCAPES.iter().chain(python);
+            if let Some((kind, meant)) = known.find(|(kind, _)| after.starts_with(*kind)) {
+                decoded.push_str(meant);
+                rest = &after[kind.len_utf8()..];
+            }
+        }
     }
-    plain + rest
+    decoded + rest
+}
+
+/// The character of one of Python's escapes by number, whose backslash stands before `text`,
+/// and what follows it.
+fn numbered(text: &str) -> Option<(char, &str)> {
+    let (start, end, radix) = match text.as_bytes().first()? {
+        b'0'..=b'7' => (0, text.bytes().take(3).take_while(|digit| (b'0'..=b'7').contains(digit)).count(), 8),
+        b'x' => (1, 3, 16),
+        b'U' => (1, 9, 16),
+        _ => return None,
+    };
+    let number = u32::from_str_radix(text.get(start..end)?, radix).ok()?;
+    Some((char::from_u32(number)?, &text[end..]))
 }
 
 /// The UTF-16 units of the escapes that a text goes on with, from behind the first backslash.

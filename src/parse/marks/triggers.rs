@@ -27,6 +27,15 @@ pub(crate) struct Plain {
     pub(crate) length: usize,
     /// Whether a line starts there.
     pub(crate) line_start: bool,
+    /// Whether a mark begins there, by all of the bytes that are looked at.
+    pub(crate) is_mark: bool,
+}
+
+impl Plain {
+    /// None: a line starts here, or text goes on.
+    pub(crate) fn none(line_start: bool) -> Self {
+        Plain { length: 0, line_start, is_mark: false }
+    }
 }
 
 impl Triggers {
@@ -59,7 +68,7 @@ impl Triggers {
     /// where something may begin or too little is at hand to tell.
     pub(crate) fn plain(&self, text: &[u8], line_start: bool) -> Plain {
         if line_start && self.may_begin_line(text) {
-            return Plain { length: 0, line_start };
+            return Plain::none(line_start);
         }
         let mut from = 0;
         while from < text.len() {
@@ -80,16 +89,19 @@ impl Triggers {
                     let [byte, behind @ ..] = &text[at..] else { break };
                     if *byte == b'\n' {
                         if self.may_begin_line(behind) {
-                            return Plain { length: at + 1, line_start: true };
+                            return Plain { length: at + 1, line_start: true, is_mark: false };
                         }
-                    } else if if *byte == b'<' { self.may_begin_tag(behind) } else { self.bracket.fit(behind) } {
-                        return Plain { length: at, line_start: false };
+                        continue;
+                    }
+                    let mark = if *byte == b'<' { self.begins_tag(behind) } else { self.bracket.begins(behind) };
+                    if mark != Match::No {
+                        return Plain { length: at, line_start: false, is_mark: mark == Match::Yes(()) };
                     }
                 }
             }
             from += BLOCK;
         }
-        Plain { length: text.len(), line_start: false }
+        Plain { length: text.len(), ..Plain::none(false) }
     }
 
     /// Whether the two bytes behind the `<` that `text` begins with are those of a mark.
@@ -97,10 +109,10 @@ impl Triggers {
         text.get(1..).is_some_and(|behind| self.tag.fit(behind))
     }
 
-    /// Whether something may begin with a `<` that has these bytes behind it.
+    /// Whether something begins with a `<` that has these bytes behind it.
     #[inline]
-    fn may_begin_tag(&self, behind: &[u8]) -> bool {
-        self.tag.fit(behind) && self.tags.fit(behind) != Match::No
+    fn begins_tag(&self, behind: &[u8]) -> Match<()> {
+        if self.tag.fit(behind) { self.tags.fit(behind) } else { Match::No }
     }
 
     /// Whether something may begin in `text`, which begins at a line's start.
@@ -216,6 +228,16 @@ impl Leads {
             [first, second, ..] => self.seconds[usize::from(first)][usize::from(second >> 6)] >> (second & 63) & 1 != 0,
         }
     }
+
+    /// Whether `text` begins with one of the words.
+    #[inline]
+    fn begins(&self, text: &[u8]) -> Match<()> {
+        match self.fit(text) {
+            false => Match::No,
+            true if text.len() < 2 => Match::Undecided,
+            true => Match::Yes(()),
+        }
+    }
 }
 
 /// Two small letters as they are and in capitals.
@@ -320,6 +342,7 @@ mod tests {
             ("a <b>, a[0] and <ui>", false, 20, false),
             ("a <use", false, 2, false),
             ("a <u", false, 2, false),
+            ("a <use>", false, 2, false),
             ("a <user>, <usb>", false, 15, false),
             ("a <user> <us", false, 9, false),
             ("a <", false, 2, false),
@@ -339,7 +362,9 @@ mod tests {
             ("", true, 0, true),
             ("", false, 0, false),
         ] {
-            assert_eq!(triggers.plain(text.as_bytes(), line_start), Plain { length, line_start: at_line }, "{text:?}");
+            let plain = triggers.plain(text.as_bytes(), line_start);
+            assert_eq!((plain.length, plain.line_start), (length, at_line), "{text:?}");
+            assert_eq!(plain.is_mark, text[length..].starts_with("<use>"), "{text:?}");
         }
     }
 }

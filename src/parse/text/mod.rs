@@ -55,6 +55,9 @@ pub(crate) struct Scanner {
     at: u64,
     /// Only spaces stand between the last line break and `at`.
     line_start: bool,
+    /// Where the last mark begins that the triggers know, if any came: while more of it comes,
+    /// they are not asked again.
+    mark_at: u64,
     pub(crate) context: Context,
     fence: Option<Fence>,
     /// What quotes a call in it, if other text stands there, too.
@@ -101,6 +104,9 @@ struct Outer {
     end: u64,
 }
 
+/// An offset that no text has.
+const NOWHERE: u64 = u64::MAX;
+
 /// Bytes behind a call in which what quotes it must be closed.
 const CLOSES_WITHIN: usize = 64;
 
@@ -126,6 +132,7 @@ impl Scanner {
             call: None,
             at: 0,
             line_start: true,
+            mark_at: NOWHERE,
             context: Context::new(0),
             fence: None,
             fence_quotes: QuotedIn::Fence,
@@ -186,6 +193,9 @@ impl Scanner {
         self.emitter.skip_text(text.at, text.prose);
         self.at = text.at + plain.length as u64;
         self.line_start = plain.line_start;
+        if plain.is_mark {
+            self.mark_at = self.at;
+        }
         self.context.passed(text.at);
     }
 
@@ -478,46 +488,12 @@ impl Scanner {
                     Found::Text => {}
                 }
             }
-            let rest = window.from(self.at);
-            if rest.is_empty() {
-                return self.hold(window, sink);
-            }
-            // Between fences that wait, numbers begin lines, too, which no trigger tells.
-            if self.emitter.waits_for_fence()
-                && let Some(line_break) = memchr::memchr(b'\n', &rest.as_bytes()[..leading_space(rest)])
-            {
-                self.at += line_break as u64 + 1;
-                self.line_start = true;
-                continue;
-            }
-            let mut plain = self.triggers().plain(rest.as_bytes(), false);
-            if let Some(at) = self.odd_closer(&rest[..plain.length]) {
-                plain = Plain { length: at, line_start: false };
-            }
-            if self.context.in_comment {
-                match comment_end(&rest[..plain.length], plain.length == rest.len() && window.more) {
-                    Match::No => {}
-                    Match::Yes(length) => {
-                        self.at += length as u64;
-                        self.context.in_comment = false;
-                        continue;
-                    }
-                    Match::Undecided => {
-                        // Its last two bytes may begin the closer.
-                        let dashes =
-                            rest.bytes().rev().take(COMMENT_CLOSE.len() - 1).take_while(|b| *b == b'-').count();
-                        self.at += (rest.len() - dashes) as u64;
-                        return self.hold(window, sink);
-                    }
+            if self.mark_at != self.at {
+                match self.plain(window) {
+                    Found::Hold => return self.hold(window, sink),
+                    Found::Taken => continue,
+                    Found::Text | Found::Opened => {}
                 }
-            }
-            self.at += plain.length as u64;
-            self.line_start = plain.line_start;
-            if plain.length == rest.len() {
-                return self.hold(window, sink);
-            }
-            if self.line_start {
-                continue;
             }
             match self.mark(window, sink) {
                 Found::Hold => return self.hold(window, sink),
@@ -526,6 +502,52 @@ impl Scanner {
                 Found::Text => self.at += window.from(self.at).chars().next().map_or(1, char::len_utf8) as u64,
             }
         }
+    }
+
+    /// Goes on to where something may begin: `Text` at a mark.
+    #[inline(always)] // With each chunk that is read here.
+    fn plain(&mut self, window: &Window<'_>) -> Found {
+        let rest = window.from(self.at);
+        if rest.is_empty() {
+            return Found::Hold;
+        }
+        // Between fences that wait, numbers begin lines, too, which no trigger tells.
+        if self.emitter.waits_for_fence()
+            && let Some(line_break) = memchr::memchr(b'\n', &rest.as_bytes()[..leading_space(rest)])
+        {
+            self.at += line_break as u64 + 1;
+            self.line_start = true;
+            return Found::Taken;
+        }
+        let mut plain = self.triggers().plain(rest.as_bytes(), false);
+        if let Some(at) = self.odd_closer(&rest[..plain.length]) {
+            plain = Plain { length: at, ..Plain::none(false) };
+        }
+        if self.context.in_comment {
+            match comment_end(&rest[..plain.length], plain.length == rest.len() && window.more) {
+                Match::No => {}
+                Match::Yes(length) => {
+                    self.at += length as u64;
+                    self.context.in_comment = false;
+                    return Found::Taken;
+                }
+                Match::Undecided => {
+                    // Its last two bytes may begin the closer.
+                    let dashes = rest.bytes().rev().take(COMMENT_CLOSE.len() - 1).take_while(|b| *b == b'-').count();
+                    self.at += (rest.len() - dashes) as u64;
+                    return Found::Hold;
+                }
+            }
+        }
+        self.at += plain.length as u64;
+        self.line_start = plain.line_start;
+        if plain.length == rest.len() {
+            return Found::Hold;
+        }
+        if plain.is_mark {
+            self.mark_at = self.at;
+        }
+        if self.line_start { Found::Taken } else { Found::Text }
     }
 
     /// Where the closer of the open reasoning may begin, if no trigger finds it.
