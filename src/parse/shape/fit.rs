@@ -65,10 +65,10 @@ pub(crate) fn unwrap_function(object: &mut Map<String, Value>, tool_key: &str) -
 
 /// The one member of an object that is named by none of `known`: a tool's name and its arguments,
 /// an object or its text, where the name is the key: `{"f": {"a": 1}}`.
-pub(crate) fn keyed<'o>(
-    object: &'o Map<String, Value>,
+pub(crate) fn keyed(
+    object: &Map<String, Value>,
     known: impl FnOnce(&str) -> bool,
-) -> Option<(&'o str, &'o Value, Map<String, Value>)> {
+) -> Option<(&str, &Value, Map<String, Value>)> {
     let mut members = object.iter();
     let (Some((name, value)), None) = (members.next(), members.next()) else { return None };
     let arguments = match value {
