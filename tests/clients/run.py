@@ -61,11 +61,11 @@ def main(toolgraft, node, *wanted):
                     stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
             for name, process in running.items():
                 try:
-                    out, _ = process.communicate(timeout=180)
+                    out, _ = process.communicate(timeout=400)
                 except subprocess.TimeoutExpired:
                     process.kill()
                     out, _ = process.communicate()
-                    out += "\nit did not end within 180 seconds"
+                    out += "\nit did not end within 400 seconds"
                 if process.returncode != 0:
                     failed.append(name)
                 print(f"{'FAILED' if process.returncode else 'passed'}  {name}: {out.strip() if process.returncode else out.strip().splitlines()[-1]}")
