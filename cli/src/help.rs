@@ -105,7 +105,7 @@ fn argument(mut arg: Arg, look_up: &mut LookUp<'_>) -> Arg {
     if let Some(help) = in_words(arg.get_long_help(), look_up) {
         arg = arg.long_help(help + &values);
     }
-    if let Some(heading) = arg.get_help_heading().and_then(|heading| look_up(heading)) {
+    if let Some(heading) = arg.get_help_heading().and_then(look_up) {
         arg = arg.help_heading(heading);
     }
     arg.hide_default_value(true).hide_possible_values(true)
@@ -265,7 +265,7 @@ mod tests {
                 assert!(text.contains("\n用法：") && place("选项").is_some(), "{name}: {text}");
                 assert!(place("参数") < place("选项"), "{name}: {text}");
                 // What is typed is broken nowhere.
-                let wide = text.lines().filter(|line| width(line) > columns && line.chars().any(|c| !c.is_ascii()));
+                let wide = text.lines().filter(|line| width(line) > columns && !line.is_ascii());
                 let wide = wide.filter(|line| columns >= column(line).unwrap_or(0) + LEAST_ROOM);
                 let wide: Vec<_> = wide.filter(|line| !line.starts_with("用法")).collect();
                 assert!(wide.is_empty(), "{name} at {columns}: {wide:#?}");

@@ -78,8 +78,8 @@ pub(super) fn remember(store: &mut Store, project: &Project, say: Phrases) {
 /// What a person should know before saying yes.
 pub(super) fn question(file: &Path, project: &Project, store: &Store, say: Phrases) -> String {
     let mut text = say.starts_these(clean(&file.display().to_string())) + "\n";
-    for line in project.starts() {
-        text += &format!("  {}\n", clean(line));
+    for line in project.starts(say) {
+        text += &format!("  {}\n", clean(&line));
     }
     if project.has_programs_inside() {
         text += &format!("{}\n", say.programs_may_change());

@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::config_file::{self, Entry};
 use super::places::Machine;
+use crate::phrases::Phrases;
 use crate::trust::Project;
 use crate::{Failure, input};
 
@@ -27,7 +28,28 @@ pub(super) struct Foreign {
     pub(super) name: String,
     pub(super) entry: Entry,
     /// What is different from there.
-    pub(super) notes: Vec<String>,
+    pub(super) notes: Vec<Note>,
+}
+
+/// Something that is different from there.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Note {
+    /// A key that lets calls run without a question.
+    NotApproved(String),
+    /// Keys that nobody here knows.
+    LeftOut(Vec<String>),
+    /// What the other program asks for, and the variable that it is here.
+    Variable(String, String),
+}
+
+impl Note {
+    pub(super) fn text(&self, say: Phrases) -> String {
+        match self {
+            Note::NotApproved(key) => say.approval_stays_behind(key),
+            Note::LeftOut(keys) => say.keys_stay_behind(keys.join(", ")),
+            Note::Variable(id, name) => say.becomes_variable(format!("{id:?}"), name),
+        }
+    }
 }
 
 /// The servers of a file's text. `folder` is that of the project to which the file
@@ -90,20 +112,16 @@ fn translated(name: &str, mut written: Entry, folder: Option<&Path>, machine: &M
             _ if value.is_null() => {}
             "disabled" if value == json!(false) => {}
             key if KEPT.contains(&key) => drop(entry.insert(key.to_owned(), value)),
-            key if APPROVALS.contains(&key) => {
-                notes.push(format!("{key} is not taken over: its calls are asked about here"));
-            }
+            key if APPROVALS.contains(&key) => notes.push(Note::NotApproved(key.to_owned())),
             key => left_out.push(key.to_owned()),
         }
     }
     if !left_out.is_empty() {
-        notes.push(format!("left out: {}", left_out.join(", ")));
+        notes.push(Note::LeftOut(left_out));
     }
     let mut variables = Variables { folder, machine, asked: Vec::new() };
     entry.values_mut().for_each(|value| variables.replace(value));
-    for (id, name) in variables.asked {
-        notes.push(format!("asks for {id:?} there; here it is your variable {name}"));
-    }
+    notes.extend(variables.asked.into_iter().map(|(id, name)| Note::Variable(id, name)));
     Foreign { name: name.to_owned(), entry, notes }
 }
 
@@ -182,6 +200,8 @@ fn as_ours(servers: &[Foreign]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use toolgraft::dialect::Lang;
+
     use super::*;
 
     fn machine() -> Machine {
@@ -194,7 +214,8 @@ mod tests {
 
     fn one(text: &str) -> (Value, Vec<String>) {
         let server = found("x.json", text).swap_remove(0);
-        (Value::Object(server.entry), server.notes)
+        let notes = server.notes.iter().map(|note| note.text(Phrases::of(Lang::En))).collect();
+        (Value::Object(server.entry), notes)
     }
 
     #[test]

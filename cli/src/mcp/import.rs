@@ -252,8 +252,8 @@ fn shown(found: &[Found], say: Phrases) -> String {
                 Fate::Earlier => Some(say.name_came_earlier()),
             };
             text.push_str(&list::server(&server.name, &server.entry, say));
-            for line in why.map(str::to_owned).iter().chain(&server.notes) {
-                let _ = writeln!(text, "      ({})", clean(line));
+            for line in why.map(str::to_owned).into_iter().chain(server.notes.iter().map(|note| note.text(say))) {
+                let _ = writeln!(text, "      {}", clean(&say.in_brackets(line)));
             }
         }
     }

@@ -11,6 +11,7 @@ use crate::phrases::Phrases;
 use crate::tools::plain;
 use crate::trust::{Project, Store};
 use crate::{Failure, output, servers};
+use toolgraft::dialect::Lang;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -105,7 +106,7 @@ fn as_text(files: &[Listed], say: Phrases) -> String {
 
 /// A server's name and line, and what it gets below them.
 pub(super) fn server(name: &str, entry: &Entry, say: Phrases) -> String {
-    let mut lines = masked::lines(entry).into_iter();
+    let mut lines = masked::lines(entry, say).into_iter();
     let disabled = if entry.get("disabled") == Some(&Value::Bool(true)) { say.is_disabled() } else { "" };
     let head = format!("  {}  {}  {disabled}", plain(name), plain(&lines.next().unwrap_or_default()));
     let mut text = format!("{}\n", head.trim_end());
@@ -122,7 +123,7 @@ fn as_json(files: &[Listed]) -> Value {
         let (problem, unset) = checked(name, entry);
         json!({
             "name": name,
-            "shown": masked::lines(entry),
+            "shown": masked::lines(entry, Phrases::of(Lang::En)),
             "disabled": entry.get("disabled") == Some(&Value::Bool(true)),
             "problem": problem,
             "unset": unset,

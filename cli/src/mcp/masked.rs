@@ -7,6 +7,8 @@
 use serde_json::Value;
 
 use super::config_file::Entry;
+use crate::phrases::Phrases;
+use toolgraft::dialect::Lang;
 use toolgraft::secrets::{names_secret, shown_url};
 
 /// What stands in a secret's place.
@@ -39,8 +41,11 @@ const TOKENS: &[&str] = &[
     "lin_api_",
 ];
 
+/// A name and its value in words.
+type Says = fn(Phrases, &str, String) -> String;
+
 /// How a server is reached, and what it gets.
-pub(super) fn lines(entry: &Entry) -> Vec<String> {
+pub(super) fn lines(entry: &Entry, say: Phrases) -> Vec<String> {
     let text = |key: &str| entry.get(key).and_then(Value::as_str);
     let mut lines = Vec::new();
     match (text("command"), text("url")) {
@@ -52,14 +57,19 @@ pub(super) fn lines(entry: &Entry) -> Vec<String> {
             lines.push(words.map(|word| quoted(&word)).collect::<Vec<_>>().join(" "));
         }
         (None, Some(url)) => lines.push(if has_default(url) { HIDDEN.to_owned() } else { shown_url(url) }),
-        (None, None) => lines.push("neither \"command\" nor \"url\"".to_owned()),
+        (None, None) => lines.push(say.no_command_nor_url().to_owned()),
     }
-    lines.extend(text("cwd").map(|cwd| format!("works in {}", quoted(cwd))));
-    for (key, verb, sign) in [("env", "sets", "="), ("headers", "sends", ": "), ("oauth", "logs in with", " ")] {
+    lines.extend(text("cwd").map(|cwd| say.works_in(quoted(cwd))));
+    let kinds: [(&str, Says); 3] = [
+        ("env", |say, name, value| say.sets_variable(name, value)),
+        ("headers", |say, name, value| say.sends_header(name, value)),
+        ("oauth", |say, name, value| say.logs_in_with(name, value)),
+    ];
+    for (key, says) in kinds {
         let pairs = entry.get(key).and_then(Value::as_object).into_iter().flatten();
         lines.extend(pairs.map(|(name, value)| {
             let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            format!("{verb} {name}{sign}{}", setting(name, &value))
+            says(say, name, setting(name, &value))
         }));
     }
     lines
@@ -67,7 +77,7 @@ pub(super) fn lines(entry: &Entry) -> Vec<String> {
 
 /// How many values of an entry are hidden.
 pub(super) fn secrets(entry: &Entry) -> usize {
-    lines(entry).iter().map(|line| line.matches(HIDDEN).count()).sum()
+    lines(entry, Phrases::of(Lang::En)).iter().map(|line| line.matches(HIDDEN).count()).sum()
 }
 
 /// A value of a variable or a header.
@@ -171,7 +181,7 @@ mod tests {
 
     fn shown(entry: Value) -> String {
         let Value::Object(entry) = entry else { panic!("{entry}") };
-        lines(&entry).join("\n")
+        lines(&entry, Phrases::of(Lang::En)).join("\n")
     }
 
     #[test]

@@ -35,6 +35,18 @@ phrases! {
     starts_these(file) =
         "{file} belongs to this project, not to you, and starts these servers with your rights:",
         "{file} 属于这个项目，不是你自己的文件；它会以你的权限启动以下服务器：";
+    line_of_server(server, what) = "{server}: {what}", "{server}：{what}";
+    starts_as_nothing = "nothing, its entry is wrong", "不启动，条目有误";
+    runs_inside(command, place) = "{command}   ({place} is in this folder)", "{command}   （{place} 在此目录中）";
+    works_in(folder) = "works in {folder}", "工作目录为 {folder}";
+    sets_variable(name, value) = "sets {name}={value}", "设置 {name}={value}";
+    connects_to(url) = "connects to {url}", "连接 {url}";
+    sends_header(name, value) = "sends {name}: {value}", "发送 {name}: {value}";
+    logs_in_with(name, value) = "logs in with {name} {value}", "登录时使用 {name} {value}";
+    connects_otherwise = "a connection of another kind", "其他类型的连接";
+    gets_variables(names) = "gets your variables {names}", "获得你的变量 {names}";
+    runs_unasked(tools) = "runs without a question: {tools}", "不经询问就运行：{tools}";
+    no_command_nor_url = "neither \"command\" nor \"url\"", "既没有 \"command\" 也没有 \"url\"";
     programs_may_change =
         "Programs in the project's folder can change later without a new question.",
         "项目目录中的程序以后可能改变，而不会再次询问。";
@@ -96,6 +108,12 @@ phrases! {
     nothing_to_take = "there is nothing to take over", "没有可以导入的服务器";
     took_over(servers, file) = "took over {servers} into {file}", "已把 {servers}导入 {file}";
     write_servers(servers, file) = "Write {servers} to {file}? [y/n] ", "把 {servers}写入 {file}？[y/n] ";
+    in_brackets(remark) = "({remark})", "（{remark}）";
+    approval_stays_behind(key) =
+        "{key} is not taken over: its calls are asked about here", "{key} 没有导入：这里会询问它的调用";
+    keys_stay_behind(keys) = "left out: {keys}", "略去：{keys}";
+    becomes_variable(id, name) =
+        "asks for {id} there; here it is your variable {name}", "在那里会询问 {id}；在这里是你的变量 {name}";
     no_servers_there = "no servers", "没有服务器";
     replaces_one = "replaces the server of this name", "替换同名的服务器";
     is_there_already = "is there already", "已经有了";

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
+use crate::phrases::Phrases;
 use crate::{Failure, input};
 use toolgraft::route::mcp::{Config, ServerConfig, TransportConfig};
 use toolgraft::secrets::names_secret;
@@ -16,8 +17,53 @@ pub(crate) struct Project {
     path: PathBuf,
     text: String,
     hash: String,
-    starts: Vec<String>,
+    starts: Vec<Line>,
     inside: bool,
+}
+
+/// Of a server something that a person should know.
+#[derive(Debug)]
+struct Line {
+    server: String,
+    what: What,
+}
+
+#[derive(Debug)]
+enum What {
+    /// The entry is wrong.
+    Nothing,
+    Runs {
+        command: String,
+        /// A program or script of it that lies in the project's folder.
+        inside: Option<String>,
+    },
+    WorksIn(String),
+    Sets(String, String),
+    ConnectsTo(String),
+    Sends(String, String),
+    LogsInWith(&'static str, String),
+    ConnectsOtherwise,
+    GetsVariables(String),
+    RunsUnasked(String),
+}
+
+impl Line {
+    fn text(&self, say: Phrases) -> String {
+        let what = match &self.what {
+            What::Nothing => say.starts_as_nothing().to_owned(),
+            What::Runs { command, inside: None } => command.clone(),
+            What::Runs { command, inside: Some(place) } => say.runs_inside(command, place),
+            What::WorksIn(folder) => say.works_in(folder),
+            What::Sets(name, value) => say.sets_variable(name, value),
+            What::ConnectsTo(url) => say.connects_to(url),
+            What::Sends(name, value) => say.sends_header(name, value),
+            What::LogsInWith(name, value) => say.logs_in_with(name, value),
+            What::ConnectsOtherwise => say.connects_otherwise().to_owned(),
+            What::GetsVariables(names) => say.gets_variables(names),
+            What::RunsUnasked(tools) => say.runs_unasked(tools),
+        };
+        say.line_of_server(&self.server, what)
+    }
 }
 
 impl Project {
@@ -57,8 +103,8 @@ impl Project {
     }
 
     /// What it starts: a line for each server, and lines for what it gets.
-    pub(crate) fn starts(&self) -> &[String] {
-        &self.starts
+    pub(crate) fn starts(&self, say: Phrases) -> Vec<String> {
+        self.starts.iter().map(|line| line.text(say)).collect()
     }
 
     /// Whether there is nothing to ask about: no server that is not disabled.
@@ -86,7 +132,7 @@ pub(crate) fn place(file: &Path) -> std::io::Result<PathBuf> {
 
 /// What a file starts.
 struct Listing {
-    lines: Vec<String>,
+    lines: Vec<Line>,
     inside: bool,
 }
 
@@ -120,7 +166,7 @@ impl Listing {
         let name = &server.name;
         let transport = written.and_then(|server| server.transport.ok());
         let (Ok(real), Some(shown)) = (&server.transport, transport.or_else(|| server.transport.clone().ok())) else {
-            self.lines.push(format!("{name}: nothing, its entry is wrong"));
+            self.add(name, What::Nothing);
             return;
         };
         match &shown {
@@ -128,29 +174,36 @@ impl Listing {
                 let place = folder.inside(real);
                 self.inside |= place.is_some();
                 let words = std::iter::once(command).chain(args).map(|word| quoted(word)).collect::<Vec<_>>();
-                let place = place.map(|place| format!("   ({place} is in this folder)")).unwrap_or_default();
-                self.lines.push(format!("{name}: {}{place}", words.join(" ")));
-                self.lines.extend(cwd.iter().map(|cwd| format!("{name}: works in {}", quoted(cwd))));
-                self.lines.extend(env.iter().map(|(key, value)| format!("{name}: sets {key}={}", hidden(key, value))));
+                self.add(name, What::Runs { command: words.join(" "), inside: place });
+                cwd.iter().for_each(|cwd| self.add(name, What::WorksIn(quoted(cwd).into_owned())));
+                for (key, value) in env {
+                    self.add(name, What::Sets(key.clone(), hidden(key, value).into_owned()));
+                }
             }
             TransportConfig::Http { url, headers, oauth, .. } => {
-                self.lines.push(format!("{name}: connects to {url}"));
-                let headers = headers.iter().map(|(key, value)| format!("{name}: sends {key}: {}", hidden(key, value)));
-                self.lines.extend(headers);
+                self.add(name, What::ConnectsTo(url.clone()));
+                for (key, value) in headers {
+                    self.add(name, What::Sends(key.clone(), hidden(key, value).into_owned()));
+                }
                 let secret = oauth.client_secret.iter().map(|secret| ("clientSecret", secret));
                 let client = oauth.client_id.iter().map(|id| ("clientId", id)).chain(secret);
-                self.lines
-                    .extend(client.map(|(key, value)| format!("{name}: logs in with {key} {}", hidden(key, value))));
+                for (key, value) in client {
+                    self.add(name, What::LogsInWith(key, hidden(key, value).into_owned()));
+                }
             }
-            _ => self.lines.push(format!("{name}: a connection of another kind")),
+            _ => self.add(name, What::ConnectsOtherwise),
         }
         let variables: Vec<String> = variables_of(&shown, &used.into_inner());
         if !variables.is_empty() {
-            self.lines.push(format!("{name}: gets your variables {}", variables.join(", ")));
+            self.add(name, What::GetsVariables(variables.join(", ")));
         }
         if !server.auto_approve.is_empty() {
-            self.lines.push(format!("{name}: runs without a question: {}", server.auto_approve.join(", ")));
+            self.add(name, What::RunsUnasked(server.auto_approve.join(", ")));
         }
+    }
+
+    fn add(&mut self, server: &str, what: What) {
+        self.lines.push(Line { server: server.to_owned(), what });
     }
 }
 
@@ -226,6 +279,7 @@ mod tests {
     use std::fs;
 
     use serde_json::json;
+    use toolgraft::dialect::Lang;
 
     use super::*;
 
@@ -234,7 +288,7 @@ mod tests {
         let text = json!({ "mcpServers": servers }).to_string();
         let variable = |name: &str| (name == "TOKEN").then(|| "tok-123456".to_owned());
         let listing = Listing::of(&text, &folder.join(".mcp.json"), &variable, Some("/usr/bin:/bin")).unwrap();
-        (listing.lines, listing.inside)
+        (listing.lines.iter().map(|line| line.text(Phrases::of(Lang::En))).collect(), listing.inside)
     }
 
     #[test]

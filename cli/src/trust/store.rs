@@ -8,7 +8,12 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 
 use super::Project;
+use crate::phrases::Phrases;
 use crate::{output, state, whole_file};
+use toolgraft::dialect::Lang;
+
+/// The language of what is kept, whatever the person's is: lines are compared.
+const KEPT: Phrases = Phrases::of(Lang::En);
 
 /// The only version of the file that there is.
 const VERSION: u32 = 1;
@@ -75,7 +80,7 @@ impl Store {
     /// What has changed since the file was trusted; `None` where it never was.
     pub(super) fn changes(&self, project: &Project) -> Option<Changes> {
         let entry = self.kept.files.get(project.path()).filter(|entry| entry.sha256 != project.hash())?;
-        let (before, now) = (&entry.starts, project.starts());
+        let (before, now) = (&entry.starts, project.starts(KEPT));
         let gone = before.iter().filter(|line| !now.contains(line)).map(|line| format!("- {line}"));
         let new = now.iter().filter(|line| !before.contains(line)).map(|line| format!("+ {line}"));
         Some(Changes { since: date(entry.trusted_at), lines: gone.chain(new).collect() })
@@ -90,7 +95,7 @@ impl Store {
         let entry = TrustedFile {
             sha256: project.hash().to_owned(),
             trusted_at: since.as_secs(),
-            starts: project.starts().to_vec(),
+            starts: project.starts(KEPT),
         };
         self.kept.files.insert(project.path().to_owned(), entry);
         self.write()

@@ -189,7 +189,9 @@ fn tools_files_and_warnings_are_in_chinese() {
 #[test]
 fn a_project_s_servers_are_asked_about_in_chinese() {
     let place = Place::new();
-    place.write(".mcp.json", json!({ "mcpServers": { "demo": demo_server() } }).to_string());
+    let mut server = demo_server();
+    server["env"] = json!({ "REGION": "north", "API_KEY": "sk-123456789" });
+    place.write(".mcp.json", json!({ "mcpServers": { "demo": server } }).to_string());
     let mut command = std::process::Command::new(crate::process::TOOLGRAFT);
     command.args(["tools"]).current_dir(place.dir.path()).env("HOME", place.dir.path()).env("LANG", "zh_CN.UTF-8");
     command.env("TERM", "xterm").env("COLUMNS", "100");
@@ -201,7 +203,10 @@ fn a_project_s_servers_are_asked_about_in_chinese() {
     // The reader makes a character of each byte.
     let bytes = |text: &str| text.bytes().map(char::from).collect::<String>();
     let before = terminal.exp_string(&bytes("并且在此文件不变时都允许启动？[y/n] ")).unwrap();
-    assert!(before.contains(&bytes("属于这个项目，不是你自己的文件")), "{before}");
+    for line in ["属于这个项目，不是你自己的文件", "demo：设置 REGION=north", "demo：设置 API_KEY=(hidden)"]
+    {
+        assert!(before.contains(&bytes(line)), "{line}: {before}");
+    }
     terminal.send_line("maybe").unwrap();
     terminal.exp_string(&bytes("警告")).unwrap();
     terminal.exp_string(&bytes("请回答 y（是）或 n（否）")).unwrap();
@@ -224,6 +229,8 @@ fn what_is_kept_and_configured_is_listed_in_chinese() {
         })
     };
     let endpoint = Endpoint::start([Reply::text("好的。")]);
+    let server = json!({ "command": "false", "autoApprove": ["*"], "gallery": true });
+    place.write("theirs.json", json!({ "mcpServers": { "theirs": server } }).to_string());
     for (args, said) in [
         (&["sessions"][..], "没有保存过对话"),
         (&["chat", "--base-url", &endpoint.url(), "--model", "m", "你好"], "好的。"),
@@ -237,6 +244,10 @@ fn what_is_kept_and_configured_is_listed_in_chinese() {
         (&["mcp", "add", "demo", "--", "false"], "已把 \"demo\" 加入 "),
         (&["mcp", "list"], "mcp.json\n  demo  false\n"),
         (&["mcp", "remove", "demo"], "中去掉 \"demo\""),
+        (
+            &["mcp", "import", "--dry-run", "theirs.json"],
+            "（autoApprove 没有导入：这里会询问它的调用）\n      （略去：gallery）\n",
+        ),
         (&["mcp", "trust", "--list"], "没有受信任的项目文件"),
     ] {
         let run = run(args).ok();
