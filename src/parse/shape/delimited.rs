@@ -81,7 +81,7 @@ impl DelimitedCall {
 
     fn body(&mut self, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
         let step = self.body.next(window.from(self.cursor), window.more, &mut self.cursor, &mut self.preview.json);
-        self.preview.hand_on(self.cursor, out);
+        self.preview.hand_on(self.body_start, out);
         match step {
             DelimitedStep::More => return Step::More,
             DelimitedStep::End(at) => {
@@ -244,7 +244,9 @@ struct Preview {
 }
 
 impl Preview {
-    /// Hands on what is known to be good, made from bytes up to `at`.
+    /// Hands on what is known to be good. What is told is no longer as long as what was written, so
+    /// that all of it stands at `at`, where the object begins: its bytes are told with the call's
+    /// end (`gemma/preview_stops`).
     fn hand_on(&mut self, at: u64, out: &mut CallOut<'_, '_>) {
         if out.is_over_limit() {
             self.json.truncate(self.told);
