@@ -78,8 +78,8 @@ impl Triggers {
             let rest = &text[from..];
             // All usual chunks are one block.
             let words = match rest.first_chunk::<BLOCK>() {
-                Some(block) => [0, 8].map(|at| word(block, at, Trigger::OTHER)),
-                None => [0, 8].map(|at| word(rest, rest.len().min(at), Trigger::OTHER)),
+                Some(block) => [word(block, 0, Trigger::OTHER), word(block, 8, Trigger::OTHER)],
+                None => [word(rest, 0, Trigger::OTHER), word(rest, rest.len().min(8), Trigger::OTHER)],
             };
             for (word_at, word) in [from, from + 8].into_iter().zip(words) {
                 let mut bits = Trigger.bits(word);
