@@ -234,6 +234,13 @@ impl WholeMessage {
         Step::Next
     }
 
+    /// At a list's bracket.
+    fn open_list(&mut self) {
+        self.closers = "]";
+        self.cursor += 1;
+        self.state = State::Next;
+    }
+
     /// At the value of the key that holds a list of objects.
     fn list(&mut self, at: u64, window: &Window<'_>) -> Step {
         if !window.from(at).starts_with('[') {
@@ -285,11 +292,18 @@ impl CallShape for WholeMessage {
         // Behind a list in an object only the object's end may stand.
         let may_go_on = !self.closers.ends_with('}') && !self.surplus;
         match (&self.state, byte) {
-            // A further list may follow the first (`json/lists`).
-            (State::Start | State::Between | State::Next, b'[') if may_go_on && self.closers.is_empty() => {
-                self.closers = "]";
-                self.cursor += 1;
-                self.state = State::Next;
+            (State::Start, b'[') => self.open_list(),
+            // A further list may follow the first, and so may a token that begins with a bracket
+            // (`json/lists`, `json/token_with_brackets_behind_a_list`).
+            (State::Between | State::Next, b'[') if may_go_on && self.closers.is_empty() => {
+                let (text, more) = window.candidate(self.cursor, MIN_HOLD);
+                let inner = text[1..].trim_start();
+                match (inner.starts_with('{'), &self.state) {
+                    (true, _) => self.open_list(),
+                    _ if inner.is_empty() && more => return Step::More,
+                    (_, State::Between) => return self.behind(window, out.think_ends),
+                    _ => return Step::Text(self.cursor, Reason::NoFurtherCall),
+                }
             }
             // The first is the one that the message was opened for.
             (_, b'{') if may_go_on && self.begun && !out.takes_opening() => {
