@@ -22,6 +22,8 @@ const SENTENCES: &[(&str, &str)] = &[
     ("arguments {}; wanted were {}", "参数是 {}；需要的是 {}"),
     ("the answer does not hold {} of the result", "回答中没有结果里的 {}"),
     ("the arguments are not valid JSON: {}", "参数不是有效的 JSON：{}"),
+    ("a bracket or a token stands where the arguments should go on", "参数还没有写完，就出现了不该出现的括号或标记"),
+    ("something stands between the arguments and the closing token", "参数和结束标记之间还有其他内容"),
     ("the key {} stands twice in one object{}", "同一个对象中键 {} 出现了两次{}"),
     ("the call stands in the reasoning; only the answer's calls are run", "调用在推理中；只有回答中的调用才会运行"),
     (

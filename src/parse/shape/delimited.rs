@@ -214,7 +214,7 @@ impl CallShape for DelimitedCall {
                 self.call.repairs.extend(found.repairs);
             }
             Err(error) => {
-                self.call.fault = Some(Fault::malformed(format!("the arguments cannot be read as JSON: {error}")));
+                self.call.fault = Some(Fault::malformed(format!("the arguments are not valid JSON: {error}")));
             }
         }
         self.call
