@@ -11,6 +11,7 @@ use tokio::sync::{Mutex, OwnedMutexGuard, oneshot};
 use super::keys;
 use super::output;
 use super::phrases::Phrases;
+use super::screen::wrap::in_rows;
 use super::tty::Tty;
 
 /// Asks on the terminal, even where standard input or output is a pipe. Of those who ask,
@@ -129,7 +130,7 @@ fn ask(tty: &Tty, prompt: &str) -> Result<String, Unanswered> {
 /// A question in rows that end between words. What is typed follows behind its last space.
 fn question(prompt: &str) -> String {
     let words = prompt.trim_end();
-    output::in_rows(words) + &prompt[words.len()..]
+    in_rows(words) + &prompt[words.len()..]
 }
 
 /// What every editor of lines begins with.

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::process::ExitCode;
 
-use super::output::wrapped;
 use super::screen::boxes::clean;
+use super::screen::wrap::wrapped;
 
 /// Why a command did not succeed.
 #[derive(Debug)]

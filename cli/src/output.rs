@@ -2,15 +2,14 @@
 //! sequences clear the screen, change its title or fill the clipboard. What goes to a
 //! pipe or a file is data, and stays as it is.
 
-use std::io::{self, ErrorKind, IsTerminal, Write, stderr, stdout};
+use std::io::{self, ErrorKind, IsTerminal, Write, stdout};
 
 use serde::Serialize;
 
 use super::Failure;
 use super::phrases::Phrases;
 use super::screen::boxes::clean;
-use super::screen::wrap::rows;
-use super::terminal::columns;
+use super::screen::wrap::{in_rows, wrapped};
 use toolgraft::dialect::Lang;
 
 /// Writes a text. A reader that has gone is no failure.
@@ -60,18 +59,6 @@ pub(crate) fn warn_in(say: Phrases, message: &str) {
     let head = say.warning_head();
     let message = text.strip_prefix(head).unwrap_or(&text);
     anstream::eprintln!("{}{head}{}{message}", WARNING.render(), WARNING.render_reset());
-}
-
-/// A text for stderr: on a terminal in rows that end between words.
-pub(crate) fn wrapped(text: &str) -> String {
-    if stderr().is_terminal() { in_rows(text) } else { text.to_owned() }
-}
-
-/// A text in rows of the terminal's width that end between words.
-pub(crate) fn in_rows(text: &str) -> String {
-    let columns = columns();
-    let rows = |line| rows(line, columns).into_iter().map(|row| row.trim_end().to_owned());
-    text.split('\n').flat_map(rows).collect::<Vec<_>>().join("\n")
 }
 
 const WARNING: anstyle::Style = anstyle::AnsiColor::Yellow.on_default().bold();

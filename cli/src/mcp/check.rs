@@ -11,6 +11,7 @@ use unicode_width::UnicodeWidthStr;
 use super::suspect;
 use crate::phrases::Phrases;
 use crate::runner::Runner;
+use crate::screen::wrap::in_rows;
 use crate::servers::{ListedArgs, ServerArgs};
 use crate::terminal::grouped;
 use crate::tools::{self, plain};
@@ -283,7 +284,7 @@ fn table(reports: &[Report], say: Phrases) -> String {
         for warning in &report.warnings {
             let (name, warning) = (plain(&report.status.name), plain(warning));
             let line = say.warning_line(say.doubt_of(name, warning));
-            let line = if stdout().is_terminal() { output::in_rows(&line) } else { line };
+            let line = if stdout().is_terminal() { in_rows(&line) } else { line };
             let head = say.warning_head();
             let rest = line.strip_prefix(head).unwrap_or(&line);
             text.push_str(&format!("{yellow}{head}{yellow:#}{rest}\n"));

@@ -1,11 +1,13 @@
 //! Text in rows of a terminal: where a line may end, and how a row grows while its text comes.
 
 use std::borrow::Cow;
+use std::io::{IsTerminal, stderr};
 
 use unicode_linebreak::linebreaks;
 use unicode_width::UnicodeWidthChar;
 
 use super::boxes::width;
+use crate::terminal::columns;
 
 /// Fewest columns that are worth a column of text.
 const LEAST_ROOM: usize = 24;
@@ -35,6 +37,18 @@ pub(crate) fn rows(line: &str, columns: usize) -> Vec<&str> {
     }
     rows.push(&line[start..]);
     rows
+}
+
+/// A text for stderr: on a terminal in rows that end between words.
+pub(crate) fn wrapped(text: &str) -> String {
+    if stderr().is_terminal() { in_rows(text) } else { text.to_owned() }
+}
+
+/// A text in rows of the terminal's width that end between words.
+pub(crate) fn in_rows(text: &str) -> String {
+    let columns = columns();
+    let rows = |line| rows(line, columns).into_iter().map(|row| row.trim_end().to_owned());
+    text.split('\n').flat_map(rows).collect::<Vec<_>>().join("\n")
 }
 
 /// An entry of a list: rows behind a head stand below its first. Where there is hardly room
