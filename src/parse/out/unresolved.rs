@@ -27,6 +27,11 @@ impl UnresolvedCall {
         UnresolvedCall { server, tool, ..UnresolvedCall::default() }
     }
 
+    /// Server and tool, as far as they are known.
+    pub(crate) fn called(&self) -> (Option<String>, Option<String>) {
+        (self.server.clone(), self.tool.clone())
+    }
+
     /// Names a repair, once.
     pub(crate) fn note(&mut self, repair: Repair) {
         if !self.repairs.contains(&repair) {

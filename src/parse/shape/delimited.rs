@@ -200,7 +200,7 @@ impl CallShape for DelimitedCall {
     }
 
     fn called(&self, _: &Tables) -> CalledTool {
-        (self.call.server.clone(), self.call.tool.clone())
+        self.call.called()
     }
 
     fn resolve(mut self: Box<Self>, window: &Window<'_>, _: u64, _: &Tables) -> UnresolvedCall {
@@ -248,10 +248,7 @@ impl Preview {
     /// that all of it stands at `at`, where the object begins: its bytes are told with the call's
     /// end (`gemma/preview_stops`).
     fn hand_on(&mut self, at: u64, out: &mut CallOut<'_, '_>) {
-        if out.is_over_limit() {
-            self.json.truncate(self.told);
-            self.is_valid = false;
-        }
+        self.is_valid &= !out.is_over_limit();
         if !self.is_valid {
             self.json.truncate(self.told);
             return;

@@ -438,7 +438,7 @@ impl CallShape for Element {
     }
 
     fn called(&self, _: &Tables) -> CalledTool {
-        (self.call.server.clone(), self.call.tool.clone())
+        self.call.called()
     }
 
     fn resolve(mut self: Box<Self>, window: &Window<'_>, end: u64, _: &Tables) -> UnresolvedCall {

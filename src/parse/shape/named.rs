@@ -183,7 +183,7 @@ impl CallShape for NamedJson {
     }
 
     fn called(&self, _: &Tables) -> CalledTool {
-        (self.call.server.clone(), self.call.tool.clone())
+        self.call.called()
     }
 
     fn resolve(mut self: Box<Self>, window: &Window<'_>, _: u64, _: &Tables) -> UnresolvedCall {

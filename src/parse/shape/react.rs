@@ -127,7 +127,7 @@ impl CallShape for React {
     }
 
     fn called(&self, _: &Tables) -> CalledTool {
-        (self.call.server.clone(), self.call.tool.clone())
+        self.call.called()
     }
 }
 

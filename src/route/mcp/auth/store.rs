@@ -96,7 +96,7 @@ impl Logins {
     }
 
     /// Forgets the login at the server with this URL; whether there was one. The tokens are
-    /// removed here and not taken back at the authorization server, as by [`log_out`](Self::log_out).
+    /// removed here alone; [`log_out`](Self::log_out) takes them back at the authorization server, too.
     ///
     /// # Errors
     /// [`LoginError::Store`] where a file cannot be removed.
