@@ -125,7 +125,11 @@ fn reads(call: &Call, text: &str) -> Result<(), String> {
         let same = serde_json::from_str::<Value>(raw).is_ok_and(|value| value == call.arguments);
         return same.then_some(()).ok_or_else(|| "read otherwise than written, and no repair is named".to_owned());
     }
-    says(&(positional + raw), &call.arguments, python)
+    // Python's letter before a text is no part of it.
+    let letter = raw.starts_with(['u', 'U', 'r', 'R']) && raw[1..].starts_with(['"', '\'']);
+    says(&(positional.clone() + raw), &call.arguments, python).or_else(|why| {
+        if python && letter { says(&(positional.clone() + &raw[1..]), &call.arguments, true) } else { Err(why) }
+    })
 }
 
 /// Whether a text says just this value, in JSON, in damaged JSON, or as keywords of Python.

@@ -146,12 +146,14 @@ impl Skip {
         if self.commented {
             return;
         }
-        let closed = |text: &str| memchr::memchr(b')', text.as_bytes()).is_some();
-        let comment = memchr::memchr(b'#', text.as_bytes()).filter(|hash| self.closed || closed(&text[..*hash]));
+        let closer = memchr::memchr(b')', text.as_bytes());
+        // Before the parenthesis a `#` may stand in a text (`series/hash_in_a_value_and_a_comment`).
+        let from = if self.closed { Some(0) } else { closer };
+        let comment = from.and_then(|from| Some(from + memchr::memchr(b'#', &text.as_bytes()[from..])?));
         let code = text[..comment.unwrap_or(text.len())].trim_ascii_end();
         if let Some(last) = code.bytes().next_back() {
             self.last = (last, at + code.len() as u64);
-            self.closed |= closed(code);
+            self.closed |= closer.is_some();
         }
         self.commented = comment.is_some();
     }
