@@ -12,8 +12,6 @@ pub(crate) struct ObjectRun {
     pub(crate) marked: Marked,
     /// The fence around them that the dialect expects, while it is open.
     pub(crate) fence: Option<Fence>,
-    /// Whether the first of them stands in a fence.
-    pub(crate) fenced: bool,
     /// Whether an array around them is open.
     pub(crate) array: bool,
     /// Whether think tags count here.
@@ -67,9 +65,8 @@ impl ObjectRun {
             Some(b'[') if !self.array => json_prefix(text, more).map(Following::Object),
             Some(b'`' | b'~' | b'\'') => match self.fence {
                 Some(fence) => self.fence_end(text, fence, more).map(Following::FenceClose),
-                None if self.fenced => json_prefix(text, more).map(Following::Object),
-                // Behind a call that needed none, a fence shows something
-                // (`fences/behind_a_marked_call`).
+                // A further fence is none of the marker's: it is judged as every other, and may
+                // show an example (`fences/behind_a_marked_call`, `fences/between_marked_calls`).
                 None => Match::No,
             },
             Some(byte) if self.marked.spec.separators.contains(&byte) => {

@@ -14,8 +14,7 @@ use crate::parse::text::open::OpenCall;
 impl Scanner {
     /// The run that a marker of `marked` begins.
     pub(super) fn run_of(&self, marked: Marked, prefix: Prefix) -> ObjectRun {
-        let (fence, array) = (prefix.fence, prefix.array);
-        ObjectRun { marked, fence, fenced: fence.is_some(), array, think_tags: self.reads_think_tags() }
+        ObjectRun { marked, fence: prefix.fence, array: prefix.array, think_tags: self.reads_think_tags() }
     }
 
     /// Opens the first object of a run, or a further one, and hands on what leads to it.
