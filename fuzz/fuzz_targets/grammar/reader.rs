@@ -93,7 +93,10 @@ fn behind<'t>(raw: &str, text: &'t str) -> &'t str {
 
 fn reads(call: &Call, text: &str) -> Result<(), String> {
     let raw = call.raw_arguments.as_str();
-    if !folded(text).contains(&folded(&call.tool)) {
+    // In a call in quotes the backslash that Markdown wants is itself escaped.
+    let is_written = folded(text).contains(&folded(&call.tool))
+        || (call.dialect == Dialect::Python && folded(&text.replace('\\', "")).contains(&folded(&call.tool)));
+    if !is_written {
         return Err("no such tool was written".to_owned());
     }
     // Blank arguments are none.
