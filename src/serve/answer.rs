@@ -24,6 +24,10 @@ pub const ROUNDS_HEADER: &str = "x-toolgraft-rounds";
 /// Bytes of a stream behind which a piece of it goes out, even if more is there.
 const PIECE: usize = 8 << 10;
 
+/// How often other tasks may run before a piece goes out: the connection to the endpoint
+/// then hands over a chunk that it has read. By trial: once is not enough, more is of no use.
+const HAND_OVER: usize = 2;
+
 /// An answer that goes on, and is counted.
 pub(super) struct Running {
     shared: Arc<Shared>,
@@ -121,8 +125,16 @@ impl Running {
                 } else if text.len() >= PIECE {
                     return Some((Ok(Bytes::from(text)), Some(state)));
                 } else {
-                    // What is there already goes in the same piece.
-                    match running.next().now_or_never() {
+                    // What is there already goes in the same piece; also what the task of the
+                    // endpoint's connection has read and hands over one chunk at a time.
+                    let mut there = running.next().now_or_never();
+                    for _ in 0..HAND_OVER {
+                        if there.is_none() {
+                            tokio::task::yield_now().await;
+                            there = running.next().now_or_never();
+                        }
+                    }
+                    match there {
                         Some(next) => Ok(next),
                         None => return Some((Ok(Bytes::from(text)), Some(state))),
                     }

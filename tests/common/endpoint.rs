@@ -61,6 +61,8 @@ pub(crate) struct Reply {
     pub(crate) headers: String,
     /// The body; each piece is one HTTP chunk and one write.
     pub(crate) pieces: Vec<Vec<u8>>,
+    /// All chunks go out in one write.
+    pub(crate) at_once: bool,
     /// Time before each piece.
     pub(crate) delay: Duration,
     /// What follows the last piece.
@@ -84,7 +86,7 @@ impl Reply {
     /// A body in one piece.
     pub(crate) fn new(status: u16, body: &str) -> Self {
         let pieces = vec![body.as_bytes().to_vec()];
-        Reply { status, headers: String::new(), pieces, delay: Duration::ZERO, end: End::Whole }
+        Reply { status, headers: String::new(), pieces, at_once: false, delay: Duration::ZERO, end: End::Whole }
     }
 
     /// A stream of these events, each in a piece of its own.
@@ -168,6 +170,12 @@ impl Reply {
     /// All in one piece.
     pub(crate) fn whole(mut self) -> Self {
         self.pieces = vec![self.pieces.concat()];
+        self
+    }
+
+    /// The pieces stay HTTP chunks, but go out in one write.
+    pub(crate) fn at_once(mut self) -> Self {
+        self.at_once = true;
         self
     }
 
@@ -545,7 +553,7 @@ fn parse_request(bytes: &[u8]) -> Option<(Seen, usize)> {
 
 /// Sends the reply; whether the client left before it was complete.
 async fn send(socket: &mut OwnedWriteHalf, reply: Reply) -> bool {
-    let Reply { status, headers, pieces, delay, end } = reply;
+    let Reply { status, headers, pieces, at_once, delay, end } = reply;
     if end == End::Mute {
         return std::future::pending().await;
     }
@@ -554,11 +562,13 @@ async fn send(socket: &mut OwnedWriteHalf, reply: Reply) -> bool {
     if socket.write_all(head.as_bytes()).await.is_err() {
         return true;
     }
-    for piece in pieces.iter().filter(|p| !p.is_empty()) {
+    let chunks = pieces.iter().filter(|p| !p.is_empty());
+    let chunks = chunks.map(|piece| [format!("{:x}\r\n", piece.len()).as_bytes(), piece, b"\r\n"].concat());
+    let chunks: Vec<Vec<u8>> = if at_once { vec![chunks.collect::<Vec<_>>().concat()] } else { chunks.collect() };
+    for chunk in chunks {
         if !delay.is_zero() {
             tokio::time::sleep(delay).await;
         }
-        let chunk = [format!("{:x}\r\n", piece.len()).as_bytes(), piece, b"\r\n"].concat();
         if socket.write_all(&chunk).await.is_err() {
             return true;
         }

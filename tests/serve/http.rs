@@ -93,6 +93,24 @@ async fn a_call_comes_streamed_and_whole() {
 }
 
 #[tokio::test]
+async fn what_an_endpoint_says_at_once_goes_out_at_once() {
+    let words: Vec<String> = (0..100).map(|number| format!("word{number} ")).collect();
+    let mut events: Vec<Value> = words.iter().map(|word| says(word)).collect();
+    events.push(stops("stop"));
+    let endpoint = Endpoint::start([Reply::events(&events).done().at_once()]);
+    let served = serve(&endpoint, |config| config).await;
+    let mut response = served.post("/v1/chat/completions", &request(true)).send().await.unwrap();
+    let (mut pieces, mut text) = (0, String::new());
+    while let Some(piece) = response.chunk().await.unwrap() {
+        pieces += 1;
+        text += std::str::from_utf8(&piece).unwrap();
+    }
+    let (data, _) = self::events(&text);
+    assert!(data.len() > 90, "{} events", data.len());
+    assert!(pieces < 10, "{} events came in {pieces} pieces", data.len());
+}
+
+#[tokio::test]
 async fn usage_is_streamed_where_it_is_asked_for_and_summed_over_the_rounds() {
     let with_usage = |text: &str| Reply::events(&[says(text), stops("stop"), super::endpoint::usage(10, 5)]).done();
     let endpoint = Endpoint::start([with_usage(&damaged()), with_usage("No weather.")]);
