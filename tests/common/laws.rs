@@ -550,6 +550,7 @@ const FOREIGN: &[&str] = &[
     "antml:",
     "steptml:",
     "seed:",
+    "start_function_call>",
     "minimax:",
     "tool_call>",
     "longcat_tool_call>",
