@@ -223,9 +223,13 @@ fn tags(call: &Call, text: &str) -> Result<(), String> {
         if !written {
             return Err(format!("nothing such was written for {name:?}"));
         }
-        if call.dialect == Dialect::Glm
-            && value.as_str().is_some_and(|value| has_half_a_pair(&value.replace("longcat_arg_", "arg_")))
-        {
+        // Each of the two has tags by its own names alone.
+        let is_longcat = call.raw_arguments.contains("<longcat_arg_key>");
+        let own = |value: &str| match is_longcat {
+            true => value.replace("<arg_", "<").replace("longcat_arg_", "arg_"),
+            false => value.to_owned(),
+        };
+        if call.dialect == Dialect::Glm && value.as_str().is_some_and(|value| has_half_a_pair(&own(value))) {
             return Err(format!("{name:?} has swallowed another argument"));
         }
     }
