@@ -170,7 +170,7 @@ fn marked_json_comes_bare_fenced_in_arrays_and_several() {
         format!("TYPE: MCP\n{one}\n{two}"),
         format!("**TYPE：MCP**\n\n[{one}, {two}]"),
         format!("type: mcp\n```json\n{one}\n{two}\n```\n"),
-        format!("TYPE: MCP\n'''\n{one}\n'''\n'''\n{two}\n'''"),
+        format!("TYPE: MCP\n'''\n{one}\n{two}\n'''"),
         format!("TYPE: MCP {one}\nTYPE: MCP\n{two}"),
         format!("TYPE: MCP\n[\n{one},\n{two}\n"),
     ] {
