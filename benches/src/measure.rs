@@ -11,6 +11,9 @@ use crate::pass::cut;
 use crate::repetition::Repetition;
 use crate::served::Served;
 
+/// The program whose passes are counted.
+const PASS: &str = "pass";
+
 /// The option that makes a program run one pass for callgrind; see [`run_child`].
 const CHILD: &str = "--pass";
 
@@ -51,7 +54,7 @@ pub fn run_child() -> bool {
 /// # Errors
 /// As [`callgrind`].
 pub fn instructions(case: &Case, bytes: Option<usize>) -> Result<u64, String> {
-    callgrind("*pass*parsed*", &[CHILD, case.name, &chunk_name(bytes)])
+    callgrind(PASS, "*pass*parsed*", &[CHILD, case.name, &chunk_name(bytes)])
 }
 
 /// Instructions of one pass over a repetition of this length.
@@ -59,7 +62,7 @@ pub fn instructions(case: &Case, bytes: Option<usize>) -> Result<u64, String> {
 /// # Errors
 /// As [`callgrind`].
 pub fn instructions_of(repetition: &Repetition, bytes: usize) -> Result<u64, String> {
-    callgrind("*pass*parsed*", &[CHILD_OF_REPETITION, repetition.name, &bytes.to_string()])
+    callgrind(PASS, "*pass*parsed*", &[CHILD_OF_REPETITION, repetition.name, &bytes.to_string()])
 }
 
 /// Instructions of one answer of the server, without HTTP.
@@ -67,17 +70,17 @@ pub fn instructions_of(repetition: &Repetition, bytes: usize) -> Result<u64, Str
 /// # Errors
 /// As [`callgrind`].
 pub fn instructions_of_answer(served: &Served) -> Result<u64, String> {
-    callgrind("*served*answered*", &[CHILD_OF_SERVED, served.name])
+    callgrind(PASS, "*served*answered*", &[CHILD_OF_SERVED, served.name])
 }
 
-/// Instructions of a function of the program `pass` beside this one and of all that it calls,
-/// as callgrind counts them in a run of it with these arguments.
+/// Instructions of a function of this program, or of another beside it, and of all that it
+/// calls, as callgrind counts them in a run of it with these arguments.
 ///
 /// # Errors
 /// The program was not built, valgrind is missing, or it did not count: says what it said.
-pub fn callgrind(function: &str, args: &[&str]) -> Result<u64, String> {
+pub fn callgrind(program: &str, function: &str, args: &[&str]) -> Result<u64, String> {
     let own = env::current_exe().map_err(|e| format!("this program has no path: {e}"))?;
-    let program = own.with_file_name(format!("pass{}", env::consts::EXE_SUFFIX));
+    let program = own.with_file_name(format!("{program}{}", env::consts::EXE_SUFFIX));
     if !program.exists() {
         return Err(format!("{} is missing: cargo build --release --bins", program.display()));
     }

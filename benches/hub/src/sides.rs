@@ -12,7 +12,7 @@ use tokio::process::Command;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use toolgraft::Hub;
-use toolgraft::route::mcp::{Config, MAX_CALLS, ServerConfig, ServerState};
+use toolgraft::route::mcp::{Config, MAX_CALLS, ServerConfig};
 use toolgraft::route::{Invocation, Toolbox};
 
 use crate::Failure;
