@@ -154,12 +154,12 @@ $(SCALE)/venv/.set-up: $(SCALE)/requirements.txt
 	$(SCALE)/venv/bin/python -m pip install --disable-pip-version-check --quiet -r $<
 	@touch $@
 
-# Each feature alone; and no tokio in what must work without it.
+# Each feature alone, warnings are errors; and no tokio in what must work without it.
 check:
-	$(CARGO) check -p toolgraft
+	$(CARGO) clippy -p toolgraft -- -D warnings
 	@for feature in $(FEATURES); do \
 		echo "check $$feature"; \
-		$(CARGO) check -p toolgraft --quiet --features $$feature || exit 1; \
+		$(CARGO) clippy -p toolgraft --quiet --features $$feature -- -D warnings || exit 1; \
 	done
 	@for features in "" prompt validate prompt,validate; do \
 		tree=$$($(CARGO) tree -p toolgraft -e normal --features "$$features" --prefix none) || exit 1; \

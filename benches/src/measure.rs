@@ -73,8 +73,8 @@ pub fn instructions_of_answer(served: &Served) -> Result<u64, String> {
     callgrind(PASS, "*served*answered*", &[CHILD_OF_SERVED, served.name])
 }
 
-/// Instructions of a function of this program, or of another beside it, and of all that it
-/// calls, as callgrind counts them in a run of it with these arguments.
+/// Instructions of a function of this program, or of another in its folder, and of all that
+/// the function calls, as callgrind counts them in a run with these arguments.
 ///
 /// # Errors
 /// The program was not built, valgrind is missing, or it did not count: says what it said.

@@ -71,7 +71,10 @@ fn table(bytes: usize) -> Result<(), String> {
         // Ours in the same syntax, which stands first of its syntax.
         let ours = SUBJECTS.iter().position(|other| other.syntax == subject.syntax).expect("it is there itself");
         let instructions = match best[n] < SLOW {
-            true => callgrind("toolgraft-peers", "*timed_pass*", &[subject.name, &bytes.to_string()])? as f64 / texts[n].len() as f64,
+            true => {
+                let count = callgrind(env!("CARGO_PKG_NAME"), "*timed_pass*", &[subject.name, &bytes.to_string()])?;
+                count as f64 / texts[n].len() as f64
+            }
             false => f64::NAN,
         };
         println!(

@@ -129,10 +129,8 @@ fn reads(call: &Call, text: &str) -> Result<(), String> {
         return same.then_some(()).ok_or_else(|| "read otherwise than written, and no repair is named".to_owned());
     }
     // Python's letter before a text is no part of it.
-    let letter = raw.starts_with(['u', 'U', 'r', 'R']) && raw[1..].starts_with(['"', '\'']);
-    says(&(positional.clone() + raw), &call.arguments, python).or_else(|why| {
-        if python && letter { says(&(positional.clone() + &raw[1..]), &call.arguments, true) } else { Err(why) }
-    })
+    let bare = raw.strip_prefix(['u', 'U', 'r', 'R']).filter(|text| python && text.starts_with(['"', '\'']));
+    says(&format!("{positional}{}", bare.unwrap_or(raw)), &call.arguments, python)
 }
 
 /// Whether a text says just this value, in JSON, in damaged JSON, or as keywords of Python.

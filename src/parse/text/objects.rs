@@ -83,8 +83,7 @@ impl Scanner {
             }
             Match::No => self.end_objects(run, rest, more),
             Match::Yes(Following::Object(prefix)) => {
-                let array = run.array || prefix.array;
-                let run = ObjectRun { array, fence: prefix.fence.or(run.fence), ..run };
+                let run = ObjectRun { array: run.array || prefix.array, ..run };
                 self.open_object(run, prefix.behind(space), MarkerKind::Wrapper, window, sink)
             }
             Match::Yes(Following::Bracket) => {
