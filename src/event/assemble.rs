@@ -213,14 +213,14 @@ impl Collector {
             }
             Event::Reclassified { to, drafts, .. } => self.reclassify(to, drafts),
             Event::Restored { index, reason, .. } => {
-                self.restore(index, reason.map(|reason| *reason));
+                self.restore(index, reason.cloned());
             }
             Event::Promoted { index, .. } => {
                 if let Some(Entry { result: Ok(call), .. }) = self.restore(index, None) {
                     call.provenance = Provenance::Promoted;
                 }
             }
-            Event::Unfenced { calls, syntax, .. } => self.unfence(calls, &syntax),
+            Event::Unfenced { calls, syntax, .. } => self.unfence(calls, syntax),
             Event::Unlisted { index, count, .. } => {
                 let entry = self.entries.iter_mut().rfind(|e| e.index == index);
                 if let Some(Err(rejected)) = entry.map(|e| &mut e.result) {

@@ -99,7 +99,7 @@ pub enum Event<'a> {
         /// Which call.
         index: u32,
         /// Why it must not run; `None` for a call that may.
-        reason: Option<Box<Reason>>,
+        reason: Option<&'a Reason>,
         /// Empty, at the stream's end.
         span: Span,
     },
@@ -121,7 +121,7 @@ pub enum Event<'a> {
         calls: Range<u32>,
         /// Bytes of the fence's lines and of what stands around the calls in it: text until
         /// here, no text if they are calls.
-        syntax: Vec<Span>,
+        syntax: &'a [Span],
         /// Empty, at the stream's end.
         span: Span,
     },
@@ -218,9 +218,11 @@ impl Event<'_> {
             }
             Event::Marker { kind, text, span } => OwnedEvent::Marker { kind, text: text.to_owned(), span },
             Event::Reclassified { to, drafts, span } => OwnedEvent::Reclassified { to, drafts, span },
-            Event::Restored { index, reason, span } => OwnedEvent::Restored { index, reason, span },
+            Event::Restored { index, reason, span } => {
+                OwnedEvent::Restored { index, reason: reason.cloned().map(Box::new), span }
+            }
             Event::Promoted { index, span } => OwnedEvent::Promoted { index, span },
-            Event::Unfenced { calls, syntax, span } => OwnedEvent::Unfenced { calls, syntax, span },
+            Event::Unfenced { calls, syntax, span } => OwnedEvent::Unfenced { calls, syntax: syntax.to_owned(), span },
             Event::Unlisted { index, count, span } => OwnedEvent::Unlisted { index, count, span },
         }
     }

@@ -50,6 +50,7 @@ pub(crate) use delimited::{Delimited, DelimitedStep};
 pub(crate) use escape::{Special, escaped, is_short_escape, push_escaped};
 pub(crate) use lexer::{LexStep, Lexer};
 pub(crate) use loose::{Closer, Loose, LooseStep};
+pub(crate) use plain::string;
 pub use repair::Repair;
 pub(crate) use spaced::spaced;
 pub(crate) use trailing::Trailing;

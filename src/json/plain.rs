@@ -3,10 +3,12 @@
 //! What is read here is what the general reader would read, for less than half of the work;
 //! anything else is left to it, a fault or a key that stands twice among it.
 
+use std::borrow::Cow;
+
 use serde_json::map::Entry;
 use serde_json::{Map, Value};
 
-use super::bytes::Places;
+use super::bytes::{Kind, Places, any_zero};
 use super::escape::Special;
 
 /// Deepest nesting; the general reader allows more.
@@ -20,6 +22,15 @@ pub(super) fn plain(text: &str) -> Option<Value> {
     let mut reader = Reader { text, at: 0 };
     let value = reader.value(MAX_DEPTH)?;
     (reader.next().is_none()).then_some(value)
+}
+
+/// The text that a JSON string says; `None` if `text` is none.
+pub(crate) fn string(text: &str) -> Option<Cow<'_, str>> {
+    let inner = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+    match inner.filter(|inner| !any_zero(inner.as_bytes(), |b| Special.rest(b))) {
+        Some(inner) => Some(Cow::Borrowed(inner)),
+        None => serde_json::from_str(text).ok().map(Cow::Owned),
+    }
 }
 
 struct Reader<'t> {

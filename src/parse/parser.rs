@@ -116,7 +116,9 @@ impl Parser {
         self.push_slow(reasoning, chunk, sink);
     }
 
-    /// Takes a chunk that is more than plain text, or may be.
+    /// Takes a chunk that is more than plain text, or may be. On its own, so that plain text
+    /// does not pay for the registers that this needs.
+    #[inline(never)]
     fn push_slow(&mut self, reasoning: bool, chunk: &str, sink: &mut impl FnMut(Event<'_>)) {
         if chunk.is_empty() {
             return;

@@ -215,6 +215,11 @@ pub(crate) fn properties(schema: &Value) -> impl Iterator<Item = (&String, &Valu
     named(schema, "properties")
 }
 
+/// The property of this name.
+pub(crate) fn property<'s>(schema: &'s Value, name: &str) -> Option<&'s Value> {
+    schema.get("properties")?.get(name)
+}
+
 /// The properties that an object must have.
 pub(crate) fn required(schema: &Value) -> impl Iterator<Item = &str> {
     list(schema, "required").filter_map(Value::as_str)

@@ -23,6 +23,19 @@ pub(crate) struct Found {
     pub(crate) calls: usize,
 }
 
+impl Found {
+    /// Looks at a piece of text, as a program that hands it on would.
+    fn piece(&mut self, text: &str) {
+        black_box(text);
+    }
+
+    /// The same of a piece of a call, the first of which has the tool's name.
+    fn call(&mut self, name: Option<&String>, arguments: &str) {
+        self.calls += usize::from(name.is_some());
+        self.piece(arguments);
+    }
+}
+
 /// A parser of one message.
 pub(crate) trait Subject {
     fn push(&mut self, chunk: &str, found: &mut Found);
@@ -86,19 +99,21 @@ fn ours() -> Parser {
 
 impl Subject for Parser {
     fn push(&mut self, chunk: &str, found: &mut Found) {
-        Parser::push(self, chunk, &mut |event| note(&event, found));
+        Parser::push(self, chunk, &mut |event| note(event, found));
     }
 
     fn finish(&mut self, found: &mut Found) {
-        Parser::finish(self, &FinishReason::Stop, &mut |event| note(&event, found));
+        Parser::finish(self, &FinishReason::Stop, &mut |event| note(event, found));
     }
 }
 
-fn note(event: &Event<'_>, found: &mut Found) {
-    if let Event::CallEnd { result, .. } = event {
-        found.calls += usize::from(result.is_ok());
+fn note(event: Event<'_>, found: &mut Found) {
+    match event {
+        Event::Text { text, .. } | Event::Reasoning { text, .. } | Event::ArgsDelta { text, .. } => found.piece(text),
+        Event::CallStart { tool, .. } => found.piece(tool),
+        Event::CallEnd { result, .. } => found.calls += usize::from(black_box(result).is_ok()),
+        other => _ = black_box(other),
     }
-    black_box(event);
 }
 
 /// The tool list in the form that `tool-parser` takes.
@@ -128,8 +143,9 @@ impl<T: ToolParser> Chain<T> {
         }
         // Its futures never wait.
         let result = self.tools.parse_incremental(text, &self.list).now_or_never().expect("it waits for nothing");
-        if let Ok(StreamingParseResult { calls, .. }) = black_box(&result) {
-            found.calls += calls.iter().filter(|call| call.name.is_some()).count();
+        if let Ok(StreamingParseResult { normal_text, calls }) = &result {
+            found.piece(normal_text);
+            calls.iter().for_each(|call| found.call(call.name.as_ref(), &call.parameters));
         }
     }
 }
@@ -138,7 +154,7 @@ impl<T: ToolParser> Subject for Chain<T> {
     fn push(&mut self, chunk: &str, found: &mut Found) {
         let Some(reasoning) = &mut self.reasoning else { return self.text(chunk, found) };
         let result = reasoning.parse_reasoning_streaming_incremental(chunk).expect("the text is short");
-        black_box(&result.reasoning_text);
+        found.piece(&result.reasoning_text);
         self.text(&result.normal_text, found);
     }
 
@@ -153,12 +169,14 @@ impl<T: ToolParser> Subject for Chain<T> {
 }
 
 impl Subject for Qwen3Parser {
-    fn push(&mut self, chunk: &str, _: &mut Found) {
-        black_box(self.parse_reasoning_streaming_incremental(chunk)).expect("the text is short");
+    fn push(&mut self, chunk: &str, found: &mut Found) {
+        let result = self.parse_reasoning_streaming_incremental(chunk).expect("the text is short");
+        found.piece(&result.reasoning_text);
+        found.piece(&result.normal_text);
     }
 
-    fn finish(&mut self, _: &mut Found) {
-        black_box(self.flush()).expect("the text is short");
+    fn finish(&mut self, found: &mut Found) {
+        found.piece(&self.flush().expect("the text is short").normal_text);
     }
 }
 
@@ -185,10 +203,12 @@ impl Unified {
     }
 }
 
-fn count(events: &[UnifiedParserEvent], found: &mut Found) {
-    for event in black_box(events) {
-        if let UnifiedParserEvent::ToolCall(delta) = event {
-            found.calls += usize::from(delta.name.is_some());
+fn take(events: &[UnifiedParserEvent], found: &mut Found) {
+    for event in events {
+        match event {
+            UnifiedParserEvent::Text(text) | UnifiedParserEvent::Reasoning(text) => found.piece(text),
+            UnifiedParserEvent::ToolCall(delta) => found.call(delta.name.as_ref(), &delta.arguments),
+            other => _ = black_box(other),
         }
     }
 }
@@ -197,12 +217,12 @@ impl Subject for Unified {
     fn push(&mut self, chunk: &str, found: &mut Found) {
         self.output.events.clear();
         self.parser.parse_into(chunk, &mut self.output).expect("the text is well-formed");
-        count(&self.output.events, found);
+        take(&self.output.events, found);
     }
 
     fn finish(&mut self, found: &mut Found) {
         let output = self.parser.finish().expect("the text is well-formed");
-        count(&output.events, found);
+        take(&output.events, found);
     }
 }
 
@@ -215,18 +235,19 @@ impl ToolsAlone {
         ToolsAlone(parser.expect("the family is known"))
     }
 
-    fn count(result: anyhow::Result<dynamo_parsers_v2::ToolParseResult>, found: &mut Found) {
-        let result = black_box(result).expect("the text is well-formed");
-        found.calls += result.calls.iter().filter(|call| call.name.is_some()).count();
+    fn take(result: anyhow::Result<dynamo_parsers_v2::ToolParseResult>, found: &mut Found) {
+        let result = result.expect("the text is well-formed");
+        found.piece(&result.normal_text);
+        result.calls.iter().for_each(|call| found.call(call.name.as_ref(), &call.arguments));
     }
 }
 
 impl Subject for ToolsAlone {
     fn push(&mut self, chunk: &str, found: &mut Found) {
-        Self::count(self.0.push(chunk), found);
+        Self::take(self.0.push(chunk), found);
     }
 
     fn finish(&mut self, found: &mut Found) {
-        Self::count(self.0.finish(), found);
+        Self::take(self.0.finish(), found);
     }
 }

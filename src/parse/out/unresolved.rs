@@ -44,7 +44,8 @@ impl UnresolvedCall {
     pub(crate) fn take(&mut self, object: &mut Map<String, Value>, keys: &[&str]) -> Option<Value> {
         let mut taken: Option<(&str, Value)> = None;
         for key in keys {
-            let Some(value) = object.shift_remove(*key) else { continue };
+            // Most of the keys are in no object.
+            let Some(value) = holds(object, key).then(|| object.shift_remove(*key)).flatten() else { continue };
             if *key != keys[0] {
                 self.repairs.push(Repair::KeyAlias((*key).to_owned()));
             }
@@ -58,6 +59,12 @@ impl UnresolvedCall {
         }
         taken.map(|(_, value)| value)
     }
+}
+
+/// Whether the object has this key. The objects of calls have few, and comparing those costs less
+/// than hashing one of the many keys that are asked for.
+pub(crate) fn holds(object: &Map<String, Value>, key: &str) -> bool {
+    object.keys().any(|own| own == key)
 }
 
 /// Why a call cannot be read.

@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 
 use crate::dialect::{FUNCTION, MarkedJson, ObjectKeys};
-use crate::parse::out::unresolved::Fault;
-use crate::tools::Tool;
+use crate::parse::out::unresolved::{Fault, holds};
+use crate::tools::{Tool, schema};
 
 /// Keys beside the tool's name that are none of its parameters, as a dialect has them.
 #[derive(Debug, Clone, Copy)]
@@ -34,7 +34,7 @@ pub(crate) fn fits(tool: &Tool, arguments: &Map<String, Value>) -> bool {
 
 /// Whether the tool has a parameter of this name.
 pub(crate) fn has_parameter(tool: &Tool, name: &str) -> bool {
-    tool.parameters().any(|parameter| parameter.name == name)
+    tool.input_schema.as_ref().is_some_and(|schema| schema::property(schema, name).is_some())
 }
 
 /// Whether `object`, as far as it came, begins with a parameter of the tool: then it can only be
@@ -81,14 +81,19 @@ pub(crate) fn keyed(
 
 /// Takes the arguments that stand beside the tool's name out of `object`, a call without it:
 /// `{"name": "f", "a": 1}`. `None` unless all that stands there is a parameter or what a call
-/// may have beside them, and they fit.
-pub(crate) fn take_flat(object: &mut Map<String, Value>, tool: &Tool, keys: OtherKeys) -> Option<Map<String, Value>> {
+/// may have beside them, and they fit. `tool` is asked for only where it matters.
+pub(crate) fn take_flat<'t>(
+    object: &mut Map<String, Value>,
+    tool: impl FnOnce() -> Option<&'t Tool>,
+    keys: OtherKeys,
+) -> Option<Map<String, Value>> {
     let named = |list: &[&str], key: &String| list.contains(&key.as_str());
     // Under a key for the arguments an object is the arguments.
-    let is_flat = object.iter().all(|(key, value)| match has_parameter(tool, key) {
-        true => !(named(keys.arguments, key) && value.is_object()),
-        false => named(keys.server, key) || named(keys.idle, key),
-    });
+    if object.iter().any(|(key, value)| value.is_object() && named(keys.arguments, key)) {
+        return None;
+    }
+    let tool = tool()?;
+    let is_flat = object.keys().all(|key| has_parameter(tool, key) || named(keys.server, key) || named(keys.idle, key));
     let flat: Map<_, _> =
         object.iter().filter(|(key, _)| has_parameter(tool, key)).map(|(k, v)| (k.clone(), v.clone())).collect();
     if !is_flat || flat.is_empty() || !fits(tool, &flat) {
@@ -99,11 +104,13 @@ pub(crate) fn take_flat(object: &mut Map<String, Value>, tool: &Tool, keys: Othe
 }
 
 /// Whether the value is a JSON Schema of parameters, which defines a tool and is no call of it.
-pub(crate) fn is_definition(value: &Value, tool: Option<&Tool>) -> bool {
+/// `tool` is asked for only where it matters.
+pub(crate) fn is_definition<'t>(value: &Value, tool: impl FnOnce() -> Option<&'t Tool>) -> bool {
     const BESIDE: &[&str] =
         &["type", "properties", "required", "additionalProperties", "$schema", "title", "description", "$defs"];
-    let Some(Value::Object(properties)) = value.get("properties") else { return false };
-    if tool.is_some_and(|tool| has_parameter(tool, "properties")) {
+    let properties = value.as_object().filter(|object| holds(object, "properties"));
+    let Some(Value::Object(properties)) = properties.and_then(|object| object.get("properties")) else { return false };
+    if tool().is_some_and(|tool| has_parameter(tool, "properties")) {
         return false;
     }
     if value.get("type").is_some_and(|kind| kind == "object") {
@@ -132,7 +139,8 @@ mod tests {
     fn flat(object: Value) -> Option<Value> {
         let Value::Object(mut object) = object else { return None };
         let keys = OtherKeys { arguments: &["arguments", "input"], server: &["server"], idle: &["id", "type"] };
-        take_flat(&mut object, &tool(), keys).map(Value::Object)
+        let tool = tool();
+        take_flat(&mut object, || Some(&tool), keys).map(Value::Object)
     }
 
     #[test]
@@ -150,18 +158,18 @@ mod tests {
 
     #[test]
     fn a_schema_is_one_without_its_type_too() {
-        let a = json!({"a": {"type": "integer"}});
+        let (tool, a) = (tool(), json!({"a": {"type": "integer"}}));
         for schema in [
             json!({"type": "object", "properties": {}}),
             json!({"properties": a, "required": ["a"]}),
             json!({"properties": {"a": {"description": "…"}}}),
         ] {
-            assert!(is_definition(&schema, Some(&tool())), "{schema}");
+            assert!(is_definition(&schema, || Some(&tool)), "{schema}");
         }
         let properties = Tool::new("g").with_schema(json!({"properties": {"properties": {"type": "object"}}}));
-        assert!(!is_definition(&json!({"properties": a}), Some(&properties)));
+        assert!(!is_definition(&json!({"properties": a}), || Some(&properties)));
         for other in [json!({"properties": {"a": 1}}), json!({"properties": a, "city": "Oslo"}), json!({"a": 1})] {
-            assert!(!is_definition(&other, None), "{other}");
+            assert!(!is_definition(&other, || None), "{other}");
         }
     }
 }

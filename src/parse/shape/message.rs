@@ -478,7 +478,7 @@ fn pick_keyed(
     let (name, value, arguments) = keyed(object, |key| Member::of(keys, key).is_some())?;
     let (server, tool_name) = tables.split_name(name);
     let known = tables.tool(server.as_deref(), &tool_name).filter(|_| tables.names.knows(name));
-    if is_definition(value, known) {
+    if is_definition(value, || known) {
         return Some(Err(Reason::Definition));
     }
     let is_call = match known {
@@ -515,11 +515,11 @@ fn pick(
     call.fault = unwrap_function(&mut object, keys.tool[0]);
     let tool = call.take(&mut object, keys.tool).ok_or(Reason::Incomplete)?;
     let name = tool.as_str().filter(|name| further.any || tables.names.knows(name)).ok_or(Reason::UnknownTool)?;
-    let known = {
+    let known = || {
         let (server, name) = tables.split_name(name);
         tables.tool(server.as_deref(), &name)
     };
-    let flat = known.and_then(|known| take_flat(&mut object, known, keys.into()));
+    let flat = take_flat(&mut object, known, keys.into());
     let arguments = match flat {
         Some(flat) => {
             call.repairs.push(Repair::FlatArguments);

@@ -1,17 +1,19 @@
 //! The marked-JSON shape: one object that names a tool and holds its arguments.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 use super::SURPLUS_BRACKET;
 use super::fit::{is_definition, keyed, take_flat, unwrap_function};
 use super::run::ObjectRun;
 use crate::event::Repair;
-use crate::json::Closer;
 use crate::json::window::{Match, Window, leading_space};
+use crate::json::{Closer, string};
 use crate::parse::call::json::{CallJson, JsonCloser, JsonStep};
 use crate::parse::call::{CallOut, CallShape, CalledTool, OpenValue, Step};
 use crate::parse::marks::fence::fence_end;
-use crate::parse::out::unresolved::{Fault, UnresolvedCall};
+use crate::parse::out::unresolved::{Fault, UnresolvedCall, holds};
 use crate::parse::tables::Tables;
 
 /// An open object; its brace is the first byte.
@@ -29,7 +31,7 @@ pub(crate) struct MarkedObject {
     server: Option<String>,
     tool: Option<String>,
     /// The key that the arguments stand under.
-    arguments_key: String,
+    arguments_key: &'static str,
     end: Option<u64>,
     closed: bool,
     /// What is wrong with what closes the run.
@@ -57,7 +59,7 @@ impl MarkedObject {
             value_start: at,
             server: None,
             tool: None,
-            arguments_key: String::new(),
+            arguments_key: "",
             end: None,
             closed: false,
             close_repair: None,
@@ -76,11 +78,7 @@ impl MarkedObject {
     }
 
     fn key(&mut self, text: &str) {
-        let key: String = serde_json::from_str(text).unwrap_or_default();
-        self.member = self.member_of(&key);
-        if self.member == Member::Arguments {
-            self.arguments_key = key;
-        }
+        self.member = self.member_of(&string(text).unwrap_or_default());
     }
 
     /// The object is over; what follows it is waited for.
@@ -120,21 +118,25 @@ impl MarkedObject {
         closer.is_some_and(|closer| out.emitter.is_stopped_by(closer))
     }
 
-    fn member_of(&self, key: &str) -> Member {
+    fn member_of(&mut self, key: &str) -> Member {
         let spec = self.run.marked.spec;
         if spec.tool_keys.contains(&key) {
-            Member::Tool
-        } else if spec.server_keys.contains(&key) {
-            Member::Server
-        } else if spec.argument_keys.contains(&key) && !self.has_arguments() {
-            Member::Arguments
-        } else {
-            Member::Other
+            return Member::Tool;
+        }
+        if spec.server_keys.contains(&key) {
+            return Member::Server;
+        }
+        match spec.argument_keys.iter().find(|known| **known == key) {
+            Some(known) if !self.has_arguments() => {
+                self.arguments_key = known;
+                Member::Arguments
+            }
+            _ => Member::Other,
         }
     }
 
     fn value_ended(&mut self, window: &Window<'_>, at: u64, out: &mut CallOut<'_, '_>) {
-        let text = || serde_json::from_str::<String>(window.slice(self.value_start..at)).ok();
+        let text = || string(window.slice(self.value_start..at)).map(Cow::into_owned);
         match self.member {
             Member::Server => self.server = text(),
             Member::Tool if self.tool.is_none() => {
@@ -166,8 +168,8 @@ impl MarkedObject {
             return;
         };
         let spec = self.run.marked.spec;
-        let key = spec.argument_keys.iter().find(|key| object.contains_key(**key));
-        call.restated |= self.has_arguments() && key != Some(&self.arguments_key.as_str());
+        let key = spec.argument_keys.iter().find(|key| holds(&object, key));
+        call.restated |= self.has_arguments() && key != Some(&self.arguments_key);
         if let Some((name, arguments)) = self.keyed_by_name(&object, tables) {
             call.tool = Some(name);
             call.raw_arguments = arguments.to_string();
@@ -181,7 +183,7 @@ impl MarkedObject {
             let (server, name) = tables.split_name(tool.as_ref()?.as_str()?.trim());
             tables.tool(server.as_deref(), &name)
         };
-        let flat = known().and_then(|known| take_flat(&mut object, known, spec.into()));
+        let flat = take_flat(&mut object, known, spec.into());
         let server = call.take(&mut object, spec.server_keys);
         let arguments = match flat {
             Some(flat) => {
@@ -190,7 +192,7 @@ impl MarkedObject {
             }
             None => call.take(&mut object, spec.argument_keys),
         };
-        if arguments.as_ref().is_some_and(|arguments| is_definition(arguments, known())) {
+        if arguments.as_ref().is_some_and(|arguments| is_definition(arguments, known)) {
             let message =
                 format!("a schema stands in `{}`: it defines the tool and does not call it", spec.argument_keys[0]);
             call.fault.get_or_insert(Fault::malformed(message));
@@ -284,15 +286,15 @@ impl CallShape for MarkedObject {
             let keys = self.run.marked.spec.argument_keys;
             let tools = self.run.marked.spec.tool_keys;
             if let Value::Object(object) = &mut call.arguments
-                && !tools.iter().any(|key| object.contains_key(*key))
+                && !tools.iter().any(|key| holds(object, key))
             {
                 call.fault = unwrap_function(object, tools[0]);
             }
-            let is_keyed =
-                call.arguments.as_object().is_some_and(|object| self.keyed_by_name(object, tables).is_some());
-            let absent = !is_keyed && keys.iter().all(|key| call.arguments.get(*key).is_none());
+            let has_arguments = call.arguments.as_object().is_some_and(|object| {
+                keys.iter().any(|key| holds(object, key)) || self.keyed_by_name(object, tables).is_some()
+            });
             self.pick(window, tables, &mut call);
-            let absent = absent && !call.repairs.contains(&Repair::FlatArguments);
+            let absent = !has_arguments && !call.repairs.contains(&Repair::FlatArguments);
             if self.left_open && absent && call.fault.is_none() {
                 // Nobody knows whether they would have come (`hermes/no_arguments_and_no_close`).
                 call.fault = Some(Fault::truncated("the call has no arguments, and what closes it is missing"));

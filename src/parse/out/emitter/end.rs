@@ -49,7 +49,7 @@ impl Emitter {
 
     fn unfence(&self, unfenced: Option<Unfenced>, sink: &mut Sink<'_>) {
         if let Some(Unfenced { calls, syntax }) = unfenced {
-            sink(Event::Unfenced { calls, syntax, span: self.reported..self.reported });
+            sink(Event::Unfenced { calls, syntax: &syntax, span: self.reported..self.reported });
         }
     }
 
@@ -62,7 +62,7 @@ impl Emitter {
             let (index, span) = (call.index, at.clone());
             match call.reason {
                 None if !self.begins_with_call => sink(Event::Promoted { index, span }),
-                reason => sink(Event::Restored { index, reason, span }),
+                reason => sink(Event::Restored { index, reason: reason.as_deref(), span }),
             }
         }
         self.tell_unlisted(sink);
