@@ -147,8 +147,6 @@ pub(super) const FUNCTION_TAG: Spec = Spec {
     shape: Shape::Named(&Named {
         calls: &[
             NamedCall { head: FUNCTION, arguments: NamedArguments::Json { fenced: false }, close: "</function>" },
-            // Llama 3.3 at times leaves the bracket out.
-            NamedCall { head: HALF_FUNCTION, arguments: NamedArguments::Json { fenced: false }, close: "</function>" },
             NamedCall {
                 head: FUNCTION,
                 arguments: NamedArguments::Tags {
@@ -157,6 +155,8 @@ pub(super) const FUNCTION_TAG: Spec = Spec {
                 },
                 close: "</function>",
             },
+            // Llama 3.3 at times leaves the bracket out.
+            NamedCall { head: HALF_FUNCTION, arguments: NamedArguments::Json { fenced: false }, close: "</function>" },
         ],
         groups: &[group!("tool_call"), group!("seed:tool_call")],
         name_line: false,

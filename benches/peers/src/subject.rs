@@ -107,6 +107,8 @@ impl Subject for Parser {
     }
 }
 
+/// Taken apart where it is handed over, as by a program that says there what to do with each.
+#[inline(always)]
 fn note(event: Event<'_>, found: &mut Found) {
     match event {
         Event::Text { text, .. } | Event::Reasoning { text, .. } | Event::ArgsDelta { text, .. } => found.piece(text),

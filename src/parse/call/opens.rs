@@ -4,18 +4,24 @@ use super::shape::CallShape;
 use crate::dialect::Dialect;
 use crate::json::window::{Match, leading_space};
 use crate::parse::config::Config;
-use crate::parse::tables::{Marked, Tables};
+use crate::parse::tables::{Marked, Owner, Tables};
 
 /// How the calls of a shape begin at a `<` or a `[`. Its data stand in the tables,
 /// or in the dialects of the configuration.
 pub(crate) trait Opens: Sync {
+    /// Whose the marks are that its openers begin with.
+    fn owner(&self) -> Owner {
+        Owner::Other
+    }
+
     /// Openers that the tables do not know of, each with what must follow it, as
     /// long as that is waited for.
     fn marks(&self, _config: &Config) -> Vec<String> {
         Vec::new()
     }
 
-    /// Whether `text` begins with an opener, and with what must follow it.
+    /// Whether `text`, which begins with one of its marks, begins with an opener, and with what
+    /// must follow it.
     fn opener(&self, tables: &Tables, text: &str, more: bool) -> Match<Opening>;
 
     /// What the opener opens that stands at `at`, where `text` begins.

@@ -10,12 +10,22 @@ use crate::json::window::Match;
 #[derive(Debug, Default)]
 pub(crate) struct Prefixes {
     /// What stands behind that byte, until they are [sealed](Self::seal).
-    marks: Vec<Box<[u8]>>,
+    marks: Vec<Spelt>,
     nodes: Vec<Node>,
     /// What the nodes stand for.
     labels: Vec<u8>,
     /// By first byte, the number of the node that it begins, from 1; 0 where none does.
     roots: Vec<u16>,
+}
+
+/// Whose a mark is, by bit, for those who ask for it.
+pub(crate) type Owners = u8;
+
+/// A mark in one of its spellings: what is looked at of it, and whose it is.
+#[derive(Debug)]
+struct Spelt {
+    bytes: Box<[u8]>,
+    owners: Owners,
 }
 
 /// Bytes that marks have in common behind those of the node before it. A tree is kept for each
@@ -32,13 +42,15 @@ struct Node {
     children: u8,
     /// The first byte.
     lead: u8,
+    /// Of a mark that ends here, and of all that begin with it.
+    owners: Owners,
 }
 
 /// A node, while the tree is made.
 struct Grown<'m> {
     at: usize,
     /// The marks that have it.
-    marks: &'m [Box<[u8]>],
+    marks: &'m [Spelt],
     /// How far they are alike.
     depth: usize,
 }
@@ -49,7 +61,7 @@ const LONGEST: usize = 128;
 impl Prefixes {
     /// Adds a mark, in all spellings that special tokens have. Where one has many, the bytes
     /// before it are enough.
-    pub(crate) fn add_mark(&mut self, mark: &str) {
+    pub(crate) fn add_mark(&mut self, mark: &str, owners: Owners) {
         let mut spelt = vec![Vec::new()];
         for c in mark.chars().skip(1) {
             match c {
@@ -63,25 +75,29 @@ impl Prefixes {
             }
         }
         spelt.iter_mut().for_each(|bytes| bytes.truncate(LONGEST));
-        self.marks.extend(spelt.into_iter().map(Vec::into_boxed_slice));
+        self.marks.extend(spelt.into_iter().map(|bytes| Spelt { bytes: bytes.into(), owners }));
     }
 
     /// Adds all marks that have these bytes behind their first one.
     pub(crate) fn add_lead(&mut self, lead: &[u8]) {
-        self.marks.push(lead.into());
+        self.marks.push(Spelt { bytes: lead.into(), owners: 0 });
     }
 
     /// All marks are added: makes the tree of them.
     pub(crate) fn seal(&mut self) {
         let mut marks = std::mem::take(&mut self.marks);
-        marks.retain(|mark| !mark.is_empty());
-        marks.sort_unstable();
+        marks.retain(|mark| !mark.bytes.is_empty());
+        marks.sort_unstable_by(|mark, other| mark.bytes.cmp(&other.bytes));
         // What begins with another mark is told by that.
-        marks.dedup_by(|next, kept| next.starts_with(kept));
+        marks.dedup_by(|next, kept| {
+            let is_told = next.bytes.starts_with(&kept.bytes);
+            kept.owners |= if is_told { next.owners } else { 0 };
+            is_told
+        });
         let mut open = self.grow(&marks, 0);
         self.roots = vec![0; 256];
         for Grown { at, marks, .. } in &open {
-            self.roots[usize::from(marks[0][0])] = *at as u16 + 1;
+            self.roots[usize::from(marks[0].bytes[0])] = *at as u16 + 1;
         }
         while let Some(Grown { at, marks, depth }) = open.pop() {
             let child = self.nodes.len();
@@ -94,10 +110,12 @@ impl Prefixes {
     }
 
     /// Adds the nodes of marks that are alike up to `depth` and go on there.
-    fn grow<'m>(&mut self, marks: &'m [Box<[u8]>], depth: usize) -> Vec<Grown<'m>> {
+    fn grow<'m>(&mut self, marks: &'m [Spelt], depth: usize) -> Vec<Grown<'m>> {
         let mut grown = Vec::new();
-        for marks in marks.chunk_by(|mark, next| mark.get(depth) == next.get(depth)) {
-            let ([first, ..], [.., last]) = (marks, marks) else { continue };
+        for marks in marks.chunk_by(|mark, next| mark.bytes.get(depth) == next.bytes.get(depth)) {
+            let ([Spelt { bytes: first, owners }, ..], [.., Spelt { bytes: last, .. }]) = (marks, marks) else {
+                continue;
+            };
             let same = first.iter().zip(last).take_while(|(byte, other)| byte == other).count();
             if same <= depth {
                 continue;
@@ -106,13 +124,13 @@ impl Prefixes {
             self.labels.extend(&first[depth + 1..same]);
             grown.push(Grown { at: self.nodes.len(), marks, depth: same });
             let bytes = (same - depth - 1) as u8;
-            self.nodes.push(Node { label, child: 0, bytes, children: 0, lead: first[depth] });
+            self.nodes.push(Node { label, child: 0, bytes, children: 0, lead: first[depth], owners: *owners });
         }
         grown
     }
 
-    /// Whether a text with these bytes behind its first one begins with a mark.
-    pub(crate) fn fit(&self, behind: &[u8]) -> Match<()> {
+    /// Whether a text with these bytes behind its first one begins with a mark, and whose marks do.
+    pub(crate) fn fit(&self, behind: &[u8]) -> Match<Owners> {
         let Some(&first) = behind.first() else { return Match::Undecided };
         let Some(root) = self.roots.get(usize::from(first)).and_then(|root| root.checked_sub(1)) else {
             return Match::No;
@@ -125,7 +143,7 @@ impl Prefixes {
                 return if same == rest.len() { Match::Undecided } else { Match::No };
             }
             if node.children == 0 {
-                return Match::Yes(());
+                return Match::Yes(node.owners);
             }
             let [next, behind @ ..] = &rest[same..] else { return Match::Undecided };
             let children = &self.nodes[node.child as usize..][..usize::from(node.children)];
@@ -143,7 +161,7 @@ mod tests {
     fn a_text_fits_as_long_as_a_mark_may_begin_so() {
         let mut marks = Prefixes::default();
         for mark in ["<search_file>", "<search_page>", "<search>", "<｜end▁of▁turn｜>", "<a>", "<aé>"] {
-            marks.add_mark(mark);
+            marks.add_mark(mark, 0);
         }
         marks.add_lead(b"th");
         marks.seal();
@@ -151,24 +169,24 @@ mod tests {
             ("", Match::Undecided),
             ("s", Match::Undecided),
             ("search", Match::Undecided),
-            ("search>", Match::Yes(())),
+            ("search>", Match::Yes(0)),
             ("search_", Match::Undecided),
             ("search_<", Match::No),
             ("search_files>", Match::No),
-            ("search_file>x", Match::Yes(())),
+            ("search_file>x", Match::Yes(0)),
             ("searching", Match::No),
             ("x", Match::No),
             ("\0", Match::No),
             ("\u{7f}", Match::No),
             ("a", Match::Undecided),
-            ("a>", Match::Yes(())),
+            ("a>", Match::Yes(0)),
             ("aé", Match::Undecided),
-            ("aé>", Match::Yes(())),
+            ("aé>", Match::Yes(0)),
             ("t", Match::Undecided),
-            ("thing", Match::Yes(())),
+            ("thing", Match::Yes(0)),
             ("tea", Match::No),
-            ("｜end", Match::Yes(())),
-            ("|end of turn", Match::Yes(())),
+            ("｜end", Match::Yes(0)),
+            ("|end of turn", Match::Yes(0)),
             ("|en", Match::Undecided),
             ("|e|", Match::No),
         ] {
@@ -177,20 +195,32 @@ mod tests {
         assert_eq!(Prefixes::default().fit(b"x"), Match::No);
 
         let (mut long, name) = (Prefixes::default(), "x".repeat(300));
-        long.add_mark(&format!("<{name}>"));
+        long.add_mark(&format!("<{name}>"), 0);
         long.seal();
         assert_eq!(long.fit(&name.as_bytes()[..LONGEST - 1]), Match::Undecided);
-        assert_eq!(long.fit(&name.as_bytes()[..LONGEST]), Match::Yes(()));
+        assert_eq!(long.fit(&name.as_bytes()[..LONGEST]), Match::Yes(0));
+    }
+
+    #[test]
+    fn a_mark_tells_whose_it_is_and_whose_begin_with_it() {
+        let mut marks = Prefixes::default();
+        for (mark, owners) in [("<a>", 1), ("<ab", 2), ("<abc>", 4), ("<ab", 8), ("<｜x▁y", 16), ("<｜x▁z", 32)] {
+            marks.add_mark(mark, owners);
+        }
+        marks.seal();
+        for (text, owners) in [("a>", 1), ("abc>", 14), ("abd", 14), ("|x z", 48)] {
+            assert_eq!(marks.fit(text.as_bytes()), Match::Yes(owners), "{text}");
+        }
     }
 
     #[test]
     fn marks_may_go_on_with_any_byte_of_a_text() {
         let texts: Vec<String> = ('\0'..='\u{10ffff}').step_by(61).map(|c| format!("<{c}a{c}")).collect();
         let mut marks = Prefixes::default();
-        texts.iter().for_each(|text| marks.add_mark(text));
+        texts.iter().for_each(|text| marks.add_mark(text, 0));
         marks.seal();
         for text in texts.iter().filter(|text| !text.contains(['｜', '▁'])) {
-            assert_eq!(marks.fit(&text.as_bytes()[1..]), Match::Yes(()), "{text:?}");
+            assert_eq!(marks.fit(&text.as_bytes()[1..]), Match::Yes(0), "{text:?}");
             assert_eq!(marks.fit(&text.as_bytes()[1..text.len() - 1]), Match::Undecided, "{text:?}");
         }
     }

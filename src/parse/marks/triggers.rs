@@ -4,7 +4,7 @@
 //! these takes nearly all of a stream's bytes, so it goes over many at once, and
 //! the two bytes behind each find tell apart what begins nothing.
 
-use super::prefixes::Prefixes;
+use super::prefixes::{Owners, Prefixes};
 use crate::json::bytes::{HIGH, Kind, any_zero_in, differs, word};
 use crate::json::window::Match;
 
@@ -45,7 +45,7 @@ impl Triggers {
             return self.bracket.add_mark(mark);
         }
         self.tag.add_mark(mark);
-        self.tags.add_mark(mark);
+        self.tags.add_mark(mark, 0);
     }
 
     /// Adds all marks that begin with a `<` and these two bytes.
@@ -112,7 +112,7 @@ impl Triggers {
     /// Whether something begins with a `<` that has these bytes behind it.
     #[inline]
     fn begins_tag(&self, behind: &[u8]) -> Match<()> {
-        if self.tag.fit(behind) { self.tags.fit(behind) } else { Match::No }
+        if self.tag.fit(behind) { self.tags.fit(behind).map(|_| ()) } else { Match::No }
     }
 
     /// Whether something may begin in `text`, which begins at a line's start.
@@ -165,9 +165,9 @@ pub(crate) struct MarkSet {
 }
 
 impl MarkSet {
-    /// Adds a mark.
-    pub(crate) fn add_mark(&mut self, mark: &str) {
-        if mark.starts_with('[') { &mut self.bracket } else { &mut self.tag }.add_mark(mark);
+    /// Adds a mark of these owners.
+    pub(crate) fn add_mark(&mut self, mark: &str, owners: Owners) {
+        if mark.starts_with('[') { &mut self.bracket } else { &mut self.tag }.add_mark(mark, owners);
     }
 
     /// All marks are added.
@@ -176,9 +176,9 @@ impl MarkSet {
         self.bracket.seal();
     }
 
-    /// Whether `text` begins with one of the marks.
+    /// Whether `text` begins with one of the marks, and whose marks it begins with.
     #[inline]
-    pub(crate) fn fit(&self, text: &str) -> Match<()> {
+    pub(crate) fn fit(&self, text: &str) -> Match<Owners> {
         match text.as_bytes() {
             [] => Match::Undecided,
             [b'<', behind @ ..] => self.tag.fit(behind),

@@ -20,7 +20,7 @@ use crate::parse::call::{
 use crate::parse::config::MIN_HOLD;
 use crate::parse::marks::fence::think_close;
 use crate::parse::out::unresolved::{Fault, UnresolvedCall};
-use crate::parse::tables::Tables;
+use crate::parse::tables::{Owner, Tables};
 
 /// How much of what was found instead is shown in a message.
 const FOUND_CHARS: usize = 20;
@@ -477,6 +477,10 @@ impl CallShape for Element {
 pub(crate) struct Blocks;
 
 impl Opens for Blocks {
+    fn owner(&self) -> Owner {
+        Owner::Block
+    }
+
     fn opener(&self, tables: &Tables, text: &str, more: bool) -> Match<Opening> {
         let mut undecided = false;
         for (item, (_, block)) in tables.blocks.iter().enumerate() {

@@ -19,7 +19,7 @@ use crate::parse::config::MIN_HOLD;
 use crate::parse::marks::fence::fence_chars;
 use crate::parse::marks::head::{begins_token, closes, gate, head, unit};
 use crate::parse::out::unresolved::{Fault, UnresolvedCall};
-use crate::parse::tables::{NamedDialect, Tables};
+use crate::parse::tables::{NamedDialect, Owner, Tables};
 
 /// An open call of a name and JSON.
 #[derive(Debug)]
@@ -216,6 +216,10 @@ impl CallShape for NamedJson {
 pub(crate) struct Heads;
 
 impl Opens for Heads {
+    fn owner(&self) -> Owner {
+        Owner::Named
+    }
+
     fn opener(&self, tables: &Tables, text: &str, more: bool) -> Match<Opening> {
         for (item, dialect) in tables.named.iter().enumerate() {
             if !dialect.may_begin(text) {
@@ -277,12 +281,18 @@ const GROUP_CLOSES: usize = usize::MAX - 1;
 /// A way to write calls of which `text` begins with one; yields its index and
 /// its head's length. Of those that fit the first counts.
 pub(crate) fn call_of(named: &Named, text: &str, more: bool) -> Match<(usize, usize)> {
+    // Ways that have one head stand one after another.
+    let mut before: Option<(&[Piece], usize)> = None;
     for (i, call) in named.calls.iter().enumerate() {
-        let length = match head(call.head, text, more) {
-            Match::Yes(head) => head.length,
-            Match::Undecided => return Match::Undecided,
-            Match::No => continue,
+        let length = match before {
+            Some((head, length)) if std::ptr::eq(head, call.head) => length,
+            _ => match head(call.head, text, more) {
+                Match::Yes(head) => head.length,
+                Match::Undecided => return Match::Undecided,
+                Match::No => continue,
+            },
         };
+        before = Some((call.head, length));
         match gate(call, &text[length..], more) {
             Match::Yes(()) => return Match::Yes((i, length)),
             Match::Undecided => return Match::Undecided,

@@ -4,7 +4,7 @@
 use crate::json::window::{Match, begins, leading_space};
 use crate::parse::call::{Opened, Opening, Opens};
 use crate::parse::marks::fence::{Fence, fence_chars, fence_close_before, fence_end, fence_run};
-use crate::parse::tables::{Marked, Tables};
+use crate::parse::tables::{Marked, Owner, Tables};
 
 /// Where a run of objects stands: each is a call while nothing else comes.
 #[derive(Debug, Clone, Copy)]
@@ -124,6 +124,10 @@ impl ObjectRun {
 pub(crate) struct Markers;
 
 impl Opens for Markers {
+    fn owner(&self) -> Owner {
+        Owner::Marker
+    }
+
     fn opener(&self, tables: &Tables, text: &str, more: bool) -> Match<Opening> {
         // A second byte tells most of them apart, if it has come.
         let second = text.as_bytes().get(1);

@@ -1,7 +1,7 @@
 //! Where something may begin, and how long it is waited for: from what a
 //! configuration knows.
 
-use super::{Marker, Tables};
+use super::{Marker, Owner, Tables};
 use crate::dialect::{
     NamedArguments, OWN_LINES, RESULT_LINES, RESULT_TAGS, ReasoningMark, SENTENCE_END, STRIKE_OPEN, THINK_TAGS,
     USER_LINES,
@@ -37,10 +37,11 @@ impl Tables {
             let child = t.parameters.iter().map(|parameter| length(&parameter.name)).max();
             (t.tag.as_str(), child)
         });
-        for (tag, child) in blocks.chain(tools) {
+        let blocks = blocks.map(|(tag, child)| (tag, child, Owner::Block));
+        for (tag, child, owner) in blocks.chain(tools.map(|(tag, child)| (tag, child, Owner::ToolTag))) {
             let mark = format!("<{tag}>");
             self.triggers.add_mark(&mark);
-            self.openers.add_mark(&mark);
+            self.openers.add_mark(&mark, owner.bit());
             // The gate waits for the child behind the opener: both are one marker.
             self.hold = self.hold.max(length(tag) + child.unwrap_or(0) + HOLD_SLACK);
         }
@@ -49,13 +50,13 @@ impl Tables {
         }
         for mark in self.marks.clone() {
             for text in [mark.open, mark.close].into_iter().filter(|text| text.is_ascii()) {
-                self.reasoning_marks.add_mark(text);
+                self.reasoning_marks.add_mark(text, 0);
                 self.hold = self.hold.max(text.len() + HOLD_SLACK);
             }
         }
         for (wrapper, marked) in &self.wrapped {
             self.triggers.add_mark(wrapper.open);
-            self.openers.add_mark(wrapper.open);
+            self.openers.add_mark(wrapper.open, Owner::Marker.bit());
             let longest = wrapper.open.len().max(marked.closer().map_or(0, str::len));
             self.hold = self.hold.max(longest + HOLD_SLACK);
         }
@@ -170,7 +171,7 @@ impl Tables {
             for mark in dialect.marks() {
                 self.triggers.add_mark(&mark);
             }
-            dialect.openers().for_each(|opener| self.openers.add_mark(opener));
+            dialect.openers().for_each(|opener| self.openers.add_mark(opener, Owner::Named.bit()));
             for call in dialect.named.calls {
                 let child = match &call.arguments {
                     NamedArguments::Tags { open, .. } => longest_head(open, parameter),

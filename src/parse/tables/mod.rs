@@ -20,6 +20,7 @@ use crate::json::window::{Match, begins_tag};
 use crate::parse::config::{Config, HOLD_SLACK, MIN_HOLD};
 use crate::parse::marks::head::begins_token;
 use crate::parse::marks::names::Names;
+use crate::parse::marks::prefixes::Owners;
 use crate::parse::marks::triggers::{MarkSet, Triggers};
 use crate::tools::Catalog;
 pub(crate) use marked::Marked;
@@ -27,6 +28,27 @@ use marked::{Marker, lines_of};
 pub(crate) use named::NamedDialect;
 use tags::tag_tools;
 pub(crate) use tags::{TagParameter, TagTool};
+
+/// Which kind of opener a mark is, so that only the shape that has it is asked for more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Owner {
+    /// An element's, in [`Tables::blocks`].
+    Block,
+    /// A tool's own tag.
+    ToolTag,
+    /// What announces objects, in [`Tables::wrapped`].
+    Marker,
+    /// One that holds a name, in [`Tables::named`].
+    Named,
+    /// A shape's own, of which the tables do not know.
+    Other,
+}
+
+impl Owner {
+    pub(crate) fn bit(self) -> Owners {
+        1 << self as u8
+    }
+}
 
 /// An element dialect's block, and the dialect.
 pub(crate) type BlockRef = (Dialect, &'static Block);
@@ -204,7 +226,7 @@ impl Tables {
     /// Adds a marker, and how long it is waited for.
     pub(crate) fn add_mark(&mut self, mark: &str) {
         self.triggers.add_mark(mark);
-        self.openers.add_mark(mark);
+        self.openers.add_mark(mark, Owner::Other.bit());
         self.hold = self.hold.max(mark.len() + HOLD_SLACK);
     }
 

@@ -22,13 +22,13 @@ impl Scanner {
         if self.emitter.is_spent() {
             return Match::No;
         }
-        match self.tables.openers.fit(text) {
-            Match::Yes(()) => {}
+        let owners = match self.tables.openers.fit(text) {
+            Match::Yes(owners) => owners,
             // Each shape would say the same.
             Match::Undecided if more => return Match::Undecided,
             Match::Undecided | Match::No => return Match::No,
-        }
-        for shape in OPENERS {
+        };
+        for shape in OPENERS.iter().filter(|shape| owners & shape.owner().bit() != 0) {
             match shape.opener(&self.tables, text, more) {
                 Match::No => {}
                 found => return found.map(|opening| (*shape, opening)),

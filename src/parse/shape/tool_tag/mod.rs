@@ -28,7 +28,7 @@ use crate::parse::call::{
 };
 use crate::parse::marks::fence::think_close;
 use crate::parse::out::unresolved::{Fault, UnresolvedCall};
-use crate::parse::tables::{Tables, TagParameter, TagTool};
+use crate::parse::tables::{Owner, Tables, TagParameter, TagTool};
 use tags::Tags;
 
 /// An open tool-tag call. The tool is looked up by index with each step.
@@ -429,6 +429,10 @@ impl CallShape for ToolTag {
 pub(crate) struct ToolTags;
 
 impl Opens for ToolTags {
+    fn owner(&self) -> Owner {
+        Owner::ToolTag
+    }
+
     fn opener(&self, tables: &Tables, text: &str, more: bool) -> Match<Opening> {
         let (item, length) = match tables.tool_opener(text, more) {
             Match::Yes((item, length)) => (item, Match::Yes(length)),
