@@ -5,7 +5,6 @@
 
 use std::borrow::Cow;
 
-use serde_json::map::Entry;
 use serde_json::{Map, Value};
 
 use super::bytes::{Kind, Places, any_zero};
@@ -75,10 +74,9 @@ impl Reader<'_> {
             }
             self.at += 1;
             let value = self.value(depth)?;
-            match object.entry(key) {
-                Entry::Vacant(free) => free.insert(value),
-                Entry::Occupied(_) => return None,
-            };
+            if object.insert(key, value).is_some() {
+                return None;
+            }
             if !self.has_next(b'}')? {
                 return Some(object);
             }

@@ -44,8 +44,7 @@ impl UnresolvedCall {
     pub(crate) fn take(&mut self, object: &mut Map<String, Value>, keys: &[&str]) -> Option<Value> {
         let mut taken: Option<(&str, Value)> = None;
         for key in keys {
-            // Most of the keys are in no object.
-            let Some(value) = holds(object, key).then(|| object.shift_remove(*key)).flatten() else { continue };
+            let Some(value) = remove(object, key) else { continue };
             if *key != keys[0] {
                 self.repairs.push(Repair::KeyAlias((*key).to_owned()));
             }
@@ -65,6 +64,22 @@ impl UnresolvedCall {
 /// than hashing one of the many keys that are asked for.
 pub(crate) fn holds(object: &Map<String, Value>, key: &str) -> bool {
     object.keys().any(|own| own == key)
+}
+
+/// Takes a member out of an object, in the way of [`holds`].
+fn remove(object: &mut Map<String, Value>, key: &str) -> Option<Value> {
+    if !holds(object, key) {
+        return None;
+    }
+    let mut removed = None;
+    object.retain(|own, value| {
+        let stays = own != key;
+        if !stays {
+            removed = Some(value.take());
+        }
+        stays
+    });
+    removed
 }
 
 /// Why a call cannot be read.
