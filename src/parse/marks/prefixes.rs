@@ -9,8 +9,9 @@ use crate::json::window::Match;
 /// Marks that begin with the same byte, which is not looked at.
 #[derive(Debug, Default)]
 pub(crate) struct Prefixes {
-    /// What stands behind that byte, until they are [sealed](Self::seal).
+    /// The marks and their bytes, until they are [sealed](Self::seal).
     marks: Vec<Spelt>,
+    bytes: Vec<u8>,
     nodes: Vec<Node>,
     /// What the nodes stand for.
     labels: Vec<u8>,
@@ -21,11 +22,18 @@ pub(crate) struct Prefixes {
 /// Whose a mark is, by bit, for those who ask for it.
 pub(crate) type Owners = u8;
 
-/// A mark in one of its spellings: what is looked at of it, and whose it is.
-#[derive(Debug)]
+/// A mark in one of its spellings: where what is looked at of it stands, and whose it is.
+#[derive(Debug, Clone, Copy)]
 struct Spelt {
-    bytes: Box<[u8]>,
+    start: u32,
+    length: u8,
     owners: Owners,
+}
+
+impl Spelt {
+    fn of(self, bytes: &[u8]) -> &[u8] {
+        &bytes[self.start as usize..][..usize::from(self.length)]
+    }
 }
 
 /// Bytes that marks have in common behind those of the node before it. A tree is kept for each
@@ -74,34 +82,42 @@ impl Prefixes {
                 _ => spelt.iter_mut().for_each(|bytes| bytes.extend(c.encode_utf8(&mut [0; 4]).as_bytes())),
             }
         }
-        spelt.iter_mut().for_each(|bytes| bytes.truncate(LONGEST));
-        self.marks.extend(spelt.into_iter().map(|bytes| Spelt { bytes: bytes.into(), owners }));
+        spelt.iter().for_each(|bytes| self.add(bytes, owners));
     }
 
     /// Adds all marks that have these bytes behind their first one.
     pub(crate) fn add_lead(&mut self, lead: &[u8]) {
-        self.marks.push(Spelt { bytes: lead.into(), owners: 0 });
+        self.add(lead, 0);
+    }
+
+    fn add(&mut self, bytes: &[u8], owners: Owners) {
+        let bytes = &bytes[..bytes.len().min(LONGEST)];
+        if !bytes.is_empty() {
+            self.marks.push(Spelt { start: self.bytes.len() as u32, length: bytes.len() as u8, owners });
+            self.bytes.extend(bytes);
+        }
     }
 
     /// All marks are added: makes the tree of them.
     pub(crate) fn seal(&mut self) {
-        let mut marks = std::mem::take(&mut self.marks);
-        marks.retain(|mark| !mark.bytes.is_empty());
-        marks.sort_unstable_by(|mark, other| mark.bytes.cmp(&other.bytes));
+        let (mut marks, mut bytes) = (std::mem::take(&mut self.marks), std::mem::take(&mut self.bytes));
+        // While the tree is made, a parser holds more than ever after.
+        bytes.shrink_to_fit();
+        marks.sort_unstable_by_key(|mark| mark.of(&bytes));
         // What begins with another mark is told by that.
         marks.dedup_by(|next, kept| {
-            let is_told = next.bytes.starts_with(&kept.bytes);
+            let is_told = next.of(&bytes).starts_with(kept.of(&bytes));
             kept.owners |= if is_told { next.owners } else { 0 };
             is_told
         });
-        let mut open = self.grow(&marks, 0);
+        let mut open = self.grow(&marks, &bytes, 0);
         self.roots = vec![0; 256];
         for Grown { at, marks, .. } in &open {
-            self.roots[usize::from(marks[0].bytes[0])] = *at as u16 + 1;
+            self.roots[usize::from(marks[0].of(&bytes)[0])] = *at as u16 + 1;
         }
         while let Some(Grown { at, marks, depth }) = open.pop() {
             let child = self.nodes.len();
-            open.extend(self.grow(marks, depth));
+            open.extend(self.grow(marks, &bytes, depth));
             let children = (self.nodes.len() - child) as u8;
             self.nodes[at] = Node { child: child as u32, children, ..self.nodes[at] };
         }
@@ -110,12 +126,11 @@ impl Prefixes {
     }
 
     /// Adds the nodes of marks that are alike up to `depth` and go on there.
-    fn grow<'m>(&mut self, marks: &'m [Spelt], depth: usize) -> Vec<Grown<'m>> {
+    fn grow<'m>(&mut self, marks: &'m [Spelt], bytes: &[u8], depth: usize) -> Vec<Grown<'m>> {
         let mut grown = Vec::new();
-        for marks in marks.chunk_by(|mark, next| mark.bytes.get(depth) == next.bytes.get(depth)) {
-            let ([Spelt { bytes: first, owners }, ..], [.., Spelt { bytes: last, .. }]) = (marks, marks) else {
-                continue;
-            };
+        for marks in marks.chunk_by(|mark, next| mark.of(bytes).get(depth) == next.of(bytes).get(depth)) {
+            let ([first, ..], [.., last]) = (marks, marks) else { continue };
+            let (first, last, owners) = (first.of(bytes), last.of(bytes), first.owners);
             let same = first.iter().zip(last).take_while(|(byte, other)| byte == other).count();
             if same <= depth {
                 continue;
@@ -124,7 +139,7 @@ impl Prefixes {
             self.labels.extend(&first[depth + 1..same]);
             grown.push(Grown { at: self.nodes.len(), marks, depth: same });
             let bytes = (same - depth - 1) as u8;
-            self.nodes.push(Node { label, child: 0, bytes, children: 0, lead: first[depth], owners: *owners });
+            self.nodes.push(Node { label, child: 0, bytes, children: 0, lead: first[depth], owners });
         }
         grown
     }
