@@ -151,6 +151,11 @@ impl Tool {
         self
     }
 
+    /// Whether the schema has a parameter of this name.
+    pub(crate) fn has_parameter(&self, name: &str) -> bool {
+        self.input_schema.as_ref().is_some_and(|root| schema::property(root, name).is_some())
+    }
+
     /// Parameters in the schema's order; none where the schema has no `properties`.
     pub fn parameters(&self) -> impl Iterator<Item = Parameter<'_>> {
         self.input_schema.iter().flat_map(|root| {

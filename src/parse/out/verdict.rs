@@ -57,7 +57,7 @@ pub(crate) fn verdict(tables: &Tables, dialect: Dialect, index: u32, unresolved:
 /// A parameter that stood beside the arguments, where it says nothing, and not in them
 /// (`members_behind/parameter_beside_the_arguments`).
 fn misplaced<'k>(ignored_keys: &'k [String], call: &Call, tool: &Tool) -> Option<&'k str> {
-    let is_missing = |key: &&String| call.arguments.get(*key).is_none() && tool.parameters().any(|p| p.name == **key);
+    let is_missing = |key: &&String| call.arguments.get(*key).is_none() && tool.has_parameter(key);
     ignored_keys.iter().find(is_missing).map(String::as_str)
 }
 

@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 
 use crate::dialect::{FUNCTION, MarkedJson, ObjectKeys};
-use crate::parse::out::unresolved::{Fault, holds};
-use crate::tools::{Tool, schema};
+use crate::parse::out::unresolved::Fault;
+use crate::tools::Tool;
 
 /// Keys beside the tool's name that are none of its parameters, as a dialect has them.
 #[derive(Debug, Clone, Copy)]
@@ -28,13 +28,8 @@ impl From<&'static ObjectKeys> for OtherKeys {
 
 /// Whether every key is a parameter of the tool, and none is missing that it needs.
 pub(crate) fn fits(tool: &Tool, arguments: &Map<String, Value>) -> bool {
-    arguments.keys().all(|key| has_parameter(tool, key))
+    arguments.keys().all(|key| tool.has_parameter(key))
         && tool.parameters().all(|parameter| !parameter.required || arguments.contains_key(parameter.name))
-}
-
-/// Whether the tool has a parameter of this name.
-pub(crate) fn has_parameter(tool: &Tool, name: &str) -> bool {
-    tool.input_schema.as_ref().is_some_and(|schema| schema::property(schema, name).is_some())
 }
 
 /// Whether `object`, as far as it came, begins with a parameter of the tool: then it can only be
@@ -42,7 +37,7 @@ pub(crate) fn has_parameter(tool: &Tool, name: &str) -> bool {
 pub(crate) fn begins_with_parameter(tool: &Tool, object: &str) -> bool {
     let inner = object.strip_prefix('{').unwrap_or_default().trim_start();
     let key = inner.strip_prefix('"').and_then(|key| key.split_once('"'));
-    key.is_some_and(|(key, _)| has_parameter(tool, key))
+    key.is_some_and(|(key, _)| tool.has_parameter(key))
 }
 
 /// Takes the tool's name, or an object with name and arguments, out from under [`FUNCTION`], as
@@ -93,9 +88,9 @@ pub(crate) fn take_flat<'t>(
         return None;
     }
     let tool = tool()?;
-    let is_flat = object.keys().all(|key| has_parameter(tool, key) || named(keys.server, key) || named(keys.idle, key));
+    let is_flat = object.keys().all(|key| tool.has_parameter(key) || named(keys.server, key) || named(keys.idle, key));
     let flat: Map<_, _> =
-        object.iter().filter(|(key, _)| has_parameter(tool, key)).map(|(k, v)| (k.clone(), v.clone())).collect();
+        object.iter().filter(|(key, _)| tool.has_parameter(key)).map(|(k, v)| (k.clone(), v.clone())).collect();
     if !is_flat || flat.is_empty() || !fits(tool, &flat) {
         return None;
     }
@@ -108,9 +103,9 @@ pub(crate) fn take_flat<'t>(
 pub(crate) fn is_definition<'t>(value: &Value, tool: impl FnOnce() -> Option<&'t Tool>) -> bool {
     const BESIDE: &[&str] =
         &["type", "properties", "required", "additionalProperties", "$schema", "title", "description", "$defs"];
-    let properties = value.as_object().filter(|object| holds(object, "properties"));
-    let Some(Value::Object(properties)) = properties.and_then(|object| object.get("properties")) else { return false };
-    if tool().is_some_and(|tool| has_parameter(tool, "properties")) {
+    let properties = value.as_object().and_then(|object| object.iter().find(|(key, _)| *key == "properties"));
+    let Some((_, Value::Object(properties))) = properties else { return false };
+    if tool().is_some_and(|tool| tool.has_parameter("properties")) {
         return false;
     }
     if value.get("type").is_some_and(|kind| kind == "object") {

@@ -13,7 +13,7 @@ use std::ops::Range;
 use serde_json::{Map, Value};
 
 use super::SURPLUS_BRACKET;
-use super::fit::{begins_with_parameter, fits, has_parameter, is_definition, keyed, take_flat, unwrap_function};
+use super::fit::{begins_with_parameter, fits, is_definition, keyed, take_flat, unwrap_function};
 use crate::dialect::{FUNCTION, ObjectKeys};
 use crate::event::{RejectedKind, Repair};
 use crate::json::Closer;
@@ -420,7 +420,7 @@ impl Object {
         let is_own = matches!(Member::of(keys, key), Some(Member::Tool | Member::Function | Member::List))
             || keys.arguments[..2].contains(&key);
         let (server, name) = tables.split_name(name);
-        !is_own && tables.tool(server.as_deref(), &name).is_some_and(|tool| has_parameter(tool, key))
+        !is_own && tables.tool(server.as_deref(), &name).is_some_and(|tool| tool.has_parameter(key))
     }
 
     /// Whether its first key, in single quotes, is one of a call or a known tool's name, or may

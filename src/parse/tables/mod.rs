@@ -123,7 +123,7 @@ impl Tables {
         // Real tools have a parameter `thought`, and a tag of its name is theirs.
         let is_known = |name: &str| {
             let tools = tables.config.catalog.iter().flat_map(|catalog| catalog.tools());
-            tools.into_iter().any(|tool| tool.name == name || tool.parameters().any(|p| p.name == name))
+            tools.into_iter().any(|tool| tool.name == name || tool.has_parameter(name))
         };
         tables.marks = REASONING_MARKS.iter().filter(|mark| !mark.tag().is_some_and(is_known)).collect();
         let knows_tools = tables.config.catalog.is_some();
