@@ -8,13 +8,13 @@ use toolgraft::dialect::{
 };
 use toolgraft::event::{Assembled, RejectedKind};
 
-use crate::bytes::Bytes;
-use crate::call::MeantCall;
-use crate::damage::damage;
-use crate::meant::{Meant, has_fence};
-use crate::places::{Needs, PLAIN, Place, QUOTING};
-use crate::spellings::ALL;
-use crate::syntax::Syntax;
+use super::bytes::Bytes;
+use super::call::MeantCall;
+use super::damage::damage;
+use super::meant::{Meant, has_fence};
+use super::places::{Needs, PLAIN, Place, QUOTING};
+use super::spellings::ALL;
+use super::syntax::Syntax;
 
 /// What another says.
 const ANOTHERS: &str = "Yes, please go on.";
