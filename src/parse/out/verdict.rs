@@ -1,6 +1,6 @@
 //! From what a call's text says to a call or a rejection.
 
-use crate::dialect::{Dialect, Shape};
+use crate::dialect::{Dialect, Shape, named_by_element};
 use crate::event::{Call, Provenance, QuotedIn, Rejected, RejectedKind, Repair};
 use crate::parse::out::unresolved::{Fault, UnresolvedCall};
 use crate::parse::tables::Tables;
@@ -26,6 +26,7 @@ pub(crate) fn verdict(tables: &Tables, dialect: Dialect, index: u32, unresolved:
         (fault, tool) => return Err(reject(server, tool, fault.unwrap_or_else(unnamed), Vec::new())),
     };
     let mut call = Call { server, tool, arguments, raw_arguments, dialect, repairs, provenance: Provenance::Plain };
+    by_element(&mut call, tables);
     if call.tool == ACCESS_RESOURCE {
         return Ok(call);
     }
@@ -52,6 +53,22 @@ pub(crate) fn verdict(tables: &Tables, dialect: Dialect, index: u32, unresolved:
             Err(reject(call.server, Some(call.tool), fault, error.nearest))
         }
     }
+}
+
+/// Makes of a call that names an element of a dialect as its tool the call that it holds.
+fn by_element(call: &mut Call, tables: &Tables) {
+    // In the element itself the names stand for themselves.
+    if matches!(call.dialect.spec().shape, Shape::Element(_)) && call.tool == ACCESS_RESOURCE {
+        return;
+    }
+    let catalog = tables.catalog().map(|catalog| &**catalog);
+    let Some(inner) = named_by_element(&call.tool, &call.arguments, catalog) else { return };
+    call.server = inner.server.or(call.server.take());
+    let written = std::mem::replace(&mut call.tool, inner.tool);
+    if written != call.tool {
+        call.repairs.push(Repair::NameMatched(written));
+    }
+    call.arguments = inner.arguments;
 }
 
 /// A parameter that stood beside the arguments, where it says nothing, and not in them

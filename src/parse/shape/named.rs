@@ -42,6 +42,8 @@ enum State {
     Lead,
     Json,
     Tail,
+    /// The head was the whole call.
+    Whole,
 }
 
 impl NamedJson {
@@ -66,6 +68,11 @@ impl NamedJson {
             json: CallJson::arguments(at, max_depth, Around::Fence { expected }, closer),
             complete_at: None,
         }
+    }
+
+    /// A call whose head, up to `at`, is all of it.
+    fn whole(named: &'static Named, form: &'static NamedCall, called: CalledTool, at: u64) -> Self {
+        NamedJson { state: State::Whole, ..NamedJson::new(named, form, called, at, 0) }
     }
 
     /// Where the call ends if the stream ends with the window. A closer that
@@ -156,15 +163,17 @@ impl CallShape for NamedJson {
         {
             out.start(self.cursor, self.call.server.as_deref(), tool);
         }
-        if self.state == State::Json {
-            return self.json(window, out);
+        match self.state {
+            State::Json => return self.json(window, out),
+            State::Whole => return Step::End(self.cursor),
+            State::Lead | State::Tail => {}
         }
         self.cursor += leading_space(window.from(self.cursor)) as u64;
         let (rest, more) = window.candidate(self.cursor, MIN_HOLD);
         match self.state {
             _ if rest.is_empty() => Step::More,
             State::Lead => self.lead(rest, more),
-            State::Tail | State::Json => self.tail(rest, more, window),
+            State::Tail | State::Json | State::Whole => self.tail(rest, more, window),
         }
     }
 
@@ -188,7 +197,7 @@ impl CallShape for NamedJson {
 
     fn resolve(mut self: Box<Self>, window: &Window<'_>, _: u64, _: &Tables) -> UnresolvedCall {
         match self.state {
-            State::Lead => self.call.arguments = Value::Object(Map::new()),
+            State::Lead | State::Whole => self.call.arguments = Value::Object(Map::new()),
             State::Json | State::Tail => self.json.resolve(window, &mut self.call),
         }
         self.call
@@ -266,6 +275,7 @@ impl Opens for Heads {
                 let callee = Callee::named(tables, server.as_deref(), &name);
                 Box::new(ToolTag::named(callee, call, (server, name), inner))
             }
+            NamedArguments::None => Box::new(NamedJson::whole(named, call, (server, Some(name)), inner)),
             NamedArguments::Delimited { text } => {
                 Box::new(DelimitedCall::new(call, text, (server, Some(name)), inner, tables.config.limits.depth))
             }

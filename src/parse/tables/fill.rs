@@ -177,6 +177,7 @@ impl Tables {
                     NamedArguments::Tags { open, .. } => longest_head(open, parameter),
                     NamedArguments::Json { .. } => call.close.len(),
                     NamedArguments::Delimited { .. } => "{".len(),
+                    NamedArguments::None => 0,
                 };
                 self.hold = self.hold.max(longest_head(call.head, tool) + child + HOLD_SLACK);
             }
