@@ -202,7 +202,12 @@ pub(crate) fn gate(call: &NamedCall, text: &str, more: bool) -> Match<()> {
 
 /// Whether `text` begins with what ends the call; yields its length.
 pub(crate) fn closes(call: &NamedCall, text: &str, more: bool) -> Match<usize> {
-    if call.close.is_empty() { Match::No } else { begins_token(text, call.close, more) }
+    ends(call.close, text, more)
+}
+
+/// The same of a closer that may be empty, which then ends nothing.
+pub(crate) fn ends(close: &str, text: &str, more: bool) -> Match<usize> {
+    if close.is_empty() { Match::No } else { begins_token(text, close, more) }
 }
 
 /// Whether `text` begins with a token, in any of its spellings; yields its length.

@@ -31,6 +31,11 @@ use crate::parse::out::unresolved::{Fault, UnresolvedCall};
 use crate::parse::tables::{Owner, Tables, TagParameter, TagTool};
 use tags::Tags;
 
+use super::named::NamedJson;
+
+/// An object's first key is waited for to this length, in bytes.
+const MAX_KEY: usize = 64;
+
 /// An open tool-tag call. The tool is looked up by index with each step.
 #[derive(Debug)]
 pub(crate) struct ToolTag {
@@ -146,7 +151,24 @@ impl ToolTag {
         let parameters = tool.parameters.iter().map(|p| begins_tag(text, &p.name, false, more));
         let tags = parameters.chain([begins_tag(text, &tool.tag, true, more)]);
         let comment = begins(text, COMMENT_OPEN, more);
-        comment.or(Match::any(tags).map(|_| ()))
+        comment.or(Match::any(tags).map(|_| ())).or(ToolTag::object(tool, text, more))
+    }
+
+    /// Whether `text`, after the opening tag, begins one object with all arguments: its first key
+    /// must be a parameter's, for in other texts braces stand behind a tag as well.
+    fn object(tool: &TagTool, text: &str, more: bool) -> Match<()> {
+        let Some(inner) = text.strip_prefix('{') else { return Match::No };
+        let key = &inner[leading_space(inner)..];
+        let end = key.strip_prefix('"').and_then(|key| Some(&key[key.find('"')? + 1..]));
+        let Some(behind) = end else {
+            let may_grow = key.is_empty() || key.starts_with('"');
+            return if more && may_grow && text.len() <= MAX_KEY { Match::Undecided } else { Match::No };
+        };
+        let name = &key[1..key.len() - behind.len() - 1];
+        if !tool.parameters.iter().any(|parameter| parameter.name == name) {
+            return Match::No;
+        }
+        begins(&behind[leading_space(behind)..], ":", more)
     }
 
     /// Server and tool. Where the name was written out, its server is looked up at the end.
@@ -442,8 +464,15 @@ impl Opens for ToolTags {
         gated(length, text, more, gate).map(|length| Opening { item, form: 0, length })
     }
 
-    fn open(&self, opening: Opening, at: u64, _: &str, tables: &Tables) -> Opened {
+    fn open(&self, opening: Opening, at: u64, text: &str, tables: &Tables) -> Opened {
         let dialect = tables.tags.unwrap_or(Dialect::ToolTag);
+        let inner = &text[opening.length..];
+        if inner[leading_space(inner)..].starts_with('{') {
+            let tool = &tables.tools[opening.item];
+            let called = (tool.server.clone(), Some(tool.tool.clone()));
+            let (at, depth) = (at + opening.length as u64, tables.config.limits.depth);
+            return Opened::Call(dialect, Box::new(NamedJson::in_tag(&tool.tag, called, at, depth)));
+        }
         Opened::Call(dialect, Box::new(ToolTag::new(opening.item, at + opening.length as u64)))
     }
 }
