@@ -88,8 +88,7 @@ impl Natives {
         let result = match found {
             Ok((value, target)) => {
                 let mut call = self.call(value, target, arguments);
-                let by_element = inner.as_ref().filter(|(inner, _)| inner.tool != native.name.trim());
-                call.repairs.extend(by_element.map(|_| Repair::NameMatched(native.name.trim().to_owned())));
+                call.repairs.extend(inner.as_ref().map(|_| Repair::NameMatched(native.name.trim().to_owned())));
                 Ok(call)
             }
             Err(fault) => Err(fault),
@@ -117,6 +116,10 @@ impl Natives {
     /// The call that the arguments hold of one whose name is an element's, and the text of its own.
     fn by_element(&self, name: &str, arguments: &str) -> Option<(ByName, String)> {
         let inner = named_by_element(name, &self.arguments(arguments).ok()?.value, Some(&self.catalog))?;
+        // What stands for itself is read below.
+        if inner.tool == name {
+            return None;
+        }
         let arguments = match &inner.arguments {
             Value::String(text) => text.clone(),
             value => value.to_string(),

@@ -216,6 +216,11 @@ impl CallJson {
         }
     }
 
+    /// Whether a fence or a CDATA section around it is open.
+    pub(crate) fn is_wrapped(&self) -> bool {
+        self.opened.is_some()
+    }
+
     /// Whether a code fence around it is open.
     pub(crate) fn is_fence_open(&self) -> bool {
         self.has_fence && self.opened.is_some()

@@ -10,7 +10,14 @@ use crate::tools::{ACCESS_RESOURCE, Tool};
 pub(crate) type Verdict = Result<Call, Rejected>;
 
 /// Decides about a call that is over.
-pub(crate) fn verdict(tables: &Tables, dialect: Dialect, index: u32, unresolved: UnresolvedCall, raw: &str) -> Verdict {
+pub(crate) fn verdict(
+    tables: &Tables,
+    dialect: Dialect,
+    index: u32,
+    mut unresolved: UnresolvedCall,
+    raw: &str,
+) -> Verdict {
+    unwrap_element(&mut unresolved, tables);
     let limits = tables.config.limits;
     let over = (index as usize >= limits.calls)
         .then(|| Fault::limit(format!("a message holds at most {} calls; this is call {}", limits.calls, index + 1)));
@@ -26,7 +33,6 @@ pub(crate) fn verdict(tables: &Tables, dialect: Dialect, index: u32, unresolved:
         (fault, tool) => return Err(reject(server, tool, fault.unwrap_or_else(unnamed), Vec::new())),
     };
     let mut call = Call { server, tool, arguments, raw_arguments, dialect, repairs, provenance: Provenance::Plain };
-    by_element(&mut call, tables);
     if call.tool == ACCESS_RESOURCE {
         return Ok(call);
     }
@@ -56,18 +62,17 @@ pub(crate) fn verdict(tables: &Tables, dialect: Dialect, index: u32, unresolved:
 }
 
 /// Makes of a call that names an element of a dialect as its tool the call that it holds.
-fn by_element(call: &mut Call, tables: &Tables) {
-    // In the element itself the names stand for themselves.
-    if matches!(call.dialect.spec().shape, Shape::Element(_)) && call.tool == ACCESS_RESOURCE {
-        return;
-    }
+pub(crate) fn unwrap_element(call: &mut UnresolvedCall, tables: &Tables) {
+    let Some(tool) = call.tool.as_deref().filter(|_| call.fault.is_none()) else { return };
     let catalog = tables.catalog().map(|catalog| &**catalog);
-    let Some(inner) = named_by_element(&call.tool, &call.arguments, catalog) else { return };
-    call.server = inner.server.or(call.server.take());
-    let written = std::mem::replace(&mut call.tool, inner.tool);
+    let Some(inner) = named_by_element(tool, &call.arguments, catalog) else { return };
+    let written = call.tool.replace(inner.tool);
     if written != call.tool {
-        call.repairs.push(Repair::NameMatched(written));
+        call.repairs.extend(written.map(Repair::NameMatched));
     }
+    call.restated |= inner.arguments != call.arguments;
+    call.raw_arguments = inner.arguments.to_string();
+    call.server = inner.server.or(call.server.take());
     call.arguments = inner.arguments;
 }
 

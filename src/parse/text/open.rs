@@ -21,7 +21,7 @@ use crate::parse::out::emitter::{Emitter, Prose, Sink};
 use crate::parse::out::pending::Ended;
 use crate::parse::out::series;
 use crate::parse::out::unresolved::{Fault, UnresolvedCall};
-use crate::parse::out::verdict::{Verdict, verdict};
+use crate::parse::out::verdict::{Verdict, unwrap_element, verdict};
 use crate::parse::tables::Tables;
 
 /// Why a call is truncated.
@@ -357,12 +357,13 @@ impl OpenCall {
         } else {
             None
         };
-        let call = match fault {
+        let mut call = match fault {
             Some(fault) => UnresolvedCall { fault: Some(fault), ..UnresolvedCall::of(self.shape.called(tables)) },
             None => self.shape.resolve(kept, end, tables),
         };
         let span = self.start..end;
         let raw = kept.slice(span.clone());
+        unwrap_element(&mut call, tables);
         let restated = call.restated;
         let verdict = found(verdict(tables, self.dialect, emitter.index(), call, raw), self.provenance);
         let head = self.head.is_some().then(|| raw.to_owned());

@@ -11,9 +11,11 @@
 //!                            └──────────────────────────────────────────┘
 //! ```
 
+mod inner;
 mod tags;
 mod value;
 
+pub(crate) use inner::read_tags;
 pub(crate) use tags::Callee;
 
 use serde_json::{Map, Value};
