@@ -11,6 +11,7 @@
 //!                            └──────────────────────────────────────────┘
 //! ```
 
+mod again;
 mod inner;
 mod tags;
 mod value;
@@ -68,6 +69,8 @@ pub(crate) struct ToolTag {
     doubtful: Option<String>,
     /// A parameter that was given twice.
     twice: Option<String>,
+    /// Whether the arguments do not continue what was handed on of them.
+    restated: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,6 +106,23 @@ struct Open {
     previewed: u64,
 }
 
+impl Open {
+    /// A value of which nothing was read.
+    fn new(parameter: usize, is_text: bool) -> Self {
+        Open {
+            parameter,
+            is_text,
+            start: None,
+            parameters: 0,
+            tools: 0,
+            elements: 0,
+            is_doubtful: false,
+            cdata: false,
+            previewed: 0,
+        }
+    }
+}
+
 impl ToolTag {
     /// A call of a known tool whose opening tag, its name, ends at `at`.
     fn new(tool: usize, at: u64) -> Self {
@@ -134,6 +154,7 @@ impl ToolTag {
             too_deep: false,
             doubtful: None,
             twice: None,
+            restated: false,
         }
     }
 
@@ -226,17 +247,7 @@ impl ToolTag {
                 self.cursor += length as u64;
                 self.key_delta(name, out);
                 let is_text = self.parameter(tool, parameter).is_text;
-                State::Value(Open {
-                    parameter,
-                    is_text,
-                    start: None,
-                    parameters: 0,
-                    tools: 0,
-                    elements: 0,
-                    is_doubtful: false,
-                    cdata: false,
-                    previewed: 0,
-                })
+                State::Value(Open::new(parameter, is_text))
             }
             Next::Comment => {
                 self.cursor += COMMENT_OPEN.len() as u64;
@@ -407,8 +418,9 @@ impl CallShape for ToolTag {
         }
     }
 
-    fn ending(&mut self, _: &Window<'_>, _: &Tables) -> Ending {
-        self.end_at_think().map_or(Ending::Cut, Ending::Complete)
+    fn ending(&mut self, window: &Window<'_>, tables: &Tables) -> Ending {
+        let end = self.end_at_think().or_else(|| self.read_again(window, tables));
+        end.map_or(Ending::Cut, Ending::Complete)
     }
 
     fn called(&self, tables: &Tables) -> CalledTool {
@@ -428,6 +440,7 @@ impl CallShape for ToolTag {
             raw_arguments: window.slice(self.body_start..self.inner_end).to_owned(),
             arguments: Value::Object(self.arguments),
             repairs: self.repairs,
+            restated: self.restated,
             ..UnresolvedCall::of(called)
         }
     }
