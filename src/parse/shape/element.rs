@@ -17,8 +17,8 @@ use crate::json::Closer;
 use crate::json::window::{Match, Window, begins, begins_tag, leading_space};
 use crate::parse::call::json::{Around, CallJson, JsonCloser, JsonLead, JsonStep, TWO_OBJECTS};
 use crate::parse::call::{
-    COMMENT_OPEN, CallOut, CallShape, CalledTool, Ending, OpenValue, Opened, Opening, Opens, Step, comment, gated,
-    kept_end,
+    COMMENT_OPEN, CallOut, CallShape, CalledTool, Ending, Missing, OpenValue, Opened, Opening, Opens, Step, comment,
+    gated, kept_end,
 };
 use crate::parse::config::MIN_HOLD;
 use crate::parse::marks::fence::think_close;
@@ -493,6 +493,21 @@ impl CallShape for Element {
         let is_whole = self.call.fault.is_none() && self.missing_child().is_none();
         let is_over = self.state == State::Between && window.from(self.cursor).trim().is_empty();
         (is_whole && is_over).then(|| format!("</{}>", self.block.tag))
+    }
+
+    fn missing(&self, window: &Window<'_>, _: &Tables) -> Missing {
+        let close = |tag: &str| format!("</{tag}>");
+        let inner = match self.state {
+            State::Name(i, _) => close(self.block.children[i].tag),
+            State::Lead | State::Json | State::Tail | State::Tags(_) => {
+                let json = self.json.as_ref().map(|json| json.missing(window));
+                json.unwrap_or_default() + &close(self.arguments_tag())
+            }
+            State::Between | State::Comment | State::Junk => {
+                self.missing_child().map_or_else(String::new, |child| format!("<{}>", child.tag))
+            }
+        };
+        Missing { inner, close: close(self.block.tag) }
     }
 
     fn take_closer(&mut self, _: &Window<'_>, _: &Tables) {

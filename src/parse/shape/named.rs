@@ -16,7 +16,9 @@ use crate::event::Repair;
 use crate::json::Closer;
 use crate::json::window::{Match, Window, leading_space};
 use crate::parse::call::json::{Around, CallJson, JsonCloser, JsonLead, JsonStep, TWO_OBJECTS};
-use crate::parse::call::{CallOut, CallShape, CalledTool, Ending, OpenValue, Opened, Opening, Opens, Step, kept_end};
+use crate::parse::call::{
+    CallOut, CallShape, CalledTool, Ending, Missing, OpenValue, Opened, Opening, Opens, Step, kept_end,
+};
 use crate::parse::config::MIN_HOLD;
 use crate::parse::marks::fence::fence_chars;
 use crate::parse::marks::head::{begins_token, ends, gate, head, unit};
@@ -201,6 +203,10 @@ impl CallShape for NamedJson {
         let at = self.complete_at.filter(|_| self.call.fault.is_none() && !self.json.is_fence_open())?;
         let is_over = window.from(at).trim().is_empty() && !self.close.is_empty();
         is_over.then(|| self.close.clone().into_owned())
+    }
+
+    fn missing(&self, window: &Window<'_>, _: &Tables) -> Missing {
+        Missing { inner: self.json.missing(window), close: self.close.clone().into_owned() }
     }
 
     fn take_closer(&mut self, _: &Window<'_>, _: &Tables) {

@@ -13,7 +13,7 @@ use crate::event::RejectedKind;
 use crate::json::Closer;
 use crate::json::window::{Match, Window, begins, leading_space};
 use crate::parse::call::json::{Around, CallJson, JsonCloser, JsonLead, JsonStep};
-use crate::parse::call::{CallOut, CallShape, CalledTool, Ending, Step};
+use crate::parse::call::{CallOut, CallShape, CalledTool, Ending, Missing, Step};
 use crate::parse::config::MIN_HOLD;
 use crate::parse::out::not_a_call::Reason;
 use crate::parse::out::unresolved::UnresolvedCall;
@@ -124,6 +124,10 @@ impl CallShape for React {
 
     fn ending(&mut self, _: &Window<'_>, _: &Tables) -> Ending {
         if self.state == State::Lead { Ending::Text } else { Ending::Cut }
+    }
+
+    fn missing(&self, window: &Window<'_>, _: &Tables) -> Missing {
+        Missing { inner: self.json.missing(window), close: String::new() }
     }
 
     fn called(&self, _: &Tables) -> CalledTool {

@@ -26,8 +26,8 @@ use crate::event::Repair;
 use crate::json::push_escaped;
 use crate::json::window::{Match, Window, begins, begins_tag, leading_space};
 use crate::parse::call::{
-    COMMENT_CLOSE, COMMENT_OPEN, CallOut, CallShape, CalledTool, Ending, OpenValue, Opened, Opening, Opens, Step,
-    comment, gated,
+    COMMENT_CLOSE, COMMENT_OPEN, CallOut, CallShape, CalledTool, Ending, Missing, OpenValue, Opened, Opening, Opens,
+    Step, comment, gated,
 };
 use crate::parse::marks::fence::think_close;
 use crate::parse::out::unresolved::{Fault, UnresolvedCall};
@@ -408,6 +408,17 @@ impl CallShape for ToolTag {
         let State::Follow(open, _) = self.state else { return None };
         let is_over = window.from(self.cursor).trim().is_empty() && open.parameters == 0 && open.tools == 0;
         is_over.then(|| self.tags.call_closer(self.callee.tool(tables)))
+    }
+
+    fn missing(&self, _: &Window<'_>, tables: &Tables) -> Missing {
+        let tool = self.callee.tool(tables);
+        let inner = match self.state {
+            State::Value(open) | State::CdataEnd(open, _) => {
+                self.tags.value_closer(&self.parameter(tool, open.parameter).name)
+            }
+            State::Between | State::Comment | State::Follow(..) | State::FollowComment(..) => String::new(),
+        };
+        Missing { inner, close: self.tags.call_closer(tool) }
     }
 
     fn take_closer(&mut self, window: &Window<'_>, tables: &Tables) {
