@@ -129,8 +129,67 @@ macro_rules! mistral {
     };
 }
 
-/// What LM Studio's default prompt asks for.
-pub(super) const TOOL_REQUEST: Spec = spec("tool_request", json(&[tag("[TOOL_REQUEST]", "[END_TOOL_REQUEST]")]));
+/// What LM Studio's default prompt asks for, and the marker of MiniMax M2 where its own tags are
+/// not taught, with arrows or flags in place of JSON's colons
+/// (github.com/openclaw/openclaw, `sanitizeUserFacingText`).
+pub(super) const TOOL_REQUEST: Spec = spec(
+    "tool_request",
+    MarkedJson {
+        named: Some(&Named {
+            calls: &[
+                NamedCall {
+                    head: &[
+                        Text(TOOL_CALL),
+                        Space,
+                        Text("{"),
+                        Space,
+                        Text("tool"),
+                        Space,
+                        Text("=>"),
+                        Space,
+                        Quote,
+                        Name,
+                        Quote,
+                        Any(" \t\r\n,"),
+                        Text("args"),
+                        Space,
+                        Text("=>"),
+                        Space,
+                    ],
+                    arguments: NamedArguments::Arrows,
+                    close: "[/TOOL_CALL]",
+                },
+                NamedCall {
+                    head: &[
+                        Text(TOOL_CALL),
+                        Space,
+                        Text("{"),
+                        Space,
+                        Text("tool"),
+                        Space,
+                        Text("=>"),
+                        Space,
+                        Quote,
+                        Name,
+                        Quote,
+                        Space,
+                        Text("}"),
+                        Space,
+                        Text("[/TOOL_CALL]"),
+                    ],
+                    arguments: NamedArguments::None,
+                    close: "",
+                },
+            ],
+            groups: &[],
+            name_line: false,
+            types: &[],
+        }),
+        ..json(&[tag("[TOOL_REQUEST]", "[END_TOOL_REQUEST]"), tag(TOOL_CALL, "[/TOOL_CALL]")])
+    },
+);
+
+const TOOL_CALL: &str = "[TOOL_CALL]";
 
 /// Cohere's Command R7B, A and 4.
 pub(super) const COMMAND: Spec = spec(

@@ -187,6 +187,9 @@ pub enum NamedArguments {
         /// Whether a fence is no fault.
         fenced: bool,
     },
+    /// As an object in braces of `key => value` or `--key value`; a brace around name and
+    /// arguments follows.
+    Arrows,
     /// One tag each, all closed by the same tag.
     Tags {
         /// The opening tag; its name is the parameter's.

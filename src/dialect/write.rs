@@ -102,6 +102,7 @@ fn write_named(call: &NamedCall, server: Option<&str>, tool: &str, arguments: &M
     let head = write_head(call.head, &full_name(server, tool));
     let written = match &call.arguments {
         NamedArguments::None => String::new(),
+        NamedArguments::Arrows => json(arguments) + "}",
         NamedArguments::Json { fenced: true } => format!("\n```json\n{}\n```", json(arguments)),
         NamedArguments::Json { fenced: false } => json(arguments),
         NamedArguments::Tags { open, close } => {

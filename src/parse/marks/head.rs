@@ -195,7 +195,7 @@ pub(crate) fn gate(call: &NamedCall, text: &str, more: bool) -> Match<()> {
         },
         NamedArguments::Tags { open, .. } => unit(head(open, inner, more)),
         // Without braces Gemma's tokens hold no call: no reader that was looked at takes one.
-        NamedArguments::Delimited { .. } => return begins(inner, "{", more),
+        NamedArguments::Delimited { .. } | NamedArguments::Arrows => return begins(inner, "{", more),
     };
     arguments.or(unit(closes(call, inner, more)))
 }

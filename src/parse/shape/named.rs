@@ -9,6 +9,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
+use super::arrows::Arrows;
 use super::delimited::DelimitedCall;
 use super::tool_tag::{Callee, ToolTag};
 use crate::dialect::{Group, Named, NamedArguments, NamedCall, Piece};
@@ -302,6 +303,7 @@ impl Opens for Heads {
                 Box::new(ToolTag::named(callee, call, (server, name), inner))
             }
             NamedArguments::None => Box::new(NamedJson::whole(named, call, (server, Some(name)), inner)),
+            NamedArguments::Arrows => Box::new(Arrows::new(call, (server, Some(name)), inner)),
             NamedArguments::Delimited { text } => {
                 Box::new(DelimitedCall::new(call, text, (server, Some(name)), inner, tables.config.limits.depth))
             }
