@@ -5,6 +5,7 @@
 //! dialect of a known shape is one more constant here.
 
 mod builtin;
+mod by_name;
 mod foreign;
 mod introductions;
 pub(crate) mod known;
@@ -14,6 +15,9 @@ mod spec;
 mod tokens;
 mod write;
 
+#[cfg(feature = "agent")]
+pub(crate) use by_name::ByName;
+pub(crate) use by_name::named_by_element;
 #[cfg(feature = "prompt")]
 pub(crate) use introductions::Introductions;
 pub(crate) use introductions::{asks_as_example, introduces_example};

@@ -101,6 +101,8 @@ fn write_tag(server: Option<&str>, tool: &str, arguments: &Map<String, Value>) -
 fn write_named(call: &NamedCall, server: Option<&str>, tool: &str, arguments: &Map<String, Value>) -> String {
     let head = write_head(call.head, &full_name(server, tool));
     let written = match &call.arguments {
+        NamedArguments::None => String::new(),
+        NamedArguments::Arrows => json(arguments) + "}",
         NamedArguments::Json { fenced: true } => format!("\n```json\n{}\n```", json(arguments)),
         NamedArguments::Json { fenced: false } => json(arguments),
         NamedArguments::Tags { open, close } => {
@@ -115,7 +117,7 @@ fn write_head(pieces: &[Piece], name: &str) -> String {
     let written = |piece: &Piece| match piece {
         Piece::Text(text) => text,
         Piece::Maybe(_) => "",
-        Piece::Space | Piece::Id | Piece::Any(_) => "",
+        Piece::Space | Piece::Id | Piece::Before | Piece::Any(_) => "",
         Piece::OneOf(set) => &set[..1],
         Piece::Name => name,
         Piece::Index => ":0",

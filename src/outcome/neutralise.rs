@@ -233,7 +233,7 @@ fn named_tags() -> impl Iterator<Item = &'static str> {
             });
             let closers = named.calls.iter().flat_map(|call| match call.arguments {
                 NamedArguments::Tags { close, .. } => [call.close, close],
-                NamedArguments::Json { .. } => [call.close; 2],
+                NamedArguments::Json { .. } | NamedArguments::Arrows | NamedArguments::None => [call.close; 2],
                 NamedArguments::Delimited { text } => [call.close, text],
             });
             openers.chain(closers).chain(named.groups.iter().map(|group| group.open))

@@ -52,6 +52,11 @@ fn refuses(schema: &Value, arguments: Value, message: &str) {
     assert_eq!(check(schema, arguments), Err(message.to_owned()), "{schema}");
 }
 
+/// The same of a member that must be there.
+fn needed(schema: Value) -> Value {
+    json!({"type": "object", "properties": {"x": schema}, "required": ["x"]})
+}
+
 fn property(schema: Value) -> Value {
     json!({"type": "object", "properties": {"x": schema}})
 }

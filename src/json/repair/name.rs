@@ -79,6 +79,9 @@ pub enum Repair {
     /// A key was written in another case or style than the schema's; the place
     /// is that of the key as it was written.
     KeyRenamed(String),
+    /// A member that may be left out said nothing (`null`, an empty text), which its schema refuses:
+    /// it was left out. The place is a JSON Pointer.
+    LeftOut(String),
     /// Another repair, by its word.
     Other(String),
 }
@@ -98,6 +101,7 @@ macro_rules! repair_words {
                     | Repair::UnwrappedArray(_)
                     | Repair::WrappedInArray(_)
                     | Repair::KeyRenamed(_)
+                    | Repair::LeftOut(_)
                     | Repair::Other(_) => None,
                 }
             }
@@ -154,6 +158,7 @@ impl fmt::Display for Repair {
             Repair::UnwrappedArray(place) => write!(f, "unwrapped_array:{place}"),
             Repair::WrappedInArray(place) => write!(f, "wrapped_in_array:{place}"),
             Repair::KeyRenamed(place) => write!(f, "key_renamed:{place}"),
+            Repair::LeftOut(place) => write!(f, "left_out:{place}"),
             Repair::Other(word) => f.write_str(word),
             plain => f.write_str(plain.word().unwrap_or_default()),
         }
@@ -170,6 +175,7 @@ impl From<&str> for Repair {
             Some(("unwrapped_array", place)) => Repair::UnwrappedArray(place.to_owned()),
             Some(("wrapped_in_array", place)) => Repair::WrappedInArray(place.to_owned()),
             Some(("key_renamed", place)) => Repair::KeyRenamed(place.to_owned()),
+            Some(("left_out", place)) => Repair::LeftOut(place.to_owned()),
             _ => Repair::of_word(word).unwrap_or_else(|| Repair::Other(word.to_owned())),
         }
     }
@@ -205,7 +211,7 @@ mod tests {
 
     #[test]
     fn every_repair_is_read_as_it_is_written_and_documented() {
-        let named = ["name_matched:a.b", "key_alias:name", "coerced:/days", "ignored_key:x"];
+        let named = ["name_matched:a.b", "key_alias:name", "coerced:/days", "left_out:/days", "ignored_key:x"];
         for word in REPAIR_WORDS.iter().chain(&named) {
             assert_eq!(Repair::from(*word).to_string(), *word);
             let row = word.split(':').next().unwrap_or_default();

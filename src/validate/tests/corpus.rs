@@ -85,6 +85,14 @@ fn damaged_arguments_are_mended_to_what_they_were_or_refused() {
                     assert_eq!((call.arguments, call.repairs), (damaged.clone(), vec![]), "{}", said());
                     *same += 1;
                 }
+                // An empty text in place of an array of one says nothing.
+                Ok(call) if call.repairs == [Repair::LeftOut(place.clone())] => {
+                    assert!(
+                        matches!(damaged.pointer(&place), Some(Value::String(text)) if text.is_empty()),
+                        "{}",
+                        said()
+                    );
+                }
                 Ok(call) => {
                     assert_eq!(call.arguments, *value, "{}", said());
                     assert!(!call.repairs.is_empty(), "{}", said());
