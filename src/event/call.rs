@@ -46,13 +46,21 @@ pub enum Provenance {
     FencedFirst,
     /// No marker announces it, and prose stands before it on other lines: many such are examples.
     BehindProse,
+    /// No marker announces it, and prose came behind it.
+    BeforeProse,
+    /// It does not begin its line: prose stands before it there.
+    InALine,
+    /// It stands alone in a fence, and prose stands before the fence.
+    FencedBehindProse,
     /// It was promoted out of the reasoning, or out of what may be reasoning.
     Promoted,
 }
 
 keyword_enum!(Provenance, "how a call was found",
     "plain" => Provenance::Plain, "fenced_first" => Provenance::FencedFirst,
-    "behind_prose" => Provenance::BehindProse, "promoted" => Provenance::Promoted);
+    "behind_prose" => Provenance::BehindProse, "before_prose" => Provenance::BeforeProse,
+    "in_a_line" => Provenance::InALine, "fenced_behind_prose" => Provenance::FencedBehindProse,
+    "promoted" => Provenance::Promoted);
 
 impl Provenance {
     /// Whether nothing about it asks for approval.

@@ -150,7 +150,8 @@ impl Context {
     pub(super) fn behind(&mut self, window: &Window<'_>, start: u64, at: u64) {
         self.read(window, start);
         self.tell();
-        self.lines.open = Some(self.line_with_code().behind());
+        let is_blank = self.bytes[..self.length].trim_ascii().is_empty();
+        self.lines.open = Some(self.line_with_code().behind(is_blank));
         self.clear(at);
     }
 
@@ -226,6 +227,12 @@ impl Context {
     pub(super) fn introduces_example(&mut self) -> bool {
         self.tell();
         self.lines.introduces
+    }
+
+    /// Whether nothing but calls and white space stands before on the line.
+    pub(super) fn begins_line(&mut self) -> bool {
+        self.tell();
+        self.line().holds_only_calls(&self.bytes[..self.length])
     }
 
     /// The character before, on the line.

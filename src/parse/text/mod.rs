@@ -100,6 +100,8 @@ pub(crate) struct Scanner {
 struct Outer {
     quoted_in: Option<QuotedIn>,
     marks: Marks,
+    /// Nothing but calls, white space and tokens stands before it on its line.
+    begins_line: bool,
     /// Behind what of the group came last: what stands there stands in it.
     end: u64,
 }

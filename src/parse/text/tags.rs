@@ -2,13 +2,14 @@
 
 use super::context::Context;
 use super::lines::Line;
-use super::open::OpenCall;
+use super::open::{OpenCall, Where};
 use super::{CLOSES_WITHIN, Found, Outer, Scanner};
 use crate::dialect::{Dialect, THINK_TAGS};
 use crate::event::{MarkerKind, QuotedIn, Region};
 use crate::json::window::{Match, Window, begins, begins_tag_any_case};
 use crate::message::ReasoningMode;
 use crate::parse::call::{COMMENT_OPEN, Opened, Opening, Opens};
+use crate::parse::marks::channel::START;
 use crate::parse::marks::fence::{may_be_think, think_close};
 use crate::parse::out::emitter::Sink;
 use crate::parse::out::not_a_call::Reason;
@@ -115,6 +116,10 @@ impl Scanner {
             Opened::Call(dialect, shape) => {
                 if dialect == Dialect::Harmony {
                     self.leave_for_call(text, window, sink);
+                    if text.starts_with(START) {
+                        // It begins a message of its own.
+                        self.context.new_line(window, self.at, self.at);
+                    }
                 }
                 let call_bytes = self.tables.config.limits.call_bytes;
                 self.open(OpenCall::new(dialect, self.at, shape, call_bytes), window, sink)
@@ -168,13 +173,14 @@ impl Scanner {
         let in_reasoning = self.emitter.region == Region::Reasoning;
         let in_group = self.group.is_some_and(|group| group.is_open) && call.start() == self.outer.end;
         call.in_outer = self.run.is_some() || in_group;
-        let Outer { quoted_in, marks, .. } =
+        let Outer { quoted_in, marks, begins_line, .. } =
             if call.in_outer { self.outer } else { self.surroundings(self.at, window) };
+        let place = if self.fence.is_some() { Where::Fence } else { Where::Line { begins: begins_line } };
         call.has_marks = !marks.is_empty();
         if let Some(QuotedIn::CodeSpan) = quoted_in {
             call.ends_with_run(marks.run_before);
         }
-        call.open(quoted_in, reads_think_tags, in_reasoning, &mut self.emitter);
+        call.open(quoted_in, place, reads_think_tags, in_reasoning, &mut self.emitter);
         self.call = Some(call);
         Found::Opened
     }
@@ -189,7 +195,7 @@ impl Scanner {
         let in_group = self.run.is_some() || self.group.is_some_and(|group| group.is_open);
         let quoted_in = self.context.place(in_group);
         let marks = self.context.marks();
-        Outer { quoted_in: quoted_in.or(marks.direct), marks, end: at }
+        Outer { quoted_in: quoted_in.or(marks.direct), marks, begins_line: self.context.begins_line(), end: at }
     }
 
     /// Whether marks that were open before the open call, which ends at `at`, are closed behind it.

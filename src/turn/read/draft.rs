@@ -422,7 +422,11 @@ fn shown(event: &Event<'_>) -> Option<AgentEvent> {
         Event::Reclassified { to, .. } => AgentEvent::Reclassified { to: *to },
         Event::Promoted { index, .. } => AgentEvent::Promoted { index: *index, provenance: Provenance::Promoted },
         // A restored call is told anew once the answer is read.
-        Event::Marker { .. } | Event::Restored { .. } | Event::Unfenced { .. } | Event::Unlisted { .. } => return None,
+        Event::Marker { .. }
+        | Event::Restored { .. }
+        | Event::Placed { .. }
+        | Event::Unfenced { .. }
+        | Event::Unlisted { .. } => return None,
     })
 }
 

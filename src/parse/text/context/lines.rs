@@ -165,9 +165,10 @@ impl LineStart {
         LineStart { is_blank: self.is_blank && is_blank, ..self }
     }
 
-    /// The same line behind a call or syntax.
-    pub(super) fn behind(self) -> Self {
-        LineStart { is_blank: false, is_behind: true, only_calls: self.is_blank || self.only_calls, ..self }
+    /// The same line behind a call or syntax; `is_blank`: what is at hand before that is.
+    pub(super) fn behind(self, is_blank: bool) -> Self {
+        let only_calls = (self.is_blank || self.only_calls) && is_blank;
+        LineStart { is_blank: false, is_behind: true, only_calls, ..self }
     }
 }
 
