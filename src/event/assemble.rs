@@ -275,6 +275,15 @@ impl Collector {
         None
     }
 
+    /// Rejects a call that the parser found, for this reason.
+    #[cfg(feature = "agent")]
+    pub(crate) fn refuse(&mut self, index: u32, refusal: impl FnOnce(Call, &str) -> Rejected) -> Option<&Rejected> {
+        let entry = self.entries.iter_mut().rfind(|e| e.index == index)?;
+        let call = entry.result.as_ref().ok()?.clone();
+        entry.result = Err(refusal(call, &entry.raw));
+        entry.result.as_ref().err()
+    }
+
     /// The stream is over: nothing makes reasoning of what came any more.
     pub fn end(&mut self) {
         self.settled = true;

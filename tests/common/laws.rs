@@ -315,7 +315,9 @@ impl<'a> Watch<'a> {
             }
             Event::Placed { index, provenance, .. } => {
                 self.between_calls()?;
-                expect(start == end && *provenance == Provenance::BeforeProse, || "nothing else is told later".to_owned())?;
+                expect(start == end && *provenance == Provenance::BeforeProse, || {
+                    "nothing else is told later".to_owned()
+                })?;
                 let is_plain = |e: &Entry| e.index == *index && e.provenance() == Provenance::Plain;
                 expect(self.collector.entries().iter().any(is_plain), || "no plain call has this index".to_owned())?;
                 expect(!self.settled.iter().any(|(settled, _)| settled == index), || "the call was settled".to_owned())

@@ -99,7 +99,10 @@ fn a_call_that_nothing_announces_says_whether_prose_stands_beside_it() {
         ("{} That is all.", &[BeforeProse]),
         ("So {} is all.", &[InALine]),
         ("Sure:\n{}\nThat is all.", &[BehindProse]),
-        ("{}\n<tool_call>{\"name\": \"delete_it\", \"arguments\": {\"path\": \"a\"}}</tool_call>\nBoth.", &[BeforeProse, Plain]),
+        (
+            "{}\n<tool_call>{\"name\": \"delete_it\", \"arguments\": {\"path\": \"a\"}}</tool_call>\nBoth.",
+            &[BeforeProse, Plain],
+        ),
         ("<think>So I look.</think>{}", &[Plain]),
         ("{}<think>That was it.</think>", &[Plain]),
         ("{}\nObservation: gone", &[Plain]),
