@@ -3,8 +3,7 @@
 
 use super::{Marker, Owner, Tables};
 use crate::dialect::{
-    NamedArguments, OWN_LINES, RESULT_LINES, RESULT_TAGS, ReasoningMark, SENTENCE_END, STRIKE_OPEN, THINK_TAGS,
-    USER_LINES,
+    NamedArguments, RESULT_TAGS, ReasoningMark, SENTENCE_END, STRIKE_OPEN, THINK_TAGS, USER_LINES, result_lines,
 };
 use crate::parse::config::HOLD_SLACK;
 use crate::parse::marks::channel::{CHANNEL, START};
@@ -61,7 +60,7 @@ impl Tables {
             self.hold = self.hold.max(longest + HOLD_SLACK);
         }
         if self.tokens {
-            let longest = [USER_LINES, RESULT_LINES, OWN_LINES].concat().iter().map(|word| word.len()).max();
+            let longest = turn_lines().map(str::len).max();
             self.hold = self.hold.max(longest.unwrap_or(0) + HOLD_SLACK);
         }
         add_around_calls(&self.marks, self.tokens, &mut self.triggers);
@@ -208,7 +207,7 @@ fn add_around_calls(marks: &[&ReasoningMark], tokens: bool, triggers: &mut Trigg
         for mark in tokens_at("").iter().map(|token| token.text).chain([SENTENCE_END, STRIKE_OPEN]) {
             triggers.add_mark(mark);
         }
-        for tag in RESULT_TAGS {
+        for (tag, _) in RESULT_TAGS {
             // Attributes may follow.
             triggers.add_mark(&format!("<{tag}"));
         }
@@ -228,19 +227,25 @@ fn add_around_calls(marks: &[&ReasoningMark], tokens: bool, triggers: &mut Trigg
     }
 }
 
-/// Adds lines of others, the user's also behind a blank line, and the model's own.
+/// What a line of another's begins with.
+fn turn_lines() -> impl Iterator<Item = &'static str> {
+    USER_LINES.iter().map(|row| row.text).chain(result_lines().map(|(text, _)| text))
+}
+
+/// Adds lines of others, the user's also behind a blank line.
 fn add_turns(triggers: &mut Triggers) {
-    let line = &mut triggers.line;
-    for word in [USER_LINES, RESULT_LINES, OWN_LINES].concat() {
-        if let [first, second, ..] = *word.as_bytes() {
-            line.add(first, second);
+    for text in turn_lines() {
+        match *text.as_bytes() {
+            [first, b'@', ..] => (b'a'..=b'z').for_each(|second| triggers.line.add(first, second)),
+            [first, second, ..] => triggers.line.add(first, second),
+            _ => {}
         }
     }
-    line.add(b'\r', b'\n');
+    triggers.line.add(b'\r', b'\n');
     let behind_blank = triggers.behind_blank.get_or_insert_default();
-    for word in USER_LINES {
-        if let [first, second, ..] = *word.as_bytes() {
-            line.add(b'\n', first);
+    for row in USER_LINES {
+        if let [first, second, ..] = *row.text.as_bytes() {
+            triggers.line.add(b'\n', first);
             behind_blank.add(first, second);
         }
     }
