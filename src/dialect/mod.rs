@@ -5,6 +5,7 @@
 //! dialect of a known shape is one more constant here.
 
 mod builtin;
+mod contexts;
 mod foreign;
 mod introductions;
 pub(crate) mod known;
@@ -34,6 +35,9 @@ pub use tokens::{
     CALL_TOKENS, OTHER_ROLES, OWN_ROLES, SENTENCE_END, STRIKE_OPEN, TOKEN_FAMILIES, TemplateToken, TokenClass,
     TokenFamily, template_tokens,
 };
+#[doc(hidden)]
+pub use contexts::{BlockForm, QUOTING_BLOCKS, QuotingBlock};
+pub(crate) use contexts::COMMENT_SIGNS;
 #[doc(hidden)]
 pub use turns::{LineCounts, RESULT_LINES, RESULT_TAGS, TurnLine, USER_LINES};
 pub(crate) use turns::{begins_line, result_lines};

@@ -194,8 +194,12 @@ pub enum QuotedIn {
     BlockQuote,
     /// A line that is indented as code is.
     IndentedCode,
-    /// `<!-- -->`.
+    /// A comment: `<!-- -->`, `/* */`, or a line behind the sign of one, such as `//`.
     Comment,
+    /// A block that holds text as it is: `<blockquote>`, CDATA, a heredoc, triple quotes, …
+    Block,
+    /// A sign before it says that it is not meant: a backslash, `~~`, or that of a diff's line.
+    Sign,
     /// It follows a line with which the prompt introduces an example.
     OwnWords,
 }
@@ -216,6 +220,10 @@ impl QuotedIn {
             QuotedIn::BlockQuote => "the call stands in a block quote, so it is an example; its line begins with `>`",
             QuotedIn::IndentedCode => "the call stands in indented code, so it is an example; a call begins its line",
             QuotedIn::Comment => "the call stands in a comment, so it is an example",
+            QuotedIn::Block => {
+                "the call stands in a block that quotes what it holds, so it is an example; a call stands outside of it"
+            }
+            QuotedIn::Sign => "a sign before the call says that it is not meant; a call begins its line",
             QuotedIn::OwnWords => "the call follows the words that introduce an example in the prompt, so it is one",
         }
     }

@@ -3,7 +3,7 @@
 
 use super::{Marker, Owner, Tables};
 use crate::dialect::{
-    NamedArguments, RESULT_TAGS, ReasoningMark, SENTENCE_END, STRIKE_OPEN, THINK_TAGS, USER_LINES, result_lines,
+    BlockForm, NamedArguments, QUOTING_BLOCKS, RESULT_TAGS, ReasoningMark, SENTENCE_END, STRIKE_OPEN, THINK_TAGS, USER_LINES, result_lines,
 };
 use crate::parse::config::HOLD_SLACK;
 use crate::parse::marks::channel::{CHANNEL, START};
@@ -48,8 +48,10 @@ impl Tables {
             self.hold = self.hold.max(length(tag) + HOLD_SLACK);
         }
         for mark in self.marks.clone() {
-            for text in [mark.open, mark.close].into_iter().filter(|text| text.is_ascii()) {
-                self.reasoning_marks.add_mark(text, 0);
+            for text in [mark.open, mark.close] {
+                if ReasoningMark::is_marker(text) {
+                    self.reasoning_marks.add_mark(text, 0);
+                }
                 self.hold = self.hold.max(text.len() + HOLD_SLACK);
             }
         }
@@ -194,11 +196,11 @@ fn add_around_calls(marks: &[&ReasoningMark], tokens: bool, triggers: &mut Trigg
         triggers.add_mark(mark);
     }
     for mark in marks {
-        for text in [mark.open, mark.close].into_iter().filter(|text| text.is_ascii()) {
+        for text in [mark.open, mark.close].into_iter().filter(|text| ReasoningMark::is_marker(text)) {
             triggers.add_mark(text);
         }
         if let [first, second, ..] = *mark.open.as_bytes()
-            && !first.is_ascii()
+            && !ReasoningMark::is_marker(mark.open)
         {
             triggers.line.add(first, second);
         }
@@ -220,7 +222,21 @@ fn add_around_calls(marks: &[&ReasoningMark], tokens: bool, triggers: &mut Trigg
         triggers.line.add(b'<', tag.as_bytes()[0]);
         triggers.add_mark(&format!("</{tag}>"));
     }
-    triggers.add_mark("<!--");
+    for block in QUOTING_BLOCKS {
+        match (block.form, block.open.as_bytes()) {
+            (BlockForm::Anywhere, _) => triggers.add_mark(block.open),
+            (BlockForm::Tag('<'), [first, second, ..]) => triggers.add_tags_any_case(*first, *second),
+            // A tag of one letter; attributes may follow.
+            (BlockForm::Tag('<'), [first]) => b"> ".iter().for_each(|second| triggers.add_tags(*first, *second)),
+            (BlockForm::Tag(_), [first, second, ..]) => triggers.bracket.add_any_case(*first, *second),
+            (_, [first, second, ..]) => triggers.line.add(*first, *second),
+            _ => {}
+        }
+    }
+    // A heredoc's word, its dash, its quotes, or a space and these.
+    for second in (b'A'..=b'Z').chain(*b"-~_'\" <") {
+        triggers.add_tags(b'<', second);
+    }
     // The first item of a list, whose fence stands behind its number.
     for end in *b".)" {
         triggers.line.add(b'1', end);

@@ -1,14 +1,15 @@
 //! At a `<` or a `[`: think tags, and openers with their gates.
 
+use super::blocks::Block;
 use super::context::Context;
 use super::lines::Line;
 use super::open::{OpenCall, Where};
 use super::{CLOSES_WITHIN, Found, Outer, Scanner};
 use crate::dialect::{Dialect, THINK_TAGS};
 use crate::event::{MarkerKind, QuotedIn, Region};
-use crate::json::window::{Match, Window, begins, begins_tag_any_case};
+use crate::json::window::{Match, Window, begins_tag_any_case};
 use crate::message::ReasoningMode;
-use crate::parse::call::{COMMENT_OPEN, Opened, Opening, Opens};
+use crate::parse::call::{Opened, Opening, Opens};
 use crate::parse::marks::channel::START;
 use crate::parse::marks::fence::{may_be_think, think_close};
 use crate::parse::out::emitter::Sink;
@@ -62,14 +63,9 @@ impl Scanner {
                 found => return found,
             }
         }
-        match self.comment_opens(text, more, window) {
-            Match::Undecided => return Found::Hold,
-            Match::Yes(()) => {
-                self.context.in_comment = true;
-                self.at += COMMENT_OPEN.len() as u64;
-                return Found::Taken;
-            }
-            Match::No => {}
+        match self.block_mark(text, more, window) {
+            Found::Text => {}
+            found => return found,
         }
         let mark = match self.may_be_mark(text) {
             true => {
@@ -219,21 +215,43 @@ impl Scanner {
     /// closed there.
     pub(super) fn is_mention(&mut self, behind: &str, more: bool, window: &Window<'_>) -> Match<()> {
         self.context.read(window, self.at);
-        self.context.marks().without_apostrophes().closed_in(behind, more, |_| false).map(|_| ())
+        let marks = self.context.marks();
+        marks.encloses(behind, more).or_else(|| {
+            marks.without_apostrophes().closed_in(behind, more, |_| false).map(|_| ())
+        })
     }
 
-    /// Whether `text` begins a comment.
-    fn comment_opens(&mut self, text: &str, more: bool, window: &Window<'_>) -> Match<()> {
-        if self.fence.is_some() || self.context.in_comment {
-            return Match::No;
+    /// At a `<` or a `[`: what closes the block that quotes, or opens one.
+    fn block_mark(&mut self, text: &str, more: bool, window: &Window<'_>) -> Found {
+        if let Some(block) = self.context.block {
+            return match block.closed_by_mark(text, more) {
+                Match::Undecided => Found::Hold,
+                Match::No => Found::Text,
+                Match::Yes(length) => {
+                    self.at += length as u64;
+                    self.context.block_closes(window, self.at);
+                    Found::Taken
+                }
+            };
         }
-        match begins(text, COMMENT_OPEN, more) {
-            Match::Yes(()) => match self.is_mention(&text[COMMENT_OPEN.len()..], more, window) {
-                Match::Undecided => Match::Undecided,
-                Match::Yes(()) => Match::No,
-                Match::No => Match::Yes(()),
+        if self.fence.is_some() || !Block::may_open(text) {
+            return Found::Text;
+        }
+        self.context.read(window, self.at);
+        let begins_line = self.context.begins_line();
+        let is_name = |name: &str| self.tables.named_blocks.contains(&name);
+        match Block::opened_by_mark(text, begins_line, is_name, more) {
+            Match::Undecided => Found::Hold,
+            Match::No => Found::Text,
+            Match::Yes((block, length)) => match self.is_mention(&text[length..], more, window) {
+                Match::Undecided => Found::Hold,
+                Match::Yes(()) => Found::Text,
+                Match::No => {
+                    self.context.block = Some(block);
+                    self.at += length as u64;
+                    Found::Taken
+                }
             },
-            found => found,
         }
     }
 

@@ -41,6 +41,7 @@ impl Scanner {
     /// Whether another's words may be told here by a line or a tag.
     fn hears_others(&self) -> bool {
         self.fence.is_none()
+            && self.context.block.is_none()
             && matches!(self.emitter.turn, Turn::Own | Turn::Ended { .. } | Turn::Over)
             && self.emitter.reads_answer()
     }

@@ -157,7 +157,7 @@ impl Judge<'_> {
 /// Whether an example may be a call: weak models put calls into fences. In a code span, in
 /// quotation marks and the like a model explains how it calls.
 fn may_be_meant(rejected: &Rejected) -> bool {
-    rejected.quoted_in.is_none_or(|quoted_in| quoted_in == QuotedIn::Fence)
+    rejected.quoted_in.is_none_or(|quoted_in| matches!(quoted_in, QuotedIn::Fence | QuotedIn::Block))
 }
 
 fn is_draft(entry: &Entry) -> bool {
