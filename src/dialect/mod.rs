@@ -6,6 +6,7 @@
 
 mod builtin;
 mod by_name;
+mod contexts;
 mod foreign;
 mod introductions;
 pub(crate) mod known;
@@ -13,6 +14,7 @@ mod profile;
 mod reasoning;
 mod spec;
 mod tokens;
+mod turns;
 mod write;
 
 #[cfg(feature = "agent")]
@@ -34,7 +36,13 @@ pub use spec::{
 };
 #[doc(hidden)]
 pub use tokens::{
-    CALL_TOKENS, OTHER_ROLES, OWN_LINES, OWN_ROLES, RESULT_LINES, RESULT_TAGS, SENTENCE_END, STRIKE_OPEN,
-    TOKEN_FAMILIES, TemplateToken, TokenClass, TokenFamily, USER_LINES, template_tokens,
+    CALL_TOKENS, OTHER_ROLES, OWN_ROLES, SENTENCE_END, STRIKE_OPEN, TOKEN_FAMILIES, TemplateToken, TokenClass,
+    TokenFamily, template_tokens,
 };
+#[doc(hidden)]
+pub use contexts::{BlockForm, QUOTING_BLOCKS, QuotingBlock};
+pub(crate) use contexts::COMMENT_SIGNS;
+#[doc(hidden)]
+pub use turns::{LineCounts, RESULT_LINES, RESULT_TAGS, TurnLine, USER_LINES};
+pub(crate) use turns::{begins_line, result_lines};
 pub use write::{write_call, write_tool_call};

@@ -361,20 +361,6 @@ pub fn template_tokens() -> impl Iterator<Item = &'static TemplateToken> {
     TOKEN_FAMILIES.iter().flat_map(|family| family.tokens)
 }
 
-/// Tags that results of calls stand in, in chat templates and in our own prompts: `<TAG>` or
-/// `<TAG ` with attributes.
-pub const RESULT_TAGS: &[&str] = &["tool_response", "tool_result", "tool_error", "function_results"];
-
-/// Lines that results of calls stand behind: ReAct's, and those of our own prompts.
-pub const RESULT_LINES: &[&str] =
-    &["Observation:", "Results of the calls in your last message:", "你上一条消息中各个调用的结果："];
-
-/// What a line of the user's begins with where turns are plain text.
-pub const USER_LINES: &[&str] = &["User:", "USER:", "Human:", "用户：", "用户:"];
-
-/// What a line of the model's begins with there.
-pub const OWN_LINES: &[&str] = &["Assistant:", "ASSISTANT:", "助手：", "助手:"];
-
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;

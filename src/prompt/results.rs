@@ -178,7 +178,11 @@ impl RoundWriter<'_> {
         let tool = self.meant(rejected).or_else(|| self.example_tool().filter(|_| form && !is_reading));
         let all = self.catalog.offered().map(|tool| self.name(tool));
         RejectedView {
-            kind: rejected.kind.as_str(),
+            // One that nothing quotes stands where it may be an example.
+            kind: match rejected.kind {
+                RejectedKind::Quoted if rejected.quoted_in.is_none() => "doubtful",
+                kind => kind.as_str(),
+            },
             tool: rejected.tool.as_ref().map(|tool| self.word(tool)),
             problem: self.neutraliser.describe(&rejected.message, PROBLEM_CHARS),
             raw: self.bounded(rejected.raw.trim(), RAW_BYTES),

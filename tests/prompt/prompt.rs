@@ -278,6 +278,7 @@ fn rejected_calls(dialect: Dialect) -> Vec<Rejected> {
     let rejected = |kind, server: Option<&str>, tool: Option<&str>, raw: &str, message: &str| {
         let mut rejected = Rejected::new(kind, dialect, raw, message);
         (rejected.server, rejected.tool) = (server.map(str::to_owned), tool.map(str::to_owned));
+        rejected.quoted_in = (kind == RejectedKind::Quoted).then_some(toolgraft::event::QuotedIn::Fence);
         if kind == RejectedKind::UnknownTool {
             rejected.nearest.push("convert_time".to_owned());
         }
