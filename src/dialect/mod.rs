@@ -30,7 +30,8 @@ pub use spec::{
 };
 #[doc(hidden)]
 pub use tokens::{
-    CALL_TOKENS, OTHER_ROLES, OWN_LINES, OWN_ROLES, RESULT_LINES, RESULT_TAGS, SENTENCE_END, STRIKE_OPEN,
-    TOKEN_FAMILIES, TemplateToken, TokenClass, TokenFamily, USER_LINES, template_tokens,
+    CALL_TOKENS, CONTROL_FAMILIES, ControlFamily, NUMBERED_TOKENS, OTHER_ROLES, OWN_LINES, OWN_ROLES, RESULT_LINES,
+    RESULT_TAGS, SENTENCE_END, STRIKE_OPEN, TOKEN_FAMILIES, TemplateToken, TokenClass, TokenFamily, USER_LINES,
+    template_tokens,
 };
 pub use write::{write_call, write_tool_call};
