@@ -102,6 +102,7 @@ mod nullable;
 mod output;
 mod parts;
 mod refusal;
+mod restored;
 mod work;
 
 use std::sync::{Arc, OnceLock};
@@ -131,6 +132,8 @@ pub struct Validator {
     compiled: Vec<OnceLock<Result<Compiled, SchemaProblem>>>,
     resource: OnceLock<(Value, Compiled)>,
     problems: OnceLock<Vec<SchemaProblem>>,
+    /// Names and values of the schemas as prompts show them, where that is another text.
+    shown: OnceLock<restored::Shown>,
 }
 
 /// A schema that cannot be used; its tool takes any object.
@@ -152,7 +155,7 @@ impl Validator {
     /// A validator for the tools of `catalog`. Compiles nothing yet.
     pub fn new(catalog: Arc<Catalog>) -> Self {
         let compiled = catalog.tools().map(|_| OnceLock::new()).collect();
-        Validator { catalog, compiled, resource: OnceLock::new(), problems: OnceLock::new() }
+        Validator { catalog, compiled, resource: OnceLock::new(), problems: OnceLock::new(), shown: OnceLock::new() }
     }
 
     /// The catalog that calls are checked against.
@@ -195,6 +198,7 @@ impl Validator {
     /// [`check`](Self::check), and the steps that it took: at most [`max_steps`]
     /// of the arguments.
     pub fn check_counted(&self, mut call: Call, raw: &str) -> (Result<Call, Box<Rejected>>, usize) {
+        restored::restore(&mut call, || self.shown.get_or_init(|| restored::shown(&self.catalog)));
         let work = Work::on(&call.arguments);
         let message = match self.schema_of(&call) {
             Some((schema, compiled)) => {

@@ -2,6 +2,7 @@ mod calls;
 mod corpus;
 mod generate;
 mod messages;
+mod restored;
 mod schemas;
 mod structure;
 mod types;

@@ -61,6 +61,9 @@ pub enum Repair {
     FlatArguments,
     /// A number was read with fewer digits than were written.
     NumberPrecision,
+    /// Control tokens that the prompt had broken ([`break_tokens`](crate::outcome::break_tokens))
+    /// are whole again.
+    TokensRestored,
     /// The server was missing or unknown, and one server has the tool.
     ServerResolved,
     /// The name was written otherwise; this is how. See [`Catalog::resolve`](crate::tools::Catalog::resolve).
@@ -145,6 +148,7 @@ repair_words!(
     "stop_sequence" => StopSequence,
     "flat_arguments" => FlatArguments,
     "number_precision" => NumberPrecision,
+    "tokens_restored" => TokensRestored,
     "server_resolved" => ServerResolved,
 );
 

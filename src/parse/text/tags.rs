@@ -216,9 +216,9 @@ impl Scanner {
     pub(super) fn is_mention(&mut self, behind: &str, more: bool, window: &Window<'_>) -> Match<()> {
         self.context.read(window, self.at);
         let marks = self.context.marks();
-        marks.encloses(behind, more).or_else(|| {
-            marks.without_apostrophes().closed_in(behind, more, |_| false).map(|_| ())
-        })
+        marks
+            .encloses(behind, more)
+            .or_else(|| marks.without_apostrophes().closed_in(behind, more, |_| false).map(|_| ()))
     }
 
     /// At a `<` or a `[`: what closes the block that quotes, or opens one.
