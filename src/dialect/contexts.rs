@@ -62,10 +62,7 @@ pub const QUOTING_BLOCKS: &[QuotingBlock] = &[
         ..block("<!--", "-->", BlockForm::Anywhere, "HTML: html.spec.whatwg.org, comments")
     },
     block("<![CDATA[", "]]>", BlockForm::Anywhere, "XML: w3.org/TR/xml, CDATA sections"),
-    QuotingBlock {
-        quoted_in: QuotedIn::Comment,
-        ..block("/*", "*/", BlockForm::FromALine, "C and its kin: comments")
-    },
+    QuotingBlock { quoted_in: QuotedIn::Comment, ..block("/*", "*/", BlockForm::FromALine, "C and its kin: comments") },
     html("blockquote", HTML),
     html("q", HTML),
     html("script", HTML),

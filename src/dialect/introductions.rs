@@ -116,9 +116,9 @@ impl Introductions {
     /// one: the word of the compact style may begin an answer.
     pub(crate) fn results() -> impl Iterator<Item = (&'static str, bool)> {
         let words = [("Result:", false), ("Result of ", false), ("结果：", false), ("结果（", false)];
-        let lines = Introductions::ALL.iter().flat_map(|set| {
-            [set.results, set.earlier, set.shown, set.asked, set.wrong, set.incomplete]
-        });
+        let lines = Introductions::ALL
+            .iter()
+            .flat_map(|set| [set.results, set.earlier, set.shown, set.asked, set.wrong, set.incomplete]);
         lines.map(|line| (line, true)).chain(words)
     }
 

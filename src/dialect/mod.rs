@@ -23,6 +23,9 @@ pub(crate) use known::Dialect;
 pub use known::{DialectSet, UnknownDialect};
 pub use profile::{COMPACT_BELOW, Lang, Profile, PromptStyle, SystemPlacement, parameters_in_name};
 // Not a part of the interface: this repository's own command, tests and fuzzing read it.
+pub(crate) use contexts::COMMENT_SIGNS;
+#[doc(hidden)]
+pub use contexts::{BlockForm, QUOTING_BLOCKS, QuotingBlock};
 #[doc(hidden)]
 pub use reasoning::{REASONING_MARKS, ReasoningMark, THINK_TAGS};
 #[doc(hidden)]
@@ -35,9 +38,6 @@ pub use tokens::{
     CALL_TOKENS, OTHER_ROLES, OWN_ROLES, SENTENCE_END, STRIKE_OPEN, TOKEN_FAMILIES, TemplateToken, TokenClass,
     TokenFamily, template_tokens,
 };
-#[doc(hidden)]
-pub use contexts::{BlockForm, QUOTING_BLOCKS, QuotingBlock};
-pub(crate) use contexts::COMMENT_SIGNS;
 #[doc(hidden)]
 pub use turns::{LineCounts, RESULT_LINES, RESULT_TAGS, TurnLine, USER_LINES};
 pub(crate) use turns::{begins_line, result_lines};

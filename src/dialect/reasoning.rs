@@ -48,7 +48,11 @@ pub const REASONING_MARKS: &[ReasoningMark] = &[
     mark("<thought>", "</thought>", "prompted, many models"),
     mark("<reasoning>", "</reasoning>", "prompted, many models"),
     mark("<thoughts>", "</thoughts>", "prompted, many models"),
-    mark("<reflection>", "</reflection>", "Reflection 70B: huggingface.co/mattshumer/Reflection-Llama-3.1-70B; prompted"),
+    mark(
+        "<reflection>",
+        "</reflection>",
+        "Reflection 70B: huggingface.co/mattshumer/Reflection-Llama-3.1-70B; prompted",
+    ),
     mark("<scratchpad>", "</scratchpad>", "Anthropic's guide to prompts; prompted, many models"),
     mark("[THINKING]", "[/THINKING]", "prompted, many models"),
     mark("[THINK]", "[/THINK]", "Magistral, Ministral 3: mistral-common base.py; SGR (MistralDetector)"),

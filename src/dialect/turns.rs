@@ -83,8 +83,16 @@ pub const RESULT_LINES: &[TurnLine] = &[
     result("Function output:", LineCounts::BehindACall, "prompts of agents"),
     result("工具结果：", LineCounts::BehindACall, "Chinese prompts of agents"),
     result("工具返回：", LineCounts::BehindACall, "Chinese prompts of agents"),
-    result("FUNCTION RESPONSE:", LineCounts::BehindACall, "Glaive: huggingface.co/datasets/glaiveai/glaive-function-calling-v2"),
-    result("[@ for '", LineCounts::Everywhere, "Cline, Roo Code: cline/cline src/core/task (`[use_mcp_tool for 'x'] Result:`)"),
+    result(
+        "FUNCTION RESPONSE:",
+        LineCounts::BehindACall,
+        "Glaive: huggingface.co/datasets/glaiveai/glaive-function-calling-v2",
+    ),
+    result(
+        "[@ for '",
+        LineCounts::Everywhere,
+        "Cline, Roo Code: cline/cline src/core/task (`[use_mcp_tool for 'x'] Result:`)",
+    ),
     result("[@] Result:", LineCounts::Everywhere, "Cline, Roo Code, of tools without parameters"),
 ];
 
@@ -114,7 +122,9 @@ pub(crate) fn begins_line(row: &str, text: &str, more: bool) -> Match<()> {
         found => return found,
     }
     let is_number = row.as_bytes()[at] == b'#';
-    let fits = |b: &u8| if is_number { b.is_ascii_digit() } else { b.is_ascii_lowercase() || *b == b'_' || b.is_ascii_digit() };
+    let fits = |b: &u8| {
+        if is_number { b.is_ascii_digit() } else { b.is_ascii_lowercase() || *b == b'_' || b.is_ascii_digit() }
+    };
     let length = text.bytes().skip(at).take(MAX_NAME).take_while(fits).count();
     match &text[at + length..] {
         "" if more && length < MAX_NAME => Match::Undecided,
@@ -128,9 +138,8 @@ const MAX_NAME: usize = 48;
 
 /// The words of all results' lines, with where they count: the table's, and those of our prompts.
 pub(crate) fn result_lines() -> impl Iterator<Item = (&'static str, LineCounts)> {
-    let ours = Introductions::results().map(|(text, alone)| {
-        (text, if alone { LineCounts::AtTheStart } else { LineCounts::BehindACall })
-    });
+    let ours = Introductions::results()
+        .map(|(text, alone)| (text, if alone { LineCounts::AtTheStart } else { LineCounts::BehindACall }));
     RESULT_LINES.iter().map(|row| (row.text, row.counts)).chain(ours)
 }
 

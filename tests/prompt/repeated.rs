@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use toolgraft::dialect::{Lang, PromptStyle};
 use toolgraft::event::{QuotedIn, Rejected, RejectedKind};
-use toolgraft::parse::{Config, parse};
 use toolgraft::outcome::Status;
+use toolgraft::parse::{Config, parse};
 use toolgraft::prompt::{Earlier, Item, Listing, Options, Prompt, Round};
 use toolgraft::tools::Server;
 use toolgraft::{Catalog, Dialect, Outcome, Tool};
@@ -80,13 +80,8 @@ fn what_the_results_begin_with_is_known_behind_a_call() {
     let tool = catalog.tools().next().unwrap().clone();
     let arguments: Map<String, Value> = [("timezone".to_owned(), json!("Asia/Tokyo"))].into_iter().collect();
     let (noon, shown) = (Outcome::result("noon"), Outcome::new(Status::Displayed, "shown"));
-    let answered = |id, outcome| Item::Answered {
-        id,
-        server: Some("time"),
-        tool: &tool.name,
-        arguments: &arguments,
-        outcome,
-    };
+    let answered =
+        |id, outcome| Item::Answered { id, server: Some("time"), tool: &tool.name, arguments: &arguments, outcome };
     let before = [Earlier::new(&tool.name, &arguments, Status::Result).with_server("time")];
     for dialect in Dialect::taught() {
         let call = toolgraft::dialect::write_tool_call(dialect, &catalog, &tool, &arguments);

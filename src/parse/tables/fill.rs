@@ -3,7 +3,8 @@
 
 use super::{Marker, Owner, Tables};
 use crate::dialect::{
-    BlockForm, NamedArguments, QUOTING_BLOCKS, RESULT_TAGS, ReasoningMark, SENTENCE_END, STRIKE_OPEN, THINK_TAGS, USER_LINES, result_lines,
+    BlockForm, NamedArguments, QUOTING_BLOCKS, RESULT_TAGS, ReasoningMark, SENTENCE_END, STRIKE_OPEN, THINK_TAGS,
+    USER_LINES, result_lines,
 };
 use crate::parse::config::HOLD_SLACK;
 use crate::parse::marks::channel::{CHANNEL, START};

@@ -13,8 +13,8 @@ mod tags;
 use std::sync::{Arc, OnceLock};
 
 use crate::dialect::{
-    Announcer, Block, Dialect, MarkedJson, Named, ObjectKeys, Piece, QUOTING_BLOCKS, REASONING_MARKS, RESULT_TAGS, React, ReasoningMark, Shape,
-    Wrapper,
+    Announcer, Block, Dialect, MarkedJson, Named, ObjectKeys, Piece, QUOTING_BLOCKS, REASONING_MARKS, RESULT_TAGS,
+    React, ReasoningMark, Shape, Wrapper,
 };
 use crate::json::window::{Match, begins_tag};
 use crate::parse::config::{Config, HOLD_SLACK, MIN_HOLD};

@@ -236,7 +236,8 @@ fn heredoc(text: &str, more: bool) -> Match<(Block, usize)> {
     }
     let quote = inner.bytes().take(1).filter(|byte| matches!(byte, b'\'' | b'"')).count();
     let name = &inner[quote..];
-    let length = name.bytes().take_while(|byte| byte.is_ascii_uppercase() || matches!(byte, b'_' | b'0'..=b'9')).count();
+    let length =
+        name.bytes().take_while(|byte| byte.is_ascii_uppercase() || matches!(byte, b'_' | b'0'..=b'9')).count();
     let behind = &name[length..];
     if length > MAX_WORD || (length < 2 && !behind.is_empty()) || name.starts_with(|c: char| c.is_ascii_digit()) {
         return Match::No;

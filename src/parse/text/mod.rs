@@ -183,8 +183,11 @@ impl Scanner {
         let near_calls = self.group.is_some_and(|group| group.is_near);
         // A closer that no trigger knows is looked for in each chunk.
         let odd_closer = self.mark.is_some_and(|mark| !ReasoningMark::is_marker(mark.close));
-        let is_settled =
-            self.run.is_none() && !near_calls && !odd_closer && self.emitter.is_settled() && self.context.block.is_none();
+        let is_settled = self.run.is_none()
+            && !near_calls
+            && !odd_closer
+            && self.emitter.is_settled()
+            && self.context.block.is_none();
         is_settled.then_some(FastPath::Text(FastText {
             at,
             line_start: self.line_start,

@@ -206,7 +206,13 @@ impl Scanner {
         let (text, more) = window.candidate(at, CLOSES_WITHIN);
         let begins_call = |rest: &str| self.tables.mark(rest).is_some_and(|(_, _, is_whole)| is_whole);
         match self.behind_syntax(text, more) {
-            Match::Yes(length) => marks.closed_in(&text[length..], more, begins_call),
+            Match::Yes(length) => match marks.closed_in(&text[length..], more, begins_call) {
+                // The line goes on with so much text that the call stands in the midst of it.
+                Match::No if window.from(at).len() >= CLOSES_WITHIN => {
+                    marks.go_on_in(&text[length..], begins_call).map_or(Match::No, Match::Yes)
+                }
+                found => found,
+            },
             _ => Match::Undecided,
         }
     }
@@ -216,9 +222,9 @@ impl Scanner {
     pub(super) fn is_mention(&mut self, behind: &str, more: bool, window: &Window<'_>) -> Match<()> {
         self.context.read(window, self.at);
         let marks = self.context.marks();
-        marks.encloses(behind, more).or_else(|| {
-            marks.without_apostrophes().closed_in(behind, more, |_| false).map(|_| ())
-        })
+        marks
+            .encloses(behind, more)
+            .or_else(|| marks.without_apostrophes().closed_in(behind, more, |_| false).map(|_| ()))
     }
 
     /// At a `<` or a `[`: what closes the block that quotes, or opens one.

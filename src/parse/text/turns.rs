@@ -74,9 +74,7 @@ impl Scanner {
             LineCounts::Everywhere => true,
         };
         let result = match blank {
-            0 => Match::any(
-                result_lines().filter(|(_, at)| counts(*at)).map(|(row, _)| begins_line(row, inner, more)),
-            ),
+            0 => Match::any(result_lines().filter(|(_, at)| counts(*at)).map(|(row, _)| begins_line(row, inner, more))),
             _ => Match::No,
         };
         let user = match blank {
