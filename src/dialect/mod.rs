@@ -5,6 +5,7 @@
 //! dialect of a known shape is one more constant here.
 
 mod builtin;
+mod by_name;
 mod contexts;
 mod foreign;
 mod introductions;
@@ -16,6 +17,9 @@ mod tokens;
 mod turns;
 mod write;
 
+#[cfg(feature = "agent")]
+pub(crate) use by_name::ByName;
+pub(crate) use by_name::named_by_element;
 #[cfg(feature = "prompt")]
 pub(crate) use introductions::Introductions;
 pub(crate) use introductions::{asks_as_example, introduces_example};
@@ -35,8 +39,8 @@ pub use spec::{
 };
 #[doc(hidden)]
 pub use tokens::{
-    CALL_TOKENS, OTHER_ROLES, OWN_ROLES, SENTENCE_END, STRIKE_OPEN, TOKEN_FAMILIES, TemplateToken, TokenClass,
-    TokenFamily, template_tokens,
+    CALL_TOKENS, CONTROL_FAMILIES, ControlFamily, NUMBERED_TOKENS, OTHER_ROLES, OWN_ROLES, SENTENCE_END, STRIKE_OPEN,
+    TOKEN_FAMILIES, TemplateToken, TokenClass, TokenFamily, template_tokens,
 };
 #[doc(hidden)]
 pub use turns::{LineCounts, RESULT_LINES, RESULT_TAGS, TurnLine, USER_LINES};

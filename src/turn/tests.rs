@@ -26,6 +26,7 @@ mod invented;
 mod loops;
 mod native;
 mod provenance;
+mod round_trip;
 mod rounds;
 mod suspend;
 mod untagged;

@@ -81,6 +81,8 @@ pub(crate) struct Emitter {
     started: bool,
     /// The stream has ended by `stop`, and one of these strings may have done it.
     pub(crate) stop: Vec<String>,
+    /// The stream has ended, and nothing cut it off.
+    pub(crate) ended_normally: bool,
 }
 
 /// Calls of a fence, and the bytes around them, as [`Event::Unfenced`] tells them.
@@ -171,6 +173,7 @@ impl Emitter {
             pending: None,
             started: false,
             stop: Vec::new(),
+            ended_normally: false,
         }
     }
 

@@ -178,7 +178,8 @@ impl Tables {
                 let child = match &call.arguments {
                     NamedArguments::Tags { open, .. } => longest_head(open, parameter),
                     NamedArguments::Json { .. } => call.close.len(),
-                    NamedArguments::Delimited { .. } => "{".len(),
+                    NamedArguments::Delimited { .. } | NamedArguments::Arrows => "{".len(),
+                    NamedArguments::None => 0,
                 };
                 self.hold = self.hold.max(longest_head(call.head, tool) + child + HOLD_SLACK);
             }

@@ -145,6 +145,9 @@ impl Tables {
                 Shape::Python => tables.python = knows_tools.then_some(dialect),
                 Shape::Json(keys) => tables.json = knows_tools.then_some((dialect, *keys)),
             }
+            if let Some(objects) = &dialect.spec().objects {
+                tables.add_marked(dialect, objects);
+            }
         }
         if knows_tools {
             tables.name_line = tables.named.iter().find(|known| known.named.name_line).map(|known| known.dialect);

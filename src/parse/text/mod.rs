@@ -411,6 +411,7 @@ impl Scanner {
 
     /// The stream ends, for this reason: what a stop string took does not follow.
     pub(crate) fn ends_by(&mut self, reason: &FinishReason) {
+        self.emitter.ended_normally = reason.is_normal();
         if *reason == FinishReason::Stop {
             self.emitter.stop = std::mem::take(&mut self.stop);
         }

@@ -16,12 +16,12 @@ use super::fast_path::FastValue;
 use crate::dialect::{Dialect, Shape};
 use crate::event::{Call, MarkerKind, Provenance, QuotedIn};
 use crate::json::window::{Window, leading_space};
-use crate::parse::call::{CallOut, CallShape, Ending, OpenValue, Step};
+use crate::parse::call::{CallOut, CallShape, Ending, Missing, OpenValue, Step};
 use crate::parse::out::emitter::{Emitter, Prose, Sink};
 use crate::parse::out::pending::Ended;
 use crate::parse::out::series;
 use crate::parse::out::unresolved::{Fault, UnresolvedCall};
-use crate::parse::out::verdict::{Verdict, verdict};
+use crate::parse::out::verdict::{Verdict, unwrap_element, verdict};
 use crate::parse::tables::Tables;
 
 /// Why a call is truncated.
@@ -340,6 +340,22 @@ impl OpenCall {
         self.shape.ending(window, tables)
     }
 
+    /// Why a call is none that the end of the stream, or of the reasoning, left open.
+    fn cut_off(&self, window: &Window<'_>, tables: &Tables, emitter: &Emitter) -> Fault {
+        if self.head.is_some() {
+            return Fault::truncated(CUT);
+        }
+        let Missing { inner, close } = self.shape.missing(window, tables);
+        let is_closed = emitter.ended_normally && !close.is_empty() && !inner.is_empty();
+        if is_closed && ends_with(window.slice(self.start..window.end()), &close, tables) {
+            return Fault::malformed(format!("`{inner}` is missing, or damaged, before `{close}`"));
+        }
+        match format!("{inner}{close}") {
+            missing if missing.is_empty() => Fault::truncated(CUT),
+            missing => Fault::truncated(format!("{CUT}: `{missing}` is missing")),
+        }
+    }
+
     /// Ends the call; yields where.
     pub(crate) fn end(
         self,
@@ -377,18 +393,19 @@ impl OpenCall {
             Some(Fault::limit(format!("a call holds at most {call_bytes} bytes")))
         } else if ending == Ending::Cut {
             let too_deep = self.shape.is_too_deep().then(|| Fault::too_deep(tables.config.limits.depth));
-            Some(too_deep.unwrap_or_else(|| Fault::truncated(CUT)))
+            Some(too_deep.unwrap_or_else(|| self.cut_off(window, tables, emitter)))
         } else if let Ending::Broken(_, why) = ending {
             Some(Fault::malformed(series::unreadable(why)))
         } else {
             None
         };
-        let call = match fault {
+        let mut call = match fault {
             Some(fault) => UnresolvedCall { fault: Some(fault), ..UnresolvedCall::of(self.shape.called(tables)) },
             None => self.shape.resolve(kept, end, tables),
         };
         let span = self.start..end;
         let raw = kept.slice(span.clone());
+        unwrap_element(&mut call, tables);
         let restated = call.restated;
         let verdict = found(verdict(tables, self.dialect, emitter.index(), call, raw), self.provenance);
         let head = self.head.is_some().then(|| raw.to_owned());
@@ -405,6 +422,21 @@ fn lead(kept: Option<u64>, is_quoted: bool, start: u64, window: &Window<'_>, out
         out.emitter.text(window, end + space as u64, out.sink);
     }
     out.emitter.marker(MarkerKind::Wrapper, is_quoted, window, start, out.sink);
+}
+
+/// Whether `text` ends with the closer of a call, with nothing behind it but closers of groups.
+fn ends_with(text: &str, close: &str, tables: &Tables) -> bool {
+    let mut text = text.trim_end();
+    loop {
+        if text.ends_with(close) {
+            return true;
+        }
+        let mut groups = tables.named.iter().flat_map(|known| known.named.groups);
+        match groups.find_map(|group| text.strip_suffix(group.close)) {
+            Some(before) => text = before.trim_end(),
+            None => return false,
+        }
+    }
 }
 
 /// The verdict with how the call was found.

@@ -14,6 +14,7 @@ use super::message::Message;
 use super::repeats::{Repeated, Repeats};
 use crate::event::{Call, Collector, Entry, Event, MarkerKind, Piece, Provenance, Region, Rejected, RejectedKind};
 use crate::message::{Delta, DeltaKind, FinishReason, NativeCall};
+use crate::outcome::Restorer;
 use crate::parse::Parser;
 use crate::turn::config::{AfterCall, RoundModel, TurnConfig};
 use crate::turn::displays::{Displays, display_call};
@@ -29,6 +30,48 @@ pub(super) struct Draft {
     natives: Vec<NativeRead>,
     /// Text came, though it may still be undecided.
     begun: bool,
+    restored: Restored,
+}
+
+/// What the caller sees of text and reasoning: control tokens that the prompt broke are whole.
+/// The history keeps what the model wrote.
+#[derive(Default)]
+struct Restored {
+    text: Restorer,
+    reasoning: Restorer,
+}
+
+impl Restored {
+    fn take(&mut self, event: AgentEvent, emit: &mut dyn FnMut(AgentEvent)) {
+        let (restorer, text) = match &event {
+            AgentEvent::Text { text } => (&mut self.text, text),
+            AgentEvent::Reasoning { text } => (&mut self.reasoning, text),
+            _ => {
+                self.finish(emit);
+                return emit(event);
+            }
+        };
+        let text = restorer.push(text);
+        if text.is_empty() {
+            return;
+        }
+        emit(match event {
+            AgentEvent::Text { .. } => AgentEvent::Text { text },
+            _ => AgentEvent::Reasoning { text },
+        });
+    }
+
+    /// Hands on what is held.
+    fn finish(&mut self, emit: &mut dyn FnMut(AgentEvent)) {
+        let text = self.text.finish();
+        if !text.is_empty() {
+            emit(AgentEvent::Text { text });
+        }
+        let text = self.reasoning.finish();
+        if !text.is_empty() {
+            emit(AgentEvent::Reasoning { text });
+        }
+    }
 }
 
 /// What was said so far.
@@ -91,7 +134,7 @@ impl Reader<'_> {
 
 impl Draft {
     pub(super) fn new(parser: Parser, model: &RoundModel) -> Self {
-        Draft { parser, body: Body::new(model), natives: Vec::new(), begun: false }
+        Draft { parser, body: Body::new(model), natives: Vec::new(), begun: false, restored: Restored::default() }
     }
 
     /// Makes ready for a message of this model.
@@ -105,8 +148,9 @@ impl Draft {
     /// Takes the next delta; says whether the stream is to be cancelled.
     pub(super) fn push(&mut self, delta: &Delta, reader: &Reader<'_>, emit: &mut dyn FnMut(AgentEvent)) -> bool {
         self.begun |= !delta.text.is_empty();
-        let body = &mut self.body;
-        let mut sink = |event: Event<'_>| body.take(event, reader, emit);
+        let (body, restored) = (&mut self.body, &mut self.restored);
+        let mut emit = |event: AgentEvent| restored.take(event, emit);
+        let mut sink = |event: Event<'_>| body.take(event, reader, &mut emit);
         match delta.kind {
             DeltaKind::Content => self.parser.push(&delta.text, &mut sink),
             DeltaKind::Reasoning => self.parser.push_reasoning(&delta.text, &mut sink),
@@ -133,7 +177,9 @@ impl Draft {
         reader: &Reader<'_>,
         emit: &mut dyn FnMut(AgentEvent),
     ) -> Message {
-        let body = &mut self.body;
+        let (body, restored) = (&mut self.body, &mut self.restored);
+        let tell = emit;
+        let emit = &mut |event: AgentEvent| restored.take(event, tell);
         let mut natives = std::mem::take(&mut self.natives);
         self.begun = false;
         if *reason == FinishReason::Length {
@@ -158,6 +204,7 @@ impl Draft {
             body.collector.end();
             body.show_settled(reader, emit);
         }
+        self.restored.finish(tell);
         self.parser.reset();
         std::mem::replace(&mut self.body, Body::new(reader.model)).into_message(reader)
     }

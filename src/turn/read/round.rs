@@ -9,6 +9,7 @@ use crate::constrain::Constrained;
 use crate::dialect::Dialect;
 use crate::event::{Entry, RejectedKind};
 use crate::message::{Delta, FinishReason, NativeCall};
+use crate::outcome::restore_tokens;
 use crate::parse::Parser;
 use crate::tools::ToolChoice;
 use crate::turn::config::RoundModel;
@@ -247,7 +248,7 @@ impl Read {
             }
         });
         assistant.cut_off = cut_off;
-        self.answer = assistant.content().trim().to_owned();
+        self.answer = restore_tokens(assistant.content().trim()).into_owned();
         if self.answer.is_empty() {
             self.answer = std::mem::take(&mut self.standing);
         }
