@@ -14,4 +14,5 @@ mod neutralise;
 mod parity;
 mod place;
 mod rejected_raw;
+mod tables;
 mod written_calls;

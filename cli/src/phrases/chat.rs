@@ -106,6 +106,14 @@ phrases! {
     maybe_behind_prose =
         "The call stands behind prose without a marker and may be an example.",
         "调用在正文之后，没有标记，可能只是示例。";
+    maybe_before_prose =
+        "The call stands before prose without a marker and may be an example.",
+        "调用在正文之前，没有标记，可能只是示例。";
+    maybe_in_a_line =
+        "The call does not begin its line and may be an example.", "调用不在行首，可能只是示例。";
+    maybe_fenced_behind_prose =
+        "The call stands in a code fence behind prose and may be an example.",
+        "调用在正文之后的代码块中，可能只是示例。";
     run_call(call, keys) = "Run {call}? [{keys}] ", "运行 {call}？[{keys}] ";
     is_destructive = "The tool calls itself destructive", "工具声明自己有破坏性";
     only_reads = "The tool says that it only reads", "工具声明自己只读取";
@@ -138,6 +146,18 @@ phrases! {
         "the call stands behind prose without a marker and may be an example, and there is no terminal to ask on; \
          --yes runs such calls",
         "调用在正文之后，没有标记，可能只是示例，而且没有终端可以询问；--yes 会运行这样的调用";
+    nobody_before_prose =
+        "the call stands before prose without a marker and may be an example, and there is no terminal to ask on; \
+         --yes runs such calls",
+        "调用在正文之前，没有标记，可能只是示例，而且没有终端可以询问；--yes 会运行这样的调用";
+    nobody_in_a_line =
+        "the call does not begin its line and may be an example, and there is no terminal to ask on; --yes runs such \
+         calls",
+        "调用不在行首，可能只是示例，而且没有终端可以询问；--yes 会运行这样的调用";
+    nobody_fenced_behind_prose =
+        "the call stands in a code fence behind prose and may be an example, and there is no terminal to ask on; \
+         --yes runs such calls",
+        "调用在正文之后的代码块中，可能只是示例，而且没有终端可以询问；--yes 会运行这样的调用";
     nobody_untagged(name) =
         "the answer should have begun with reasoning and no reasoning tag came, so the call may only be a draft, and \
          there is no terminal to ask on; where the model writes no reasoning, say --reasoning auto (with \

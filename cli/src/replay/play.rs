@@ -260,7 +260,7 @@ fn stop(pieces: &[Piece], assembled: &Assembled, round: &Round) -> Option<Stop> 
 /// Whether text behind it ends the message: it is a call, or was meant as one.
 fn is_meant(entry: &Entry) -> bool {
     match &entry.result {
-        Ok(_) => matches!(entry.provenance(), Provenance::Plain | Provenance::BehindProse),
+        Ok(_) => !matches!(entry.provenance(), Provenance::Promoted | Provenance::FencedFirst),
         Err(rejected) => turn::row(rejected.kind).meant,
     }
 }

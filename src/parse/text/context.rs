@@ -210,6 +210,13 @@ impl Context {
         }
     }
 
+    /// Whether `'''` at a line's start closes a text of several lines, and opens no fence.
+    pub(super) fn closes_triple_quotes(&mut self, window: &Window<'_>, at: u64) -> bool {
+        self.read(window, at);
+        self.tell();
+        self.lines.in_triple_quotes()
+    }
+
     /// Goes on behind the closer of a block, up to `at`.
     pub(super) fn block_closes(&mut self, window: &Window<'_>, at: u64) {
         self.block = None;

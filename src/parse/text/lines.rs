@@ -146,6 +146,9 @@ impl Scanner {
 
     fn opening_line(&mut self, line: Line<'_>, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
         let Line { indent, text, more } = line;
+        if text.starts_with('\'') && self.context.closes_triple_quotes(window, self.at) {
+            return Found::Text;
+        }
         match self.fence_on_a_line(text, more) {
             Match::Undecided => return Found::Hold,
             Match::Yes((fence, length)) => {

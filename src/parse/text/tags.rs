@@ -206,7 +206,13 @@ impl Scanner {
         let (text, more) = window.candidate(at, CLOSES_WITHIN);
         let begins_call = |rest: &str| self.tables.mark(rest).is_some_and(|(_, _, is_whole)| is_whole);
         match self.behind_syntax(text, more) {
-            Match::Yes(length) => marks.closed_in(&text[length..], more, begins_call),
+            Match::Yes(length) => match marks.closed_in(&text[length..], more, begins_call) {
+                // The line goes on with so much text that the call stands in the midst of it.
+                Match::No if window.from(at).len() >= CLOSES_WITHIN => {
+                    marks.go_on_in(&text[length..], begins_call).map_or(Match::No, Match::Yes)
+                }
+                found => found,
+            },
             _ => Match::Undecided,
         }
     }

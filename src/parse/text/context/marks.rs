@@ -194,6 +194,20 @@ impl Marks {
         self.runs == [false; MAX_RUN] && self.quotations == 0 && !has_tags && !self.struck
     }
 
+    /// What quotes a call in the midst of a line, of which `text` stands behind it and holds neither
+    /// the line's end nor another call, so that the closing mark may stand further on.
+    pub(crate) fn go_on_in(self, text: &str, begins_call: impl Fn(&str) -> bool) -> Option<QuotedIn> {
+        let marks = self.without_apostrophes();
+        let quoted_in = match () {
+            () if marks.runs != [false; MAX_RUN] => QuotedIn::CodeSpan,
+            () if marks.quotations != 0 => QuotedIn::Quotation,
+            () => return None,
+        };
+        let mut places = memchr::memchr3_iter(b'\n', b'<', b'[', text.as_bytes());
+        let ends = |at: usize| text[at..].starts_with('\n') || begins_call(&text[at..]);
+        (!places.any(ends)).then_some(quoted_in)
+    }
+
     /// Whether one of the marks is closed in `text`, on its first line; nothing that
     /// `begins_call` is looked into.
     pub(crate) fn closed_in(self, text: &str, more: bool, begins_call: impl Fn(&str) -> bool) -> Match<QuotedIn> {
