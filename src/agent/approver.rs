@@ -55,6 +55,7 @@ pub(super) async fn ask(asking: Arc<Asking>, setup: Arc<Setup>, request: Approva
     let refusal = match request.reason {
         AskReason::NoReasoningTag => ModelNote::MayBeDraft,
         AskReason::BehindProse | AskReason::FencedFirst => ModelNote::MayBeExample,
+        AskReason::Echoed => ModelNote::Echoed,
         _ => ModelNote::NotAllowed,
     };
     let approval = match &asking.approver {

@@ -46,13 +46,16 @@ pub enum Provenance {
     FencedFirst,
     /// No marker announces it, and prose stands before it on other lines: many such are examples.
     BehindProse,
+    /// It stands in a result or a file of the conversation: its bytes, or its tool and arguments.
+    Echoed,
     /// It was promoted out of the reasoning, or out of what may be reasoning.
     Promoted,
 }
 
 keyword_enum!(Provenance, "how a call was found",
     "plain" => Provenance::Plain, "fenced_first" => Provenance::FencedFirst,
-    "behind_prose" => Provenance::BehindProse, "promoted" => Provenance::Promoted);
+    "behind_prose" => Provenance::BehindProse, "echoed" => Provenance::Echoed,
+    "promoted" => Provenance::Promoted);
 
 impl Provenance {
     /// Whether nothing about it asks for approval.

@@ -242,6 +242,8 @@ pub enum AskReason {
     FencedFirst,
     /// No marker announced it and prose stood before it: it may be a spoken example.
     BehindProse,
+    /// It stands in a result or a file of the conversation.
+    Echoed,
     /// The answer should have begun with the model's reasoning and no reasoning tag came,
     /// so nothing says whether the call is meant or only drafted.
     NoReasoningTag,
@@ -259,6 +261,7 @@ impl AskReason {
             Provenance::Plain => AskReason::Policy,
             Provenance::FencedFirst => AskReason::FencedFirst,
             Provenance::BehindProse => AskReason::BehindProse,
+            Provenance::Echoed => AskReason::Echoed,
             Provenance::Promoted => AskReason::Promoted,
         }
     }

@@ -59,6 +59,7 @@ pub(crate) mod event;
 mod io;
 mod measured;
 mod native;
+mod origin;
 mod read;
 mod rejected;
 mod setup;
@@ -165,6 +166,13 @@ impl Turn {
     #[cfg(feature = "serve")]
     pub(crate) fn examples(&self) -> usize {
         self.ask.examples(&self.shared).map_or(0, |(_, messages)| messages.len())
+    }
+
+    /// Takes what the client's tools said before the conversation, the oldest first: a call
+    /// that stands there is not the model's own.
+    #[cfg(feature = "serve")]
+    pub(crate) fn knows_results(&mut self, texts: Vec<String>) {
+        self.shared.origins.add(texts);
     }
 
     /// What the turn shares with others.

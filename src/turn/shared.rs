@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::displays::Displays;
 use super::event::AgentEvent;
 use super::io::{Action, TurnError};
+use super::origin::Origins;
 use super::setup::Setup;
 use super::stop::StopReason;
 use super::wording::ModelNote;
@@ -46,6 +47,8 @@ pub(super) struct Shared {
     pub(super) context_full: Option<StopReason>,
     /// Calls that ran.
     pub(super) calls: u32,
+    /// The calls in what others say.
+    pub(super) origins: Origins,
     /// What whoever drives the turn is to do, in order.
     pub(super) actions: VecDeque<Action>,
 }
@@ -66,6 +69,7 @@ impl Shared {
             closing: false,
             context_full: None,
             calls: 0,
+            origins: Origins::default(),
             actions,
         }
     }

@@ -31,6 +31,7 @@ phrases! {
     recorded = "recorded", "来自会话记录";
     fenced_first = "in a fence that prose follows: needs approval", "在后面还有正文的代码块中：需要批准";
     behind_prose = "behind prose: needs approval", "在正文之后：需要批准";
+    echoed = "echoed: needs approval", "出现在结果或文件中：需要批准";
     promoted = "promoted from the reasoning: needs approval", "从推理中提升：需要批准";
     untagged = "no reasoning tag came: needs approval", "没有出现推理标签：需要批准";
     headed(what, name) = "{what}: {name}", "{what}：{name}";
@@ -150,6 +151,7 @@ impl Phrases {
             Provenance::Plain => None,
             Provenance::FencedFirst => Some(self.fenced_first()),
             Provenance::BehindProse => Some(self.behind_prose()),
+            Provenance::Echoed => Some(self.echoed()),
             _ if untagged => Some(self.untagged()),
             _ => Some(self.promoted()),
         }
