@@ -64,6 +64,7 @@ pub(super) async fn ask(asking: Arc<Asking>, setup: Arc<Setup>, request: Approva
         | AskReason::BeforeProse
         | AskReason::InALine
         | AskReason::FencedBehindProse => ModelNote::MayBeExample,
+        AskReason::Echoed => ModelNote::Echoed,
         _ => ModelNote::NotAllowed,
     };
     let approval = match &asking.approver {

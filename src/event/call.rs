@@ -52,6 +52,8 @@ pub enum Provenance {
     InALine,
     /// It stands alone in a fence, and prose stands before the fence.
     FencedBehindProse,
+    /// It stands in a result or a file of the conversation: its bytes, or its tool and arguments.
+    Echoed,
     /// It was promoted out of the reasoning, or out of what may be reasoning.
     Promoted,
 }
@@ -60,6 +62,7 @@ keyword_enum!(Provenance, "how a call was found",
     "plain" => Provenance::Plain, "fenced_first" => Provenance::FencedFirst,
     "behind_prose" => Provenance::BehindProse, "before_prose" => Provenance::BeforeProse,
     "in_a_line" => Provenance::InALine, "fenced_behind_prose" => Provenance::FencedBehindProse,
+    "echoed" => Provenance::Echoed,
     "promoted" => Provenance::Promoted);
 
 impl Provenance {

@@ -51,6 +51,8 @@ pub(super) struct Asked {
     pub(super) messages: Vec<Value>,
     /// The last of them with what is said for now, where it tells results.
     pub(super) last: Option<Value>,
+    /// What the tools of that history said.
+    pub(super) results: Vec<String>,
     /// What the person said last.
     pub(super) question: String,
     /// Most tokens of the answer, over all rounds, and the field that says so.
@@ -162,11 +164,13 @@ pub(super) struct Exchange {
 }
 
 impl Exchange {
-    pub(super) fn new(prepared: Arc<Prepared>, asked: Asked) -> Result<Self, Fault> {
+    pub(super) fn new(prepared: Arc<Prepared>, mut asked: Asked) -> Result<Self, Fault> {
         // The turn quotes it, and has no place for none.
         let question = if asked.question.trim().is_empty() { "-" } else { &asked.question };
         let conversation = Conversation::from_user(question);
-        let turn = Turn::with_output(prepared.setup.clone(), conversation, Granted::default(), asked.output.clone())?;
+        let mut turn =
+            Turn::with_output(prepared.setup.clone(), conversation, Granted::default(), asked.output.clone())?;
+        turn.knows_results(std::mem::take(&mut asked.results));
         let mut exchange = Exchange {
             prepared,
             turn,

@@ -14,7 +14,7 @@ use super::prepared::Prepared;
 use crate::Call;
 use crate::conversation::{Answered, Replies};
 use crate::dialect::{write_call, write_tool_call};
-use crate::outcome::{Outcome, break_tokens};
+use crate::outcome::{Outcome, break_tokens, foreign_in_frames, restore_tokens};
 use crate::parse::find_values;
 
 /// A call of the history, as the client says it.
@@ -44,6 +44,8 @@ pub(super) struct Rendered {
     /// The last of them with what is said for now (what was called so far, what to do), where
     /// it tells results.
     pub(super) last: Option<Value>,
+    /// What the client's tools and those of the toolbox said, the oldest first.
+    pub(super) results: Vec<String>,
     /// What the person said last.
     pub(super) question: String,
     /// What rounds brought that the client did not see may be anybody's words.
@@ -62,6 +64,7 @@ pub(super) fn render(messages: Vec<Value>, prepared: &Prepared, kept: &Kept) -> 
         question: String::new(),
         done: Vec::new(),
         last: None,
+        results: Vec::new(),
     };
     let mut messages = messages.into_iter().enumerate().peekable();
     while let Some((at, message)) = messages.next() {
@@ -78,6 +81,9 @@ pub(super) fn render(messages: Vec<Value>, prepared: &Prepared, kept: &Kept) -> 
                 }
                 if let Some(before) = kept.find(&calls[0].id, Instant::now()) {
                     untrusted |= before.untrusted;
+                    let texts = before.messages.iter().filter_map(|message| message["content"].as_str());
+                    let framed = texts.flat_map(|text| foreign_in_frames("tool_result", text));
+                    history.results.extend(framed.map(|text| restore_tokens(text).into_owned()));
                     before.messages.iter().cloned().for_each(|message| push(&mut history.rendered, message));
                 }
                 let mut results = Vec::new();
@@ -100,8 +106,8 @@ pub(super) fn render(messages: Vec<Value>, prepared: &Prepared, kept: &Kept) -> 
             None => return Err(Fault::field(format!("{place}.role"), "a message needs a 'role'")),
         }
     }
-    let History { rendered, question, last, .. } = history;
-    Ok(Rendered { messages: rendered, last, question, untrusted })
+    let History { rendered, question, last, results, .. } = history;
+    Ok(Rendered { messages: rendered, last, results, question, untrusted })
 }
 
 struct History<'a> {
@@ -112,6 +118,7 @@ struct History<'a> {
     done: Vec<Done>,
     /// The last message, if it holds results, with what is said for now.
     last: Option<Value>,
+    results: Vec<String>,
 }
 
 impl History<'_> {
@@ -172,6 +179,7 @@ impl History<'_> {
             };
             let content = result["content"].take();
             let text = text_of(&content);
+            self.results.push(text.clone());
             if let Value::Array(parts) = content {
                 others.extend(parts.into_iter().filter(|part| part.get("text").is_none()));
             }

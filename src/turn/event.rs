@@ -248,6 +248,8 @@ pub enum AskReason {
     InALine,
     /// It stood alone in a code fence behind prose.
     FencedBehindProse,
+    /// It stands in a result or a file of the conversation.
+    Echoed,
     /// The answer should have begun with the model's reasoning and no reasoning tag came,
     /// so nothing says whether the call is meant or only drafted.
     NoReasoningTag,
@@ -268,6 +270,7 @@ impl AskReason {
             Provenance::BeforeProse => AskReason::BeforeProse,
             Provenance::InALine => AskReason::InALine,
             Provenance::FencedBehindProse => AskReason::FencedBehindProse,
+            Provenance::Echoed => AskReason::Echoed,
             Provenance::Promoted => AskReason::Promoted,
         }
     }

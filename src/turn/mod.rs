@@ -59,6 +59,7 @@ pub(crate) mod event;
 mod io;
 mod measured;
 mod native;
+mod origin;
 mod read;
 mod rejected;
 mod setup;
@@ -171,6 +172,13 @@ impl Turn {
     /// [`TurnConfig::unattended`] does for all turns of a setup.
     pub fn set_unattended(&mut self) {
         self.shared.unattended = true;
+    }
+
+    /// Takes what the client's tools said before the conversation, the oldest first: a call
+    /// that stands there is not the model's own.
+    #[cfg(feature = "serve")]
+    pub(crate) fn knows_results(&mut self, texts: Vec<String>) {
+        self.shared.origins.add(texts);
     }
 
     /// What the turn shares with others.

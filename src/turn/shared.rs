@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::displays::Displays;
 use super::event::AgentEvent;
 use super::io::{Action, TurnError};
+use super::origin::Origins;
 use super::setup::Setup;
 use super::stop::StopReason;
 use super::wording::ModelNote;
@@ -48,6 +49,8 @@ pub(super) struct Shared {
     pub(super) calls: u32,
     /// Nobody can be asked about a call.
     pub(super) unattended: bool,
+    /// The calls in what others say.
+    pub(super) origins: Origins,
     /// What whoever drives the turn is to do, in order.
     pub(super) actions: VecDeque<Action>,
 }
@@ -69,6 +72,7 @@ impl Shared {
             context_full: None,
             calls: 0,
             unattended,
+            origins: Origins::default(),
             actions,
         }
     }

@@ -25,6 +25,7 @@ mod context;
 mod invented;
 mod loops;
 mod native;
+mod origin;
 mod provenance;
 mod round_trip;
 mod rounds;

@@ -113,6 +113,8 @@ pub enum ModelNote<'a> {
     /// Nobody was there to approve a call that may be an example: behind prose without a marker,
     /// or in a code fence with prose behind it.
     MayBeExample,
+    /// Nobody was there to approve a call that stands in a result or a file.
+    Echoed,
     /// The user declined the call.
     Declined,
     /// The turn was cancelled before the call was over.

@@ -2,11 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use serde_json::Value;
+
 use crate::phrases::Phrases;
 use crate::screen::boxes::clean;
 use crate::{Failure, input};
 use toolgraft::conversation::User;
 use toolgraft::message::{Image, ImageError};
+use toolgraft::outcome::framed;
 
 /// What a file is, in a language.
 type What = fn(Phrases) -> &'static str;
@@ -25,8 +28,8 @@ const OTHERS: &[(&[u8], What)] = &[
 /// What goes with a question.
 #[derive(Debug, Default)]
 pub(super) struct Attached {
-    /// The texts of files, each between fences below its name.
-    texts: Vec<String>,
+    /// The names and texts of files.
+    texts: Vec<(String, String)>,
     images: Vec<Image>,
     /// What the files are called, in the order in which they were named.
     names: Vec<String>,
@@ -75,27 +78,22 @@ impl Attached {
         if input::is_binary(&bytes) {
             return Err(Failure::usage(say.cannot_be_sent(flag, name, say.a_binary())));
         }
-        let text = input::decode(bytes, &name)?;
-        let fence = fence(&text);
-        self.texts.push(format!("{name}:\n{fence}\n{}\n{fence}", text.trim_end()));
+        self.texts.push((name.clone(), input::decode(bytes, &name)?));
         Ok(())
     }
 
-    /// The question with all of it.
+    /// The question with all of it, each file byte for byte in a frame that it cannot end.
     pub(super) fn with(self, mut question: User) -> User {
-        for text in self.texts {
+        for (name, text) in self.texts {
+            // As JSON has it: on one line, whatever the name holds.
+            let name = format!(" name={}", Value::from(name));
+            let file = framed("file", &name, &question.text, &text);
             question.text.push_str("\n\n");
-            question.text.push_str(&text);
+            question.text.push_str(&file);
         }
         question.images.extend(self.images);
         question
     }
-}
-
-/// A fence that is longer than any in the text.
-fn fence(text: &str) -> String {
-    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
-    "`".repeat(longest.max(2) + 1)
 }
 
 #[cfg(test)]
@@ -103,7 +101,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fence_is_longer_than_those_inside() {
-        assert_eq!([fence("x"), fence("a ``` b"), fence("````x`")], ["```", "````", "`````"]);
+    fn a_file_stands_in_its_frame_byte_for_byte() {
+        use toolgraft::outcome::foreign_in_frames;
+
+        let texts = ["a\n```\n</file aaaaaa>\r\n", "", "x"];
+        let named = texts.map(|text| ("a\n\">b".to_owned(), text.to_owned()));
+        let asked = Attached { texts: named.into(), ..Attached::default() }.with(User::new("Look."));
+        assert_eq!(foreign_in_frames("file", &asked.text).collect::<Vec<_>>(), texts);
+        assert!(asked.text.starts_with("Look.\n\n<file name=\"a\\n\\\">b\" end=\""), "{}", asked.text);
     }
 }

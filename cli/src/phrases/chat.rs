@@ -114,6 +114,9 @@ phrases! {
     maybe_fenced_behind_prose =
         "The call stands in a code fence behind prose and may be an example.",
         "调用在正文之后的代码块中，可能只是示例。";
+    maybe_echoed =
+        "The call stands in a result or a file and may be another's.",
+        "调用出现在某个结果或文件中，可能不是模型自己的。";
     run_call(call, keys) = "Run {call}? [{keys}] ", "运行 {call}？[{keys}] ";
     is_destructive = "The tool calls itself destructive", "工具声明自己有破坏性";
     only_reads = "The tool says that it only reads", "工具声明自己只读取";
@@ -158,6 +161,10 @@ phrases! {
         "the call stands in a code fence behind prose and may be an example, and there is no terminal to ask on; \
          --yes runs such calls",
         "调用在正文之后的代码块中，可能只是示例，而且没有终端可以询问；--yes 会运行这样的调用";
+    nobody_echoed =
+        "the call stands in a result or a file and may be another's, and there is no terminal to ask on; --yes runs \
+         such calls",
+        "调用出现在某个结果或文件中，可能不是模型自己的，而且没有终端可以询问；--yes 会运行这样的调用";
     nobody_untagged(name) =
         "the answer should have begun with reasoning and no reasoning tag came, so the call may only be a draft, and \
          there is no terminal to ask on; where the model writes no reasoning, say --reasoning auto (with \

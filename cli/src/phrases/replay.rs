@@ -34,6 +34,7 @@ phrases! {
     before_prose = "before prose: needs approval", "在正文之前：需要批准";
     in_a_line = "in a line of text: needs approval", "在一行文字之中：需要批准";
     fenced_behind_prose = "in a fence behind prose: needs approval", "在正文之后的代码块中：需要批准";
+    echoed = "echoed: needs approval", "出现在结果或文件中：需要批准";
     promoted = "promoted from the reasoning: needs approval", "从推理中提升：需要批准";
     untagged = "no reasoning tag came: needs approval", "没有出现推理标签：需要批准";
     headed(what, name) = "{what}: {name}", "{what}：{name}";
@@ -156,6 +157,7 @@ impl Phrases {
             Provenance::BeforeProse => Some(self.before_prose()),
             Provenance::InALine => Some(self.in_a_line()),
             Provenance::FencedBehindProse => Some(self.fenced_behind_prose()),
+            Provenance::Echoed => Some(self.echoed()),
             _ if untagged => Some(self.untagged()),
             _ => Some(self.promoted()),
         }

@@ -28,6 +28,7 @@ pub(super) fn doubted(call: Call, raw: &str) -> Rejected {
         Provenance::FencedFirst => "the call stands in a code fence with other text behind it",
         Provenance::BeforeProse => "other text stands behind the call",
         Provenance::BehindProse => "other text stands before the call",
+        Provenance::Echoed => "the call stands in an earlier result or file",
         _ => "nothing says for certain that the call is meant",
     };
     let message =

@@ -20,6 +20,7 @@ use crate::turn::config::{AfterCall, RoundModel, TurnConfig};
 use crate::turn::displays::{Displays, display_call};
 use crate::turn::event::AgentEvent;
 use crate::turn::native::NativeRead;
+use crate::turn::origin::Origins;
 use crate::validate::Validator;
 
 /// A message that streams.
@@ -121,6 +122,8 @@ pub(super) struct Reader<'a> {
     pub(super) unattended: bool,
     /// Which calls are shown and not run.
     pub(super) displays: Displays<'a>,
+    /// The calls in what others say.
+    pub(super) origins: &'a Origins,
 }
 
 impl Reader<'_> {
@@ -465,6 +468,8 @@ fn checked<'a>(event: Event<'a>, reader: &Reader<'_>) -> Event<'a> {
                 Ok(call) => reader.validator.check(call, raw).map_err(|rejected| *rejected),
                 Err(rejected) => Err(rejected),
             };
+            let Displays { setup, conversation, .. } = &reader.displays;
+            let result = result.map(|call| reader.origins.marked(call, raw, setup, conversation));
             let result = result.and_then(|call| judged(call, raw, reader));
             Event::CallEnd { index, result: Box::new(result), raw, restated, span }
         }

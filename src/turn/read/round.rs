@@ -265,10 +265,10 @@ fn with_reader<T>(
     shared: &mut Shared,
     read: impl FnOnce(&Reader<'_>, &mut dyn FnMut(AgentEvent)) -> T,
 ) -> T {
-    let Shared { setup, conversation, choice, actions, unattended, .. } = shared;
+    let Shared { setup, conversation, choice, actions, unattended, origins, .. } = shared;
     let displays = Displays { setup, choice, conversation };
     let (config, validator) = (&setup.config, &*setup.validator);
-    let reader = Reader { config, model, validator, correcting, unattended: *unattended, displays };
+    let reader = Reader { config, model, validator, correcting, unattended: *unattended, displays, origins };
     read(&reader, &mut |event| actions.push_back(Action::Emit(event)))
 }
 

@@ -1,0 +1,245 @@
+//! Where a call comes from: one that stands in a result or a file is not the model's own.
+//!
+//! What a tool said and what a file holds reach the model byte for byte, calls in them too.
+//! What keeps a copied one from running unasked is that it is known: its bytes stand in such
+//! a text, or its tool and arguments do, in whatever syntax.
+//!
+//! The work is bounded: each text is read once in a turn, when the first call comes behind it,
+//! and no more than [`MAX_BYTES`] of them, the newest first.
+
+use std::borrow::Cow;
+use std::sync::{Mutex, PoisonError};
+
+use memchr::memmem;
+use serde_json::Value;
+
+use super::setup::Setup;
+use crate::conversation::{Conversation, Entry};
+use crate::dialect::DialectSet;
+use crate::event::{Assembled, Call, Provenance};
+use crate::message::{ReasoningCalls, ReasoningMode};
+use crate::outcome::{foreign_in_frames, restore_tokens};
+use crate::parse::{self, Limits, Parser, find_values};
+
+/// Bytes of results and files that calls are looked for in.
+pub const MAX_BYTES: usize = 4 << 20;
+
+/// Calls that are looked for in one text; more than a message may hold, so that a text cannot
+/// hide one behind others.
+const MAX_CALLS: usize = 4_096;
+
+/// Places that name a tool, of which is looked whether its arguments stand beside the name.
+const MAX_PLACES: usize = 32;
+
+/// Bytes on either side of such a place, beside twice those of the arguments; at most.
+const MIN_REACH: usize = 256;
+const MAX_REACH: usize = 16 << 10;
+
+/// Closing brackets behind a name at which a call in Python's syntax may end.
+const MAX_CLOSERS: usize = 16;
+
+/// Depth of JSON in which texts are looked for.
+const MAX_JSON_DEPTH: usize = 32;
+
+/// The texts of others in a conversation, and the calls in them.
+#[derive(Debug, Default)]
+pub(super) struct Origins {
+    /// Results that stand in no entry of the conversation: those of a client's history.
+    foreign: Vec<String>,
+    read: Mutex<Read>,
+}
+
+/// What was read of the texts.
+#[derive(Debug, Default)]
+struct Read {
+    /// Entries of the conversation.
+    entries: usize,
+    foreign: usize,
+    bytes: usize,
+    /// Tools and arguments of the calls in them.
+    calls: Vec<(String, Value)>,
+}
+
+impl Origins {
+    /// Takes results that stand in no entry of the conversation, the oldest first.
+    #[cfg(feature = "serve")]
+    pub(super) fn add(&mut self, texts: Vec<String>) {
+        self.foreign.extend(texts);
+    }
+
+    /// The call, marked if it stands in a text of another; one that is asked about anyway
+    /// stays as it is.
+    pub(super) fn marked(&self, call: Call, raw: &str, setup: &Setup, conversation: &Conversation) -> Call {
+        if !call.provenance.is_plain() || !self.holds(&call, raw, setup, conversation) {
+            return call;
+        }
+        Call { provenance: Provenance::Echoed, ..call }
+    }
+
+    fn holds(&self, call: &Call, raw: &str, setup: &Setup, conversation: &Conversation) -> bool {
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        self.read_on(&mut read, setup, conversation);
+        if read.calls.iter().any(|(tool, arguments)| *tool == call.tool && *arguments == call.arguments) {
+            return true;
+        }
+        let raw = restore_tokens(raw.trim());
+        let finder = memmem::Finder::new(raw.as_bytes());
+        let mut left = MAX_PLACES;
+        let mut stands_in = |text: &str| {
+            (!raw.is_empty() && finder.find(text.as_bytes()).is_some()) || spoken_of(call, text, &mut left, setup)
+        };
+        self.texts(setup, conversation).any(|text| {
+            let mut found = stands_in(&text);
+            // Within JSON only a text with escapes reads otherwise.
+            if !found && text.contains('\\') && text.contains(&call.tool) {
+                within_json(&text, &mut |inner| found = found || stands_in(inner));
+            }
+            found
+        })
+    }
+
+    /// Reads what came since.
+    fn read_on(&self, read: &mut Read, setup: &Setup, conversation: &Conversation) {
+        let mut parser = None;
+        let new = self.foreign[read.foreign..].iter().map(|text| Cow::Borrowed(text.as_str()));
+        let since = (read.entries..conversation.entries().len()).flat_map(|at| texts_of(conversation, at, setup));
+        let texts: Vec<Cow<'_, str>> = new.chain(since).collect();
+        read.foreign = self.foreign.len();
+        read.entries = conversation.entries().len();
+        for text in texts.into_iter().rev() {
+            if read.bytes >= MAX_BYTES {
+                break;
+            }
+            read.bytes += text.len();
+            let parser = parser.get_or_insert_with(|| reader(setup));
+            let mut take = |text: &str| read.calls.extend(calls_in(text, parser, setup));
+            take(&text);
+            within_json(&text, &mut take);
+        }
+    }
+
+    /// All texts, the newest first, as far as they are looked at.
+    fn texts<'t>(&'t self, setup: &'t Setup, conversation: &'t Conversation) -> impl Iterator<Item = Cow<'t, str>> {
+        let mut left = MAX_BYTES;
+        let own = (0..conversation.entries().len()).rev().flat_map(|at| texts_of(conversation, at, setup));
+        own.chain(self.foreign.iter().rev().map(|text| Cow::Borrowed(text.as_str()))).take_while(move |text| {
+            let fits = left > 0;
+            left = left.saturating_sub(text.len());
+            fits
+        })
+    }
+}
+
+/// The texts of others in an entry: a result, or the files that the person sent.
+fn texts_of<'c>(conversation: &'c Conversation, at: usize, setup: &Setup) -> Vec<Cow<'c, str>> {
+    match &conversation.entries()[at] {
+        Entry::User(said) => foreign_in_frames("file", &said.text).map(Cow::Borrowed).collect(),
+        Entry::Outcome { id, outcome } => {
+            let before = conversation.entries()[..at].iter().rev();
+            let message = before.filter_map(|entry| match entry {
+                Entry::Assistant(message) => Some(message),
+                _ => None,
+            });
+            let call = message.take(1).flat_map(|message| message.calls()).find(|call| call.id == *id);
+            // What the built-in tool says is ours.
+            let is_ours =
+                call.is_some_and(|call| setup.catalog.is_describe_tool(call.call.server.as_deref(), &call.call.tool));
+            if is_ours { Vec::new() } else { vec![outcome.said()] }
+        }
+        Entry::Assistant(_) | Entry::Note { .. } => Vec::new(),
+    }
+}
+
+/// The texts in a text that is JSON.
+fn within_json(text: &str, take: &mut impl FnMut(&str)) {
+    if text.trim_start().starts_with(['{', '[', '"'])
+        && let Ok(value) = serde_json::from_str::<Value>(text)
+    {
+        texts_within(&value, MAX_JSON_DEPTH, take);
+    }
+}
+
+/// Texts in a value of JSON, which a model reads without their escapes.
+fn texts_within(value: &Value, depth: usize, take: &mut impl FnMut(&str)) {
+    match value {
+        Value::String(text) => take(text),
+        Value::Array(items) if depth > 0 => items.iter().for_each(|item| texts_within(item, depth - 1, take)),
+        Value::Object(members) if depth > 0 => {
+            members.values().for_each(|member| texts_within(member, depth - 1, take));
+        }
+        _ => {}
+    }
+}
+
+/// Reads every syntax, wherever in a text it stands.
+fn reader(setup: &Setup) -> Parser {
+    Parser::new(parse::Config {
+        dialects: DialectSet::AUTO,
+        catalog: Some(setup.catalog.clone()),
+        reasoning: ReasoningMode::Off,
+        reasoning_calls: ReasoningCalls::Allow,
+        limits: Limits { calls: MAX_CALLS, ..setup.config.limits },
+        ..parse::Config::default()
+    })
+}
+
+/// Whether a text names the tool and has the arguments beside the name, where no syntax makes a
+/// call of that: an object of JSON in prose, or `name(…)` in a line.
+fn spoken_of(call: &Call, text: &str, left: &mut usize, setup: &Setup) -> bool {
+    if call.arguments.as_object().is_none_or(|arguments| arguments.is_empty()) {
+        return false;
+    }
+    let reach = (2 * call.raw_arguments.len() + MIN_REACH).min(MAX_REACH);
+    let mut parser = None;
+    let places = memmem::find_iter(text.as_bytes(), call.tool.as_bytes());
+    for place in places {
+        if *left == 0 {
+            return false;
+        }
+        *left -= 1;
+        let end = place + call.tool.len();
+        let around = &text[boundary_before(text, place.saturating_sub(reach))..boundary_before(text, end + reach)];
+        if find_values(around).values.iter().any(|found| holds_value(&found.value, &call.arguments, MAX_JSON_DEPTH)) {
+            return true;
+        }
+        let behind = &text[end..boundary_before(text, end + reach)];
+        if behind.starts_with('(') {
+            let parser = parser.get_or_insert_with(|| reader(setup));
+            let ends = behind.match_indices(')').take(MAX_CLOSERS);
+            let spoken = ends.map(|(at, _)| format!("[{}{}]", call.tool, &behind[..=at]));
+            if spoken.flat_map(|spoken| calls_in(&spoken, parser, setup)).any(|(_, found)| found == call.arguments) {
+                return true;
+            }
+        }
+    }
+    false
+}
+
+/// Whether a value is another, or holds it.
+fn holds_value(value: &Value, wanted: &Value, depth: usize) -> bool {
+    let within = |inner: &Value| depth > 0 && holds_value(inner, wanted, depth - 1);
+    value == wanted
+        || match value {
+            Value::Array(items) => items.iter().any(within),
+            Value::Object(members) => members.values().any(within),
+            _ => false,
+        }
+}
+
+fn boundary_before(text: &str, at: usize) -> usize {
+    (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+}
+
+/// Tools and arguments of the calls in a text, those that are quoted there too.
+fn calls_in(text: &str, parser: &Parser, setup: &Setup) -> Vec<(String, Value)> {
+    let Assembled { entries, .. } = parser.parse(text);
+    let calls = entries.into_iter().filter_map(|entry| match entry.result {
+        Ok(call) => Some(call),
+        Err(rejected) => rejected.call.map(|call| *call),
+    });
+    let settled = |call: Call| match setup.validator.check(call.clone(), "") {
+        Ok(call) => call,
+        Err(_) => call,
+    };
+    calls.map(settled).map(|call| (call.tool, call.arguments)).collect()
+}
