@@ -14,6 +14,7 @@
 use std::ops::Range;
 
 use crate::event::MarkerKind;
+use crate::parse::out::damage::CallCloser;
 use crate::parse::out::verdict::Verdict;
 
 /// A call that is over.
@@ -22,6 +23,8 @@ pub(crate) struct Ended {
     pub(crate) verdict: Verdict,
     pub(crate) restated: bool,
     pub(crate) span: Range<u64>,
+    /// What closes such a call.
+    pub(crate) closer: CallCloser,
     /// The call's first bytes, if it is over the limit: the window no longer holds them.
     pub(crate) head: Option<String>,
 }

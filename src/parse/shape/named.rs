@@ -18,6 +18,7 @@ use crate::parse::call::{CallOut, CallShape, CalledTool, Ending, OpenValue, Open
 use crate::parse::config::MIN_HOLD;
 use crate::parse::marks::fence::fence_chars;
 use crate::parse::marks::head::{begins_token, closes, gate, head, unit};
+use crate::parse::out::damage::{CallCloser, CloserKind};
 use crate::parse::out::unresolved::{Fault, UnresolvedCall};
 use crate::parse::tables::{NamedDialect, Owner, Tables};
 
@@ -137,6 +138,7 @@ impl NamedJson {
             (Match::Undecided, _) | (_, Match::Undecided) => Step::More,
             _ if !self.json.peek_trailing(self.cursor, rest, more) => Step::More,
             _ if self.complete_at.is_some() && self.json.is_followed_by_object() => {
+                self.call.goes_on = true;
                 self.call.fault.get_or_insert(Fault::malformed(TWO_OBJECTS));
                 Step::End(self.cursor)
             }
@@ -204,6 +206,14 @@ impl CallShape for NamedJson {
 
     fn is_too_deep(&self) -> bool {
         self.json.is_too_deep()
+    }
+
+    fn closer(&self) -> CallCloser {
+        CallCloser::behind_json(CloserKind::Named(self.form))
+    }
+
+    fn is_damaged(&self) -> bool {
+        self.state != State::Lead && !self.json.is_whole(self.form.close.is_empty())
     }
 
     fn ends_with_reasoning(&self) -> bool {

@@ -85,6 +85,8 @@ pub(crate) struct Scanner {
     in_analysis: bool,
     /// Whose turn it was where the reasoning began.
     turn_before: Turn,
+    /// A closer that was found between calls stands here.
+    closer_at: u64,
     /// The last line that announces calls and has none behind it begins here.
     no_object_at: Option<u64>,
     /// `<s>` was seen, so `</s>` is HTML.
@@ -150,6 +152,7 @@ impl Scanner {
             turn_before: Turn::Own,
             saw_strike: false,
             no_object_at: None,
+            closer_at: NOWHERE,
             not_calls: None,
         }
     }
@@ -176,8 +179,12 @@ impl Scanner {
         let near_calls = self.group.is_some_and(|group| group.is_near);
         // A closer that no trigger knows is looked for in each chunk.
         let odd_closer = self.mark.is_some_and(|mark| !mark.close.is_ascii());
-        let is_settled =
-            self.run.is_none() && !near_calls && !odd_closer && self.emitter.is_settled() && !self.context.in_comment;
+        let is_settled = self.run.is_none()
+            && !near_calls
+            && !odd_closer
+            && self.emitter.is_settled()
+            && !self.context.in_comment
+            && !self.emitter.reads_brackets();
         is_settled.then_some(FastPath::Text(FastText {
             at,
             line_start: self.line_start,
@@ -233,8 +240,7 @@ impl Scanner {
             self.mark = None;
             self.in_analysis = false;
         }
-        self.emitter.region = if reasoning { Region::Reasoning } else { Region::Content };
-        self.emitter.begin_region();
+        self.emitter.go_to(if reasoning { Region::Reasoning } else { Region::Content });
         self.line_start = true;
         self.context = Context::new(self.at);
         if self.mode == ReasoningMode::Open {
@@ -329,7 +335,7 @@ impl Scanner {
     fn stepped(&mut self, step: Step, window: &Window<'_>, sink: &mut Sink<'_>) -> bool {
         match step {
             Step::End(at) => return self.call_ended(at, window, sink),
-            Step::Text(at, why) => self.give_back(at, why, window),
+            Step::Text(at, why) => self.give_back(at, why, window, sink),
             Step::Broken(at, why) => self.end_call(Ending::Broken(at, why), window, sink),
             _ => return false,
         }
@@ -338,7 +344,7 @@ impl Scanner {
 
     /// What is open is no call after all: its bytes are text, and what follows
     /// `at` is read as ever.
-    fn give_back(&mut self, at: u64, why: Reason, window: &Window<'_>) {
+    fn give_back(&mut self, at: u64, why: Reason, window: &Window<'_>, sink: &mut Sink<'_>) {
         let Some(call) = self.call.take() else { return };
         self.emitter.drop_markerless();
         let is_unread = matches!(why, Reason::NoLiteral | Reason::NoKeyword | Reason::Damaged | Reason::Limit);
@@ -348,6 +354,15 @@ impl Scanner {
         let line = memchr::memrchr(b'\n', text.as_bytes()).map(|end| &text[end + 1..]);
         self.line_start = line.is_some_and(|line| line.trim_start_matches([' ', '\t']).is_empty());
         self.at = at;
+        let is_cut_short = matches!(why, Reason::Damaged | Reason::Unclosed | Reason::Limit);
+        if call.quoted_in.is_none() && !self.is_example() {
+            self.emitter.text(window, at, sink);
+            let index = self.emitter.index();
+            self.emitter.damage().given_back(call.closer(), index);
+            if is_cut_short || call.is_damaged() {
+                self.emitter.damage().begins(call.closer(), call.dialect());
+            }
+        }
     }
 
     /// Keeps what is no call, if somebody asked for it.

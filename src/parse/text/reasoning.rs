@@ -11,6 +11,7 @@ use crate::message::ReasoningMode;
 use crate::parse::marks::channel::{Channel, Header, START, header};
 use crate::parse::marks::turn::{Role, Turn};
 use crate::parse::out::emitter::Sink;
+use crate::parse::text::tags::named_head;
 
 impl Scanner {
     /// Whether the first bytes of `text`, at a `<` or a `[`, are those of a mark that counts.
@@ -134,7 +135,11 @@ impl Scanner {
                 Match::Undecided => Found::Hold,
                 Match::Yes(()) => Found::Text,
                 Match::No => {
+                    let called = named_head(&self.tables, text);
                     self.take_header(header, window, sink);
+                    if let Some((dialect, call, _)) = called {
+                        self.broken_call(dialect, call);
+                    }
                     self.context = Context::new(self.at);
                     Found::Taken
                 }

@@ -27,6 +27,7 @@ use crate::parse::call::{
     comment, gated,
 };
 use crate::parse::marks::fence::think_close;
+use crate::parse::out::damage::{CallCloser, CloserKind};
 use crate::parse::out::unresolved::{Fault, UnresolvedCall};
 use crate::parse::tables::{Owner, Tables, TagParameter, TagTool};
 use tags::Tags;
@@ -421,6 +422,14 @@ impl CallShape for ToolTag {
 
     fn is_too_deep(&self) -> bool {
         self.too_deep
+    }
+
+    fn closer(&self) -> CallCloser {
+        CallCloser::behind_tags(match (self.tags, &self.callee) {
+            (Tags::Heads(call), _) => CloserKind::Named(call),
+            (Tags::Names, Callee::Known(tool)) => CloserKind::Tool(*tool),
+            (Tags::Names, Callee::Unknown) => CloserKind::Bracket,
+        })
     }
 }
 
