@@ -577,7 +577,8 @@ const FOREIGN: &[&str] = &[
 ];
 
 /// The longest of them with all that the gate behind it waits for, but for the names.
-const FOREIGN_OPENER: &str = "<｜tool▁calls▁begin｜> function<｜tool▁sep｜> <｜tool▁call▁end｜>";
+const FOREIGN_OPENER: &str =
+    "<|start|>assistant<|channel|>commentary<|channel|>commentary to=functions. <|constrain|>json<|message|>{";
 
 /// Keys that an object may begin with that is a call without a marker.
 const CALL_KEYS: &[&str] = &[

@@ -81,6 +81,8 @@ pub(crate) struct Scanner {
     think_closes: bool,
     /// A header of a channel came.
     saw_channel: bool,
+    /// Harmony's channel of answers is open: what no marker announces is content.
+    in_final: bool,
     /// The reasoning is Harmony's channel, which the end of its message closes.
     in_analysis: bool,
     /// Whose turn it was where the reasoning began.
@@ -148,6 +150,7 @@ impl Scanner {
             mark: None,
             think_closes: false,
             saw_channel: false,
+            in_final: false,
             in_analysis: false,
             turn_before: Turn::Own,
             saw_strike: false,

@@ -151,6 +151,7 @@ impl Scanner {
         let Header { channel, starts, length } = header;
         self.at += length as u64;
         self.saw_channel = true;
+        self.in_final = channel == Channel::Final;
         self.resume(starts);
         let reads_channels = self.mode != ReasoningMode::Off && !self.reasoning_channel && self.mark.is_none();
         let in_reasoning = self.emitter.region == Region::Reasoning;
