@@ -420,21 +420,36 @@ macro_rules! harmony {
 const CHANNEL: Piece = Text("<|channel|>");
 const START: Piece = Text("<|start|>assistant");
 const TO: Piece = Text(" to=functions.");
+const COMMENTARY: Piece = Text("commentary");
+const ANALYSIS: Piece = Text("analysis");
+const CONSTRAIN: Piece = Maybe("<|constrain|>");
+const JSON_TYPE: Piece = Maybe("json");
 
 /// OpenAI's gpt-oss: a message in a channel, addressed to a function, whose name may stand
-/// before the channel or behind it. Built-in tools are addressed in `analysis`.
+/// before the channel or behind it (openai/harmony, docs/format.md). Built-in tools are addressed in
+/// `analysis`. Models name the channel twice, and the recipient behind the type (vllm-project/vllm
+/// and ggml-org/llama.cpp read both).
 pub(super) const HARMONY: Spec = Spec {
     name: "harmony",
     template: None,
     objects: None,
     shape: Shape::Named(&Named {
         calls: &[
-            harmony!(CHANNEL, Text("commentary"), TO;),
-            harmony!(CHANNEL, Text("analysis"), TO;),
-            harmony!(START, CHANNEL, Text("commentary"), TO;),
-            harmony!(START, CHANNEL, Text("analysis"), TO;),
-            harmony!(START, TO; CHANNEL, Text("commentary"), Space),
-            harmony!(START, TO; CHANNEL, Text("analysis"), Space),
+            harmony!(CHANNEL, COMMENTARY, TO;),
+            harmony!(CHANNEL, ANALYSIS, TO;),
+            harmony!(START, CHANNEL, COMMENTARY, TO;),
+            harmony!(START, CHANNEL, ANALYSIS, TO;),
+            harmony!(START, TO; CHANNEL, COMMENTARY, Space),
+            harmony!(START, TO; CHANNEL, ANALYSIS, Space),
+            harmony!(CHANNEL, COMMENTARY, CHANNEL, COMMENTARY, TO;),
+            harmony!(CHANNEL, ANALYSIS, CHANNEL, COMMENTARY, TO;),
+            harmony!(START, CHANNEL, COMMENTARY, CHANNEL, COMMENTARY, TO;),
+            harmony!(START, CHANNEL, ANALYSIS, CHANNEL, COMMENTARY, TO;),
+            harmony!(START, TO; CHANNEL, COMMENTARY, CHANNEL, COMMENTARY, Space),
+            harmony!(CHANNEL, COMMENTARY, TO; CHANNEL, COMMENTARY, Space),
+            harmony!(START, CHANNEL, COMMENTARY, TO; CHANNEL, COMMENTARY, Space),
+            harmony!(CHANNEL, COMMENTARY, Space, CONSTRAIN, Space, JSON_TYPE, TO;),
+            harmony!(START, CHANNEL, COMMENTARY, Space, CONSTRAIN, Space, JSON_TYPE, TO;),
         ],
         groups: &[],
         name_line: false,

@@ -3,7 +3,8 @@
 //! The one place that carries out what the parser takes back: a `</think>`
 //! without an opener ([`Event::Reclassified`]), an answer that was told as
 //! reasoning ([`Event::Restored`]), a draft that is a call after all
-//! ([`Event::Promoted`]), an example that is one ([`Event::Unfenced`]). Whoever shows, stores, runs or sends on a message
+//! ([`Event::Promoted`]), an example that is one ([`Event::Unfenced`]), calls that are text of another
+//! one ([`Event::Withdrawn`]). Whoever shows, stores, runs or sends on a message
 //! takes its pieces from here.
 //!
 //! ```text
@@ -221,6 +222,7 @@ impl Collector {
             Event::Restored { index, reason, .. } => {
                 self.restore(index, reason.cloned());
             }
+            Event::Withdrawn { calls, .. } => self.withdraw(calls),
             Event::Promoted { index, .. } => {
                 if let Some(Entry { result: Ok(call), .. }) = self.restore(index, None) {
                     call.provenance = Provenance::Promoted;
@@ -445,6 +447,16 @@ impl Collector {
                 // A part of the segment is no longer than that.
                 self.segments.push(Segment { what, length: u32::try_from(to - at).unwrap_or(u32::MAX), ..segment });
                 at = to;
+            }
+        }
+    }
+
+    /// Takes back that these are calls.
+    fn withdraw(&mut self, calls: Range<u32>) {
+        for entry in self.entries.iter_mut().filter(|entry| calls.contains(&entry.index)) {
+            if let Ok(call) = &entry.result {
+                let Reason { kind, message, .. } = Reason::withdrawn();
+                entry.result = Err(Rejected::of(call.clone(), kind, entry.raw.as_str(), message));
             }
         }
     }

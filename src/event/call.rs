@@ -159,6 +159,9 @@ pub enum RejectedKind {
     /// It is quoted, so it is an example: in a code fence with other text, in a code span,
     /// between quotation marks, … ([`Rejected::quoted_in`] says which).
     Quoted,
+    /// It stands behind a call that cannot be read, before what closes that one, or before a closer
+    /// that closes nothing: it may be a part of that call's text.
+    BehindDamage,
     /// It passed a limit on size, depth or number.
     Limit,
     /// The stream ended before the call did.
@@ -175,6 +178,7 @@ keyword_enum!(RejectedKind, "a kind of rejection",
     "in_reasoning" => RejectedKind::InReasoning,
     "invented" => RejectedKind::Invented,
     "quoted" => RejectedKind::Quoted,
+    "behind_damage" => RejectedKind::BehindDamage,
     "limit" => RejectedKind::Limit,
     "truncated" => RejectedKind::Truncated,
     "malformed" => RejectedKind::Malformed,
@@ -249,6 +253,14 @@ pub struct Reason {
     pub quoted_in: Option<QuotedIn>,
 }
 
+impl Reason {
+    /// A closer behind the call closes nothing.
+    pub(crate) fn withdrawn() -> Self {
+        let message = RejectedKind::withdrawn_message().to_owned();
+        Reason { kind: RejectedKind::BehindDamage, message, nearest: Vec::new(), quoted_in: None }
+    }
+}
+
 impl Rejected {
     /// Why it must not run.
     pub fn reason(&self) -> Reason {
@@ -260,6 +272,12 @@ impl Rejected {
     pub fn set_reason(&mut self, reason: Reason) {
         let Reason { kind, message, nearest, quoted_in } = reason;
         (self.kind, self.message, self.nearest, self.quoted_in) = (kind, message, nearest, quoted_in);
+    }
+
+    /// Whether it was told as a call first.
+    #[cfg(feature = "agent")]
+    pub(crate) fn is_withdrawn(&self) -> bool {
+        self.message == RejectedKind::withdrawn_message()
     }
 
     /// Whether its text stays in the message, where it stands.
@@ -308,5 +326,15 @@ impl RejectedKind {
     /// The message of every `in_reasoning` rejection.
     pub fn in_reasoning_message() -> &'static str {
         "the call stands in the reasoning; only the answer's calls are run"
+    }
+
+    /// The message of a `behind_damage` rejection behind a call that cannot be read.
+    pub(crate) fn behind_damage_message() -> &'static str {
+        "the call stands behind one that cannot be read, before its end, so it may be a part of that one's text and was not run"
+    }
+
+    /// The same of one before a closer that closes nothing.
+    pub(crate) fn withdrawn_message() -> &'static str {
+        "behind the call stands once more what closes an earlier one, and it closes nothing: a value may have ended too early, and what follows be a part of it, so none of these calls was run"
     }
 }

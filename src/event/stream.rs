@@ -103,6 +103,15 @@ pub enum Event<'a> {
         /// Empty, at the stream's end.
         span: Span,
     },
+    /// Calls that were reported are none: behind them stands what closes an earlier call, and closes
+    /// nothing, so that they may be text of that one's value. Each that is a call is rejected as
+    /// [`BehindDamage`](super::RejectedKind::BehindDamage). Empty span.
+    Withdrawn {
+        /// Which calls.
+        calls: Range<u32>,
+        /// Empty, right behind the closer or before it.
+        span: Span,
+    },
     /// A rejected draft is a call after all, subject to approval. Only at the
     /// stream's end; empty span.
     Promoted {
@@ -204,6 +213,7 @@ impl Event<'_> {
             | Event::Marker { span, .. }
             | Event::Reclassified { span, .. }
             | Event::Restored { span, .. }
+            | Event::Withdrawn { span, .. }
             | Event::Promoted { span, .. }
             | Event::Placed { span, .. }
             | Event::Unfenced { span, .. }
@@ -232,6 +242,7 @@ impl Event<'_> {
             Event::Restored { index, reason, span } => {
                 OwnedEvent::Restored { index, reason: reason.cloned().map(Box::new), span }
             }
+            Event::Withdrawn { calls, span } => OwnedEvent::Withdrawn { calls, span },
             Event::Promoted { index, span } => OwnedEvent::Promoted { index, span },
             Event::Placed { index, provenance, span } => OwnedEvent::Placed { index, provenance, span },
             Event::Unfenced { calls, syntax, span } => OwnedEvent::Unfenced { calls, syntax: syntax.to_owned(), span },
@@ -282,6 +293,8 @@ pub enum OwnedEvent {
         reason: Option<Box<Reason>>,
         span: Span,
     },
+    /// See [`Event::Withdrawn`].
+    Withdrawn { calls: Range<u32>, span: Span },
     /// See [`Event::Promoted`].
     Promoted { index: u32, span: Span },
     /// See [`Event::Placed`].

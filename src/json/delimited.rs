@@ -6,7 +6,7 @@
 //!
 //! Keys and texts are put into quotation marks; all else stays as it stands, so that what is
 //! wrong with it is found, mended and named where all JSON is read. Strings of JSON are
-//! taken as such, keys too.
+//! taken as such, keys too, and so are texts in single quotes.
 
 use super::escape::push_escaped;
 use super::window::{Match, begins};
@@ -34,6 +34,8 @@ enum State {
     Text,
     /// In a string of JSON.
     String,
+    /// In a text in single quotes, which stays as it stands.
+    Single,
 }
 
 /// Reads such an object, in pieces.
@@ -73,6 +75,7 @@ impl Delimited {
                 _ if rest.is_empty() => None,
                 State::Text => self.text(rest, more, json),
                 State::String => self.string(rest, more, json),
+                State::Single => self.single(rest, more, json),
                 State::Between => match self.between(rest, more, json) {
                     Between::Taken(taken) => Some(taken),
                     Between::More => None,
@@ -124,6 +127,36 @@ impl Delimited {
         (taken > 0).then_some(taken)
     }
 
+    /// In a text in single quotes: bytes up to its end, a quote behind which a value or a key may
+    /// end. Any other is an apostrophe.
+    fn single(&mut self, rest: &str, more: bool, json: &mut String) -> Option<usize> {
+        let mut from = 0;
+        let taken = loop {
+            let Some(at) = memchr::memchr2(b'\'', b'\\', &rest.as_bytes()[from..]).map(|at| from + at) else {
+                break rest.len();
+            };
+            let behind = &rest[at + 1..];
+            if rest[at..].starts_with('\\') {
+                match behind.chars().next() {
+                    Some(c) => from = at + 1 + c.len_utf8(),
+                    None if more => break at,
+                    None => break rest.len(),
+                }
+                continue;
+            }
+            match behind.trim_ascii_start().bytes().next() {
+                None if more => break at,
+                None | Some(b',' | b':' | b'}' | b']') => {
+                    self.state = State::Between;
+                    break at + 1;
+                }
+                Some(_) => from = at + 1,
+            }
+        };
+        json.push_str(&rest[..taken]);
+        (taken > 0).then_some(taken)
+    }
+
     fn between(&mut self, rest: &str, more: bool, json: &mut String) -> Between {
         let byte = rest.as_bytes()[0];
         let is_object = self.kinds & 1 == 1;
@@ -156,6 +189,11 @@ impl Delimited {
             b'"' => {
                 (self.state, self.expects_key) = (State::String, false);
                 json.push('"');
+                Between::Taken(1)
+            }
+            b'\'' => {
+                (self.state, self.expects_key) = (State::Single, false);
+                json.push('\'');
                 Between::Taken(1)
             }
             b',' | b':' => {
@@ -234,6 +272,10 @@ mod tests {
             ("{\"a\":\"\\\"}\",b:[<|\"|>\"\n\\<|\"<|\"|>]}", "{\"a\":\"\\\"}\",\"b\":[\"\\\"\\n\\\\<|\\\"\"]}"),
             ("{a:New York,b}", r#"{"a":New York,b}"#),
             ("{天气:<|\"|>晴<|\"|>}", r#"{"天气":"晴"}"#),
+            (
+                "{a:'b, c: d}',e:'it's' , 'f':1,g:New York's}",
+                "{\"a\":'b, c: d}',\"e\":'it's' , 'f':1,\"g\":New York's}",
+            ),
         ] {
             let whole = read(&[text]);
             assert_eq!(whole, (json.to_owned(), DelimitedStep::End(text.len() as u64), text.len() as u64), "{text}");

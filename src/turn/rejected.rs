@@ -42,12 +42,13 @@ pub struct Row {
 /// | `in_reasoning` | ignore | ignore | stays |
 /// | `invented` | correct once, if nothing stands before it and the tool is known | ignore | dropped, with what it was invented in |
 /// | `quoted` | correct once, if it stands in a fence, no call is beside it and the tool is known | ignore | stays |
+/// | `behind_damage` | correct | finish | dropped |
 /// | `limit` | correct | finish | dropped |
 /// | `truncated` | correct | finish | there is none |
 /// | `malformed` | correct | finish | dropped |
 /// | `unknown_tool` | correct | finish | dropped |
 /// | `invalid_arguments` | correct | finish | dropped |
-pub const TABLE: [Row; 8] = [
+pub const TABLE: [Row; 9] = [
     Row {
         kind: RejectedKind::InReasoning,
         reaction: Reaction::Ignore,
@@ -69,6 +70,7 @@ pub const TABLE: [Row; 8] = [
         meant: false,
         only_alone: true,
     },
+    meant(RejectedKind::BehindDamage),
     meant(RejectedKind::Limit),
     meant(RejectedKind::Truncated),
     meant(RejectedKind::Malformed),

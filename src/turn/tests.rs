@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::displays::Displays;
 use super::event::AskReason;
-use super::read::Judge;
+use super::read::{Judge, READ_ON};
 use super::warning::CallerWarning;
 use super::*;
 use crate::conversation::Replies;
@@ -178,6 +178,7 @@ fn every_kind_has_its_row_and_each_row_holds() {
         (InReasoning, answered.clone(), answered.clone()),
         (Invented, Next::Correct, answered.clone()),
         (Quoted, Next::Correct, answered),
+        (BehindDamage, Next::Correct, used_up.clone()),
         (Limit, Next::Correct, used_up.clone()),
         (Truncated, Next::Correct, used_up.clone()),
         (Malformed, Next::Correct, used_up.clone()),
@@ -239,11 +240,30 @@ fn further_calls_are_awaited_and_the_first_other_text_cancels() {
     assert!(!cancels(&says(&mut turn, &paris())));
     assert!(!cancels(&says(&mut turn, "\n\n")));
     assert!(!cancels(&says(&mut turn, &paris())));
-    let actions = says(&mut turn, "\nThe weather is ");
+    // What closes the first of several once more may follow: so much is read, and not shown.
+    let behind = says(&mut turn, "\nThe weather is ");
+    assert!(!cancels(&behind));
+    let actions = says(&mut turn, &"sunny ".repeat(READ_ON / 6));
     assert!(cancels(&actions));
     assert_eq!(calls(&actions), ["call_1", "call_2"]);
+    let actions = [behind, actions].concat();
     let shown = |a: &Action| matches!(a, Action::Emit(AgentEvent::Text { text }) if text.contains("weather"));
     assert!(!actions.iter().any(shown));
+}
+
+#[test]
+fn calls_that_may_be_text_of_the_first_are_withdrawn_while_more_is_read() {
+    let mut turn = started(allowing());
+    let cut_short = "<weather><city>Paris\n</city>\n</weather>";
+    assert!(!cancels(&says(&mut turn, &format!("{cut_short}\n{}\nend of the page\n", paris()))));
+    let withdrawn = says(&mut turn, "</city>\n</weather>");
+    let is_withdrawn = |a: &&Action| matches!(a, Action::Emit(AgentEvent::CallRejected { rejected, .. }) if rejected.kind == RejectedKind::BehindDamage);
+    assert_eq!(withdrawn.iter().filter(is_withdrawn).count(), 2);
+    let ended = ends(&mut turn);
+    assert_eq!(calls(&ended), [""; 0]);
+    let corrects =
+        |a: &Action| matches!(a, Action::Emit(AgentEvent::Correcting { kind: Some(RejectedKind::BehindDamage), .. }));
+    assert!(ended.iter().any(corrects), "{ended:?}");
 }
 
 #[test]

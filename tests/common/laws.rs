@@ -199,6 +199,8 @@ struct Watch<'a> {
     collector: Collector,
     /// Calls that are settled.
     settled: Vec<(u32, Call)>,
+    /// Calls that were none after all.
+    withdrawn: Vec<std::ops::Range<u32>>,
     broken: Option<Broken>,
 }
 
@@ -241,6 +243,7 @@ impl<'a> Watch<'a> {
             marked_last: false,
             collector: Collector::reading(config.reasoning, None),
             settled: Vec::new(),
+            withdrawn: Vec::new(),
             broken: None,
         }
     }
@@ -307,6 +310,13 @@ impl<'a> Watch<'a> {
                 expect(reason.is_some() || self.drafts.contains(index), || {
                     "no complete draft has this index".to_owned()
                 })
+            }
+            Event::Withdrawn { calls, .. } => {
+                self.between_calls()?;
+                expect(start == end, || "the span is not empty".to_owned())?;
+                expect(!calls.is_empty() && calls.end == self.next, || "other calls than those that came".to_owned())?;
+                self.withdrawn.push(calls.clone());
+                Ok(())
             }
             Event::Promoted { index, .. } => {
                 self.between_calls()?;
@@ -507,7 +517,10 @@ impl<'a> Watch<'a> {
         self.pieces()?;
         let message = self.collector.finish();
         let calls = message.entries.iter().filter_map(|e| Some((e.index, e.result.clone().ok()?)));
-        expect(calls.eq(self.settled.iter().cloned()), || {
+        // What is settled is no reasoning; it may still be text of another call.
+        let withdrawn = |index: u32| self.withdrawn.iter().any(|calls| calls.contains(&index));
+        let settled = self.settled.iter().filter(|(index, _)| !withdrawn(*index));
+        expect(calls.eq(settled.cloned()), || {
             format!("settled were {:?}, and the message has {:?}", self.settled, message.entries)
         })?;
         Ok(message)
@@ -573,7 +586,8 @@ const FOREIGN: &[&str] = &[
 ];
 
 /// The longest of them with all that the gate behind it waits for, but for the names.
-const FOREIGN_OPENER: &str = "<｜tool▁calls▁begin｜> function<｜tool▁sep｜> <｜tool▁call▁end｜>";
+const FOREIGN_OPENER: &str =
+    "<|start|>assistant<|channel|>commentary<|channel|>commentary to=functions. <|constrain|>json<|message|>{";
 
 /// Keys that an object may begin with that is a call without a marker.
 const CALL_KEYS: &[&str] = &[

@@ -76,6 +76,8 @@ pub(crate) struct CallJson {
     has_cdata: bool,
     /// Where the strict lexer stopped: its text up to here is a JSON prefix.
     fault: Option<u64>,
+    /// A raw line break stands in a string.
+    has_broken_string: bool,
     too_deep: bool,
     /// A lexer saw the value's end: its brackets are balanced.
     end: Option<u64>,
@@ -144,6 +146,7 @@ impl CallJson {
             has_fence: false,
             has_cdata: false,
             fault: None,
+            has_broken_string: false,
             too_deep: false,
             end: None,
             shown: None,
@@ -402,6 +405,7 @@ impl CallJson {
                 return JsonStep::Passed(self.cursor);
             }
         }
+        self.has_broken_string = line_break;
         self.guard = None;
         JsonStep::Fault
     }
@@ -450,6 +454,13 @@ impl CallJson {
     /// Whether the text has a fault, so that what was read of it may be read otherwise in the end.
     pub(crate) fn is_damaged(&self) -> bool {
         self.fault.is_some()
+    }
+
+    /// Whether its text is over for certain: a lexer saw its end, and no fault before that. What
+    /// only brackets close (`closes`) is over with them, unless a line break in a string leaves it
+    /// open where strings end.
+    pub(crate) fn is_whole(&self, closes: bool) -> bool {
+        self.end.is_some() && (self.fault.is_none() || closes && !self.has_broken_string)
     }
 
     /// Whether it is nested past the limit.
@@ -518,9 +529,13 @@ impl CallJson {
             return;
         }
         match read(source, self.end.is_some()) {
-            Ok(found) if self.belongs_inside(source, &found.repairs) => call.fault = Some(Fault::malformed(GOES_ON)),
+            Ok(found) if self.belongs_inside(source, &found.repairs) => {
+                call.goes_on = true;
+                call.fault = Some(Fault::malformed(GOES_ON));
+            }
             // `{"a": {"b": 1}, "c": 2}` with one bracket more: `{"a": {}"b": 1}, "c": 2}`.
             Ok(found) if self.trailing.surplus && found.repairs.contains(&Repair::MissingComma) => {
+                call.goes_on = true;
                 call.fault = Some(Fault::malformed(SURPLUS));
             }
             Ok(found) => {

@@ -7,6 +7,7 @@ use super::json::CallJson;
 use super::out::CallOut;
 use crate::json::window::Window;
 use crate::parse::config::MIN_HOLD;
+use crate::parse::out::damage::CallCloser;
 use crate::parse::out::not_a_call::Reason;
 use crate::parse::out::unresolved::UnresolvedCall;
 use crate::parse::tables::Tables;
@@ -93,6 +94,17 @@ pub(crate) trait CallShape: fmt::Debug + Send + Sync {
     /// What the call says, which ends at `end`.
     fn resolve(self: Box<Self>, _window: &Window<'_>, _end: u64, tables: &Tables) -> UnresolvedCall {
         UnresolvedCall::of(self.called(tables))
+    }
+
+    /// What closes it.
+    fn closer(&self) -> CallCloser {
+        CallCloser::BRACKETS
+    }
+
+    /// Whether its text is not read to its end without a fault, so that it may go on behind where
+    /// it was ended.
+    fn is_damaged(&self) -> bool {
+        false
     }
 
     /// The first byte that a call past the limit still needs: where it may turn

@@ -6,15 +6,17 @@ mod held;
 
 use std::ops::Range;
 
-use crate::event::{Call, Event, MarkerKind, Provenance, QuotedIn, Reason, Region, RejectedKind, Span};
+use crate::event::{Call, Event, MarkerKind, Provenance, QuotedIn, Reason, Region, RejectedKind, Repair, Span};
 use crate::json::window::{Match, Window};
 use crate::message::{FencedCalls, ReasoningCalls, ReasoningMode};
 use crate::parse::config::Config;
 use crate::parse::marks::fence::think_close;
 use crate::parse::marks::head::begins_token;
 use crate::parse::marks::turn::Turn;
+use crate::parse::out::damage::{Damage, Found, behind_damage};
 use crate::parse::out::pending::{Ended, Held, Pending};
 use crate::parse::out::verdict::{Verdict, draft, invented, quoted};
+use crate::parse::tables::Tables;
 
 /// Where events go. Dynamic, so that the parser is compiled once.
 pub(crate) type Sink<'s> = dyn FnMut(Event<'_>) + 's;
@@ -77,6 +79,8 @@ pub(crate) struct Emitter {
     /// one of a series (`series/first_fence_unreadable`).
     pub(crate) behind_unread: bool,
     pending: Option<Pending>,
+    /// Calls of the answer, and of the reasoning, that may be text of a damaged one.
+    damage: [Damage; 2],
     /// The open call's `CallStart` was handed on.
     started: bool,
     /// The stream has ended by `stop`, and one of these strings may have done it.
@@ -135,6 +139,7 @@ struct Logged {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Never {
     Invented,
+    BehindDamage,
     CutOff,
 }
 
@@ -171,6 +176,7 @@ impl Emitter {
             fence_is_clean: false,
             behind_unread: false,
             pending: None,
+            damage: Default::default(),
             started: false,
             stop: Vec::new(),
             ended_normally: false,
@@ -347,7 +353,21 @@ impl Emitter {
             }
             self.settle(window, true, sink);
         }
-        if !blank {
+        if self.reads_brackets() {
+            let calls = self.index;
+            if let Some((length, found)) = self.damage().read_brackets(text, calls) {
+                // The text up to the bracket, then what that says, then the rest.
+                let at = self.reported + length as u64;
+                self.text_piece(window, at, sink);
+                self.found_closer(found, 0, sink);
+                return self.text(window, to, sink);
+            }
+        }
+        self.text_piece(window, to, sink);
+    }
+
+    fn text_piece(&mut self, window: &Window<'_>, to: u64, sink: &mut Sink<'_>) {
+        if !window.slice(self.reported..to).trim_ascii_start().is_empty() {
             if !self.bare.is_empty() && self.turn == Turn::Own {
                 self.precede_prose(sink);
             }
@@ -355,12 +375,56 @@ impl Emitter {
             self.fence_is_clean = false;
             self.behind_unread = false;
             self.region_has_text = true;
+            let from = self.reported;
+            self.damage().text_came(window, from, to);
             self.see();
             if matches!(self.turn, Turn::Ended { .. }) {
                 self.turn = Turn::Over;
             }
         }
         self.plain(window, to, sink);
+    }
+
+    /// What is known of damage in this region.
+    pub(crate) fn damage(&mut self) -> &mut Damage {
+        &mut self.damage[self.region as usize]
+    }
+
+    /// Whether brackets in the text say whether calls may be text of a damaged one.
+    pub(crate) fn reads_brackets(&self) -> bool {
+        self.damage[self.region as usize].watches_brackets(self.index)
+    }
+
+    /// Whether `text`, between calls, begins with what closes a damaged call or one before.
+    pub(crate) fn closer(&self, text: &str, tables: &Tables, more: bool) -> Match<(Found, usize)> {
+        self.damage[self.region as usize].closer(text, tables, more)
+    }
+
+    /// Such a closer, of so many bytes, stands where all up to it was handed on.
+    pub(crate) fn found_closer(&mut self, found: Found, length: usize, sink: &mut Sink<'_>) {
+        match found {
+            Found::Own => self.damage().closes(),
+            Found::Last => {
+                let end = self.reported + length as u64;
+                self.damage().last_closes(end);
+            }
+            Found::Stray(first) => self.withdraw(first, sink),
+        }
+    }
+
+    /// The calls from `first` on may be text of one that was damaged.
+    fn withdraw(&mut self, first: u32, sink: &mut Sink<'_>) {
+        self.damage().withdrawn();
+        for call in self.log.iter_mut().filter(|call| call.index >= first) {
+            call.never = call.never.or(Some(Never::BehindDamage));
+            if self.undecided {
+                call.reason.get_or_insert_with(|| Box::new(Reason::withdrawn()));
+            }
+        }
+        let span = self.reported..self.reported;
+        if first < self.index {
+            sink(Event::Withdrawn { calls: first..self.index, span });
+        }
     }
 
     /// Says that what follows is another's; an empty marker.
@@ -429,12 +493,21 @@ impl Emitter {
         sink(Event::Marker { kind, text: window.slice(span.clone()), span });
         self.run_is_over = true;
         self.decide();
+        self.go_to(region);
+    }
+
+    /// Goes over to a region. What is damaged in the answer stays so behind a block of reasoning,
+    /// which may stand in the damaged text.
+    pub(crate) fn go_to(&mut self, region: Region) {
+        if region != self.region {
+            self.damage[Region::Reasoning as usize] = Damage::default();
+        }
         self.region = region;
         self.begin_region();
     }
 
     /// Nothing came yet in the region.
-    pub(crate) fn begin_region(&mut self) {
+    fn begin_region(&mut self) {
         self.region_has_text = false;
         self.region_has_calls = false;
         self.behind_unread = false;
@@ -454,6 +527,8 @@ impl Emitter {
         }
         self.visible = false;
         self.answer_has_calls = false;
+        // A draft that broke off there says nothing of what follows.
+        self.damage().closes();
         sink(Event::Reclassified { to: Region::Reasoning, drafts, span: self.reported..self.reported });
     }
 
@@ -503,6 +578,9 @@ impl Emitter {
         window: &Window<'_>,
         sink: &mut Sink<'_>,
     ) {
+        if self.damage().is_open() {
+            ended.verdict = behind_damage(ended.verdict);
+        }
         if self.turn.invents() {
             ended.verdict = invented(ended.verdict, self.turn == Turn::Spoken);
         }
@@ -565,7 +643,7 @@ impl Emitter {
     }
 
     fn report_end(&mut self, ended: Ended, quoted_in: Option<QuotedIn>, window: &Window<'_>, sink: &mut Sink<'_>) {
-        let Ended { mut verdict, restated, span, is_bare, head } = ended;
+        let Ended { mut verdict, restated, span, is_bare, closer, head } = ended;
         let is_quoted = quoted_in.is_some();
         if self.leaves_out(is_quoted) {
             return self.count_end(is_quoted, window, span.end, sink);
@@ -578,6 +656,7 @@ impl Emitter {
         self.answer_has_calls |= self.reads_answer() && !is_quoted;
         let never = match verdict.as_ref().err().map(|rejected| rejected.kind) {
             Some(RejectedKind::Invented) => Some(Never::Invented),
+            Some(RejectedKind::BehindDamage) => Some(Never::BehindDamage),
             Some(RejectedKind::Truncated) => Some(Never::CutOff),
             // The end of the reasoning ended it.
             Some(_) if think_close(window.from(span.end), false) != Match::No => Some(Never::CutOff),
@@ -586,6 +665,7 @@ impl Emitter {
         // A draft in a fence may be meant, one that is only mentioned is not.
         let is_mention = quoted_in.is_some_and(|quoted_in| quoted_in != QuotedIn::Fence);
         let complete = verdict_call(&verdict).is_some() && !is_mention;
+        let is_due = verdict_call(&verdict).is_some_and(|call| call.repairs.contains(&Repair::MissingClose));
         let reason = verdict.as_ref().err().filter(|_| self.undecided).map(|rejected| Box::new(rejected.reason()));
         if in_reasoning {
             verdict = draft(verdict);
@@ -623,6 +703,10 @@ impl Emitter {
         let event_span = self.reported..span.end;
         self.reported = span.end;
         sink(Event::CallEnd { index: self.index, result: Box::new(verdict), raw, restated, span: event_span });
+        let index = self.index;
+        if !is_quoted && !self.turn.invents() {
+            self.damage().call_came(closer, index, is_due);
+        }
         self.index += 1;
     }
 

@@ -8,10 +8,12 @@
 //! ```
 //!
 //! The emitter hands every byte on once and remembers what later decisions need: the
-//! region, what the user has seen, the calls so far. `series` says which of the calls that
-//! wait stand or fall together; `not_a_call` says why text that
+//! region, what the user has seen, the calls so far. `damage` says which calls may be text of
+//! one that cannot be read, `series` says which of the calls that
+//! wait stand or fall together, `not_a_call` says why text that
 //! looked like a call is none, to whoever asked.
 
+pub(crate) mod damage;
 pub(crate) mod emitter;
 pub(crate) mod not_a_call;
 pub(crate) mod pending;

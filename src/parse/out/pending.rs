@@ -14,6 +14,7 @@
 use std::ops::Range;
 
 use crate::event::MarkerKind;
+use crate::parse::out::damage::CallCloser;
 use crate::parse::out::verdict::Verdict;
 
 /// A call that is over.
@@ -24,6 +25,8 @@ pub(crate) struct Ended {
     pub(crate) span: Range<u64>,
     /// Nothing announces it: prose behind it says that it may be an example.
     pub(crate) is_bare: bool,
+    /// What closes such a call.
+    pub(crate) closer: CallCloser,
     /// The call's first bytes, if it is over the limit: the window no longer holds them.
     pub(crate) head: Option<String>,
 }

@@ -17,6 +17,8 @@ pub(crate) struct UnresolvedCall {
     pub(crate) ignored_keys: Vec<String>,
     /// What is wrong with it, if anything.
     pub(crate) fault: Option<Fault>,
+    /// Its text goes on behind where it was ended, or may.
+    pub(crate) goes_on: bool,
     /// Whether the arguments do not continue the deltas.
     pub(crate) restated: bool,
 }

@@ -108,7 +108,8 @@ pub(crate) fn invented(verdict: Verdict, in_text: bool) -> Verdict {
     .map_err(|rejected| Rejected { in_text: in_text && rejected.kind == RejectedKind::Invented, ..rejected })
 }
 
-fn relabel(verdict: Verdict, kind: RejectedKind, message: &str) -> Verdict {
+/// The same call, rejected for this reason unless another one comes first.
+pub(crate) fn relabel(verdict: Verdict, kind: RejectedKind, message: &str) -> Verdict {
     Err(match verdict {
         Ok(call) => Rejected::of(call, kind, "", message),
         Err(rejected) if rejected.kind <= kind => rejected,

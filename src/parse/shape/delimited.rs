@@ -16,6 +16,7 @@ use crate::json::{Delimited, DelimitedStep, LexStep, Lexer, read};
 use crate::parse::call::{CallOut, CallShape, CalledTool, Ending, Missing, Step, kept_end};
 use crate::parse::marks::fence::think_close;
 use crate::parse::marks::head::{closes, unit};
+use crate::parse::out::damage::{CallCloser, CloserKind};
 use crate::parse::out::unresolved::{Fault, UnresolvedCall};
 use crate::parse::tables::Tables;
 
@@ -231,6 +232,15 @@ impl CallShape for DelimitedCall {
 
     fn is_too_deep(&self) -> bool {
         self.too_deep
+    }
+
+    fn closer(&self) -> CallCloser {
+        CallCloser::behind_json(CloserKind::Named(self.form))
+    }
+
+    /// What its tokens cut short no lexer sees.
+    fn is_damaged(&self) -> bool {
+        true
     }
 
     fn ends_with_reasoning(&self) -> bool {

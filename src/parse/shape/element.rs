@@ -22,6 +22,7 @@ use crate::parse::call::{
 };
 use crate::parse::config::MIN_HOLD;
 use crate::parse::marks::fence::think_close;
+use crate::parse::out::damage::{CallCloser, CloserKind};
 use crate::parse::out::unresolved::{Fault, UnresolvedCall};
 use crate::parse::tables::{Owner, Tables};
 
@@ -548,6 +549,14 @@ impl CallShape for Element {
 
     fn is_too_deep(&self) -> bool {
         self.json.as_ref().is_some_and(CallJson::is_too_deep)
+    }
+
+    fn closer(&self) -> CallCloser {
+        CallCloser::behind_json(CloserKind::Block(self.block))
+    }
+
+    fn is_damaged(&self) -> bool {
+        self.call.fault.is_some() || self.json.as_ref().is_some_and(|json| !json.is_whole(false))
     }
 
     fn ends_with_reasoning(&self) -> bool {

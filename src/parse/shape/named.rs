@@ -23,6 +23,7 @@ use crate::parse::call::{
 use crate::parse::config::MIN_HOLD;
 use crate::parse::marks::fence::fence_chars;
 use crate::parse::marks::head::{begins_token, ends, gate, head, unit};
+use crate::parse::out::damage::{CallCloser, CloserKind};
 use crate::parse::out::unresolved::{Fault, UnresolvedCall};
 use crate::parse::tables::{NamedDialect, Owner, Tables};
 
@@ -33,6 +34,8 @@ pub(crate) struct NamedJson {
     named: Option<&'static Named>,
     /// What ends the call; empty where its JSON does.
     close: Cow<'static, str>,
+    /// What closes it once it is damaged.
+    closer: CloserKind,
     state: State,
     cursor: u64,
     /// The call is over the limit; see [`CallOut::is_over_limit`].
@@ -65,17 +68,21 @@ impl NamedJson {
         let expected = matches!(form.arguments, NamedArguments::Json { fenced: true });
         let closer = Some(form.close).filter(|close| !close.is_empty());
         let json = CallJson::arguments(at, max_depth, Around::Fence { expected }, closer);
-        NamedJson { named: Some(named), close: Cow::Borrowed(form.close), ..NamedJson::with(called, at, json) }
+        let closer = CloserKind::Named(form);
+        NamedJson { named: Some(named), close: Cow::Borrowed(form.close), ..NamedJson::with(closer, called, at, json) }
     }
 
     /// A call of a known tool in its own tag, with all arguments as one object.
-    pub(crate) fn in_tag(tag: &str, called: CalledTool, at: u64, max_depth: usize) -> Self {
+    /// `tool`: its index in the tables.
+    pub(crate) fn in_tag(tag: &str, tool: usize, called: CalledTool, at: u64, max_depth: usize) -> Self {
         let json = CallJson::arguments(at, max_depth, Around::Fence { expected: false }, Some("</"));
-        NamedJson { close: Cow::Owned(format!("</{tag}>")), ..NamedJson::with(called, at, json) }
+        let closer = CloserKind::Tool(tool);
+        NamedJson { close: Cow::Owned(format!("</{tag}>")), ..NamedJson::with(closer, called, at, json) }
     }
 
-    fn with(called: CalledTool, at: u64, json: CallJson) -> Self {
+    fn with(closer: CloserKind, called: CalledTool, at: u64, json: CallJson) -> Self {
         NamedJson {
+            closer,
             named: None,
             close: Cow::Borrowed(""),
             state: State::Lead,
@@ -167,6 +174,7 @@ impl NamedJson {
             (Match::Undecided, _) | (_, Match::Undecided) => Step::More,
             _ if !self.json.peek_trailing(self.cursor, rest, more) => Step::More,
             _ if self.complete_at.is_some() && self.json.is_followed_by_object() => {
+                self.call.goes_on = true;
                 self.call.fault.get_or_insert(Fault::malformed(TWO_OBJECTS));
                 Step::End(self.cursor)
             }
@@ -240,6 +248,14 @@ impl CallShape for NamedJson {
 
     fn is_too_deep(&self) -> bool {
         self.json.is_too_deep()
+    }
+
+    fn closer(&self) -> CallCloser {
+        CallCloser::behind_json(self.closer)
+    }
+
+    fn is_damaged(&self) -> bool {
+        self.state != State::Lead && !self.json.is_whole(self.close.is_empty())
     }
 
     fn ends_with_reasoning(&self) -> bool {

@@ -13,6 +13,7 @@ use crate::json::{Closer, string};
 use crate::parse::call::json::{CallJson, JsonCloser, JsonStep};
 use crate::parse::call::{CallOut, CallShape, CalledTool, Missing, OpenValue, Step};
 use crate::parse::marks::fence::fence_end;
+use crate::parse::out::damage::{CallCloser, CloserKind};
 use crate::parse::out::unresolved::{Fault, UnresolvedCall, holds};
 use crate::parse::tables::Tables;
 
@@ -327,6 +328,14 @@ impl CallShape for MarkedObject {
 
     fn is_too_deep(&self) -> bool {
         self.json.is_too_deep()
+    }
+
+    fn closer(&self) -> CallCloser {
+        CallCloser::behind_json(CloserKind::Marked(self.run.marked))
+    }
+
+    fn is_damaged(&self) -> bool {
+        !self.json.is_whole(self.run.marked.closer().is_none())
     }
 
     fn ends_with_reasoning(&self) -> bool {

@@ -41,6 +41,7 @@ impl Tables {
         for (tag, child, owner) in blocks.chain(tools.map(|(tag, child)| (tag, child, Owner::ToolTag))) {
             let mark = format!("<{tag}>");
             self.triggers.add_mark(&mark);
+            self.triggers.add_mark(&format!("</{tag}>"));
             self.openers.add_mark(&mark, owner.bit());
             // The gate waits for the child behind the opener: both are one marker.
             self.hold = self.hold.max(length(tag) + child.unwrap_or(0) + HOLD_SLACK);
@@ -58,6 +59,7 @@ impl Tables {
         }
         for (wrapper, marked) in &self.wrapped {
             self.triggers.add_mark(wrapper.open);
+            wrapper.close.iter().for_each(|close| self.triggers.add_mark(close));
             self.openers.add_mark(wrapper.open, Owner::Marker.bit());
             let longest = wrapper.open.len().max(marked.closer().map_or(0, str::len));
             self.hold = self.hold.max(longest + HOLD_SLACK);
@@ -170,7 +172,7 @@ impl Tables {
         let parameters = self.tools.iter().flat_map(|t| &t.parameters);
         let parameter = parameters.map(|p| p.name.len()).fold(LONG_PARAMETER, usize::max);
         for dialect in &self.named {
-            for mark in dialect.marks() {
+            for mark in dialect.marks().chain(dialect.closers()) {
                 self.triggers.add_mark(&mark);
             }
             dialect.openers().for_each(|opener| self.openers.add_mark(opener, Owner::Named.bit()));

@@ -25,6 +25,12 @@ impl NamedDialect {
         self.openers().chain(closers).flat_map(|mark| [mark.to_owned(), mark.replace('｜', "|")])
     }
 
+    /// What closes its calls, in each spelling.
+    pub(crate) fn closers(&self) -> impl Iterator<Item = String> {
+        let closers = self.named.calls.iter().map(|call| call.close).filter(|close| !close.is_empty());
+        closers.flat_map(|mark| [mark.to_owned(), mark.replace('｜', "|")])
+    }
+
     /// What its calls and groups begin with; a closer that counts wherever it stands, too.
     pub(crate) fn openers(&self) -> impl Iterator<Item = &'static str> {
         let heads = self.named.calls.iter().filter_map(|call| match call.head.first() {

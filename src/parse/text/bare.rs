@@ -25,7 +25,7 @@ impl Scanner {
         self.emitter.text(window, self.at, sink);
         let allowed = match self.fence {
             Some(_) => self.may_be_bare(),
-            None => !is_json || self.emitter.begins_region(),
+            None => !self.in_final && (!is_json || self.emitter.begins_region()),
         };
         let ahead = match (is_json, self.tables.json) {
             _ if !allowed => Match::No,
@@ -58,7 +58,10 @@ impl Scanner {
         }
         // What came before says whether a call may stand here.
         self.emitter.text(window, self.at, sink);
-        let allowed = if self.fence.is_some() { self.may_be_bare() } else { self.emitter.begins_region() };
+        let allowed = match self.fence {
+            Some(_) => self.may_be_bare(),
+            None => !self.in_final && self.emitter.begins_region(),
+        };
         let (name, inner) = match ahead {
             Match::Yes(found) if allowed => found,
             Match::Undecided if allowed => return Found::Hold,
@@ -124,6 +127,9 @@ impl Scanner {
 
     /// Whether `text`, at a fence's start, begins a call that no marker announces.
     pub(super) fn bare_ahead(&self, text: &str, more: bool) -> Match<()> {
+        if self.in_final {
+            return Match::No;
+        }
         let names = &self.tables.names;
         let json = self.tables.json.map_or(Match::No, |(_, keys)| WholeMessage::ahead(keys, names, text, more));
         let line = match self.tables.name_line {
@@ -135,7 +141,7 @@ impl Scanner {
 
     /// The same of calls in Python's syntax.
     pub(super) fn python_ahead(&self, text: &str, more: bool) -> Match<()> {
-        if self.tables.python.is_none() { Match::No } else { self.line_ahead(text, more).map(|_| ()) }
+        if self.tables.python.is_none() || self.in_final { Match::No } else { self.line_ahead(text, more).map(|_| ()) }
     }
 
     /// Opens what [`python_ahead`](Self::python_ahead) found here.
@@ -171,8 +177,13 @@ impl Scanner {
         self.open(OpenCall::new(dialect, self.at, shape, call_bytes).markerless(), window, sink)
     }
 
-    /// Whether a call may stand here without a marker: not in a fence with other text.
+    /// Whether a call may stand here without a marker: not in a fence with other text, nor in
+    /// Harmony's channel of answers.
     fn may_be_bare(&self) -> bool {
+        !self.in_final && self.is_fence_clean()
+    }
+
+    fn is_fence_clean(&self) -> bool {
         self.fence.is_none() || self.emitter.fence_is_clean
     }
 }

@@ -85,10 +85,14 @@ pub(crate) struct Scanner {
     think_closes: bool,
     /// A header of a channel came.
     saw_channel: bool,
+    /// Harmony's channel of answers is open: what no marker announces is content.
+    in_final: bool,
     /// The reasoning is Harmony's channel, which the end of its message closes.
     in_analysis: bool,
     /// Whose turn it was where the reasoning began.
     turn_before: Turn,
+    /// A closer that was found between calls stands here.
+    closer_at: u64,
     /// The last line that announces calls and has none behind it begins here.
     no_object_at: Option<u64>,
     /// `<s>` was seen, so `</s>` is HTML.
@@ -153,10 +157,12 @@ impl Scanner {
             is_first_block: false,
             think_closes: false,
             saw_channel: false,
+            in_final: false,
             in_analysis: false,
             turn_before: Turn::Own,
             saw_strike: false,
             no_object_at: None,
+            closer_at: NOWHERE,
             not_calls: None,
         }
     }
@@ -187,7 +193,8 @@ impl Scanner {
             && !near_calls
             && !odd_closer
             && self.emitter.is_settled()
-            && self.context.block.is_none();
+            && self.context.block.is_none()
+            && !self.emitter.reads_brackets();
         is_settled.then_some(FastPath::Text(FastText {
             at,
             line_start: self.line_start,
@@ -243,8 +250,7 @@ impl Scanner {
             self.mark = None;
             self.in_analysis = false;
         }
-        self.emitter.region = if reasoning { Region::Reasoning } else { Region::Content };
-        self.emitter.begin_region();
+        self.emitter.go_to(if reasoning { Region::Reasoning } else { Region::Content });
         self.line_start = true;
         self.context = Context::new(self.at);
         if self.mode == ReasoningMode::Open {
@@ -339,7 +345,7 @@ impl Scanner {
     fn stepped(&mut self, step: Step, window: &Window<'_>, sink: &mut Sink<'_>) -> bool {
         match step {
             Step::End(at) => return self.call_ended(at, window, sink),
-            Step::Text(at, why) => self.give_back(at, why, window),
+            Step::Text(at, why) => self.give_back(at, why, window, sink),
             Step::Broken(at, why) => self.end_call(Ending::Broken(at, why), window, sink),
             _ => return false,
         }
@@ -348,7 +354,7 @@ impl Scanner {
 
     /// What is open is no call after all: its bytes are text, and what follows
     /// `at` is read as ever.
-    fn give_back(&mut self, at: u64, why: Reason, window: &Window<'_>) {
+    fn give_back(&mut self, at: u64, why: Reason, window: &Window<'_>, sink: &mut Sink<'_>) {
         let Some(call) = self.call.take() else { return };
         self.emitter.drop_markerless();
         let is_unread = matches!(why, Reason::NoLiteral | Reason::NoKeyword | Reason::Damaged | Reason::Limit);
@@ -358,6 +364,15 @@ impl Scanner {
         let line = memchr::memrchr(b'\n', text.as_bytes()).map(|end| &text[end + 1..]);
         self.line_start = line.is_some_and(|line| line.trim_start_matches([' ', '\t']).is_empty());
         self.at = at;
+        let is_cut_short = matches!(why, Reason::Damaged | Reason::Unclosed | Reason::Limit);
+        if call.quoted_in.is_none() && !self.is_example() {
+            self.emitter.text(window, at, sink);
+            let index = self.emitter.index();
+            self.emitter.damage().given_back(call.closer(), index);
+            if is_cut_short || call.is_damaged() {
+                self.emitter.damage().begins(call.closer(), call.dialect());
+            }
+        }
     }
 
     /// Keeps what is no call, if somebody asked for it.

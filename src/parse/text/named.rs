@@ -17,6 +17,9 @@ impl Scanner {
         window: &Window<'_>,
         sink: &mut Sink<'_>,
     ) -> Found {
+        if !opens {
+            self.emitter.damage().group_closes(self.tables.named[named].dialect);
+        }
         self.group = opens.then_some(CallGroup { named, is_open: true, is_near: true });
         self.take_syntax(length, window, sink)
     }
@@ -88,6 +91,7 @@ impl Scanner {
         match (group_close(named, inner, more), inner.is_empty() && more) {
             (Match::Yes(length), _) => {
                 self.group = None;
+                self.emitter.damage().group_closes(self.tables.named[group.named].dialect);
                 return self.take_syntax(space + length, window, sink);
             }
             (Match::Undecided, _) | (_, true) => return Found::Hold,

@@ -102,6 +102,7 @@ impl Scanner {
             }
             Match::Yes(Following::Close(length)) => {
                 self.run = None;
+                self.emitter.damage().run_closes(run.marked);
                 // In a fence its closing line may follow right behind the closer
                 // (`hermes/fence_closed_right_behind`).
                 self.line_start = self.fence.is_some();

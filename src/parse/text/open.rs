@@ -17,6 +17,7 @@ use crate::dialect::{Dialect, Shape};
 use crate::event::{Call, MarkerKind, Provenance, QuotedIn};
 use crate::json::window::{Window, leading_space};
 use crate::parse::call::{CallOut, CallShape, Ending, Missing, OpenValue, Step};
+use crate::parse::out::damage::CallCloser;
 use crate::parse::out::emitter::{Emitter, Prose, Sink};
 use crate::parse::out::pending::Ended;
 use crate::parse::out::series;
@@ -152,6 +153,16 @@ impl OpenCall {
     /// Where it was known to be none that is text up to `at`.
     pub(crate) fn failed_at(&self, at: u64) -> u64 {
         self.shape.failed_at().unwrap_or(at)
+    }
+
+    /// What closes it.
+    pub(crate) fn closer(&self) -> CallCloser {
+        self.shape.closer()
+    }
+
+    /// Whether its text, which is none of a call, may go on behind where it was given back.
+    pub(crate) fn is_damaged(&self) -> bool {
+        self.shape.is_damaged()
     }
 
     /// Whether a line that is not the call's ended it.
@@ -297,7 +308,8 @@ impl OpenCall {
                         out.start(span.start, call.server.as_deref(), &call.tool);
                         out.delta(span.start, &call.arguments.to_string());
                     }
-                    let ended = Ended { verdict, restated: false, span, is_bare: self.is_bare, head: None };
+                    let closer = CallCloser::BRACKETS;
+                    let ended = Ended { verdict, restated: false, span, is_bare: self.is_bare, closer, head: None };
                     out.emitter.call_end(ended, self.quoted_in, window, out.sink);
                 }
                 step => return step,
@@ -389,6 +401,7 @@ impl OpenCall {
         let head = self.head.as_deref().map(|text| Window { text, base: self.start, more: false });
         let kept = head.as_ref().unwrap_or(window);
         let call_bytes = tables.config.limits.call_bytes;
+        let (closer, mut goes_on) = (self.shape.closer(), self.shape.is_damaged());
         let fault = if end > self.limit_offset {
             Some(Fault::limit(format!("a call holds at most {call_bytes} bytes")))
         } else if ending == Ending::Cut {
@@ -407,9 +420,20 @@ impl OpenCall {
         let raw = kept.slice(span.clone());
         unwrap_element(&mut call, tables);
         let restated = call.restated;
+        goes_on |= call.goes_on;
         let verdict = found(verdict(tables, self.dialect, emitter.index(), call, raw), self.provenance);
         let head = self.head.is_some().then(|| raw.to_owned());
-        emitter.call_end(Ended { verdict, restated, span, is_bare: self.is_bare, head }, self.quoted_in, window, sink);
+        let is_closed = || closer.ends(window.slice(self.start.max(window.base).min(end)..end), tables);
+        let is_left = goes_on && verdict.is_err() && self.quoted_in.is_none() && !is_closed();
+        emitter.call_end(
+            Ended { verdict, restated, span, is_bare: self.is_bare, closer, head },
+            self.quoted_in,
+            window,
+            sink,
+        );
+        if is_left {
+            emitter.damage().begins(closer, self.dialect);
+        }
         end
     }
 }

@@ -56,7 +56,7 @@ impl Scanner {
     /// Whether `text` begins a call in ReAct's words with JSON; yields the tool's name and the head's
     /// length.
     pub(super) fn react_ahead<'t>(&self, text: &'t str, more: bool) -> Match<(&'t str, usize)> {
-        let Some((_, spec)) = self.tables.react else { return Match::No };
+        let Some((_, spec)) = self.tables.react.filter(|_| !self.in_final) else { return Match::No };
         let found = match head(spec.head, text, more) {
             Match::Yes(found) => found,
             Match::Undecided => return Match::Undecided,

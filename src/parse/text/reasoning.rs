@@ -11,6 +11,7 @@ use crate::message::ReasoningMode;
 use crate::parse::marks::channel::{Channel, Header, START, header};
 use crate::parse::marks::turn::{Role, Turn};
 use crate::parse::out::emitter::Sink;
+use crate::parse::text::tags::named_head;
 
 impl Scanner {
     /// Whether the first bytes of `text`, at a `<` or a `[`, are those of a mark that counts.
@@ -138,7 +139,11 @@ impl Scanner {
                 Match::Undecided => Found::Hold,
                 Match::Yes(()) => Found::Text,
                 Match::No => {
+                    let called = named_head(&self.tables, text);
                     self.take_header(header, window, sink);
+                    if let Some((dialect, call, _)) = called {
+                        self.broken_call(dialect, call);
+                    }
                     self.context = Context::new(self.at);
                     Found::Taken
                 }
@@ -150,6 +155,7 @@ impl Scanner {
         let Header { channel, starts, length } = header;
         self.at += length as u64;
         self.saw_channel = true;
+        self.in_final = channel == Channel::Final;
         self.resume(starts);
         let reads_channels = self.mode != ReasoningMode::Off && !self.reasoning_channel && self.mark.is_none();
         let in_reasoning = self.emitter.region == Region::Reasoning;

@@ -5,17 +5,20 @@ use super::context::Context;
 use super::lines::Line;
 use super::open::{OpenCall, Where};
 use super::{CLOSES_WITHIN, Found, Outer, Scanner};
-use crate::dialect::{Dialect, THINK_TAGS};
+use crate::dialect::{Dialect, NamedCall, THINK_TAGS};
 use crate::event::{MarkerKind, QuotedIn, Region};
 use crate::json::window::{Match, Window, begins_tag_any_case};
 use crate::message::ReasoningMode;
 use crate::parse::call::{Opened, Opening, Opens};
 use crate::parse::marks::channel::START;
 use crate::parse::marks::fence::{may_be_think, think_close};
+use crate::parse::marks::head::head;
+use crate::parse::out::damage::{CallCloser, CloserKind};
 use crate::parse::out::emitter::Sink;
 use crate::parse::out::not_a_call::Reason;
 use crate::parse::shape::OPENERS;
 use crate::parse::shape::run::marker_prefix;
+use crate::parse::tables::Tables;
 
 impl Scanner {
     /// An opener whose gate opens. Of several that begin alike the first shape's counts,
@@ -89,6 +92,9 @@ impl Scanner {
         if !text.starts_with(['<', '[']) {
             return Found::Text;
         }
+        if self.closer(text, more, window, sink) == Match::Undecided {
+            return Found::Hold;
+        }
         let is_list = text.starts_with('[');
         // A backslash is how a bracket is written that opens nothing (`tool_calls/escaped`).
         if is_list {
@@ -99,7 +105,9 @@ impl Scanner {
         }
         match self.closes_group(text, more) {
             Match::Undecided => return Found::Hold,
-            Match::Yes(length) => return self.take_group(0, false, length, window, sink),
+            Match::Yes(length) => {
+                return self.take_group(self.group.map_or(0, |group| group.named), false, length, window, sink);
+            }
             Match::No => {}
         }
         let (shape, opening) = match self.opener(text, more) {
@@ -134,6 +142,27 @@ impl Scanner {
         }
     }
 
+    /// At a `<` or a `[`: what closes a damaged call, or one before, and closes nothing here.
+    fn closer(&mut self, text: &str, more: bool, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<()> {
+        if self.closer_at == self.at {
+            return Match::No;
+        }
+        let (found, length) = match self.emitter.closer(text, &self.tables, more) {
+            Match::Yes(found) => found,
+            found => return found.map(|_| ()),
+        };
+        // In quotes it is only mentioned.
+        match self.is_mention(&text[length..], more, window) {
+            Match::No => {
+                self.closer_at = self.at;
+                self.emitter.found_closer(found, length, sink);
+                Match::Yes(())
+            }
+            Match::Yes(()) => Match::No,
+            Match::Undecided => Match::Undecided,
+        }
+    }
+
     /// At a `<` or a `[` that opens no call with a marker.
     fn no_call(&mut self, text: &str, more: bool, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
         let found = match text.starts_with('[') {
@@ -144,6 +173,13 @@ impl Scanner {
             Found::Text => self.token(text, more, window, sink),
             found => return found,
         };
+        if matches!(found, Found::Text) {
+            match self.broken_head(text, more, window, sink) {
+                Match::Undecided => return Found::Hold,
+                Match::Yes(()) => return Found::Taken,
+                Match::No => {}
+            }
+        }
         if matches!(found, Found::Text) && text.starts_with('<') {
             if self.result_tag(text, more, window, sink) == Match::Undecided {
                 return Found::Hold;
@@ -157,6 +193,35 @@ impl Scanner {
             }
         }
         found
+    }
+
+    /// At an opener with a known tool's name behind which no arguments begin: what follows may be
+    /// what was to be the arguments.
+    fn broken_head(&mut self, text: &str, more: bool, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<()> {
+        let Some((dialect, call, length)) = named_head(&self.tables, text) else { return Match::No };
+        if self.emitter.is_spent() || self.is_example() {
+            return Match::No;
+        }
+        let mention = match self.surroundings(self.at, window).quoted_in {
+            Some(_) => Match::Yes(()),
+            None => self.is_mention(&text[length..], more, window),
+        };
+        match mention {
+            Match::Undecided => return Match::Undecided,
+            Match::Yes(()) => return Match::No,
+            Match::No => {}
+        }
+        self.at += length as u64;
+        self.emitter.text(window, self.at, sink);
+        self.broken_call(dialect, call);
+        Match::Yes(())
+    }
+
+    /// Behind the opener of a call whose arguments do not begin.
+    pub(super) fn broken_call(&mut self, dialect: Dialect, call: &'static NamedCall) {
+        let (closer, index) = (CallCloser::behind_json(CloserKind::Named(call)), self.emitter.index());
+        self.emitter.damage().given_back(closer, index);
+        self.emitter.damage().begins(closer, dialect);
     }
 
     pub(super) fn open(&mut self, mut call: OpenCall, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
@@ -322,4 +387,16 @@ impl Scanner {
         }
         Found::Taken
     }
+}
+
+/// The opener of a known tool's call that `text` begins with, and its length.
+pub(super) fn named_head(tables: &Tables, text: &str) -> Option<(Dialect, &'static NamedCall, usize)> {
+    let catalog = tables.catalog()?;
+    let dialects = tables.named.iter().filter(|dialect| dialect.may_begin(text));
+    dialects.flat_map(|known| known.named.calls.iter().map(|call| (known.dialect, call))).find_map(|(dialect, call)| {
+        match head(call.head, text, false) {
+            Match::Yes(head) if catalog.knows(head.name) => Some((dialect, call, head.length)),
+            _ => None,
+        }
+    })
 }

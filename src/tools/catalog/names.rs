@@ -7,7 +7,10 @@ use crate::tools::{ACCESS_RESOURCE, Tool};
 
 use super::{Catalog, Found, NotFound};
 
-/// Namespaces that models write before names, whatever the server.
+/// Namespaces that models write before names, whatever the server: OpenAI's (`namespace functions`,
+/// openai/harmony, docs/format.md) and Kimi's (`functions.NAME:0`, moonshotai/Kimi-K2-Instruct,
+/// docs/tool_call_guidance.md), Gemini's (`default_api`, google/adk-python), those of MCP clients
+/// (`mcp__SERVER__TOOL`, docs.anthropic.com), and the same in the singular or for any tool.
 const NAMESPACES: &[&str] = &["functions", "function", "tools", "tool", "mcp", "default_api"];
 
 /// Words that make another deed of the name behind them, so that they are no namespace.
@@ -32,13 +35,14 @@ impl Catalog {
     /// 1. the one tool whose name is the same with `.`, `-` and `_` taken as equal,
     ///    then also in another case;
     /// 2. the one tool whose name stands behind a namespace: its server's name
-    ///    (`weather.get_forecast`), or any other (`functions.get_forecast`,
-    ///    `my_get_forecast`), the longest such name first;
+    ///    (`weather.get_forecast`), a common one (`functions.get_forecast`), or behind `_` or `-`
+    ///    any other (`my_get_forecast`), the longest such name first;
     /// 3. the one tool whose own name has a namespace that was left out.
     ///
     /// A name of one word is found behind `_` or `-` only if what stands before
     /// is its server's name or a common namespace: `cancel_order` does not mean
-    /// `order`, nor does `undo_delete_file` mean `delete_file`. A server that is named in the namespace and does not have the
+    /// `order`, nor does `undo_delete_file` mean `delete_file`. Before `.`, `/` or `:` only a server's
+    /// name and a common namespace are one: `github.delete` is not `delete`. A server that is named in the namespace and does not have the
     /// tool is not replaced.
     ///
     /// # Errors
@@ -108,17 +112,27 @@ impl Catalog {
 fn left_out(tool: &Tool, written: &str) -> Option<usize> {
     let at = tool.name.len().checked_sub(written.len()).filter(|at| tool.name.is_char_boundary(*at))?;
     let (before, name) = tool.name.split_at(at);
-    let (namespace, separator) = separated(before).filter(|_| same_in_any_case(name, written))?;
-    (names_server(tool, before) || is_namespace(namespace, separator, written)).then_some(0)
+    let (namespace, _) = separated(before).filter(|_| same_in_any_case(name, written))?;
+    (names_server(tool, before) || is_spelt_out(namespace, written)).then_some(0)
 }
 
 /// Whether what stands before a name, up to its separator, is a namespace and
 /// no part of the name.
 fn is_namespace(namespace: &str, separator: &str, name: &str) -> bool {
     let common = NAMESPACES.iter().any(|known| same_in_any_case(namespace, known));
-    let unmistakable = separator.len() > 1 || separator.contains(['.', '/', ':']);
+    common || !is_marked(separator) && is_spelt_out(namespace, name)
+}
+
+/// Whether a separator says that a namespace stands before it: then that is a server's or a common
+/// one, or the name is another tool's (`undo.delete`, `github.delete`).
+fn is_marked(separator: &str) -> bool {
+    separator.len() > 1 || separator.contains(['.', '/', ':'])
+}
+
+/// Whether the name is of several words, and what stands before it makes no other deed of it.
+fn is_spelt_out(namespace: &str, name: &str) -> bool {
     let turning = TURNING.iter().any(|word| same_in_any_case(namespace, word));
-    common || unmistakable || (name.contains(['.', '-', '_']) && !turning)
+    name.contains(['.', '-', '_']) && !turning
 }
 
 /// A name behind the namespace of Kimi's identifiers, without the number of the call that stands
@@ -224,7 +238,7 @@ mod tests {
         ] {
             assert_eq!(resolved(None, name), Ok(("weather/get_forecast".into(), false, true)), "{name}");
         }
-        for name in ["functions.get_forecast", "functions:get_forecast", "my_get_forecast", "my.get_forecast"] {
+        for name in ["functions.get_forecast", "functions:get_forecast", "my_get_forecast"] {
             assert_eq!(resolved(None, name), Ok(("weather/get_forecast".into(), true, true)), "{name}");
         }
         assert_eq!(resolved(Some("weather"), "weather_get_forecast").unwrap().0, "weather/get_forecast");
@@ -246,7 +260,10 @@ mod tests {
         for name in ["undo_get_forecast", "Re-get_forecast", "dry-run_get_forecast"] {
             assert!(resolved(None, name).is_err(), "{name}");
         }
-        for name in ["shop_order", "functions_order", "api.order"] {
+        for name in ["undo.order", "dry_run.order", "github/order", "api.order", "my.get_forecast", "x__get_forecast"] {
+            assert!(resolved(None, name).is_err(), "{name}");
+        }
+        for name in ["shop_order", "functions_order", "functions.order", "tools/order"] {
             assert_eq!(resolved(None, name).unwrap().0, "shop/order", "{name}");
         }
     }

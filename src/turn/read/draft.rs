@@ -23,6 +23,10 @@ use crate::turn::native::NativeRead;
 use crate::turn::origin::Origins;
 use crate::validate::Validator;
 
+/// Bytes behind several calls that are read before the stream is cancelled: what closes the first
+/// of them once more may stand there, and then none of them is meant.
+pub(in crate::turn) const READ_ON: usize = 1024;
+
 /// A message that streams.
 pub(super) struct Draft {
     parser: Parser,
@@ -82,6 +86,8 @@ struct Body {
     /// What comes from here on stands behind the first text after a call: so many pieces
     /// and calls are before it.
     cut: Option<(usize, u32)>,
+    /// Bytes of text behind the cut.
+    behind_cut: usize,
     /// The cut is final: no think tag can make reasoning of what stands before it.
     over: bool,
     /// A call that was meant has ended.
@@ -245,10 +251,18 @@ impl Body {
             if self.cut.is_none() {
                 self.cut = Some((self.collector.seal(), self.next));
             }
-            self.over = self.collector.is_settled();
+            if let Event::Text { text, .. } | Event::Reasoning { text, .. } = &event {
+                self.behind_cut += text.len();
+            }
+            self.over = self.collector.is_settled() && !self.may_be_withdrawn();
             if self.over {
                 return;
             }
+        }
+        let is_anothers = matches!(event, Event::Marker { kind: MarkerKind::Turn, .. });
+        self.over |= is_anothers && self.cut.is_some() && self.collector.is_settled();
+        if self.over {
+            return;
         }
         if let Event::Reclassified { to, drafts, .. } = event {
             if drafts || to == Region::Content {
@@ -263,8 +277,20 @@ impl Body {
             self.ended(*index, result, reader);
         }
         self.watch(&event, reader);
+        let withdrawn = if let Event::Withdrawn { calls, .. } = &event { calls.clone() } else { 0..0 };
         self.collector.push(event);
+        for entry in self.collector.entries().iter().filter(|entry| withdrawn.contains(&entry.index)) {
+            if let Err(rejected) = &entry.result {
+                emit(AgentEvent::CallRejected { index: entry.index, rejected: Box::new(rejected.clone()) });
+            }
+        }
         self.show_settled(reader, emit);
+    }
+
+    /// Whether text behind the cut may still say that the calls before it are text of the first of
+    /// them: where there are several, and for so many bytes.
+    fn may_be_withdrawn(&self) -> bool {
+        self.cut.is_some_and(|(_, calls)| calls > 1) && self.behind_cut < READ_ON
     }
 
     /// Stops a message that repeats itself.
@@ -339,6 +365,7 @@ impl Body {
     fn undo_cut(&mut self, emit: &mut dyn FnMut(AgentEvent)) {
         self.hidden.drain(..).for_each(emit);
         self.cut = None;
+        self.behind_cut = 0;
         self.called = false;
         self.written.clear();
     }
@@ -378,6 +405,15 @@ impl Body {
     fn read_entry(&mut self, entry: Entry, reader: &Reader<'_>, emit: &mut dyn FnMut(AgentEvent)) {
         let promoted = entry.provenance() == Provenance::Promoted;
         let Entry { index, result, raw, restated, place, .. } = entry;
+        let is_withdrawn = result.as_ref().is_err_and(Rejected::is_withdrawn);
+        let result = result.or_else(|mut rejected| match rejected.call.take() {
+            // What else is wrong with it comes first, as where it was told before.
+            Some(call) if is_withdrawn => {
+                let call = reader.validator.check(*call, &raw).map_err(|wrong| *wrong)?;
+                Err(rejected.with_call(call))
+            }
+            call => Err(Rejected { call, ..rejected }),
+        });
         let result = result.and_then(|call| {
             // Behind its end it is promoted, which says nothing of where it stands.
             let call = Call { provenance: if promoted { place } else { call.provenance }, ..call };
@@ -493,6 +529,8 @@ fn shown(event: &Event<'_>) -> Option<AgentEvent> {
         Event::Reclassified { to, .. } => AgentEvent::Reclassified { to: *to },
         Event::Promoted { index, .. } => AgentEvent::Promoted { index: *index, provenance: Provenance::Promoted },
         // A restored call is told anew once the answer is read.
+        // What is told of withdrawn calls stands in their entries.
+        Event::Withdrawn { .. } => return None,
         Event::Marker { .. }
         | Event::Restored { .. }
         | Event::Placed { .. }

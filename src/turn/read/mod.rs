@@ -34,4 +34,4 @@ pub(super) use message::Message;
 pub(super) use round::{Kept, Read};
 
 #[cfg(test)]
-pub(super) use {judge::Judge, output::find};
+pub(super) use {draft::READ_ON, judge::Judge, output::find};

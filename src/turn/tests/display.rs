@@ -113,7 +113,8 @@ fn beside_a_call_that_runs_the_usual_rule_holds() {
     let streamed = says(&mut turn, &format!("{}So far.\n{}{}", chart(), paris(), chart()));
     assert_eq!(shown(&streamed), [("call_1", 0), ("call_3", 2)]);
     assert!(!cancels(&streamed));
-    let cut = says(&mut turn, "It is sunny.");
+    assert!(!cancels(&says(&mut turn, "It is sunny.")));
+    let cut = says(&mut turn, &"sunny ".repeat(READ_ON / 6));
     assert!(cancels(&cut));
     assert_eq!(calls(&cut), ["call_2"]);
     turn.handle(Input::Outcome { id: "call_2".into(), outcome: Outcome::result("rain") }).unwrap();

@@ -223,7 +223,10 @@ impl Python {
     fn quoted_call(&mut self, start: u64, quoted: Quoted, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
         let end = match quoted.end(&mut self.cursor, &mut self.apostrophe, out.think_ends, window) {
             Match::Undecided => return Step::More,
-            Match::No => return self.is_over(self.cursor, Reason::NoLiteral),
+            Match::No => {
+                self.series.is_open = true;
+                return self.is_over(self.cursor, Reason::NoLiteral);
+            }
             Match::Yes(end) => end,
         };
         self.state = State::Between;
@@ -418,6 +421,10 @@ impl CallShape for Python {
 
     fn failed_at(&self) -> Option<u64> {
         self.series.failed_at
+    }
+
+    fn is_damaged(&self) -> bool {
+        self.series.is_open
     }
 
     fn at_limit(&mut self, at: u64) -> Step {

@@ -147,7 +147,7 @@ impl Python {
 
     fn skip_from(&mut self, at: u64, why: Reason) -> Step {
         self.cursor = at;
-        self.state = State::Skip(Skip { why, last: (b'(', at), closed: false, commented: false });
+        self.state = State::Skip(Skip { why, last: (b'(', at), closed: false, open: 1, commented: false });
         Step::Next
     }
 
@@ -172,6 +172,7 @@ impl Python {
                 Match::No if text.len() < 3 && more => return Step::More,
                 // A marker may stand here, which is none of the series.
                 Match::No if tables.triggers.leads_tag(text.as_bytes()) => {
+                    self.series.is_open = skip.open > 0;
                     self.fails(skip.why, self.cursor);
                     return self.is_over(self.cursor, skip.why);
                 }
@@ -187,7 +188,10 @@ impl Python {
                 let list = if self.first.is_none() { list_ahead(&tables.names, text, more) } else { Match::No };
                 match list {
                     Match::Undecided => return Step::More,
-                    Match::Yes(_) => return Step::Text(self.cursor, skip.why),
+                    Match::Yes(_) => {
+                        self.series.is_open = skip.open > 0;
+                        return Step::Text(self.cursor, skip.why);
+                    }
                     Match::No => {}
                 }
             }
@@ -201,6 +205,7 @@ impl Python {
     /// The line of a member that cannot be read is over.
     fn skipped(&mut self, skip: Skip) -> Step {
         let (last, end) = skip.last;
+        self.series.is_open = skip.open > 0;
         if is_prose(skip) {
             return self.is_over(self.cursor, skip.why);
         }

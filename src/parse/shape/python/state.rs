@@ -105,6 +105,9 @@ pub(super) struct Series {
     pub(super) told: u64,
     /// Behind the last call of a list.
     pub(super) call_end: u64,
+    /// A member that cannot be read goes on behind its line: its parentheses, or a text in quotes,
+    /// are open there.
+    pub(super) is_open: bool,
 }
 
 impl Series {
@@ -136,6 +139,8 @@ pub(super) struct Skip {
     pub(super) last: (u8, u64),
     /// A closing parenthesis came.
     pub(super) closed: bool,
+    /// Parentheses that are open, the call's own included.
+    pub(super) open: u32,
     /// A comment came behind that.
     pub(super) commented: bool,
 }
@@ -150,6 +155,13 @@ impl Skip {
         // Before the parenthesis a `#` may stand in a text (`series/hash_in_a_value_and_a_comment`).
         let from = if self.closed { Some(0) } else { closer };
         let comment = from.and_then(|from| Some(from + memchr::memchr(b'#', &text.as_bytes()[from..])?));
+        for byte in text[..comment.unwrap_or(text.len())].bytes() {
+            match byte {
+                b'(' => self.open += 1,
+                b')' => self.open = self.open.saturating_sub(1),
+                _ => {}
+            }
+        }
         let code = text[..comment.unwrap_or(text.len())].trim_ascii_end();
         if let Some(last) = code.bytes().next_back() {
             self.last = (last, at + code.len() as u64);

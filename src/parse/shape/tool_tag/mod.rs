@@ -30,6 +30,7 @@ use crate::parse::call::{
     Step, comment, gated,
 };
 use crate::parse::marks::fence::think_close;
+use crate::parse::out::damage::{CallCloser, CloserKind};
 use crate::parse::out::unresolved::{Fault, UnresolvedCall};
 use crate::parse::tables::{Owner, Tables, TagParameter, TagTool};
 use tags::Tags;
@@ -470,6 +471,14 @@ impl CallShape for ToolTag {
     fn is_too_deep(&self) -> bool {
         self.too_deep
     }
+
+    fn closer(&self) -> CallCloser {
+        CallCloser::behind_tags(match (self.tags, &self.callee) {
+            (Tags::Heads(call), _) => CloserKind::Named(call),
+            (Tags::Names, Callee::Known(tool)) => CloserKind::Tool(*tool),
+            (Tags::Names, Callee::Unknown) => CloserKind::Bracket,
+        })
+    }
 }
 
 /// How calls by a known tool's tag begin: with the tag, and a parameter's or the
@@ -497,7 +506,7 @@ impl Opens for ToolTags {
             let tool = &tables.tools[opening.item];
             let called = (tool.server.clone(), Some(tool.tool.clone()));
             let (at, depth) = (at + opening.length as u64, tables.config.limits.depth);
-            return Opened::Call(dialect, Box::new(NamedJson::in_tag(&tool.tag, called, at, depth)));
+            return Opened::Call(dialect, Box::new(NamedJson::in_tag(&tool.tag, opening.item, called, at, depth)));
         }
         Opened::Call(dialect, Box::new(ToolTag::new(opening.item, at + opening.length as u64)))
     }
