@@ -108,7 +108,7 @@ pub(super) const TOOL_CALLS: Spec = spec(
     MarkedJson {
         named: Some(&Named {
             calls: &[mistral!(Text("[ARGS]")), mistral!(Text("[CALL_ID]"), Id, Text("[ARGS]")), mistral!()],
-            groups: &[Group { open: MISTRAL, close: "[/TOOL_CALLS]", gated: true }],
+            groups: &[Group { open: MISTRAL, close: "[/TOOL_CALLS]", gated: true, glued: false }],
             name_line: false,
             types: &[],
         }),
@@ -127,6 +127,7 @@ macro_rules! attributes {
             arguments: NamedArguments::Tags {
                 open: &[Text(concat!("<", $parameter, " ")), Space, Text("name="), Quote, Name, Quote, Attributes],
                 close: concat!("</", $parameter, ">"),
+                glued: true,
             },
             close: concat!("</", $call, ">"),
         }
@@ -135,7 +136,7 @@ macro_rules! attributes {
 
 macro_rules! group {
     ($tag:literal) => {
-        Group { open: concat!("<", $tag, ">"), close: concat!("</", $tag, ">"), gated: true }
+        Group { open: concat!("<", $tag, ">"), close: concat!("</", $tag, ">"), gated: true, glued: false }
     };
 }
 
@@ -152,13 +153,15 @@ pub(super) const FUNCTION_TAG: Spec = Spec {
                 arguments: NamedArguments::Tags {
                     open: &[Text("<parameter="), Name, Text(">")],
                     close: "</parameter>",
+                    glued: false,
                 },
                 close: "</function>",
             },
             // Llama 3.3 at times leaves the bracket out.
             NamedCall { head: HALF_FUNCTION, arguments: NamedArguments::Json { fenced: false }, close: "</function>" },
         ],
-        groups: &[group!("tool_call"), group!("seed:tool_call")],
+        // Seed's template glues values to the same tags (ByteDance-Seed/Seed-OSS-36B-Instruct).
+        groups: &[group!("tool_call"), Group { glued: true, ..group!("seed:tool_call") }],
         name_line: false,
         types: &[],
     }),
@@ -221,8 +224,10 @@ pub(super) const DEEPSEEK: Spec = Spec {
             deepseek!(true, Text("<｜tool▁calls▁begin｜>"), Space, Text("function"), SEPARATOR, Space, Name),
         ],
         groups: &[
-            Group { open: "<｜tool▁calls▁begin｜>", close: "<｜tool▁calls▁end｜>", gated: false },
-            Group { open: "<｜tool▁calls｜>", close: "<｜tool▁calls▁end｜>", gated: false },
+            Group {
+                open: "<｜tool▁calls▁begin｜>", close: "<｜tool▁calls▁end｜>", gated: false, glued: false
+            },
+            Group { open: "<｜tool▁calls｜>", close: "<｜tool▁calls▁end｜>", gated: false, glued: false },
         ],
         name_line: false,
         types: &["function"],
@@ -246,6 +251,7 @@ pub(super) const KIMI: Spec = Spec {
             open: "<｜tool▁calls▁section▁begin｜>",
             close: "<｜tool▁calls▁section▁end｜>",
             gated: false,
+            glued: false,
         }],
         name_line: false,
         types: &[],
@@ -335,11 +341,12 @@ pub(super) const SOLAR: Spec = Spec {
                 arguments: NamedArguments::Tags {
                     open: &[Text("<|tool_arg:start|>"), Space, Name, Space, Text("<|tool_arg:value|>")],
                     close: "<|tool_arg:end|>",
+                    glued: true,
                 },
                 close: "<|tool_call:end|>",
             },
         ],
-        groups: &[Group { open: "<|tool_calls|>", close: "<|calls|>", gated: true }],
+        groups: &[Group { open: "<|tool_calls|>", close: "<|calls|>", gated: true, glued: false }],
         name_line: false,
         types: &[],
     }),
@@ -369,10 +376,11 @@ pub(super) const KIMI_K3: Spec = Spec {
                     Text("<|sep|>"),
                 ],
                 close: "<|close|>argument<|sep|>",
+                glued: true,
             },
             close: "<|close|>call<|sep|>",
         }],
-        groups: &[Group { open: "<|open|>tools<|sep|>", close: "<|close|>tools<|sep|>", gated: true }],
+        groups: &[Group { open: "<|open|>tools<|sep|>", close: "<|close|>tools<|sep|>", gated: true, glued: false }],
         name_line: false,
         types: &[],
     }),
@@ -391,6 +399,7 @@ pub(super) const GLM: Spec = Spec {
                 arguments: NamedArguments::Tags {
                     open: &[Text("<arg_key>"), Space, Name, Space, Text("</arg_key>"), Space, Text("<arg_value>")],
                     close: "</arg_value>",
+                    glued: true,
                 },
                 close: "</tool_call>",
             },
@@ -407,6 +416,7 @@ pub(super) const GLM: Spec = Spec {
                         Text("<longcat_arg_value>"),
                     ],
                     close: "</longcat_arg_value>",
+                    glued: true,
                 },
                 close: "</longcat_tool_call>",
             },

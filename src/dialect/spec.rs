@@ -189,6 +189,9 @@ pub enum NamedArguments {
         open: &'static [Piece],
         /// The closing tag.
         close: &'static str,
+        /// Whether the template glues values to their tags, so that each byte is the value's; else
+        /// a line break stands on either side.
+        glued: bool,
     },
     /// As an object in braces: keys stand as they are, and texts between two of these tokens,
     /// as they are, too. All else is JSON.
@@ -244,6 +247,8 @@ pub struct Group {
     pub close: &'static str,
     /// Whether it only counts before a call; a special token always does.
     pub gated: bool,
+    /// Whether values in it are glued to their tags, whatever the dialect's other values are.
+    pub glued: bool,
 }
 
 /// A line that marks something, as a sequence of regular expressions.

@@ -95,7 +95,7 @@ fn escaped(text: &str) -> String {
 fn write_tag(server: Option<&str>, tool: &str, arguments: &Map<String, Value>) -> String {
     let tag = full_name(server, tool);
     let tags = |name: &str| (format!("<{name}>"), format!("</{name}>"));
-    format!("<{tag}>\n{}</{tag}>", write_values(arguments, tags))
+    format!("<{tag}>\n{}</{tag}>", write_values(arguments, false, tags))
 }
 
 fn write_named(call: &NamedCall, server: Option<&str>, tool: &str, arguments: &Map<String, Value>) -> String {
@@ -103,8 +103,8 @@ fn write_named(call: &NamedCall, server: Option<&str>, tool: &str, arguments: &M
     let written = match &call.arguments {
         NamedArguments::Json { fenced: true } => format!("\n```json\n{}\n```", json(arguments)),
         NamedArguments::Json { fenced: false } => json(arguments),
-        NamedArguments::Tags { open, close } => {
-            format!("\n{}", write_values(arguments, |name| (write_head(open, name), (*close).to_owned())))
+        NamedArguments::Tags { open, close, glued } => {
+            format!("\n{}", write_values(arguments, *glued, |name| (write_head(open, name), (*close).to_owned())))
         }
         NamedArguments::Delimited { text } => delimited_members(arguments, text),
     };
@@ -152,15 +152,14 @@ fn full_name(server: Option<&str>, tool: &str) -> String {
 }
 
 /// A line for each argument, between the opening and the closing tag of its name.
-fn write_values(arguments: &Map<String, Value>, tags: impl Fn(&str) -> (String, String)) -> String {
+fn write_values(arguments: &Map<String, Value>, glued: bool, tags: impl Fn(&str) -> (String, String)) -> String {
     let mut text = String::new();
     for (name, value) in arguments {
         let value = plain(value);
         let (open, close) = tags(name);
-        // The parser takes one line break off either end.
-        let before = if value.starts_with(['\n', '\r']) { "\n" } else { "" };
-        let after = if value.ends_with('\n') { "\n" } else { "" };
-        text += &format!("{open}{before}{value}{after}{close}\n");
+        // The parser takes one line break off each end where both have one.
+        let around = if !glued && (value.starts_with(['\n', '\r']) || value.ends_with('\n')) { "\n" } else { "" };
+        text += &format!("{open}{around}{value}{around}{close}\n");
     }
     text
 }

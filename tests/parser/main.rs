@@ -14,4 +14,5 @@ mod limits;
 mod neutralise;
 mod parity;
 mod rejected_raw;
+mod values;
 mod written_calls;

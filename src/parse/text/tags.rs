@@ -124,6 +124,10 @@ impl Scanner {
                 if dialect == Dialect::Harmony {
                     self.leave_for_call(text, window, sink);
                 }
+                let mut shape = shape;
+                if self.group.is_some_and(|group| group.glued) {
+                    shape.glue();
+                }
                 let call_bytes = self.tables.config.limits.call_bytes;
                 self.open(OpenCall::new(dialect, self.at, shape, call_bytes), window, sink)
             }

@@ -62,6 +62,11 @@ pub(crate) struct ToolTag {
     doubtful: Option<String>,
     /// A parameter that was given twice.
     twice: Option<String>,
+    /// Each byte between a value's tags is the value's; else it loses a line break at either end,
+    /// where both have one.
+    glued: bool,
+    /// A value has a line break at its start that was taken for one that it loses.
+    restated: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,8 +87,10 @@ struct Open {
     parameter: usize,
     /// Whether it is taken verbatim; see [`TagParameter::is_text`].
     is_text: bool,
-    /// First byte of the value, after the line break that it loses.
+    /// First byte of the value, after the line break that it may lose.
     start: Option<u64>,
+    /// Bytes of that.
+    line_break: u64,
     /// Openers of the same parameter, and of the same tool, inside the value.
     parameters: u32,
     tools: u32,
@@ -128,6 +135,8 @@ impl ToolTag {
             too_deep: false,
             doubtful: None,
             twice: None,
+            glued: tags.are_glued(),
+            restated: false,
         }
     }
 
@@ -207,6 +216,7 @@ impl ToolTag {
                     parameter,
                     is_text,
                     start: None,
+                    line_break: 0,
                     parameters: 0,
                     tools: 0,
                     elements: 0,
@@ -405,6 +415,7 @@ impl CallShape for ToolTag {
             raw_arguments: window.slice(self.body_start..self.inner_end).to_owned(),
             arguments: Value::Object(self.arguments),
             repairs: self.repairs,
+            restated: self.restated,
             ..UnresolvedCall::of(called)
         }
     }
@@ -422,6 +433,10 @@ impl CallShape for ToolTag {
 
     fn is_too_deep(&self) -> bool {
         self.too_deep
+    }
+
+    fn glue(&mut self) {
+        self.glued = true;
     }
 
     fn closer(&self) -> CallCloser {
