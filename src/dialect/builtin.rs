@@ -1,7 +1,8 @@
 //! The dialects that the prompt can teach.
 
+use super::foreign::KEYS;
 use super::spec::PARAMETERS_FIRST;
-use super::{Announcer, Block, Child, ChildRole, LineMarker, MarkedJson, Shape, Spec};
+use super::{Announcer, Block, CallKeys, Child, ChildRole, LineMarker, MarkedJson, Shape, Spec};
 use crate::tools::ACCESS_RESOURCE;
 
 const SERVER_NAME: Child = Child { tag: "server_name", role: ChildRole::Server };
@@ -55,10 +56,7 @@ pub(super) const TYPE_MARKER: Spec = Spec {
             },
         },
         separators: b",",
-        tool_keys: &["tool_name", "name", "tool"],
-        argument_keys: PARAMETERS_FIRST,
-        server_keys: &["server_name", "server"],
-        idle_keys: &[],
+        keys: &CallKeys { tool: &["tool_name", "name", "tool", "function_name"], arguments: PARAMETERS_FIRST, ..KEYS },
         named: None,
     }),
 };

@@ -2,17 +2,20 @@
 
 use super::spec::{ARGUMENTS_FIRST, PARAMETERS_FIRST};
 use super::{
-    Announcer, Group, MarkedJson, Named, NamedArguments, NamedCall, ObjectKeys, Piece, React, Shape, Spec, Wrapper,
+    Announcer, CallKeys, Group, MarkedJson, Named, NamedArguments, NamedCall, Piece, React, Shape, Spec, Wrapper,
 };
 use Piece::{Any, Attributes, Id, Index, Maybe, Name, OneOf, Quote, Space, Text};
 
-/// Names that objects of any family have for the tool.
-const TOOL_KEYS: &[&str] = &["name", "tool_name", "tool", "function_name"];
-
-const SERVER_KEYS: &[&str] = &["server_name", "server"];
-
-/// What chat templates put beside name and arguments.
-const IDLE_KEYS: &[&str] = &["id", "type", "tool_call_id"];
+/// Keys that objects of any family have, whatever announces them.
+pub(super) const KEYS: CallKeys = CallKeys {
+    tool: &["name", "tool_name", "tool", "function_name"],
+    arguments: ARGUMENTS_FIRST,
+    server: &["server_name", "server"],
+    // What chat templates and interfaces put beside name and arguments; xLAM has `thought` beside a
+    // list of calls.
+    idle: &["id", "type", "tool_call_id", "index", "call_id", "thought"],
+    list: "tool_calls",
+};
 
 const fn tag(open: &'static str, close: &'static str) -> Wrapper {
     Wrapper { open, close: Some(close), must_close: true }
@@ -23,15 +26,7 @@ const fn spec(name: &'static str, shape: MarkedJson) -> Spec {
 }
 
 const fn json(wrappers: &'static [Wrapper]) -> MarkedJson {
-    MarkedJson {
-        announcer: Announcer::Marker(wrappers),
-        separators: b",;",
-        tool_keys: TOOL_KEYS,
-        argument_keys: ARGUMENTS_FIRST,
-        server_keys: SERVER_KEYS,
-        idle_keys: IDLE_KEYS,
-        named: None,
-    }
+    MarkedJson { announcer: Announcer::Marker(wrappers), separators: b",;", keys: &KEYS, named: None }
 }
 
 /// A token that nothing need close.
@@ -86,8 +81,7 @@ pub(super) const TOOL_REQUEST: Spec = spec("tool_request", json(&[tag("[TOOL_REQ
 pub(super) const COMMAND: Spec = spec(
     "command",
     MarkedJson {
-        tool_keys: &["tool_name", "name", "tool"],
-        argument_keys: PARAMETERS_FIRST,
+        keys: &CallKeys { tool: &["tool_name", "name", "tool", "function_name"], arguments: PARAMETERS_FIRST, ..KEYS },
         ..json(&[tag("<|START_ACTION|>", "<|END_ACTION|>")])
     },
 );
@@ -96,7 +90,7 @@ pub(super) const COMMAND: Spec = spec(
 pub(super) const PYTHON_TAG: Spec = spec(
     "python_tag",
     MarkedJson {
-        argument_keys: PARAMETERS_FIRST,
+        keys: &CallKeys { arguments: PARAMETERS_FIRST, ..KEYS },
         ..json(&[Wrapper { open: "<|python_tag|>", close: None, must_close: false }])
     },
 );
@@ -459,18 +453,7 @@ pub(super) const GEMMA: Spec = Spec {
 
 /// What any model writes that has seen other programs' calls. OpenAI's interface
 /// puts name and arguments in `function`, and several calls in `tool_calls`.
-pub(super) const JSON: Spec = Spec {
-    name: "json",
-    template: None,
-    shape: Shape::Json(&ObjectKeys {
-        tool: TOOL_KEYS,
-        arguments: ARGUMENTS_FIRST,
-        server: SERVER_KEYS,
-        // xLAM has `thought` beside a list of calls.
-        idle: &["id", "type", "index", "call_id", "thought"],
-        list: "tool_calls",
-    }),
-};
+pub(super) const JSON: Spec = Spec { name: "json", template: None, shape: Shape::Json(&KEYS) };
 
 /// The words of the ReAct paper, as LangChain and others prompt for them.
 pub(super) const REACT: Spec = Spec {

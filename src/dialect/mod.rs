@@ -25,8 +25,8 @@ pub use profile::{COMPACT_BELOW, Lang, Profile, PromptStyle, SystemPlacement, pa
 pub use reasoning::{REASONING_MARKS, ReasoningMark, THINK_TAGS};
 #[doc(hidden)]
 pub use spec::{
-    Announcer, Block, Child, ChildRole, FUNCTION, Group, LineMarker, MarkedJson, Named, NamedArguments, NamedCall,
-    ObjectKeys, Piece, React, Shape, Spec, Wrapper,
+    Announcer, Block, CallKeys, Child, ChildRole, FUNCTION, Group, LineMarker, MarkedJson, Named, NamedArguments,
+    NamedCall, Piece, React, Shape, Spec, Wrapper,
 };
 #[doc(hidden)]
 pub use tokens::{

@@ -165,7 +165,7 @@ fn write_values(arguments: &Map<String, Value>, glued: bool, tags: impl Fn(&str)
 }
 
 fn write_marked(shape: &MarkedJson, server: Option<&str>, tool: &str, arguments: &Map<String, Value>) -> String {
-    let keys = [shape.server_keys[0], shape.tool_keys[0], shape.argument_keys[0]];
+    let keys = [shape.keys.server[0], shape.keys.tool[0], shape.keys.arguments[0]];
     let object = write_object(keys, server, tool, arguments);
     match &shape.announcer {
         Announcer::Line { call, .. } => format!("{}\n{object}", call.text),
