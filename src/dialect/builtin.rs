@@ -1,9 +1,12 @@
 //! The dialects that the prompt can teach.
 
-use super::foreign::{json, tag};
+use super::foreign::{KEYS, json, tag};
 use super::spec::PARAMETERS_FIRST;
-use super::{Announcer, Block, Child, ChildRole, LineMarker, MarkedJson, Shape, Spec};
+use super::{Announcer, Block, CallKeys, Child, ChildRole, LineMarker, MarkedJson, Shape, Spec};
 use crate::tools::ACCESS_RESOURCE;
+
+/// Names of the tool in an object, that of the prompt first.
+const TOOL_KEYS: &[&str] = &["tool_name", "name", "tool", "function_name"];
 
 const SERVER_NAME: Child = Child { tag: "server_name", role: ChildRole::Server };
 
@@ -29,7 +32,7 @@ pub(super) const USE_MCP_TOOL: Spec = Spec {
     ]),
     // All of a call as one object, as models write it that know the tag and JSON alike.
     objects: Some(MarkedJson {
-        tool_keys: &["tool_name", "name", "tool"],
+        keys: &CallKeys { tool: TOOL_KEYS, ..KEYS },
         ..json(&[tag("<use_mcp_tool>", "</use_mcp_tool>")])
     }),
 };
@@ -62,10 +65,7 @@ pub(super) const TYPE_MARKER: Spec = Spec {
             },
         },
         separators: b",",
-        tool_keys: &["tool_name", "name", "tool"],
-        argument_keys: PARAMETERS_FIRST,
-        server_keys: &["server_name", "server"],
-        idle_keys: &[],
+        keys: &CallKeys { tool: TOOL_KEYS, arguments: PARAMETERS_FIRST, ..KEYS },
         named: None,
     }),
     objects: None,

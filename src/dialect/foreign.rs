@@ -2,17 +2,20 @@
 
 use super::spec::{ARGUMENTS_FIRST, PARAMETERS_FIRST};
 use super::{
-    Announcer, Group, MarkedJson, Named, NamedArguments, NamedCall, ObjectKeys, Piece, React, Shape, Spec, Wrapper,
+    Announcer, CallKeys, Group, MarkedJson, Named, NamedArguments, NamedCall, Piece, React, Shape, Spec, Wrapper,
 };
 use Piece::{Any, Attributes, Before, Id, Index, Maybe, Name, OneOf, Quote, Space, Text};
 
-/// Names that objects of any family have for the tool.
-const TOOL_KEYS: &[&str] = &["name", "tool_name", "tool", "function_name"];
-
-const SERVER_KEYS: &[&str] = &["server_name", "server"];
-
-/// What chat templates put beside name and arguments.
-const IDLE_KEYS: &[&str] = &["id", "type", "tool_call_id"];
+/// Keys that objects of any family have, whatever announces them.
+pub(super) const KEYS: CallKeys = CallKeys {
+    tool: &["name", "tool_name", "tool", "function_name"],
+    arguments: ARGUMENTS_FIRST,
+    server: &["server_name", "server"],
+    // What chat templates and interfaces put beside name and arguments; xLAM has `thought` beside a
+    // list of calls.
+    idle: &["id", "type", "tool_call_id", "index", "call_id", "thought"],
+    list: "tool_calls",
+};
 
 pub(super) const fn tag(open: &'static str, close: &'static str) -> Wrapper {
     Wrapper { open, close: Some(close), must_close: true }
@@ -23,15 +26,7 @@ const fn spec(name: &'static str, shape: MarkedJson) -> Spec {
 }
 
 pub(super) const fn json(wrappers: &'static [Wrapper]) -> MarkedJson {
-    MarkedJson {
-        announcer: Announcer::Marker(wrappers),
-        separators: b",;",
-        tool_keys: TOOL_KEYS,
-        argument_keys: ARGUMENTS_FIRST,
-        server_keys: SERVER_KEYS,
-        idle_keys: IDLE_KEYS,
-        named: None,
-    }
+    MarkedJson { announcer: Announcer::Marker(wrappers), separators: b",;", keys: &KEYS, named: None }
 }
 
 /// A token that nothing need close.
@@ -41,7 +36,7 @@ const fn open_token(open: &'static str, close: &'static str) -> Wrapper {
 
 macro_rules! group {
     ($tag:literal) => {
-        Group { open: concat!("<", $tag, ">"), close: concat!("</", $tag, ">"), gated: true }
+        Group { open: concat!("<", $tag, ">"), close: concat!("</", $tag, ">"), gated: true, glued: false }
     };
 }
 
@@ -195,8 +190,7 @@ const TOOL_CALL: &str = "[TOOL_CALL]";
 pub(super) const COMMAND: Spec = spec(
     "command",
     MarkedJson {
-        tool_keys: &["tool_name", "name", "tool"],
-        argument_keys: PARAMETERS_FIRST,
+        keys: &CallKeys { tool: &["tool_name", "name", "tool", "function_name"], arguments: PARAMETERS_FIRST, ..KEYS },
         ..json(&[tag("<|START_ACTION|>", "<|END_ACTION|>")])
     },
 );
@@ -205,7 +199,7 @@ pub(super) const COMMAND: Spec = spec(
 pub(super) const PYTHON_TAG: Spec = spec(
     "python_tag",
     MarkedJson {
-        argument_keys: PARAMETERS_FIRST,
+        keys: &CallKeys { arguments: PARAMETERS_FIRST, ..KEYS },
         ..json(&[Wrapper { open: "<|python_tag|>", close: None, must_close: false }])
     },
 );
@@ -217,7 +211,7 @@ pub(super) const TOOL_CALLS: Spec = spec(
     MarkedJson {
         named: Some(&Named {
             calls: &[mistral!(Text("[ARGS]")), mistral!(Text("[CALL_ID]"), Id, Text("[ARGS]")), mistral!()],
-            groups: &[Group { open: MISTRAL, close: "[/TOOL_CALLS]", gated: true }],
+            groups: &[Group { open: MISTRAL, close: "[/TOOL_CALLS]", gated: true, glued: false }],
             name_line: false,
             types: &[],
         }),
@@ -267,6 +261,7 @@ macro_rules! attributes {
                     Attributes,
                 ],
                 close: concat!("</", $parameter, ">"),
+                glued: true,
             },
             close: concat!("</", $call, ">"),
         }
@@ -288,13 +283,15 @@ pub(super) const FUNCTION_TAG: Spec = Spec {
                     // Some write the sign behind the name once more.
                     open: &[Text("<parameter="), Name, OneOf(">=")],
                     close: "</parameter>",
+                    glued: false,
                 },
                 close: "</function>",
             },
             // Llama 3.3 at times leaves the bracket out.
             NamedCall { head: HALF_FUNCTION, arguments: NamedArguments::Json { fenced: false }, close: "</function>" },
         ],
-        groups: &[group!("tool_call"), group!("seed:tool_call")],
+        // Seed's template glues values to the same tags (ByteDance-Seed/Seed-OSS-36B-Instruct).
+        groups: &[group!("tool_call"), Group { glued: true, ..group!("seed:tool_call") }],
         name_line: false,
         types: &[],
     }),
@@ -371,8 +368,10 @@ pub(super) const DEEPSEEK: Spec = Spec {
             deepseek!(true, Text("<｜tool▁calls▁begin｜>"), Space, Text("function"), SEPARATOR, Space, Name),
         ],
         groups: &[
-            Group { open: "<｜tool▁calls▁begin｜>", close: "<｜tool▁calls▁end｜>", gated: false },
-            Group { open: "<｜tool▁calls｜>", close: "<｜tool▁calls▁end｜>", gated: false },
+            Group {
+                open: "<｜tool▁calls▁begin｜>", close: "<｜tool▁calls▁end｜>", gated: false, glued: false
+            },
+            Group { open: "<｜tool▁calls｜>", close: "<｜tool▁calls▁end｜>", gated: false, glued: false },
         ],
         name_line: false,
         types: &["function"],
@@ -397,6 +396,7 @@ pub(super) const KIMI: Spec = Spec {
             open: "<｜tool▁calls▁section▁begin｜>",
             close: "<｜tool▁calls▁section▁end｜>",
             gated: false,
+            glued: false,
         }],
         name_line: false,
         types: &[],
@@ -488,11 +488,12 @@ pub(super) const SOLAR: Spec = Spec {
                 arguments: NamedArguments::Tags {
                     open: &[Text("<|tool_arg:start|>"), Space, Name, Space, Text("<|tool_arg:value|>")],
                     close: "<|tool_arg:end|>",
+                    glued: true,
                 },
                 close: "<|tool_call:end|>",
             },
         ],
-        groups: &[Group { open: "<|tool_calls|>", close: "<|calls|>", gated: true }],
+        groups: &[Group { open: "<|tool_calls|>", close: "<|calls|>", gated: true, glued: false }],
         name_line: false,
         types: &[],
     }),
@@ -523,10 +524,11 @@ pub(super) const KIMI_K3: Spec = Spec {
                     Text("<|sep|>"),
                 ],
                 close: "<|close|>argument<|sep|>",
+                glued: true,
             },
             close: "<|close|>call<|sep|>",
         }],
-        groups: &[Group { open: "<|open|>tools<|sep|>", close: "<|close|>tools<|sep|>", gated: true }],
+        groups: &[Group { open: "<|open|>tools<|sep|>", close: "<|close|>tools<|sep|>", gated: true, glued: false }],
         name_line: false,
         types: &[],
     }),
@@ -546,6 +548,7 @@ pub(super) const GLM: Spec = Spec {
                 arguments: NamedArguments::Tags {
                     open: &[Text("<arg_key>"), Space, Name, Space, Text("</arg_key>"), Space, Text("<arg_value>")],
                     close: "</arg_value>",
+                    glued: true,
                 },
                 close: "</tool_call>",
             },
@@ -568,6 +571,7 @@ pub(super) const GLM: Spec = Spec {
                         Text("<longcat_arg_value>"),
                     ],
                     close: "</longcat_arg_value>",
+                    glued: true,
                 },
                 close: "</longcat_tool_call>",
             },
@@ -611,19 +615,7 @@ pub(super) const GEMMA: Spec = Spec {
 
 /// What any model writes that has seen other programs' calls. OpenAI's interface
 /// puts name and arguments in `function`, and several calls in `tool_calls`.
-pub(super) const JSON: Spec = Spec {
-    name: "json",
-    template: None,
-    objects: None,
-    shape: Shape::Json(&ObjectKeys {
-        tool: TOOL_KEYS,
-        arguments: ARGUMENTS_FIRST,
-        server: SERVER_KEYS,
-        // xLAM has `thought` beside a list of calls.
-        idle: &["id", "type", "index", "call_id", "thought"],
-        list: "tool_calls",
-    }),
-};
+pub(super) const JSON: Spec = Spec { name: "json", template: None, objects: None, shape: Shape::Json(&KEYS) };
 
 /// The words of the ReAct paper, as LangChain and others prompt for them.
 pub(super) const REACT: Spec = Spec {

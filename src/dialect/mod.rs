@@ -34,8 +34,8 @@ pub use contexts::{BlockForm, QUOTING_BLOCKS, QuotingBlock};
 pub use reasoning::{REASONING_MARKS, ReasoningMark, THINK_TAGS};
 #[doc(hidden)]
 pub use spec::{
-    Announcer, Block, Child, ChildRole, FUNCTION, Group, LineMarker, MarkedJson, Named, NamedArguments, NamedCall,
-    ObjectKeys, Piece, React, Shape, Spec, Wrapper,
+    Announcer, Block, CallKeys, Child, ChildRole, FUNCTION, Group, LineMarker, MarkedJson, Named, NamedArguments,
+    NamedCall, Piece, React, Shape, Spec, Wrapper,
 };
 #[doc(hidden)]
 pub use tokens::{

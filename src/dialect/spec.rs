@@ -28,7 +28,7 @@ pub enum Shape {
     /// Calls of known tools as Python writes them.
     Python,
     /// JSON objects that are calls of known tools, without a marker.
-    Json(&'static ObjectKeys),
+    Json(&'static CallKeys),
     /// A line with a known tool's name, then one with its arguments.
     React(&'static React),
 }
@@ -83,21 +83,16 @@ pub struct MarkedJson {
     pub announcer: Announcer,
     /// Bytes, one of which may part two objects; white space may, too.
     pub separators: &'static [u8],
-    /// Keys for the tool's name, the dialect's own first.
-    pub tool_keys: &'static [&'static str],
-    /// Keys for the arguments, the dialect's own first.
-    pub argument_keys: &'static [&'static str],
-    /// Keys for the server's name, the dialect's own first.
-    pub server_keys: &'static [&'static str],
-    /// Keys of the dialect that say nothing that a call needs.
-    pub idle_keys: &'static [&'static str],
+    /// Keys of the objects.
+    pub keys: &'static CallKeys,
     /// The dialect's calls whose tool's name stands before their JSON.
     pub named: Option<&'static Named>,
 }
 
-/// Keys of a JSON object that is a call without a marker. One with any other key is none.
+/// Keys of a JSON object that is a call. Behind a marker any other key says nothing; without one an
+/// object that has such a key is none.
 #[derive(Debug)]
-pub struct ObjectKeys {
+pub struct CallKeys {
     /// Keys for the tool's name, the dialect's own first.
     pub tool: &'static [&'static str],
     /// Keys for the arguments, the dialect's own first.
@@ -110,7 +105,12 @@ pub struct ObjectKeys {
     pub list: &'static str,
 }
 
-impl ObjectKeys {
+impl CallKeys {
+    /// Keys of name, arguments and server, with which a call's object begins.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        [self.tool, self.arguments, self.server].into_iter().flatten().copied()
+    }
+
     /// All keys.
     pub fn all(&self) -> impl Iterator<Item = &'static str> {
         let lists = [self.tool, self.arguments, self.server, self.idle];
@@ -196,6 +196,9 @@ pub enum NamedArguments {
         open: &'static [Piece],
         /// The closing tag.
         close: &'static str,
+        /// Whether the template glues values to their tags, so that each byte is the value's; else
+        /// a line break stands on either side.
+        glued: bool,
     },
     /// As an object in braces: keys stand as they are, and texts between two of these tokens,
     /// as they are, too. All else is JSON.
@@ -253,6 +256,8 @@ pub struct Group {
     pub close: &'static str,
     /// Whether it only counts before a call; a special token always does.
     pub gated: bool,
+    /// Whether values in it are glued to their tags, whatever the dialect's other values are.
+    pub glued: bool,
 }
 
 /// A line that marks something, as a sequence of regular expressions.

@@ -103,8 +103,9 @@ fn write_named(call: &NamedCall, server: Option<&str>, tool: &str, arguments: &M
         NamedArguments::Arrows => json(arguments) + "}",
         NamedArguments::Json { fenced: true } => format!("\n```json\n{}\n```", json(arguments)),
         NamedArguments::Json { fenced: false } => json(arguments),
-        NamedArguments::Tags { open, close } => {
-            format!("\n{}", write_values(arguments, |name| (write_head(open, name), (*close).to_owned()), broken_line))
+        NamedArguments::Tags { open, close, glued } => {
+            let written = |value: String| if *glued { value } else { broken_line(value) };
+            format!("\n{}", write_values(arguments, |name| (write_head(open, name), (*close).to_owned()), written))
         }
         NamedArguments::Delimited { text } => delimited_members(arguments, text),
     };
@@ -165,11 +166,10 @@ fn write_values(
     text
 }
 
-/// A value whose parser takes one line break off either end.
+/// A value whose parser takes one line break off each end where both have one.
 fn broken_line(value: String) -> String {
-    let before = if value.starts_with(['\n', '\r']) { "\n" } else { "" };
-    let after = if value.ends_with('\n') { "\n" } else { "" };
-    format!("{before}{value}{after}")
+    let around = if value.starts_with(['\n', '\r']) || value.ends_with('\n') { "\n" } else { "" };
+    format!("{around}{value}{around}")
 }
 
 /// A value of `tool_tag`. One that holds what looks like a tag stands in CDATA, which holds
@@ -183,7 +183,7 @@ fn tag_value(value: String) -> String {
 }
 
 fn write_marked(shape: &MarkedJson, server: Option<&str>, tool: &str, arguments: &Map<String, Value>) -> String {
-    let keys = [shape.server_keys[0], shape.tool_keys[0], shape.argument_keys[0]];
+    let keys = [shape.keys.server[0], shape.keys.tool[0], shape.keys.arguments[0]];
     let object = write_object(keys, server, tool, arguments);
     match &shape.announcer {
         Announcer::Line { call, .. } => format!("{}\n{object}", call.text),

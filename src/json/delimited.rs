@@ -49,13 +49,15 @@ pub(crate) struct Delimited {
     max_depth: usize,
     /// A key may stand here.
     expects_key: bool,
+    /// A key or a value begins here.
+    begins: bool,
 }
 
 impl Delimited {
     /// Before the first brace, with texts between two `token`s. `max_depth` is at most 127.
     pub(crate) fn new(token: &'static str, max_depth: usize) -> Self {
         let max_depth = max_depth.min(127);
-        Delimited { token, state: State::Between, kinds: 0, depth: 0, max_depth, expects_key: false }
+        Delimited { token, state: State::Between, kinds: 0, depth: 0, max_depth, expects_key: false, begins: false }
     }
 
     /// The JSON of a whole object.
@@ -160,6 +162,8 @@ impl Delimited {
     fn between(&mut self, rest: &str, more: bool, json: &mut String) -> Between {
         let byte = rest.as_bytes()[0];
         let is_object = self.kinds & 1 == 1;
+        let begins_here = self.begins;
+        self.begins = matches!(byte, b'{' | b'[' | b',' | b':') || begins_here && byte.is_ascii_whitespace();
         match byte {
             b'<' => match begins(rest, self.token, more) {
                 Match::Yes(()) => {
@@ -191,7 +195,7 @@ impl Delimited {
                 json.push('"');
                 Between::Taken(1)
             }
-            b'\'' => {
+            b'\'' if begins_here => {
                 (self.state, self.expects_key) = (State::Single, false);
                 json.push('\'');
                 Between::Taken(1)

@@ -10,7 +10,7 @@ use regex::Regex;
 
 use super::tokens::{BREAK, rebreak_tokens};
 use crate::dialect::{
-    Announcer, Dialect, FUNCTION, MarkedJson, NamedArguments, ObjectKeys, Piece, REASONING_MARKS, SENTENCE_END, Shape,
+    Announcer, CallKeys, Dialect, FUNCTION, MarkedJson, NamedArguments, Piece, REASONING_MARKS, SENTENCE_END, Shape,
     Wrapper, template_tokens,
 };
 use crate::tools::Catalog;
@@ -274,7 +274,7 @@ fn wrapper_words(bracket: char) -> impl Iterator<Item = &'static str> {
 }
 
 /// Keys of the JSON dialect without a marker, as a regular expression.
-fn json_keys(of: impl Fn(&ObjectKeys) -> Vec<&'static str>) -> String {
+fn json_keys(of: impl Fn(&CallKeys) -> Vec<&'static str>) -> String {
     let keys = Dialect::ALL.iter().filter_map(|dialect| match dialect.spec().shape {
         Shape::Json(keys) => Some(of(keys)),
         _ => None,

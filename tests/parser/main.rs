@@ -16,4 +16,5 @@ mod parity;
 mod place;
 mod rejected_raw;
 mod tables;
+mod values;
 mod written_calls;

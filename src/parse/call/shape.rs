@@ -96,6 +96,9 @@ pub(crate) trait CallShape: fmt::Debug + Send + Sync {
         UnresolvedCall::of(self.called(tables))
     }
 
+    /// It stands in a group in which values are glued to their tags.
+    fn glue(&mut self) {}
+
     /// What closes it.
     fn closer(&self) -> CallCloser {
         CallCloser::BRACKETS

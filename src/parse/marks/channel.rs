@@ -25,7 +25,7 @@ pub(crate) struct Header {
 
 /// What a header of the model's own begins with.
 pub(crate) const START: &str = "<|start|>";
-const OWN: &str = "<|start|>assistant";
+pub(crate) const OWN: &str = "<|start|>assistant";
 pub(crate) const CHANNEL: &str = "<|channel|>";
 const CONSTRAIN: &str = "<|constrain|>";
 const MESSAGE: &str = "<|message|>";

@@ -137,7 +137,7 @@ fn a_string_that_never_ends_does_not_take_the_next_line() {
 
 #[test]
 fn a_tool_tag_value_keeps_its_tags_and_ends_with_its_tool() {
-    let text = "<write_to_file>\n<path>a.md</path><!-- here -->\n<content>\n<content>x</content> </path>\n&amp;</content>\n</write_to_file>!";
+    let text = "<write_to_file>\n<path>a.md</path><!-- here -->\n<content>\n<content>x</content> </path>\n&amp;\n</content>\n</write_to_file>!";
     let message = parsed(text, known());
     let arguments = json!({"path": "a.md", "content": "<content>x</content> </path>\n&amp;"});
     assert_eq!(calls(&message), [("write_to_file".into(), arguments.clone())]);

@@ -2,29 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use crate::dialect::{FUNCTION, MarkedJson, ObjectKeys};
+use crate::dialect::{CallKeys, FUNCTION};
 use crate::parse::out::unresolved::Fault;
 use crate::tools::Tool;
-
-/// Keys beside the tool's name that are none of its parameters, as a dialect has them.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct OtherKeys {
-    pub(crate) arguments: &'static [&'static str],
-    pub(crate) server: &'static [&'static str],
-    pub(crate) idle: &'static [&'static str],
-}
-
-impl From<&'static MarkedJson> for OtherKeys {
-    fn from(spec: &'static MarkedJson) -> Self {
-        OtherKeys { arguments: spec.argument_keys, server: spec.server_keys, idle: spec.idle_keys }
-    }
-}
-
-impl From<&'static ObjectKeys> for OtherKeys {
-    fn from(keys: &'static ObjectKeys) -> Self {
-        OtherKeys { arguments: keys.arguments, server: keys.server, idle: keys.idle }
-    }
-}
 
 /// Whether every key is a parameter of the tool, and none is missing that it needs.
 pub(crate) fn fits(tool: &Tool, arguments: &Map<String, Value>) -> bool {
@@ -80,7 +60,7 @@ pub(crate) fn keyed(
 pub(crate) fn take_flat<'t>(
     object: &mut Map<String, Value>,
     tool: impl FnOnce() -> Option<&'t Tool>,
-    keys: OtherKeys,
+    keys: &CallKeys,
 ) -> Option<Map<String, Value>> {
     let named = |list: &[&str], key: &String| list.contains(&key.as_str());
     // Under a key for the arguments an object is the arguments.
@@ -133,9 +113,15 @@ mod tests {
 
     fn flat(object: Value) -> Option<Value> {
         let Value::Object(mut object) = object else { return None };
-        let keys = OtherKeys { arguments: &["arguments", "input"], server: &["server"], idle: &["id", "type"] };
+        let keys = CallKeys {
+            tool: &["name"],
+            arguments: &["arguments", "input"],
+            server: &["server"],
+            idle: &["id", "type"],
+            list: "tool_calls",
+        };
         let tool = tool();
-        take_flat(&mut object, || Some(&tool), keys).map(Value::Object)
+        take_flat(&mut object, || Some(&tool), &keys).map(Value::Object)
     }
 
     #[test]

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 
 use super::SURPLUS_BRACKET;
 use super::fit::{begins_with_parameter, fits, is_definition, keyed, take_flat, unwrap_function};
-use crate::dialect::{FUNCTION, ObjectKeys};
+use crate::dialect::{CallKeys, FUNCTION};
 use crate::event::{RejectedKind, Repair};
 use crate::json::Closer;
 use crate::json::window::{Match, Window, leading_space};
@@ -31,7 +31,7 @@ use crate::parse::tables::Tables;
 /// Call objects that may yet be text; see the module.
 #[derive(Debug)]
 pub(crate) struct WholeMessage {
-    keys: &'static ObjectKeys,
+    keys: &'static CallKeys,
     state: State,
     cursor: u64,
     /// Brackets around the objects that are still open, the innermost last.
@@ -99,7 +99,7 @@ enum Member {
 impl WholeMessage {
     /// The objects whose first byte, a brace or a bracket, stands at `at`.
     /// `behind_calls`: other fences with calls stand before theirs.
-    pub(crate) fn new(keys: &'static ObjectKeys, at: u64, fence: Option<Fence>, behind_calls: bool) -> Self {
+    pub(crate) fn new(keys: &'static CallKeys, at: u64, fence: Option<Fence>, behind_calls: bool) -> Self {
         WholeMessage {
             keys,
             state: State::Start,
@@ -123,7 +123,7 @@ impl WholeMessage {
 
     /// Whether `text` begins an object whose first key is one of a call's or a known tool's name,
     /// or a list of such.
-    pub(crate) fn ahead(keys: &ObjectKeys, names: &Names, text: &str, more: bool) -> Match<()> {
+    pub(crate) fn ahead(keys: &CallKeys, names: &Names, text: &str, more: bool) -> Match<()> {
         let bare = text.strip_prefix('[').map_or(text, |inner| &inner[leading_space(inner)..]);
         let undecided = || if more { Match::Undecided } else { Match::No };
         let Some(inner) = bare.strip_prefix('{') else {
@@ -366,7 +366,7 @@ impl CallShape for WholeMessage {
 
 impl Member {
     /// What stands under a key, if a call may have it.
-    fn of(keys: &ObjectKeys, key: &str) -> Option<Member> {
+    fn of(keys: &CallKeys, key: &str) -> Option<Member> {
         let named = |list: &[&str]| list.contains(&key);
         Some(match key {
             _ if named(keys.tool) => Member::Tool,
@@ -397,7 +397,7 @@ impl Object {
     }
 
     /// Takes a value that was read; `false` if no call has it. Without `names` a tool may have any.
-    fn value_read(&mut self, text: &str, keys: &ObjectKeys, names: Option<&Names>) -> bool {
+    fn value_read(&mut self, text: &str, keys: &CallKeys, names: Option<&Names>) -> bool {
         match self.member {
             // What a second name says shows in the end.
             Member::Tool | Member::Function if self.tool.is_some() => true,
@@ -415,7 +415,7 @@ impl Object {
     }
 
     /// Whether a key is a parameter of the tool that was named, and not known to be anything else.
-    fn is_parameter(&self, key: &str, keys: &ObjectKeys, tables: &Tables) -> bool {
+    fn is_parameter(&self, key: &str, keys: &CallKeys, tables: &Tables) -> bool {
         let Some(name) = self.tool.as_deref().filter(|_| !self.has_arguments) else { return false };
         let is_own = matches!(Member::of(keys, key), Some(Member::Tool | Member::Function | Member::List))
             || keys.arguments[..2].contains(&key);
@@ -425,7 +425,7 @@ impl Object {
 
     /// Whether its first key, in single quotes, is one of a call or a known tool's name, or may
     /// still become one.
-    fn may_be_call(&self, keys: &ObjectKeys, tables: &Tables, window: &Window<'_>) -> bool {
+    fn may_be_call(&self, keys: &CallKeys, tables: &Tables, window: &Window<'_>) -> bool {
         let inner = window.from(self.json.start).strip_prefix('{').unwrap_or_default();
         let inner = inner.trim_start().strip_prefix('\'').unwrap_or_default();
         match inner.split_once('\'') {
@@ -448,7 +448,7 @@ impl Object {
 }
 
 /// Whether `text` may become a key of a call, or a known tool's name.
-fn may_begin_call(keys: &ObjectKeys, names: &Names, text: &str) -> bool {
+fn may_begin_call(keys: &CallKeys, names: &Names, text: &str) -> bool {
     keys.all().any(|known| known.starts_with(text)) || names.may_become(text)
 }
 
@@ -469,7 +469,7 @@ fn name_in(text: &str) -> Option<&str> {
 /// The call of an object whose only key is its tool's name, if it is one: the first of a message
 /// has only what can be the arguments of a known tool.
 fn pick_keyed(
-    keys: &ObjectKeys,
+    keys: &CallKeys,
     object: &Map<String, Value>,
     call: &UnresolvedCall,
     further: Further,
@@ -500,7 +500,7 @@ fn pick_keyed(
 /// Takes the call out of an object that was read, and whether its name is the object's key. Else
 /// it needs a name and arguments, and a tool's definition has both, too.
 fn pick(
-    keys: &'static ObjectKeys,
+    keys: &'static CallKeys,
     mut call: UnresolvedCall,
     further: Further,
     tables: &Tables,
@@ -519,7 +519,7 @@ fn pick(
         let (server, name) = tables.split_name(name);
         tables.tool(server.as_deref(), &name)
     };
-    let flat = take_flat(&mut object, known, keys.into());
+    let flat = take_flat(&mut object, known, keys);
     let arguments = match flat {
         Some(flat) => {
             call.repairs.push(Repair::FlatArguments);

@@ -120,14 +120,14 @@ impl MarkedObject {
     }
 
     fn member_of(&mut self, key: &str) -> Member {
-        let spec = self.run.marked.spec;
-        if spec.tool_keys.contains(&key) {
+        let keys = self.run.marked.spec.keys;
+        if keys.tool.contains(&key) {
             return Member::Tool;
         }
-        if spec.server_keys.contains(&key) {
+        if keys.server.contains(&key) {
             return Member::Server;
         }
-        match spec.argument_keys.iter().find(|known| **known == key) {
+        match keys.arguments.iter().find(|known| **known == key) {
             Some(known) if !self.has_arguments() => {
                 self.arguments_key = known;
                 Member::Arguments
@@ -155,8 +155,8 @@ impl MarkedObject {
     /// The known tool whose name is the object's only key, and its arguments: what Apertus writes
     /// (`hermes/name_as_key`).
     fn keyed_by_name(&self, object: &Map<String, Value>, tables: &Tables) -> Option<(String, Value)> {
-        let spec = self.run.marked.spec;
-        let keys = [spec.tool_keys, spec.argument_keys, spec.server_keys, spec.idle_keys];
+        let keys = self.run.marked.spec.keys;
+        let keys = [keys.tool, keys.arguments, keys.server, keys.idle];
         let (name, value, _) = keyed(object, |key| keys.iter().any(|keys| keys.contains(&key)))?;
         let (server, tool) = tables.split_name(name);
         tables.tool(server.as_deref(), &tool).map(|_| (name.to_owned(), value.clone()))
@@ -168,8 +168,8 @@ impl MarkedObject {
             call.fault = Some(Fault::malformed("a call is a JSON object"));
             return;
         };
-        let spec = self.run.marked.spec;
-        let key = spec.argument_keys.iter().find(|key| holds(&object, key));
+        let keys = self.run.marked.spec.keys;
+        let key = keys.arguments.iter().find(|key| holds(&object, key));
         call.restated |= self.has_arguments() && key != Some(&self.arguments_key);
         if let Some((name, arguments)) = self.keyed_by_name(&object, tables) {
             call.tool = Some(name);
@@ -177,25 +177,25 @@ impl MarkedObject {
             call.arguments = arguments;
             return;
         }
-        let tool = call.take(&mut object, spec.tool_keys);
+        let tool = call.take(&mut object, keys.tool);
         // Whether the tool's own parameters stand beside its name is known by its schema only
         // (`hermes/flat`, `hermes/flat_with_another_key`).
         let known = || {
             let (server, name) = tables.split_name(tool.as_ref()?.as_str()?.trim());
             tables.tool(server.as_deref(), &name)
         };
-        let flat = take_flat(&mut object, known, spec.into());
-        let server = call.take(&mut object, spec.server_keys);
+        let flat = take_flat(&mut object, known, keys);
+        let server = call.take(&mut object, keys.server);
         let arguments = match flat {
             Some(flat) => {
                 call.repairs.push(Repair::FlatArguments);
                 Some(Value::Object(flat))
             }
-            None => call.take(&mut object, spec.argument_keys),
+            None => call.take(&mut object, keys.arguments),
         };
         if arguments.as_ref().is_some_and(|arguments| is_definition(arguments, known)) {
             let message =
-                format!("a schema stands in `{}`: it defines the tool and does not call it", spec.argument_keys[0]);
+                format!("a schema stands in `{}`: it defines the tool and does not call it", keys.arguments[0]);
             call.fault.get_or_insert(Fault::malformed(message));
         }
         if call.fault.is_some() {
@@ -204,28 +204,28 @@ impl MarkedObject {
         match tool {
             Some(Value::String(name)) if !name.trim().is_empty() => call.tool = Some(name.trim().to_owned()),
             // `hermes/name_is_no_text`
-            Some(_) => return call.fault = Some(Fault::malformed(format!("`{}` is not a text", spec.tool_keys[0]))),
-            None => return call.fault = Some(Fault::malformed(format!("`{}` is missing", spec.tool_keys[0]))),
+            Some(_) => return call.fault = Some(Fault::malformed(format!("`{}` is not a text", keys.tool[0]))),
+            None => return call.fault = Some(Fault::malformed(format!("`{}` is missing", keys.tool[0]))),
         }
         // What was shown as the name while it came must stay the name.
         if self.json.is_damaged() && self.tool.as_ref().is_some_and(|seen| Some(seen.trim()) != call.tool.as_deref()) {
-            return call.fault = Some(Fault::malformed(format!("`{}` is damaged", spec.tool_keys[0])));
+            return call.fault = Some(Fault::malformed(format!("`{}` is damaged", keys.tool[0])));
         }
         // A text without quotes may be an argument, but it names no tool (`hermes/name_without_quotes`).
         if call.repairs.contains(&Repair::UnquotedValues) && !is_quoted(call.tool.as_deref(), &call.raw_arguments) {
-            return call.fault = Some(Fault::malformed(format!("`{}` has no quotes", spec.tool_keys[0])));
+            return call.fault = Some(Fault::malformed(format!("`{}` has no quotes", keys.tool[0])));
         }
         call.server = match server {
             Some(Value::String(name)) => Some(name.trim().to_owned()).filter(|n| !n.is_empty()),
             _ => None,
         };
-        object.retain(|key, _| !spec.idle_keys.contains(&key.as_str()));
+        object.retain(|key, _| !keys.idle.contains(&key.as_str()));
         if arguments.is_none() && !object.is_empty() {
-            let keys: Vec<_> = object.keys().map(|k| format!("`{k}`")).collect();
+            let found: Vec<_> = object.keys().map(|k| format!("`{k}`")).collect();
             let message = format!(
                 "{} found beside the tool's name: arguments stand in `{}`",
-                keys.join(", "),
-                spec.argument_keys[0]
+                found.join(", "),
+                keys.arguments[0]
             );
             return call.fault = Some(Fault::malformed(message));
         }
@@ -290,8 +290,8 @@ impl CallShape for MarkedObject {
         let mut call = UnresolvedCall::default();
         self.json.read(window, end, &mut call);
         if call.fault.is_none() {
-            let keys = self.run.marked.spec.argument_keys;
-            let tools = self.run.marked.spec.tool_keys;
+            let keys = self.run.marked.spec.keys.arguments;
+            let tools = self.run.marked.spec.keys.tool;
             if let Value::Object(object) = &mut call.arguments
                 && !tools.iter().any(|key| holds(object, key))
             {

@@ -15,6 +15,8 @@ pub(crate) struct ObjectRun {
     pub(crate) marked: Marked,
     /// The fence around them that the dialect expects, while it is open.
     pub(crate) fence: Option<Fence>,
+    /// Whether such a fence was closed: a further one with a call is the run's, too.
+    pub(crate) was_fenced: bool,
     /// Whether an array around them is open.
     pub(crate) array: bool,
     /// Whether think tags count here.
@@ -68,8 +70,10 @@ impl ObjectRun {
             Some(b'[') if !self.array => json_prefix(text, more).map(Following::Object),
             Some(b'`' | b'~' | b'\'') => match self.fence {
                 Some(fence) => self.fence_end(text, fence, more).map(Following::FenceClose),
-                // A further fence is none of the marker's: it is judged as every other, and may
-                // show an example (`fences/behind_a_marked_call`, `fences/between_marked_calls`).
+                // A marker line's objects may stand in a fence each (`type_marker/two_fences`).
+                None if self.was_fenced && self.marked.is_line() => self.further_fence(text, more),
+                // Behind a bare object, or a token, a fence is none of the marker's: it is judged as every other,
+                // and may show an example (`fences/behind_a_marked_call`, `fences/between_marked_calls`).
                 None => Match::No,
             },
             Some(byte) if self.marked.spec.separators.contains(&byte) => {
@@ -79,6 +83,19 @@ impl ObjectRun {
             Some(b'}' | b']') if self.marked.must_close() => self.surplus(text, more),
             _ => Match::No,
         }
+    }
+
+    /// Whether a further fence begins with a call of the dialect, by its object's first key.
+    fn further_fence(&self, text: &str, more: bool) -> Match<Following> {
+        let prefix = match json_prefix(text, more) {
+            Match::Yes(prefix) => prefix,
+            found => return found.map(Following::Object),
+        };
+        let object = &text[prefix.fence_length + prefix.bracket + 1..];
+        let key = &object[leading_space(object)..];
+        let keys = self.marked.spec.keys.names();
+        let of_call = keys.map(|known| begins(key, &format!("\"{known}\""), more));
+        Match::any(of_call).map(|()| Following::Object(prefix))
     }
 
     /// Whether `text` closes the run's fence; what closes the run may follow on the line.
@@ -114,7 +131,7 @@ impl ObjectRun {
                     1
                 }
                 Match::Yes(Following::FenceClose(length)) => {
-                    self.fence = None;
+                    (self.fence, self.was_fenced) = (None, true);
                     length
                 }
             };

@@ -40,6 +40,11 @@ impl Marked {
         }
     }
 
+    /// Whether a line of its own announces calls.
+    pub(crate) fn is_line(&self) -> bool {
+        matches!(self.marker, Marker::Lines(_))
+    }
+
     /// What a line or a word that announces calls is handed on as.
     pub(crate) fn line_kind(&self) -> MarkerKind {
         match self.marker {

@@ -13,8 +13,8 @@ mod tags;
 use std::sync::{Arc, OnceLock};
 
 use crate::dialect::{
-    Announcer, Block, Dialect, MarkedJson, Named, ObjectKeys, Piece, QUOTING_BLOCKS, REASONING_MARKS, RESULT_TAGS,
-    React, ReasoningMark, Shape, Wrapper,
+    Announcer, Block, CallKeys, Dialect, MarkedJson, Named, Piece, QUOTING_BLOCKS, REASONING_MARKS, RESULT_TAGS, React,
+    ReasoningMark, Shape, Wrapper,
 };
 use crate::json::window::{Match, begins_tag};
 use crate::parse::config::{Config, HOLD_SLACK, MIN_HOLD};
@@ -88,7 +88,7 @@ pub(crate) struct Tables {
     /// The dialect of calls in Python's syntax.
     pub(crate) python: Option<Dialect>,
     /// The dialect of objects that are calls without a marker, and their keys.
-    pub(crate) json: Option<(Dialect, &'static ObjectKeys)>,
+    pub(crate) json: Option<(Dialect, &'static CallKeys)>,
     /// The dialect in which a name on a line and an object are a call.
     pub(crate) name_line: Option<Dialect>,
     /// Where something may begin.

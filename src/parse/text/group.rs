@@ -8,6 +8,8 @@ pub(super) struct CallGroup {
     pub(super) named: usize,
     /// The group's opener came, and its closer did not yet.
     pub(super) is_open: bool,
+    /// Values in it are glued to their tags.
+    pub(super) glued: bool,
     /// Only white space came since the call or the opener.
     pub(super) is_near: bool,
 }

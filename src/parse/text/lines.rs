@@ -44,6 +44,12 @@ impl Scanner {
             }
             Match::No => {}
         }
+        if self.at == 0 {
+            match self.recipient_first(&text[indent..], indent, more, window, sink) {
+                Found::Text => {}
+                found => return found,
+            }
+        }
         match text.as_bytes().get(indent) {
             None if more => return Found::Hold,
             Some(_) if self.triggers().may_begin(&text.as_bytes()[indent..]) => {}

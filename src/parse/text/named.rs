@@ -2,8 +2,10 @@
 
 use super::group::CallGroup;
 use super::{Found, Scanner};
+use crate::dialect::Named;
 use crate::event::MarkerKind;
 use crate::json::window::{Match, Window, leading_space};
+use crate::parse::marks::head::begins_token;
 use crate::parse::out::emitter::Sink;
 use crate::parse::shape::named::{call_of, group_close};
 
@@ -20,7 +22,8 @@ impl Scanner {
         if !opens {
             self.emitter.damage().group_closes(self.tables.named[named].dialect);
         }
-        self.group = opens.then_some(CallGroup { named, is_open: true, is_near: true });
+        let glued = opens && is_glued(self.tables.named[named].named, window.from(self.at));
+        self.group = opens.then_some(CallGroup { named, is_open: true, glued, is_near: true });
         self.take_syntax(length, window, sink)
     }
 
@@ -75,8 +78,9 @@ impl Scanner {
         let named =
             self.tables.named.iter().position(|known| known.dialect == dialect && !known.named.groups.is_empty());
         if let Some(named) = named {
-            let is_open = self.group.is_some_and(|group| group.named == named && group.is_open);
-            self.group = Some(CallGroup { named, is_open, is_near: true });
+            let open = self.group.filter(|group| group.named == named && group.is_open);
+            let glued = open.is_some_and(|group| group.glued);
+            self.group = Some(CallGroup { named, is_open: open.is_some(), glued, is_near: true });
         }
     }
 
@@ -115,4 +119,10 @@ impl Scanner {
             _ => Match::No,
         }
     }
+}
+
+/// Whether the group that `text` opens glues values to their tags.
+fn is_glued(named: &Named, text: &str) -> bool {
+    let mut glued = named.groups.iter().filter(|group| group.glued);
+    glued.any(|group| matches!(begins_token(text, group.open, false), Match::Yes(_)))
 }

@@ -14,7 +14,13 @@ use crate::parse::text::open::OpenCall;
 impl Scanner {
     /// The run that a marker of `marked` begins.
     pub(super) fn run_of(&self, marked: Marked, prefix: Prefix) -> ObjectRun {
-        ObjectRun { marked, fence: prefix.fence, array: prefix.array, think_tags: self.reads_think_tags() }
+        ObjectRun {
+            marked,
+            fence: prefix.fence,
+            was_fenced: false,
+            array: prefix.array,
+            think_tags: self.reads_think_tags(),
+        }
     }
 
     /// Opens the first object of a run, or a further one, and hands on what leads to it.
@@ -83,7 +89,7 @@ impl Scanner {
             }
             Match::No => self.end_objects(run, rest, more),
             Match::Yes(Following::Object(prefix)) => {
-                let run = ObjectRun { array: run.array || prefix.array, ..run };
+                let run = ObjectRun { array: run.array || prefix.array, fence: run.fence.or(prefix.fence), ..run };
                 self.open_object(run, prefix.behind(space), MarkerKind::Wrapper, window, sink)
             }
             Match::Yes(Following::Bracket) => {
@@ -96,7 +102,7 @@ impl Scanner {
                 self.wrapper(space + length, MarkerKind::Wrapper, window, sink)
             }
             Match::Yes(Following::FenceClose(length)) => {
-                self.run = Some(ObjectRun { fence: None, ..run });
+                self.run = Some(ObjectRun { fence: None, was_fenced: true, ..run });
                 self.line_start = true;
                 self.wrapper(space + length, MarkerKind::Fence, window, sink)
             }

@@ -3,15 +3,22 @@
 use super::context::Context;
 use super::lines::Line;
 use super::{Found, Scanner};
-use crate::dialect::ReasoningMark;
 use crate::dialect::TokenClass;
+use crate::dialect::{Dialect, ReasoningMark};
 use crate::event::{MarkerKind, Region};
 use crate::json::window::{Match, Window, begins};
 use crate::message::ReasoningMode;
-use crate::parse::marks::channel::{Channel, Header, START, header};
+use crate::parse::marks::channel::{Channel, Header, OWN, START, header};
+use crate::parse::marks::head::{Head, head};
 use crate::parse::marks::turn::{Role, Turn};
 use crate::parse::out::emitter::Sink;
+use crate::parse::shape::named::{NamedJson, call_of};
+use crate::parse::tables::NamedDialect;
+use crate::parse::text::open::OpenCall;
 use crate::parse::text::tags::named_head;
+
+/// With what a message to a function goes on whose role the chat template wrote.
+const RECIPIENT: &str = "to=functions.";
 
 impl Scanner {
     /// Whether the first bytes of `text`, at a `<` or a `[`, are those of a mark that counts.
@@ -182,6 +189,40 @@ impl Scanner {
     /// Whether a header in the reasoning begins a message of its own, and is no mention.
     fn is_message(&self, starts: bool) -> bool {
         self.emitter.region == Region::Reasoning && (starts || !self.emitter.region_has_text)
+    }
+
+    /// Where the message begins: a recipient, with which a message goes on whose role the chat
+    /// template wrote (`harmony/recipient_first`).
+    pub(super) fn recipient_first(
+        &mut self,
+        text: &str,
+        indent: usize,
+        more: bool,
+        window: &Window<'_>,
+        sink: &mut Sink<'_>,
+    ) -> Found {
+        let harmony = self.tables.named.iter().position(|known| known.dialect == Dialect::Harmony);
+        let Some(item) = harmony else { return Found::Text };
+        match begins(text, RECIPIENT, more) {
+            Match::Undecided => return Found::Hold,
+            Match::No => return Found::Text,
+            Match::Yes(()) => {}
+        }
+        let written = format!("{OWN} {text}");
+        let (form, length) = match call_of(self.tables.named[item].named, &written, more) {
+            Match::Undecided => return Found::Hold,
+            Match::No => return Found::Text,
+            Match::Yes(found) => found,
+        };
+        let NamedDialect { dialect, named, .. } = self.tables.named[item];
+        let call = &named.calls[form];
+        let Match::Yes(Head { name, .. }) = head(call.head, &written, false) else { return Found::Text };
+        let (server, name) = self.tables.split_name(name);
+        // The opener's first bytes stand before the message.
+        let at = (indent + length - OWN.len() - 1) as u64;
+        let limits = self.tables.config.limits;
+        let shape = NamedJson::new(named, call, (server, Some(name)), at, limits.depth);
+        self.open(OpenCall::new(dialect, self.at, Box::new(shape), limits.call_bytes), window, sink)
     }
 
     /// A call in a channel of its own stands behind the reasoning, wherever that was left open.

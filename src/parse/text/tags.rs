@@ -125,6 +125,10 @@ impl Scanner {
                         self.context.new_line(window, self.at, self.at);
                     }
                 }
+                let mut shape = shape;
+                if self.group.is_some_and(|group| group.glued) {
+                    shape.glue();
+                }
                 let call_bytes = self.tables.config.limits.call_bytes;
                 self.open(OpenCall::new(dialect, self.at, shape, call_bytes), window, sink)
             }

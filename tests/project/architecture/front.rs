@@ -128,7 +128,7 @@ const CLOSED_STRUCTS: &[&str] = &[
     "Block",
     "Child",
     "MarkedJson",
-    "ObjectKeys",
+    "CallKeys",
     "Wrapper",
     "Named",
     "NamedCall",

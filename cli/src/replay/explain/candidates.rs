@@ -5,7 +5,7 @@ use std::ops::Range;
 use regex::Regex;
 
 use super::context::Context;
-use toolgraft::dialect::{Announcer, DialectSet, FUNCTION, MarkedJson, ObjectKeys, Piece, React, Shape};
+use toolgraft::dialect::{Announcer, CallKeys, DialectSet, FUNCTION, MarkedJson, Piece, React, Shape};
 use toolgraft::parse::{NotACall, Reason};
 use toolgraft::{Dialect, Parser};
 
@@ -154,7 +154,7 @@ fn called(text: &str, name: Range<usize>) -> Option<Candidate> {
 
 /// Keys of JSON objects with a tool's name under them: of a known tool, or, where
 /// none is known, with a key for its arguments in the same text.
-fn objects(context: &Context<'_>, keys: &ObjectKeys, list: &mut Vec<Candidate>) {
+fn objects(context: &Context<'_>, keys: &CallKeys, list: &mut Vec<Candidate>) {
     let one_of = |keys: &[&str]| keys.iter().map(|key| regex::escape(key)).collect::<Vec<_>>().join("|");
     let named = [keys.tool, &[FUNCTION]].concat();
     let named = Regex::new(&format!(r#"(?:\{{\s*)?"(?:{})"\s*:\s*"([^"\\]+)""#, one_of(&named)));

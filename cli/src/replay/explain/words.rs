@@ -182,7 +182,7 @@ fn expected(context: &Context<'_>, own: &str, dialect: Dialect) -> String {
             let tools = context.config.catalog.iter().flat_map(|c| c.tools()).filter(|t| t.name == name);
             tools.flat_map(|t| t.parameters()).map(|p| p.name).collect()
         }
-        Shape::MarkedJson(shape) => return say.one_object(shape.tool_keys[0], shape.argument_keys[0]),
+        Shape::MarkedJson(shape) => return say.one_object(shape.keys.tool[0], shape.keys.arguments[0]),
         Shape::React(_) => return say.arguments_as_json().to_owned(),
         _ => return say.name_and_arguments().to_owned(),
     };

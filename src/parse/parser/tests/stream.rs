@@ -126,7 +126,7 @@ fn arguments_are_handed_on_as_they_come() {
     let message = parsed(&tag, known());
     assert_eq!(
         calls(&message),
-        [("write_to_file".into(), json!({"path": line, "content": format!("{line}\"\n{line}")}))]
+        [("write_to_file".into(), json!({"path": line, "content": format!("{line}\"\n{line}\r\n")}))]
     );
     let limits = Limits { call_bytes: 150, ..Limits::default() };
     for text in [&tag, &format!("<use_mcp_tool><tool_name>t</tool_name><arguments>{json}</arguments></use_mcp_tool>")] {

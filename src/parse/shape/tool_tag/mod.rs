@@ -70,7 +70,10 @@ pub(crate) struct ToolTag {
     doubtful: Option<String>,
     /// A parameter that was given twice.
     twice: Option<String>,
-    /// Whether the arguments do not continue what was handed on of them.
+    /// Each byte between a value's tags is the value's; else it loses a line break at either end,
+    /// where both have one.
+    glued: bool,
+    /// A value has a line break at its start that was taken for one that it loses.
     restated: bool,
 }
 
@@ -92,8 +95,10 @@ struct Open {
     parameter: usize,
     /// Whether it is taken verbatim; see [`TagParameter::is_text`].
     is_text: bool,
-    /// First byte of the value, after the line break that it loses.
+    /// First byte of the value, after the line break that it may lose.
     start: Option<u64>,
+    /// Bytes of that.
+    line_break: u64,
     /// Openers of the same parameter, and of the same tool, inside the value.
     parameters: u32,
     tools: u32,
@@ -114,6 +119,7 @@ impl Open {
             parameter,
             is_text,
             start: None,
+            line_break: 0,
             parameters: 0,
             tools: 0,
             elements: 0,
@@ -155,6 +161,7 @@ impl ToolTag {
             too_deep: false,
             doubtful: None,
             twice: None,
+            glued: tags.are_glued(),
             restated: false,
         }
     }
@@ -470,6 +477,10 @@ impl CallShape for ToolTag {
 
     fn is_too_deep(&self) -> bool {
         self.too_deep
+    }
+
+    fn glue(&mut self) {
+        self.glued = true;
     }
 
     fn closer(&self) -> CallCloser {

@@ -15,6 +15,11 @@ pub(crate) enum Tags {
 }
 
 impl Tags {
+    /// Whether values are glued to their tags.
+    pub(crate) fn are_glued(self) -> bool {
+        matches!(self, Tags::Heads(NamedCall { arguments: NamedArguments::Tags { glued: true, .. }, .. }))
+    }
+
     /// Whether `text` begins with the opening tag of a call of this tool, or,
     /// where all are closed alike, of any; yields its length.
     pub(crate) fn opens_call(self, tool: &TagTool, text: &str, more: bool) -> Match<usize> {

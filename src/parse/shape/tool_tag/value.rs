@@ -123,7 +123,11 @@ impl ToolTag {
                 self.cursor = at + CDATA_OPEN.len() as u64;
                 open.cdata = true;
             }
-            Match::No => self.cursor += line_break(window.from(self.cursor)) as u64,
+            Match::No if self.glued => {}
+            Match::No => {
+                open.line_break = line_break(window.from(self.cursor)) as u64;
+                self.cursor += open.line_break;
+            }
         }
         open.start = Some(self.cursor);
         open.previewed = self.cursor;
@@ -235,7 +239,7 @@ impl ToolTag {
         }
         let value = self.end_value(tool, open, close_at, window, out.max_depth());
         if open.is_text && !open.cdata {
-            let end = close_at - trailing_line_break(window.slice(open.start.unwrap_or(close_at)..close_at)) as u64;
+            let (_, end) = open.text(close_at, window);
             string_delta(open.previewed, end, &mut self.scratch, window, out);
             out.delta(close_at, "\"");
         } else {
@@ -271,7 +275,11 @@ impl ToolTag {
                 open.cdata = true;
                 span.end - inner.len() as u64
             }
-            None => span.start + line_break(text) as u64,
+            None if self.glued => span.start,
+            None => {
+                open.line_break = line_break(text) as u64;
+                span.start + open.line_break
+            }
         };
         let end = if open.cdata { span.end - cdata_close(text) as u64 } else { span.end };
         open.start = Some(start.min(end));
@@ -295,7 +303,9 @@ impl ToolTag {
                 // Several sections are one text: that is how CDATA holds its own end.
                 Value::from(joined_cdata(text).unwrap_or_else(|| text.to_owned()))
             } else {
-                Value::from(&text[..text.len() - trailing_line_break(text)])
+                let (from, to) = open.text(close_at, window);
+                self.restated |= from < start;
+                Value::from(window.slice(from..to))
             }
         } else {
             let joined = if open.cdata { joined_cdata(text) } else { None };
@@ -330,7 +340,8 @@ impl ToolTag {
     pub(super) fn preview(&mut self, mut open: Open, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Open {
         if open.is_text && !open.cdata && open.start.is_some() && !out.is_over_limit() {
             let text = window.slice(open.previewed..self.cursor);
-            let to = self.cursor - trailing_line_break_so_far(text) as u64;
+            let lost = if open.line_break > 0 { trailing_line_break_so_far(text) } else { 0 };
+            let to = self.cursor - lost as u64;
             if to > open.previewed {
                 string_delta(open.previewed, to, &mut self.scratch, window, out);
                 open.previewed = to;
@@ -344,6 +355,19 @@ impl ToolTag {
 /// Length of the end of a CDATA section, and of the white space behind it.
 fn cdata_close(text: &str) -> usize {
     text.trim_end().strip_suffix(CDATA_CLOSE).map_or(0, |inner| text.len() - inner.len())
+}
+
+impl Open {
+    /// The text's bytes, of one that ends at `close_at`: without a line break at each end, where
+    /// both have one. One that is nothing but a line break is empty.
+    fn text(&self, close_at: u64, window: &Window<'_>) -> (u64, u64) {
+        let start = self.start.unwrap_or(close_at);
+        match trailing_line_break(window.slice(start..close_at)) as u64 {
+            0 if start < close_at => (start - self.line_break, close_at),
+            lost if self.line_break > 0 => (start, close_at - lost),
+            _ => (start, close_at),
+        }
+    }
 }
 
 /// Length of a line break at the start.
