@@ -402,6 +402,11 @@ impl Exchange {
                 let out = self.say.text(&text);
                 self.tell(out);
             }
+            // An example is a part of the answer.
+            AgentEvent::CallRejected { rejected, .. } if rejected.kind == RejectedKind::Quoted => {
+                let out = self.say.text(&rejected.raw);
+                self.tell(out);
+            }
             AgentEvent::Reasoning { text } => {
                 let out = self.say.reasoning(text);
                 self.tell(out);
