@@ -406,6 +406,14 @@ impl Exchange {
                 let out = self.say.text(&text);
                 self.tell(out);
             }
+            // An example is a part of the answer.
+            AgentEvent::CallRejected { rejected, .. } if rejected.kind == RejectedKind::Quoted => {
+                if rejected.quoted_in.is_none() {
+                    self.say.doubt();
+                }
+                let out = self.say.text(&rejected.raw);
+                self.tell(out);
+            }
             AgentEvent::Reasoning { text } => {
                 let out = self.say.reasoning(text);
                 self.tell(out);
@@ -541,6 +549,8 @@ impl Exchange {
             let out = self.say.release();
             self.steps.extend(out.map(Step::Out));
         }
+        let doubted = self.say.release_doubted();
+        self.steps.extend(doubted.map(Step::Out));
         let mut ids = Vec::new();
         let mut calls = std::mem::take(&mut self.client_calls).into_iter();
         if let Some(early) = self.early.take().filter(EarlyCall::is_sent) {

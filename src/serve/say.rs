@@ -12,6 +12,8 @@ pub(super) struct Say {
     /// The round's text is held: it may not be the answer.
     holds: bool,
     held: String,
+    /// That is for a call that may be an example, which the model may yet write again.
+    doubts: bool,
     /// Its reasoning is not told.
     hides: bool,
     /// White space that text may follow.
@@ -83,6 +85,18 @@ impl Say {
         };
         let moved = (bytes > 0).then_some(Out::Reclassified(to, bytes));
         moved.into_iter().chain(text)
+    }
+
+    /// A call came that may be an example: its text, and what follows, is told once the model was
+    /// not asked for it again.
+    pub(super) fn doubt(&mut self) {
+        self.doubts |= !self.holds;
+        self.holds = true;
+    }
+
+    /// What was held for such a call, where another call ends the answer.
+    pub(super) fn release_doubted(&mut self) -> Option<Out> {
+        if std::mem::take(&mut self.doubts) { self.release() } else { None }
     }
 
     /// What was held is to be told after all.

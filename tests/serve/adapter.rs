@@ -487,3 +487,23 @@ proptest! {
         prop_assert_eq!(run(request(), &streamed(&rounds, &lengths)), whole);
     }
 }
+
+#[test]
+fn a_call_that_may_be_an_example_is_asked_for_once_and_else_stays_text() {
+    let (arguments, list) = (json!({"city": "Oslo"}), "[weather(city=\"Oslo\")]");
+    let own = call("weather", &arguments);
+    for shown in [format!("So I call: {own}"), format!("I would call this:\n```\n{own}\n```"), format!("So: {list}")] {
+        let meant = run(request(), &[vec![says(&shown), stops("stop")], vec![says(&own), stops("stop")]]);
+        assert_eq!(meant.calls, [("weather".to_owned(), arguments.to_string())], "{shown}: {meant:?}");
+        assert_eq!(meant.requests.len(), 2, "{shown}");
+        assert!(!meant.content.contains("Oslo"), "it is a call and no text: {}", meant.content);
+        let told = meant.requests[1]["messages"].as_array().unwrap().last().unwrap()["content"].to_string();
+        assert!(told.contains("alone, at the start of a line"), "{told}");
+
+        let kept = run(request(), &[vec![says(&shown), stops("stop")], vec![says(&shown), stops("stop")]]);
+        assert_eq!((kept.calls.len(), kept.finish.as_deref(), kept.requests.len()), (0, Some("stop"), 2), "{shown}");
+        assert_eq!(kept.content.matches("Oslo").count(), 1, "{shown}: {}", kept.content);
+    }
+    let plain = run(request(), &[vec![says(&format!("I call it.\n{own}")), stops("stop")]]);
+    assert_eq!((plain.calls.len(), plain.requests.len()), (1, 1));
+}
