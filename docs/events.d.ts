@@ -220,6 +220,8 @@ export type AskReason =
   | "fenced_first"
   /** No marker announced it and prose stood before it: it may be a spoken example. */
   | "behind_prose"
+  /** It stands in a result or a file of the conversation. */
+  | "echoed"
   /**
    * The answer should have begun with the model's reasoning and no reasoning tag came,
    * so nothing says whether the call is meant or only drafted.
@@ -710,6 +712,8 @@ export type Provenance =
   | "fenced_first"
   /** No marker announces it, and prose stands before it on other lines: many such are examples. */
   | "behind_prose"
+  /** It stands in a result or a file of the conversation: its bytes, or its tool and arguments. */
+  | "echoed"
   /** It was promoted out of the reasoning, or out of what may be reasoning. */
   | "promoted";
 
