@@ -226,6 +226,8 @@ export type AskReason =
   | "in_a_line"
   /** It stood alone in a code fence behind prose. */
   | "fenced_behind_prose"
+  /** It stands in a result or a file of the conversation. */
+  | "echoed"
   /**
    * The answer should have begun with the model's reasoning and no reasoning tag came,
    * so nothing says whether the call is meant or only drafted.
@@ -729,6 +731,8 @@ export type Provenance =
   | "in_a_line"
   /** It stands alone in a fence, and prose stands before the fence. */
   | "fenced_behind_prose"
+  /** It stands in a result or a file of the conversation: its bytes, or its tool and arguments. */
+  | "echoed"
   /** It was promoted out of the reasoning, or out of what may be reasoning. */
   | "promoted";
 

@@ -149,17 +149,16 @@ impl Neutraliser {
         self.neutralise(&short).lines().map(str::to_owned).collect()
     }
 
-    /// The keys of JSON objects that name a known tool, if some object has arguments, and those
-    /// that are its name.
+    /// The keys of JSON objects that name a known tool, and those that are its name; names on
+    /// a line of their own before an object.
     fn json_calls(&self, text: &str) -> Vec<usize> {
         let known = |found: &regex::Captures<'_>| self.tools.contains(&folded(&found["name"]));
-        let keyed = NAME_AS_KEY.captures_iter(text).filter(known);
-        let mut places: Vec<_> = keyed.filter_map(|found| found.name("key")).map(|key| key.start()).collect();
-        if JSON_ARGUMENTS.is_match(text) {
-            let named = JSON_NAME.captures_iter(text).filter(known);
-            places.extend(named.filter_map(|found| found.get(0)).map(|key| key.start()));
-        }
-        places
+        let start = |regex: &'static LazyLock<Regex>, group: &'static str| {
+            let found = regex.captures_iter(text).filter(known);
+            found.filter_map(move |found| found.name(group)).map(|found| found.start())
+        };
+        let objects = start(&NAME_AS_KEY, "key").chain(start(&JSON_NAME, "key"));
+        objects.chain(start(&NAME_LINE, "name")).collect()
     }
 
     /// Where the name stands in `text` that a list of calls begins with, if `text` is one.
@@ -285,7 +284,8 @@ fn json_keys(of: impl Fn(&CallKeys) -> Vec<&'static str>) -> String {
 /// An object's key for a tool's name, and the name. No escapes: with them it is no call.
 static JSON_NAME: LazyLock<Regex> = LazyLock::new(|| {
     let keys = json_keys(|keys| [keys.tool, &[FUNCTION]].concat());
-    Regex::new(&format!(r#""(?:{keys})"\s*:\s*"(?P<name>[^"\\]{{1,256}})""#)).expect("the keys are words")
+    let pattern = format!(r#"(?P<key>["'])(?:{keys})["']\s*:\s*["'](?P<name>[^"'\\]{{1,256}})["']"#);
+    Regex::new(&pattern).expect("the keys are words")
 });
 
 /// A name as an object's first key, with what may be arguments under it.
@@ -294,9 +294,10 @@ static NAME_AS_KEY: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(pattern).expect("it is written here")
 });
 
-/// An object's key for arguments.
-static JSON_ARGUMENTS: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(&format!(r#""(?:{})"\s*:"#, json_keys(|keys| keys.arguments.to_vec()))).expect("the keys are words")
+/// A name on a line, with an object or a fence below it.
+static NAME_LINE: LazyLock<Regex> = LazyLock::new(|| {
+    let pattern = r"(?m)^[ \t]*(?P<name>[^\s<>{}\[\](),]{1,256})[ \t]*\r?\n\s*(?:\{|`{3}|~{3})";
+    Regex::new(pattern).expect("it is written here")
 });
 
 /// Words that announce calls, with what leads to an object: a fence there may begin a call of

@@ -1,5 +1,6 @@
 //! A recording in memory.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -305,6 +306,29 @@ impl Recording {
             messages.extend(&round.messages);
         }
         messages
+    }
+
+    /// A round, from 0, as people read it: without a message that was there before and of
+    /// which only the end is gone, as what was said for the moment is.
+    pub fn shown(&self, round: usize) -> Cow<'_, Round> {
+        let own = &self.rounds[round];
+        let kept = own.sent.as_ref().filter(|sent| sent.dropped.is_none()).and_then(|sent| sent.kept);
+        let (Some(kept), Some(before), Some(first)) = (kept, round.checked_sub(1), own.messages.first()) else {
+            return Cow::Borrowed(own);
+        };
+        let before = self.request(before);
+        let is_shortened = |old: &&Message| old.role == first.role && old.content.starts_with(&first.content);
+        match before.get(kept..) {
+            Some([old]) if is_shortened(old) => {
+                let mut shown = own.clone();
+                shown.messages.remove(0);
+                if let Some(sent) = &mut shown.sent {
+                    sent.kept = None;
+                }
+                Cow::Owned(shown)
+            }
+            _ => Cow::Borrowed(own),
+        }
     }
 }
 

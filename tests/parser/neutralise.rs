@@ -1,9 +1,11 @@
 //! No dialect finds a call in neutralised text.
 
+use std::fs;
+use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use proptest::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 use toolgraft::event::Assembled;
 use toolgraft::message::{ReasoningCalls, ReasoningMode};
 use toolgraft::outcome::Neutraliser;
@@ -196,4 +198,44 @@ proptest! {
         }
         prop_assert_eq!(NEUTRALISER.neutralise(&safe), safe.as_ref(), "twice is once");
     }
+}
+
+/// The tools of a fixture: none, its own, or a list beside the fixtures.
+fn tools_of(expectation: &Value) -> Vec<Tool> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/parse/tools");
+    let listed = match &expectation["config"]["tools"] {
+        Value::Null => return Vec::new(),
+        Value::String(name) => serde_json::from_slice(&fs::read(root.join(format!("{name}.json"))).unwrap()).unwrap(),
+        listed => listed.clone(),
+    };
+    serde_json::from_value(listed).unwrap()
+}
+
+#[test]
+fn no_neutralised_fixture_holds_a_call() {
+    let (mut wrong, mut seen) = (Vec::new(), 0);
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/parse")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            let Some(stem) = name.strip_suffix(".expect.json") else { continue };
+            let Ok(text) = fs::read_to_string(path.with_file_name(format!("{stem}.txt"))) else { continue };
+            seen += 1;
+            let expectation: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+            let catalog = Arc::new(Catalog::from_tools(tools_of(&expectation)));
+            let safe = Neutraliser::new(&catalog).neutralise(&text).into_owned();
+            let known = (catalog.tools().next().is_some()).then(|| catalog.clone());
+            let config = Config::default().with_catalog(known).with_reasoning_calls(ReasoningCalls::Allow);
+            if parse(&safe, config).calls().next().is_some() {
+                wrong.push(format!("{}: {safe}", path.display()));
+            }
+        }
+    }
+    assert!(seen > 1_000, "{seen}");
+    assert!(wrong.is_empty(), "{} of {seen}:\n{}", wrong.len(), wrong.join("\n\n"));
 }

@@ -186,7 +186,7 @@ impl<'a, V: View> Replay<'a, V> {
             if self.beside {
                 settings.validator = None;
             }
-            self.view.round(at, round, &settings)?;
+            self.view.round(at, &recording.shown(n), &settings)?;
             let played = self.play(at, round, &settings, &mut calls)?;
             self.view.answered(at, round, &played)?;
             self.report_schemas(&settings, &played);

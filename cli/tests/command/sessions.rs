@@ -3,6 +3,7 @@
 use std::fs;
 
 use serde_json::{Value, json};
+use toolgraft::outcome::framed;
 
 use crate::endpoint::{Endpoint, Reply};
 use crate::process::{Place, Run};
@@ -156,6 +157,11 @@ fn every_key_stands_in_the_documentation() {
     }
 }
 
+/// A question with a file behind it, byte for byte.
+fn with_file(question: &str, name: &str, text: &str) -> String {
+    format!("{question}\n\n{}", framed("file", &format!(" name={name:?}"), question, text))
+}
+
 #[test]
 fn files_go_with_the_question_as_text() {
     let place = Place::new();
@@ -166,8 +172,8 @@ fn files_go_with_the_question_as_text() {
     ask(&place, &endpoint, &["-f", "c.pdf", "What?"]).refuses(2, "-f c.pdf: it is a PDF");
     ask(&place, &endpoint, &["-f", "gone.md", "What?"]).refuses(2, "gone.md");
     ask(&place, &endpoint, &["-f", "a.md", "--file", "b.txt", "What is missing?"]).ok();
-    let expected = "What is missing?\n\na.md:\n````\n# A\n```\ncode\n```\n````\n\nb.txt:\n```\nsecond\n```";
-    assert_eq!(endpoint.seen()[0].question(), expected);
+    let one = with_file("What is missing?", "a.md", "# A\n```\ncode\n```\n");
+    assert_eq!(endpoint.seen()[0].question(), with_file(&one, "b.txt", "second\n"));
 }
 
 /// The smallest image there is: 43 bytes.
@@ -185,7 +191,7 @@ fn an_image_goes_with_the_question_and_stays_in_its_conversation() {
     let files = ["-f", "pictures/dot.gif", "-f", "a.md"];
     ask(&place, &endpoint, &[&files[..], &["--record", "asked.jsonl", "What is it?"]].concat()).ok();
     let image = json!({"type": "image_url", "image_url": {"url": format!("data:image/gif;base64,{DOT_BASE64}")}});
-    let said = json!([{"type": "text", "text": "What is it?\n\na.md:\n```\nNotes\n```"}, image]);
+    let said = json!([{"type": "text", "text": with_file("What is it?", "a.md", "Notes\n")}, image]);
     let last = |n: usize| endpoint.seen()[n].body["messages"].as_array().unwrap().clone();
     assert_eq!(last(0).last().unwrap()["content"], said);
 
@@ -195,7 +201,7 @@ fn an_image_goes_with_the_question_and_stays_in_its_conversation() {
 
     let id = kept(&place)[0]["id"].as_str().unwrap().to_owned();
     let shown = place.run(&["sessions", "show", &id]).quiet().out;
-    assert!(shown.contains("  ```\n  [image dot.gif, 43 B]\n\nA dot."), "{shown}");
+    assert!(shown.contains(">\n  [image dot.gif, 43 B]\n\nA dot."), "{shown}");
     assert!(place.run(&["sessions", "list", "dot.gif"]).quiet().out.contains(&id));
     let replayed = place.run(&["replay", "asked.jsonl"]).ok().out;
     assert!(replayed.contains("[image dot.gif, 43 B]") && !replayed.contains(DOT_BASE64), "{replayed}");

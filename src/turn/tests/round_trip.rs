@@ -5,7 +5,7 @@ use super::*;
 use crate::conversation::Conversation;
 use crate::dialect::{Lang, PromptStyle, write_call};
 use crate::message::{Message, NativeCall};
-use crate::outcome::break_tokens;
+use crate::outcome::{self, break_tokens, control_tokens};
 use crate::prompt::Options;
 use crate::tools::ToolsMode;
 
@@ -182,4 +182,89 @@ fn an_answer_that_repeats_a_token_is_whole() {
         _ => None,
     });
     assert_eq!(finished.unwrap().answer, whole);
+}
+
+/// Every control token, and no more than a name may have of them.
+fn hostile() -> Vec<String> {
+    let tokens: Vec<&str> = control_tokens().collect();
+    tokens.chunks(40).map(|some| some.join(" x ")).collect()
+}
+
+/// What a server with these words offers.
+fn hostile_server(words: &str) -> Server {
+    let schema = json!({"type": "object", "title": words, "description": words, "properties": {
+        words: {"type": "string", "title": words, "description": words, "enum": [words], "default": words},
+        "list": {"type": "array", "description": words, "items": {"type": "string", "enum": [words], "examples": [words]}},
+        "nested": {"type": "object", "properties": {words: {"type": "string", "const": words, "pattern": words}}},
+    }});
+    let mut tool = Tool::new(words).with_description(words).with_schema(schema.clone());
+    tool.title = Some(words.to_owned());
+    let resource = Resource {
+        uri: format!("a://{words}"),
+        name: words.into(),
+        description: Some(words.into()),
+        mime_type: Some(words.into()),
+        ..Resource::default()
+    };
+    let read = Tool::new("read").with_schema(json!({"type": "object", "properties": {"path": {"type": "string"}}}));
+    Server {
+        name: Some(format!("s {words}")),
+        instructions: Some(words.to_owned()),
+        tools: vec![tool, Tool::new("titled").with_schema(schema), read],
+        resources: vec![resource],
+        ..Server::default()
+    }
+}
+
+#[test]
+fn no_foreign_text_holds_a_whole_control_token() {
+    use crate::prompt::Listing;
+
+    for words in hostile() {
+        let catalog = Arc::new(Catalog::new([hostile_server(&words)]));
+        for mode in [ToolsMode::Prompt, ToolsMode::Native] {
+            for (dialect, listing) in TAUGHT.into_iter().zip([Listing::Signature, Listing::Schema, Listing::Index]) {
+                let config = TurnConfig { tools_mode: mode, ..allowing() };
+                for style in [PromptStyle::Full, PromptStyle::Compact] {
+                    if mode == ToolsMode::Native && style == PromptStyle::Compact {
+                        continue;
+                    }
+                    let options = Options { dialect, listing, style, ..Options::default() };
+                    let wording = PromptWording::new(catalog.clone(), &options, &config).unwrap();
+                    let setup = Arc::new(Setup::new(
+                        config.clone(),
+                        Arc::new(Validator::new(catalog.clone())),
+                        Arc::new(wording),
+                    ));
+                    let said =
+                        format!("{words}\n{}", outcome::framed("file", &format!(" name={}", json!(words)), "", &words));
+                    let mut turn = Turn::new(setup.clone(), said.as_str().into(), Granted::new()).unwrap();
+                    let mut sent = actions(&mut turn);
+                    for id in ["call_1", "call_2"] {
+                        calls_tool(&mut turn, &setup, "read", &json!({"path": words}));
+                        turn.handle(Input::Outcome { id: id.into(), outcome: Outcome::error(words.as_str()) }).unwrap();
+                        sent.extend(actions(&mut turn));
+                    }
+                    // A call in vain, told again with what was wrong.
+                    calls_tool(&mut turn, &setup, "gone", &json!({"path": words}));
+                    sent.extend(actions(&mut turn));
+                    let mut broken = 0;
+                    for action in &sent {
+                        let Action::Send(request) = action else { continue };
+                        let tools = serde_json::to_string(&request.tools).unwrap();
+                        let texts = request.messages.iter().flat_map(|message| {
+                            let calls = message.calls.iter().map(|call| call.arguments.as_str());
+                            calls.chain([message.content.as_str()]).collect::<Vec<_>>()
+                        });
+                        for text in texts.chain([tools.as_str()]) {
+                            let whole = control_tokens().find(|token| text.contains(token));
+                            broken += text.matches(outcome::BREAK).count();
+                            assert_eq!(whole, None, "{mode:?} {dialect} {listing:?} {style:?}: {text}");
+                        }
+                    }
+                    assert!(broken > 300, "they are there: {broken}");
+                }
+            }
+        }
+    }
 }
