@@ -7,6 +7,7 @@ mod common;
 mod same;
 
 mod context;
+mod damage;
 mod json_repair;
 mod laws;
 mod limits;
