@@ -850,7 +850,13 @@ export type RejectedKind =
   /** No such tool. */
   | "unknown_tool"
   /** The tool's schema refuses the arguments. */
-  | "invalid_arguments";
+  | "invalid_arguments"
+  /**
+   * Text that is meant as a call of a known tool and fits no syntax of calls: a marker, a bracket
+   * or a name in it is missing or misspelt. Known at the message's end; its text stays where it
+   * stands.
+   */
+  | "near_call";
 
 /** Something that was mended: a word, for some followed by a colon and a place or a name (`coerced:/days`). */
 export type Repair = string;

@@ -24,10 +24,11 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::thread;
 
+use super::profiles::profile_of;
 use super::{Failure, input, output};
 use chunk::Chunk;
 use record::{Extractor, Problems};
-use toolgraft::dialect::DialectSet;
+use toolgraft::dialect::{DialectSet, Profile};
 use toolgraft::message::{FencedCalls, ReasoningCalls, ReasoningMode};
 use toolgraft::parse::Config;
 
@@ -61,13 +62,19 @@ pub(super) struct Args {
     #[arg(long, value_name = "whole|N|random:SEED", default_value = "whole")]
     chunk: Chunk,
 
-    /// Where reasoning starts: think tags decide, the text starts inside it, or there is none
-    #[arg(long, value_name = "auto|open|off", default_value = "auto")]
-    reasoning: ReasoningMode,
+    /// Read the texts with this model profile, or that of this model: where its reasoning starts and
+    /// what it writes around it; nothing is known by default
+    #[arg(long, value_name = "NAME|MODEL", value_parser = profile_of)]
+    profile: Option<&'static Profile>,
 
-    /// What becomes of calls in the reasoning
-    #[arg(long, value_name = "ignore|last_resort|allow", default_value = "ignore")]
-    reasoning_calls: ReasoningCalls,
+    /// Where reasoning starts: think tags decide, the text starts inside it, or there is none; the
+    /// profile's, else auto
+    #[arg(long, value_name = "auto|open|off")]
+    reasoning: Option<ReasoningMode>,
+
+    /// What becomes of calls in the reasoning; the profile's, else ignore
+    #[arg(long, value_name = "ignore|last_resort|allow")]
+    reasoning_calls: Option<ReasoningCalls>,
 
     /// What becomes of a call in the code fence that a text begins with, with prose behind it
     #[arg(long, value_name = "ignore|last_resort", default_value = "ignore")]
@@ -83,10 +90,12 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
     let (input, name) = open(&args.file)?;
     let jobs = args.jobs.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);
     let problems = Problems::default();
+    let profile = args.profile;
     let config = Config::default()
         .with_dialects(args.dialect)
-        .with_reasoning(args.reasoning)
-        .with_reasoning_calls(args.reasoning_calls)
+        .with_reasoning(args.reasoning.or(profile.map(|profile| profile.reasoning)).unwrap_or_default())
+        .with_reasoning_calls(args.reasoning_calls.or(profile.map(|p| p.reasoning_calls)).unwrap_or_default())
+        .with_reasoning_marks(profile.map(Profile::marks).unwrap_or_default())
         .with_fenced_calls(args.fenced_calls);
     let worker = move || {
         let mut extractor = Extractor::new(config.clone(), args.chunk, problems.clone());

@@ -9,3 +9,11 @@ pub(crate) fn known_profile(name: &str) -> Result<&'static Profile, String> {
         format!("expected one of {}", names.join(", "))
     })
 }
+
+/// Reads a profile's name, or a model's, which names its profile; for clap.
+pub(crate) fn profile_of(name: &str) -> Result<&'static Profile, String> {
+    match name.trim() {
+        "" => Err("expected the name of a profile or of a model".to_owned()),
+        name => Ok(Profile::named(name).unwrap_or_else(|| Profile::for_model(name))),
+    }
+}

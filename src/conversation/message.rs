@@ -222,7 +222,9 @@ impl Assistant {
                 Part::Marker { kind, text } if kind.is_call_syntax() => written.push_str(text),
                 Part::Marker { .. } => {}
                 Part::Call(call) => written.push_str(&call.written()),
-                Part::Rejected { rejected, .. } if rejected.kind == RejectedKind::InReasoning => {}
+                // The text of a near call stands where it was written.
+                Part::Rejected { rejected, .. }
+                    if matches!(rejected.kind, RejectedKind::InReasoning | RejectedKind::NearCall) => {}
                 Part::Rejected { rejected, .. } => push_bounded(&mut written, &rejected.raw),
             }
         }

@@ -292,6 +292,33 @@ impl Collector {
         self.is_over = true;
     }
 
+    /// What the message says beside its calls, with the markers that stand around such: for who
+    /// looks for what is meant as one.
+    pub(crate) fn beside_calls(&self) -> String {
+        let (mut text, mut rest) = (String::new(), self.text.as_str());
+        for Segment { what, region, length } in &self.segments {
+            let (piece, behind) = rest.split_at(*length as usize);
+            rest = behind;
+            match (what, region) {
+                (What::Text, Region::Content) => text.push_str(piece),
+                // Markers have no region of their own.
+                (What::Marker(MarkerKind::Wrapper | MarkerKind::Token), _)
+                | (What::Syntax(MarkerKind::Wrapper | MarkerKind::Token), Region::Content) => text.push_str(piece),
+                (What::Call, Region::Content) => text.push('\n'),
+                // What is said to be the answer calls nothing.
+                (What::Marker(MarkerKind::AnswerLine) | What::Syntax(MarkerKind::AnswerLine), _) => break,
+                _ => {}
+            }
+        }
+        text
+    }
+
+    /// The index of a further call, and the bytes of the stream so far.
+    pub(crate) fn next(&self) -> (u32, u64) {
+        let text: u64 = self.segments.iter().map(|segment| u64::from(segment.length)).sum();
+        (self.entries.last().map_or(0, |entry| entry.index + 1), text + self.lengths.iter().sum::<u64>())
+    }
+
     /// The message's pieces, where they belong, and the calls that they name.
     pub fn into_pieces(self) -> (Vec<Piece>, Vec<Entry>) {
         let mut pieces = Vec::with_capacity(self.segments.len());

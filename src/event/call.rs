@@ -172,6 +172,10 @@ pub enum RejectedKind {
     UnknownTool,
     /// The tool's schema refuses the arguments.
     InvalidArguments,
+    /// Text that is meant as a call of a known tool and fits no syntax of calls: a marker, a bracket
+    /// or a name in it is missing or misspelt. Known at the message's end; its text stays where it
+    /// stands.
+    NearCall,
 }
 
 keyword_enum!(RejectedKind, "a kind of rejection",
@@ -183,7 +187,8 @@ keyword_enum!(RejectedKind, "a kind of rejection",
     "truncated" => RejectedKind::Truncated,
     "malformed" => RejectedKind::Malformed,
     "unknown_tool" => RejectedKind::UnknownTool,
-    "invalid_arguments" => RejectedKind::InvalidArguments);
+    "invalid_arguments" => RejectedKind::InvalidArguments,
+    "near_call" => RejectedKind::NearCall);
 
 /// What quotes a call; `docs/parser.md` has the rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

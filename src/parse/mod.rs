@@ -59,6 +59,7 @@
 mod call;
 mod config;
 mod marks;
+mod near;
 mod out;
 pub(crate) mod parser;
 mod shape;

@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use super::config::Config;
 use super::marks::triggers::{Plain, has_no_trigger};
+use super::near::near_call;
 use super::out::not_a_call::NotACall;
 use super::tables::Tables;
 use super::text::Scanner;
 use super::text::fast_path::{FastPath, FastText, FastValue, Way};
 use crate::dialect::Dialect;
-use crate::event::{Assembled, Collector, Event};
+use crate::event::{Assembled, Collector, Entry, Event, RejectedKind};
 use crate::json::window::{Window, ceil_boundary};
 use crate::message::FinishReason;
 
@@ -91,6 +92,9 @@ impl Parser {
         let mut collector = Collector::new();
         self.push(text, &mut |event| collector.push(event));
         self.finish(&FinishReason::Stop, &mut |event| collector.push(event));
+        if let Some(near) = self.near_call(&collector) {
+            collector.push(near);
+        }
         collector.finish()
     }
 
@@ -158,6 +162,45 @@ impl Parser {
         self.scanner.ends_by(reason);
         self.drain(sink);
         self.scanner.finish(reason.is_normal(), sink);
+    }
+
+    /// What in a message that is over, and was [finished](Self::finish), is meant as a call and fits no
+    /// syntax of calls: the first such place, as a rejection of the kind
+    /// [`NearCall`](RejectedKind::NearCall), which is the message's last event. It has no bytes of its
+    /// own: its text stays where it stands. Only calls of known tools can be told from prose, so that
+    /// without a catalog there is none.
+    ///
+    /// ```
+    /// use toolgraft::event::{Collector, RejectedKind};
+    /// use toolgraft::message::FinishReason;
+    /// use toolgraft::parse::Config;
+    /// use toolgraft::{Catalog, Parser, Tool};
+    ///
+    /// let schema = serde_json::json!({"type": "object", "properties": {"city": {"type": "string"}}});
+    /// let catalog = Catalog::from_tools([Tool::new("get_forecast").with_schema(schema)]);
+    /// let mut parser = Parser::new(Config::default().with_catalog(catalog));
+    /// let mut message = Collector::new();
+    /// let text = "<tol_call>{\"name\": \"get_forecast\", \"arguments\": {\"city\": \"Oslo\"}}</tool_call>";
+    /// parser.push(text, &mut |event| message.push(event));
+    /// parser.finish(&FinishReason::Stop, &mut |event| message.push(event));
+    /// let near = parser.near_call(&message).unwrap();
+    /// message.push(near);
+    /// assert_eq!(message.finish().rejected().next().unwrap().kind, RejectedKind::NearCall);
+    /// ```
+    pub fn near_call(&self, message: &Collector) -> Option<Event<'static>> {
+        // The model is told of those as they are; what is left of them is no other call.
+        let is_told = |entry: &Entry| {
+            let kind = entry.result.as_ref().err().map(|rejected| rejected.kind);
+            kind.is_some_and(|kind| kind >= RejectedKind::Limit)
+        };
+        // Past the limit on openings no call is looked for.
+        if self.scanner.is_spent() || message.entries().iter().any(is_told) {
+            return None;
+        }
+        let has_calls = message.entries().iter().any(|entry| entry.result.is_ok());
+        let rejected = near_call(self.scanner.tables(), &message.beside_calls(), has_calls)?;
+        let (index, at) = message.next();
+        Some(Event::CallEnd { index, result: Box::new(Err(rejected)), raw: "", restated: false, span: at..at })
     }
 
     /// Back to the start of a new message; configuration and buffers are kept.

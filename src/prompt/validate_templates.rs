@@ -159,6 +159,7 @@ fn sample_round() -> SampleRound {
             rejected(RejectedKind::Limit, "look"),
             rejected(RejectedKind::Invented, "look"),
             rejected(RejectedKind::Quoted, "look"),
+            rejected(RejectedKind::NearCall, "look"),
             rejected(RejectedKind::InReasoning, "look"),
         ],
     }

@@ -48,7 +48,8 @@ pub struct Row {
 /// | `malformed` | correct | finish | dropped |
 /// | `unknown_tool` | correct | finish | dropped |
 /// | `invalid_arguments` | correct | finish | dropped |
-pub const TABLE: [Row; 9] = [
+/// | `near_call` | correct once, if no call is beside it | ignore | stays |
+pub const TABLE: [Row; 10] = [
     Row {
         kind: RejectedKind::InReasoning,
         reaction: Reaction::Ignore,
@@ -76,6 +77,13 @@ pub const TABLE: [Row; 9] = [
     meant(RejectedKind::Malformed),
     meant(RejectedKind::UnknownTool),
     meant(RejectedKind::InvalidArguments),
+    Row {
+        kind: RejectedKind::NearCall,
+        reaction: Reaction::Correct,
+        used_up: Reaction::Ignore,
+        meant: false,
+        only_alone: true,
+    },
 ];
 
 const fn meant(kind: RejectedKind) -> Row {

@@ -177,13 +177,14 @@ fn every_kind_has_its_row_and_each_row_holds() {
     let rows = [
         (InReasoning, answered.clone(), answered.clone()),
         (Invented, Next::Correct, answered.clone()),
-        (Quoted, Next::Correct, answered),
+        (Quoted, Next::Correct, answered.clone()),
         (BehindDamage, Next::Correct, used_up.clone()),
         (Limit, Next::Correct, used_up.clone()),
         (Truncated, Next::Correct, used_up.clone()),
         (Malformed, Next::Correct, used_up.clone()),
         (UnknownTool, Next::Correct, used_up.clone()),
         (InvalidArguments, Next::Correct, used_up),
+        (NearCall, Next::Correct, answered),
     ];
     assert_eq!(rows.len(), TABLE.len());
     for ((kind, first, later), row) in rows.into_iter().zip(TABLE) {
@@ -223,6 +224,32 @@ fn a_quoted_call_is_corrected_only_alone_and_only_of_a_known_tool() {
     let beside_a_call = [quoted(), entry(1, Ok(()))];
     assert_eq!(judge.next(&beside_a_call), Next::Run);
     assert!(!judge.corrects(&beside_a_call[0], &beside_a_call));
+}
+
+#[test]
+fn a_near_call_is_corrected_once_and_stays_in_the_answer() {
+    let mut turn = started(allowing());
+    let near = "Let me look.\n<tol_call>{\"name\": \"weather\", \"arguments\": {\"city\": \"Paris\"}}</tool_call>";
+    says(&mut turn, near);
+    let actions = ends(&mut turn);
+    let told = actions.iter().any(|action| {
+        matches!(action, Action::Emit(AgentEvent::Correcting { kind: Some(RejectedKind::NearCall), .. }))
+    });
+    assert!(told, "{actions:?}");
+    let request = actions.iter().find_map(|action| match action {
+        Action::Send(request) => Some(request),
+        _ => None,
+    });
+    let messages = &request.unwrap().messages;
+    assert_eq!(messages[messages.len() - 2].content, near, "the history has it once");
+    says(&mut turn, near);
+    let actions = ends(&mut turn);
+    let finished = actions.iter().find_map(|action| match action {
+        Action::Finish(finished) => Some(finished),
+        _ => None,
+    });
+    let finished = finished.unwrap();
+    assert_eq!((&finished.reason, finished.answer.as_str()), (&StopReason::Answered, near));
 }
 
 #[test]

@@ -130,6 +130,9 @@ fn parse(parser: &mut Parser, input: &Input, cuts: &[usize]) -> Result<Parsed, B
     let so_far = (watch.at, watch.collector.clone().finish(), settled);
     watch.finished = true;
     parser.finish(&input.reason, &mut |event| watch.event(event));
+    if let Some(near) = parser.near_call(&watch.collector) {
+        watch.event(near);
+    }
     let not_calls = parser.not_calls().to_vec();
     watch.not_calls(&not_calls)?;
     Ok(Parsed { so_far, message: watch.end()?, not_calls })
@@ -392,7 +395,10 @@ impl<'a> Watch<'a> {
                 })
             }
             Err(rejected) => {
-                expect(rejected.raw == raw, || "the rejection has another raw text".to_owned())?;
+                // The text of a near call stands where it was written.
+                let is_near = rejected.kind == RejectedKind::NearCall && raw.is_empty();
+                let is_own = if is_near { !rejected.raw.is_empty() } else { rejected.raw == raw };
+                expect(is_own, || "the rejection has another raw text".to_owned())?;
                 expect(!rejected.message.is_empty(), || "a rejection without a message".to_owned())?;
                 match rejected.kind {
                     RejectedKind::InReasoning if rejected.call.is_some() => self.drafts.push(index),

@@ -15,6 +15,7 @@ mod neutralise;
 mod parity;
 mod place;
 mod rejected_raw;
+mod slips;
 mod tables;
 mod values;
 mod written_calls;

@@ -176,6 +176,9 @@ impl Reader {
         }
         self.parser.set_stop(&record.stop);
         self.parser.finish(record.finish_reason.as_ref().unwrap_or(&FinishReason::Stop), sink);
+        if let Some(near) = self.parser.near_call(&collector) {
+            collector.push(near);
+        }
         self.parser.reset();
         let mut assembled = collector.finish();
         self.validator.check_all(&mut assembled);

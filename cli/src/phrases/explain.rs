@@ -131,4 +131,7 @@ phrases! {
         "如果是示例，不需要处理；调用要另起一行，前后没有其他内容";
     malformed_remedy = "mend what the message names; the model is told the same", "改正消息指出的问题；模型也会得知";
     arguments_remedy = "mend the argument that the message names", "改正消息指出的参数";
+    near_remedy =
+        "none needed for an example; write the marker, the brackets and the names of a call as the prompt shows them",
+        "如果是示例，不需要处理；按提示词的样子写出调用的标记、括号和名字";
 }

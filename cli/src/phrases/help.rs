@@ -608,7 +608,7 @@ pub(crate) const HELP: &[(&str, &str)] = &[
         "可能使回答以 `stop` 结束的字符串，代替记录中的",
     ),
     ("Read it as this model's, whatever the recording says", "当作这个模型的输出来读，不论记录中怎样写"),
-    ("Read it with this model profile", "用这个模型配置来读"),
+    ("Read it with this model profile, or that of this model", "用这个模型配置，或这个模型的配置来读"),
     (
         "Reads our own recordings, chunks of OpenAI-compatible streams (with or without `data: `), lines \
          of JSON with a `text`, Cline's api_conversation_history.json, and plain text. With --mcp-config \
@@ -639,10 +639,17 @@ pub(crate) const HELP: &[(&str, &str)] = &[
         "文本怎样送入解析器：整段、每 N 个字符一段，或随机切分",
     ),
     (
-        "Where reasoning starts: think tags decide, the text starts inside it, or there is none",
-        "推理从哪里开始：由思考标签决定、从文本一开始，或没有推理",
+        "Read the texts with this model profile, or that of this model: where its reasoning starts and what it writes around it; nothing is known by default",
+        "用这个模型配置，或这个模型的配置来读文本：推理从哪里开始、前后写什么标记；默认对模型一无所知",
     ),
-    ("What becomes of calls in the reasoning", "推理中的调用怎样处理"),
+    (
+        "Where reasoning starts: think tags decide, the text starts inside it, or there is none; the profile's, else auto",
+        "推理从哪里开始：由思考标签决定、从文本一开始，或没有推理；默认按配置，否则 auto",
+    ),
+    (
+        "What becomes of calls in the reasoning; the profile's, else ignore",
+        "推理中的调用怎样处理；默认按配置，否则 ignore",
+    ),
     (
         "What becomes of a call in the code fence that a text begins with, with prose behind it",
         "文本开头的代码块中有调用、后面跟着正文时怎样处理",

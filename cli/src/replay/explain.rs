@@ -16,7 +16,7 @@ use serde::Serialize;
 use super::play::Played;
 use crate::phrases::Phrases;
 use context::Context;
-use toolgraft::event::{OwnedEvent, Region};
+use toolgraft::event::{OwnedEvent, Region, RejectedKind};
 use toolgraft::parse::Config;
 
 pub(super) use rules::Rule;
@@ -81,6 +81,10 @@ fn rejected(played: &Played, context: &Context<'_>) -> Vec<GivenBack> {
                 let entry = played.assembled.entries.iter().find(|e| e.index == *index);
                 // What seemed to be a draft may be a call after all, or wrong in itself.
                 let (Some(_), Some(Err(rejected))) = (rejected, entry.map(|e| &e.result)) else { continue };
+                // A near call is told at the end; its text stands where it was written.
+                let written = || context.text.find(rejected.raw.lines().next().unwrap_or_default());
+                let is_near = rejected.kind == RejectedKind::NearCall;
+                let offset = is_near.then(written).flatten().unwrap_or(offset);
                 let (line, column) = place(context.text, offset);
                 let (rule, remedy) = rules::of_kind(rejected.kind, rejected.quoted_in, context);
                 let region = if rule == Rule::InReasoning { Region::Reasoning } else { Region::Content };

@@ -214,6 +214,12 @@ pub(super) fn play(
         }
         parser.finish(&finish_reason(round), &mut sink);
     }
+    if let Some(near) = parser.near_call(&collector) {
+        let event = near.clone().into_owned();
+        collector.push(near);
+        live(&event);
+        events.push(event);
+    }
     let pieces = collector.clone().into_pieces().0;
     let mut assembled = collector.finish();
     settings.settle_all(&mut assembled);

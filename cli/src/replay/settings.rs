@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::profiles::known_profile;
+use crate::profiles::profile_of;
 use toolgraft::Catalog;
 use toolgraft::Event;
 use toolgraft::dialect::{DialectSet, Profile};
@@ -42,8 +42,8 @@ pub(super) struct Overrides {
     #[arg(long, value_name = "NAME", conflicts_with = "profile")]
     pub(super) model: Option<String>,
 
-    /// Read it with this model profile
-    #[arg(long, value_name = "NAME", value_parser = known_profile)]
+    /// Read it with this model profile, or that of this model
+    #[arg(long, value_name = "NAME|MODEL", value_parser = profile_of)]
     pub(super) profile: Option<&'static Profile>,
 }
 

@@ -77,6 +77,8 @@ fn this_head<'t>(pieces: &[Piece], text: &'t str, more: bool) -> Match<Head<'t>>
                 _ => Match::No,
             },
             Piece::Before => attributes_before(rest, more),
+            // What stands right behind the name's quotation mark is none (`invoke/broken_attribute`).
+            Piece::Attributes if rest.starts_with(|c: char| !c.is_whitespace() && c != '>') => Match::No,
             Piece::Attributes => {
                 let end = rest.find(['>', '<', '\n']).unwrap_or(rest.len());
                 match run_of(end, 0, MAX_FILL, rest, more) {

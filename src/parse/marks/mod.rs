@@ -17,6 +17,7 @@ pub(crate) mod channel;
 pub(crate) mod fence;
 pub(crate) mod head;
 pub(crate) mod names;
+pub(crate) mod near;
 pub(crate) mod prefixes;
 pub(crate) mod tokens;
 pub(crate) mod triggers;

@@ -106,7 +106,9 @@ impl React {
             Match::No => return Step::Text(self.cursor + line.len() as u64, Reason::TextBehind),
             Match::Yes(()) => {}
         }
-        let Some((parameter, text)) = self.takes.take().zip(unquoted(line[..length].trim())) else {
+        // Its name in quotation marks is a key of damaged JSON.
+        let takes = self.takes.take().filter(|parameter| !line.contains(&format!("{parameter}\"")));
+        let Some((parameter, text)) = takes.zip(unquoted(line[..length].trim())) else {
             return Step::Text(self.cursor + line.len() as u64, Reason::NoJson);
         };
         let end = self.cursor + line[..length].trim_end().len() as u64;

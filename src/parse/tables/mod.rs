@@ -20,6 +20,7 @@ use crate::json::window::{Match, begins_tag};
 use crate::parse::config::{Config, HOLD_SLACK, MIN_HOLD};
 use crate::parse::marks::head::begins_token;
 use crate::parse::marks::names::Names;
+use crate::parse::marks::near::NearMarks;
 use crate::parse::marks::prefixes::Owners;
 use crate::parse::marks::triggers::{MarkSet, Triggers};
 use crate::tools::Catalog;
@@ -95,6 +96,8 @@ pub(crate) struct Tables {
     pub(crate) triggers: Triggers,
     /// The same where no call is looked for any more; most messages never want it.
     quiet: OnceLock<Triggers>,
+    /// What calls that cannot be read are known by; few messages have one.
+    near_marks: OnceLock<NearMarks>,
     /// Most bytes that are held for a decision.
     pub(crate) hold: usize,
 }
@@ -122,6 +125,7 @@ impl Tables {
             name_line: None,
             triggers: Triggers::default(),
             quiet: OnceLock::new(),
+            near_marks: OnceLock::new(),
             hold: MIN_HOLD,
             config,
         };
@@ -260,6 +264,11 @@ impl Tables {
     /// Where something may begin that is no call; set up at first use, which few messages have.
     pub(crate) fn quiet(&self) -> &Triggers {
         self.quiet.get_or_init(|| self.around_calls())
+    }
+
+    /// What calls are known by that cannot be read; set up at first use.
+    pub(crate) fn near_marks(&self) -> &NearMarks {
+        self.near_marks.get_or_init(|| NearMarks::of(self.config.dialects.iter()))
     }
 
     /// The tools that are known; without, every name is accepted.

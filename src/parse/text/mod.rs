@@ -167,6 +167,11 @@ impl Scanner {
         }
     }
 
+    /// Whether no call is looked for any more.
+    pub(crate) fn is_spent(&self) -> bool {
+        self.emitter.is_spent()
+    }
+
     pub(crate) fn tables(&self) -> &Arc<Tables> {
         &self.tables
     }

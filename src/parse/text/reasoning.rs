@@ -41,13 +41,23 @@ impl Scanner {
         if let Some(mark) = self.mark {
             return begins(text, mark.close, more).map(|()| (mark, true, mark.close.len()));
         }
+        let named = &self.tables.config.reasoning_marks;
+        let is_named = |mark: &&&'static ReasoningMark| named.iter().any(|open| open == mark.open);
+        // Of a model that is known to write a mark, the template may have written its opener.
+        if self.emitter.is_undecided() {
+            let marks = self.tables.marks.iter().filter(is_named);
+            let closed = marks.map(|mark| begins(text, mark.close, more).map(|()| (*mark, true, mark.close.len())));
+            match Match::any(closed) {
+                Match::No => {}
+                found => return found,
+            }
+        }
         // At the message's start or a line's.
         if !self.may_begin_block() || !(at_line_start || self.emitter.begins_region()) {
             return Match::No;
         }
         // Behind the first block those count that the model is known to write.
-        let named = &self.tables.config.reasoning_marks;
-        let counts = |mark: &&&ReasoningMark| !self.reasoning_told || named.iter().any(|open| open == mark.open);
+        let counts = |mark: &&&'static ReasoningMark| !self.reasoning_told || is_named(mark);
         let begins = self.emitter.begins_region();
         let marks = self.tables.marks.iter().filter(counts).filter(|mark| begins || !mark.is_phrase());
         Match::any(marks.map(|mark| mark_open(mark, text, more).map(|length| (*mark, false, length))))

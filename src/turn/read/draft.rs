@@ -207,6 +207,12 @@ impl Draft {
             if body.is_answer {
                 *body = std::mem::take(body).read_as_answer(reader, emit);
             }
+            if natives.is_empty()
+                && !broke_off
+                && let Some(near) = self.parser.near_call(&body.collector)
+            {
+                body.take(near, reader, emit);
+            }
             natives.into_iter().for_each(|call| body.take_native(call, reader, emit));
         }
         if !broke_off {

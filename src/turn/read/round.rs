@@ -16,6 +16,7 @@ use crate::turn::config::RoundModel;
 use crate::turn::displays::Displays;
 use crate::turn::event::AgentEvent;
 use crate::turn::io::{Action, TurnError};
+use crate::turn::rejected::row;
 use crate::turn::shared::Shared;
 use crate::turn::stop::StopReason;
 
@@ -242,7 +243,7 @@ impl Read {
                 if feedback {
                     corrections
                         .push(AgentEvent::Correcting { kind: Some(rejected.kind), message: rejected.message.clone() });
-                    self.told_once |= matches!(rejected.kind, RejectedKind::Quoted | RejectedKind::Invented);
+                    self.told_once |= row(rejected.kind).only_alone;
                 }
                 Place::Rejected(feedback)
             }

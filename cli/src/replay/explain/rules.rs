@@ -41,6 +41,8 @@ pub(in crate::replay) enum Rule {
     UnknownTool,
     /// Rejected: against the tool's schema.
     InvalidArguments,
+    /// Rejected: meant as a call, and not to be read as one.
+    NearCall,
     /// Inside a code fence.
     Fence,
     /// None of these.
@@ -78,6 +80,7 @@ pub(super) fn of_kind(kind: RejectedKind, quoted_in: Option<QuotedIn>, context: 
         RejectedKind::Malformed => (Rule::Malformed, say.malformed_remedy()),
         RejectedKind::UnknownTool => (Rule::UnknownTool, say.listed_name_or_tools()),
         RejectedKind::InvalidArguments => (Rule::InvalidArguments, say.arguments_remedy()),
+        RejectedKind::NearCall => (Rule::NearCall, say.near_remedy()),
         _ => (Rule::Malformed, say.malformed_remedy()),
     }
 }

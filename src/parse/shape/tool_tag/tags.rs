@@ -116,6 +116,11 @@ impl Tags {
         }
     }
 
+    /// Whether all values are closed by the same tag.
+    pub(crate) fn closes_alike(self) -> bool {
+        self.element().is_some()
+    }
+
     /// What stands in the tags around a value where all are closed alike.
     fn element(self) -> Option<&'static str> {
         match self {

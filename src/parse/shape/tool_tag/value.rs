@@ -214,8 +214,10 @@ impl ToolTag {
                 if broken == Match::Undecided {
                     return Step::More;
                 }
-                // The closing tag of an element of the same name is the value's own.
-                open.is_doubtful |= broken == Match::Yes(()) && open.elements == 0;
+                // The closing tag of an element of the same name is the value's own. Where all are closed
+                // alike, one that ends its line may have ended the value before a broken parameter.
+                let ends_line = self.tags.closes_alike() && window.slice(close_at..self.cursor).contains('\n');
+                open.is_doubtful |= (broken == Match::Yes(()) || ends_line) && open.elements == 0;
                 open.elements = open.elements.saturating_sub(1);
                 self.state = State::Value(open);
                 Step::Next

@@ -1,0 +1,150 @@
+//! Marks of the dialects as letters alone, for what is spelt nearly so.
+
+use crate::dialect::{Announcer, Dialect, Named, NamedArguments, Piece, Shape};
+
+/// Letters of the shortest mark that counts.
+const LEAST: usize = 6;
+
+/// Bytes of a text that may be a mark.
+const LONGEST: usize = 48;
+
+/// Marks of dialects, by their letters; each once, the first dialect's.
+#[derive(Debug, Default)]
+pub(crate) struct NearMarks {
+    by_letters: Vec<(String, Dialect)>,
+}
+
+impl NearMarks {
+    /// The marks of these dialects: what stands before, in and behind their calls.
+    pub(crate) fn of(dialects: impl Iterator<Item = Dialect>) -> Self {
+        let mut marks = NearMarks::default();
+        for dialect in dialects {
+            match &dialect.spec().shape {
+                Shape::Element(blocks) => {
+                    for block in *blocks {
+                        marks.add(dialect, block.tag);
+                        block.children.iter().for_each(|child| marks.add(dialect, child.tag));
+                    }
+                }
+                Shape::MarkedJson(spec) => {
+                    match &spec.announcer {
+                        Announcer::Line { call, .. } => marks.add(dialect, call.text),
+                        Announcer::Marker(wrappers) => {
+                            for wrapper in wrappers.iter().filter(|wrapper| !wrapper.is_word()) {
+                                marks.add(dialect, wrapper.open);
+                                wrapper.close.iter().for_each(|close| marks.add(dialect, close));
+                            }
+                        }
+                    }
+                    spec.named.iter().for_each(|named| marks.add_named(dialect, named));
+                }
+                Shape::Named(named) => marks.add_named(dialect, named),
+                Shape::ToolTag | Shape::Python | Shape::Json(_) | Shape::React(_) => {}
+            }
+        }
+        marks
+    }
+
+    fn add_named(&mut self, dialect: Dialect, named: &Named) {
+        for call in named.calls {
+            self.add_pieces(dialect, call.head);
+            self.add(dialect, call.close);
+            if let NamedArguments::Tags { open, close, .. } = &call.arguments {
+                self.add_pieces(dialect, open);
+                self.add(dialect, close);
+            }
+        }
+        for group in named.groups {
+            self.add(dialect, group.open);
+            self.add(dialect, group.close);
+        }
+    }
+
+    fn add_pieces(&mut self, dialect: Dialect, pieces: &[Piece]) {
+        for piece in pieces {
+            if let Piece::Text(text) | Piece::Maybe(text) = piece {
+                self.add(dialect, text);
+            }
+        }
+    }
+
+    fn add(&mut self, dialect: Dialect, mark: &str) {
+        let letters = letters(mark);
+        if letters.len() >= LEAST && self.by_letters.iter().all(|(known, _)| *known != letters) {
+            self.by_letters.push((letters, dialect));
+        }
+    }
+
+    /// The dialect of the first mark in `text` that is one but for a slip, and how many there are.
+    pub(crate) fn found_in(&self, text: &str) -> Option<(Dialect, usize)> {
+        // A line that announces calls has spaces in it.
+        let line = self.near(text.lines().next().unwrap_or_default());
+        let mut before = None;
+        let places = text.char_indices().filter(|(at, c)| {
+            let is_first = !matches!(before.replace(*c), Some('<' | '['));
+            *at == 0 || (is_first && matches!(c, '<' | '[' | '|' | '｜'))
+        });
+        let mut found = line.into_iter().chain(places.filter_map(|(at, _)| self.mark(&text[at..])));
+        let first = found.next()?;
+        Some((first, 1 + found.count()))
+    }
+
+    fn mark(&self, text: &str) -> Option<Dialect> {
+        let inner = text.trim_start_matches(['<', '[', '|', '｜', '/']);
+        let up_to = |ends: &[char]| &inner[..inner.find(ends).unwrap_or(inner.len())];
+        let token = self.near(up_to(&['>', ']', '=', '"', '{', '\n', '<', '|', '｜', ' ']));
+        // Kimi K3's words stand behind their token.
+        token.or_else(|| self.near(up_to(&['"', '{', '\n'])))
+    }
+
+    fn near(&self, text: &str) -> Option<Dialect> {
+        let letters = letters(text);
+        if letters.len() + 1 < LEAST || text.len() > LONGEST {
+            return None;
+        }
+        let mut known = self.by_letters.iter();
+        let exact = known.clone().find(|(known, _)| *known == letters);
+        exact.or_else(|| known.find(|(known, _)| alike(&letters, known))).map(|(_, dialect)| *dialect)
+    }
+}
+
+/// The letters of a mark, small; what is between them is spelt in many ways.
+fn letters(mark: &str) -> String {
+    mark.chars().filter(char::is_ascii_alphabetic).map(|c| c.to_ascii_lowercase()).collect()
+}
+
+/// Whether two texts are the same but for one slip: a character left out, put in, taken for another,
+/// or two that changed places. Short ones must be equal.
+pub(crate) fn alike(a: &str, b: &str) -> bool {
+    if a == b {
+        return true;
+    }
+    if a.len().abs_diff(b.len()) > 4 || b.len() < 4 {
+        return false;
+    }
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let same = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
+    let (a, b) = (&a[same..], &b[same..]);
+    match a.len() as isize - b.len() as isize {
+        0 => a[1..] == b[1..] || (a.len() > 1 && a[0] == b[1] && a[1] == b[0] && a[2..] == b[2..]),
+        1 => a[1..] == *b,
+        -1 => *a == b[1..],
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_slip_is_looked_past_and_two_are_not() {
+        for slip in ["get_forecast", "gt_forecast", "get_forecastt", "get_forxcast", "gte_forecast", "xget_forecast"] {
+            assert!(alike(slip, "get_forecast"), "{slip}");
+        }
+        for other in ["get_forecasts_", "set_forecasx", "forecast", "", "get_for"] {
+            assert!(!alike(other, "get_forecast"), "{other}");
+        }
+        assert!(!alike("gat", "get") && alike("get", "get"));
+    }
+}

@@ -1,0 +1,241 @@
+//! Near calls: text that is meant as a call and fits no syntax of calls.
+//!
+//! In comes what a message says beside its calls, once it is over; out goes the first place where a
+//! known tool's name and its parameters stand as a call's do, though nothing of it could be read: a
+//! marker is misspelt, a bracket is missing, the name is. Prose that speaks of a tool, code in a
+//! fence, a quotation and a list of tools are none.
+//!
+//! ```text
+//! line ──begins as a call does──▶ name of a known tool ──▶ a key of its parameters
+//!                                        │
+//!                                        ▼ and one of
+//!        marks of a dialect · keys of a call object · the tool's own tag · `f(a=` · ReAct's words
+//! ```
+//!
+//! A slip of one character is looked past in marks, names and keys. Whoever tells the model of it
+//! shows the text where it stands.
+
+mod words;
+
+use std::ops::Range;
+
+use crate::dialect::{Dialect, FUNCTION, introduces_example};
+use crate::event::{Rejected, RejectedKind};
+use crate::json::window::floor_boundary;
+use crate::parse::marks::near::{NearMarks, alike};
+use crate::parse::tables::Tables;
+use crate::tools::{Catalog, Tool};
+use words::{Word, words};
+
+/// Text that is looked at, in bytes: the end of a longer one.
+const MOST: usize = 64 << 10;
+
+/// Bytes of a call that are looked at.
+const SEGMENT: usize = 1 << 10;
+
+/// Bytes in which its tool's name stands.
+const NAME_WITHIN: usize = 400;
+
+/// Places that are looked at.
+const MOST_LOOKS: usize = 128;
+
+/// Keys of call objects for the tool's name, and for the arguments.
+const TOOL_KEYS: &[&str] = &["name", "tool_name", "tool", "function_name", FUNCTION];
+const ARGUMENT_KEYS: &[&str] = &["arguments", "parameters", "args", "params", "input"];
+
+/// The first near call in `text`, what a message says beside its calls. Where it `has_calls`, an
+/// object or code beside them is an example.
+pub(crate) fn near_call(tables: &Tables, text: &str, has_calls: bool) -> Option<Rejected> {
+    let catalog = tables.catalog()?;
+    let text = &text[floor_boundary(text, text.len().saturating_sub(MOST))..];
+    let names = names(text, catalog);
+    let mut looks = MOST_LOOKS;
+    let mut fence: Option<&str> = None;
+    // A call that a model fences stands alone in its message.
+    let is_fenced = FENCES.iter().any(|run| text.trim_start().starts_with(run) && text.trim_end().ends_with(run));
+    let (mut at, mut introduced) = (0, false);
+    for line in text.split_inclusive('\n') {
+        let is_example = introduced && !line.trim().is_empty();
+        introduced = introduces_example(line.trim().as_bytes(), true) || (introduced && line.trim().is_empty());
+        let start = at;
+        at += line.len();
+        let begins = line.trim_start_matches([' ', '\t']);
+        if let Some(run) = FENCES.iter().find(|run| begins.starts_with(**run)) {
+            fence = match fence {
+                Some(open) if open == *run => None,
+                None => Some(run),
+                open => open,
+            };
+            continue;
+        }
+        let name = names.get(names.partition_point(|(at, ..)| *at < start));
+        let Some((name, length, tool)) = name.filter(|(at, ..)| *at < start + NAME_WITHIN) else { continue };
+        // A block quote; a closing bracket of a tag has no space behind it.
+        if begins.starts_with("> ")
+            || is_example
+            || (fence.is_some() && !is_fenced)
+            || line.len() - begins.len() > 3
+            || !may_begin(begins, *name == start + line.len() - begins.len())
+        {
+            continue;
+        }
+        looks = looks.checked_sub(1)?;
+        let end = start + up_to_prose(&text[start..floor_boundary(text, (start + SEGMENT).min(text.len()))]);
+        if *name >= end {
+            continue;
+        }
+        let segment = Segment {
+            text: &text[start..end],
+            name: name - start..name - start + length,
+            tool,
+            is_last: text[end..].trim().is_empty(),
+            is_fenced,
+            has_calls,
+            marks: tables.near_marks(),
+        };
+        if let Some(dialect) = segment.dialect() {
+            return Some(rejected(tool, dialect, segment.text));
+        }
+    }
+    None
+}
+
+/// Where a known tool's name stands as names in calls do, but for one slip: its bytes, and the tool.
+fn names<'t>(text: &str, catalog: &'t Catalog) -> Vec<(usize, usize, &'t Tool)> {
+    let named = words(text).filter(|word| word.is_structural() && word.before != Some('`'));
+    named.filter_map(|word| Some((word.at, word.text.len(), tool(catalog, word.text)?))).collect()
+}
+
+/// The tool whose name a word is, but for one slip.
+fn tool<'t>(catalog: &'t Catalog, word: &str) -> Option<&'t Tool> {
+    let last = word.rsplit('.').next().unwrap_or(word);
+    let exact = catalog.find(None, word).or_else(|_| catalog.find(None, last)).ok().map(|found| found.tool);
+    exact.or_else(|| catalog.tools().find(|tool| alike(word, &tool.name) || alike(last, &tool.name)))
+}
+
+/// Bytes of a segment up to a line of prose, behind the first line.
+fn up_to_prose(text: &str) -> usize {
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        if at > 0 && is_prose(line) {
+            return at;
+        }
+        at += line.len();
+    }
+    at
+}
+
+/// Whether a line begins as a sentence does: with three words, and a fourth.
+fn is_prose(line: &str) -> bool {
+    let mut words = line.split_whitespace();
+    let is_word = |word: &str| word.trim_matches(['`', ',', '.', ':', ';']).chars().all(char::is_alphabetic);
+    words.by_ref().take(3).filter(|word| is_word(word)).count() == 3 && words.next().is_some()
+}
+
+const FENCES: [&str; 3] = ["```", "~~~", "'''"];
+
+fn rejected(tool: &Tool, dialect: Dialect, text: &str) -> Rejected {
+    let message = format!(
+        "this looks like a call of `{}` and cannot be read as one: a marker, a bracket or a name in it is missing or misspelt",
+        tool.name
+    );
+    let mut rejected = Rejected::new(RejectedKind::NearCall, dialect, text.trim_end(), message);
+    rejected.server.clone_from(&tool.server);
+    rejected.tool = Some(tool.name.clone());
+    rejected
+}
+
+/// Whether a line begins as calls do: with a bracket, a bar or a quotation mark, or with one word and
+/// such a sign, or with a word of ReAct's or the marker line's. `is_name`: its first word is a
+/// tool's name.
+fn may_begin(line: &str, is_name: bool) -> bool {
+    let word = line.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | '▁'))).unwrap_or(line.len());
+    let behind = line[word..].trim_start_matches([' ', '*', '`']);
+    match line[word..].chars().next() {
+        Some('<' | '[' | '{' | '|' | '｜' | '(' | '=' | '>') => true,
+        Some('"' | '\'') => word == 0,
+        _ if word == 0 => false,
+        Some(' ' | ':' | '：' | '*' | '`') => {
+            let is_word = |known| alike(&line[..word].to_ascii_lowercase(), known);
+            is_word("type") || is_word("action") || behind.starts_with("to=functions")
+        }
+        // A line of its own, as GLM's name.
+        Some('\n' | '\r') => is_name,
+        _ => false,
+    }
+}
+
+/// Where a call may stand: from the line that it begins on.
+struct Segment<'t> {
+    text: &'t str,
+    /// Where the tool's name stands in it.
+    name: Range<usize>,
+    tool: &'t Tool,
+    /// Whether it reaches to the end of the message.
+    is_last: bool,
+    /// Whether it stands in a fence.
+    is_fenced: bool,
+    /// Whether the message has calls.
+    has_calls: bool,
+    marks: &'t NearMarks,
+}
+
+impl Segment<'_> {
+    /// The syntax that the tool's call is meant in here, if one is.
+    fn dialect(&self) -> Option<Dialect> {
+        let words: Vec<Word<'_>> = words(self.text).collect();
+        let keys: Vec<_> = words.iter().filter(|word| word.at != self.name.start && word.is_key()).collect();
+        let is_parameter = |word: &&&Word<'_>| self.tool.parameters().any(|known| alike(word.text, known.name));
+        let given: Vec<_> = keys.iter().filter(is_parameter).collect();
+        let takes_nothing = self.tool.parameters().next().is_none();
+        if let Some((dialect, count)) = self.marks.found_in(self.text)
+            && (!given.is_empty() || takes_nothing || count > 1)
+        {
+            return Some(dialect);
+        }
+        if given.is_empty() && !takes_nothing {
+            return None;
+        }
+        let name = words.iter().find(|word| word.at == self.name.start)?;
+        if name.is_tag() && (takes_nothing || given.iter().any(|word| word.is_tag())) {
+            return Some(Dialect::ToolTag);
+        }
+        let has = |known: &[&str]| keys.iter().any(|word| known.iter().any(|known| alike(word.text, known)));
+        let before = &self.text[..self.name.start];
+        // A schema of the parameters defines the tool.
+        let defines = has(&["properties"]) && !self.tool.has_parameter("properties");
+        if has(TOOL_KEYS)
+            && has(ARGUMENT_KEYS)
+            && !before.contains('(')
+            && !before.contains("\n\n")
+            && !defines
+            && self.is_alone(['}', ']', '"'])
+        {
+            return Some(Dialect::Json);
+        }
+        let begins = before.trim_matches(['[', '"', '\'', ' ', '(']).is_empty();
+        let called = self.text[self.name.end..].starts_with(['(', '{', '=']) && !given.is_empty();
+        if begins && called && !self.is_fenced && !self.is_code() && self.is_alone([')', ']', '}']) {
+            return Some(Dialect::Python);
+        }
+        let acts = words.iter().filter(|word| alike(&word.text.to_ascii_lowercase(), "action")).count();
+        let is_react = acts > 1 || (acts == 1 && words.iter().any(|word| alike(word.text, "Input")));
+        (is_react && self.is_alone(['}', '"', ']'])).then_some(Dialect::React)
+    }
+
+    /// Whether it is code that says what it wants to: names as they are, brackets and quotation marks
+    /// in pairs. Its values are no literals, on purpose.
+    fn is_code(&self) -> bool {
+        let is_exact = self.text[self.name.clone()] == self.tool.name;
+        let pairs = [('(', ')'), ('[', ']'), ('{', '}')];
+        let count = |c: char| self.text.matches(c).count();
+        is_exact && pairs.iter().all(|(open, close)| count(*open) == count(*close)) && count('"') % 2 == 0
+    }
+
+    /// Whether the segment is all that is left of the message, and ends as a call does: prose
+    /// behind it makes an example of it.
+    fn is_alone(&self, ends: [char; 3]) -> bool {
+        let text = self.text.trim_end().trim_end_matches(['`', '~']).trim_end();
+        self.is_last && !self.has_calls && text.chars().rev().take(3).any(|c| ends.contains(&c))
+    }
+}

@@ -1,0 +1,74 @@
+//! Words of a text, and what stands around each.
+
+/// A word: letters, digits, `_`, and `.` or `-` inside.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Word<'t> {
+    pub(super) text: &'t str,
+    pub(super) at: usize,
+    /// The characters right before and right behind it.
+    pub(super) before: Option<char>,
+    pub(super) behind: Option<char>,
+    /// The last character before it that is no space.
+    pub(super) lead: Option<char>,
+    /// The next character behind it that is no space or quotation mark.
+    pub(super) sign: Option<char>,
+}
+
+impl Word<'_> {
+    /// Whether a sign of syntax stands right at it.
+    pub(super) fn is_structural(&self) -> bool {
+        let is_sign = |c: Option<char>| {
+            c.is_some_and(|c| {
+                matches!(c, '"' | '\'' | '<' | '>' | '=' | '(' | '|' | '｜' | ':' | '[' | '{' | '/' | '}')
+            })
+        };
+        is_sign(self.before)
+            || is_sign(self.behind)
+            || matches!((self.lead, self.behind), (None | Some('\n' | ':' | '：'), Some('\r' | '\n')))
+    }
+
+    /// Whether it stands as a key does: a tag's name, or with a sign for its value behind it.
+    pub(super) fn is_key(&self) -> bool {
+        self.is_tag() || matches!(self.sign, Some(':' | '：' | '=' | '>' | '<'))
+    }
+
+    /// Whether it is a tag's name.
+    pub(super) fn is_tag(&self) -> bool {
+        matches!((self.before, self.behind), (Some('<' | '/'), _) | (_, Some('>')))
+    }
+}
+
+/// The words of a text, in order.
+pub(super) fn words(text: &str) -> impl Iterator<Item = Word<'_>> {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let start = at + text[at..].find(is_word)?;
+        let rest = &text[start..];
+        let mut end = rest.find(|c| !is_word(c) && c != '.' && c != '-').unwrap_or(rest.len());
+        end = rest[..end].trim_end_matches(['.', '-']).len();
+        at = start + end;
+        let behind = &text[at..];
+        Some(Word {
+            text: &rest[..end],
+            at: start,
+            before: text[..start].chars().next_back(),
+            lead: text[..start].trim_end_matches(' ').chars().next_back(),
+            behind: behind.chars().next(),
+            sign: behind.trim_start_matches(['"', '\'', ' ']).chars().next(),
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_know_what_stands_around_them() {
+        let found: Vec<_> = words("<city>Oslo</city> \"a.b\" : 1.").collect();
+        assert_eq!(found.iter().map(|word| word.text).collect::<Vec<_>>(), ["city", "Oslo", "city", "a.b", "1"]);
+        assert!(found[0].is_tag() && found[2].is_tag() && !found[1].is_tag());
+        assert!(found[3].is_key() && !found[4].is_key());
+    }
+}
