@@ -199,7 +199,11 @@ impl Turn {
                 self.shared.emit(AgentEvent::Notice { notice: CallerWarning::ConstraintRefused { message } });
                 Ok(())
             }
+            (State::Streaming, Input::Enough) => self.enough(),
             (State::Streaming, Input::Delta(delta)) => {
+                if self.read.would_be_too_long(&delta) {
+                    return self.enough();
+                }
                 if self.read.delta(&delta, self.ask.model(), &mut self.shared) {
                     self.shared.actions.push_back(Action::CancelStream);
                     return self.message_over(None);
@@ -312,6 +316,13 @@ impl Turn {
         self.place(kept)?;
         let next = self.read.check_output(next, &reason, &mut self.shared);
         self.follow(next)
+    }
+
+    /// The message is longer than is wanted of it.
+    fn enough(&mut self) -> Result<(), TurnError> {
+        self.shared.actions.push_back(Action::CancelStream);
+        self.read.cut_short();
+        self.message_over(Some(FinishReason::Length))
     }
 
     /// The message ended before the model was done. What was said is kept; its
