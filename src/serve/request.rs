@@ -127,14 +127,14 @@ impl ChatRequest {
         };
         check_arguments(&messages)?;
         let may_be = prepared.watches() && kept.may_be_untrusted(&messages);
-        let Rendered { messages, question, untrusted } = history::render(messages, &prepared, &kept)?;
+        let Rendered { messages, last, question, untrusted } = history::render(messages, &prepared, &kept)?;
         let untrusted = untrusted || may_be;
         OURS.iter().for_each(|field| {
             self.body.shift_remove(*field);
         });
         self.body.insert("model".to_owned(), self.model.into());
         self.body.retain(|_, value| !value.is_null());
-        Ok((prepared, Asked { body: self.body, messages, question, max_tokens, output, untrusted, kept }))
+        Ok((prepared, Asked { body: self.body, messages, last, question, max_tokens, output, untrusted, kept }))
     }
 
     /// What cannot be true of an answer that is put together from several.

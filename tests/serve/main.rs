@@ -19,4 +19,5 @@ mod inspect;
 mod log;
 mod refusals;
 mod responses;
+mod round_trip;
 mod toolbox;

@@ -4,6 +4,7 @@ use crate::event::{Entry, QuotedIn, Rejected, RejectedKind};
 use crate::message::FinishReason;
 use crate::tools::ToolChoice;
 
+use super::doubt::is_doubted;
 use crate::turn::displays::Displays;
 use crate::turn::rejected::Reaction;
 use crate::turn::stop::StopReason;
@@ -80,9 +81,10 @@ impl Judge<'_> {
         let row = self.displays.row(rejected);
         let alone = entries.iter().all(|e| e.index == entry.index || is_draft(e));
         let known = rejected.tool.as_deref().is_some_and(|tool| self.displays.setup.catalog.knows(tool));
+        let once = if is_doubted(rejected) { known } else { alone && known && may_be_meant(rejected) };
         row.reaction == Reaction::Correct
             && *self.displays.choice != ToolChoice::None
-            && (!row.only_alone || (alone && known && !self.told_once && may_be_meant(rejected)))
+            && (!row.only_alone || (once && !self.told_once))
     }
 
     /// What follows from a message with these entries.
@@ -171,7 +173,8 @@ impl Judge<'_> {
 /// quotation marks and the like a model explains how it calls; and JSON in a fence with prose
 /// around it is what any answer about JSON holds.
 fn may_be_meant(rejected: &Rejected) -> bool {
-    rejected.quoted_in.is_none_or(|quoted_in| quoted_in == QuotedIn::Fence && rejected.dialect.has_marker())
+    let may_be = |quoted_in| matches!(quoted_in, QuotedIn::Fence | QuotedIn::Block) && rejected.dialect.has_marker();
+    rejected.quoted_in.is_none_or(may_be)
 }
 
 fn is_draft(entry: &Entry) -> bool {
