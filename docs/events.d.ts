@@ -880,6 +880,16 @@ export type StopReason =
   | {
       kind: "empty_answer";
     }
+  /** The model refused to answer, in a field that the endpoint has for that. */
+  | {
+      kind: "refused";
+      /** Its words. */
+      message: string;
+    }
+  /** The endpoint withheld the answer, or its rest (`content_filter`). */
+  | {
+      kind: "filtered";
+    }
   /** The model did not make the call that was required. */
   | {
       kind: "call_missing";
