@@ -39,6 +39,7 @@ use crate::spans::{self, Span};
 use crate::tools::Decision;
 use crate::transcript::Recorder;
 use crate::turn::event::{Approval, Finished};
+use crate::turn::may_be_meant;
 use crate::turn::{Action, AgentEvent, Granted, Input, ModelNote, StopReason, Turn, TurnError};
 use crate::validate::{OutputSchema, takes_long};
 
@@ -449,10 +450,14 @@ impl Exchange {
                 let out = self.say.reasoning(text);
                 self.tell(out);
             }
-            // An example, which the client sees as it was written.
+            // An example, which the client sees as it was written. Whether it is one is open
+            // where the model may be asked for the call once more.
             AgentEvent::CallRejected { rejected, .. } if rejected.kind == RejectedKind::Quoted => {
                 if self.prepared.hold_bytes.is_some() {
                     self.heard.push_str(&rejected.raw);
+                }
+                if may_be_meant(&rejected) {
+                    self.say.doubt();
                 }
                 let out = self.say.text(&restore_tokens(&rejected.raw));
                 self.tell(out);
@@ -465,7 +470,11 @@ impl Exchange {
                 spans::correction(&Span::current(), kind.map(RejectedKind::as_str));
                 self.correcting = true;
             }
-            AgentEvent::CallRunning { .. } => self.correcting = false,
+            AgentEvent::CallRunning { .. } => {
+                self.correcting = false;
+                let out = self.say.settle();
+                self.tell(out);
+            }
             AgentEvent::RoundFinished { usage, finish, .. } => {
                 self.finish = finish;
                 let spoken = std::mem::take(&mut self.spoken);
@@ -587,6 +596,8 @@ impl Exchange {
 
     /// Hands the client its calls. Those of ours in the same message are left to be made again.
     fn hand_out(&mut self) {
+        let out = self.say.settle();
+        self.steps.extend(out.map(Step::Out));
         if self.asked.output.is_some() && self.rounds == 1 {
             let out = self.say.release();
             self.steps.extend(out.map(Step::Out));

@@ -12,6 +12,8 @@ pub(super) struct Say {
     /// The round's text is held: it may not be the answer.
     holds: bool,
     held: String,
+    /// It is held from a call on that may be asked for once more.
+    doubted: bool,
     /// Its reasoning is not told.
     hides: bool,
     /// White space that text may follow.
@@ -83,6 +85,17 @@ impl Say {
         };
         let moved = (bytes > 0).then_some(Out::Reclassified(to, bytes));
         moved.into_iter().chain(text)
+    }
+
+    /// What comes from here on in this round may be asked for once more, and is held.
+    pub(super) fn doubt(&mut self) {
+        self.doubted |= !self.holds;
+        self.holds = true;
+    }
+
+    /// It was not asked for once more, since something else follows from the message.
+    pub(super) fn settle(&mut self) -> Option<Out> {
+        if std::mem::take(&mut self.doubted) { self.release() } else { None }
     }
 
     /// What was held is to be told after all.

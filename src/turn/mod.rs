@@ -89,6 +89,8 @@ pub use wording::{ModelNote, Wording, WordingError};
 
 use act::Act;
 use ask::Ask;
+#[cfg(feature = "serve")]
+pub(crate) use read::may_be_meant;
 use read::{Kept, Message, Next, Read};
 use shared::{Mending, Shared};
 use warning::CallerWarning;

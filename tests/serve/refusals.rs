@@ -181,3 +181,18 @@ async fn other_words_for_the_end_are_an_end() {
         assert_eq!(served.chat(&request(false)).await.1["choices"][0]["finish_reason"], reason, "{word}");
     }
 }
+
+/// In a line a call may be an example: the model is asked for it once more, and the first one is
+/// not shown as text before that.
+#[tokio::test]
+async fn a_call_that_is_asked_for_once_more_is_not_told_as_text_before() {
+    let call = super::http::call();
+    for second in [call.clone(), format!("So: {call}")] {
+        let endpoint = Endpoint::start([Reply::text(&format!("I look. {call}")), Reply::text(&second)]);
+        let served = serve(&endpoint, |config| config).await;
+        let (_, answer) = served.chat(&request(false)).await;
+        let content = answer["choices"][0]["message"]["content"].as_str().unwrap();
+        assert_eq!(endpoint.seen().len(), 2);
+        assert_eq!(content.matches("<use_mcp_tool>").count(), usize::from(second != call), "{answer:#}");
+    }
+}

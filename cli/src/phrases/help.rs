@@ -158,6 +158,16 @@ pub(crate) const HELP: &[(&str, &str)] = &[
     ),
     ("Never run calls of these tools, whatever else allows them", "从不运行这些工具的调用，不论别处怎样允许"),
     (
+        "Server whose results may be anybody's words: after one of them each call is asked about",
+        "结果可能出自任何人之手的服务器：在它的某个结果之后，每个调用都要询问",
+    ),
+    (
+        "May be given several times. It holds for the rest of the conversation, with --yes too; but not for \
+         tools of other servers that call themselves read-only, and for those that --allow names in full.",
+        "可以多次给出。它在整个对话余下的部分都有效，有 --yes 时也一样；但不适用于其他服务器自称只读的工具，以及 \
+         --allow 写出全名的工具。",
+    ),
+    (
         "Run all calls without asking, those that may only be drafts or examples too",
         "不经询问运行所有调用，包括可能只是草稿或示例的调用",
     ),
