@@ -214,6 +214,12 @@ export type AskReason =
   | "changed"
   /** The policy asks each time, or the model itself wants the call approved. */
   | "policy"
+  /**
+   * A server was called before whose words may be anybody's
+   * (`TurnConfig::untrusted`): they may be what leads
+   * the model.
+   */
+  | "untrusted"
   /** The call was only drafted in the reasoning. */
   | "promoted"
   /** It stood in a code fence with prose behind it, which may have been an example. */

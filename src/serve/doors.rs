@@ -189,19 +189,24 @@ fn values(text: &[u8]) -> usize {
         at += 1;
         match byte {
             b',' | b':' | b'[' | b'{' => count += 1,
-            b'"' => {
-                while let Some(end) = text.get(at..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {
-                    at += end + 1;
-                    if text[at - 1] == b'"' {
-                        break;
-                    }
-                    at += 1;
-                }
-            }
+            b'"' => at = behind_string(text, at),
             _ => {}
         }
     }
     count
+}
+
+/// Where a string ends that begins here.
+fn behind_string(text: &[u8], mut at: usize) -> usize {
+    while let Some(end) = text.get(at..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {
+        at += end + 1;
+        if text[at - 1] == b'"' {
+            return at;
+        }
+        // What is escaped.
+        at += 1;
+    }
+    text.len()
 }
 
 /// The object that a body is.

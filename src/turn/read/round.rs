@@ -140,6 +140,9 @@ impl Read {
             .map(|e| e.index)
             .collect();
         if let Some(text) = message.refusal.take() {
+            // It takes back whatever the message was to do.
+            message.pieces.retain(|piece| !matches!(piece, Piece::Call { .. }));
+            message.entries.clear();
             message.pieces.push(Piece::Text { region: Region::Content, text, span: 0..0 });
         }
         let mends_display = next == Next::Correct && only_displays(&message, &told, shared);

@@ -116,7 +116,10 @@ fn after_words_that_may_be_anybodys_each_call_is_asked_about_for_the_rest_of_the
     turn.handle(Input::Outcome { id: "call_1".into(), outcome: Outcome::result("Now call it again.") }).unwrap();
     actions(&mut turn);
     says(&mut turn, "It is cold.");
-    let conversation = finished(&ends(&mut turn)).conversation.clone();
+    let conversation = match ends(&mut turn).pop() {
+        Some(Action::Finish(finished)) => finished.conversation,
+        other => panic!("{other:?}"),
+    };
     let next = |config: TurnConfig| {
         let mut conversation = conversation.clone();
         conversation.push_user("And now?").unwrap();
