@@ -214,6 +214,12 @@ export type AskReason =
   | "changed"
   /** The policy asks each time, or the model itself wants the call approved. */
   | "policy"
+  /**
+   * A server was called before whose words may be anybody's
+   * (`TurnConfig::untrusted`): they may be what leads
+   * the model.
+   */
+  | "untrusted"
   /** The call was only drafted in the reasoning. */
   | "promoted"
   /** It stood in a code fence with prose behind it, which may have been an example. */
@@ -889,6 +895,16 @@ export type StopReason =
   /** The model said nothing, even when told so. */
   | {
       kind: "empty_answer";
+    }
+  /** The model refused to answer, in a field that the endpoint has for that. */
+  | {
+      kind: "refused";
+      /** Its words. */
+      message: string;
+    }
+  /** The endpoint withheld the answer, or its rest (`content_filter`). */
+  | {
+      kind: "filtered";
     }
   /** The model did not make the call that was required. */
   | {

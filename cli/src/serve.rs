@@ -49,7 +49,8 @@ known, others by --host. A client in a container mostly says host.docker.interna
 
 Keys: with --api-key (or TOOLGRAFT_API_KEY) clients must show that key, which goes no
 further; the endpoint gets TOOLGRAFT_UPSTREAM_KEY. Without one, a client's own key goes
-to an endpoint that was named with --base-url, and to no other.
+to an endpoint that was named with --base-url, and to no other. Instances of one service
+share TOOLGRAFT_INSTANCE_KEY, so that each believes what the others' call ids say.
 
 Each request leaves a line on stderr, but for /health, /ready and /metrics; --quiet turns
 that off.
@@ -199,8 +200,8 @@ struct CallArgs {
 
     /// Server whose results may be anybody's words, such as pages of the web
     ///
-    /// May be given several times. Behind one of its results only tools run that call
-    /// themselves read-only, or that --allow names without a wildcard.
+    /// May be given several times. Behind one of its results only tools of other servers
+    /// run that call themselves read-only, or those that --allow names without a wildcard.
     #[arg(long, value_name = "SERVER")]
     untrusted: Vec<String>,
 
@@ -330,6 +331,9 @@ async fn config(args: &Args) -> Result<(Config, String), Failure> {
         None if is_named => config,
         None => config.without_client_keys(),
     };
+    if let Some(secret) = variable("TOOLGRAFT_INSTANCE_KEY") {
+        config = config.with_instance_key(secret);
+    }
     if let Some(model) = &args.endpoint.model {
         config = config.with_model(model);
     }

@@ -13,6 +13,8 @@ pub enum DeltaKind {
     Content,
     /// A separate reasoning field (`reasoning_content`, `reasoning`).
     Reasoning,
+    /// A separate field in which the model refuses to answer (`refusal`).
+    Refusal,
 }
 
 /// A piece of a model's streamed answer.
@@ -34,6 +36,11 @@ impl Delta {
     /// A piece of a separate reasoning field.
     pub fn reasoning(text: impl Into<String>) -> Self {
         Delta { kind: DeltaKind::Reasoning, text: text.into() }
+    }
+
+    /// A piece of a refusal in a field of its own.
+    pub fn refusal(text: impl Into<String>) -> Self {
+        Delta { kind: DeltaKind::Refusal, text: text.into() }
     }
 }
 
@@ -110,6 +117,11 @@ impl FinishReason {
         matches!(self, FinishReason::Stop | FinishReason::ToolCalls)
     }
 
+    /// Whether the endpoint withheld the answer or its rest.
+    pub fn is_filtered(&self) -> bool {
+        matches!(self, FinishReason::Other(word) if word == "content_filter")
+    }
+
     /// The word that OpenAI-compatible endpoints use.
     pub fn as_str(&self) -> &str {
         match self {
@@ -121,14 +133,32 @@ impl FinishReason {
     }
 }
 
+/// The words of endpoints for an end, whatever their case.
+const WORDS: [(&str, FinishReason); 13] = [
+    // platform.openai.com/docs/api-reference/chat/object; the last one belongs to `functions`.
+    ("stop", FinishReason::Stop),
+    ("length", FinishReason::Length),
+    ("tool_calls", FinishReason::ToolCalls),
+    ("function_call", FinishReason::ToolCalls),
+    // huggingface/text-generation-inference, `FinishReason` of its router.
+    ("eos_token", FinishReason::Stop),
+    ("stop_sequence", FinishReason::Stop),
+    // mistralai and others, as LiteLLM's table of finish reasons has them.
+    ("eos", FinishReason::Stop),
+    ("complete", FinishReason::Stop),
+    ("completed", FinishReason::Stop),
+    // platform.claude.com/docs/en/api/messages, through gateways.
+    ("end_turn", FinishReason::Stop),
+    ("max_tokens", FinishReason::Length),
+    ("tool_use", FinishReason::ToolCalls),
+    // docs.mistral.ai/api, where the context is full.
+    ("model_length", FinishReason::Length),
+];
+
 impl From<&str> for FinishReason {
     fn from(word: &str) -> Self {
-        match word {
-            "stop" => FinishReason::Stop,
-            "length" => FinishReason::Length,
-            "tool_calls" => FinishReason::ToolCalls,
-            other => FinishReason::Other(other.to_owned()),
-        }
+        let known = WORDS.iter().find(|(known, _)| known.eq_ignore_ascii_case(word));
+        known.map_or_else(|| FinishReason::Other(word.to_owned()), |(_, reason)| reason.clone())
     }
 }
 

@@ -44,6 +44,9 @@ pub(crate) struct Fields {
     reasoning_content: Option<String>,
     #[serde(default)]
     reasoning: Option<String>,
+    /// Why the model does not answer; in place of the content.
+    #[serde(default)]
+    refusal: Option<String>,
     #[serde(default)]
     pub(crate) tool_calls: Option<Vec<ToolDelta>>,
 }
@@ -58,6 +61,7 @@ impl Fields {
             Value::Array(parts) => deltas.extend(parts.iter().filter_map(part)),
             _ => {}
         }
+        deltas.extend(self.refusal.map(Delta::refusal));
         deltas.into_iter().filter(|delta| !delta.text.is_empty())
     }
 }
@@ -100,7 +104,10 @@ struct Function {
 /// every piece an id of its own, or repeat the name; what a piece brings then
 /// tells whether it begins a call.
 #[derive(Default)]
-pub(crate) struct Calls(Vec<(Option<u64>, NativeCall)>);
+pub(crate) struct Calls(Vec<(Option<u64>, NativeCall)>, usize);
+
+/// Bytes that a call counts for beside its arguments: each piece is looked for among all calls.
+const CALL: usize = 2 << 10;
 
 impl Calls {
     /// Takes the pieces of one list.
@@ -111,6 +118,12 @@ impl Calls {
             let index = delta.index.as_u64().or_else(|| several.then_some(place as u64));
             self.push(index, delta);
         }
+    }
+
+    /// Bytes that the calls take, by which they are bounded.
+    #[cfg(feature = "client")]
+    pub(crate) fn bytes(&self) -> usize {
+        self.1
     }
 
     fn push(&mut self, index: Option<u64>, delta: ToolDelta) {
@@ -126,6 +139,7 @@ impl Calls {
             _ => None,
         };
         let piece = NativeCall { id, name: function.name.unwrap_or_default(), arguments };
+        self.1 += piece.arguments.len();
         match self.place(index, &piece).map(|place| &mut self.0[place].1) {
             Some(call) if is_repeated(call, &piece) => {}
             Some(call) if !begins_another(call, &piece) => {
@@ -135,7 +149,10 @@ impl Calls {
                 }
                 call.arguments.push_str(&piece.arguments);
             }
-            _ => self.0.push((index, piece)),
+            _ => {
+                self.1 += CALL;
+                self.0.push((index, piece));
+            }
         }
     }
 

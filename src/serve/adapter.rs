@@ -9,7 +9,7 @@ use super::chat::ChatStream;
 use super::config::Config;
 use super::exchange::{Exchange, Sent, Step};
 use super::fault::Fault;
-use super::kept::Kept;
+use super::kept::Store;
 use super::out::Out;
 use super::prepared::Cache;
 use super::request::ChatRequest;
@@ -97,7 +97,8 @@ impl Adapter {
         let mut stream = ChatStream::of(&body)?;
         let request = ChatRequest::read(body, config)?;
         stream.begin(&request.model, 0);
-        let (prepared, asked) = request.ask(config, &Cache::default(), &Kept::default())?;
+        let (prepared, asked) =
+            request.ask(config, &Cache::default(), Store::new(config.instance_key.as_deref()).of(None))?;
         let exchange = Exchange::new(prepared, asked)?;
         Ok(Adapter { exchange, stream, answer: None, chunks: VecDeque::new(), without: None, refuses: false })
     }

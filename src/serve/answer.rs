@@ -37,21 +37,34 @@ pub(super) struct Running {
     /// To be logged.
     line: Option<Line>,
     calls: u64,
+    /// What the client was told, while it may have to be known again.
+    said: Option<String>,
     failed: bool,
 }
 
 impl Running {
     pub(super) fn new(shared: Arc<Shared>, driver: Box<Driver>, watch: Option<Watch>, line: Option<Line>) -> Self {
         shared.metrics.began();
-        Running { shared, driver, watch, line, calls: 0, failed: false }
+        let said = driver.clean().map(|_| String::new());
+        Running { shared, driver, watch, line, calls: 0, said, failed: false }
     }
 
     async fn next(&mut self) -> Option<Next> {
         let next = self.driver.next().await;
         if let Some((ids, before)) = self.driver.take_kept() {
-            self.shared.kept.keep(ids, before, Instant::now());
+            self.driver.kept().keep(ids, before, Instant::now());
         }
         match &next {
+            Some(Next::Out(Out::Text(text) | Out::Refusal(text))) => {
+                self.said.iter_mut().for_each(|said| said.push_str(text));
+            }
+            // It is other text now, which a client may show as it likes.
+            Some(Next::Out(Out::Reclassified(..))) => self.said = None,
+            Some(Next::Out(Out::Finish(_))) => {
+                if let (Some(kept), Some(said)) = (self.driver.clean(), self.said.take()) {
+                    kept.keep_clean(&said);
+                }
+            }
             Some(Next::Out(Out::Call(_) | Out::Part(Part::End))) => self.calls += 1,
             Some(Next::Out(Out::Failed(fault))) => {
                 self.failed = true;

@@ -82,6 +82,7 @@ impl ChatStream {
                 return Vec::new();
             }
             Out::Reasoning(text) => ChunkDelta { reasoning_content: Some(text), ..ChunkDelta::default() },
+            Out::Refusal(text) => ChunkDelta { refusal: Some(text), ..ChunkDelta::default() },
             Out::Text(text) => ChunkDelta { content: Some(text), ..ChunkDelta::default() },
             Out::Call(call) => {
                 let call = ToolCallDelta::whole(self.calls, ToolCall::from(call));
@@ -187,10 +188,13 @@ impl Writer for ChatStream {
     }
 
     fn whole(&mut self, answer: Collected) -> Value {
-        let Collected { mut fields, reasoning, text, calls, finish } = answer;
+        let Collected { mut fields, reasoning, text, refusal, calls, finish } = answer;
         let mut message = json!({"role": "assistant", "content": text});
-        if text.is_empty() && !calls.is_empty() {
+        if text.is_empty() && !(calls.is_empty() && refusal.is_empty()) {
             message["content"] = Value::Null;
+        }
+        if !refusal.is_empty() {
+            message["refusal"] = refusal.into();
         }
         if !reasoning.is_empty() {
             message["reasoning_content"] = reasoning.into();

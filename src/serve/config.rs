@@ -52,6 +52,7 @@ pub struct Config {
     pub(super) constrain: Constrain,
     pub(super) client_key: Option<String>,
     pub(super) upstream_key: Option<String>,
+    pub(super) instance_key: Option<String>,
     pub(super) hands_on_key: bool,
     pub(super) https_proxy: Option<HttpsProxy>,
     pub(super) hosts: Vec<String>,
@@ -94,6 +95,7 @@ impl Config {
             constrain: Constrain::Auto,
             client_key: None,
             upstream_key: None,
+            instance_key: None,
             hands_on_key: true,
             https_proxy: None,
             hosts: Vec::new(),
@@ -187,6 +189,15 @@ impl Config {
         self
     }
 
+    /// Sets the secret that identifiers of calls are signed with: the same for all instances of
+    /// one service, so that each believes the others' identifiers. Without it an instance
+    /// believes its own alone.
+    #[must_use]
+    pub fn with_instance_key(mut self, secret: impl Into<String>) -> Self {
+        self.instance_key = Some(secret.into());
+        self
+    }
+
     /// Keeps the clients' keys from the endpoint: for one that nobody named, such as one
     /// that was found by its port.
     #[must_use]
@@ -241,8 +252,9 @@ impl Config {
 
     /// Names a server of the toolbox whose results may be anybody's words: a page of the web, a
     /// stranger's mail. Behind one of them, what the model does may be what that text told it to
-    /// do. So from then on, for this answer and for those that go on from its calls, only tools
-    /// run that call themselves read-only, or that the policy names without a wildcard.
+    /// do. So from then on, for all of the conversation, only tools run that the policy names
+    /// without a wildcard, or that call themselves read-only and are another server's. A history
+    /// that this server did not answer itself counts as one with such results.
     #[must_use]
     pub fn with_untrusted(mut self, server: impl Into<String>) -> Self {
         self.untrusted.push(server.into());
@@ -343,7 +355,7 @@ impl Config {
 
     /// What must stand in nothing that is kept: the server's keys.
     pub(super) fn keys(&self) -> impl Iterator<Item = &str> {
-        self.client_key.iter().chain(&self.upstream_key).map(String::as_str)
+        self.client_key.iter().chain(&self.upstream_key).chain(&self.instance_key).map(String::as_str)
     }
 
     /// The profile of this model.

@@ -25,11 +25,25 @@ const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 /// the key keeps strangers out.
 pub(super) const ANY_HOST: &str = "*";
 
+/// Most JSON values of a request: read, each takes many times what it does as text. Histories of
+/// a megabyte have some thousands, since calls and results stand in them as text.
+const MAX_VALUES: usize = 250_000;
+
 /// Longest time that a body may take, however steadily it comes.
 const MAX_BODY_TIME: Duration = Duration::from_secs(300);
 
 /// Refuses a request that names another host, or comes from another site's page.
 pub(super) fn check_names(headers: &HeaderMap, uri: &Uri, config: &Config) -> Result<(), Fault> {
+    // Whoever stands between might read the one, and this server the other (RFC 9112, 3.2).
+    if headers.get_all(header::HOST).iter().count() > 1 {
+        return Err(Fault::door(400, "host_twice", "the request has more than one 'Host'"));
+    }
+    if let Some(target) = uri.authority().map(|authority| authority.as_str())
+        && !is_ours(name_of(target), config)
+    {
+        let message = format!("the request's target names {target:?}, which this server is not called");
+        return Err(Fault::door(400, "target_refused", message));
+    }
     let host = headers.get(header::HOST).map(text).or_else(|| uri.authority().map(|a| a.as_str().to_owned()));
     let Some(host) = host else { return Err(Fault::door(400, "host_missing", "the request has no 'Host'")) };
     if !is_ours(name_of(&host), config) {
@@ -159,8 +173,45 @@ fn slow() -> Fault {
     Fault::door(408, "request_timeout", "the body did not come in time")
 }
 
+/// Refuses JSON texts that together have more values than [`MAX_VALUES`].
+pub(super) fn check_values<'a>(texts: impl IntoIterator<Item = &'a [u8]>) -> Result<(), Fault> {
+    if texts.into_iter().map(values).sum::<usize>() <= MAX_VALUES {
+        return Ok(());
+    }
+    let message = format!("the request holds more than {MAX_VALUES} JSON values");
+    Err(Fault::door(413, "too_many_values", message))
+}
+
+/// Values of a JSON text, about: what separates or opens them outside strings.
+fn values(text: &[u8]) -> usize {
+    let (mut count, mut at) = (1, 0);
+    while let Some(byte) = text.get(at) {
+        at += 1;
+        match byte {
+            b',' | b':' | b'[' | b'{' => count += 1,
+            b'"' => at = behind_string(text, at),
+            _ => {}
+        }
+    }
+    count
+}
+
+/// Where a string ends that begins here.
+fn behind_string(text: &[u8], mut at: usize) -> usize {
+    while let Some(end) = text.get(at..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {
+        at += end + 1;
+        if text[at - 1] == b'"' {
+            return at;
+        }
+        // What is escaped.
+        at += 1;
+    }
+    text.len()
+}
+
 /// The object that a body is.
 pub(super) fn object(body: &[u8]) -> Result<Map<String, Value>, Fault> {
+    check_values([body])?;
     match serde_json::from_slice(body) {
         Ok(Value::Object(object)) => Ok(object),
         Ok(_) => Err(Fault::invalid("the body must be a JSON object")),
@@ -237,6 +288,22 @@ mod tests {
         for other in [r#"{"model": "m"}"#, "[1]", "{", r#"{"tools": [}"#, r#"{"tools": []} x"#] {
             assert!(object_and_tools(other.as_bytes()).is_none(), "{other}");
         }
+    }
+
+    #[test]
+    fn values_are_counted_without_being_read() {
+        for (text, count) in [
+            ("1", 1),
+            ("[1,2]", 3),
+            (r#"{"a,[": "\"{,", "b": [1]}"#, 6),
+            (r#"["\\", 1]"#, 3),
+            (r#"["never closed, ["#, 2),
+            (r#""\"#, 1),
+        ] {
+            assert_eq!(values(text.as_bytes()), count, "{text}");
+        }
+        assert!(check_values([format!("[{}1]", "1,".repeat(MAX_VALUES - 2)).as_bytes()]).is_ok());
+        assert_eq!(check_values([format!("[{}1]", "1,".repeat(MAX_VALUES)).as_bytes()]).unwrap_err().status, 413);
     }
 
     #[test]

@@ -11,15 +11,19 @@ use tracing::Instrument;
 
 use super::exchange::{Exchange, Sent, Step};
 use super::fault::Fault;
+use super::hidden::Hidden;
 use super::inspect;
-use super::kept::Before;
+use super::kept::{Before, Kept};
 use super::out::Out;
+use super::shared::Shared;
+use super::work::Work;
 use crate::OpenAi;
 use crate::agent::CALL_TIMEOUT;
 use crate::model::span::{in_span, of_request};
 use crate::model::{Model, ModelError, ModelEvent, RETRIES, Request};
 use crate::outcome::{Outcome, Status};
 use crate::route::{Invocation, Toolbox};
+use crate::secrets::Secrets;
 use crate::spans::{self, Span};
 
 /// What happens next.
@@ -33,11 +37,20 @@ pub(super) enum Next {
 
 /// What runs for one request. Dropping it cancels the model and the calls.
 pub(super) struct Driver {
-    exchange: Exchange,
+    /// Away while another thread works on it.
+    exchange: Option<Box<Exchange>>,
+    away: Option<BoxFuture<'static, Result<Box<Exchange>, Fault>>>,
+    work: Work,
+    /// How far it is, for while it is away.
+    told: Told,
+    /// What is kept of whoever asks.
+    kept: Kept,
     model: OpenAi,
     headers: Vec<(String, String)>,
+    /// What no client may read, whatever the endpoint says.
+    secrets: Secrets,
     toolbox: Option<Arc<dyn Toolbox>>,
-    answer: Option<BoxStream<'static, Result<ModelEvent, ModelError>>>,
+    answer: Option<Answer>,
     calls: FuturesUnordered<BoxFuture<'static, (String, Outcome)>>,
     /// The request's.
     span: Span,
@@ -45,39 +58,81 @@ pub(super) struct Driver {
     limit: Option<(Duration, Instant)>,
 }
 
+/// How far an exchange is.
+#[derive(Default, Clone, Copy)]
+struct Told {
+    prompt_tokens: u64,
+    rounds: u32,
+    own_calls: usize,
+}
+
+impl Told {
+    fn of(exchange: &Exchange) -> Self {
+        Told { prompt_tokens: exchange.prompt_tokens(), rounds: exchange.rounds(), own_calls: exchange.own_calls() }
+    }
+}
+
 impl Driver {
     pub(super) fn new(
         exchange: Exchange,
-        model: OpenAi,
+        shared: &Shared,
         headers: Vec<(String, String)>,
-        toolbox: Option<Arc<dyn Toolbox>>,
+        secrets: Secrets,
         span: Span,
-        max_time: Option<Duration>,
     ) -> Self {
+        let config = &shared.config;
         // One that no clock can hold is none.
-        let limit = max_time.and_then(|time| Some((time, Instant::now().checked_add(time)?)));
-        let (answer, calls) = (None, FuturesUnordered::new());
-        Driver { exchange, model, headers, toolbox, answer, calls, span, limit }
+        let limit = config.max_time.and_then(|time| Some((time, Instant::now().checked_add(time)?)));
+        Driver {
+            told: Told::of(&exchange),
+            kept: exchange.kept().clone(),
+            exchange: Some(Box::new(exchange)),
+            away: None,
+            work: shared.work.clone(),
+            model: shared.upstream.model.clone(),
+            headers,
+            secrets,
+            toolbox: config.toolbox.clone(),
+            answer: None,
+            calls: FuturesUnordered::new(),
+            span,
+            limit,
+        }
     }
 
     /// The client's calls and what stood before them, where calls of the toolbox did.
     pub(super) fn take_kept(&mut self) -> Option<(Vec<String>, Before)> {
-        self.exchange.take_kept()
+        self.exchange.as_mut()?.take_kept()
+    }
+
+    /// What is kept of whoever asks.
+    pub(super) fn kept(&self) -> &Kept {
+        &self.kept
+    }
+
+    /// The same, where this answer is to be known later as one behind no words that may be
+    /// anybody's.
+    pub(super) fn clean(&self) -> Option<&Kept> {
+        self.exchange.as_ref().filter(|exchange| exchange.is_clean()).map(|_| &self.kept)
+    }
+
+    fn told(&self) -> Told {
+        self.exchange.as_deref().map_or(self.told, Told::of)
     }
 
     /// Tokens of the last request by our own count.
     pub(super) fn prompt_tokens(&self) -> u64 {
-        self.exchange.prompt_tokens()
+        self.told().prompt_tokens
     }
 
     /// Requests so far.
     pub(super) fn rounds(&self) -> u32 {
-        self.exchange.rounds()
+        self.told().rounds
     }
 
     /// Calls of the toolbox so far.
     pub(super) fn own_calls(&self) -> usize {
-        self.exchange.own_calls()
+        self.told().own_calls
     }
 
     /// The next that happens. Waiting may be given up and begun again.
@@ -88,28 +143,43 @@ impl Driver {
 
     async fn advance(&mut self) -> Option<Next> {
         loop {
-            while let Some(step) = self.exchange.step() {
+            if let Some(away) = &mut self.away {
+                let back = away.await;
+                self.away = None;
+                match back {
+                    Ok(exchange) => self.exchange = Some(exchange),
+                    Err(fault) => return Some(Next::Out(Out::Failed(fault))),
+                }
+            }
+            // It is gone where the work on it broke, which was told.
+            let exchange = self.exchange.as_deref_mut()?;
+            while let Some(step) = exchange.step() {
                 match step {
-                    Step::Send(sent) => self.send(sent),
+                    Step::Send(sent) => {
+                        self.answer = send(exchange, sent, &self.model, &self.headers, &self.secrets);
+                    }
                     Step::Cancel => self.answer = None,
                     Step::Run(call) => {
                         self.calls.push(Box::pin(run(self.toolbox.clone(), call)));
                         return Some(Next::Busy);
                     }
-                    Step::Out(out) => {
-                        self.trace(&out);
+                    Step::Out(mut out) => {
+                        if let Out::Failed(fault) = &mut out {
+                            fault.message = self.secrets.hide(&fault.message).into_owned();
+                        }
+                        trace(&self.span, exchange, &out);
                         return Some(Next::Out(out));
                     }
                 }
             }
-            if self.exchange.is_over() {
+            if exchange.is_over() {
                 self.answer = None;
                 self.calls.clear();
                 return None;
             }
             if let Some((time, _)) = self.limit.filter(|(_, until)| *until <= Instant::now()) {
                 self.limit = None;
-                self.exchange.fail(late(time));
+                exchange.fail(late(time));
                 continue;
             }
             let until = self.limit.map(|(_, until)| until);
@@ -119,55 +189,91 @@ impl Driver {
                     if !matches!(event, Some(Ok(ref event)) if !matches!(event, ModelEvent::Finish(_))) {
                         self.answer = None;
                     }
-                    self.exchange.model(event);
+                    if exchange.is_heavy(event.as_ref()) {
+                        self.told = Told::of(exchange);
+                        let exchange = self.exchange.take()?;
+                        self.away = Some(self.hand_over(exchange, event));
+                    } else {
+                        exchange.model(event);
+                    }
                 }
                 (_, false) => {
                     if let Some(Some((id, outcome))) = before(until, self.calls.next()).await {
-                        self.exchange.outcome(id, outcome);
+                        exchange.outcome(id, outcome);
                     }
                 }
-                (None, true) => self.exchange.fail(Fault::internal("nothing is left to be waited for")),
+                (None, true) => exchange.fail(Fault::internal("nothing is left to be waited for")),
             }
         }
     }
 
-    /// What the span tells of the answer's end.
-    fn trace(&self, out: &Out) {
-        match out {
-            Out::Finish(finish) => spans::turn_ended(&self.span, finish.rounds, Some(finish.usage)),
-            Out::Failed(fault) => {
-                spans::turn_ended(&self.span, self.exchange.rounds(), None);
-                match fault.code {
-                    Some(code) => spans::failed(&self.span, code),
-                    None => spans::failed(&self.span, &fault.status.to_string()),
-                }
-            }
-            _ => {}
-        }
+    /// Has another thread take what the model said.
+    fn hand_over(
+        &self,
+        mut exchange: Box<Exchange>,
+        event: Option<Result<ModelEvent, ModelError>>,
+    ) -> BoxFuture<'static, Result<Box<Exchange>, Fault>> {
+        let (work, span) = (self.work.clone(), self.span.clone());
+        Box::pin(async move {
+            let job = move || {
+                exchange.model(event);
+                exchange
+            };
+            work.run(span, job).await
+        })
     }
+}
 
-    fn send(&mut self, sent: Sent) {
-        // A client tries a refused request again by itself; of a later round it knows nothing.
-        let retries = if self.exchange.rounds() > 1 { RETRIES } else { 0 };
-        let Sent { body, constraint } = sent;
-        let mut request = Request {
-            // What is learned of an endpoint is learned by model.
-            model: body.get("model").and_then(Value::as_str).map(str::to_owned),
-            constraint,
-            ..Request::default()
-        };
-        let shown = self.exchange.is_recorded().then(|| inspect::request(&body));
-        match self.model.for_body(body, &self.headers, retries) {
-            Ok(model) => {
-                let span = of_request(&model, &mut request);
-                let answer = span.in_scope(|| model.stream(request));
-                let answer = match shown {
-                    Some(shown) => self.exchange.recorded(&shown, answer),
-                    None => answer,
-                };
-                self.answer = Some(in_span(span, answer));
+/// What the span tells of the answer's end.
+fn trace(span: &Span, exchange: &Exchange, out: &Out) {
+    match out {
+        Out::Finish(finish) => spans::turn_ended(span, finish.rounds, Some(finish.usage)),
+        Out::Failed(fault) => {
+            spans::turn_ended(span, exchange.rounds(), None);
+            match fault.code {
+                Some(code) => spans::failed(span, code),
+                None => spans::failed(span, &fault.status.to_string()),
             }
-            Err(error) => self.exchange.fail(Fault::internal(error.to_string())),
+        }
+        _ => {}
+    }
+}
+
+type Answer = BoxStream<'static, Result<ModelEvent, ModelError>>;
+
+/// Sends a request to the model.
+fn send(
+    exchange: &mut Exchange,
+    sent: Sent,
+    model: &OpenAi,
+    headers: &[(String, String)],
+    secrets: &Secrets,
+) -> Option<Answer> {
+    // A client tries a refused request again by itself; of a later round it knows nothing.
+    let retries = if exchange.rounds() > 1 { RETRIES } else { 0 };
+    let Sent { body, constraint } = sent;
+    let mut request = Request {
+        // What is learned of an endpoint is learned by model.
+        model: body.get("model").and_then(Value::as_str).map(str::to_owned),
+        constraint,
+        ..Request::default()
+    };
+    let shown = exchange.is_recorded().then(|| inspect::request(&body));
+    match model.for_body(body, headers, retries) {
+        Ok(model) => {
+            let span = of_request(&model, &mut request);
+            let mut answer = span.in_scope(|| model.stream(request));
+            if !secrets.is_empty() {
+                answer = Hidden::of(answer, secrets.clone());
+            }
+            if let Some(shown) = shown {
+                answer = exchange.recorded(&shown, answer);
+            }
+            Some(in_span(span, answer))
+        }
+        Err(error) => {
+            exchange.fail(Fault::internal(error.to_string()));
+            None
         }
     }
 }

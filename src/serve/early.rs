@@ -9,7 +9,6 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::ids::new_id;
 use super::out::Part;
 use crate::outcome::Restorer;
 
@@ -28,7 +27,8 @@ pub(super) struct EarlyCall {
     ready: Vec<Part>,
     /// Makes control tokens whole in the text that is open.
     restorer: Restorer,
-    id: Option<String>,
+    id: String,
+    is_sent: bool,
 }
 
 /// Where in the JSON text the next character stands.
@@ -67,8 +67,8 @@ enum Read {
 }
 
 impl EarlyCall {
-    /// A call of this tool, whose arguments this schema describes.
-    pub(super) fn new(tool: &str, schema: Option<&Value>, hold: usize) -> Self {
+    /// A call of this tool with this identifier, whose arguments this schema describes.
+    pub(super) fn new(id: String, tool: &str, schema: Option<&Value>, hold: usize) -> Self {
         let properties = schema.and_then(|schema| schema["properties"].as_object());
         let is_text = |schema: &Value| {
             schema["type"] == "string" && ["enum", "const", "$ref"].iter().all(|key| schema.get(*key).is_none())
@@ -83,13 +83,14 @@ impl EarlyCall {
             members: Vec::new(),
             ready: Vec::new(),
             restorer: Restorer::default(),
-            id: None,
+            id,
+            is_sent: false,
         }
     }
 
     /// Whether something of it was sent.
     pub(super) fn is_sent(&self) -> bool {
-        self.id.is_some()
+        self.is_sent
     }
 
     /// Takes more of the arguments' JSON text; what of it is sent now.
@@ -104,10 +105,8 @@ impl EarlyCall {
             return Vec::new();
         }
         let mut parts = std::mem::take(&mut self.ready);
-        if self.id.is_none() {
-            let id = new_id("call_");
-            self.id = Some(id.clone());
-            parts.insert(0, Part::Begin { id, name: self.tool.clone() });
+        if !std::mem::replace(&mut self.is_sent, true) {
+            parts.insert(0, Part::Begin { id: self.id.clone(), name: self.tool.clone() });
         }
         parts
     }
@@ -115,10 +114,10 @@ impl EarlyCall {
     /// The rest of the call as it was accepted: its identifier and what is still to be sent.
     /// `None` where that is another call than the one that was sent.
     pub(super) fn finish(mut self, tool: &str, mut arguments: Map<String, Value>) -> Option<(String, Vec<Part>)> {
-        let id = self.id.take()?;
-        if tool != self.tool {
+        if !self.is_sent || tool != self.tool {
             return None;
         }
+        let id = std::mem::take(&mut self.id);
         let last = self.members.len();
         let mut parts = std::mem::take(&mut self.ready);
         for (at, (name, sent)) in self.members.iter().enumerate() {
@@ -281,7 +280,7 @@ mod tests {
 
     /// All that is sent of a call that comes in pieces of this many characters.
     fn sent(text: &str, size: usize, hold: usize, accepted: &Value) -> Option<String> {
-        let mut call = EarlyCall::new("write", Some(&schema()), hold);
+        let mut call = EarlyCall::new("call_1".to_owned(), "write", Some(&schema()), hold);
         let characters: Vec<char> = text.chars().collect();
         let mut parts: Vec<Part> = Vec::new();
         for piece in characters.chunks(size) {
@@ -323,19 +322,19 @@ mod tests {
         {
             assert_eq!(sent(text, 1, 0, &accepted), None, "{accepted}");
         }
-        let mut call = EarlyCall::new("write", Some(&schema()), 0);
+        let mut call = EarlyCall::new("call_1".to_owned(), "write", Some(&schema()), 0);
         assert!(!call.push(text).is_empty());
         assert_eq!(call.finish("read", Map::new()), None);
     }
 
     #[test]
     fn nothing_is_sent_before_so_many_bytes_nor_without_a_text() {
-        let mut call = EarlyCall::new("write", Some(&schema()), 20);
+        let mut call = EarlyCall::new("call_1".to_owned(), "write", Some(&schema()), 20);
         assert!(call.push(r#"{"content": "12345678"#).len() > 1);
-        let mut call = EarlyCall::new("write", Some(&schema()), 21);
+        let mut call = EarlyCall::new("call_1".to_owned(), "write", Some(&schema()), 21);
         assert_eq!(call.push(r#"{"content": "12345678"#), []);
         assert!(!call.is_sent());
-        let mut call = EarlyCall::new("write", Some(&schema()), 0);
+        let mut call = EarlyCall::new("call_1".to_owned(), "write", Some(&schema()), 0);
         assert_eq!(call.push(r#"{"lines": 12345, "mode": "w", "other": "x""#), []);
     }
 }

@@ -22,8 +22,7 @@ use serde_json::{Map, Value, json};
 use super::content::{place, push, tokens};
 use super::early::EarlyCall;
 use super::fault::Fault;
-use super::ids::new_id;
-use super::kept::Before;
+use super::kept::{Before, Kept};
 use super::out::{Finish, Out};
 use super::prepared::Prepared;
 use super::say::Say;
@@ -34,14 +33,15 @@ use crate::dialect::write_call;
 use crate::event::RejectedKind;
 use crate::message::{DeltaKind, FinishReason, NativeCall, Role, TokenCounter, Usage};
 use crate::model::{ModelError, ModelEvent, Request};
-use crate::outcome::{Outcome, Status, break_tokens};
+use crate::outcome::{Outcome, Status, break_tokens, restore_tokens};
 use crate::route::Invocation;
 use crate::spans::{self, Span};
 use crate::tools::Decision;
 use crate::transcript::Recorder;
 use crate::turn::event::{Approval, Finished};
+use crate::turn::may_be_meant;
 use crate::turn::{Action, AgentEvent, Granted, Input, ModelNote, StopReason, Turn, TurnError};
-use crate::validate::OutputSchema;
+use crate::validate::{OutputSchema, takes_long};
 
 /// What a client asks, in the shape of Chat Completions.
 pub(super) struct Asked {
@@ -59,8 +59,10 @@ pub(super) struct Asked {
     pub(super) max_tokens: Option<(&'static str, u64)>,
     /// The schema that the answer has to match.
     pub(super) output: Option<Arc<OutputSchema>>,
-    /// The history holds results of the toolbox that may be anybody's words.
+    /// The history holds results of the toolbox that may be anybody's words, or may.
     pub(super) untrusted: bool,
+    /// What is kept of whoever asks.
+    pub(super) kept: Kept,
 }
 
 /// What is to be done next.
@@ -97,6 +99,15 @@ const STRUCTURES: [&str; 9] = [
     "ebnf",
     "regex",
 ];
+
+/// Bytes of an answer from which on it is read away from the threads that serve.
+const LONG: usize = 128 << 10;
+
+/// Bytes of a token at most, taken over a whole message: most have four, runs of spaces more.
+const TOKEN_BYTES: usize = 16;
+
+/// Bytes beside those, for short messages.
+const SPARE_BYTES: usize = 2 << 10;
 
 /// Most characters of a result that a client is told.
 pub const SHOWN_RESULT: usize = 4_000;
@@ -137,6 +148,8 @@ pub(super) struct Exchange {
     correcting: bool,
     rounds: u32,
     usage: Usage,
+    /// Bytes that the round's message may have.
+    allowed: usize,
     /// Tokens of the round's request by our own count, and what the model said.
     sent_tokens: usize,
     spoken: String,
@@ -148,6 +161,8 @@ pub(super) struct Exchange {
     finish: Option<FinishReason>,
     /// Calls of the toolbox that were begun in this answer; those that run.
     own_begun: usize,
+    /// The model refused to answer.
+    refused: bool,
     running: Vec<Own>,
     /// Behind results that may be anybody's words.
     untrusted: bool,
@@ -159,6 +174,8 @@ pub(super) struct Exchange {
     early: Option<EarlyCall>,
     /// What the model said behind the beginning of that call.
     late: Vec<Out>,
+    /// Checking a call or the answer may take long.
+    is_heavy: bool,
     /// Where all of it is written down.
     record: Option<TurnRecord>,
 }
@@ -171,7 +188,9 @@ impl Exchange {
         let mut turn =
             Turn::with_output(prepared.setup.clone(), conversation, Granted::default(), asked.output.clone())?;
         turn.knows_results(std::mem::take(&mut asked.results));
+        let output = asked.output.as_deref();
         let mut exchange = Exchange {
+            is_heavy: prepared.is_heavy || output.is_some_and(|output| takes_long(output.schema())),
             prepared,
             turn,
             steps: VecDeque::new(),
@@ -182,12 +201,14 @@ impl Exchange {
             correcting: false,
             rounds: 0,
             usage: Usage::default(),
+            allowed: usize::MAX,
             sent_tokens: 0,
             spoken: String::new(),
             content: String::new(),
             heard: String::new(),
             finish: None,
             own_begun: 0,
+            refused: false,
             running: Vec::new(),
             untrusted: asked.untrusted,
             since: Vec::new(),
@@ -244,6 +265,24 @@ impl Exchange {
         self.own_begun
     }
 
+    /// What is kept of whoever asks.
+    pub(super) fn kept(&self) -> &Kept {
+        &self.asked.kept
+    }
+
+    /// Whether this answer is to be known later as one behind no words that may be anybody's.
+    pub(super) fn is_clean(&self) -> bool {
+        self.prepared.watches() && !self.untrusted
+    }
+
+    /// Whether taking this may take long: where a call is checked by a schema that is more than
+    /// a few fields, or is long itself.
+    pub(super) fn is_heavy(&self, event: Option<&Result<ModelEvent, ModelError>>) -> bool {
+        let is_read =
+            matches!(event, None | Some(Ok(ModelEvent::Delta(_) | ModelEvent::Call(_) | ModelEvent::Finish(_))));
+        is_read && (self.is_heavy || self.spoken.len() > LONG)
+    }
+
     /// The client's calls and what stood before them, where calls of the toolbox did.
     pub(super) fn take_kept(&mut self) -> Option<(Vec<String>, Before)> {
         self.kept.take()
@@ -260,10 +299,15 @@ impl Exchange {
             Some(Ok(ModelEvent::Progress(_) | ModelEvent::ConstraintRefused(_))) => return,
             Some(Ok(ModelEvent::Delta(delta))) => {
                 self.spoken.push_str(&delta.text);
+                if delta.kind == DeltaKind::Refusal {
+                    // It ends the answer, whatever round this is.
+                    self.tell(Some(Out::Refusal(delta.text.clone())));
+                }
                 if delta.kind == DeltaKind::Content && self.prepared.hold_bytes.is_some() {
                     self.content.push_str(&delta.text);
                 }
-                Input::Delta(delta)
+                // Whatever the endpoint makes of the limit, the client's holds.
+                if self.spoken.len() > self.allowed { Input::Enough } else { Input::Delta(delta) }
             }
             Some(Ok(ModelEvent::Call(call))) => Input::Call(call),
             Some(Ok(ModelEvent::Usage(usage))) => Input::Usage(usage),
@@ -406,16 +450,20 @@ impl Exchange {
                 let out = self.say.text(&text);
                 self.tell(out);
             }
-            // An example is a part of the answer.
-            AgentEvent::CallRejected { rejected, .. } if rejected.kind == RejectedKind::Quoted => {
-                if rejected.quoted_in.is_none() {
-                    self.say.doubt();
-                }
-                let out = self.say.text(&rejected.raw);
-                self.tell(out);
-            }
             AgentEvent::Reasoning { text } => {
                 let out = self.say.reasoning(text);
+                self.tell(out);
+            }
+            // An example, which the client sees as it was written. Whether it is one is open
+            // where the model may be asked for the call once more.
+            AgentEvent::CallRejected { rejected, .. } if rejected.kind == RejectedKind::Quoted => {
+                if self.prepared.hold_bytes.is_some() {
+                    self.heard.push_str(&rejected.raw);
+                }
+                if may_be_meant(&rejected) {
+                    self.say.doubt();
+                }
+                let out = self.say.text(&restore_tokens(&rejected.raw));
                 self.tell(out);
             }
             AgentEvent::Reclassified { to } => {
@@ -426,7 +474,11 @@ impl Exchange {
                 spans::correction(&Span::current(), kind.map(RejectedKind::as_str));
                 self.correcting = true;
             }
-            AgentEvent::CallRunning { .. } => self.correcting = false,
+            AgentEvent::CallRunning { .. } => {
+                self.correcting = false;
+                let out = self.say.settle();
+                self.tell(out);
+            }
             AgentEvent::RoundFinished { usage, finish, .. } => {
                 self.finish = finish;
                 let spoken = std::mem::take(&mut self.spoken);
@@ -460,7 +512,8 @@ impl Exchange {
             return;
         }
         let found = self.prepared.setup.catalog().find(server, tool).ok();
-        self.early = Some(EarlyCall::new(tool, found.and_then(|found| found.tool.input_schema.as_ref()), hold));
+        let id = self.asked.kept.id(self.untrusted);
+        self.early = Some(EarlyCall::new(id, tool, found.and_then(|found| found.tool.input_schema.as_ref()), hold));
     }
 
     /// Whether something of a call was sent before its message was over.
@@ -482,6 +535,8 @@ impl Exchange {
                 return self.end(FinishReason::Length);
             }
             body.insert(field.to_owned(), left.into());
+            let bytes = usize::try_from(left).unwrap_or(usize::MAX).saturating_mul(TOKEN_BYTES);
+            self.allowed = bytes.saturating_add(SPARE_BYTES);
         }
         if let Some(temperature) = request.temperature
             && !body.contains_key("temperature")
@@ -545,12 +600,12 @@ impl Exchange {
 
     /// Hands the client its calls. Those of ours in the same message are left to be made again.
     fn hand_out(&mut self) {
+        let out = self.say.settle();
+        self.steps.extend(out.map(Step::Out));
         if self.asked.output.is_some() && self.rounds == 1 {
             let out = self.say.release();
             self.steps.extend(out.map(Step::Out));
         }
-        let doubted = self.say.release_doubted();
-        self.steps.extend(doubted.map(Step::Out));
         let mut ids = Vec::new();
         let mut calls = std::mem::take(&mut self.client_calls).into_iter();
         if let Some(early) = self.early.take().filter(EarlyCall::is_sent) {
@@ -561,7 +616,7 @@ impl Exchange {
             self.steps.extend(parts.into_iter().map(Out::Part).chain(late).map(Step::Out));
         }
         for call in calls {
-            let (id, arguments) = (new_id("call_"), Value::Object(call.arguments).to_string());
+            let (id, arguments) = (self.asked.kept.id(self.untrusted), Value::Object(call.arguments).to_string());
             ids.push(id.clone());
             self.out(Out::Call(NativeCall { id: Some(id), name: call.tool, arguments }));
         }
@@ -574,7 +629,7 @@ impl Exchange {
 
     fn end(&mut self, reason: FinishReason) {
         self.over = true;
-        let finish = Finish { reason, usage: self.usage, rounds: self.rounds };
+        let finish = Finish { reason, usage: self.usage, rounds: self.rounds, refused: self.refused };
         self.out(Out::Finish(finish));
     }
 
@@ -586,17 +641,19 @@ impl Exchange {
         match finished.reason {
             StopReason::Answered
             | StopReason::OutputLimit
-            | StopReason::EmptyAnswer
+            | StopReason::Refused { .. }
+            | StopReason::Filtered
             | StopReason::Repetition { .. }
             | StopReason::ContextFull { .. } => {
+                self.refused = matches!(finished.reason, StopReason::Refused { .. });
                 let out = self.say.end(finished.output.map(|value| value.to_string()));
                 self.steps.extend(out.map(Step::Out));
                 let reason = match self.finish.take() {
                     Some(FinishReason::Other(word)) => FinishReason::Other(word),
-                    _ if !matches!(finished.reason, StopReason::Answered | StopReason::EmptyAnswer) => {
-                        FinishReason::Length
+                    _ if matches!(finished.reason, StopReason::Answered | StopReason::Refused { .. }) => {
+                        FinishReason::Stop
                     }
-                    _ => FinishReason::Stop,
+                    _ => FinishReason::Length,
                 };
                 self.end(reason);
             }

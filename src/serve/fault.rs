@@ -80,6 +80,7 @@ impl From<&StopReason> for Fault {
             StopReason::CorrectionsUsedUp { .. } => {
                 Fault::upstream(502, reason.to_string()).with_code("tool_call_invalid")
             }
+            StopReason::EmptyAnswer => Fault::upstream(502, reason.to_string()).with_code("empty_answer"),
             StopReason::OutputMismatch { .. } => Fault::upstream(502, reason.to_string()).with_code("output_mismatch"),
             StopReason::MaxRounds { .. } => Fault::upstream(502, reason.to_string()).with_code("max_rounds"),
             other => Fault::internal(other.to_string()),

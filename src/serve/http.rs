@@ -27,9 +27,10 @@ use super::messages::Messages;
 use super::passed::Passed;
 use super::request::{self, ChatRequest, WITH_TOOLS};
 use super::responses::Responses;
-use super::shape::{Read, Shape};
+use super::shape::{Places, Read, Shape, Writer};
 use super::shared::Shared;
 use super::upstream::client_key;
+use super::work::LARGE_BODY;
 use crate::model::{ClientError, Model};
 use crate::secrets::Secrets;
 use crate::spans::{self, Span};
@@ -335,11 +336,10 @@ async fn answered(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target
     let watch = watch(&shared, route(parts.uri.path()), &parts.headers);
     let answered = async {
         let body = doors::body(&parts.headers, body, &shared.config).await?;
-        let (object, tools) = request::object(&body, shape, &shared.cache)?;
-        let Read { chat, places, mut writer } = shape.read(target.fill(object))?;
+        let (length, sent, state) = (body.len(), body.clone(), shared.clone());
+        let read = move || read(&state, shape, target, &sent);
+        let (request, places, mut writer) = apart(&shared, length, Span::none(), read).await??;
         let placed = |fault| places.translate(shape, fault);
-        let request =
-            ChatRequest::read(chat, &shared.config).map_err(placed)?.with_tools_text(tools).with_names(shape.names());
         let line = line_of(&parts, &shared, &request.model);
         if let Some(path) = shape.passes_to().filter(|_| request.is_plain()) {
             let profile = shared.config.profile_of(&request.model);
@@ -364,7 +364,10 @@ async fn answered(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target
         drop(body);
         let (model, stream) = (request.model.clone(), request.stream);
         let span = spans::requested_turn(&model, &shared.upstream.traced(&parts.headers));
-        let driver = driver(&shared, request, &parts.headers, watch.as_ref(), span).map_err(placed)?;
+        let (state, headers, seen) = (shared.clone(), parts.headers.clone(), watch.clone());
+        let within = span.clone();
+        let made = move || driver(&state, request, &headers, seen.as_ref(), span);
+        let driver = apart(&shared, length, within, made).await?.map_err(placed)?;
         writer.begin(&model, driver.prompt_tokens());
         let running = Running::new(shared.clone(), driver, watch.clone(), line);
         let answer = match stream {
@@ -397,14 +400,44 @@ async fn counted(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target,
     let (parts, body) = request.into_parts();
     let counted = async {
         let body = doors::body(&parts.headers, body, &shared.config).await?;
-        let Read { chat, places, .. } = shape.read(target.fill(doors::object(&body)?))?;
+        let (length, state) = (body.len(), shared.clone());
+        let read = move || read(&state, shape, target, &body);
+        let (request, places, _) = apart(&shared, length, Span::none(), read).await??;
         let placed = |fault| places.translate(shape, fault);
-        let request = ChatRequest::read(chat, &shared.config).map_err(placed)?.with_names(shape.names());
         line_of(&parts, &shared, &request.model);
-        let tokens = driver(&shared, request, &parts.headers, None, Span::none()).map_err(placed)?.prompt_tokens();
+        let (state, headers) = (shared.clone(), parts.headers.clone());
+        let made = move || driver(&state, request, &headers, None, Span::none());
+        let driver = apart(&shared, length, Span::none(), made).await?.map_err(placed)?;
+        let tokens = driver.prompt_tokens();
         Ok(([(header::CONTENT_TYPE, "application/json")], shape.count(tokens).to_string()).into_response())
     };
     counted.await.unwrap_or_else(|fault: Fault| refuse(shape, &fault))
+}
+
+/// What a body asks, and how it is answered.
+fn read(
+    shared: &Shared,
+    shape: &'static dyn Shape,
+    target: Target,
+    body: &[u8],
+) -> Result<(ChatRequest, Places, Box<dyn Writer>), Fault> {
+    let (object, tools) = request::object(body, shape, &shared.cache)?;
+    let Read { chat, places, writer } = shape.read(target.fill(object))?;
+    let request = ChatRequest::read(chat, &shared.config).map_err(|fault| places.translate(shape, fault))?;
+    Ok((request.with_tools_text(tools).with_names(shape.names()), places, writer))
+}
+
+/// Does what a large body brings away from the threads that serve.
+async fn apart<T: Send + 'static>(
+    shared: &Shared,
+    length: usize,
+    span: Span,
+    job: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Fault> {
+    match length < LARGE_BODY {
+        true => Ok(job()),
+        false => shared.work.run(span, job).await,
+    }
 }
 
 fn renamed(mut body: Map<String, Value>, model: String) -> Bytes {
@@ -421,7 +454,8 @@ fn driver(
     span: Span,
 ) -> Result<Box<Driver>, Fault> {
     let model = request.model.clone();
-    let (prepared, asked) = request.ask(&shared.config, &shared.cache, &shared.kept)?;
+    let kept = shared.kept.of(client_key(headers).as_deref());
+    let (prepared, asked) = request.ask(&shared.config, &shared.cache, kept)?;
     let recorder = watch.map(|watch| {
         let turn = prepared.setup.config();
         let session = Session {
@@ -438,9 +472,7 @@ fn driver(
     if let Some(recorder) = recorder {
         exchange.record(recorder);
     }
-    let toolbox = shared.config.toolbox.clone();
-    let upstream = &shared.upstream;
-    let (model, headers, max_time) = (upstream.model.clone(), upstream.headers(headers), shared.config.max_time);
+    let secrets = Secrets::new(shared.config.keys());
     // In a box: the future of every function that it passes through would hold it once more.
-    Ok(Box::new(Driver::new(exchange, model, headers, toolbox, span, max_time)))
+    Ok(Box::new(Driver::new(exchange, shared, shared.upstream.headers(headers), secrets, span)))
 }

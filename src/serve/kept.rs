@@ -2,19 +2,30 @@
 //!
 //! Where the toolbox's calls ran before a call of the client's own, the client's history
 //! holds only the latter. What stood before it is kept under its identifier, and told to
-//! the model again when the client brings the result.
+//! the model again when the same client brings the result.
+//!
+//! That a conversation holds words that may be anybody's is not left to what is kept, which is
+//! bounded and this instance's own: the identifier says it ([`seal`](super::seal)). Of an answer
+//! without a call the opposite is kept, that it stood behind no such words; where that is gone
+//! or was never known, it counts as if it did.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+
+use super::history::text_of;
+use super::seal::{Client, Seal};
 
 /// Time for which that is kept.
 pub const KEPT_FOR: Duration = Duration::from_secs(600);
 
 /// Bytes of all that is kept.
 pub const KEPT_BYTES: usize = 32 << 20;
+
+/// Answers of which is known that they stood behind no words that may be anybody's.
+const MAX_CLEAN: usize = 1 << 16;
 
 /// What stood between the client's history and a call.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,9 +35,19 @@ pub(super) struct Before {
     pub(super) untrusted: bool,
 }
 
-/// What stood between the client's history and the call, by the call's identifier.
-#[derive(Default)]
-pub(super) struct Kept(Mutex<Inner>);
+/// What is kept of all clients, and the key that identifiers are signed with.
+pub(super) struct Store {
+    seal: Seal,
+    inner: Mutex<Inner>,
+}
+
+/// What is kept of one client: what stood between its history and a call, by the call's
+/// identifier.
+#[derive(Clone)]
+pub(super) struct Kept {
+    store: Arc<Store>,
+    client: Client,
+}
 
 #[derive(Default)]
 struct Inner {
@@ -34,6 +55,9 @@ struct Inner {
     /// The oldest in front.
     ages: VecDeque<Age>,
     bytes: usize,
+    /// Answers behind no untrusted words; the oldest in front.
+    clean: HashSet<u64>,
+    said: VecDeque<u64>,
 }
 
 struct Age {
@@ -42,16 +66,33 @@ struct Age {
     bytes: usize,
 }
 
-impl Kept {
+impl Store {
+    /// What identifiers are signed with; without a secret with a key of its own.
+    pub(super) fn new(secret: Option<&str>) -> Arc<Self> {
+        Arc::new(Store { seal: Seal::new(secret), inner: Mutex::default() })
+    }
+
+    /// What is kept of whoever shows this key.
+    pub(super) fn of(self: &Arc<Self>, key: Option<&str>) -> Kept {
+        Kept { client: self.seal.client(key), store: self.clone() }
+    }
+
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Kept {
+    /// A new identifier for a call, behind words that may be anybody's or not.
+    pub(super) fn id(&self, untrusted: bool) -> String {
+        self.store.seal.id(self.client, untrusted)
     }
 
     /// Keeps what stood before these calls.
     pub(super) fn keep(&self, ids: Vec<String>, before: Before, now: Instant) {
         let bytes = before.messages.iter().map(|message| message.to_string().len()).sum();
         let before = Arc::new(before);
-        let mut inner = self.lock();
+        let mut inner = self.store.lock();
         inner.forget(now);
         inner.messages.extend(ids.iter().map(|id| (id.clone(), before.clone())));
         inner.bytes += bytes;
@@ -59,11 +100,44 @@ impl Kept {
         while inner.bytes > KEPT_BYTES && inner.drop_oldest() {}
     }
 
-    /// What stood before this call.
+    /// What stood before this call, if it is this client's.
     pub(super) fn find(&self, id: &str, now: Instant) -> Option<Arc<Before>> {
-        let mut inner = self.lock();
+        self.store.seal.read(self.client, id)?;
+        let mut inner = self.store.lock();
         inner.forget(now);
         inner.messages.get(id).cloned()
+    }
+
+    /// Keeps that this answer stood behind no words that may be anybody's.
+    pub(super) fn keep_clean(&self, answer: &str) {
+        let answer = self.store.seal.answer(self.client, answer);
+        let mut inner = self.store.lock();
+        if inner.clean.insert(answer) {
+            inner.said.push_back(answer);
+        }
+        while inner.said.len() > MAX_CLEAN {
+            if let Some(oldest) = inner.said.pop_front() {
+                inner.clean.remove(&oldest);
+            }
+        }
+    }
+
+    /// Whether a history may hold words that are anybody's: unless each message of the model's
+    /// is known to stand behind none.
+    pub(super) fn may_be_untrusted(&self, messages: &[Value]) -> bool {
+        messages.iter().filter(|message| message["role"] == "assistant").any(|message| {
+            let calls = message["tool_calls"].as_array().map(Vec::as_slice).unwrap_or_default();
+            let marked = |call: &Value| {
+                let id = call["id"].as_str().unwrap_or_default();
+                self.store.seal.read(self.client, id) != Some(false)
+            };
+            if !calls.is_empty() {
+                return calls.iter().any(marked);
+            }
+            let text = text_of(&message["content"]);
+            let answer = self.store.seal.answer(self.client, &text);
+            !text.trim().is_empty() && !self.store.lock().clean.contains(&answer)
+        })
     }
 }
 
@@ -86,19 +160,51 @@ impl Inner {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
     fn what_is_kept_is_bounded_in_time_and_size() {
-        let (kept, start) = (Kept::default(), Instant::now());
+        let (kept, start) = (Store::new(None).of(None), Instant::now());
         let before = |text: &str| Before { messages: vec![Value::from(text)], untrusted: false };
-        kept.keep(vec!["a".into(), "b".into()], before("x"), start);
-        assert_eq!(kept.find("b", start + KEPT_FOR).unwrap().messages.len(), 1);
-        assert!(kept.find("a", start + KEPT_FOR + Duration::from_secs(1)).is_none());
+        let ids: Vec<String> = (0..5).map(|_| kept.id(false)).collect();
+        kept.keep(ids[..2].to_vec(), before("x"), start);
+        assert_eq!(kept.find(&ids[1], start + KEPT_FOR).unwrap().messages.len(), 1);
+        assert!(kept.find(&ids[0], start + KEPT_FOR + Duration::from_secs(1)).is_none());
         let large = || before(&"x".repeat(KEPT_BYTES / 3));
-        for id in ["c", "d", "e"] {
-            kept.keep(vec![id.into()], large(), start);
+        for id in &ids[2..] {
+            kept.keep(vec![id.clone()], large(), start);
         }
-        assert!(kept.find("c", start).is_none() && kept.find("e", start).is_some());
+        assert!(kept.find(&ids[2], start).is_none() && kept.find(&ids[4], start).is_some());
+    }
+
+    #[test]
+    fn what_is_kept_is_the_clients_own() {
+        let store = Store::new(None);
+        let (one, other) = (store.of(Some("one")), store.of(Some("two")));
+        let id = one.id(false);
+        one.keep(vec![id.clone()], Before { messages: vec![Value::from("x")], untrusted: false }, Instant::now());
+        assert!(one.find(&id, Instant::now()).is_some() && other.find(&id, Instant::now()).is_none());
+    }
+
+    #[test]
+    fn a_history_of_which_nothing_is_known_counts_as_untrusted() {
+        let store = Store::new(None);
+        let kept = store.of(Some("one"));
+        let said = |text: &str| json!({"role": "assistant", "content": text});
+        let called = |id: &str| json!({"role": "assistant", "content": null, "tool_calls": [{"id": id}]});
+        assert!(!kept.may_be_untrusted(&[json!({"role": "user", "content": "Hi"}), called(&kept.id(false))]));
+        assert!(kept.may_be_untrusted(&[called(&kept.id(true))]));
+        for id in ["", "call_1", &store.of(Some("two")).id(false), &Store::new(None).of(Some("one")).id(false)] {
+            assert!(kept.may_be_untrusted(&[called(id)]), "{id}");
+        }
+        assert!(kept.may_be_untrusted(&[said("Hello.")]));
+        kept.keep_clean("Hello.");
+        assert!(!kept.may_be_untrusted(&[said("Hello.\n"), said("")]));
+        assert!(store.of(Some("two")).may_be_untrusted(&[said("Hello.")]));
+        // What is known is bounded, and what is forgotten is not known.
+        (0..MAX_CLEAN).for_each(|number| kept.keep_clean(&number.to_string()));
+        assert!(kept.may_be_untrusted(&[said("Hello.")]) && !kept.may_be_untrusted(&[said("7")]));
     }
 }

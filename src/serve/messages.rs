@@ -327,7 +327,7 @@ impl Writer for MessageStream {
                 self.open("thinking", json!({"type": "thinking", "thinking": "", "signature": ""}), to);
                 self.delta(json!({"type": "thinking_delta", "thinking": text}), to);
             }
-            Out::Text(text) => {
+            Out::Text(text) | Out::Refusal(text) => {
                 self.open("text", json!({"type": "text", "text": ""}), to);
                 self.delta(json!({"type": "text_delta", "text": text}), to);
             }
@@ -339,11 +339,11 @@ impl Writer for MessageStream {
                 self.delta(json!({"type": "input_json_delta", "partial_json": text}), to);
             }
             Out::Part(Part::End) => self.close(to),
-            Out::Finish(Finish { reason, usage, .. }) => {
+            Out::Finish(finish) => {
                 self.start(to);
                 self.close(to);
-                let delta = json!({"stop_reason": stop_reason(&reason), "stop_sequence": null});
-                event(to, "message_delta", json!({"delta": delta, "usage": usage_of(usage)}));
+                let delta = json!({"stop_reason": stop_reason(&finish), "stop_sequence": null});
+                event(to, "message_delta", json!({"delta": delta, "usage": usage_of(finish.usage)}));
                 event(to, "message_stop", json!({}));
             }
             Out::Failed(fault) => event(to, "error", Messages.error(&fault)),
@@ -352,7 +352,9 @@ impl Writer for MessageStream {
     }
 
     fn whole(&mut self, answer: Collected) -> Value {
-        let Collected { fields, reasoning, text, calls, finish } = answer;
+        let Collected { fields, reasoning, mut text, refusal, calls, finish } = answer;
+        // That interface has a reason for it, and no field.
+        text.push_str(&refusal);
         let mut content = Vec::new();
         if self.thinking && !reasoning.is_empty() {
             content.push(json!({"type": "thinking", "thinking": reasoning, "signature": ""}));
@@ -365,8 +367,8 @@ impl Writer for MessageStream {
             json!({"type": "tool_use", "id": id, "name": name, "input": input})
         }));
         let model = fields.get("model").and_then(Value::as_str).unwrap_or(&self.model);
-        let (reason, usage) = finish
-            .map_or((Value::Null, Value::Null), |finish| (json!(stop_reason(&finish.reason)), usage_of(finish.usage)));
+        let (reason, usage) =
+            finish.map_or((Value::Null, Value::Null), |finish| (json!(stop_reason(&finish)), usage_of(finish.usage)));
         json!({
             "id": new_id("msg_"), "type": "message", "role": "assistant", "model": model, "content": content,
             "stop_reason": reason, "stop_sequence": null, "usage": usage,
@@ -374,11 +376,12 @@ impl Writer for MessageStream {
     }
 }
 
-fn stop_reason(reason: &FinishReason) -> &'static str {
-    match reason {
+fn stop_reason(finish: &Finish) -> &'static str {
+    match &finish.reason {
+        _ if finish.refused => "refusal",
         FinishReason::Length => "max_tokens",
         FinishReason::ToolCalls => "tool_use",
-        FinishReason::Other(word) if word == "content_filter" => "refusal",
+        reason if reason.is_filtered() => "refusal",
         _ => "end_turn",
     }
 }

@@ -13,10 +13,13 @@
 //! - `doors`: who may come in, with what.
 //! - `request`, `history`: what is asked; calls and results of the client's history as text.
 //! - `kept`: what rounds that a client did not see brought, until it comes back.
+//! - `seal`: identifiers that carry whose they are and what they stand behind.
+//! - `work`: what takes long, away from the threads that serve.
 //! - `prepared`: prompt, parser and schemas of a list of tools, kept for a while.
 //! - `exchange`: the request on its way, without I/O; corrects what the model got wrong.
 //! - `early`: a call that goes out before its message is over, where that is wanted.
 //! - `drive`, `upstream`: the endpoint, as a model and for what passes through.
+//! - `hidden`: the server's keys out of what the endpoint says.
 //! - `shape`: what a client's interface has to say; `chat`, `messages`, `responses`,
 //!   `gemini`: those that there are.
 //! - `http`, `listen`: the routes, and a server of its own.
@@ -53,6 +56,7 @@ mod early;
 mod exchange;
 mod fault;
 mod gemini;
+mod hidden;
 mod history;
 mod http;
 mod ids;
@@ -69,11 +73,13 @@ mod ready;
 mod request;
 mod responses;
 mod say;
+mod seal;
 mod settings;
 mod shape;
 mod shared;
 mod upstream;
 mod way;
+mod work;
 
 pub use adapter::{Adapter, Piece, Refusal};
 pub use answer::ROUNDS_HEADER;

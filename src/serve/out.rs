@@ -15,6 +15,8 @@ pub(super) enum Out {
     Reasoning(String),
     /// Text of the answer.
     Text(String),
+    /// Why there is none, in the model's words.
+    Refusal(String),
     /// The last so many bytes of the other kind belong here after all. A stream
     /// cannot take them back.
     Reclassified(Region, usize),
@@ -56,6 +58,8 @@ pub(super) struct Finish {
     pub(super) usage: Usage,
     /// Requests that were sent to the endpoint.
     pub(super) rounds: u32,
+    /// The model refused to answer.
+    pub(super) refused: bool,
 }
 
 /// A whole answer.
@@ -64,6 +68,7 @@ pub(super) struct Collected {
     pub(super) fields: Map<String, Value>,
     pub(super) reasoning: String,
     pub(super) text: String,
+    pub(super) refusal: String,
     pub(super) calls: Vec<NativeCall>,
     pub(super) finish: Option<Finish>,
 }
@@ -78,6 +83,7 @@ impl Collected {
             Out::Fields(fields) => self.fields.extend(fields),
             Out::Reasoning(text) => self.reasoning.push_str(&text),
             Out::Text(text) => self.text.push_str(&text),
+            Out::Refusal(text) => self.refusal.push_str(&text),
             Out::Reclassified(Region::Content, bytes) => {
                 self.reasoning.truncate(self.reasoning.len().saturating_sub(bytes));
             }

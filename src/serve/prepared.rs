@@ -11,12 +11,13 @@ use super::way::Way;
 use crate::dialect::{Dialect, DialectSet, Profile, SystemPlacement};
 use crate::tools::{Catalog, Decision, DefaultDecision, Policy, Server, Tool, ToolChoice, ToolsMode};
 use crate::turn::{PromptWording, Setup, TurnConfig};
-use crate::validate::Validator;
+use crate::validate::{Validator, takes_long};
 
 /// Lists of tools that are kept.
 pub const CACHED_LISTS: usize = 64;
 
-/// Bytes of tools in all lists that are kept.
+/// Bytes that all lists take that are kept, about: not what they were sent as, but what they
+/// became.
 pub const CACHED_BYTES: usize = 32 << 20;
 
 /// What requests with the same tools share.
@@ -26,6 +27,12 @@ pub(super) struct Prepared {
     pub(super) placement: SystemPlacement,
     /// Call syntax of the prompt.
     pub(super) dialect: Dialect,
+    /// The toolbox's tools are among them.
+    with_own: bool,
+    /// Checking a call may take long.
+    pub(super) is_heavy: bool,
+    /// Bytes of the tools as they were read, about.
+    read_bytes: usize,
     /// Names of the client's tools.
     client: Vec<String>,
     /// Which of the toolbox's calls run.
@@ -98,12 +105,16 @@ impl Prepared {
             SystemPlacement::User => wording.with_examples_in_text(),
             _ => wording,
         };
+        let is_heavy = catalog.tools().filter_map(|tool| tool.input_schema.as_ref()).any(takes_long);
         let validator = Arc::new(Validator::new(catalog));
         let setup = Arc::new(Setup::new(turn, validator, Arc::new(wording)));
         Ok(Prepared {
             setup,
             placement: profile.system,
             dialect: options.dialect,
+            with_own: wanted.own.is_some(),
+            is_heavy,
+            read_bytes: wanted.tools.iter().filter_map(|tool| tool.input_schema.as_ref()).map(bytes_of).sum(),
             client: wanted.tools.iter().map(|tool| tool.name.clone()).collect(),
             policy: config.policy.clone(),
             untrusted: config.untrusted.clone(),
@@ -114,9 +125,20 @@ impl Prepared {
         })
     }
 
+    /// Bytes that it takes, about: more once schemas were compiled.
+    fn weight(&self) -> usize {
+        // The catalog has the schemas, and so do the definitions and structures made of it.
+        3 * self.read_bytes + self.setup.validator_weight()
+    }
+
     /// Whether this is one of the client's own tools.
     pub(super) fn is_clients(&self, server: Option<&str>, tool: &str) -> bool {
         server.is_none() && self.client.iter().any(|name| name == tool)
+    }
+
+    /// Whether results of some server may be anybody's words, so that it counts what came before.
+    pub(super) fn watches(&self) -> bool {
+        self.with_own && !self.untrusted.is_empty()
     }
 
     /// Whether a result of this server may be anybody's words.
@@ -129,11 +151,27 @@ impl Prepared {
         let found = self.setup.catalog().find(server, tool).ok();
         let annotations = found.and_then(|found| found.tool.annotations.as_ref());
         let reads = annotations.and_then(|annotations| annotations.read_only_hint) == Some(true);
+        // Who brought those words may not say either what is harmless behind them.
+        let reads = reads && !self.is_untrusted(server);
         match behind_untrusted && !reads && !self.policy.names(server, tool) {
             true => Decision::Deny,
             false => self.policy.decide(server, tool, annotations),
         }
     }
+}
+
+/// Bytes that a value takes in memory, about.
+fn bytes_of(value: &serde_json::Value) -> usize {
+    use serde_json::Value;
+    const VALUE: usize = size_of::<Value>();
+    VALUE
+        + match value {
+            Value::String(text) => text.len(),
+            Value::Array(items) => items.iter().map(bytes_of).sum(),
+            // A key is kept with its hash and its place.
+            Value::Object(members) => members.iter().map(|(key, value)| 3 * VALUE + key.len() + bytes_of(value)).sum(),
+            _ => 0,
+        }
 }
 
 /// Lists that were prepared, the last used in front.
@@ -148,6 +186,14 @@ struct Entry {
     key: Key,
     own: Option<Arc<Catalog>>,
     prepared: Arc<Prepared>,
+}
+
+impl Entry {
+    /// Bytes that it takes, about: its tools as they are written, as the prompt lists them, and
+    /// what was made of them.
+    fn weight(&self) -> usize {
+        2 * self.key.tools.len() + self.prepared.weight()
+    }
 }
 
 impl Cache {
@@ -182,12 +228,17 @@ impl Cache {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.push_front(Entry { hash, key, own, prepared: prepared.clone() });
         let mut bytes = 0;
-        let fits = kept.iter().take(CACHED_LISTS).take_while(|entry| {
-            bytes += entry.key.tools.len();
-            bytes <= CACHED_BYTES
+        let mut lists = 0;
+        // One that is too large for all of it puts none of the others out.
+        kept.retain(|entry| {
+            let weight = entry.weight();
+            let fits = lists < CACHED_LISTS && bytes + weight <= CACHED_BYTES;
+            if fits {
+                bytes += weight;
+                lists += 1;
+            }
+            fits
         });
-        let fits = fits.count();
-        kept.truncate(fits);
         Ok(prepared)
     }
 }

@@ -95,7 +95,7 @@ impl ChatRequest {
     }
 
     /// What is asked of the model.
-    pub(super) fn ask(mut self, config: &Config, cache: &Cache, kept: &Kept) -> Result<(Arc<Prepared>, Asked), Fault> {
+    pub(super) fn ask(mut self, config: &Config, cache: &Cache, kept: Kept) -> Result<(Arc<Prepared>, Asked), Fault> {
         self.refuse()?;
         let own = config.toolbox.as_ref().filter(|_| self.with_tools).map(|toolbox| toolbox.catalog());
         let max_calls = (flag(&self.body, "parallel_tool_calls")? == Some(false)).then_some(1);
@@ -125,13 +125,19 @@ impl ChatRequest {
             Some(Value::Array(_)) => return Err(Fault::field("messages", "'messages' is empty")),
             _ => return Err(Fault::field("messages", "'messages' must be a list of messages")),
         };
-        let Rendered { messages, last, results, question, untrusted } = history::render(messages, &prepared, kept)?;
+        check_arguments(&messages)?;
+        let may_be = prepared.watches() && kept.may_be_untrusted(&messages);
+        let Rendered { messages, last, results, question, untrusted } = history::render(messages, &prepared, &kept)?;
+        let untrusted = untrusted || may_be;
         OURS.iter().for_each(|field| {
             self.body.shift_remove(*field);
         });
         self.body.insert("model".to_owned(), self.model.into());
         self.body.retain(|_, value| !value.is_null());
-        Ok((prepared, Asked { body: self.body, messages, last, results, question, max_tokens, output, untrusted }))
+        Ok((
+            prepared,
+            Asked { body: self.body, messages, last, results, question, max_tokens, output, untrusted, kept },
+        ))
     }
 
     /// What cannot be true of an answer that is put together from several.
@@ -261,6 +267,14 @@ impl ChatRequest {
     }
 }
 
+/// Refuses a history whose calls hold more values than a request may: their arguments are JSON
+/// within text.
+fn check_arguments(messages: &[Value]) -> Result<(), Fault> {
+    let calls = messages.iter().filter_map(|message| message["tool_calls"].as_array()).flatten();
+    let texts = calls.filter_map(|call| call["function"]["arguments"].as_str()).map(str::as_bytes);
+    doors::check_values(texts)
+}
+
 /// The object of a request's body, and its list of tools as it is written. Where that is known
 /// already it is not read, and not in the object.
 pub(super) fn object(
@@ -268,6 +282,7 @@ pub(super) fn object(
     shape: &dyn Shape,
     cache: &Cache,
 ) -> Result<(Map<String, Value>, Option<String>), Fault> {
+    doors::check_values([body])?;
     let apart = if shape.is_chat() { doors::object_and_tools(body) } else { None };
     let is_list = |tools: &str| tools.strip_prefix('[').is_some_and(|rest| !rest.trim_start().starts_with(']'));
     match apart.filter(|(_, tools)| is_list(tools)) {

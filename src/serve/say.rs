@@ -12,8 +12,8 @@ pub(super) struct Say {
     /// The round's text is held: it may not be the answer.
     holds: bool,
     held: String,
-    /// That is for a call that may be an example, which the model may yet write again.
-    doubts: bool,
+    /// It is held from a call on that may be asked for once more.
+    doubted: bool,
     /// Its reasoning is not told.
     hides: bool,
     /// White space that text may follow.
@@ -87,16 +87,15 @@ impl Say {
         moved.into_iter().chain(text)
     }
 
-    /// A call came that may be an example: its text, and what follows, is told once the model was
-    /// not asked for it again.
+    /// What comes from here on in this round may be asked for once more, and is held.
     pub(super) fn doubt(&mut self) {
-        self.doubts |= !self.holds;
+        self.doubted |= !self.holds;
         self.holds = true;
     }
 
-    /// What was held for such a call, where another call ends the answer.
-    pub(super) fn release_doubted(&mut self) -> Option<Out> {
-        if std::mem::take(&mut self.doubts) { self.release() } else { None }
+    /// It was not asked for once more, since something else follows from the message.
+    pub(super) fn settle(&mut self) -> Option<Out> {
+        if std::mem::take(&mut self.doubted) { self.release() } else { None }
     }
 
     /// What was held is to be told after all.

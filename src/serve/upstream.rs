@@ -10,9 +10,11 @@ use serde_json::Value;
 
 use super::config::Config;
 use super::fault::Fault;
+use super::hidden;
 use crate::OpenAi;
 use crate::model::openai::open::is_untrusted;
 use crate::model::{CONNECT_TIMEOUT, ClientError};
+use crate::secrets::Secrets;
 use crate::spans::{self, Span};
 
 /// Headers of a client that the endpoint sees.
@@ -36,6 +38,8 @@ pub(super) struct Upstream {
     http: reqwest::Client,
     base: String,
     key: Option<HeaderValue>,
+    /// What no client may read, whatever the endpoint says.
+    secrets: Secrets,
     /// A client's key goes to the endpoint.
     hands_on_key: bool,
     idle: Duration,
@@ -74,6 +78,7 @@ impl Upstream {
             http,
             base: url.to_string(),
             key,
+            secrets: Secrets::new(config.keys()),
             hands_on_key: config.hands_on_key && config.client_key.is_none() && config.upstream_key.is_none(),
             idle: config.idle_timeout,
         })
@@ -132,7 +137,10 @@ impl Upstream {
         *response.status_mut() = answer.status();
         for (name, value) in answer.headers() {
             if TO_CLIENT.contains(name) || name.as_str().starts_with("x-ratelimit-") {
-                response.headers_mut().insert(name.clone(), value.clone());
+                let shown = hidden::header(value, &self.secrets);
+                shown.into_iter().for_each(|value| {
+                    response.headers_mut().insert(name.clone(), value);
+                });
             }
         }
         let idle = self.idle;
@@ -147,7 +155,7 @@ impl Upstream {
                 Err(_) => Some((Err(std::io::Error::from(std::io::ErrorKind::TimedOut)), None)),
             }
         });
-        *response.body_mut() = Body::from_stream(chunks);
+        *response.body_mut() = hidden::body(Body::from_stream(chunks), self.secrets.clone());
         Ok(response)
     }
 

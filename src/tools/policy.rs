@@ -97,7 +97,7 @@ impl Policy {
     }
 
     /// Whether an `allow` pattern names the tool itself, without a wildcard.
-    #[cfg(feature = "serve")]
+    #[cfg(feature = "agent")]
     pub(crate) fn names(&self, server: Option<&str>, tool: &str) -> bool {
         self.allow.iter().any(|p| !p.contains(['*', '?']) && matches(p, server, tool))
     }

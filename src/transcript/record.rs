@@ -52,7 +52,7 @@ struct RecorderState {
 /// An answer that is not over.
 struct OpenRound {
     sent: Instant,
-    hiders: [(DeltaKind, Hider<u64>); 2],
+    hiders: [(DeltaKind, Hider<u64>); 3],
 }
 
 enum AfterAnswer {
@@ -186,7 +186,7 @@ impl RecorderState {
         }
         self.messages.clone_from(&request.messages);
         let hider = |kind| (kind, Hider::new(self.secrets.clone()));
-        let hiders = [hider(DeltaKind::Content), hider(DeltaKind::Reasoning)];
+        let hiders = [hider(DeltaKind::Content), hider(DeltaKind::Reasoning), hider(DeltaKind::Refusal)];
         self.open = Some(OpenRound { sent: Instant::now(), hiders });
         self.answer += 1;
         self.answer

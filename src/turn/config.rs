@@ -115,6 +115,11 @@ pub struct TurnConfig {
     pub round_model: Option<ModelChoice>,
     /// Which calls run, which are asked about, which are denied.
     pub policy: Policy,
+    /// Servers whose results may be anybody's words, such as pages of the web or mail. After a
+    /// call of one of them, for the rest of the conversation, each call is asked about, but those
+    /// of tools that the policy allows by name, and those of other servers' tools that call
+    /// themselves read-only.
+    pub untrusted: Vec<String>,
     /// Nobody can be asked about a call. One that may be an example
     /// ([`Provenance`](crate::event::Provenance)) is then written once more, alone at the start of
     /// a line, or stays text. An [`Agent`](crate::Agent) without an approver sets it.
@@ -151,6 +156,7 @@ impl Default for TurnConfig {
             carry_tokens: CARRY_TOKENS,
             round_model: None,
             policy: Policy::default(),
+            untrusted: Vec::new(),
             unattended: false,
         }
     }

@@ -236,6 +236,10 @@ pub enum AskReason {
     Changed,
     /// The policy asks each time, or the model itself wants the call approved.
     Policy,
+    /// A server was called before whose words may be anybody's
+    /// ([`TurnConfig::untrusted`](crate::turn::TurnConfig::untrusted)): they may be what leads
+    /// the model.
+    Untrusted,
     /// The call was only drafted in the reasoning.
     Promoted,
     /// It stood in a code fence with prose behind it, which may have been an example.

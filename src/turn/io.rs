@@ -31,6 +31,9 @@ pub enum Input {
     ConstraintRefused(String),
     /// A piece of the model's message came.
     Delta(Delta),
+    /// No more of the message is wanted: it ends here, as if the output limit had been hit, and
+    /// none of its calls runs.
+    Enough,
     /// A call came in a field of its own, behind all text.
     Call(NativeCall),
     /// The endpoint said what the message cost.

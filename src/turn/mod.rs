@@ -90,6 +90,8 @@ pub use wording::{ModelNote, Wording, WordingError};
 
 use act::Act;
 use ask::Ask;
+#[cfg(feature = "serve")]
+pub(crate) use read::may_be_meant;
 use read::{Kept, Message, Next, Read};
 use shared::{Mending, Shared};
 use warning::CallerWarning;
@@ -213,7 +215,11 @@ impl Turn {
                 self.shared.emit(AgentEvent::Notice { notice: CallerWarning::ConstraintRefused { message } });
                 Ok(())
             }
+            (State::Streaming, Input::Enough) => self.enough(),
             (State::Streaming, Input::Delta(delta)) => {
+                if self.read.would_be_too_long(&delta) {
+                    return self.enough();
+                }
                 if self.read.delta(&delta, self.ask.model(), &mut self.shared) {
                     self.shared.actions.push_back(Action::CancelStream);
                     return self.message_over(None);
@@ -326,6 +332,13 @@ impl Turn {
         self.place(kept)?;
         let next = self.read.check_output(next, &reason, &mut self.shared);
         self.follow(next)
+    }
+
+    /// The message is longer than is wanted of it.
+    fn enough(&mut self) -> Result<(), TurnError> {
+        self.shared.actions.push_back(Action::CancelStream);
+        self.read.cut_short();
+        self.message_over(Some(FinishReason::Length))
     }
 
     /// The message ended before the model was done. What was said is kept; its

@@ -99,6 +99,12 @@ impl Setup {
         &*self.native_wording
     }
 
+    /// Bytes that the schemas take that were compiled, about.
+    #[cfg(feature = "serve")]
+    pub(crate) fn validator_weight(&self) -> usize {
+        self.validator.weight()
+    }
+
     /// The tools of the turns.
     pub fn catalog(&self) -> &Arc<Catalog> {
         &self.catalog

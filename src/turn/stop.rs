@@ -19,6 +19,13 @@ pub enum StopReason {
     OutputLimit,
     /// The model said nothing, even when told so.
     EmptyAnswer,
+    /// The model refused to answer, in a field that the endpoint has for that.
+    Refused {
+        /// Its words.
+        message: String,
+    },
+    /// The endpoint withheld the answer, or its rest (`content_filter`).
+    Filtered,
     /// The model did not make the call that was required.
     CallMissing,
     /// The model repeated a passage until it was stopped. What came before is the answer.
@@ -115,6 +122,8 @@ impl StopReason {
         Some(match self {
             StopReason::Answered | StopReason::OutputLimit | StopReason::Suspended => return None,
             StopReason::EmptyAnswer => "empty_answer",
+            StopReason::Refused { .. } => "refused",
+            StopReason::Filtered => "filtered",
             StopReason::CallMissing => "call_missing",
             StopReason::Repetition { .. } => "repetition",
             StopReason::SameCalls { .. } => "same_calls",
@@ -151,6 +160,8 @@ impl fmt::Display for StopReason {
             StopReason::Answered => f.write_str("the model answered"),
             StopReason::OutputLimit => f.write_str("the output limit cut the answer off"),
             StopReason::EmptyAnswer => f.write_str("the model gave an empty answer"),
+            StopReason::Refused { message } => write!(f, "the model refused to answer: {}", message.trim()),
+            StopReason::Filtered => f.write_str("the endpoint's content filter withheld the answer"),
             StopReason::CallMissing => f.write_str("the model did not make the call that was required"),
             StopReason::Repetition { times } => {
                 write!(f, "the model repeated itself, {times} times in a row, and was stopped")

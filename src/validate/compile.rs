@@ -16,6 +16,19 @@ use crate::cause::Cause;
 /// the square of their number.
 const MAX_BRANCH_NODES: usize = 2_000;
 
+/// Schemas with more parts than this are not compiled. The largest of real servers have a few
+/// thousand; one with a hundred thousand branches takes many seconds for one call.
+const MAX_PARTS: usize = 20_000;
+
+/// The same for everything in a schema, values that it lists included.
+const MAX_NODES: usize = 200_000;
+
+/// Bytes that a compiled schema takes for each of its nodes, about, and its branches beside that.
+#[cfg(feature = "serve")]
+const NODE_BYTES: usize = 1 << 10;
+#[cfg(feature = "serve")]
+const BRANCH_BYTES: usize = 4 << 10;
+
 /// Error messages of the schema compiler are cut after this many characters:
 /// some hold the whole schema.
 const MAX_PROBLEM: usize = 300;
@@ -35,6 +48,7 @@ pub(super) struct Compiled {
     read_as: Option<Value>,
     /// No reference of the schema is more than a pointer from its root.
     plain: bool,
+    nodes: usize,
     /// Validators of all subschemas by pointer; built when a branch is first tried.
     branches: OnceLock<Option<ValidatorMap>>,
 }
@@ -52,12 +66,39 @@ pub(super) struct Unusable {
 #[error("the validator panics")]
 struct Broken;
 
+/// A schema is too large to check calls by it.
+#[derive(Debug, thiserror::Error)]
+#[error("it has more than {0} parts, and calls are not checked by as many")]
+struct TooLarge(usize);
+
+/// Parts of a schema: arrays and objects, but for those in values that it lists.
+fn parts(schema: &Value) -> usize {
+    1 + match schema {
+        Value::Array(items) => items.iter().filter(|part| is_part(part)).map(parts).sum(),
+        Value::Object(members) => members
+            .iter()
+            .filter(|(key, part)| !matches!(key.as_str(), "enum" | "const" | "default" | "examples") && is_part(part))
+            .map(|(_, part)| parts(part))
+            .sum(),
+        _ => 0,
+    }
+}
+
+fn is_part(value: &Value) -> bool {
+    value.is_array() || value.is_object()
+}
+
 impl Compiled {
     /// Compiles a schema.
     ///
     /// # Errors
     /// What is wrong with the schema, and where.
     pub(super) fn new(server: &Value) -> Result<Self, Unusable> {
+        let nodes = nodes(server);
+        if nodes > MAX_NODES || parts(server) > MAX_PARTS {
+            let error = TooLarge(if nodes > MAX_NODES { MAX_NODES } else { MAX_PARTS });
+            return Err(Unusable { message: error.to_string(), source: Cause::new(error) });
+        }
         let read_as = nullable(server);
         let schema = read_as.as_ref().unwrap_or(server);
         let (draft, declared) = draft_of(schema);
@@ -71,7 +112,7 @@ impl Compiled {
         match built {
             Ok((validator, draft)) => {
                 let plain = is_plain(schema);
-                let compiled = Compiled { validator, draft, read_as, plain, branches: OnceLock::new() };
+                let compiled = Compiled { validator, draft, read_as, plain, nodes, branches: OnceLock::new() };
                 if compiled.breaks(compiled.schema(server)) {
                     let message = "the validator itself fails over it".to_owned();
                     return Err(Unusable { source: Cause::new(Broken), message });
@@ -89,6 +130,13 @@ impl Compiled {
                 Err(Unusable { message, source: Cause::new(error) })
             }
         }
+    }
+
+    /// Bytes that it takes, about.
+    #[cfg(feature = "serve")]
+    pub(super) fn weight(&self) -> usize {
+        let branches = self.branches.get().is_some_and(Option::is_some);
+        self.nodes * if branches { NODE_BYTES + BRANCH_BYTES } else { NODE_BYTES }
     }
 
     /// The schema that was compiled, of the one that a server sent.
@@ -114,7 +162,7 @@ impl Compiled {
     /// The validator of the subschema at a JSON Pointer, if it has one of its own.
     pub(super) fn branch(&self, schema: &Value, pointer: &str) -> Option<&Validator> {
         let map = self.branches.get_or_init(|| {
-            (nodes(schema) <= MAX_BRANCH_NODES).then(|| options(self.draft).build_map(schema).ok()).flatten()
+            (self.nodes <= MAX_BRANCH_NODES).then(|| options(self.draft).build_map(schema).ok()).flatten()
         });
         map.as_ref()?.get(&format!("#{pointer}"))
     }

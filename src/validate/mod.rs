@@ -26,7 +26,8 @@
 //! draft 7, which many servers mean. A remote `$ref` is never fetched.
 //! `format` is a remark, never a reason to refuse. `nullable`, OpenAPI's word, is read as a further
 //! type. A schema that does not
-//! compile leaves its tool callable with any object and is named by
+//! compile, or has more parts than calls can be checked by, leaves its tool callable with any
+//! object and is named by
 //! [`Validator::problems`].
 //!
 //! # Coercion
@@ -118,6 +119,8 @@ use work::Work;
 
 pub use output::{Mismatch, OutputSchema, OutputSchemaError};
 pub use work::max_steps;
+#[cfg(feature = "serve")]
+pub(crate) use work::takes_long;
 
 /// Longest text, in bytes, that [`Validator::correct_call`] gives.
 pub const MAX_CORRECT_CALL: usize = 4096;
@@ -156,6 +159,13 @@ impl Validator {
     pub fn new(catalog: Arc<Catalog>) -> Self {
         let compiled = catalog.tools().map(|_| OnceLock::new()).collect();
         Validator { catalog, compiled, resource: OnceLock::new(), problems: OnceLock::new(), shown: OnceLock::new() }
+    }
+
+    /// Bytes that the compiled schemas take, about.
+    #[cfg(feature = "serve")]
+    pub(crate) fn weight(&self) -> usize {
+        let compiled = self.compiled.iter().filter_map(OnceLock::get);
+        compiled.filter_map(|compiled| compiled.as_ref().ok()).map(Compiled::weight).sum()
     }
 
     /// The catalog that calls are checked against.

@@ -28,6 +28,28 @@ pub(super) fn nodes(value: &Value) -> usize {
     }
 }
 
+/// Parts of a schema from which on checking a call by it may take long.
+#[cfg(feature = "serve")]
+const LONG: usize = 500;
+
+/// Whether checking a value by this schema may take long: it is large, or its parts refer to
+/// each other.
+#[cfg(feature = "serve")]
+pub(crate) fn takes_long(schema: &Value) -> bool {
+    nodes(schema) > LONG || refers(schema)
+}
+
+#[cfg(feature = "serve")]
+fn refers(schema: &Value) -> bool {
+    match schema {
+        Value::Array(items) => items.iter().any(refers),
+        Value::Object(members) => {
+            members.iter().any(|(key, part)| key.ends_with("Ref") || key == "$ref" || refers(part))
+        }
+        _ => false,
+    }
+}
+
 fn size(value: &Value) -> usize {
     nodes(value) + text(value) / 4
 }

@@ -389,3 +389,90 @@ async fn only_an_endpoint_with_tls_is_reached_through_the_proxy() {
     let error = Server::bind(config, "127.0.0.1:0").await.unwrap_err().to_string();
     assert!(error.contains("proxy") && !error.contains("secret"), "{error}");
 }
+
+/// What a request with these head lines is answered with.
+async fn raw(url: &str, head: &str) -> String {
+    let mut socket = TcpStream::connect(url.trim_start_matches("http://")).await.unwrap();
+    socket.write_all(format!("{head}\r\nconnection: close\r\n\r\n").as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    socket.read_to_string(&mut answer).await.unwrap();
+    answer
+}
+
+#[tokio::test]
+async fn a_second_host_and_a_foreign_target_are_refused() {
+    let endpoint = endpoint();
+    let served = serve(&endpoint, |config| config.with_host("models.example")).await;
+    for (head, status) in [
+        ("GET /health HTTP/1.1\r\nhost: localhost", 200),
+        ("GET /health HTTP/1.1\r\nhost: localhost\r\nhost: localhost", 400),
+        ("GET /health HTTP/1.1\r\nhost: localhost\r\nhost: evil.example", 400),
+        ("GET /health HTTP/1.1\r\nhost: evil.example\r\nhost: localhost", 400),
+        ("GET http://localhost:8787/health HTTP/1.1\r\nhost: localhost:8787", 200),
+        ("GET http://models.example/health HTTP/1.1\r\nhost: models.example", 200),
+        ("GET http://evil.example/health HTTP/1.1\r\nhost: localhost", 400),
+        ("GET http://evil.example/v1/models HTTP/1.1\r\nhost: localhost", 400),
+        ("GET http://localhost@evil.example/health HTTP/1.1\r\nhost: localhost", 400),
+        ("GET http://localhost/health HTTP/1.1\r\nhost: evil.example", 403),
+    ] {
+        let answer = raw(&served.url, head).await;
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{head}\n{answer}");
+    }
+}
+
+#[tokio::test]
+async fn the_servers_keys_stand_in_nothing_that_a_client_gets() {
+    const UPSTREAM: &str = "sk-upstream/\"1234567890";
+    const OWN: &str = "own-key-1234567890";
+    let quoted = |key: &str| serde_json::Value::from(key).to_string().trim_matches('"').to_owned();
+    let both = format!("it is {UPSTREAM} and {OWN}.");
+    let whole = json!({"id": "c", "object": "chat.completion", "model": "m",
+        "choices": [{"index": 0, "message": {"role": "assistant", "content": both}, "finish_reason": "stop"}],
+        "embedding": [both], "x": {UPSTREAM: 1}});
+    // Cut at every byte, so in the key too.
+    let stream = Reply::events(&[says(&both), super::endpoint::thinks(&both), super::endpoint::stops("stop")]).done();
+    let plain = json!({"model": "m", "messages": [{"role": "user", "content": "Hi"}]});
+    let streamed = json!({"model": "m", "stream": true, "messages": [{"role": "user", "content": "Hi"}]});
+    let input = json!({"model": "m", "input": "Hi"});
+    let mut in_pieces: Vec<Value> = both.chars().map(|c| says(&c.to_string())).collect();
+    in_pieces.push(super::endpoint::stops("stop"));
+    for (path, body, reply) in [
+        ("/v1/chat/completions", &plain, Reply::new(200, &whole.to_string()).bytewise()),
+        ("/v1/chat/completions", &plain, Reply::refused(500, &both)),
+        ("/v1/chat/completions", &plain, Reply::new(401, &both).header("x-request-id", OWN)),
+        ("/v1/chat/completions", &streamed, stream.clone().bytewise()),
+        ("/v1/chat/completions", &streamed, stream.clone().end(End::Break)),
+        ("/v1/embeddings", &input, Reply::new(200, &whole.to_string())),
+        ("/v1/embeddings", &input, Reply::refused(400, &both)),
+        ("/v1/completions", &input, Reply::new(200, &whole.to_string())),
+        ("/v1/chat/completions", &request(false), Reply::refused(400, &both)),
+        ("/v1/chat/completions", &request(false), Reply::new(500, &both)),
+        ("/v1/chat/completions", &request(true), Reply::events(&in_pieces).done()),
+        ("/v1/chat/completions", &request(false), Reply::events(&in_pieces).done()),
+        ("/v1/chat/completions", &request(true), Reply::events(&[says("Hi "), json!({"error": {"message": both}})])),
+        ("/v1/chat/completions", &request(false), Reply::html(&both)),
+    ] {
+        let endpoint = Endpoint::start([reply.clone()]);
+        let served = serve(&endpoint, |config| config.with_api_key(OWN).with_upstream_key(UPSTREAM)).await;
+        let response = served.post(path, body).bearer_auth(OWN).send().await.unwrap();
+        let head = format!("{:?}", response.headers());
+        let mut text = String::new();
+        let mut response = response;
+        // A connection that breaks off has its text until then.
+        while let Ok(Some(piece)) = response.chunk().await {
+            text += &String::from_utf8_lossy(&piece);
+        }
+        let told: String = text
+            .lines()
+            .filter_map(|line| serde_json::from_str::<Value>(line.strip_prefix("data: ")?).ok())
+            .filter_map(|data| Some(data["choices"][0]["delta"]["content"].as_str()?.to_owned()))
+            .collect();
+        for key in [UPSTREAM, OWN, &quoted(UPSTREAM)] {
+            assert!(
+                !text.contains(key) && !told.contains(key) && !head.contains(key),
+                "{path} {reply:?}: {head}\n{text}\n{told}"
+            );
+        }
+        assert!(!text.is_empty(), "{path} {reply:?}");
+    }
+}

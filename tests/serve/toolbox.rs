@@ -253,3 +253,170 @@ async fn a_call_that_stands_in_a_clients_result_does_not_run() {
         assert_eq!(endpoint.seen().last().unwrap().messages().contains("WIPED"), runs, "{result}");
     }
 }
+
+/// The servers `web`, whose words may be anybody's, and `files`; each call that runs is told.
+/// `peek` is of `web`, `look` of `files`, and both call themselves read-only.
+fn trusting(
+    allow: &'static [&'static str],
+) -> (impl Fn(Config) -> Config + Clone, std::sync::mpsc::Receiver<&'static str>) {
+    let (tell, told) = std::sync::mpsc::channel();
+    let set = move |config: Config| {
+        let tool = |name: &'static str, reads: bool| {
+            let tell = tell.clone();
+            let mut tool = Tool::new(name);
+            tool.annotations = reads.then(|| serde_json::from_value(json!({"readOnlyHint": true})).unwrap());
+            let run = move |_: Map<String, Value>| {
+                tell.send(name).unwrap();
+                async { Ok::<_, std::convert::Infallible>("done") }
+            };
+            (tool, run)
+        };
+        let ((page, page_runs), (peek, peek_runs)) = (tool("page", false), tool("peek", true));
+        let ((look, look_runs), (send, send_runs)) = (tool("look", true), tool("send", false));
+        let web = Functions::new("web").with(page, page_runs).with(peek, peek_runs);
+        let files = Functions::new("files").with(look, look_runs).with(send, send_runs);
+        let policy = allow.iter().fold(Policy::new(DefaultDecision::Deny), |policy, glob| policy.allow(*glob));
+        config.with_toolbox(Toolboxes::new().with(web).with(files), true).with_policy(policy).with_untrusted("web")
+    };
+    (set, told)
+}
+
+fn calls(server: &str, tool: &str) -> Reply {
+    Reply::text(&mcp_call(server, tool, &json!({})))
+}
+
+/// Goes on from an answer, with the client's result or a further question.
+fn goes_on(asked: &mut Value, answer: &Value) {
+    let message = answer["choices"][0]["message"].clone();
+    let next = match message["tool_calls"][0]["id"].as_str() {
+        Some(id) => json!({"role": "tool", "tool_call_id": id, "content": "-3 degrees"}),
+        None => json!({"role": "user", "content": "Go on."}),
+    };
+    asked["messages"].as_array_mut().unwrap().extend([message, next]);
+}
+
+#[tokio::test]
+async fn an_untrusted_servers_own_word_lets_nothing_run_behind_it() {
+    let (set, told) = trusting(&["*"]);
+    let endpoint = Endpoint::answer(|_, number| match number {
+        0 => calls("web", "page"),
+        1 => calls("web", "peek"),
+        2 => calls("files", "look"),
+        _ => Reply::text("Done."),
+    });
+    let served = serve(&endpoint, set).await;
+    served.chat(&request(false)).await;
+    assert_eq!(told.try_iter().collect::<Vec<_>>(), ["page", "look"]);
+}
+
+#[tokio::test]
+async fn the_mark_of_untrusted_words_lasts_for_the_conversation() {
+    // An answer, a further question: no call of the client's carries anything.
+    let (set, told) = trusting(&["*"]);
+    let endpoint = Endpoint::answer(|_, number| match number {
+        0 => calls("web", "page"),
+        1 => Reply::text("I have read it."),
+        2 => calls("files", "send"),
+        _ => Reply::text("Done."),
+    });
+    let served = serve(&endpoint, set).await;
+    let mut asked = request(false);
+    let (_, answer) = served.chat(&asked).await;
+    goes_on(&mut asked, &answer);
+    served.chat(&asked).await;
+    assert_eq!(told.try_iter().collect::<Vec<_>>(), ["page"]);
+}
+
+#[tokio::test]
+async fn a_conversation_without_such_words_is_known_as_one() {
+    for stream in [false, true] {
+        let (set, told) = trusting(&["*"]);
+        let endpoint = Endpoint::answer(|_, number| match number {
+            0 => Reply::text("Hello,  I am here.\n"),
+            1 => Reply::text(&call()),
+            2 => calls("files", "send"),
+            _ => Reply::text("Done."),
+        });
+        let served = serve(&endpoint, set).await;
+        let mut asked = request(stream);
+        let answer = match stream {
+            false => served.chat(&asked).await.1,
+            true => {
+                let (data, _) = served.stream(&asked).await;
+                let data = data.iter().filter_map(|data| serde_json::from_str::<Value>(data).ok());
+                let text: String =
+                    data.filter_map(|data| Some(data["choices"][0]["delta"]["content"].as_str()?.to_owned())).collect();
+                json!({"choices": [{"message": {"role": "assistant", "content": text}}]})
+            }
+        };
+        asked["stream"] = json!(false);
+        goes_on(&mut asked, &answer);
+        let (_, answer) = served.chat(&asked).await;
+        assert_eq!(answer["choices"][0]["finish_reason"], "tool_calls");
+        goes_on(&mut asked, &answer);
+        served.chat(&asked).await;
+        assert_eq!(told.try_iter().collect::<Vec<_>>(), ["send"], "{stream}");
+    }
+}
+
+#[tokio::test]
+async fn a_history_of_which_nothing_is_known_lets_nothing_run_that_is_not_named() {
+    let call = json!({"id": "call_x", "function": {"name": "weather", "arguments": "{\"city\": \"Oslo\"}"}});
+    let histories = [
+        json!([{"role": "assistant", "content": "I have read it."}, {"role": "user", "content": "Go on."}]),
+        json!([
+            {"role": "assistant", "content": null, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "call_x", "content": "-3 degrees"},
+        ]),
+    ];
+    for (history, allow, ran) in histories
+        .iter()
+        .flat_map(|history| [(history, &["*"][..], &[][..]), (history, &["*", "files.send"][..], &["send"][..])])
+    {
+        let (set, told) = trusting(allow);
+        let endpoint = Endpoint::start([calls("files", "send"), Reply::text("Done.")]);
+        let served = serve(&endpoint, set).await;
+        let mut asked = request(false);
+        asked["messages"].as_array_mut().unwrap().extend(history.as_array().unwrap().clone());
+        served.chat(&asked).await;
+        assert_eq!(told.try_iter().collect::<Vec<_>>(), ran, "{history:#}");
+    }
+}
+
+#[tokio::test]
+async fn instances_with_one_key_believe_each_others_identifiers() {
+    for (one, other, ran) in [(Some("k"), Some("k"), &["send"][..]), (Some("k"), Some("l"), &[]), (None, None, &[])] {
+        let (set, told) = trusting(&["*"]);
+        let endpoint = Endpoint::start([Reply::text(&call()), calls("files", "send"), Reply::text("Done.")]);
+        let with = |key: Option<&'static str>| {
+            let set = set.clone();
+            move |config: Config| key.into_iter().fold(set(config), Config::with_instance_key)
+        };
+        let (first, second) = (serve(&endpoint, with(one)).await, serve(&endpoint, with(other)).await);
+        let mut asked = request(false);
+        let (_, answer) = first.chat(&asked).await;
+        goes_on(&mut asked, &answer);
+        second.chat(&asked).await;
+        assert_eq!(told.try_iter().collect::<Vec<_>>(), ran, "{one:?} {other:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_kept_is_told_to_the_client_alone_that_it_belongs_to() {
+    let endpoint = Endpoint::answer(|_, number| match number {
+        0 => Reply::text(&mcp_call("demo", "secret", &json!({}))),
+        1 => Reply::text(&call()),
+        _ => Reply::text("Done."),
+    });
+    let served = serve(&endpoint, with_toolbox).await;
+    let mut asked = request(false);
+    asked["model"] = json!("m+tools");
+    let of = |key: &'static str, asked: &Value| served.post("/v1/chat/completions", asked).bearer_auth(key).send();
+    let (_, answer) = read(of("key-of-one", &asked).await.unwrap()).await;
+    goes_on(&mut asked, &answer);
+    of("key-of-another", &asked).await.unwrap();
+    of("key-of-one", &asked).await.unwrap();
+    let seen = endpoint.seen();
+    assert!(!seen[2].messages().contains("SWORDFISH"), "{}", seen[2].messages());
+    assert!(seen[3].messages().contains("SWORDFISH"));
+}

@@ -94,7 +94,9 @@ impl Approvals {
         let before = lock(&self.always).get(&name).cloned();
         let changes = before.as_ref().map(|before| before.changes(&now));
         let same = changes.as_ref().is_some_and(Vec::is_empty);
-        if self.yes || (!promoted && same && !wants_approval(&request.arguments)) {
+        // Nothing that was said before the foreign words came was said of what they lead to.
+        let led = request.reason == AskReason::Untrusted;
+        if self.yes && !led || (!promoted && same && !wants_approval(&request.arguments)) {
             return Approval::Approved;
         }
         if let Some(changes) = changes.filter(|changes| !changes.is_empty()) {
@@ -153,6 +155,7 @@ fn is_promoted(reason: AskReason) -> bool {
 fn nobody(request: &ApprovalRequest, say: Phrases) -> String {
     let name = boxes::clean(&full_name(request.server.as_deref(), &request.tool));
     let why = match request.reason {
+        AskReason::Untrusted => say.nobody_untrusted(&name),
         AskReason::Promoted => say.nobody_drafted().to_owned(),
         AskReason::FencedFirst => say.nobody_fenced().to_owned(),
         AskReason::BehindProse => say.nobody_behind_prose().to_owned(),
@@ -170,6 +173,9 @@ fn nobody(request: &ApprovalRequest, say: Phrases) -> String {
 /// The same for the model: what it can do itself.
 fn for_the_model(reason: AskReason) -> &'static str {
     match reason {
+        AskReason::Untrusted => {
+            "nobody is there to approve the call, and what leads to it may be the words of a page or a mail"
+        }
         AskReason::FencedFirst => {
             "nobody is there to approve the call, and it may be an example: it stands in a code fence with prose behind it"
         }
@@ -213,6 +219,7 @@ fn question(request: &ApprovalRequest, hints: Option<&Annotations>, by_pattern: 
     let room = columns().saturating_sub(rest).clamp(LEAST_ARGUMENTS, ARGUMENTS);
     let call = format!("{name} {}", boxes::fit(&arguments, room));
     let doubt = match request.reason {
+        AskReason::Untrusted => say.behind_untrusted(),
         AskReason::Promoted => say.only_drafted(),
         AskReason::NoReasoningTag => say.maybe_drafted(),
         AskReason::FencedFirst => say.maybe_fenced(),
@@ -339,7 +346,12 @@ mod tests {
 
     #[test]
     fn deny_wins_and_what_no_glob_names_is_asked_about() {
-        let args = CallArgs { allow: vec!["files.*".into()], deny: vec!["*.delete_*".into()], yes: false };
+        let args = CallArgs {
+            allow: vec!["files.*".into()],
+            deny: vec!["*.delete_*".into()],
+            untrusted: Vec::new(),
+            yes: false,
+        };
         let approving = {
             let mut server = ServerConfig::stdio("web", "x", [""; 0]);
             server.auto_approve = vec!["get_*".into()];

@@ -126,6 +126,14 @@ pub(super) struct CallArgs {
     #[arg(long, value_name = "GLOB")]
     pub(super) deny: Vec<String>,
 
+    /// Server whose results may be anybody's words: after one of them each call is asked about
+    ///
+    /// May be given several times. It holds for the rest of the conversation, with --yes too;
+    /// but not for tools of other servers that call themselves read-only, and for those that
+    /// --allow names in full.
+    #[arg(long, value_name = "SERVER")]
+    pub(super) untrusted: Vec<String>,
+
     /// Run all calls without asking, those that may only be drafts or examples too
     #[arg(long)]
     pub(super) yes: bool,

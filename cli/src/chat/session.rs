@@ -406,6 +406,7 @@ fn agent(
 ) -> Result<(Agent, Options, (ToolsMode, Constrain)), Failure> {
     let profile = endpoint.profile(&args.model);
     let mut config = TurnConfig::for_profile(profile).with_policy(approve::policy(&args.calls, hub.config().servers()));
+    config.untrusted.clone_from(&args.calls.untrusted);
     config.reasoning = args.model.reasoning.unwrap_or(config.reasoning);
     config.fenced_calls = args.model.fenced_calls;
     config.stop.clone_from(&args.model.stop);

@@ -103,6 +103,9 @@ phrases! {
     maybe_fenced =
         "The call stands in a code fence with prose behind it and may be an example.",
         "调用在代码块中，后面还有正文，可能只是示例。";
+    behind_untrusted =
+        "A server whose words may be anybody's was called before: they may be what leads to this call.",
+        "此前调用过一个内容可能出自任何人之手的服务器：这个调用可能是由那些内容引起的。";
     maybe_behind_prose =
         "The call stands behind prose without a marker and may be an example.",
         "调用在正文之后，没有标记，可能只是示例。";
@@ -145,6 +148,10 @@ phrases! {
         "the call stands in a code fence with prose behind it and may be an example, and there is no terminal to ask \
          on; --yes runs such calls",
         "调用在代码块中，后面还有正文，可能只是示例，而且没有终端可以询问；--yes 会运行这样的调用";
+    nobody_untrusted(name) =
+        "a server whose words may be anybody's was called before, and there is no terminal to ask on; \
+         --allow {name} runs it all the same",
+        "此前调用过一个内容可能出自任何人之手的服务器，而且没有终端可以询问；--allow {name} 会照样运行它";
     nobody_behind_prose =
         "the call stands behind prose without a marker and may be an example, and there is no terminal to ask on; \
          --yes runs such calls",

@@ -158,6 +158,16 @@ pub(crate) const HELP: &[(&str, &str)] = &[
     ),
     ("Never run calls of these tools, whatever else allows them", "从不运行这些工具的调用，不论别处怎样允许"),
     (
+        "Server whose results may be anybody's words: after one of them each call is asked about",
+        "结果可能出自任何人之手的服务器：在它的某个结果之后，每个调用都要询问",
+    ),
+    (
+        "May be given several times. It holds for the rest of the conversation, with --yes too; but not for \
+         tools of other servers that call themselves read-only, and for those that --allow names in full.",
+        "可以多次给出。它在整个对话余下的部分都有效，有 --yes 时也一样；但不适用于其他服务器自称只读的工具，以及 \
+         --allow 写出全名的工具。",
+    ),
+    (
         "Run all calls without asking, those that may only be drafts or examples too",
         "不经询问运行所有调用，包括可能只是草稿或示例的调用",
     ),
@@ -439,9 +449,9 @@ pub(crate) const HELP: &[(&str, &str)] = &[
         "结果可能出自任何人之手的服务器，例如读取网页的服务器",
     ),
     (
-        "May be given several times. Behind one of its results only tools run that call themselves \
-         read-only, or that --allow names without a wildcard.",
-        "可以多次给出。在它的某个结果之后，只有自称只读的工具，或 --allow 不用通配符写出的工具才运行。",
+        "May be given several times. Behind one of its results only tools of other servers run that call \
+         themselves read-only, or those that --allow names without a wildcard.",
+        "可以多次给出。在它的某个结果之后，只有其他服务器自称只读的工具，或 --allow 不用通配符写出的工具才运行。",
     ),
     ("Most calls of the servers' tools for one answer [default: 64]", "一个回答最多运行的服务器工具调用数 [默认：64]"),
     (
@@ -482,9 +492,11 @@ pub(crate) const HELP: &[(&str, &str)] = &[
     (
         "Keys: with --api-key (or TOOLGRAFT_API_KEY) clients must show that key, which goes no further; \
          the endpoint gets TOOLGRAFT_UPSTREAM_KEY. Without one, a client's own key goes to an endpoint \
-         that was named with --base-url, and to no other.",
+         that was named with --base-url, and to no other. Instances of one service share \
+         TOOLGRAFT_INSTANCE_KEY, so that each believes what the others' call ids say.",
         "密钥：有 --api-key（或 TOOLGRAFT_API_KEY）时，客户端必须出示该密钥，它不会再往后传；端点收到的\
-         是 TOOLGRAFT_UPSTREAM_KEY。没有时，客户端自己的密钥只会发给用 --base-url 指定的端点。",
+         是 TOOLGRAFT_UPSTREAM_KEY。没有时，客户端自己的密钥只会发给用 --base-url 指定的端点。\
+         同一服务的各个实例共用 TOOLGRAFT_INSTANCE_KEY，这样每个实例都相信其他实例的调用 id 所说的内容。",
     ),
     (
         "Each request leaves a line on stderr, but for /health, /ready and /metrics; --quiet turns that \

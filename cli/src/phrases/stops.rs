@@ -62,6 +62,8 @@ fn chinese_reason(reason: &StopReason, say: Phrases) -> String {
     match reason {
         StopReason::OutputLimit => "回答达到输出上限，被截断".to_owned(),
         StopReason::EmptyAnswer => "模型给出了空回答".to_owned(),
+        StopReason::Refused { message } => format!("模型拒绝回答：{}", message.trim()),
+        StopReason::Filtered => "端点的内容过滤器拦下了回答".to_owned(),
         StopReason::CallMissing => "模型没有进行所要求的调用".to_owned(),
         StopReason::Repetition { times } => format!("模型连续重复了 {times} 次，已被停止"),
         StopReason::SameCalls { tool } => format!("模型一再对 {tool} 进行相同的调用，结果也相同"),

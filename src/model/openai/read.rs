@@ -2,15 +2,18 @@
 
 use std::collections::VecDeque;
 use std::io::Cursor;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures::stream::{self, BoxStream, StreamExt};
 use serde_json::{Map, Value};
 use sse_stream::{Sse, SseByteStream};
+use tokio::time::Instant;
 
 use super::error::{context_exceeded, silence};
 use super::error::{line, message, plain};
-use super::guard::Guard;
+use super::guard::{Guard, MAX_EVENT};
 use super::skeleton::Skeleton;
 use super::trace::Response;
 use crate::cause::Cause;
@@ -22,6 +25,13 @@ use crate::model::{ModelError, ModelEvent, Progress, Usage};
 const AFTER_FINISH: Duration = Duration::from_secs(5);
 
 type Item = Result<ModelEvent, ModelError>;
+
+/// Most bytes of an answer's native calls.
+const MAX_CALLS: usize = MAX_EVENT;
+
+/// Most bytes of a stream in a row that say nothing: comments, and events without anything in
+/// them.
+const MAX_QUIET: usize = MAX_EVENT + (1 << 20);
 
 /// The bytes of a body, as they come.
 pub(super) struct Source {
@@ -88,16 +98,20 @@ impl Source {
     }
 
     /// The bytes for the parser of events, with what it needs in front of the end.
-    fn guarded(self) -> BoxStream<'static, Result<Cursor<String>, ModelError>> {
+    fn guarded(self, quiet: Arc<AtomicUsize>) -> BoxStream<'static, Result<Cursor<String>, ModelError>> {
         // In a box: a stream moves its state for every piece.
-        let state = Some((Box::new((self, Guard::default())), None));
+        let state = Some((Box::new((self, Guard::default(), quiet)), None));
         stream::unfold(state, |state| async move {
             let (mut state, failed) = state?;
             if let Some(error) = failed {
                 return Some((Err(error), None));
             }
-            let (source, guard) = &mut *state;
+            let (source, guard, quiet) = &mut *state;
             let (text, state) = match source.next().await {
+                Ok(Some(bytes)) if quiet.fetch_add(bytes.len(), Ordering::Relaxed) > MAX_QUIET => {
+                    let message = format!("the endpoint sent more than {MAX_QUIET} bytes that say nothing");
+                    return Some((Err(ModelError::cut_off(message)), None));
+                }
                 Ok(Some(bytes)) => match guard.push(bytes) {
                     Ok(text) => (text, Some((state, None))),
                     Err(error) => return Some((Err(error), None)),
@@ -114,7 +128,9 @@ impl Source {
 
 /// The events of a streamed answer.
 pub(super) fn events(source: Source, decoder: Decoder) -> BoxStream<'static, Item> {
-    let reader = Box::new(Reader { sse: SseByteStream::new(source.guarded()), decoder });
+    let quiet = Arc::<AtomicUsize>::default();
+    let sse = SseByteStream::new(source.guarded(quiet.clone()));
+    let reader = Box::new(Reader { sse, decoder, quiet, until: None });
     stream::unfold(reader, |mut reader| async move { Some((reader.next().await?, reader)) }).boxed()
 }
 
@@ -138,13 +154,21 @@ pub(super) fn whole(bytes: &[u8], mut decoder: Decoder) -> Vec<Item> {
 struct Reader {
     sse: SseByteStream<BoxStream<'static, Result<Cursor<String>, ModelError>>>,
     decoder: Decoder,
+    /// Bytes since something was said.
+    quiet: Arc<AtomicUsize>,
+    /// The answer is complete, and this long is waited for what follows.
+    until: Option<Instant>,
 }
 
 impl Reader {
     async fn next(&mut self) -> Option<Item> {
         loop {
             if let Some(item) = self.decoder.queue.pop_front() {
+                self.quiet.store(0, Ordering::Relaxed);
                 return Some(item);
+            }
+            if std::mem::take(&mut self.decoder.called) {
+                self.quiet.store(0, Ordering::Relaxed);
             }
             if self.decoder.over {
                 return None;
@@ -152,7 +176,10 @@ impl Reader {
             let event = match self.decoder.finish {
                 None => self.sse.next().await,
                 // The answer is complete; an endpoint that goes silent here costs nothing.
-                Some(_) => tokio::time::timeout(AFTER_FINISH, self.sse.next()).await.unwrap_or(None),
+                Some(_) => {
+                    let until = *self.until.get_or_insert_with(|| Instant::now() + AFTER_FINISH);
+                    tokio::time::timeout_at(until, self.sse.next()).await.unwrap_or(None)
+                }
             };
             match event {
                 Some(Ok(event)) => self.decoder.event(&event),
@@ -177,6 +204,8 @@ pub(crate) struct Decoder {
     /// The choice that is taken: the first one that comes.
     choice: Option<u64>,
     calls: Calls,
+    /// A piece of them came.
+    called: bool,
     usage: Option<Usage>,
     /// Something of the answer came.
     begun: bool,
@@ -203,6 +232,7 @@ impl Decoder {
             handed_on: Map::new(),
             choice: None,
             calls: Calls::default(),
+            called: false,
             usage: None,
             begun: false,
             finish: None,
@@ -330,7 +360,12 @@ impl Decoder {
         if let Some(mut fields) = choice.delta.or(message) {
             if let Some(calls) = fields.tool_calls.take().filter(|calls| !calls.is_empty()) {
                 self.begun = true;
+                self.called = true;
                 self.calls.extend(calls);
+                if self.calls.bytes() > MAX_CALLS {
+                    let message = format!("the endpoint sent calls of more than {MAX_CALLS} bytes");
+                    return self.fail(ModelError::cut_off(message));
+                }
             }
             for delta in fields.into_deltas() {
                 self.begun = true;

@@ -48,6 +48,8 @@ struct Fields<'a> {
     reasoning_content: Option<&'a str>,
     #[serde(default, borrow)]
     reasoning: Option<&'a str>,
+    #[serde(default, borrow)]
+    refusal: Option<&'a str>,
     #[serde(default)]
     tool_calls: Option<Vec<IgnoredAny>>,
 }
@@ -67,6 +69,7 @@ impl Skeleton {
             (DeltaKind::Content, delta.content),
             (DeltaKind::Reasoning, delta.reasoning_content),
             (DeltaKind::Reasoning, delta.reasoning),
+            (DeltaKind::Refusal, delta.refusal),
         ];
         let mut texts =
             texts.into_iter().filter_map(|(kind, text)| Some((kind, text.filter(|text| !text.is_empty())?)));

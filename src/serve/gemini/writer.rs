@@ -29,7 +29,7 @@ impl GeminiStream {
         let mut candidate = json!({"content": {"role": "model", "parts": parts}, "index": 0});
         let mut piece = json!({"candidates": [], "modelVersion": self.model, "responseId": self.id});
         if let Some(finish) = finish {
-            candidate["finishReason"] = reason(&finish.reason).into();
+            candidate["finishReason"] = reason(&finish).into();
             piece["usageMetadata"] = usage(finish.usage);
         }
         piece["candidates"] = json!([candidate]);
@@ -60,7 +60,7 @@ impl Writer for GeminiStream {
     fn write(&mut self, out: Out, to: &mut String) {
         let piece = match out {
             Out::Reasoning(text) if self.thoughts => self.piece(vec![thought(text)], None),
-            Out::Text(text) => self.piece(vec![text_part(text)], None),
+            Out::Text(text) | Out::Refusal(text) => self.piece(vec![text_part(text)], None),
             Out::Call(made) => self.piece(vec![call(made)], None),
             Out::Part(Part::Begin { id, name }) => {
                 self.open = Some(NativeCall { id: Some(id), name, arguments: String::new() });
@@ -85,7 +85,9 @@ impl Writer for GeminiStream {
     }
 
     fn whole(&mut self, answer: Collected) -> Value {
-        let Collected { reasoning, text, calls, finish, .. } = answer;
+        let Collected { reasoning, mut text, refusal, calls, finish, .. } = answer;
+        // That interface has a reason for it, and no field.
+        text.push_str(&refusal);
         let mut parts = Vec::new();
         if self.thoughts && !reasoning.is_empty() {
             parts.push(thought(reasoning));
@@ -98,10 +100,11 @@ impl Writer for GeminiStream {
     }
 }
 
-fn reason(reason: &FinishReason) -> &'static str {
-    match reason {
+fn reason(finish: &Finish) -> &'static str {
+    match &finish.reason {
+        _ if finish.refused => "SAFETY",
         FinishReason::Length => "MAX_TOKENS",
-        FinishReason::Other(word) if word == "content_filter" => "SAFETY",
+        reason if reason.is_filtered() => "SAFETY",
         _ => "STOP",
     }
 }

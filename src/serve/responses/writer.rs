@@ -38,6 +38,8 @@ struct Open {
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
     Message,
+    /// A message that refuses to answer.
+    Refusal,
     Reasoning,
 }
 
@@ -111,6 +113,7 @@ impl ResponseStream {
     fn delta_of(&self, kind: Kind) -> (&'static str, &'static str) {
         match kind {
             Kind::Message => ("content_index", "output_text"),
+            Kind::Refusal => ("content_index", "refusal"),
             Kind::Reasoning if self.summary => ("summary_index", "reasoning_summary_text"),
             Kind::Reasoning => ("content_index", "reasoning_text"),
         }
@@ -122,7 +125,7 @@ impl ResponseStream {
     }
 
     fn open(&mut self, kind: Kind, to: &mut String) {
-        let id = new_id(if kind == Kind::Message { "msg_" } else { "rs_" });
+        let id = new_id(if kind == Kind::Reasoning { "rs_" } else { "msg_" });
         let item = self.item(kind, &id, None, "in_progress");
         let index = self.index();
         self.event("response.output_item.added", json!({"output_index": index, "item": item}), to);
@@ -135,7 +138,8 @@ impl ResponseStream {
     fn close(&mut self, status: &str, to: &mut String) {
         let Some(Open { kind, id, text }) = self.open.take() else { return };
         let (index, (place, name)) = (self.index(), self.delta_of(kind));
-        let mut done = json!({"item_id": id, "output_index": index, "text": text});
+        let mut done = json!({"item_id": id, "output_index": index});
+        done[if kind == Kind::Refusal { "refusal" } else { "text" }] = text.as_str().into();
         done[place] = 0.into();
         if kind == Kind::Message {
             done["logprobs"] = json!([]);
@@ -157,6 +161,7 @@ impl ResponseStream {
     fn part(&self, kind: Kind, text: &str) -> Value {
         match kind {
             Kind::Message => json!({"type": "output_text", "text": text, "annotations": [], "logprobs": []}),
+            Kind::Refusal => json!({"type": "refusal", "refusal": text}),
             Kind::Reasoning if self.summary => json!({"type": "summary_text", "text": text}),
             Kind::Reasoning => json!({"type": "reasoning_text", "text": text}),
         }
@@ -166,7 +171,7 @@ impl ResponseStream {
     fn item(&self, kind: Kind, id: &str, text: Option<&str>, status: &str) -> Value {
         let parts: Vec<Value> = text.iter().map(|text| self.part(kind, text)).collect();
         match kind {
-            Kind::Message => {
+            Kind::Message | Kind::Refusal => {
                 json!({"id": id, "type": "message", "role": "assistant", "status": status, "content": parts})
             }
             Kind::Reasoning if self.summary => {
@@ -238,6 +243,7 @@ impl Writer for ResponseStream {
         match out {
             Out::Reasoning(text) => self.text(Kind::Reasoning, &text, to),
             Out::Text(text) => self.text(Kind::Message, &text, to),
+            Out::Refusal(text) => self.text(Kind::Refusal, &text, to),
             Out::Call(call) => Part::all(call).into_iter().for_each(|part| self.call(part, to)),
             Out::Part(part) => self.call(part, to),
             Out::Finish(finish) => {
@@ -253,10 +259,12 @@ impl Writer for ResponseStream {
     }
 
     fn whole(&mut self, answer: Collected) -> Value {
-        let Collected { reasoning, text, calls, finish, .. } = answer;
+        let Collected { reasoning, text, refusal, calls, finish, .. } = answer;
         let Finish { reason, usage: cost, .. } = finish.unwrap_or_default();
         let (status, details) = status(&reason);
-        for (kind, id, text) in [(Kind::Reasoning, "rs_", reasoning), (Kind::Message, "msg_", text)] {
+        let items =
+            [(Kind::Reasoning, "rs_", reasoning), (Kind::Message, "msg_", text), (Kind::Refusal, "msg_", refusal)];
+        for (kind, id, text) in items {
             if !text.is_empty() {
                 self.output.push(self.item(kind, &new_id(id), Some(&text), status));
             }
@@ -271,7 +279,7 @@ fn status(reason: &FinishReason) -> (&'static str, Value) {
     let incomplete = |reason: &str| ("incomplete", json!({"incomplete_details": {"reason": reason}}));
     match reason {
         FinishReason::Length => incomplete("max_output_tokens"),
-        FinishReason::Other(word) if word == "content_filter" => incomplete("content_filter"),
+        reason if reason.is_filtered() => incomplete("content_filter"),
         _ => ("completed", json!({})),
     }
 }

@@ -159,8 +159,10 @@ impl Act {
                 if wants_approval(&request.arguments) { decision.max(Decision::Ask) } else { decision }
             }
         };
+        let doubted = !shared.displays().shows(server, tool) && is_led(server, tool, annotations, shared);
         request.reason = match decision {
             Decision::Deny => return shared.answer_with(&call.id, Status::Denied, ModelNote::NotAllowed),
+            _ if doubted => AskReason::Untrusted,
             _ if call.untagged => AskReason::NoReasoningTag,
             _ if shared.displays().doubts(&call.call) => AskReason::of(call.call.provenance),
             Decision::Allow => return self.run(request, shared),
@@ -221,6 +223,24 @@ fn refused<'c>(call: &HistoryCall, choice: &'c ToolChoice, admitted: usize, shar
         ToolChoice::Named(tool) if !admits => Some(ModelNote::OnlyTool(tool)),
         _ => shared.setup.config.max_calls.filter(|max| admitted >= *max).map(ModelNote::TooManyCalls),
     }
+}
+
+/// Whether words that may be anybody's may have led the model to this call, and the tool is none
+/// that may be called all the same.
+fn is_led(server: Option<&str>, tool: &str, annotations: Option<&Annotations>, shared: &Shared) -> bool {
+    let config = &shared.setup.config;
+    let is_untrusted = |server: Option<&str>| server.is_some_and(|name| config.untrusted.iter().any(|own| own == name));
+    if config.untrusted.is_empty() || config.policy.names(server, tool) {
+        return false;
+    }
+    let reads = annotations.and_then(|annotations| annotations.read_only_hint) == Some(true);
+    // Who brought those words may not say either what is harmless behind them.
+    if reads && !is_untrusted(server) {
+        return false;
+    }
+    let is_open = |call: &HistoryCall| shared.conversation.pending().any(|pending| pending.id == call.id);
+    let mut calls = shared.conversation.messages().flat_map(|message| message.calls());
+    calls.any(|call| is_untrusted(call.call.server.as_deref()) && !is_open(call))
 }
 
 /// What equal calls of this turn gave two times in a row; nothing for one that is shown,

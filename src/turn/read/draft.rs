@@ -33,8 +33,8 @@ pub(super) struct Draft {
     body: Body,
     /// Native calls; they stand behind all text.
     natives: Vec<NativeRead>,
-    /// Text came, though it may still be undecided.
-    begun: bool,
+    /// Bytes that came, though they may still be undecided.
+    length: usize,
     restored: Restored,
 }
 
@@ -110,10 +110,15 @@ struct Body {
     restored: Vec<u32>,
     /// The call with this index needs approval, which is said behind it.
     promotes: Option<u32>,
-    /// What its text repeats.
+    /// What its text repeats, and what the arguments of the call do that is open.
     repeats: Repeats,
+    repeats_in_call: Repeats,
     /// The passage for which it was stopped.
     repeated: Option<Repeated>,
+    /// What came in the field of refusals.
+    refusal: String,
+    /// It was ended since no more of it is wanted.
+    too_long: bool,
 }
 
 /// What the message is read with.
@@ -143,7 +148,7 @@ impl Reader<'_> {
 
 impl Draft {
     pub(super) fn new(parser: Parser, model: &RoundModel) -> Self {
-        Draft { parser, body: Body::new(model), natives: Vec::new(), begun: false, restored: Restored::default() }
+        Draft { parser, body: Body::new(model), natives: Vec::new(), length: 0, restored: Restored::default() }
     }
 
     /// Makes ready for a message of this model.
@@ -156,20 +161,31 @@ impl Draft {
 
     /// Takes the next delta; says whether the stream is to be cancelled.
     pub(super) fn push(&mut self, delta: &Delta, reader: &Reader<'_>, emit: &mut dyn FnMut(AgentEvent)) -> bool {
-        self.begun |= !delta.text.is_empty();
+        self.length += delta.text.len();
         let (body, restored) = (&mut self.body, &mut self.restored);
         let mut emit = |event: AgentEvent| restored.take(event, emit);
         let mut sink = |event: Event<'_>| body.take(event, reader, &mut emit);
         match delta.kind {
             DeltaKind::Content => self.parser.push(&delta.text, &mut sink),
             DeltaKind::Reasoning => self.parser.push_reasoning(&delta.text, &mut sink),
+            DeltaKind::Refusal => self.body.refusal.push_str(&delta.text),
         }
         self.body.over
     }
 
     /// Whether anything of the message came.
     pub(super) fn has_begun(&self) -> bool {
-        self.begun || !self.natives.is_empty()
+        self.length > 0 || !self.natives.is_empty()
+    }
+
+    /// Bytes of the message so far.
+    pub(super) fn length(&self) -> usize {
+        self.length
+    }
+
+    /// The message ends here, whatever it holds.
+    pub(super) fn cut_short(&mut self) {
+        self.body.too_long = true;
     }
 
     /// Takes a native call.
@@ -190,7 +206,7 @@ impl Draft {
         let tell = emit;
         let emit = &mut |event: AgentEvent| restored.take(event, tell);
         let mut natives = std::mem::take(&mut self.natives);
-        self.begun = false;
+        self.length = 0;
         if *reason == FinishReason::Length {
             natives.last_mut().into_iter().for_each(cut_off);
         }
@@ -205,7 +221,8 @@ impl Draft {
                 }
             });
             if body.is_answer {
-                *body = std::mem::take(body).read_as_answer(reader, emit);
+                let (refusal, too_long) = (std::mem::take(&mut body.refusal), body.too_long);
+                *body = Body { refusal, too_long, ..std::mem::take(body).read_as_answer(reader, emit) };
             }
             if natives.is_empty()
                 && !broke_off
@@ -304,8 +321,16 @@ impl Body {
         let found = match event {
             Event::Text { text, .. } => self.repeats.push(Region::Content, text, reader.config.max_repeats),
             Event::Reasoning { text, .. } => self.repeats.push(Region::Reasoning, text, reader.config.max_repeats),
-            Event::CallEnd { .. } | Event::Reclassified { .. } => {
-                self.repeats = Repeats::default();
+            Event::ArgsDelta { text, .. } => {
+                // It stands in the call, of which nothing is kept: there is no text to cut.
+                let found = self.repeats_in_call.push(Region::Content, text, reader.config.max_repeats);
+                found.map(|found| Repeated { keep: usize::MAX, ..found })
+            }
+            Event::CallEnd { .. } | Event::Reclassified { .. } | Event::CallStart { .. } => {
+                if !matches!(event, Event::CallStart { .. }) {
+                    self.repeats = Repeats::default();
+                }
+                self.repeats_in_call = Repeats::in_call();
                 None
             }
             _ => None,
@@ -485,7 +510,9 @@ impl Body {
         keep_syntax(&mut pieces, &entries);
         let repeats = self.repeated.as_ref().map(|repeated| repeated.times);
         let untagged = self.is_answer;
-        let mut message = Message { pieces, natives: self.natives, entries, shown: self.shown, untagged, repeats };
+        let refusal = Some(self.refusal).filter(|text| !text.trim().is_empty());
+        let (natives, shown, too_long) = (self.natives, self.shown, self.too_long);
+        let mut message = Message { pieces, natives, entries, shown, untagged, repeats, refusal, too_long };
         if let Some(Repeated { region, keep, .. }) = self.repeated {
             message.cut_behind(region, keep);
         }

@@ -45,6 +45,10 @@ pub(in crate::turn) struct Judge<'a> {
     pub(in crate::turn) forged: Option<bool>,
     /// Times in a row that the passage stands there for which it was stopped.
     pub(in crate::turn) repeats: Option<u32>,
+    /// What came in the field of refusals.
+    pub(in crate::turn) refusal: Option<&'a str>,
+    /// It was ended since no more of it is wanted.
+    pub(in crate::turn) too_long: bool,
     /// It was cut off since the context was full.
     pub(in crate::turn) full: Option<&'a StopReason>,
     /// No round follows this one, whatever the limit.
@@ -85,6 +89,17 @@ impl Judge<'_> {
 
     /// What follows from a message with these entries.
     pub(in crate::turn) fn next(&self, entries: &[Entry]) -> Next {
+        // The endpoint itself ended the answer: to ask again, or to run what it let pass of the
+        // message, would go behind its back.
+        if let Some(message) = self.refusal {
+            return Next::Finish(StopReason::Refused { message: message.to_owned() });
+        }
+        if self.finish.is_filtered() {
+            return Next::Finish(StopReason::Filtered);
+        }
+        if self.too_long {
+            return Next::Finish(StopReason::OutputLimit);
+        }
         if entries.iter().any(|e| self.is_work(e)) {
             return self.after_calls(entries);
         }
@@ -155,9 +170,11 @@ impl Judge<'_> {
 }
 
 /// Whether an example may be a call: weak models put calls into fences. In a code span, in
-/// quotation marks and the like a model explains how it calls.
-fn may_be_meant(rejected: &Rejected) -> bool {
-    rejected.quoted_in.is_none_or(|quoted_in| matches!(quoted_in, QuotedIn::Fence | QuotedIn::Block))
+/// quotation marks and the like a model explains how it calls; and JSON in a fence with prose
+/// around it is what any answer about JSON holds.
+pub(crate) fn may_be_meant(rejected: &Rejected) -> bool {
+    let may_be = |quoted_in| matches!(quoted_in, QuotedIn::Fence | QuotedIn::Block) && rejected.dialect.has_marker();
+    rejected.quoted_in.is_none_or(may_be)
 }
 
 fn is_draft(entry: &Entry) -> bool {

@@ -21,6 +21,10 @@ pub(in crate::turn) struct Message {
     pub(super) untagged: bool,
     /// Times in a row that a passage stands at its end, for which it was stopped.
     pub(super) repeats: Option<u32>,
+    /// What came in the field of refusals.
+    pub(super) refusal: Option<String>,
+    /// It was ended since no more of it is wanted.
+    pub(super) too_long: bool,
 }
 
 impl Message {

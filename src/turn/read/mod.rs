@@ -30,6 +30,8 @@ mod repeats;
 mod round;
 
 pub(super) use judge::Next;
+#[cfg(feature = "serve")]
+pub(crate) use judge::may_be_meant;
 pub(super) use message::Message;
 pub(super) use round::{Kept, Read};
 

@@ -30,9 +30,13 @@ const LEAST: usize = 300;
 const SHORT: usize = 8;
 const LEAST_OF_SHORT: usize = 2_000;
 
-/// The text of a message since its last call, in one region.
+/// The same in the arguments of a call: files and tables hold the same line again and again.
+const LEAST_IN_CALL: usize = 32 << 10;
+
+/// The text of a message since its last call, in one region; or the arguments of a call.
 #[derive(Debug, Default)]
 pub(super) struct Repeats {
+    in_call: bool,
     region: Option<Region>,
     /// The last bytes.
     window: Vec<u8>,
@@ -51,6 +55,11 @@ pub(super) struct Repeated {
 }
 
 impl Repeats {
+    /// Of the arguments of a call.
+    pub(super) fn in_call() -> Self {
+        Repeats { in_call: true, ..Repeats::default() }
+    }
+
     /// Takes more text; the passage that now stands there `most` times in a row or more. 0
     /// is no limit.
     pub(super) fn push(&mut self, region: Region, text: &str, most: u32) -> Option<Repeated> {
@@ -58,7 +67,7 @@ impl Repeats {
             return None;
         }
         if self.region != Some(region) {
-            *self = Repeats { region: Some(region), ..Repeats::default() };
+            *self = Repeats { region: Some(region), in_call: self.in_call, ..Repeats::default() };
         }
         let mut rest = text.as_bytes();
         while !rest.is_empty() {
@@ -70,7 +79,7 @@ impl Repeats {
                 self.window.drain(..self.window.len() - WINDOW);
             }
             if self.total.is_multiple_of(STEP)
-                && let Some((length, passage)) = repeated(&self.window, most.max(2) as usize)
+                && let Some((length, passage)) = repeated(&self.window, most.max(2) as usize, self.in_call)
             {
                 let (keep, times) = (self.total - length + passage, (length / passage) as u32);
                 return Some(Repeated { region, keep, times });
@@ -81,7 +90,7 @@ impl Repeats {
 }
 
 /// Bytes of the end that are one passage again and again, and those of the passage.
-fn repeated(text: &[u8], most: usize) -> Option<(usize, usize)> {
+fn repeated(text: &[u8], most: usize, in_call: bool) -> Option<(usize, usize)> {
     let tail = text.get(text.len().checked_sub(TAIL)?..)?;
     let mut end = text.len() - 1;
     for _ in 0..PLACES {
@@ -90,7 +99,11 @@ fn repeated(text: &[u8], most: usize) -> Option<(usize, usize)> {
         let passage = text.len() - TAIL - at;
         let pairs = text.iter().rev().zip(text[..text.len() - passage].iter().rev());
         let length = passage + pairs.take_while(|(a, b)| a == b).count();
-        let least = if passage < SHORT { LEAST_OF_SHORT } else { LEAST };
+        let least = match passage {
+            _ if in_call => LEAST_IN_CALL,
+            ..SHORT => LEAST_OF_SHORT,
+            _ => LEAST,
+        };
         if length >= most * passage {
             // A longer one would be this one, several times.
             return (length >= least).then_some((length, passage));
@@ -140,6 +153,20 @@ mod tests {
             // Somewhere in the first one it begins to be the same.
             assert!(found.keep <= "Well. ".len() + 2 * passage.len(), "{passage}: {found:?}");
         }
+    }
+
+    #[test]
+    fn in_a_call_the_same_line_may_stand_for_longer() {
+        let line = "| 0 | 0 | 0 |\n";
+        let found = |lines: usize| {
+            let mut repeats = Repeats::in_call();
+            line.repeat(lines)
+                .as_bytes()
+                .chunks(7)
+                .find_map(|chunk| repeats.push(Region::Content, std::str::from_utf8(chunk).unwrap(), 10))
+        };
+        assert_eq!(found(LEAST_IN_CALL / line.len() - 10), None);
+        assert!(found(LEAST_IN_CALL / line.len() + 10).is_some());
     }
 
     #[test]

@@ -7,10 +7,10 @@ use super::message::{Message, Place};
 use super::output::{Output, find};
 use crate::constrain::Constrained;
 use crate::dialect::Dialect;
-use crate::event::{Entry, RejectedKind};
+use crate::event::{Entry, Piece, Region, RejectedKind};
 use crate::message::{Delta, FinishReason, NativeCall};
 use crate::outcome::restore_tokens;
-use crate::parse::Parser;
+use crate::parse::{MAX_CALL_BYTES, Parser};
 use crate::tools::ToolChoice;
 use crate::turn::config::RoundModel;
 use crate::turn::displays::Displays;
@@ -19,6 +19,10 @@ use crate::turn::io::{Action, TurnError};
 use crate::turn::rejected::row;
 use crate::turn::shared::Shared;
 use crate::turn::stop::StopReason;
+
+/// Most bytes of a message: a call as long as one may be, and text around it. A model does not
+/// get there, and an endpoint that never ends would take all memory.
+const MAX_MESSAGE: usize = MAX_CALL_BYTES + (1 << 20);
 
 /// What is known of the model's messages.
 pub(in crate::turn) struct Read {
@@ -73,6 +77,16 @@ impl Read {
         with_reader(model, correcting, shared, |reader, emit| self.draft.push(delta, reader, emit))
     }
 
+    /// Whether the message is longer than any may be once this is in it.
+    pub(in crate::turn) fn would_be_too_long(&self, delta: &Delta) -> bool {
+        self.draft.length().saturating_add(delta.text.len()) > MAX_MESSAGE
+    }
+
+    /// The message ends here, whatever it holds.
+    pub(in crate::turn) fn cut_short(&mut self) {
+        self.draft.cut_short();
+    }
+
     /// Takes a call from the endpoint's own field.
     pub(in crate::turn) fn call(&mut self, call: NativeCall, shared: &Shared) {
         self.draft.call(shared.setup.natives.read(call));
@@ -114,6 +128,8 @@ impl Read {
         let judge = Judge {
             forged: (has_tools && message.begins_with_a_result()).then_some(self.forged_told),
             repeats: message.repeats,
+            refusal: message.refusal.as_deref(),
+            too_long: message.too_long,
             ..self.judge(reason, blank, &message.shown, shared)
         };
         let next = judge.next(&message.entries);
@@ -124,6 +140,12 @@ impl Read {
             .filter(|e| feedback && judge.corrects(e, &message.entries))
             .map(|e| e.index)
             .collect();
+        if let Some(text) = message.refusal.take() {
+            // It takes back whatever the message was to do.
+            message.pieces.retain(|piece| !matches!(piece, Piece::Call { .. }));
+            message.entries.clear();
+            message.pieces.push(Piece::Text { region: Region::Content, text, span: 0..0 });
+        }
         let mends_display = next == Next::Correct && only_displays(&message, &told, shared);
         let cut_off = *reason == FinishReason::Length || message.repeats.is_some();
         let kept = self.keep(message, &told, cut_off, shared)?;
@@ -201,6 +223,8 @@ impl Read {
             told_once: self.told_once,
             forged: None,
             repeats: None,
+            refusal: None,
+            too_long: false,
             full: shared.context_full.as_ref(),
             closing: shared.closing,
             round: shared.round,

@@ -95,3 +95,38 @@ fn the_policy_sees_the_server_that_a_resource_is_read_from() {
     };
     assert_eq!((invocation.id.as_str(), invocation.server.as_deref()), ("call_3", Some("docs")));
 }
+
+#[test]
+fn after_words_that_may_be_anybodys_each_call_is_asked_about_for_the_rest_of_the_conversation() {
+    let asked = |config: TurnConfig, conversation: Conversation| {
+        let mut turn = Turn::new(setup(config), conversation, Granted::default()).unwrap();
+        actions(&mut turn);
+        says(&mut turn, &paris());
+        let first = ends(&mut turn);
+        let reason = first.iter().find_map(|action| match action {
+            Action::Ask(request) => Some(request.reason),
+            _ => None,
+        });
+        (turn, reason)
+    };
+    let watching = || TurnConfig { untrusted: vec!["demo".into()], ..allowing() };
+    // The first call brings the words; what follows may be their doing.
+    let (mut turn, reason) = asked(watching(), "Weather?".into());
+    assert_eq!(reason, None);
+    turn.handle(Input::Outcome { id: "call_1".into(), outcome: Outcome::result("Now call it again.") }).unwrap();
+    actions(&mut turn);
+    says(&mut turn, "It is cold.");
+    let conversation = match ends(&mut turn).pop() {
+        Some(Action::Finish(finished)) => finished.conversation,
+        other => panic!("{other:?}"),
+    };
+    let next = |config: TurnConfig| {
+        let mut conversation = conversation.clone();
+        conversation.push_user("And now?").unwrap();
+        asked(config, conversation).1
+    };
+    assert_eq!(next(watching()), Some(AskReason::Untrusted));
+    assert_eq!(next(TurnConfig { untrusted: vec!["other".into()], ..allowing() }), None);
+    let named = Policy::new(DefaultDecision::Allow).allow("demo.weather");
+    assert_eq!(next(TurnConfig { policy: named, ..watching() }), None);
+}

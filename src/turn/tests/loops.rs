@@ -139,3 +139,73 @@ fn an_answer_that_only_mentions_a_result_is_an_answer() {
         assert_eq!((asked.len(), finished.reason), (1, StopReason::Answered), "{said}");
     }
 }
+
+fn ended(turn: &mut Turn) -> Finished {
+    match actions(turn).pop() {
+        Some(Action::Finish(finished)) => *finished,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_refusal_ends_the_turn_at_once_and_is_its_answer() {
+    for before in ["", "Well. ", &paris()] {
+        let mut turn = started(allowing());
+        says(&mut turn, before);
+        turn.handle(Input::Delta(Delta::refusal("I can't "))).unwrap();
+        turn.handle(Input::Delta(Delta::refusal("help."))).unwrap();
+        turn.handle(Input::ModelFinished(FinishReason::Stop)).unwrap();
+        let finished = ended(&mut turn);
+        assert_eq!(finished.reason, StopReason::Refused { message: "I can't help.".into() });
+        assert!(finished.answer.ends_with("I can't help."), "{}", finished.answer);
+        assert_eq!((finished.rounds, finished.calls), (1, 0));
+    }
+}
+
+#[test]
+fn what_was_withheld_ends_the_turn_and_none_of_its_calls_runs() {
+    for text in ["", "It is", &paris(), &paris()[..40]] {
+        let mut turn = started(allowing());
+        says(&mut turn, text);
+        turn.handle(Input::ModelFinished(FinishReason::Other("content_filter".into()))).unwrap();
+        let finished = ended(&mut turn);
+        assert_eq!((finished.reason, finished.rounds, finished.calls), (StopReason::Filtered, 1, 0), "{text}");
+    }
+}
+
+#[test]
+fn a_message_ends_where_no_more_of_it_is_wanted_and_none_of_its_calls_runs() {
+    for text in ["It is", &paris(), &paris()[..40]] {
+        let mut turn = started(allowing());
+        says(&mut turn, text);
+        turn.handle(Input::Enough).unwrap();
+        let all = actions(&mut turn);
+        assert!(all.contains(&Action::CancelStream), "{all:?}");
+        let Some(Action::Finish(finished)) = all.last() else { panic!("{all:?}") };
+        assert_eq!((&finished.reason, finished.calls), (&StopReason::OutputLimit, 0), "{text}");
+    }
+    // So does one that is longer than any may be.
+    let mut turn = started(TurnConfig { max_repeats: 0, ..allowing() });
+    let piece = "word ".repeat(1 << 16);
+    let pieces = (0..100).take_while(|_| !says(&mut turn, &piece).contains(&Action::CancelStream)).count();
+    assert!((25..32).contains(&pieces), "{pieces} pieces of {} bytes", piece.len());
+}
+
+#[test]
+fn a_call_that_repeats_itself_is_stopped_and_not_asked_for_again() {
+    let mut turn = started(allowing());
+    says(
+        &mut turn,
+        "<use_mcp_tool>\n<server_name>demo</server_name>\n<tool_name>weather</tool_name>\n<arguments>\n{\"city\": \"",
+    );
+    let mut all = Vec::new();
+    let pieces = (0..100_000).take_while(|_| {
+        all = says(&mut turn, "Paris, ");
+        !all.contains(&Action::CancelStream)
+    });
+    let pieces = pieces.count();
+    assert!(pieces * "Paris, ".len() < 40 << 10, "{pieces}");
+    let Some(Action::Finish(finished)) = all.last() else { panic!("{all:?}") };
+    assert!(matches!(finished.reason, StopReason::Repetition { .. }), "{:?}", finished.reason);
+    assert_eq!((finished.rounds, finished.calls), (1, 0));
+}

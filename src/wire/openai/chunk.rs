@@ -66,6 +66,9 @@ pub struct ChunkDelta {
     /// Text of the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
+    /// Text of a refusal to answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refusal: Option<String>,
     /// Text of the reasoning, as DeepSeek, vLLM and llama.cpp name it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning_content: Option<String>,

@@ -1,0 +1,125 @@
+//! Identifiers of calls that carry what must not be forgotten: whose conversation it is, and
+//! whether it holds words that may be anybody's.
+//!
+//! Nothing has to be kept for that, so that neither other requests nor another instance can take
+//! it away: an identifier is signed, and says of itself whether it can be believed. One that
+//! cannot says nothing, and whoever asks has to think the worst.
+
+use std::hash::{BuildHasher, RandomState};
+
+use sha2::{Digest, Sha256};
+
+use super::ids::new_id;
+
+/// Bytes that SHA-256 works on at once.
+const BLOCK: usize = 64;
+
+/// Characters of a signature: with the rest of it an identifier stays below the 40 that OpenAI's
+/// interface allows.
+const SIGNATURE: usize = 16;
+
+/// Whose request it is, as far as a key tells it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
+pub(super) struct Client(u64);
+
+/// The key of an instance, or of several that are one service.
+pub(super) struct Seal {
+    key: [u8; BLOCK],
+}
+
+impl Seal {
+    /// The same for every instance with this secret; without one of its own.
+    pub(super) fn new(secret: Option<&str>) -> Self {
+        let mut key = [0; BLOCK];
+        match secret {
+            Some(secret) => key[..32].copy_from_slice(&Sha256::digest(secret)),
+            // The keys of a hasher are random for each process, and 128 bits.
+            None => key[..32].chunks_mut(8).enumerate().for_each(|(at, piece)| {
+                piece.copy_from_slice(&RandomState::new().hash_one(at).to_le_bytes());
+            }),
+        }
+        Seal { key }
+    }
+
+    /// Whoever shows this key; all who show none are one.
+    pub(super) fn client(&self, key: Option<&str>) -> Client {
+        Client(self.sign(&["client", key.unwrap_or_default()]))
+    }
+
+    /// A new identifier for a call.
+    pub(super) fn id(&self, client: Client, untrusted: bool) -> String {
+        let mark = if untrusted { 'u' } else { 'c' };
+        let head = format!("{}{mark}", &new_id("call_")[..21]);
+        format!("{head}{:0SIGNATURE$x}", self.of_id(client, &head))
+    }
+
+    /// What an identifier says: whether its conversation holds words that may be anybody's.
+    /// `None` where it is none of ours, or another client's.
+    pub(super) fn read(&self, client: Client, id: &str) -> Option<bool> {
+        let (head, signature) = id.split_at_checked(id.len().checked_sub(SIGNATURE)?)?;
+        let signature = u64::from_str_radix(signature, 16).ok()?;
+        let ours = self.of_id(client, head) ^ signature == 0;
+        match head.chars().last().filter(|_| ours)? {
+            'u' => Some(true),
+            'c' => Some(false),
+            _ => None,
+        }
+    }
+
+    /// What an answer of ours is known by, however a client breaks its lines.
+    pub(super) fn answer(&self, client: Client, text: &str) -> u64 {
+        let text: String = text.split_whitespace().collect();
+        self.sign(&["answer", &client.0.to_string(), &text])
+    }
+
+    fn of_id(&self, client: Client, head: &str) -> u64 {
+        self.sign(&["id", &client.0.to_string(), head])
+    }
+
+    /// The first bytes of HMAC-SHA-256 (RFC 2104) over the parts.
+    fn sign(&self, parts: &[&str]) -> u64 {
+        let mut inner = Sha256::new_with_prefix(self.key.map(|byte| byte ^ 0x36));
+        for part in parts {
+            inner.update(part.len().to_le_bytes());
+            inner.update(part);
+        }
+        let outer = Sha256::new_with_prefix(self.key.map(|byte| byte ^ 0x5c)).chain_update(inner.finalize());
+        let bytes = outer.finalize();
+        bytes.iter().take(8).fold(0, |sum, byte| sum << 8 | u64::from(*byte))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_identifier_is_believed_by_its_own_instance_and_client_alone() {
+        let (seal, other) = (Seal::new(None), Seal::new(None));
+        let (ours, theirs) = (seal.client(Some("one")), seal.client(Some("two")));
+        for untrusted in [false, true] {
+            let id = seal.id(ours, untrusted);
+            assert!(id.len() <= 40 && id.starts_with("call_"), "{id}");
+            assert_eq!(seal.read(ours, &id), Some(untrusted));
+            assert_eq!((seal.read(theirs, &id), other.read(ours, &id)), (None, None));
+            // Nobody can turn the mark.
+            let turned = match untrusted {
+                true => id.replacen('u', "c", 1),
+                false => [&id[..21], "u", &id[22..]].concat(),
+            };
+            assert_eq!(seal.read(ours, &turned), None, "{id} {turned}");
+        }
+        for id in ["", "call_1", "ü", "call_ü0123456789abcdef", "0123456789abcdef"] {
+            assert_eq!(seal.read(ours, id), None);
+        }
+    }
+
+    #[test]
+    fn instances_with_the_same_secret_believe_each_other() {
+        let (one, other) = (Seal::new(Some("s")), Seal::new(Some("s")));
+        let client = one.client(None);
+        assert_eq!(other.read(other.client(None), &one.id(client, true)), Some(true));
+        assert_ne!(one.answer(client, "a"), Seal::new(Some("t")).answer(client, "a"));
+        assert_eq!(one.answer(client, "a b\n\nc"), one.answer(client, " a  b c\n"));
+    }
+}
