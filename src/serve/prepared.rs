@@ -99,12 +99,13 @@ impl Prepared {
         };
         let validator = Arc::new(Validator::new(catalog));
         let setup = Arc::new(Setup::new(turn, validator, Arc::new(wording)));
+        let policy = config.policy.in_catalog(setup.catalog());
         Ok(Prepared {
             setup,
             placement: profile.system,
             dialect: options.dialect,
             client: wanted.tools.iter().map(|tool| tool.name.clone()).collect(),
-            policy: config.policy.clone(),
+            policy,
             untrusted: config.untrusted.clone(),
             shows_results: config.shows_results,
             max_calls: config.max_calls,
