@@ -14,7 +14,7 @@ use crate::ask::Asker;
 use crate::phrases::Phrases;
 use crate::screen::boxes::clean;
 use crate::tty::Tty;
-use crate::{Failure, input, output, servers, trust, whole_file};
+use crate::{Failure, input, output, servers, store, trust};
 
 const EXAMPLES: &str = "\
 Without FROM: what Claude Desktop, Claude Code, Cursor and VS Code have on this machine,
@@ -285,7 +285,7 @@ fn advise(taken: &[&Foreign], file: &Path, say: Phrases) {
     let secrets: usize = taken.iter().map(|server| masked::secrets(&server.entry)).sum();
     if secrets > 0 {
         let values = say.values(secrets);
-        output::note(&match whole_file::others_may_read(file) {
+        output::note(&match store::others_may_read(file) {
             true => say.secrets_for_others(values),
             false => say.secrets_for_you(values),
         });
