@@ -214,8 +214,7 @@ fn keep(args: &Args, say: Phrases, text: &str, screen: &mut Show<impl Write>) ->
         std::fs::create_dir_all(folder)
             .map_err(|e| Failure::usage(format!("cannot make {}: {e}", folder.display())))?;
     }
-    store::replace(&page, html.as_bytes(), Mode::Kept)
-        .map_err(|e| Failure::usage(format!("cannot write {}: {e}", page.display())))?;
+    page_file::write(&page, &html).map_err(|e| Failure::usage(format!("cannot write {}: {e}", page.display())))?;
     let counts = say.rounds(recording.rounds.len());
     written(screen.remark(&say.page_saved(page.display(), counts, grouped(html.len() as u64))))?;
     if args.open {

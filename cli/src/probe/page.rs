@@ -9,7 +9,6 @@ use super::report::Report;
 use super::store::Store;
 use super::tasks::{Task, Tasks, Wanted};
 use crate::phrases::Phrases;
-use crate::store::{self, Mode};
 use crate::{Failure, page_file};
 
 const TEMPLATE: &str = include_str!("../../pages/probe.html");
@@ -27,7 +26,7 @@ pub(super) fn check(path: &Path) -> Result<(), Failure> {
 /// # Errors
 /// It cannot be written.
 pub(super) fn write(path: &Path, report: &Report, tasks: &Tasks, store: &Store, say: Phrases) -> Result<(), Failure> {
-    let page = render(report, tasks, store, say).and_then(|page| store::replace(path, page.as_bytes(), Mode::Kept));
+    let page = render(report, tasks, store, say).and_then(|page| page_file::write(path, &page));
     page.map_err(|e| Failure::job(format!("cannot write {}: {e}", path.display())))
 }
 
