@@ -13,7 +13,7 @@ VENV1    := $(SERVERS)/venv-v1
 VENV1_SET := $(VENV1)/.set-up
 FEATURES := prompt validate typed agent client serve mcp
 
-.PHONY: all nightly test properties needs browser servers clients pictures conformance deploy otlp scale load clients-more live live-tests soak check check-windows package dist advisories lint fmt-check docs bench bench-extract bench-hub bench-serve bench-peers bench-smoke bench-repetitions bench-limits fuzz fuzz-smoke clean-servers
+.PHONY: all attack nightly test properties needs browser servers clients pictures conformance deploy otlp scale load clients-more live live-tests soak check check-windows package dist advisories lint fmt-check docs bench bench-extract bench-hub bench-serve bench-peers bench-smoke bench-repetitions bench-limits fuzz fuzz-smoke clean-servers
 
 all: fmt-check lint check docs test
 
@@ -45,6 +45,10 @@ nightly: check-windows bench-repetitions fuzz soak deploy load otlp clients-more
 deploy:
 	$(CARGO) build --release
 	$(PYTHON) tests/deploy/balanced.py target/release/toolgraft
+
+# What an enemy could do, against the built command (docs/security.md).
+attack:
+	ATTACK=all $(CARGO) test -p toolgraft-cli --test command attack::
 
 # A thousand streams at once, slow readers, clients that go away, and calls that run meanwhile.
 load:
