@@ -13,7 +13,10 @@ VENV1    := $(SERVERS)/venv-v1
 VENV1_SET := $(VENV1)/.set-up
 FEATURES := prompt validate typed agent client serve mcp
 
-.PHONY: all attack nightly test properties needs browser servers clients pictures conformance deploy otlp scale load clients-more live live-tests soak check check-windows package dist advisories lint fmt-check docs bench bench-extract bench-hub bench-serve bench-peers bench-smoke bench-repetitions bench-limits fuzz fuzz-smoke clean-servers
+# What a landing checks of the features; `make each-feature` has all.
+CHECKED  := none prompt,validate agent
+
+.PHONY: all attack nightly test properties needs browser servers clients clients-more pictures conformance conformance-older deploy otlp scale load live live-tests soak check each-feature check-windows package dist advisories lint fmt-check docs bench bench-extract bench-hub bench-serve bench-peers bench-smoke bench-changed bench-repetitions bench-limits fuzz fuzz-corpus clean-servers
 
 all: fmt-check lint check docs test
 
@@ -36,9 +39,17 @@ live: needs
 	@tests/live/set-up || { code=$$?; [ $$code = 75 ] && exit 0 || exit $$code; }
 	@[ ! -e tests/live/venv/.set-up ] || $(MAKE) --no-print-directory live-tests
 
-# What takes longer than a landing should: the dependencies once more for Windows, texts made
-# to be slow, a free walk of the fuzzer, ten servers that are killed at random, and so on.
-nightly: check-windows bench-repetitions fuzz soak deploy load otlp clients-more scale properties
+# What takes longer than a landing should: each feature alone, the crate as it is published, a
+# real model, all other clients, the older conformance suite, the dependencies once more for
+# Windows, texts made to be slow, a free walk of the fuzzer, ten servers that are killed at
+# random, and so on. All are tried, and those that failed are named at the end.
+NIGHTLY := bench-smoke each-feature package advisories live clients-more conformance-older check-windows bench-repetitions fuzz soak deploy load otlp scale properties
+nightly:
+	@failed=; for step in $(NIGHTLY); do \
+		echo "== $$step"; \
+		$(MAKE) --no-print-directory $$step || failed="$$failed $$step"; \
+	done; \
+	[ -z "$$failed" ] || { echo "failed:$$failed"; exit 1; }
 
 # Three instances of `serve` behind a real HAProxy and a real nginx, under load, with and without
 # affinity (docs/deploy.md). What is not installed is named and left out.
@@ -115,22 +126,25 @@ soak:
 	export TOOLGRAFT="$(CURDIR)/target/debug/toolgraft" && dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
 		$$(ls -t target/debug/deps/mcp_faults-* | grep -v '\.d$$' | head -1) soak $(SOAK) "$$dir"
 
-# The client scenarios of the public conformance suite of MCP, at both versions of the protocol.
+# The client scenarios of the public conformance suite of MCP for the newer version of the
+# protocol; `conformance-older` has those for the older one.
 CONFORMANCE := tests/conformance
-conformance: $(CONFORMANCE)/node_modules/.set-up
+conformance conformance-older: $(CONFORMANCE)/node_modules/.set-up
 	$(CARGO) build --quiet
-	$(CONFORMANCE)/run.sh
+	$(CONFORMANCE)/run.sh $(if $(filter %-older,$@),2025-11-25,2026-07-28)
 
 $(CONFORMANCE)/node_modules/.set-up: $(CONFORMANCE)/package.json
 	cd $(CONFORMANCE) && $(NPM) install --no-package-lock --no-audit --no-fund
 	@touch $@
 
-# Real clients of OpenAI's and Anthropic's interfaces against `toolgraft serve`, in front of a
-# scripted endpoint. They want Node 22, which npm brings.
+# Two real clients, of OpenAI's interface in Python and of Anthropic's in Node, against
+# `toolgraft serve` in front of a scripted endpoint; `clients-more` has the others. Those for
+# Node want Node 22, which npm brings.
 CLIENTS := tests/clients
+CLIENTS_RUN := $(CLIENTS)/venv/bin/python $(CLIENTS)/run.py $(CURDIR)/target/debug/toolgraft $(CURDIR)/$(CLIENTS)/node_modules/.bin/node
 clients: $(CLIENTS)/node_modules/.set-up $(CLIENTS)/venv/.set-up
 	$(CARGO) build --quiet
-	$(CLIENTS)/venv/bin/python $(CLIENTS)/run.py $(CURDIR)/target/debug/toolgraft $(CURDIR)/$(CLIENTS)/node_modules/.bin/node
+	$(CLIENTS_RUN) "openai for Python" "anthropic for Node"
 
 $(CLIENTS)/node_modules/.set-up: $(CLIENTS)/package.json
 	cd $(CLIENTS) && $(NPM) install --no-package-lock --no-audit --no-fund
@@ -141,12 +155,13 @@ $(CLIENTS)/venv/.set-up: $(CLIENTS)/requirements.txt
 	$(CLIENTS)/venv/bin/python -m pip install --disable-pip-version-check --quiet -r $(CLIENTS)/requirements.txt
 	@touch $@
 
-# The frameworks, each in an environment that suits it, and the client in Rust.
+# All clients; the frameworks, each in an environment that suits it; and the client in Rust.
 FRAMEWORKS := more openai2 litellm
-clients-more: $(CLIENTS)/venv/.set-up $(FRAMEWORKS:%=$(CLIENTS)/venv-%/.set-up)
+clients-more: $(CLIENTS)/node_modules/.set-up $(CLIENTS)/venv/.set-up $(FRAMEWORKS:%=$(CLIENTS)/venv-%/.set-up)
 	$(CARGO) build --quiet
 	cd $(CLIENTS)/async_openai && $(CARGO) build --quiet --target-dir $(CURDIR)/target/clients
-	$(CLIENTS)/venv/bin/python $(CLIENTS)/run.py $(CURDIR)/target/debug/toolgraft node more
+	$(CLIENTS_RUN)
+	$(CLIENTS_RUN) more
 
 $(FRAMEWORKS:%=$(CLIENTS)/venv-%/.set-up): $(CLIENTS)/venv-%/.set-up: $(CLIENTS)/requirements-%.txt
 	$(PYTHON) -m venv $(CLIENTS)/venv-$*
@@ -158,16 +173,24 @@ $(SCALE)/venv/.set-up: $(SCALE)/requirements.txt
 	$(SCALE)/venv/bin/python -m pip install --disable-pip-version-check --quiet -r $<
 	@touch $@
 
-# Each feature alone, warnings are errors; and no tokio in what must work without it.
+# The crate without features and with those that programs choose most; and no tokio in what
+# must work without it. `lint` has looked at all features together.
 check:
-	$(CARGO) clippy -p toolgraft -- -D warnings
-	@for feature in $(FEATURES); do \
-		echo "check $$feature"; \
-		$(CARGO) clippy -p toolgraft --quiet --features $$feature -- -D warnings || exit 1; \
+	@for features in $(CHECKED); do \
+		echo "check $$features"; \
+		$(CARGO) check -p toolgraft --quiet --lib --features "$${features#none}" || exit 1; \
 	done
 	@for features in "" prompt validate prompt,validate; do \
 		tree=$$($(CARGO) tree -p toolgraft -e normal --features "$$features" --prefix none) || exit 1; \
 		if echo "$$tree" | grep -q '^tokio '; then echo "tokio came in with the features '$$features'"; exit 1; fi; \
+	done
+
+# Each feature alone; warnings are errors.
+each-feature:
+	$(CARGO) clippy -p toolgraft -- -D warnings
+	@for feature in $(FEATURES); do \
+		echo "check $$feature"; \
+		$(CARGO) clippy -p toolgraft --quiet --features $$feature -- -D warnings || exit 1; \
 	done
 
 # The code for Windows, type-checked and linted; nothing is linked or run. The TLS library
@@ -238,11 +261,23 @@ bench-serve:
 	cd benches/serve && $(CARGO) run --release --quiet -- $(CURDIR)/target/dist/toolgraft
 
 # Instructions (by valgrind), allocations and memory against benches/limits.toml; no
-# seconds. `bench-limits` lowers the limits to what is counted now and 5 %.
+# seconds. `bench-limits` lowers the limits to what is counted now and 5 %. What was counted
+# and kept them is written to benches/counted; `bench-changed`, which a landing runs, counts
+# only where that is something else.
+COUNTED := src/parse src/json src/dialect src/event src/serve benches/src
+COUNTED_NOW = find $(COUNTED) -type f | LC_ALL=C sort | xargs sha256sum | sha256sum | cut -c 1-64
 SMOKE_COUNT := cd benches && $(CARGO) build --release --quiet --bin pass && $(CARGO) run --release --quiet --bin smoke
 
 bench-smoke:
 	$(SMOKE_COUNT)
+	@$(COUNTED_NOW) > benches/counted
+
+bench-changed:
+	@if [ "$$($(COUNTED_NOW))" = "$$(cat benches/counted)" ]; then \
+		echo "nothing has changed in $(COUNTED) since it was counted"; \
+	else \
+		$(MAKE) --no-print-directory bench-smoke; \
+	fi
 
 bench-repetitions:
 	$(SMOKE_COUNT) -- repetitions
@@ -258,8 +293,7 @@ TOOLS      := $(CURDIR)/target/tools
 CARGO_FUZZ := $(TOOLS)/bin/cargo-fuzz
 FUZZ_CARGO := $(shell rustup toolchain list 2>/dev/null | grep -q nightly && echo 'cargo +nightly' || echo 'env RUSTC_BOOTSTRAP=1 cargo')
 
-# `config` alone needs the MCP client, which takes minutes to build: it is no part of the
-# smoke walks.
+# `config` alone needs the MCP client, which takes minutes to build.
 FUZZ_RUN   := PATH="$(TOOLS)/bin:$$PATH" $(FUZZ_CARGO) fuzz run --sanitizer none
 FUZZ_BUILD := PATH="$(TOOLS)/bin:$$PATH" $(FUZZ_CARGO) fuzz build --sanitizer none
 FUZZ_BUILT := $(CURDIR)/fuzz/target/$(shell rustc -vV 2>/dev/null | sed -n 's/^host: //p')/release
@@ -275,26 +309,12 @@ fuzz: $(CARGO_FUZZ)
 		$(FUZZ_RUN) $(FUZZ_WITH) $$target -- $(FUZZ_DICT) -max_total_time=$$(($(SECONDS) / $(words $(TARGET)))) $(FUZZ_ARGS); \
 	done
 
-# The same walk each time for the same program: from the seeds alone, in a fixed order, so
-# many runs long (about a minute for all targets on an idle machine; the time is only a
-# guard). What an earlier walk found is no part of it, nothing is read again while it runs,
-# compared values do not steer it (the dictionaries stand in for them), and addresses are the
-# same each time where the system allows that: tables by address are walked otherwise else.
-# Neither does the environment, whose size moves them.
-STEADY     := $(shell env -i setarch $$(uname -m) -R true 2>/dev/null && echo setarch $$(uname -m) -R)
-SMOKE      := $(CURDIR)/target/fuzz-smoke
-SMOKE_RUNS := grammar=6000 json=40000 laws=8000 recording=50000 repair=30000 validate=20000
-
-fuzz-smoke: $(CARGO_FUZZ)
-	rm -rf $(SMOKE)
-	@set -e; for walk in $(SMOKE_RUNS); do \
-		target=$${walk%=*}; \
-		mkdir -p $(SMOKE)/$$target/walk; \
-		fuzz/seed.sh $$target $(SMOKE)/$$target/seeds; \
-		find $(SMOKE)/$$target/seeds -type f | LC_ALL=C sort | paste -s -d , - | tr -d '\n' > $(SMOKE)/$$target/list; \
+# What `cargo test` replays (fixtures/fuzz), made anew: of the seeds and of a walk of
+# SECONDS for each target in TARGET, what reaches more than all smaller inputs do.
+fuzz-corpus: $(CARGO_FUZZ)
+	@set -e; for target in $(TARGET); do \
 		$(FUZZ_BUILD) $(FUZZ_WITH) $$target; \
-		env -i RUST_BACKTRACE=1 $(STEADY) $(FUZZ_BUILT)/$$target $(SMOKE)/$$target/walk -seed=1 -runs=$${walk#*=} -max_total_time=600 -reload=0 -use_cmp=0 \
-			$(FUZZ_DICT) -seed_inputs=@$(SMOKE)/$$target/list; \
+		fuzz/corpus.sh $(FUZZ_BUILT)/$$target $$target $(SECONDS); \
 	done
 
 clean-servers:

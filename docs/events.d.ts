@@ -220,6 +220,12 @@ export type AskReason =
   | "fenced_first"
   /** No marker announced it and prose stood before it: it may be a spoken example. */
   | "behind_prose"
+  /** No marker announced it and prose came behind it. */
+  | "before_prose"
+  /** It did not begin its line. */
+  | "in_a_line"
+  /** It stood alone in a code fence behind prose. */
+  | "fenced_behind_prose"
   /**
    * The answer should have begun with the model's reasoning and no reasoning tag came,
    * so nothing says whether the call is meant or only drafted.
@@ -633,6 +639,13 @@ export type OwnedEvent =
       index: number;
       span: Range_of_uint64;
     }
+  /** See `Event::Placed`. */
+  | {
+      type: "placed";
+      index: number;
+      provenance: Provenance;
+      span: Range_of_uint64;
+    }
   /** See `Event::Unfenced`. */
   | {
       type: "unfenced";
@@ -710,6 +723,12 @@ export type Provenance =
   | "fenced_first"
   /** No marker announces it, and prose stands before it on other lines: many such are examples. */
   | "behind_prose"
+  /** No marker announces it, and prose came behind it. */
+  | "before_prose"
+  /** It does not begin its line: prose stands before it there. */
+  | "in_a_line"
+  /** It stands alone in a fence, and prose stands before the fence. */
+  | "fenced_behind_prose"
   /** It was promoted out of the reasoning, or out of what may be reasoning. */
   | "promoted";
 
@@ -725,8 +744,12 @@ export type QuotedIn =
   | "block_quote"
   /** A line that is indented as code is. */
   | "indented_code"
-  /** `<!-- -->`. */
+  /** A comment: `<!-- -->`, `/* */`, or a line behind the sign of one, such as `//`. */
   | "comment"
+  /** A block that holds text as it is: `<blockquote>`, CDATA, a heredoc, triple quotes, … */
+  | "block"
+  /** A sign before it says that it is not meant: a backslash, `~~`, or that of a diff's line. */
+  | "sign"
   /** It follows a line with which the prompt introduces an example. */
   | "own_words";
 

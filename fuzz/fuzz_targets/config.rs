@@ -1,11 +1,8 @@
 //! Any text as a configuration of MCP servers: reading never panics, what is
 //! wrong names its place, and `Debug` shows no variable's value.
 
-#![no_main]
+#![cfg_attr(fuzzing, no_main)]
 
-mod steady;
-
-use libfuzzer_sys::fuzz_target;
 use toolgraft::route::mcp::Config;
 
 /// Longer inputs teach the fuzzer nothing and cost it time.
@@ -14,7 +11,11 @@ const LONGEST: usize = 8 << 10;
 /// Stands in variables, and in no input that could be found by chance.
 const SECRET: &str = "s3cret-af80d3be";
 
-fuzz_target!(|data: &[u8]| {
+#[cfg(fuzzing)]
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz(data));
+
+/// One input.
+pub(crate) fn fuzz(data: &[u8]) {
     let text = String::from_utf8_lossy(&data[..data.len().min(LONGEST)]);
     if text.contains(SECRET) {
         return;
@@ -44,7 +45,7 @@ fuzz_target!(|data: &[u8]| {
             assert!(!error.message.is_empty());
         }
     }
-});
+}
 
 /// Whether this is `file:line:column` of a place in the text or at its end.
 fn is_place(place: &str, text: &str) -> bool {

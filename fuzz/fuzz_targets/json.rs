@@ -5,11 +5,8 @@
 //! ends where it ends, and hands on its text as the preview; where it does not,
 //! a call names a repair. The first byte is the seed of the cuts.
 
-#![no_main]
+#![cfg_attr(fuzzing, no_main)]
 
-mod steady;
-
-use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
 use toolgraft::dialect::DialectSet;
 use toolgraft::event::{Assembled, Collector, RejectedKind, Repair};
@@ -20,7 +17,11 @@ use toolgraft::{Dialect, Parser};
 /// Longer inputs teach the fuzzer nothing and cost it time.
 const LONGEST: usize = 4 << 10;
 
-fuzz_target!(|data: &[u8]| {
+#[cfg(fuzzing)]
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz(data));
+
+/// One input.
+pub(crate) fn fuzz(data: &[u8]) {
     let [seed, text @ ..] = data else { return };
     let text = String::from_utf8_lossy(&text[..text.len().min(LONGEST)]).into_owned();
     let element = format!("<use_mcp_tool><tool_name>f</tool_name><arguments>{text}</arguments></use_mcp_tool>");
@@ -29,7 +30,7 @@ fuzz_target!(|data: &[u8]| {
     if serde_json::from_str::<Value>(&text).is_ok() {
         check(&text, &read(&member, Dialect::TypeMarker, *seed));
     }
-});
+}
 
 /// The message, read whole; read in pieces it must be the same.
 fn read(message: &str, dialect: Dialect, seed: u8) -> Assembled {

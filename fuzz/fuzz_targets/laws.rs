@@ -5,19 +5,19 @@
 //! byte 0x1f in the text parts a separate reasoning field from the answer,
 //! where the configuration wants one.
 
-#![no_main]
+#![cfg_attr(fuzzing, no_main)]
 
+#[cfg(fuzzing)]
 #[path = "../../tests/common/mod.rs"]
 #[allow(dead_code)] // Some of it is for the other tests.
 mod common;
+#[cfg(fuzzing)]
 mod cuts;
-mod steady;
 
 use std::sync::{Arc, LazyLock};
 
-use common::laws::{self, Input};
-use cuts::Cuts;
-use libfuzzer_sys::fuzz_target;
+use crate::common::laws::{self, Input};
+use crate::cuts::Cuts;
 use toolgraft::dialect::DialectSet;
 use toolgraft::message::{FencedCalls, FinishReason, ReasoningCalls, ReasoningMode};
 use toolgraft::parse::{Config, Limits};
@@ -38,7 +38,11 @@ static CATALOGS: LazyLock<Vec<Arc<Catalog>>> = LazyLock::new(|| {
     .collect()
 });
 
-fuzz_target!(|data: &[u8]| {
+#[cfg(fuzzing)]
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz(data));
+
+/// One input.
+pub(crate) fn fuzz(data: &[u8]) {
     let [what, how, small, seed, text @ ..] = data else { return };
     let text = String::from_utf8_lossy(&text[..text.len().min(LONGEST)]);
     let (reasoning_field, text) = match text.split_once('\u{1f}') {
@@ -54,7 +58,7 @@ fuzz_target!(|data: &[u8]| {
     if !laws::may_tell_reasoning(&input.text) && input.reasoning_field.is_empty() && input.reason.is_normal() {
         laws::is_answer_in_open(&input).unwrap_or_else(|broken| panic!("{broken}\n{input:?}"));
     }
-});
+}
 
 fn config(what: u8, how: u8, small: u8) -> Config {
     let dialects = match what & 7 {

@@ -1,11 +1,8 @@
 //! Any bytes as a recording: reading never panics, an error names its place,
 //! and what was read is written and read back the same.
 
-#![no_main]
+#![cfg_attr(fuzzing, no_main)]
 
-mod steady;
-
-use libfuzzer_sys::fuzz_target;
 use toolgraft::transcript::import::{Format, import};
 use toolgraft::transcript::{ReadError, Recording, read};
 
@@ -15,7 +12,11 @@ const LONGEST: usize = 16 << 10;
 /// A first line, so that the fuzzer need not find one.
 const SESSION: &[u8] = b"{\"type\":\"session\",\"toolgraft\":1}\n";
 
-fuzz_target!(|data: &[u8]| {
+#[cfg(fuzzing)]
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz(data));
+
+/// One input.
+pub(crate) fn fuzz(data: &[u8]) {
     let [how, data @ ..] = data else { return };
     let data = &data[..data.len().min(LONGEST)];
     let bytes = if how & 1 == 0 { data.to_vec() } else { [SESSION, data].concat() };
@@ -30,7 +31,7 @@ fuzz_target!(|data: &[u8]| {
     if how & 2 != 0 {
         imported(&String::from_utf8_lossy(data), if how & 4 == 0 { "a.jsonl" } else { "a" });
     }
-});
+}
 
 /// What other programs recorded becomes recordings that can be written.
 fn imported(text: &str, name: &str) {
@@ -47,7 +48,7 @@ fn is_stable(recording: &Recording) {
     let odd = again.notes.iter().find(|note| !note.text.contains("no `finish` line"));
     assert!(odd.is_none(), "written so that it is noted: {odd:?}\n{recording:?}");
     let mut kept = recording.clone();
-    (kept.notes, kept.cut) = (again.notes.clone(), again.cut.clone());
+    (kept.notes, kept.cut) = (again.notes.clone(), again.cut);
     assert_eq!(again, kept, "read back otherwise");
     assert_eq!(write(&again), written, "written otherwise");
 }

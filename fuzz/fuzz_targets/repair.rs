@@ -4,15 +4,14 @@
 //! The object's keys and texts are words that stand in it once (`k1`, `v2`). The
 //! first bytes build the object, the rest damages its text.
 
-#![no_main]
+#![cfg_attr(fuzzing, no_main)]
 
+#[cfg(fuzzing)]
 #[path = "../../tests/common/mod.rs"]
 #[allow(dead_code)] // Some of it is for the other tests.
 mod common;
-mod steady;
 
-use common::laws::{self, Input};
-use libfuzzer_sys::fuzz_target;
+use crate::common::laws::{self, Input};
 use serde_json::{Map, Value};
 use toolgraft::Call;
 use toolgraft::event::Repair;
@@ -69,7 +68,11 @@ const PIECES: &[&str] = &[
     "ObjectId(",
 ];
 
-fuzz_target!(|data: &[u8]| {
+#[cfg(fuzzing)]
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz(data));
+
+/// One input.
+pub(crate) fn fuzz(data: &[u8]) {
     let (shape, damage) = data.split_at(data.len().min(12));
     let mut names = 0;
     let value = build(&mut shape.iter().copied(), 3, &mut names);
@@ -93,7 +96,7 @@ fuzz_target!(|data: &[u8]| {
         Ok(message) => message.calls().for_each(check),
         Err(broken) => panic!("{broken}\n{input:?}"),
     }
-});
+}
 
 fn call(arguments: &str) -> String {
     format!("<use_mcp_tool><tool_name>f</tool_name><arguments>{arguments}</arguments></use_mcp_tool>")

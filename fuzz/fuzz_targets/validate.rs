@@ -4,14 +4,11 @@
 //! Each byte is a choice. The schema's three named parts refer to each other, so
 //! that work may double with each level of the value.
 
-#![no_main]
-
-mod steady;
+#![cfg_attr(fuzzing, no_main)]
 
 use std::panic;
 use std::sync::Once;
 
-use libfuzzer_sys::fuzz_target;
 use serde_json::{Map, Value, json};
 use toolgraft::validate::{OutputSchema, max_steps};
 
@@ -20,7 +17,11 @@ const PARTS: [&str; 3] = ["a", "b", "c"];
 /// A panic ends the walk, but for those of the validator's crate, which are caught.
 static ONLY_OUR_PANICS: Once = Once::new();
 
-fuzz_target!(|data: &[u8]| {
+#[cfg(fuzzing)]
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz(data));
+
+/// One input.
+pub(crate) fn fuzz(data: &[u8]) {
     ONLY_OUR_PANICS.call_once(|| {
         let end = panic::take_hook();
         panic::set_hook(Box::new(move |panic| {
@@ -46,7 +47,7 @@ fuzz_target!(|data: &[u8]| {
         }
         Err(mismatch) => assert!(!mismatch.message.is_empty(), "{value} for {}", schema.schema()),
     }
-});
+}
 
 fn choose(bytes: &mut impl Iterator<Item = u8>, of: u8) -> u8 {
     bytes.next().unwrap_or(0) % of

@@ -40,6 +40,11 @@ impl Asking {
         Asking { approver, granted: Mutex::default() }
     }
 
+    /// Whether there is somebody to ask.
+    pub(super) fn is_attended(&self) -> bool {
+        self.approver.is_some()
+    }
+
     pub(super) fn granted(&self) -> MutexGuard<'_, Granted> {
         // Nothing is done under the lock that could panic half-way.
         self.granted.lock().unwrap_or_else(PoisonError::into_inner)
@@ -54,7 +59,11 @@ pub(super) async fn ask(asking: Arc<Asking>, setup: Arc<Setup>, request: Approva
     let definition = setup.definition(request.server.as_deref(), &request.tool);
     let refusal = match request.reason {
         AskReason::NoReasoningTag => ModelNote::MayBeDraft,
-        AskReason::BehindProse | AskReason::FencedFirst => ModelNote::MayBeExample,
+        AskReason::BehindProse
+        | AskReason::FencedFirst
+        | AskReason::BeforeProse
+        | AskReason::InALine
+        | AskReason::FencedBehindProse => ModelNote::MayBeExample,
         _ => ModelNote::NotAllowed,
     };
     let approval = match &asking.approver {

@@ -74,7 +74,10 @@ impl Agent {
         let granted = self.asking.granted().clone();
         let output = options.output.or_else(|| inner.output.clone());
         let record = options.recorder.map(TurnRecord::new);
-        let turn = Turn::with_output(inner.setup()?, conversation.into(), granted, output)?;
+        let mut turn = Turn::with_output(inner.setup()?, conversation.into(), granted, output)?;
+        if !self.asking.is_attended() {
+            turn.set_unattended();
+        }
         let (cancel, suspend) = (CancellationToken::new(), CancellationToken::new());
         let driver =
             Driver::new(inner, self.asking.clone(), turn, cancel.clone(), suspend.clone(), record, options.headers);

@@ -169,7 +169,7 @@ async fn calls_run_side_by_side_and_their_results_are_in_order() {
 
 #[tokio::test]
 async fn an_invented_result_is_neither_shown_nor_remembered() {
-    let rounds = || [format!("{}\nIt is 40 degrees. {}", weather("Paris"), weather("Rome")), "Sunny.".into()];
+    let rounds = || [format!("{}\nIt is 40 degrees.\n{}", weather("Paris"), weather("Rome")), "Sunny.".into()];
     let played = Scene::new(rounds()).play().await;
     assert_eq!(played.ran, 1);
     assert_eq!(played.sent[1][2].content, weather("Paris"));
@@ -275,7 +275,7 @@ async fn only_so_many_calls_of_a_message_run() {
 
 #[tokio::test]
 async fn a_model_that_breaks_off_in_a_call_runs_nothing() {
-    let half = Round::text(format!("Look. {}{}", weather("Paris"), &weather("Rome")[..60])).with_finish(None);
+    let half = Round::text(format!("Look.\n{}{}", weather("Paris"), &weather("Rome")[..60])).with_finish(None);
     let played = Scene::new([half]).play().await;
     let StopReason::ModelFailed(ModelFailure { message, .. }) = &played.finished.reason else {
         panic!("{:?}", played.finished.reason)

@@ -4,8 +4,10 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use crate::dialect::{NamedArguments, Shape};
 use crate::event::{Call, MarkerKind, Rejected, RejectedKind};
 use crate::message::{Image, NativeCall, image};
+use crate::outcome::rebreak_tokens;
 
 /// Most bytes of a rejected call that go back to the model as it wrote them.
 pub const MAX_REJECTED_BYTES: usize = 16 << 10;
@@ -142,6 +144,30 @@ impl HistoryCall {
     }
 }
 
+impl HistoryCall {
+    /// The call's text as the model wrote it, without whole control tokens in its arguments.
+    /// Those of the syntax itself stay.
+    fn written(&self) -> Cow<'_, str> {
+        let spec = self.call.dialect.spec();
+        if spec.template.is_some() {
+            // The syntaxes that are taught have no such tokens.
+            return rebreak_tokens(&self.raw);
+        }
+        let arguments = self.call.raw_arguments.as_str();
+        match rebreak_tokens(arguments) {
+            Cow::Owned(broken) if !puts_texts_between_tokens(&spec.shape) => {
+                Cow::Owned(self.raw.replacen(arguments, &broken, 1))
+            }
+            _ => Cow::Borrowed(&self.raw),
+        }
+    }
+}
+
+fn puts_texts_between_tokens(shape: &Shape) -> bool {
+    let Shape::Named(named) = shape else { return false };
+    named.calls.iter().any(|call| matches!(call.arguments, NamedArguments::Delimited { .. }))
+}
+
 impl Assistant {
     /// A message that is only text.
     pub fn text(text: impl Into<String>) -> Self {
@@ -187,15 +213,15 @@ impl Assistant {
 
     /// What the model reads of its own message: text, calls and the syntax
     /// around them as it wrote them, without think tags, leaked tokens and the
-    /// calls of its reasoning.
+    /// calls of its reasoning. Control tokens in text and arguments are broken.
     pub fn written(&self) -> String {
         let mut written = String::new();
         for part in &self.parts {
             match part {
-                Part::Text { text } => written.push_str(text),
+                Part::Text { text } => written.push_str(&rebreak_tokens(text)),
                 Part::Marker { kind, text } if kind.is_call_syntax() => written.push_str(text),
                 Part::Marker { .. } => {}
-                Part::Call(call) => written.push_str(&call.raw),
+                Part::Call(call) => written.push_str(&call.written()),
                 Part::Rejected { rejected, .. } if rejected.kind == RejectedKind::InReasoning => {}
                 Part::Rejected { rejected, .. } => push_bounded(&mut written, &rejected.raw),
             }

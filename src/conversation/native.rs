@@ -6,6 +6,7 @@ use super::render::{Joined, Layout, Replies, Shown};
 use super::{Assistant, Conversation, Part, push_bounded};
 use crate::event::{Rejected, RejectedKind};
 use crate::message::{Message, NativeCall, Role};
+use crate::outcome::{break_tokens, rebreak_tokens};
 
 impl Conversation {
     /// The messages of a request that carries tools: the model's messages hold
@@ -80,7 +81,9 @@ impl Round<'_> {
                     let Some(answered) = told.answered.iter().find(|a| a.id == call.id) else { continue };
                     let result_bytes = told.result_bytes;
                     let reply = Replies { answered: vec![*answered], result_bytes, ..Replies::default() };
-                    self.push(NativeCall::from(call), words(&reply)?);
+                    let mut told_again = NativeCall::from(call);
+                    told_again.arguments = break_tokens(&told_again.arguments).into_owned();
+                    self.push(told_again, words(&reply)?);
                 }
                 Part::Rejected { rejected, feedback: true, native: Some(native) } => {
                     let call = self.repeatable(native);
@@ -109,7 +112,9 @@ impl Round<'_> {
         let id = id.expect("the numbers do not end");
         self.ids.insert(id.clone());
         let arguments = native.object().unwrap_or_default();
-        NativeCall::new(id, repeatable_name(&native.name), &arguments)
+        let mut call = NativeCall::new(id, repeatable_name(&native.name), &arguments);
+        call.arguments = rebreak_tokens(&call.arguments).into_owned();
+        call
     }
 }
 
@@ -132,7 +137,7 @@ fn said(message: &Assistant) -> String {
     let mut said = String::new();
     for part in &message.parts {
         match part {
-            Part::Text { text } => said.push_str(text),
+            Part::Text { text } => said.push_str(&rebreak_tokens(text)),
             Part::Rejected { rejected, .. } if rejected.kind == RejectedKind::Quoted => said.push_str(&rejected.raw),
             Part::Rejected { rejected, feedback: true, native: None } => push_bounded(&mut said, &rejected.raw),
             Part::Rejected { .. } | Part::Marker { .. } | Part::Call(_) => {}

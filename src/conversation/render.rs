@@ -5,6 +5,7 @@ use super::{Answered, Assistant, Conversation, Entry, User, answered};
 use crate::dialect::SystemPlacement;
 use crate::event::Rejected;
 use crate::message::{Message, Role};
+use crate::outcome::break_tokens;
 
 /// Everything that the model is told after one of its messages.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -26,6 +27,8 @@ pub struct Replies<'a> {
     pub request: Option<&'a str>,
     /// Bytes of one result at most, to save space; `None` for the usual limit.
     pub result_bytes: Option<usize>,
+    /// Nobody says whether the tools failed.
+    pub without_status: bool,
 }
 
 /// A piece of a history as a request shows it.
@@ -64,7 +67,8 @@ impl Conversation {
     /// The messages that a model without tool calling sees.
     ///
     /// Each message of the model is its text with its calls as written, without
-    /// the reasoning; `replies` writes the user message that follows it.
+    /// the reasoning; `replies` writes the user message that follows it. Control tokens are
+    /// broken in what the person said and in the model's text and arguments.
     /// Neighbours of one role become one message, since some endpoints want
     /// roles to alternate; empty messages are left out.
     ///
@@ -142,6 +146,7 @@ impl Conversation {
             thought: None,
             request,
             result_bytes: None,
+            without_status: false,
         }
     }
 }
@@ -183,7 +188,7 @@ impl Joined {
 
     /// Adds what the person said.
     pub(super) fn say(&mut self, said: &User) {
-        self.push(Role::User, &said.text);
+        self.push(Role::User, &break_tokens(&said.text));
         if said.images.is_empty() {
             return;
         }

@@ -1,5 +1,6 @@
 //! The dialects that the prompt can teach.
 
+use super::foreign::{json, tag};
 use super::spec::PARAMETERS_FIRST;
 use super::{Announcer, Block, Child, ChildRole, LineMarker, MarkedJson, Shape, Spec};
 use crate::tools::ACCESS_RESOURCE;
@@ -26,10 +27,16 @@ pub(super) const USE_MCP_TOOL: Spec = Spec {
             children: &[SERVER_NAME, Child { tag: "uri", role: ChildRole::Argument }],
         },
     ]),
+    // All of a call as one object, as models write it that know the tag and JSON alike.
+    objects: Some(MarkedJson {
+        tool_keys: &["tool_name", "name", "tool"],
+        ..json(&[tag("<use_mcp_tool>", "</use_mcp_tool>")])
+    }),
 };
 
 /// Cline's syntax for its own tools: one tag per tool and per parameter.
-pub(super) const TOOL_TAG: Spec = Spec { name: "tool_tag", template: Some("tool_tag"), shape: Shape::ToolTag };
+pub(super) const TOOL_TAG: Spec =
+    Spec { name: "tool_tag", template: Some("tool_tag"), shape: Shape::ToolTag, objects: None };
 
 /// `TYPE: MCP`, then JSON; `TYPE: ANSWER`, then prose.
 pub(super) const TYPE_MARKER: Spec = Spec {
@@ -61,4 +68,5 @@ pub(super) const TYPE_MARKER: Spec = Spec {
         idle_keys: &[],
         named: None,
     }),
+    objects: None,
 };

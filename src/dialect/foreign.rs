@@ -4,7 +4,7 @@ use super::spec::{ARGUMENTS_FIRST, PARAMETERS_FIRST};
 use super::{
     Announcer, Group, MarkedJson, Named, NamedArguments, NamedCall, ObjectKeys, Piece, React, Shape, Spec, Wrapper,
 };
-use Piece::{Any, Attributes, Id, Index, Maybe, Name, OneOf, Quote, Space, Text};
+use Piece::{Any, Attributes, Before, Id, Index, Maybe, Name, OneOf, Quote, Space, Text};
 
 /// Names that objects of any family have for the tool.
 const TOOL_KEYS: &[&str] = &["name", "tool_name", "tool", "function_name"];
@@ -14,15 +14,15 @@ const SERVER_KEYS: &[&str] = &["server_name", "server"];
 /// What chat templates put beside name and arguments.
 const IDLE_KEYS: &[&str] = &["id", "type", "tool_call_id"];
 
-const fn tag(open: &'static str, close: &'static str) -> Wrapper {
+pub(super) const fn tag(open: &'static str, close: &'static str) -> Wrapper {
     Wrapper { open, close: Some(close), must_close: true }
 }
 
 const fn spec(name: &'static str, shape: MarkedJson) -> Spec {
-    Spec { name, template: None, shape: Shape::MarkedJson(shape) }
+    Spec { name, template: None, shape: Shape::MarkedJson(shape), objects: None }
 }
 
-const fn json(wrappers: &'static [Wrapper]) -> MarkedJson {
+pub(super) const fn json(wrappers: &'static [Wrapper]) -> MarkedJson {
     MarkedJson {
         announcer: Announcer::Marker(wrappers),
         separators: b",;",
@@ -39,32 +39,82 @@ const fn open_token(open: &'static str, close: &'static str) -> Wrapper {
     Wrapper { open, close: Some(close), must_close: false }
 }
 
+macro_rules! group {
+    ($tag:literal) => {
+        Group { open: concat!("<", $tag, ">"), close: concat!("</", $tag, ">"), gated: true }
+    };
+}
+
 /// NousResearch's Hermes, Qwen 2.5 and 3, Granite 4; with other tags Jamba,
 /// Apriel, Nemotron and LongCat; with tokens Phi-4-mini, Granite 3 (which closes none) and
 /// InternLM, LFM2 and openPangu (where a list of JSON stands between theirs), GigaChat 3; with a
 /// word Phi-4-mini, too.
-pub(super) const HERMES: Spec = spec(
-    "hermes",
-    json(&[
-        tag("<tool_call>", "</tool_call>"),
-        tag("<tool_calls>", "</tool_calls>"),
-        tag("<TOOLCALL>", "</TOOLCALL>"),
-        tag("<function_call>", "</function_call>"),
-        // Glaive, and what was trained on its data.
-        tag("<functioncall>", "</functioncall>"),
-        tag("<longcat_tool_call>", "</longcat_tool_call>"),
-        open_token("<|tool_call|>", "<|/tool_call|>"),
-        tag("<|action_start|><|plugin|>", "<|action_end|>"),
-        open_token("<|tool_call_start|>", "<|tool_call_end|>"),
-        // Apertus, where the tool's name is the object's only key.
-        open_token("<|tools_prefix|>", "<|tools_suffix|>"),
-        // GigaChat 3.1, and 3 (SG/gigachat3_detector.py): the end of the message ends the call.
-        Wrapper { open: "<|function_call|>", close: None, must_close: false },
-        Wrapper { open: "function call<|role_sep|>", close: None, must_close: false },
-        // Phi-4-mini and Firefunction v2 (VT/phi4mini_tool_parser.py).
-        Wrapper { open: "functools", close: None, must_close: false },
-    ]),
-);
+pub(super) const HERMES: Spec = spec("hermes", MarkedJson { named: Some(&TAGS_WITH_NAME), ..json(HERMES_MARKERS) });
+
+const HERMES_MARKERS: &[Wrapper] = &[
+    tag("<tool_call>", "</tool_call>"),
+    tag("<tool_calls>", "</tool_calls>"),
+    tag("<TOOLCALL>", "</TOOLCALL>"),
+    tag("<function_call>", "</function_call>"),
+    // Glaive, and what was trained on its data.
+    tag("<functioncall>", "</functioncall>"),
+    tag("<longcat_tool_call>", "</longcat_tool_call>"),
+    open_token("<|tool_call|>", "<|/tool_call|>"),
+    tag("<|action_start|><|plugin|>", "<|action_end|>"),
+    open_token("<|tool_call_start|>", "<|tool_call_end|>"),
+    // Apertus, where the tool's name is the object's only key.
+    open_token("<|tools_prefix|>", "<|tools_suffix|>"),
+    // GigaChat 3.1, and 3 (SG/gigachat3_detector.py): the end of the message ends the call.
+    Wrapper { open: "<|function_call|>", close: None, must_close: false },
+    Wrapper { open: "function call<|role_sep|>", close: None, must_close: false },
+    // Phi-4-mini and Firefunction v2 (VT/phi4mini_tool_parser.py).
+    Wrapper { open: "functools", close: None, must_close: false },
+    // The tag of the list of tools in Hermes' prompt, which its models write back around calls.
+    tag("<tools>", "</tools>"),
+];
+
+/// A tag with the tool's name as an attribute, and JSON.
+macro_rules! named_tag {
+    ($tag:literal) => {
+        NamedCall {
+            head: &[Text(concat!("<", $tag, " ")), Space, Before, Text("name="), Quote, Name, Quote, Attributes],
+            arguments: NamedArguments::Json { fenced: false },
+            close: concat!("</", $tag, ">"),
+        }
+    };
+}
+
+/// The tool's name beside its JSON, where Hermes has it inside: models that saw several syntaxes
+/// mix them.
+static TAGS_WITH_NAME: Named = Named {
+    calls: &[
+        named_tag!("tool_call"),
+        named_tag!("function_call"),
+        NamedCall {
+            head: &[Text("<tool_call>"), Space, Text("<function>"), Space, Name, Space, Text("</function>")],
+            arguments: NamedArguments::Json { fenced: false },
+            close: "</tool_call>",
+        },
+        NamedCall {
+            head: &[
+                Text("<tool_call>"),
+                Space,
+                Text("<name>"),
+                Space,
+                Name,
+                Space,
+                Text("</name>"),
+                Space,
+                Text("<arguments>"),
+            ],
+            arguments: NamedArguments::Json { fenced: false },
+            close: "</arguments>",
+        },
+    ],
+    groups: &[group!("tool_call")],
+    name_line: false,
+    types: &[],
+};
 
 const MISTRAL: &str = "[TOOL_CALLS]";
 
@@ -79,8 +129,67 @@ macro_rules! mistral {
     };
 }
 
-/// What LM Studio's default prompt asks for.
-pub(super) const TOOL_REQUEST: Spec = spec("tool_request", json(&[tag("[TOOL_REQUEST]", "[END_TOOL_REQUEST]")]));
+/// What LM Studio's default prompt asks for, and the marker of MiniMax M2 where its own tags are
+/// not taught, with arrows or flags in place of JSON's colons
+/// (github.com/openclaw/openclaw, `sanitizeUserFacingText`).
+pub(super) const TOOL_REQUEST: Spec = spec(
+    "tool_request",
+    MarkedJson {
+        named: Some(&Named {
+            calls: &[
+                NamedCall {
+                    head: &[
+                        Text(TOOL_CALL),
+                        Space,
+                        Text("{"),
+                        Space,
+                        Text("tool"),
+                        Space,
+                        Text("=>"),
+                        Space,
+                        Quote,
+                        Name,
+                        Quote,
+                        Any(" \t\r\n,"),
+                        Text("args"),
+                        Space,
+                        Text("=>"),
+                        Space,
+                    ],
+                    arguments: NamedArguments::Arrows,
+                    close: "[/TOOL_CALL]",
+                },
+                NamedCall {
+                    head: &[
+                        Text(TOOL_CALL),
+                        Space,
+                        Text("{"),
+                        Space,
+                        Text("tool"),
+                        Space,
+                        Text("=>"),
+                        Space,
+                        Quote,
+                        Name,
+                        Quote,
+                        Space,
+                        Text("}"),
+                        Space,
+                        Text("[/TOOL_CALL]"),
+                    ],
+                    arguments: NamedArguments::None,
+                    close: "",
+                },
+            ],
+            groups: &[],
+            name_line: false,
+            types: &[],
+        }),
+        ..json(&[tag("[TOOL_REQUEST]", "[END_TOOL_REQUEST]"), tag(TOOL_CALL, "[/TOOL_CALL]")])
+    },
+);
+
+const TOOL_CALL: &str = "[TOOL_CALL]";
 
 /// Cohere's Command R7B, A and 4.
 pub(super) const COMMAND: Spec = spec(
@@ -119,23 +228,48 @@ pub(super) const TOOL_CALLS: Spec = spec(
 const FUNCTION: &[Piece] = &[Text("<function="), Name, Text(">")];
 const HALF_FUNCTION: &[Piece] = &[Text("<function="), Name, Space];
 
-/// A call in Anthropic's style: tags with the name as an attribute.
-macro_rules! attributes {
-    ($call:literal, $parameter:literal) => {
+/// A call in Anthropic's style that is one tag, without arguments.
+macro_rules! empty_tag {
+    ($call:literal) => {
         NamedCall {
-            head: &[Text(concat!("<", $call, " ")), Space, Text("name="), Quote, Name, Quote, Attributes],
-            arguments: NamedArguments::Tags {
-                open: &[Text(concat!("<", $parameter, " ")), Space, Text("name="), Quote, Name, Quote, Attributes],
-                close: concat!("</", $parameter, ">"),
-            },
+            head: &[Text(concat!("<", $call, " ")), Space, Text("name="), Quote, Name, Quote, Space, Text("/>")],
+            arguments: NamedArguments::None,
+            close: "",
+        }
+    };
+}
+
+/// The same with JSON inside.
+macro_rules! attribute_json {
+    ($call:literal) => {
+        NamedCall {
+            head: &[Text(concat!("<", $call, " ")), Space, Before, Text("name="), Quote, Name, Quote, Attributes],
+            arguments: NamedArguments::Json { fenced: false },
             close: concat!("</", $call, ">"),
         }
     };
 }
 
-macro_rules! group {
-    ($tag:literal) => {
-        Group { open: concat!("<", $tag, ">"), close: concat!("</", $tag, ">"), gated: true }
+/// A call in Anthropic's style: tags with the name as an attribute.
+macro_rules! attributes {
+    ($call:literal, $parameter:literal) => {
+        NamedCall {
+            head: &[Text(concat!("<", $call, " ")), Space, Before, Text("name="), Quote, Name, Quote, Attributes],
+            arguments: NamedArguments::Tags {
+                open: &[
+                    Text(concat!("<", $parameter, " ")),
+                    Space,
+                    Before,
+                    Text("name="),
+                    Quote,
+                    Name,
+                    Quote,
+                    Attributes,
+                ],
+                close: concat!("</", $parameter, ">"),
+            },
+            close: concat!("</", $call, ">"),
+        }
     };
 }
 
@@ -144,13 +278,15 @@ macro_rules! group {
 pub(super) const FUNCTION_TAG: Spec = Spec {
     name: "function_tag",
     template: None,
+    objects: None,
     shape: Shape::Named(&Named {
         calls: &[
             NamedCall { head: FUNCTION, arguments: NamedArguments::Json { fenced: false }, close: "</function>" },
             NamedCall {
                 head: FUNCTION,
                 arguments: NamedArguments::Tags {
-                    open: &[Text("<parameter="), Name, Text(">")],
+                    // Some write the sign behind the name once more.
+                    open: &[Text("<parameter="), Name, OneOf(">=")],
                     close: "</parameter>",
                 },
                 close: "</function>",
@@ -170,6 +306,7 @@ pub(super) const FUNCTION_TAG: Spec = Spec {
 pub(super) const INVOKE: Spec = Spec {
     name: "invoke",
     template: None,
+    objects: None,
     shape: Shape::Named(&Named {
         calls: &[
             attributes!("invoke", "parameter"),
@@ -181,6 +318,16 @@ pub(super) const INVOKE: Spec = Spec {
             attributes!("｜GCML｜invoke", "｜GCML｜parameter"),
             // V4.1 means the space.
             attributes!("｜DSML｜ invoke", "｜DSML｜ parameter"),
+            // Some double the bars of the token.
+            attributes!("｜｜DSML｜｜invoke", "｜｜DSML｜｜parameter"),
+            empty_tag!("invoke"),
+            empty_tag!("antml:invoke"),
+            empty_tag!("｜DSML｜invoke"),
+            empty_tag!("｜DSML｜ invoke"),
+            empty_tag!("｜｜DSML｜｜invoke"),
+            attribute_json!("invoke"),
+            attribute_json!("antml:invoke"),
+            attribute_json!("function"),
         ],
         groups: &[
             group!("function_calls"),
@@ -192,6 +339,8 @@ pub(super) const INVOKE: Spec = Spec {
             group!("dots_function_call"),
             group!("｜GCML｜tool_calls"),
             group!("｜DSML｜ calls"),
+            group!("｜｜DSML｜｜function_calls"),
+            group!("｜｜DSML｜｜tool_calls"),
         ],
         name_line: false,
         types: &[],
@@ -213,6 +362,7 @@ macro_rules! deepseek {
 pub(super) const DEEPSEEK: Spec = Spec {
     name: "deepseek",
     template: None,
+    objects: None,
     shape: Shape::Named(&Named {
         calls: &[
             deepseek!(true, CALL_BEGIN, Space, Text("function"), SEPARATOR, Space, Name),
@@ -236,6 +386,7 @@ const ARGUMENTS_BEGIN: Piece = Text("<｜tool▁call▁argument▁begin｜>");
 pub(super) const KIMI: Spec = Spec {
     name: "kimi",
     template: None,
+    objects: None,
     shape: Shape::Named(&Named {
         calls: &[
             deepseek!(false, CALL_BEGIN, Space, Text("functions."), Name, Index, Space, ARGUMENTS_BEGIN),
@@ -275,6 +426,7 @@ const TO: Piece = Text(" to=functions.");
 pub(super) const HARMONY: Spec = Spec {
     name: "harmony",
     template: None,
+    objects: None,
     shape: Shape::Named(&Named {
         calls: &[
             harmony!(CHANNEL, Text("commentary"), TO;),
@@ -298,6 +450,7 @@ const ID: &str = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ
 pub(super) const SOLAR: Spec = Spec {
     name: "solar",
     template: None,
+    objects: None,
     shape: Shape::Named(&Named {
         calls: &[
             NamedCall {
@@ -334,6 +487,7 @@ pub(super) const SOLAR: Spec = Spec {
 pub(super) const KIMI_K3: Spec = Spec {
     name: "kimi_k3",
     template: None,
+    objects: None,
     shape: Shape::Named(&Named {
         calls: &[NamedCall {
             head: &[
@@ -369,6 +523,7 @@ pub(super) const KIMI_K3: Spec = Spec {
 pub(super) const GLM: Spec = Spec {
     name: "glm",
     template: None,
+    objects: None,
     shape: Shape::Named(&Named {
         calls: &[
             NamedCall {
@@ -377,6 +532,12 @@ pub(super) const GLM: Spec = Spec {
                     open: &[Text("<arg_key>"), Space, Name, Space, Text("</arg_key>"), Space, Text("<arg_value>")],
                     close: "</arg_value>",
                 },
+                close: "</tool_call>",
+            },
+            // GLM-4's form in the later one's tag.
+            NamedCall {
+                head: &[Text("<tool_call>"), Space, Name, Space],
+                arguments: NamedArguments::Json { fenced: false },
                 close: "</tool_call>",
             },
             NamedCall {
@@ -403,7 +564,7 @@ pub(super) const GLM: Spec = Spec {
 };
 
 /// Llama 4, LFM2, Gorilla and others.
-pub(super) const PYTHON: Spec = Spec { name: "python", template: None, shape: Shape::Python };
+pub(super) const PYTHON: Spec = Spec { name: "python", template: None, shape: Shape::Python, objects: None };
 
 /// A call of Gemma's between these tokens, with texts between those.
 macro_rules! gemma {
@@ -421,6 +582,7 @@ macro_rules! gemma {
 pub(super) const GEMMA: Spec = Spec {
     name: "gemma",
     template: None,
+    objects: None,
     shape: Shape::Named(&Named {
         calls: &[
             gemma!("<|tool_call>", "<|\"|>", "<tool_call|>"),
@@ -437,6 +599,7 @@ pub(super) const GEMMA: Spec = Spec {
 pub(super) const JSON: Spec = Spec {
     name: "json",
     template: None,
+    objects: None,
     shape: Shape::Json(&ObjectKeys {
         tool: TOOL_KEYS,
         arguments: ARGUMENTS_FIRST,
@@ -451,6 +614,7 @@ pub(super) const JSON: Spec = Spec {
 pub(super) const REACT: Spec = Spec {
     name: "react",
     template: None,
+    objects: None,
     shape: Shape::React(&React {
         head: &[
             Any("*_"),

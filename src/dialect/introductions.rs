@@ -28,6 +28,20 @@ pub(crate) struct Introductions {
     pub(crate) output: &'static str,
     /// What the line with an example's question begins with, where the call is right behind it.
     pub(crate) question: &'static str,
+    /// Of the results of calls.
+    pub(crate) results: &'static str,
+    /// Of one result, before its colon, in the compact style.
+    pub(crate) result: &'static str,
+    /// Of the calls that were made before.
+    pub(crate) earlier: &'static str,
+    /// Of the calls that the user was shown.
+    pub(crate) shown: &'static str,
+    /// Of what the person asked for, before results in the compact style.
+    pub(crate) asked: &'static str,
+    /// Of what is wrong with a call, there.
+    pub(crate) wrong: &'static str,
+    /// Of what is missing in one, there.
+    pub(crate) incomplete: &'static str,
     /// Of a call that asks for a tool's parameters; the tool's name stands behind it, then a colon.
     pub(crate) describe: &'static str,
 }
@@ -43,6 +57,13 @@ const EN: Introductions = Introductions {
     correct: "A correct call looks like this (put in your own values):",
     output: "An answer of this form, for example (put in your own values):",
     question: "Question:",
+    results: "Results of the calls in your last message:",
+    result: "Result",
+    earlier: "Calls made earlier for this task:",
+    shown: "Shown to the user:",
+    asked: "I asked:",
+    wrong: "Your call was wrong:",
+    incomplete: "Your call was not complete:",
     describe: "Before you call it for the first time, ask for its parameters with",
 };
 
@@ -57,6 +78,13 @@ const ZH: Introductions = Introductions {
     correct: "正确的写法如下（请换成你自己的值）：",
     output: "这种格式的回答示例（换成你自己的值）：",
     question: "问题：",
+    results: "你上一条消息中各个调用的结果：",
+    result: "结果",
+    earlier: "本任务之前已经做过的调用：",
+    shown: "已展示给用户：",
+    asked: "我问的是：",
+    wrong: "你的调用有误：",
+    incomplete: "你的调用没有写完：",
     describe: "第一次调用这样的工具之前，先用",
 };
 
@@ -84,9 +112,19 @@ impl Introductions {
         [form, tag_form, example, call, answer, read, written, correct, output]
     }
 
+    /// What results stand behind in our prompts, and whether a message that begins so begins with
+    /// one: the word of the compact style may begin an answer.
+    pub(crate) fn results() -> impl Iterator<Item = (&'static str, bool)> {
+        let words = [("Result:", false), ("Result of ", false), ("结果：", false), ("结果（", false)];
+        let lines = Introductions::ALL
+            .iter()
+            .flat_map(|set| [set.results, set.earlier, set.shown, set.asked, set.wrong, set.incomplete]);
+        lines.map(|line| (line, true)).chain(words)
+    }
+
     /// Each with the name by which templates know it.
     #[cfg(feature = "prompt")]
-    pub(crate) fn named(&self) -> [(&'static str, &'static str); 11] {
+    pub(crate) fn named(&self) -> [(&'static str, &'static str); 18] {
         [
             ("form", self.form),
             ("tag_form", self.tag_form),
@@ -99,6 +137,13 @@ impl Introductions {
             ("output", self.output),
             ("question", self.question),
             ("describe", self.describe),
+            ("results", self.results),
+            ("result", self.result),
+            ("earlier", self.earlier),
+            ("shown", self.shown),
+            ("asked", self.asked),
+            ("wrong", self.wrong),
+            ("incomplete", self.incomplete),
         ]
     }
 }

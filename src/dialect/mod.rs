@@ -5,6 +5,8 @@
 //! dialect of a known shape is one more constant here.
 
 mod builtin;
+mod by_name;
+mod contexts;
 mod foreign;
 mod introductions;
 pub(crate) mod known;
@@ -12,8 +14,12 @@ mod profile;
 mod reasoning;
 mod spec;
 mod tokens;
+mod turns;
 mod write;
 
+#[cfg(feature = "agent")]
+pub(crate) use by_name::ByName;
+pub(crate) use by_name::named_by_element;
 #[cfg(feature = "prompt")]
 pub(crate) use introductions::Introductions;
 pub(crate) use introductions::{asks_as_example, introduces_example};
@@ -21,6 +27,9 @@ pub(crate) use known::Dialect;
 pub use known::{DialectSet, UnknownDialect};
 pub use profile::{COMPACT_BELOW, Lang, Profile, PromptStyle, SystemPlacement, parameters_in_name};
 // Not a part of the interface: this repository's own command, tests and fuzzing read it.
+pub(crate) use contexts::COMMENT_SIGNS;
+#[doc(hidden)]
+pub use contexts::{BlockForm, QUOTING_BLOCKS, QuotingBlock};
 #[doc(hidden)]
 pub use reasoning::{REASONING_MARKS, ReasoningMark, THINK_TAGS};
 #[doc(hidden)]
@@ -30,7 +39,10 @@ pub use spec::{
 };
 #[doc(hidden)]
 pub use tokens::{
-    CALL_TOKENS, OTHER_ROLES, OWN_LINES, OWN_ROLES, RESULT_LINES, RESULT_TAGS, SENTENCE_END, STRIKE_OPEN,
-    TOKEN_FAMILIES, TemplateToken, TokenClass, TokenFamily, USER_LINES, template_tokens,
+    CALL_TOKENS, CONTROL_FAMILIES, ControlFamily, NUMBERED_TOKENS, OTHER_ROLES, OWN_ROLES, SENTENCE_END, STRIKE_OPEN,
+    TOKEN_FAMILIES, TemplateToken, TokenClass, TokenFamily, template_tokens,
 };
+#[doc(hidden)]
+pub use turns::{LineCounts, RESULT_LINES, RESULT_TAGS, TurnLine, USER_LINES};
+pub(crate) use turns::{begins_line, result_lines};
 pub use write::{write_call, write_tool_call};

@@ -202,6 +202,13 @@ static PROFILES: &[Profile] = &[
     marked("openthinker", r"openthinker|sky-?t1", &["<|begin_of_thought|>"]),
     marked("solar-open-2", r"solar-open-?2", &["<|think:start|>"]),
     marked("gemma-4", r"gemma-?4", &["<|channel>"]),
+    marked("solar-open", r"solar-open", &["<|think|>"]),
+    marked("inkling", r"inkling", &["<|content_thinking|>"]),
+    marked("hy3", r"\bhy-?3", &["<think:opensource>"]),
+    marked("plamo-3", r"plamo-?3", &["<|plamo:begin_think:plamo|>"]),
+    marked("medgemma", r"medgemma", &["<unused94>"]),
+    marked("granite-3.2", r"granite-?3\.2", &["Here is my thought process:", "Here's my thought process:"]),
+    marked("apriel", r"apriel.*thinker", &["Here are my reasoning steps:"]),
     DEFAULT,
 ];
 
@@ -320,8 +327,8 @@ mod tests {
         for open in &named {
             assert!(REASONING_MARKS.iter().any(|mark| mark.open == *open), "{open}");
         }
-        // Two are asked for by prompts, of whatever model.
-        let prompted = ["<thought>", "<reasoning>"];
+        // Some are asked for by prompts, of whatever model.
+        let prompted = ["<thought>", "<thoughts>", "<reasoning>", "<reflection>", "<scratchpad>", "[THINKING]"];
         for mark in REASONING_MARKS.iter().filter(|mark| !prompted.contains(&mark.open)) {
             assert!(named.contains(&mark.open), "no profile names {}", mark.open);
         }

@@ -10,7 +10,7 @@ pub const THINK_TAGS: [&str; 2] = ["think", "thinking"];
 #[derive(Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReasoningMark {
-    /// What opens it; begins with `<`, `[` or `◁`.
+    /// What opens it: begins with `<`, `[` or `◁`, or is a phrase, with which a message begins.
     pub open: &'static str,
     /// A word that may stand behind it, alone on its line or in the block, and belongs to it.
     pub label: Option<&'static str>,
@@ -27,6 +27,16 @@ impl ReasoningMark {
         let name = self.open.strip_prefix('<')?.strip_suffix('>')?;
         name.bytes().all(|b| b.is_ascii_lowercase()).then_some(name)
     }
+
+    /// Whether words open it.
+    pub(crate) fn is_phrase(&self) -> bool {
+        self.open.starts_with(|c: char| c.is_ascii_alphabetic())
+    }
+
+    /// Whether a text of a mark is found by its first bytes, as markers of calls are.
+    pub(crate) fn is_marker(text: &str) -> bool {
+        text.is_ascii() && text.starts_with(['<', '['])
+    }
 }
 
 const fn mark(open: &'static str, close: &'static str, source: &'static str) -> ReasoningMark {
@@ -37,6 +47,14 @@ const fn mark(open: &'static str, close: &'static str, source: &'static str) -> 
 pub const REASONING_MARKS: &[ReasoningMark] = &[
     mark("<thought>", "</thought>", "prompted, many models"),
     mark("<reasoning>", "</reasoning>", "prompted, many models"),
+    mark("<thoughts>", "</thoughts>", "prompted, many models"),
+    mark(
+        "<reflection>",
+        "</reflection>",
+        "Reflection 70B: huggingface.co/mattshumer/Reflection-Llama-3.1-70B; prompted",
+    ),
+    mark("<scratchpad>", "</scratchpad>", "Anthropic's guide to prompts; prompted, many models"),
+    mark("[THINKING]", "[/THINKING]", "prompted, many models"),
     mark("[THINK]", "[/THINK]", "Magistral, Ministral 3: mistral-common base.py; SGR (MistralDetector)"),
     mark("<seed:think>", "</seed:think>", "Seed-OSS: VR/seed_oss_reasoning_parser.py"),
     mark("◁think▷", "◁/think▷", "Kimi-VL-Thinking, Kimi k1.5: SGR (KimiDetector)"),
@@ -52,6 +70,17 @@ pub const REASONING_MARKS: &[ReasoningMark] = &[
     ),
     mark("<|think:start|>", "<|think:end|>", "Solar Open 2: VR/solar_open2_reasoning_parser.py"),
     mark("<|open|>think<|sep|>", "<|close|>think<|sep|>", "Kimi K3: LC/Kimi-K3.jinja; SG/kimik3_format.py"),
+    mark("<|think|>", "<|end|>", "Solar Open 100B: LC/upstage-Solar-Open-100B.jinja"),
+    mark("<|content_thinking|>", "<|end_message|>", "Inkling: SG/inkling_detector.py"),
+    mark("<think:opensource>", "</think:opensource>", "Hy3: LC/tencent-Hy3.jinja"),
+    mark("<|plamo:begin_think:plamo|>", "<|plamo:end_think:plamo|>", "PLaMo 3: VR/plamo3_reasoning_parser.py"),
+    mark("Here is my thought process:", "Here is my response:", "Granite 3.2: VR/granite_reasoning_parser.py"),
+    mark("Here's my thought process:", "Here's my response:", "Granite 3.2: VR/granite_reasoning_parser.py"),
+    mark("Here are my reasoning steps:", "[BEGIN FINAL RESPONSE]", "Apriel 1.6: LC/Apriel-1.6-15b-Thinker-fixed.jinja"),
+    ReasoningMark {
+        label: Some("thought"),
+        ..mark("<unused94>", "<unused95>", "MedGemma: huggingface.co/google/medgemma-27b-it; llama.cpp common/chat.cpp")
+    },
     ReasoningMark {
         label: Some("thought"),
         ..mark("<|channel>", "<channel|>", "Gemma 4: LC/gemma4.jinja; SG/gemma4_detector.py")
@@ -70,6 +99,6 @@ mod tests {
             }
         }
         let tags: Vec<_> = REASONING_MARKS.iter().filter_map(ReasoningMark::tag).collect();
-        assert_eq!(tags, ["thought", "reasoning"]);
+        assert_eq!(tags, ["thought", "reasoning", "thoughts", "reflection", "scratchpad"]);
     }
 }

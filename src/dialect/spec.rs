@@ -10,6 +10,8 @@ pub struct Spec {
     /// Stem of the template under `prompts/<lang>/` that teaches the dialect;
     /// `None` for a dialect that is only read.
     pub template: Option<&'static str>,
+    /// Another way to write its calls, which is only read: objects behind a marker.
+    pub objects: Option<MarkedJson>,
 }
 
 /// The shape of a dialect's calls.
@@ -178,11 +180,16 @@ pub struct NamedCall {
 /// How the arguments of a [`NamedCall`] are written.
 #[derive(Debug)]
 pub enum NamedArguments {
+    /// Nowhere: the head is the whole call, and it has none.
+    None,
     /// As one JSON value; `fenced` where a code fence around it is the rule.
     Json {
         /// Whether a fence is no fault.
         fenced: bool,
     },
+    /// As an object in braces of `key => value` or `--key value`; a brace around name and
+    /// arguments follows.
+    Arrows,
     /// One tag each, all closed by the same tag.
     Tags {
         /// The opening tag; its name is the parameter's.
@@ -231,6 +238,8 @@ pub enum Piece {
     Any(&'static str),
     /// One of these characters.
     OneOf(&'static str),
+    /// Attributes in front of the one that holds the name, each with the space behind it.
+    Before,
     /// The rest of a tag: further attributes and its `>`.
     Attributes,
 }

@@ -361,19 +361,138 @@ pub fn template_tokens() -> impl Iterator<Item = &'static TemplateToken> {
     TOKEN_FAMILIES.iter().flat_map(|family| family.tokens)
 }
 
-/// Tags that results of calls stand in, in chat templates and in our own prompts: `<TAG>` or
-/// `<TAG ` with attributes.
-pub const RESULT_TAGS: &[&str] = &["tool_response", "tool_result", "tool_error", "function_results"];
+/// Control tokens of some models, beside those of [`TOKEN_FAMILIES`] and the two forms
+/// `<|…|>` and `<｜…｜>`, which most families have.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct ControlFamily {
+    /// The models.
+    pub name: &'static str,
+    /// Where their tokens are written down; short names as in `docs/families.md`.
+    pub source: &'static str,
+    /// The tokens. They begin with `<`, `[`, `]`, `｜` or `◁`.
+    pub tokens: &'static [&'static str],
+}
 
-/// Lines that results of calls stand behind: ReAct's, and those of our own prompts.
-pub const RESULT_LINES: &[&str] =
-    &["Observation:", "Results of the calls in your last message:", "你上一条消息中各个调用的结果："];
+macro_rules! control {
+    ($name:literal, $source:literal, [$($token:literal),* $(,)?]) => {
+        ControlFamily { name: $name, source: $source, tokens: &[$($token),*] }
+    };
+}
 
-/// What a line of the user's begins with where turns are plain text.
-pub const USER_LINES: &[&str] = &["User:", "USER:", "Human:", "用户：", "用户:"];
+/// Texts that a model's tokeniser turns into one control token wherever they stand, so that
+/// a text of a tool or a person must not hold them whole; see
+/// [`break_tokens`](crate::outcome::break_tokens). Their parts and roles are those of
+/// `docs/template-tokens.md`. No token begins inside another, but for its last character.
+///
+/// Tags that some tokenisers know as one token and that act on nobody's turn (`<think>`,
+/// `<tool_call>`) are no control tokens: they are text of HTML and of code.
+pub const CONTROL_FAMILIES: &[ControlFamily] = &[
+    control!(
+        "Llama 2, Mistral",
+        "mistralai/mistral-common src/mistral_common/tokens/tokenizers/base.py; LCC",
+        [
+            "<s>",
+            "</s>",
+            "<unk>",
+            "<pad>",
+            "<<SYS>>",
+            "<</SYS>>",
+            "[TOOL_CALLS]",
+            "[TOOL_CONTENT]",
+            "[CALL_ID]",
+            "[ARGS]",
+            "[THINK]",
+            "[/THINK]",
+            "[IMG]",
+            "[IMG_BREAK]",
+            "[IMG_END]",
+            "[AUDIO]",
+            "[BEGIN_AUDIO]",
+            "[MODEL_SETTINGS]",
+            "[/MODEL_SETTINGS]",
+            "[PREFIX]",
+            "[MIDDLE]",
+            "[SUFFIX]",
+        ]
+    ),
+    control!(
+        "Gemma 1 to 3, FunctionGemma",
+        "LCC (gemma); ai.google.dev/gemma/docs/functiongemma/formatting-and-best-practices",
+        [
+            "<bos>",
+            "<eos>",
+            "<mask>",
+            "<start_of_image>",
+            "<end_of_image>",
+            "<image_soft_token>",
+            "<start_function_declaration>",
+            "<end_function_declaration>",
+            "<start_function_call>",
+            "<end_function_call>",
+            "<escape>",
+        ]
+    ),
+    control!(
+        "Gemma 4",
+        "LC/gemma4.jinja; SG/gemma4_detector.py",
+        [
+            "<|channel>",
+            "<channel|>",
+            "<|tool>",
+            "<tool|>",
+            "<|tool_call>",
+            "<tool_call|>",
+            "<|image>",
+            "<image|>",
+            "<|audio>",
+            "<audio|>",
+        ]
+    ),
+    control!("GLM", "LC/GLM-4.6.jinja; LCC (chatglm4)", ["[gMASK]", "[MASK]", "[sMASK]", "<sop>", "<eop>"]),
+    control!("Kimi", "LC/Kimi-K2-Thinking.jinja", ["[EOS]", "[EOT]", "[BOS]", "[PAD]", "[UNK]", "◁think▷", "◁/think▷"]),
+    control!("DeepSeek V3.2 and later", "IK/deepseek-ai-DeepSeek-V4.1.jinja", ["｜DSML｜"]),
+    control!("GigaChat 3.5", "LC/GigaChat3-10B-A1.8B.jinja", ["｜GCML｜"]),
+    control!(
+        "Cohere Command, Aya",
+        "LC/CohereForAI-c4ai-command-r7b-12-2024-tool_use.jinja",
+        ["<BOS_TOKEN>", "<EOS_TOKEN>", "<EOP_TOKEN>", "<PAD>", "<UNK>", "<CLS>", "<SEP>", "<MASK_TOKEN>"]
+    ),
+    control!(
+        "Seed-OSS",
+        "LC/ByteDance-Seed-OSS.jinja",
+        [
+            "<seed:think>",
+            "</seed:think>",
+            "<seed:cot_budget_reflect>",
+            "</seed:cot_budget_reflect>",
+            "<seed:tool_call>",
+            "</seed:tool_call>",
+        ]
+    ),
+    control!(
+        "MiniMax",
+        "VE/tool_chat_template_minimax_m1.jinja; LC/unsloth-MiniMax-M2.jinja; LC/MiniMax-M3.jinja",
+        ["<begin_of_document>", "<beginning_of_sentence>", "]~!b[", "]~b]", "]!p~[", "]!d~[", "]<]minimax[>["]
+    ),
+    control!("Apriel 1.5", "AC/unsloth-Apriel-1.5.jinja", ["[BEGIN FINAL RESPONSE]", "[END FINAL RESPONSE]"]),
+    control!("Ling 2, Ring", "LLaMA-Factory template.py (bailing_v2)", ["<role>", "</role>"]),
+    control!(
+        "LongCat-Flash",
+        "longcatorg.pages.dev/docs/chat-template.html",
+        ["<longcat_s>", "<longcat_think>", "</longcat_think>", "<longcat_tool_call>", "</longcat_tool_call>",]
+    ),
+    control!("TeleChat", "LLaMA-Factory template.py (telechat)", ["<_user>", "<_bot>", "<_system>", "<_end>"]),
+    control!("MiniCPM 1", "LLaMA-Factory template.py (cpm)", ["<用户>", "<AI>"]),
+    control!("InternLM 1", "InternLM/InternLM chat/chat_format.md", ["<eoa>", "<eoh>"]),
+];
 
-/// What a line of the model's begins with there.
-pub const OWN_LINES: &[&str] = &["Assistant:", "ASSISTANT:", "助手：", "助手:"];
+/// Control tokens that end in a number and this: `<reserved_106>` of Baichuan, `<extra_id_1>`
+/// of Nemotron, `<unused7>` of Gemma, `<SPECIAL_10>` of Nemotron Nano, `[control_8]` of Mistral.
+/// Sources: LLaMA-Factory template.py (baichuan2); NVIDIA/Megatron-LM
+/// megatron/training/tokenizer; YE/NVIDIA-Nemotron-Nano-v2.jinja; mistral-common base.py.
+pub const NUMBERED_TOKENS: &[(&str, char)] =
+    &[("<reserved_", '>'), ("<extra_id_", '>'), ("<unused", '>'), ("<SPECIAL_", '>'), ("[control_", ']')];
 
 #[cfg(test)]
 mod tests {

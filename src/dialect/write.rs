@@ -14,9 +14,7 @@ use crate::tools::{Catalog, Tool};
 /// [`write_tool_call`], which decides. `tool` may be
 /// [`ACCESS_RESOURCE`](crate::tools::ACCESS_RESOURCE) with a `uri`.
 ///
-/// A parser of the dialect reads the same call back, save for what `tool_tag`
-/// cannot say: a string that holds tags of its own parameter or tool unbalanced,
-/// and one that is a whole CDATA section. `tool_tag`, `python` and `json` have no words of
+/// A parser of the dialect reads the same call back. `tool_tag`, `python` and `json` have no words of
 /// their own for a resource access and borrow an element, which a parser of that element's
 /// dialect reads ([`DialectSet::AUTO`](super::DialectSet::AUTO) does).
 ///
@@ -95,16 +93,18 @@ fn escaped(text: &str) -> String {
 fn write_tag(server: Option<&str>, tool: &str, arguments: &Map<String, Value>) -> String {
     let tag = full_name(server, tool);
     let tags = |name: &str| (format!("<{name}>"), format!("</{name}>"));
-    format!("<{tag}>\n{}</{tag}>", write_values(arguments, tags))
+    format!("<{tag}>\n{}</{tag}>", write_values(arguments, tags, tag_value))
 }
 
 fn write_named(call: &NamedCall, server: Option<&str>, tool: &str, arguments: &Map<String, Value>) -> String {
     let head = write_head(call.head, &full_name(server, tool));
     let written = match &call.arguments {
+        NamedArguments::None => String::new(),
+        NamedArguments::Arrows => json(arguments) + "}",
         NamedArguments::Json { fenced: true } => format!("\n```json\n{}\n```", json(arguments)),
         NamedArguments::Json { fenced: false } => json(arguments),
         NamedArguments::Tags { open, close } => {
-            format!("\n{}", write_values(arguments, |name| (write_head(open, name), (*close).to_owned())))
+            format!("\n{}", write_values(arguments, |name| (write_head(open, name), (*close).to_owned()), broken_line))
         }
         NamedArguments::Delimited { text } => delimited_members(arguments, text),
     };
@@ -115,7 +115,7 @@ fn write_head(pieces: &[Piece], name: &str) -> String {
     let written = |piece: &Piece| match piece {
         Piece::Text(text) => text,
         Piece::Maybe(_) => "",
-        Piece::Space | Piece::Id | Piece::Any(_) => "",
+        Piece::Space | Piece::Id | Piece::Before | Piece::Any(_) => "",
         Piece::OneOf(set) => &set[..1],
         Piece::Name => name,
         Piece::Index => ":0",
@@ -152,17 +152,34 @@ fn full_name(server: Option<&str>, tool: &str) -> String {
 }
 
 /// A line for each argument, between the opening and the closing tag of its name.
-fn write_values(arguments: &Map<String, Value>, tags: impl Fn(&str) -> (String, String)) -> String {
+fn write_values(
+    arguments: &Map<String, Value>,
+    tags: impl Fn(&str) -> (String, String),
+    written: impl Fn(String) -> String,
+) -> String {
     let mut text = String::new();
     for (name, value) in arguments {
-        let value = plain(value);
         let (open, close) = tags(name);
-        // The parser takes one line break off either end.
-        let before = if value.starts_with(['\n', '\r']) { "\n" } else { "" };
-        let after = if value.ends_with('\n') { "\n" } else { "" };
-        text += &format!("{open}{before}{value}{after}{close}\n");
+        text += &format!("{open}{}{close}\n", written(plain(value)));
     }
     text
+}
+
+/// A value whose parser takes one line break off either end.
+fn broken_line(value: String) -> String {
+    let before = if value.starts_with(['\n', '\r']) { "\n" } else { "" };
+    let after = if value.ends_with('\n') { "\n" } else { "" };
+    format!("{before}{value}{after}")
+}
+
+/// A value of `tool_tag`. One that holds what looks like a tag stands in CDATA, which holds
+/// every text: its own end is divided between two sections.
+fn tag_value(value: String) -> String {
+    let is_tag = |(at, _): (usize, &str)| value[at + 1..].starts_with(|c: char| !c.is_whitespace());
+    match value.match_indices('<').any(is_tag) {
+        true => format!("<![CDATA[{}]]>", value.replace("]]>", "]]]]><![CDATA[>")),
+        false => broken_line(value),
+    }
 }
 
 fn write_marked(shape: &MarkedJson, server: Option<&str>, tool: &str, arguments: &Map<String, Value>) -> String {

@@ -45,6 +45,8 @@ pub struct Collector {
     /// Where the open call begins.
     opened: Option<u64>,
     settled: bool,
+    /// Nothing follows.
+    is_over: bool,
     /// A think tag closed; what it makes of the calls before it comes next, if anything.
     closing: bool,
     /// A tag would have made reasoning of what is settled.
@@ -143,6 +145,9 @@ pub struct Entry {
     pub deltas: String,
     /// Whether the arguments do not continue the deltas.
     pub restated: bool,
+    /// How it was found, whatever promoted it.
+    #[serde(skip)]
+    pub(crate) place: Provenance,
 }
 
 impl Assembled {
@@ -207,6 +212,7 @@ impl Collector {
                 entry.result = *result;
                 entry.raw = raw.to_owned();
                 entry.restated = restated;
+                entry.place = entry.provenance();
                 self.ended = self.entries.len();
                 self.lengths.push(span.end - self.opened.take().unwrap_or(span.start));
                 self.segments.push(Segment { what: What::Call, region, length: 0 });
@@ -218,6 +224,12 @@ impl Collector {
             Event::Promoted { index, .. } => {
                 if let Some(Entry { result: Ok(call), .. }) = self.restore(index, None) {
                     call.provenance = Provenance::Promoted;
+                }
+            }
+            Event::Placed { index, provenance, .. } => {
+                if let Some(entry) = self.entries.iter_mut().rfind(|e| e.index == index) {
+                    entry.place = provenance;
+                    entry.call_mut().into_iter().for_each(|call| call.provenance = provenance);
                 }
             }
             Event::Unfenced { calls, syntax, .. } => self.unfence(calls, syntax),
@@ -245,11 +257,16 @@ impl Collector {
         self.settled
     }
 
-    /// The next call that is settled, each once and in order: it is a call, and no think
-    /// tag can make reasoning of it. `None` until there is a further one. One whose provenance is
-    /// not [plain](Provenance::Plain) still needs approval.
+    /// The next call that is settled, each once and in order: it is a call, no think tag can make
+    /// reasoning of it, and what follows says nothing more of how it was found. `None` until there
+    /// is a further one. One whose provenance is not [plain](Provenance::Plain) still needs approval.
     pub fn next_settled(&mut self) -> Option<&Entry> {
         while self.settled && self.yielded < self.ended {
+            // Prose may come behind it.
+            let waits = |call: &Call| !call.dialect.has_marker() && call.provenance.is_plain();
+            if !self.is_over && self.entries[self.yielded].result.as_ref().is_ok_and(waits) {
+                return None;
+            }
             self.yielded += 1;
             if self.entries[self.yielded - 1].result.is_ok() {
                 return self.entries.get(self.yielded - 1);
@@ -258,9 +275,19 @@ impl Collector {
         None
     }
 
+    /// Rejects a call that the parser found, for this reason.
+    #[cfg(feature = "agent")]
+    pub(crate) fn refuse(&mut self, index: u32, refusal: impl FnOnce(Call, &str) -> Rejected) -> Option<&Rejected> {
+        let entry = self.entries.iter_mut().rfind(|e| e.index == index)?;
+        let call = entry.result.as_ref().ok()?.clone();
+        entry.result = Err(refusal(call, &entry.raw));
+        entry.result.as_ref().err()
+    }
+
     /// The stream is over: nothing makes reasoning of what came any more.
     pub fn end(&mut self) {
         self.settled = true;
+        self.is_over = true;
     }
 
     /// The message's pieces, where they belong, and the calls that they name.
@@ -449,6 +476,13 @@ impl Entry {
         }
     }
 
+    fn call_mut(&mut self) -> Option<&mut Call> {
+        match &mut self.result {
+            Ok(call) => Some(call),
+            Err(rejected) => rejected.call.as_deref_mut(),
+        }
+    }
+
     /// How the call was found; [plain](Provenance::Plain) where nothing is known of it.
     pub fn provenance(&self) -> Provenance {
         self.call().map_or(Provenance::Plain, |call| call.provenance)
@@ -458,7 +492,8 @@ impl Entry {
         // Replaced by `CallEnd`, which always comes.
         let dialect = crate::dialect::Dialect::UseMcpTool;
         let rejected = Rejected::new(RejectedKind::Truncated, dialect, "", "the parser was not finished");
-        Entry { index, result: Err(rejected), raw: String::new(), deltas: String::new(), restated: false }
+        let (raw, deltas) = (String::new(), String::new());
+        Entry { index, result: Err(rejected), raw, deltas, restated: false, place: Provenance::Plain }
     }
 
     /// Turns a call into a draft: it stands in the reasoning after all.

@@ -46,13 +46,21 @@ pub enum Provenance {
     FencedFirst,
     /// No marker announces it, and prose stands before it on other lines: many such are examples.
     BehindProse,
+    /// No marker announces it, and prose came behind it.
+    BeforeProse,
+    /// It does not begin its line: prose stands before it there.
+    InALine,
+    /// It stands alone in a fence, and prose stands before the fence.
+    FencedBehindProse,
     /// It was promoted out of the reasoning, or out of what may be reasoning.
     Promoted,
 }
 
 keyword_enum!(Provenance, "how a call was found",
     "plain" => Provenance::Plain, "fenced_first" => Provenance::FencedFirst,
-    "behind_prose" => Provenance::BehindProse, "promoted" => Provenance::Promoted);
+    "behind_prose" => Provenance::BehindProse, "before_prose" => Provenance::BeforeProse,
+    "in_a_line" => Provenance::InALine, "fenced_behind_prose" => Provenance::FencedBehindProse,
+    "promoted" => Provenance::Promoted);
 
 impl Provenance {
     /// Whether nothing about it asks for approval.
@@ -186,8 +194,12 @@ pub enum QuotedIn {
     BlockQuote,
     /// A line that is indented as code is.
     IndentedCode,
-    /// `<!-- -->`.
+    /// A comment: `<!-- -->`, `/* */`, or a line behind the sign of one, such as `//`.
     Comment,
+    /// A block that holds text as it is: `<blockquote>`, CDATA, a heredoc, triple quotes, …
+    Block,
+    /// A sign before it says that it is not meant: a backslash, `~~`, or that of a diff's line.
+    Sign,
     /// It follows a line with which the prompt introduces an example.
     OwnWords,
 }
@@ -208,6 +220,10 @@ impl QuotedIn {
             QuotedIn::BlockQuote => "the call stands in a block quote, so it is an example; its line begins with `>`",
             QuotedIn::IndentedCode => "the call stands in indented code, so it is an example; a call begins its line",
             QuotedIn::Comment => "the call stands in a comment, so it is an example",
+            QuotedIn::Block => {
+                "the call stands in a block that quotes what it holds, so it is an example; a call stands outside of it"
+            }
+            QuotedIn::Sign => "a sign before the call says that it is not meant; a call begins its line",
             QuotedIn::OwnWords => "the call follows the words that introduce an example in the prompt, so it is one",
         }
     }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::call::{Call, Reason, Rejected};
+use super::call::{Call, Provenance, Reason, Rejected};
 
 /// Bytes of the stream that an event stands for: offsets from the stream's start.
 pub type Span = Range<u64>;
@@ -111,6 +111,16 @@ pub enum Event<'a> {
         /// Empty, at the stream's end.
         span: Span,
     },
+    /// What came behind a call says how it was found: prose behind one that no marker
+    /// announces ([`Provenance::BeforeProse`](super::Provenance::BeforeProse)). Comes right before that prose; empty span.
+    Placed {
+        /// Which call.
+        index: u32,
+        /// How it was found.
+        provenance: Provenance,
+        /// Empty, at the point of the decision.
+        span: Span,
+    },
     /// The calls of the fence that the message begins with are calls after all, if the
     /// arguments of all of them are accepted ([`Validator::admits`] says so), and subject to
     /// approval. Only at the stream's end; empty span.
@@ -195,6 +205,7 @@ impl Event<'_> {
             | Event::Reclassified { span, .. }
             | Event::Restored { span, .. }
             | Event::Promoted { span, .. }
+            | Event::Placed { span, .. }
             | Event::Unfenced { span, .. }
             | Event::Unlisted { span, .. } => span.clone(),
         }
@@ -222,6 +233,7 @@ impl Event<'_> {
                 OwnedEvent::Restored { index, reason: reason.cloned().map(Box::new), span }
             }
             Event::Promoted { index, span } => OwnedEvent::Promoted { index, span },
+            Event::Placed { index, provenance, span } => OwnedEvent::Placed { index, provenance, span },
             Event::Unfenced { calls, syntax, span } => OwnedEvent::Unfenced { calls, syntax: syntax.to_owned(), span },
             Event::Unlisted { index, count, span } => OwnedEvent::Unlisted { index, count, span },
         }
@@ -272,6 +284,8 @@ pub enum OwnedEvent {
     },
     /// See [`Event::Promoted`].
     Promoted { index: u32, span: Span },
+    /// See [`Event::Placed`].
+    Placed { index: u32, provenance: Provenance, span: Span },
     /// See [`Event::Unfenced`].
     Unfenced { calls: Range<u32>, syntax: Vec<Span>, span: Span },
     /// See [`Event::Unlisted`].

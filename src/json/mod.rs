@@ -22,6 +22,7 @@
 //! | `bytes` | many bytes at once, in safe code |
 //! | `lexer`, `loose` | the strict lexer, and the tolerant one that takes over at the first fault |
 //! | `trailing` | what stands behind a value and may belong inside |
+//! | `unclosed` | what is missing where a value breaks off |
 //! | `value` | whole text to value: strictly, else mended |
 //! | `strict`, `decimal` | nothing dropped: no key twice, every digit counted |
 //! | `plain` | the same of what nearly all arguments are, without a detour |
@@ -43,6 +44,7 @@ mod repair;
 mod spaced;
 mod strict;
 mod trailing;
+mod unclosed;
 mod value;
 pub(crate) mod window;
 
@@ -54,4 +56,5 @@ pub(crate) use plain::string;
 pub use repair::Repair;
 pub(crate) use spaced::spaced;
 pub(crate) use trailing::Trailing;
+pub(crate) use unclosed::unclosed;
 pub(crate) use value::read;

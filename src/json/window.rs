@@ -156,20 +156,26 @@ fn begins_this_tag(text: &str, tag: &str, close: bool, more: bool) -> Match<usiz
     }
 }
 
-/// The same in whatever case the name is; it is in small letters here.
+/// The same in whatever case the name is, which is in small letters here, and with spaces behind it
+/// or not.
 pub(crate) fn begins_tag_any_case(text: &str, tag: &str, close: bool, more: bool) -> Match<usize> {
     let lead = if close { &b"</"[..] } else { b"<" };
-    let (text, name) = (text.as_bytes(), tag.as_bytes());
-    let wanted = lead.iter().chain(name).chain(b">");
+    let text = text.as_bytes();
+    let wanted = lead.iter().chain(tag.as_bytes());
     if !text.iter().zip(wanted).all(|(found, wanted)| found.eq_ignore_ascii_case(wanted)) {
         return Match::No;
     }
-    match text.len() > lead.len() + name.len() {
-        true => Match::Yes(lead.len() + name.len() + 1),
-        false if more => Match::Undecided,
-        false => Match::No,
+    let behind = text.get(lead.len() + tag.len()..).unwrap_or_default();
+    let space = behind.iter().take(MAX_TAG_SPACE).take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    match behind.get(space) {
+        Some(b'>') => Match::Yes(lead.len() + tag.len() + space + 1),
+        None if more => Match::Undecided,
+        _ => Match::No,
     }
 }
+
+/// Most spaces behind the name of such a tag.
+const MAX_TAG_SPACE: usize = 8;
 
 /// The last character boundary at or before `at`.
 pub(crate) fn floor_boundary(text: &str, at: usize) -> usize {

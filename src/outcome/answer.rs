@@ -90,7 +90,7 @@ impl Outcome {
     pub fn said(&self) -> Cow<'_, str> {
         match &self.structured {
             Some(structured) if self.text.trim().is_empty() => Cow::Owned(structured.to_string()),
-            _ => Cow::Borrowed(self.text.trim_end()),
+            _ => Cow::Borrowed(&self.text),
         }
     }
 

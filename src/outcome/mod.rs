@@ -5,15 +5,22 @@
 //! values, media, events for a user interface). A failure is an outcome too, never an error.
 //!
 //! On its way to the model a text passes two things: [`bounded`] cuts a long one to head and
-//! tail, and a [`Neutraliser`] breaks what a dialect could read as a call or a chat template as
-//! a turn, since a tool's text is foreign. Out of scope: the frame around it, which is the
-//! prompt's.
+//! tail, and [`break_tokens`] breaks the control tokens of chat templates, which
+//! [`restore_tokens`] takes back in what the model writes. All else arrives byte for byte, in
+//! a frame with a [`boundary`]. What describes tools is neutralised further: a
+//! [`Neutraliser`] breaks in it what a dialect could read as a call.
 
 pub(crate) mod answer;
+mod boundary;
 mod bounded;
 mod neutralise;
+mod tokens;
 
 pub(crate) use answer::Outcome;
 pub use answer::{InterfaceEvent, Status};
+pub use boundary::{boundary, foreign_in_frames, framed};
 pub use bounded::{Cut, RESULT_BYTES, bounded, cut};
+#[cfg(feature = "prompt")]
+pub(crate) use neutralise::shortened;
 pub use neutralise::{Neutraliser, is_invisible, strip_invisible};
+pub use tokens::{BREAK, Restorer, break_tokens, control_tokens, rebreak_tokens, restore_tokens};

@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 use memchr::memchr2_iter;
 use regex::Regex;
 
+use super::tokens::{BREAK, rebreak_tokens};
 use crate::dialect::{
     Announcer, Dialect, FUNCTION, MarkedJson, NamedArguments, ObjectKeys, Piece, REASONING_MARKS, SENTENCE_END, Shape,
     Wrapper, template_tokens,
@@ -36,10 +37,14 @@ const MAX_NAME: usize = 256;
 
 /// Makes call markers in foreign text harmless, for one catalog.
 ///
-/// A marker's `<` becomes `&lt;`; a `[`, a line such as `TYPE: MCP`, and a
-/// known tool's `name(` at a line's start or in a list get a backslash, as does the key
-/// before a known tool's name in a JSON call. All other text stays
-/// as it is, and neutralising twice changes nothing more.
+/// A [`BREAK`], which is not seen, goes behind the first character of a marker (`<think>`,
+/// `[TOOL_REQUEST]`), of a control token of a chat template, of a line such as `TYPE: MCP`, of
+/// a known tool's `name(` at a line's start or in a list, and of the key before a known tool's
+/// name in a JSON call. All other text stays as it is, and neutralising twice changes nothing
+/// more.
+///
+/// This is for what describes tools. What tools say, files and clients' texts have their
+/// control tokens broken and nothing else ([`break_tokens`](super::break_tokens)).
 ///
 /// ```
 /// use toolgraft::Catalog;
@@ -47,8 +52,8 @@ const MAX_NAME: usize = 256;
 ///
 /// let neutraliser = Neutraliser::new(&Catalog::default());
 /// assert_eq!(neutraliser.neutralise("<b>1 < 2</b>"), "<b>1 < 2</b>");
-/// assert_eq!(neutraliser.neutralise("<use_mcp_tool>"), "&lt;use_mcp_tool>");
-/// assert_eq!(neutraliser.neutralise("TYPE: MCP"), "\\TYPE: MCP");
+/// assert_eq!(neutraliser.neutralise("<use_mcp_tool>"), "<\u{2060}use_mcp_tool>");
+/// assert_eq!(neutraliser.neutralise("TYPE: MCP"), "T\u{2060}YPE: MCP");
 /// ```
 #[derive(Debug, Clone)]
 pub struct Neutraliser {
@@ -85,32 +90,43 @@ impl Neutraliser {
 
     /// The text with no marker in it.
     pub fn neutralise<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        match rebreak_tokens(text) {
+            Cow::Borrowed(text) => self.without_markers(text),
+            Cow::Owned(broken) => Cow::Owned(self.without_markers(&broken).into_owned()),
+        }
+    }
+
+    fn without_markers<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let mut places: Vec<usize> = memchr2_iter(b'<', b'[', text.as_bytes())
             .filter_map(|at| match self.opens(&text[at..]) {
                 true => Some(at),
                 false => self.listed(&text[at..]).map(|name| at + name),
             })
             .collect();
-        places.extend(LINES.captures_iter(text).filter_map(|found| {
-            let name = found.name("name").map(|name| folded(name.as_str()));
-            let is_marker = name.is_none_or(|name| self.tools.contains(&name));
-            found.name("marker").filter(|_| is_marker).map(|marker| marker.start())
+        let has_input = ACTION_INPUT.is_match(text);
+        places.extend(LINES.captures_iter(text).filter_map(|found| match found.name("name") {
+            Some(name) => self.tools.contains(&folded(name.as_str())).then_some(name.start()),
+            None => {
+                let marker = found.name("marker").filter(|_| has_input || found.name("action").is_none())?;
+                first_letter(text, marker.start())
+            }
         }));
-        places.extend(WORDS.find_iter(text).map(|word| word.start()));
+        places.extend(WORDS.find_iter(text).filter_map(|word| first_letter(text, word.start())));
         places.extend(self.json_calls(text));
-        places.retain(|at| text.as_bytes()[*at] == b'<' || !text[..*at].ends_with('\\'));
         if places.is_empty() {
             return Cow::Borrowed(text);
         }
         places.sort_unstable();
         places.dedup();
-        let mut safe = String::with_capacity(text.len() + 4 * places.len());
+        let mut safe = String::with_capacity(text.len() + BREAK.len_utf8() * places.len());
         let mut from = 0;
         for at in places {
-            safe.push_str(&text[from..at]);
-            let is_tag = text.as_bytes()[at] == b'<';
-            safe.push_str(if is_tag { "&lt;" } else { "\\" });
-            from = at + usize::from(is_tag);
+            let end = at + text[at..].chars().next().map_or(0, char::len_utf8);
+            safe.push_str(&text[from..end]);
+            if !text[end..].starts_with(BREAK) {
+                safe.push(BREAK);
+            }
+            from = end;
         }
         safe.push_str(&text[from..]);
         Cow::Owned(safe)
@@ -178,6 +194,11 @@ impl Neutraliser {
     }
 }
 
+/// Where the first letter at or behind a place stands.
+fn first_letter(text: &str, from: usize) -> Option<usize> {
+    text[from..].find(char::is_alphabetic).map(|at| from + at)
+}
+
 /// A name as it compares: in lower case, its words joined by `_`, also where Markdown wants a
 /// backslash before that; but none in front of the name.
 fn folded(name: &str) -> String {
@@ -187,7 +208,8 @@ fn folded(name: &str) -> String {
     format!("{}{words}", &name[..second]).replace(['.', '-'], "_")
 }
 
-fn shortened(mut text: String, limit: usize) -> String {
+/// At most so many characters of the text, with an ellipsis where more is left out.
+pub(crate) fn shortened(mut text: String, limit: usize) -> String {
     if let Some((end, _)) = text.char_indices().nth(limit) {
         text.truncate(end);
         text.truncate(text.trim_end().len());
@@ -233,7 +255,7 @@ fn named_tags() -> impl Iterator<Item = &'static str> {
             });
             let closers = named.calls.iter().flat_map(|call| match call.arguments {
                 NamedArguments::Tags { close, .. } => [call.close, close],
-                NamedArguments::Json { .. } => [call.close; 2],
+                NamedArguments::Json { .. } | NamedArguments::Arrows | NamedArguments::None => [call.close; 2],
                 NamedArguments::Delimited { text } => [call.close, text],
             });
             openers.chain(closers).chain(named.groups.iter().map(|group| group.open))
@@ -289,10 +311,15 @@ static WORDS: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(&pattern).expect("the words are taken literally")
 });
 
+/// The line of a ReAct call's arguments.
+static ACTION_INPUT: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(?mi)^[ \t>*_`-]*Action[ \t]*Input[*_]*[ \t]*[:：]").expect("it is written here"));
+
 /// Marker lines, and calls written at the start of a line.
 static LINES: LazyLock<Regex> = LazyLock::new(line_markers);
 
-/// `marker` is what gets the backslash; `name`, where there is one, must be a tool's.
+/// `marker` is what is broken; `name`, where there is one, must be a tool's. An `action` is one
+/// of ReAct's only where its input follows somewhere: a parameter may have the name.
 ///
 /// The dialects' own lines are looked for anywhere in a line, whatever a parser
 /// takes for a line's start; the other shapes only at one.
@@ -308,7 +335,7 @@ fn line_markers() -> Regex {
     }
     // ReAct lines, and `name(…)`.
     pattern.push_str(
-        r#"^[ \t>*_`-]*Action(?:[ \t]*Input)?[*_]*[ \t]*[:：]|^(?:[ \t>*_`-]*|[ \t]*(?:`{3,}|~{3,}|'{3,})(?:[[:alnum:]]+[ \t]+|[ \t]*))(?P<name>[^\s<>="'(\[\],{`*~]{1,256})\()"#,
+        r#"^[ \t>*_`-]*(?P<action>Action(?:[ \t]*Input)?)[*_]*[ \t]*[:：]|^(?:[ \t>*_`-]*|[ \t]*(?:`{3,}|~{3,}|'{3,})(?:[[:alnum:]]+[ \t]+|[ \t]*))(?P<name>[^\s<>="'(\[\],{`*~]{1,256})\()"#,
     );
     Regex::new(&pattern).expect("the pieces of the dialects are regular expressions")
 }
@@ -358,48 +385,49 @@ mod tests {
     }
 
     #[test]
-    fn every_markers_first_character_is_taken_away() {
-        for (text, safe) in [
-            ("<use_mcp_tool>", "&lt;use_mcp_tool>"),
-            ("</use_mcp_tool>", "&lt;/use_mcp_tool>"),
-            ("<Access_MCP_Resource>", "&lt;Access_MCP_Resource>"),
-            ("< server_name>", "&lt; server_name>"),
-            ("<get_weather>", "&lt;get_weather>"),
-            ("<weather.get_weather/>", "&lt;weather.get_weather/>"),
-            ("<查询天气>", "&lt;查询天气>"),
-            ("<odd name>", "&lt;odd name>"),
-            ("<think>a</think>", "&lt;think>a&lt;/think>"),
-            ("<tool_call>{}", "&lt;tool_call>{}"),
-            ("<function=get>", "&lt;function=get>"),
-            ("<invoke name=\"x\">", "&lt;invoke name=\"x\">"),
-            ("<think<think>", "&lt;think&lt;think>"),
-            ("<|im_start|>", "&lt;|im_start|>"),
-            ("<｜tool▁calls▁begin｜>", "&lt;｜tool▁calls▁begin｜>"),
-            ("</tool_result>", "&lt;/tool_result>"),
-            ("[TOOL_CALLS][{}]", "\\[TOOL_CALLS][{}]"),
-            ("[TOOL_REQUEST]", "\\[TOOL_REQUEST]"),
-            ("[END_TOOL_REQUEST]", "\\[END_TOOL_REQUEST]"),
-            ("[get_weather(city=\"x\")]", "[\\get_weather(city=\"x\")]"),
-            ("\\[get_weather(city=\"x\")\\]", "\\[\\get_weather(city=\"x\")\\]"),
-            ("[ 'get\\_weather(city=1)']", "[ '\\get\\_weather(city=1)']"),
-            ("```py get_weather()```", "\\```py get_weather()```"),
-            ("~~~get_weather()~~~", "\\~~~get_weather()~~~"),
-            ("get\\_weather(city=1)", "\\get\\_weather(city=1)"),
-            ("a\nget_weather(city=1)", "a\n\\get_weather(city=1)"),
-            ("Action: get\nAction Input: {}", "\\Action: get\n\\Action Input: {}"),
-            ("x\nTYPE: MCP\n{}", "x\n\\TYPE: MCP\n{}"),
-            ("type：mcp", "\\type：mcp"),
-            ("**TYPE: ANSWER**", "\\**TYPE: ANSWER**"),
-            ("- TYPE: MCP", "- \\TYPE: MCP"),
-            ("functools[{\"name\": 1}]", "\\functools[{\"name\": 1}]"),
-            ("function call<|role_sep|>\n{}", "\\function call&lt;|role_sep|>\n{}"),
-            ("functools.partial", "functools.partial"),
-            ("{\"get_weather\": {\"city\": 1}}", "{\\\"get_weather\": {\"city\": 1}}"),
-            ("[{'get-weather': '{}'}]", "[{\\'get-weather': '{}'}]"),
-            ("{\"get_weather\": 3}", "{\"get_weather\": 3}"),
+    fn every_marker_is_broken_behind_its_first_character() {
+        // `~` stands for the break.
+        for marked in [
+            "<~use_mcp_tool>",
+            "<~/use_mcp_tool>",
+            "<~Access_MCP_Resource>",
+            "<~ server_name>",
+            "<~get_weather>",
+            "<~weather.get_weather/>",
+            "<~查询天气>",
+            "<~odd name>",
+            "<~think>a<~/think>",
+            "<~tool_call>{}",
+            "<~function=get>",
+            "<~invoke name=\"x\">",
+            "<~think<~think>",
+            "<~|im_start|>",
+            "<~｜tool▁calls▁begin｜>",
+            "<~/tool_result>",
+            "[~TOOL_CALLS][{}]",
+            "[~TOOL_REQUEST]",
+            "[~END_TOOL_REQUEST]",
+            "[g~et_weather(city=\"x\")]",
+            "\\[g~et_weather(city=\"x\")\\]",
+            "[ 'g~et\\_weather(city=1)']",
+            "```py g~et_weather()```",
+            "g~et\\_weather(city=1)",
+            "a\ng~et_weather(city=1)",
+            "A~ction: get\nA~ction Input: {}",
+            "x\nT~YPE: MCP\n{}",
+            "t~ype：mcp",
+            "**T~YPE: ANSWER**",
+            "- T~YPE: MCP",
+            "f~unctools[{\"name\": 1}]",
+            "function call<~|role_sep|>\n{}",
+            "functools.partial",
+            "{\"~get_weather\": {\"city\": 1}}",
+            "[{'~get-weather': '{}'}]",
+            "{\"get_weather\": 3}",
         ] {
-            assert_eq!(neutraliser().neutralise(text), safe);
-            assert_eq!(neutraliser().neutralise(safe), safe, "twice");
+            let (text, safe) = (marked.replace('~', ""), marked.replace('~', "\u{2060}"));
+            assert_eq!(neutraliser().neutralise(&text), safe);
+            assert_eq!(neutraliser().neutralise(&safe), safe, "twice");
         }
     }
 
@@ -414,6 +442,8 @@ mod tests {
             "<weather>",
             "<thinker>",
             "printf(\"x\")",
+            "action: keep",
+            "- action: string, the one to take\n- Action: what to do",
             "",
         ] {
             assert!(matches!(neutraliser().neutralise(text), Cow::Borrowed(same) if same == text), "{text}");
@@ -426,7 +456,7 @@ mod tests {
         assert_eq!(strip_invisible(text), "abcd\n  e");
         assert_eq!(neutraliser().describe(text, 600), "abcd e");
         // A marker is looked for after stripping.
-        assert_eq!(neutraliser().describe("<use_\u{200b}mcp_tool>", 600), "&lt;use_mcp_tool>");
+        assert_eq!(neutraliser().describe("<use_\u{200b}mcp_tool>", 600), "<\u{2060}use_mcp_tool>");
     }
 
     #[test]
@@ -434,7 +464,7 @@ mod tests {
         assert_eq!(neutraliser().describe("天气 预报", 3), "天气…");
         assert_eq!(neutraliser().describe("abc", 3), "abc");
         assert_eq!(neutraliser().describe("abcd", 3), "abc…");
-        assert_eq!(neutraliser().describe_lines(" a b\n\n  <think>\nc", 14), ["a b", "&lt;think>", "c"]);
+        assert_eq!(neutraliser().describe_lines(" a b\n\n  <think>\nc", 14), ["a b", "<\u{2060}think>", "c"]);
         assert_eq!(neutraliser().describe_lines("a\nbcd", 3), ["a", "b…"]);
     }
 }

@@ -67,8 +67,6 @@ mod text;
 mod values;
 
 pub use config::{Config, HOLD_SLACK, Limits, MAX_CALL_BYTES, MAX_CALLS, MAX_DEPTH, MIN_HOLD, OPENINGS_PER_CALL};
-#[cfg(feature = "agent")]
-pub(crate) use out::emitter::Prose;
 pub use out::not_a_call::{NotACall, Reason};
 pub(crate) use parser::Parser;
 pub use values::{FoundValue, FoundValues, NoValue, find_values, read_value};

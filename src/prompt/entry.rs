@@ -102,7 +102,10 @@ impl Lister<'_> {
         let name = self.clean(&display_name(self.catalog, self.dialect, tool), NAME_CHARS);
         let (signature, notes, schema) = match style {
             Listing::Signature | Listing::Brief => {
-                (format!("{name}({})", self.clean(&parameters(tool), usize::MAX)), self.notes(tool), None)
+                // It is one line, whose names and values are to be written back as they are.
+                let parameters = parameters(tool);
+                let parameters = self.neutraliser.neutralise(&strip_invisible(&parameters)).into_owned();
+                (format!("{name}({parameters})"), self.notes(tool), None)
             }
             Listing::Schema => (name.clone(), Vec::new(), tool.input_schema.as_ref().map(|s| self.schema(s))),
             Listing::Index => (name.clone(), Vec::new(), None),

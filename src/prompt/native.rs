@@ -8,7 +8,7 @@ use super::listing::{choice_word, named, servers};
 use super::options::Listing;
 use super::round::{Item, Round};
 use super::writer::Prompt;
-use crate::outcome::Neutraliser;
+use crate::outcome::{Neutraliser, Outcome, Status, bounded, break_tokens};
 use crate::tools::{ACCESS_RESOURCE, Catalog, ToolChoice};
 use crate::wire::wire_name;
 
@@ -68,14 +68,27 @@ impl Prompt {
                 *name = on_the_wire(catalog, name);
             }
             let items = [Item::Rejected(&rejected)];
-            return self.render_round(
-                "native_reply",
-                catalog,
-                &Round { items: &items, earlier: &[], request: None },
-                limit,
-            );
+            return self.render_round("native_reply", catalog, &Round::new(&items), limit);
         }
-        self.render_round("native_reply", catalog, &Round { items: &[*item], earlier: &[], request: None }, limit)
+        let Item::Answered { outcome, .. } = item else {
+            return self.render_round("native_reply", catalog, &Round::new(&[*item]), limit);
+        };
+        // The message is the frame: what the tool said stands in it byte for byte, behind the
+        // word on how the call ended.
+        let said = outcome.said();
+        let said = break_tokens(&bounded(&said, limit)).into_owned();
+        if outcome.status == Status::Result {
+            return Ok(said);
+        }
+        let word = Outcome { text: String::new(), structured: None, ..(*outcome).clone() };
+        let item = match *item {
+            Item::Answered { id, server, tool, arguments, .. } => {
+                Item::Answered { id, server, tool, arguments, outcome: &word }
+            }
+            other => other,
+        };
+        let word = self.render_round("native_reply", catalog, &Round::new(&[item]), limit)?;
+        Ok([word, said].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n"))
     }
 }
 
@@ -91,7 +104,6 @@ mod tests {
     use super::*;
     use crate::dialect::{Dialect, Lang};
     use crate::event::{Rejected, RejectedKind};
-    use crate::outcome::{Outcome, Status};
     use crate::prompt::Options;
     use crate::tools::{Resource, Server, Tool};
 
@@ -145,8 +157,9 @@ mod tests {
         assert_eq!(reply(Lang::En, &Outcome::new(Status::Displayed, ""), None), "Shown to the user.");
         let long = reply(Lang::En, &Outcome::result("x".repeat(100)), Some(30));
         assert!(long.contains("[… 70 bytes left out …]"), "{long}");
-        let marked = reply(Lang::En, &Outcome::result("<use_mcp_tool>"), None);
-        assert!(!marked.contains("<use_mcp_tool>"), "{marked}");
+        assert_eq!(reply(Lang::En, &Outcome::result(" <use_mcp_tool>\n"), None), " <use_mcp_tool>\n");
+        let marked = reply(Lang::En, &Outcome::result("<|im_end|>"), None);
+        assert!(!marked.contains("<|im_end|>"), "{marked}");
     }
 
     #[test]

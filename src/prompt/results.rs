@@ -1,4 +1,4 @@
-//! A round as values for the results template: bounded and neutralised.
+//! A round as values for the results template: bounded, in frames, without control tokens.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -8,7 +8,7 @@ use super::listing::{NAMES, named};
 use super::options::{NOTE_CHARS, Options};
 use super::round::{Earlier, Item, Round};
 use crate::event::{Rejected, RejectedKind};
-use crate::outcome::{Neutraliser, Status, cut};
+use crate::outcome::{Neutraliser, Status, boundary, break_tokens, cut, shortened};
 use crate::tools::{ACCESS_RESOURCE, Catalog, Tool};
 
 /// Characters of the arguments of an answered call at most.
@@ -29,6 +29,9 @@ const RAW_BYTES: usize = 600;
 /// Characters of what was wrong with a call at most.
 const PROBLEM_CHARS: usize = 1_500;
 
+/// Earlier calls that a frame's code is made of; and characters of the request.
+const DIGEST: (usize, usize) = (4, 1_000);
+
 /// What the results template sees.
 #[derive(Debug, Serialize)]
 pub(super) struct ResultVariables {
@@ -39,6 +42,10 @@ pub(super) struct ResultVariables {
     answered: Vec<AnsweredView>,
     rejected: Vec<RejectedView>,
     unmet: bool,
+    /// Messages of the model follow: nothing is said that is for now.
+    followed: bool,
+    /// Whether it is known how the tools' calls ended.
+    tells_status: bool,
     dialect: &'static str,
     named: Option<String>,
     example: Option<String>,
@@ -68,6 +75,8 @@ struct AnsweredView {
     arguments: String,
     status: &'static str,
     output: Bounded,
+    /// Ends the frame around the output, which does not hold it.
+    code: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -89,17 +98,21 @@ struct Bounded {
     head: String,
     missing: usize,
     tail: String,
+    /// It is one line, which ends itself.
+    is_line: bool,
 }
 
 /// Values for the results message.
 pub(super) fn view(catalog: &Catalog, options: &Options, round: &Round<'_>) -> ResultVariables {
-    let writer = RoundWriter { catalog, options, neutraliser: Neutraliser::new(catalog) };
-    let forgotten = round.earlier.len().saturating_sub(RECALLED);
+    let writer = RoundWriter { catalog, options, neutraliser: Neutraliser::new(catalog), round };
+    let recalled = if round.followed { &[] } else { round.earlier };
+    let forgotten = recalled.len().saturating_sub(RECALLED);
+    let request = round.request.filter(|_| !round.followed);
     let items = round.items.iter();
     ResultVariables {
-        earlier: round.earlier.iter().skip(forgotten).map(|earlier| writer.earlier(earlier)).collect(),
+        earlier: recalled.iter().skip(forgotten).map(|earlier| writer.earlier(earlier)).collect(),
         forgotten,
-        request: round.request.map(|request| writer.request(request)).filter(|request| !request.is_empty()),
+        request: request.map(|request| writer.request(request)).filter(|request| !request.is_empty()),
         shown: items.clone().filter_map(|item| writer.shown(item)).collect(),
         answered: items.clone().filter_map(|item| writer.answered(item)).collect(),
         rejected: items
@@ -110,6 +123,8 @@ pub(super) fn view(catalog: &Catalog, options: &Options, round: &Round<'_>) -> R
             })
             .collect(),
         unmet: items.clone().any(|item| matches!(item, Item::UnmetChoice)),
+        followed: round.followed,
+        tells_status: !round.without_status,
         dialect: options.dialect.name(),
         named: writer.named().map(|tool| writer.name(tool)),
         example: writer.example_tool().map(|tool| writer.call(tool)),
@@ -121,6 +136,7 @@ struct RoundWriter<'a> {
     catalog: &'a Catalog,
     options: &'a Options,
     neutraliser: Neutraliser,
+    round: &'a Round<'a>,
 }
 
 impl RoundWriter<'_> {
@@ -129,11 +145,26 @@ impl RoundWriter<'_> {
     fn request(&self, text: &str) -> String {
         let length = text.chars().count();
         if length <= REQUEST_CHARS {
-            return self.neutraliser.describe(text, REQUEST_CHARS);
+            return line(text, REQUEST_CHARS);
         }
-        let half = |text: &str| self.neutraliser.describe(text, REQUEST_CHARS / 2);
+        let half = |text: &str| line(text, REQUEST_CHARS / 2);
         let tail: String = text.chars().skip(length - REQUEST_CHARS / 2).collect();
         format!("{} {}", half(text), half(&tail))
+    }
+
+    /// The code of a result's frame. The conversation before it is told in short: the request,
+    /// the number of calls since, and the last of them.
+    fn code(&self, call: [&str; 3], output: &Bounded) -> String {
+        let Round { earlier, request, .. } = self.round;
+        let request = request.unwrap_or_default();
+        let request = request.char_indices().nth(DIGEST.1).map_or(request, |(end, _)| &request[..end]);
+        let last = earlier[earlier.len().saturating_sub(DIGEST.0)..].iter();
+        let told: Vec<String> = last
+            .map(|earlier| format!("{}{}", earlier.tool, Value::Object(earlier.arguments.clone())))
+            .chain([earlier.len().to_string()])
+            .collect();
+        let before = told.iter().map(String::as_str).chain([request]).chain(call);
+        boundary(before, &format!("{}\n{}", output.head, output.tail))
     }
 
     fn shown(&self, item: &Item<'_>) -> Option<ShownView> {
@@ -150,13 +181,16 @@ impl RoundWriter<'_> {
         if outcome.status == Status::Displayed {
             return None;
         }
+        let (shown, output) =
+            (self.arguments(arguments, ARGUMENTS_CHARS), bounded(&outcome.said(), self.options.result_bytes));
         Some(AnsweredView {
+            code: self.code([id, tool, &shown], &output),
             id: self.word(id),
             server: server.map(|server| self.word(server)),
             tool: self.word(tool),
-            arguments: self.arguments(arguments, ARGUMENTS_CHARS),
+            arguments: shown,
             status: outcome.status.as_str(),
-            output: self.bounded(&outcome.said(), self.options.result_bytes),
+            output,
         })
     }
 
@@ -178,10 +212,14 @@ impl RoundWriter<'_> {
         let tool = self.meant(rejected).or_else(|| self.example_tool().filter(|_| form && !is_reading));
         let all = self.catalog.offered().map(|tool| self.name(tool));
         RejectedView {
-            kind: rejected.kind.as_str(),
+            // One that nothing quotes stands where it may be an example.
+            kind: match rejected.kind {
+                RejectedKind::Quoted if rejected.quoted_in.is_none() => "doubtful",
+                kind => kind.as_str(),
+            },
             tool: rejected.tool.as_ref().map(|tool| self.word(tool)),
-            problem: self.neutraliser.describe(&rejected.message, PROBLEM_CHARS),
-            raw: self.bounded(rejected.raw.trim(), RAW_BYTES),
+            problem: line(&rejected.message, PROBLEM_CHARS),
+            raw: bounded(rejected.raw.trim(), RAW_BYTES),
             nearest: rejected.nearest.iter().map(|name| self.word(name)).collect(),
             names: if unknown && rejected.nearest.is_empty() { all.take(NAMES).collect() } else { Vec::new() },
             correct: match tool {
@@ -237,16 +275,24 @@ impl RoundWriter<'_> {
     }
 
     fn arguments(&self, arguments: &Map<String, Value>, limit: usize) -> String {
-        let text = Value::Object(arguments.clone()).to_string();
-        self.neutraliser.describe(&text, limit)
+        break_tokens(&shortened(Value::Object(arguments.clone()).to_string(), limit)).into_owned()
     }
+}
 
-    fn bounded(&self, text: &str, limit: usize) -> Bounded {
-        let (head, missing, tail) = match cut(text, limit) {
-            Some(cut) => (cut.head, cut.missing, cut.tail),
-            None => (text, 0, ""),
-        };
-        let safe = |text: &str| self.neutraliser.neutralise(text).into_owned();
-        Bounded { head: safe(head), missing, tail: safe(tail) }
-    }
+/// A text on one line, at most so long.
+fn line(text: &str, limit: usize) -> String {
+    let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    break_tokens(&shortened(joined, limit)).into_owned()
+}
+
+/// The text as it is, but for what is too long and for control tokens.
+fn bounded(text: &str, limit: usize) -> Bounded {
+    let (head, missing, tail) = match cut(text, limit) {
+        Some(cut) => (cut.head, cut.missing, cut.tail),
+        None => (text, 0, ""),
+    };
+    // Of nothing there is nothing to frame.
+    let is_line = missing == 0 && head.trim() == head && !head.contains(['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}']);
+    let safe = |text: &str| break_tokens(text).into_owned();
+    Bounded { head: safe(head), missing, tail: safe(tail), is_line }
 }

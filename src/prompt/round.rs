@@ -16,6 +16,12 @@ pub struct Round<'a> {
     /// What the person asked for, to be recalled behind the results; a long text
     /// is cut to its head and tail.
     pub request: Option<&'a str>,
+    /// Messages of the model follow: then it is told what became of the calls, and nothing
+    /// that is for now (the calls so far, the request, what to do), so that the text is the
+    /// same in every later request.
+    pub followed: bool,
+    /// Nobody says whether the tools failed, so nothing is said of it either.
+    pub without_status: bool,
 }
 
 impl<'a> Round<'a> {
@@ -35,6 +41,20 @@ impl<'a> Round<'a> {
     #[must_use]
     pub fn with_request(mut self, request: impl Into<Option<&'a str>>) -> Self {
         self.request = request.into();
+        self
+    }
+
+    /// Sets whether messages of the model follow.
+    #[must_use]
+    pub fn with_followed(mut self, followed: bool) -> Self {
+        self.followed = followed;
+        self
+    }
+
+    /// Sets that nobody says whether the tools failed.
+    #[must_use]
+    pub fn with_unknown_status(mut self) -> Self {
+        self.without_status = true;
         self
     }
 }

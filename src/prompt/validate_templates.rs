@@ -44,8 +44,8 @@ fn validate_templates(prompt: &Prompt) -> Result<(), PromptError> {
     let round = sample_round();
     let items: Vec<Item<'_>> = round.items().collect();
     let earlier = [Earlier { server: None, tool: "look", arguments: &round.arguments, status: Status::TimedOut }];
-    let told =
-        results::view(&catalog, &prompt.options, &Round { items: &items, earlier: &earlier, request: Some("Look.") });
+    let round = Round::new(&items).with_earlier(&earlier).with_request("Look.");
+    let told = results::view(&catalog, &prompt.options, &round);
     let described = ["look", "lok"].map(|name| listing::describe(&catalog, &prompt.options, name));
 
     let tool =

@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 
 use super::ids::new_id;
 use super::out::Part;
+use crate::outcome::Restorer;
 
 /// The first call of a round, as far as it is written.
 pub(super) struct EarlyCall {
@@ -25,6 +26,8 @@ pub(super) struct EarlyCall {
     members: Vec<(String, String)>,
     /// What is to be sent of them.
     ready: Vec<Part>,
+    /// Makes control tokens whole in the text that is open.
+    restorer: Restorer,
     id: Option<String>,
 }
 
@@ -79,6 +82,7 @@ impl EarlyCall {
             state: State::Object,
             members: Vec::new(),
             ready: Vec::new(),
+            restorer: Restorer::default(),
             id: None,
         }
     }
@@ -163,6 +167,8 @@ impl EarlyCall {
                     Read::More => State::InText(text),
                     Read::End => {
                         self.flush(piece);
+                        let held = self.restorer.finish();
+                        self.tell(&held);
                         self.ready.push(Part::Arguments("\"".to_owned()));
                         State::Behind
                     }
@@ -187,6 +193,12 @@ impl EarlyCall {
 
     /// What was read of the text that is open.
     fn flush(&mut self, piece: &mut String) {
+        let restored = self.restorer.push(piece);
+        self.tell(&restored);
+        piece.clear();
+    }
+
+    fn tell(&mut self, piece: &str) {
         if piece.is_empty() {
             return;
         }
@@ -194,7 +206,6 @@ impl EarlyCall {
         if let Some((_, text)) = self.members.last_mut() {
             text.push_str(piece);
         }
-        piece.clear();
     }
 }
 

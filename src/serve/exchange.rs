@@ -34,7 +34,7 @@ use crate::dialect::write_call;
 use crate::event::RejectedKind;
 use crate::message::{DeltaKind, FinishReason, NativeCall, Role, TokenCounter, Usage};
 use crate::model::{ModelError, ModelEvent, Request};
-use crate::outcome::{Outcome, Status};
+use crate::outcome::{Outcome, Status, break_tokens};
 use crate::route::Invocation;
 use crate::spans::{self, Span};
 use crate::tools::Decision;
@@ -49,6 +49,8 @@ pub(super) struct Asked {
     pub(super) body: Map<String, Value>,
     /// The client's history with its calls and results in the dialect.
     pub(super) messages: Vec<Value>,
+    /// The last of them with what is said for now, where it tells results.
+    pub(super) last: Option<Value>,
     /// What the person said last.
     pub(super) question: String,
     /// Most tokens of the answer, over all rounds, and the field that says so.
@@ -484,31 +486,36 @@ impl Exchange {
 
     /// System text and examples, the client's history, and what came since.
     fn messages(&mut self, request: Request) -> Vec<Value> {
-        let mut messages = self.asked.messages.clone();
         let mut own = request.messages.into_iter().peekable();
         let said = |role: Role, text: String| {
             let role = if role == Role::Assistant { "assistant" } else { "user" };
             json!({"role": role, "content": text})
         };
-        if let Some(system) = own.next_if(|message| message.role == Role::System) {
-            place(&mut messages, system.content, self.prepared.placement);
-        }
+        let system = own.next_if(|message| message.role == Role::System);
         let examples = own.by_ref().take(self.turn.examples());
         let examples: Vec<Value> = examples.map(|message| said(message.role, message.content)).collect();
-        let at = messages.iter().take_while(|message| message["role"] == "system").count();
-        messages.splice(at..at, examples);
         self.since.clear();
+        let question = break_tokens(&self.asked.question);
         for (at, message) in own.enumerate() {
             // The first is what the person said, which the client's history holds; behind
             // it stands what the model is told about an empty message.
             let text = match at {
-                0 => message.content.strip_prefix(&self.asked.question).unwrap_or_default().trim().to_owned(),
+                0 => message.content.strip_prefix(&*question).unwrap_or_default().trim().to_owned(),
                 _ => message.content,
             };
             if !text.is_empty() {
                 self.since.push(said(message.role, text));
             }
         }
+        let mut messages = self.asked.messages.clone();
+        if let (true, Some(told), Some(last)) = (self.since.is_empty(), &self.asked.last, messages.last_mut()) {
+            last.clone_from(told);
+        }
+        if let Some(system) = system {
+            place(&mut messages, system.content, self.prepared.placement);
+        }
+        let at = messages.iter().take_while(|message| message["role"] == "system").count();
+        messages.splice(at..at, examples);
         self.since.iter().cloned().for_each(|message| push(&mut messages, message));
         messages
     }

@@ -2,6 +2,7 @@
 //! results as the prompt tells them. Messages that have nothing to do with calls, and
 //! parts that are no text, stay as they are.
 
+use std::borrow::Cow;
 use std::time::Instant;
 
 use serde_json::{Map, Value, json};
@@ -13,7 +14,7 @@ use super::prepared::Prepared;
 use crate::Call;
 use crate::conversation::{Answered, Replies};
 use crate::dialect::{write_call, write_tool_call};
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, break_tokens};
 use crate::parse::find_values;
 
 /// A call of the history, as the client says it.
@@ -38,8 +39,11 @@ impl Done {
 
 /// The history.
 pub(super) struct Rendered {
-    /// In messages without calls.
+    /// In messages without calls; the same in every later request that holds them.
     pub(super) messages: Vec<Value>,
+    /// The last of them with what is said for now (what was called so far, what to do), where
+    /// it tells results.
+    pub(super) last: Option<Value>,
     /// What the person said last.
     pub(super) question: String,
     /// What rounds brought that the client did not see may be anybody's words.
@@ -57,7 +61,7 @@ pub(super) fn render(messages: Vec<Value>, prepared: &Prepared, kept: &Kept) -> 
         rendered: Vec::with_capacity(messages.len()),
         question: String::new(),
         done: Vec::new(),
-        after_results: false,
+        last: None,
     };
     let mut messages = messages.into_iter().enumerate().peekable();
     while let Some((at, message)) = messages.next() {
@@ -80,7 +84,7 @@ pub(super) fn render(messages: Vec<Value>, prepared: &Prepared, kept: &Kept) -> 
                 while let Some((at, result)) = messages.next_if(|(_, next)| next["role"] == "tool") {
                     results.push((format!("messages[{at}]"), result));
                 }
-                history.calls(message, calls, results, &place)?;
+                history.calls(message, calls, results, (&place, messages.peek().is_none()))?;
             }
             Some("tool") => {
                 let message = "a message of the role 'tool' must answer a call of the message before it";
@@ -96,7 +100,8 @@ pub(super) fn render(messages: Vec<Value>, prepared: &Prepared, kept: &Kept) -> 
             None => return Err(Fault::field(format!("{place}.role"), "a message needs a 'role'")),
         }
     }
-    Ok(Rendered { messages: history.rendered, question: history.question, untrusted })
+    let History { rendered, question, last, .. } = history;
+    Ok(Rendered { messages: rendered, last, question, untrusted })
 }
 
 struct History<'a> {
@@ -105,25 +110,28 @@ struct History<'a> {
     question: String,
     /// Calls since the person last spoke.
     done: Vec<Done>,
-    /// The last message holds results.
-    after_results: bool,
+    /// The last message, if it holds results, with what is said for now.
+    last: Option<Value>,
 }
 
 impl History<'_> {
-    fn push(&mut self, message: Map<String, Value>) {
+    fn push(&mut self, mut message: Map<String, Value>) {
+        if let Some(content) = message.get_mut("content") {
+            *content = unmarked(content.take());
+        }
         self.rendered.push(Value::Object(message));
-        self.after_results = false;
+        self.last = None;
     }
 
     fn user(&mut self, mut message: Map<String, Value>) {
         self.question = message.get("content").map(text_of).unwrap_or_default();
         self.done.clear();
-        match self.rendered.last_mut().filter(|_| self.after_results) {
+        let after_results = self.last.take().is_some();
+        match self.rendered.last_mut().filter(|_| after_results) {
             // Results are a user message too, and some endpoints want roles to alternate.
             Some(last) => {
                 let content = message.get_mut("content").map(Value::take).unwrap_or_default();
-                last["content"] = join(last["content"].take(), content);
-                self.after_results = false;
+                last["content"] = join(last["content"].take(), unmarked(content));
             }
             None => self.push(message),
         }
@@ -135,7 +143,7 @@ impl History<'_> {
         message: Map<String, Value>,
         calls: Vec<Made>,
         results: Vec<(String, Value)>,
-        place: &str,
+        (place, is_last): (&str, bool),
     ) -> Result<(), Fault> {
         let prepared = self.prepared;
         let catalog = prepared.setup.catalog();
@@ -150,6 +158,8 @@ impl History<'_> {
         let content = message.get_mut("content").map(Value::take).unwrap_or_default();
         message.insert("content".to_owned(), join(content, Value::String(written.join("\n"))));
         self.push(message);
+        // Two of the interfaces have no field that says whether a tool failed.
+        let without_status = results.iter().any(|(_, result)| result.get("is_error").is_none());
 
         let mut outcomes: Vec<Option<Outcome>> = vec![None; calls.len()];
         let mut others = Vec::new();
@@ -178,16 +188,23 @@ impl History<'_> {
             self.done.push(Done { id, call, outcome });
         }
         let (earlier, last) = self.done.split_at(before);
-        let replies = Replies {
+        let mut replies = Replies {
             answered: last.iter().map(Done::answered).collect(),
             earlier: earlier.iter().map(Done::answered).collect(),
             request: Some(self.question.as_str()).filter(|text| !text.trim().is_empty()),
+            later: 1,
+            without_status,
             ..Replies::default()
         };
-        let text = prepared.setup.wording().replies(&replies).map_err(|error| Fault::internal(error.to_string()))?;
-        let content = join(Value::String(text), if others.is_empty() { Value::Null } else { Value::Array(others) });
-        self.rendered.push(json!({"role": "user", "content": content}));
-        self.after_results = true;
+        let others = if others.is_empty() { Value::Null } else { Value::Array(others) };
+        let message = |replies: &Replies<'_>| {
+            let text = prepared.setup.wording().replies(replies).map_err(|error| Fault::internal(error.to_string()))?;
+            Ok::<_, Fault>(json!({"role": "user", "content": join(Value::String(text), others.clone())}))
+        };
+        let told = message(&replies)?;
+        replies.later = 0;
+        self.last = Some(if is_last { message(&replies)? } else { Value::Null });
+        self.rendered.push(told);
         Ok(())
     }
 }
@@ -228,6 +245,25 @@ fn arguments(value: &Value) -> Map<String, Value> {
     match find_values(text).values.into_iter().next().map(|found| found.value) {
         Some(Value::Object(object)) => object,
         _ => Map::from_iter([("arguments".to_owned(), Value::String(text.clone()))]),
+    }
+}
+
+/// A content without control tokens in its texts, which are a client's.
+fn unmarked(content: Value) -> Value {
+    match content {
+        Value::String(text) => match break_tokens(&text) {
+            Cow::Owned(broken) => Value::String(broken),
+            Cow::Borrowed(_) => Value::String(text),
+        },
+        Value::Array(mut parts) => {
+            for part in &mut parts {
+                if let Some(text) = part.get_mut("text") {
+                    *text = unmarked(text.take());
+                }
+            }
+            Value::Array(parts)
+        }
+        other => other,
     }
 }
 

@@ -89,6 +89,7 @@ impl Prepared {
             max_corrections: config.max_corrections,
             // Which of them run is decided here and by the client.
             policy: Policy::new(DefaultDecision::Allow),
+            unattended: true,
             ..TurnConfig::for_profile(profile)
         };
         let wording = PromptWording::new(catalog.clone(), &options, &turn)

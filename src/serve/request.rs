@@ -125,13 +125,13 @@ impl ChatRequest {
             Some(Value::Array(_)) => return Err(Fault::field("messages", "'messages' is empty")),
             _ => return Err(Fault::field("messages", "'messages' must be a list of messages")),
         };
-        let Rendered { messages, question, untrusted } = history::render(messages, &prepared, kept)?;
+        let Rendered { messages, last, question, untrusted } = history::render(messages, &prepared, kept)?;
         OURS.iter().for_each(|field| {
             self.body.shift_remove(*field);
         });
         self.body.insert("model".to_owned(), self.model.into());
         self.body.retain(|_, value| !value.is_null());
-        Ok((prepared, Asked { body: self.body, messages, question, max_tokens, output, untrusted }))
+        Ok((prepared, Asked { body: self.body, messages, last, question, max_tokens, output, untrusted }))
     }
 
     /// What cannot be true of an answer that is put together from several.

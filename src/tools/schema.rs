@@ -291,6 +291,26 @@ pub(crate) fn unescaped(fragment: &str) -> Cow<'_, str> {
     Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())
 }
 
+/// Lets a schema accept null.
+#[cfg(any(feature = "validate", feature = "serve"))]
+pub(crate) fn allow_null(object: &mut Map<String, Value>) {
+    if let Some(Value::Array(values)) = object.get_mut("enum")
+        && !values.contains(&Value::Null)
+    {
+        values.push(Value::Null);
+    }
+    match object.get_mut("type") {
+        Some(Value::Array(kinds)) if kinds.iter().any(|kind| kind == "null") => {}
+        Some(Value::Array(kinds)) => kinds.push("null".into()),
+        Some(kind) => *kind = Value::Array(vec![kind.take(), "null".into()]),
+        None => {
+            if let Some(Value::Array(branches)) = object.get_mut("anyOf") {
+                branches.push(serde_json::json!({"type": "null"}));
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;

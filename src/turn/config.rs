@@ -115,6 +115,10 @@ pub struct TurnConfig {
     pub round_model: Option<ModelChoice>,
     /// Which calls run, which are asked about, which are denied.
     pub policy: Policy,
+    /// Nobody can be asked about a call. One that may be an example
+    /// ([`Provenance`](crate::event::Provenance)) is then written once more, alone at the start of
+    /// a line, or stays text. An [`Agent`](crate::Agent) without an approver sets it.
+    pub unattended: bool,
 }
 
 impl Default for TurnConfig {
@@ -147,6 +151,7 @@ impl Default for TurnConfig {
             carry_tokens: CARRY_TOKENS,
             round_model: None,
             policy: Policy::default(),
+            unattended: false,
         }
     }
 }

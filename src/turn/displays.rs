@@ -6,7 +6,7 @@ use super::event::DisplayCall;
 use super::rejected::{Row, display_row, row};
 use super::setup::Setup;
 use crate::conversation::Conversation;
-use crate::event::{Call, Rejected};
+use crate::event::{Call, Provenance, Rejected};
 use crate::tools::ToolChoice;
 
 /// What decides about display-only calls in the message that streams.
@@ -26,6 +26,16 @@ impl Displays<'_> {
         self.is_display_only(server, tool)
             && self.choice.admits(server, tool)
             && !self.setup.config.policy.denies(server, tool)
+    }
+
+    /// Whether somebody has to be asked about a call for how it was found. One that is shown may
+    /// stand in a line of text: nothing runs.
+    pub(super) fn doubts(&self, call: &Call) -> bool {
+        match call.provenance {
+            Provenance::Plain => false,
+            Provenance::InALine => !self.shows(call.server.as_deref(), &call.tool),
+            _ => true,
+        }
     }
 
     /// What a rejected call does to the turn.

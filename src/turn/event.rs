@@ -242,6 +242,12 @@ pub enum AskReason {
     FencedFirst,
     /// No marker announced it and prose stood before it: it may be a spoken example.
     BehindProse,
+    /// No marker announced it and prose came behind it.
+    BeforeProse,
+    /// It did not begin its line.
+    InALine,
+    /// It stood alone in a code fence behind prose.
+    FencedBehindProse,
     /// The answer should have begun with the model's reasoning and no reasoning tag came,
     /// so nothing says whether the call is meant or only drafted.
     NoReasoningTag,
@@ -259,6 +265,9 @@ impl AskReason {
             Provenance::Plain => AskReason::Policy,
             Provenance::FencedFirst => AskReason::FencedFirst,
             Provenance::BehindProse => AskReason::BehindProse,
+            Provenance::BeforeProse => AskReason::BeforeProse,
+            Provenance::InALine => AskReason::InALine,
+            Provenance::FencedBehindProse => AskReason::FencedBehindProse,
             Provenance::Promoted => AskReason::Promoted,
         }
     }

@@ -167,6 +167,12 @@ impl Turn {
         self.ask.examples(&self.shared).map_or(0, |(_, messages)| messages.len())
     }
 
+    /// Says that nobody can be asked about calls here, as
+    /// [`TurnConfig::unattended`] does for all turns of a setup.
+    pub fn set_unattended(&mut self) {
+        self.shared.unattended = true;
+    }
+
     /// What the turn shares with others.
     pub fn setup(&self) -> Arc<Setup> {
         self.shared.setup.clone()

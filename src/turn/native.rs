@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::dialect::{Dialect, write_call, write_tool_call};
+use crate::dialect::{ByName, Dialect, named_by_element, write_call, write_tool_call};
 use crate::event::{Call, Provenance, Rejected, RejectedKind, Repair};
 use crate::message::NativeCall;
 use crate::parse::{FoundValue, Limits, read_value};
@@ -73,14 +73,24 @@ impl Natives {
             text => text,
         };
         let name = native.name.trim();
-        let target = self.target(name);
+        // A model that was taught an element in text may call that, with the call inside.
+        let inner = self.by_element(name, arguments);
+        let (server, name, arguments) = match &inner {
+            Some((inner, arguments)) => (inner.server.as_deref(), inner.tool.as_str(), arguments.as_str()),
+            None => (None, name, arguments),
+        };
+        let target = self.target(server, name);
         let (server, tool) = match &target {
             Ok(found) => (found.server.clone(), found.tool.clone()),
-            Err(_) => (None, name.to_owned()),
+            Err(_) => (server.map(str::to_owned), name.to_owned()),
         };
         let found = self.arguments(arguments).and_then(|value| Ok((value, target?)));
         let result = match found {
-            Ok((value, target)) => Ok(self.call(value, target, arguments)),
+            Ok((value, target)) => {
+                let mut call = self.call(value, target, arguments);
+                call.repairs.extend(inner.as_ref().map(|_| Repair::NameMatched(native.name.trim().to_owned())));
+                Ok(call)
+            }
             Err(fault) => Err(fault),
         };
         let raw = match &result {
@@ -103,16 +113,30 @@ impl Natives {
         NativeRead { native, result, raw }
     }
 
+    /// The call that the arguments hold of one whose name is an element's, and the text of its own.
+    fn by_element(&self, name: &str, arguments: &str) -> Option<(ByName, String)> {
+        let inner = named_by_element(name, &self.arguments(arguments).ok()?.value, Some(&self.catalog))?;
+        // What stands for itself is read below.
+        if inner.tool == name {
+            return None;
+        }
+        let arguments = match &inner.arguments {
+            Value::String(text) => text.clone(),
+            value => value.to_string(),
+        };
+        Some((inner, arguments))
+    }
+
     /// Server and tool that a name means: one of ours on the wire, else the name as the
     /// model wrote it.
-    fn target(&self, name: &str) -> Result<Target, Fault> {
-        if let Some((server, tool)) = self.names.find(name) {
+    fn target(&self, server: Option<&str>, name: &str) -> Result<Target, Fault> {
+        if let Some((server, tool)) = self.names.find(name).filter(|_| server.is_none()) {
             return Ok(Target { server: server.map(str::to_owned), tool: tool.to_owned(), repair: None });
         }
         if name.is_empty() {
             return Err(Fault::new(RejectedKind::Malformed, "the call does not name a tool"));
         }
-        match self.catalog.resolve(None, name) {
+        match self.catalog.resolve(server, name) {
             Ok(found) => Ok(Target {
                 server: found.tool.server.clone(),
                 tool: found.tool.name.clone(),

@@ -46,13 +46,15 @@ pub(super) struct Shared {
     pub(super) context_full: Option<StopReason>,
     /// Calls that ran.
     pub(super) calls: u32,
+    /// Nobody can be asked about a call.
+    pub(super) unattended: bool,
     /// What whoever drives the turn is to do, in order.
     pub(super) actions: VecDeque<Action>,
 }
 
 impl Shared {
     pub(super) fn new(setup: Arc<Setup>, conversation: Conversation, output: Option<Arc<OutputSchema>>) -> Self {
-        let choice = setup.config.tool_choice.clone();
+        let (choice, unattended) = (setup.config.tool_choice.clone(), setup.config.unattended);
         let actions = VecDeque::new();
         Shared {
             setup,
@@ -66,6 +68,7 @@ impl Shared {
             closing: false,
             context_full: None,
             calls: 0,
+            unattended,
             actions,
         }
     }

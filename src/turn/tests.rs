@@ -26,6 +26,7 @@ mod invented;
 mod loops;
 mod native;
 mod provenance;
+mod round_trip;
 mod rounds;
 mod suspend;
 mod untagged;
@@ -142,7 +143,7 @@ fn entry(index: u32, result: Result<(), RejectedKind>) -> Entry {
             in_text: false,
         }),
     };
-    Entry { index, result, raw: "raw".into(), deltas: String::new(), restated: false }
+    Entry { index, result, raw: "raw".into(), deltas: String::new(), restated: false, place: Provenance::Plain }
 }
 
 /// What follows from a message with one rejected call, `corrections` after the first mistake.
@@ -255,7 +256,7 @@ fn calls_behind_text_wait_for_the_next_round() {
 #[test]
 fn drained_messages_run_all_their_calls() {
     let mut turn = started(TurnConfig { after_call: AfterCall::Drain, ..allowing() });
-    assert!(!cancels(&says(&mut turn, &format!("{} and {} and so on.", paris(), paris()))));
+    assert!(!cancels(&says(&mut turn, &format!("{} and\n{} and so on.", paris(), paris()))));
     assert_eq!(calls(&ends(&mut turn)), ["call_1", "call_2"]);
     assert!(!turn.shared.conversation.messages().next().unwrap().written().contains("so on"));
 }
@@ -357,7 +358,7 @@ fn input_that_was_not_asked_for_is_refused() {
 #[test]
 fn events_survive_json() {
     let mut turn = started(allowing());
-    let mut seen = says(&mut turn, &format!("<think>Hm.</think>Look: {}{}", paris(), call("wether", &json!({}))));
+    let mut seen = says(&mut turn, &format!("<think>Hm.</think>Look:\n{}{}", paris(), call("wether", &json!({}))));
     seen.extend(ends(&mut turn));
     let events: Vec<AgentEvent> = seen
         .into_iter()

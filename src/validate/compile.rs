@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use jsonschema::{Draft, ValidationOptions, Validator, ValidatorMap};
 use serde_json::{Value, json};
 
+use super::nullable::nullable;
 use super::parts::{Rules, is_plain, visits};
 use super::work::nodes;
 use crate::cause::Cause;
@@ -30,6 +31,8 @@ const TYPES: [&str; 7] = ["string", "number", "integer", "boolean", "object", "a
 pub(super) struct Compiled {
     pub(super) validator: Validator,
     draft: Draft,
+    /// The schema that was compiled, where it is another one than the server's.
+    read_as: Option<Value>,
     /// No reference of the schema is more than a pointer from its root.
     plain: bool,
     /// Validators of all subschemas by pointer; built when a branch is first tried.
@@ -54,7 +57,9 @@ impl Compiled {
     ///
     /// # Errors
     /// What is wrong with the schema, and where.
-    pub(super) fn new(schema: &Value) -> Result<Self, Unusable> {
+    pub(super) fn new(server: &Value) -> Result<Self, Unusable> {
+        let read_as = nullable(server);
+        let schema = read_as.as_ref().unwrap_or(server);
         let (draft, declared) = draft_of(schema);
         let built = match options(draft).build(schema) {
             // Servers that leave `$schema` out often mean draft 7 (tuples, for one).
@@ -65,8 +70,9 @@ impl Compiled {
         };
         match built {
             Ok((validator, draft)) => {
-                let compiled = Compiled { validator, draft, plain: is_plain(schema), branches: OnceLock::new() };
-                if compiled.breaks(schema) {
+                let plain = is_plain(schema);
+                let compiled = Compiled { validator, draft, read_as, plain, branches: OnceLock::new() };
+                if compiled.breaks(compiled.schema(server)) {
                     let message = "the validator itself fails over it".to_owned();
                     return Err(Unusable { source: Cause::new(Broken), message });
                 }
@@ -83,6 +89,11 @@ impl Compiled {
                 Err(Unusable { message, source: Cause::new(error) })
             }
         }
+    }
+
+    /// The schema that was compiled, of the one that a server sent.
+    pub(super) fn schema<'s>(&'s self, server: &'s Value) -> &'s Value {
+        self.read_as.as_ref().unwrap_or(server)
     }
 
     /// Whether the validator panics over one of the simplest values.

@@ -24,14 +24,15 @@
 //! `$schema` decides the draft (4, 6, 7, 2019-09, 2020-12); absent or unknown
 //! means 2020-12. A schema without `$schema` that 2020-12 refuses is read as
 //! draft 7, which many servers mean. A remote `$ref` is never fetched.
-//! `format` is a remark, never a reason to refuse. A schema that does not
+//! `format` is a remark, never a reason to refuse. `nullable`, OpenAPI's word, is read as a further
+//! type. A schema that does not
 //! compile leaves its tool callable with any object and is named by
 //! [`Validator::problems`].
 //!
 //! # Coercion
 //! A value changes only if the schema refuses it as it is and accepts it after;
 //! every change is a [`Repair`] with its place, a JSON Pointer. Nothing is
-//! invented or dropped.
+//! invented, and nothing dropped that says anything.
 //!
 //! | found | wanted | becomes | repair |
 //! |---|---|---|---|
@@ -48,6 +49,7 @@
 //! | array of one | no array | its item, coerced in turn | `unwrapped_array` |
 //! | a single value | array only | an array of it, coerced in turn | `wrapped_in_array` |
 //! | key `fileName`, `File-Name`, `FILE_NAME` | `file_name` | `file_name` | `key_renamed` |
+//! | a member that need not be there: `null`, empty text | neither | no member | `left_out` |
 //!
 //! What is no JSON number stays text and is an error: `+5`, `05`, `1,000`,
 //! `0x10`, `five`. So are `yes`, `no`, `1` and `0` for a boolean. An integer
@@ -96,9 +98,11 @@ mod compile;
 mod describe;
 mod explain;
 mod judge;
+mod nullable;
 mod output;
 mod parts;
 mod refusal;
+mod restored;
 mod work;
 
 use std::sync::{Arc, OnceLock};
@@ -128,6 +132,8 @@ pub struct Validator {
     compiled: Vec<OnceLock<Result<Compiled, SchemaProblem>>>,
     resource: OnceLock<(Value, Compiled)>,
     problems: OnceLock<Vec<SchemaProblem>>,
+    /// Names and values of the schemas as prompts show them, where that is another text.
+    shown: OnceLock<restored::Shown>,
 }
 
 /// A schema that cannot be used; its tool takes any object.
@@ -149,7 +155,7 @@ impl Validator {
     /// A validator for the tools of `catalog`. Compiles nothing yet.
     pub fn new(catalog: Arc<Catalog>) -> Self {
         let compiled = catalog.tools().map(|_| OnceLock::new()).collect();
-        Validator { catalog, compiled, resource: OnceLock::new(), problems: OnceLock::new() }
+        Validator { catalog, compiled, resource: OnceLock::new(), problems: OnceLock::new(), shown: OnceLock::new() }
     }
 
     /// The catalog that calls are checked against.
@@ -192,6 +198,7 @@ impl Validator {
     /// [`check`](Self::check), and the steps that it took: at most [`max_steps`]
     /// of the arguments.
     pub fn check_counted(&self, mut call: Call, raw: &str) -> (Result<Call, Box<Rejected>>, usize) {
+        restored::restore(&mut call, || self.shown.get_or_init(|| restored::shown(&self.catalog)));
         let work = Work::on(&call.arguments);
         let message = match self.schema_of(&call) {
             Some((schema, compiled)) => {
@@ -261,7 +268,8 @@ impl Validator {
         match self.find(call.server.as_deref(), &call.tool) {
             Some((tool, place)) => {
                 let schema = tool.input_schema.as_ref()?;
-                Some((schema, compiled(place, tool)?.ok()?))
+                let compiled = compiled(place, tool)?.ok()?;
+                Some((compiled.schema(schema), compiled))
             }
             None if call.tool == ACCESS_RESOURCE => {
                 let (schema, compiled) = self.resource.get_or_init(|| {

@@ -76,7 +76,8 @@ impl OutputSchema {
 
     /// A value that the schema accepts, as far as one can be made up from it.
     pub fn example(&self) -> Option<Value> {
-        Some(example_value(&self.schema)).filter(|value| coerce::takes(&self.compiled, &self.schema, value))
+        Some(example_value(&self.schema))
+            .filter(|value| coerce::takes(&self.compiled, self.compiled.schema(&self.schema), value))
     }
 
     /// The value as the schema wants it, and what was coerced.
@@ -93,7 +94,7 @@ impl OutputSchema {
     /// [`max_steps`](super::max_steps) of the value.
     pub fn check_counted(&self, value: &Value, raw: &str) -> (Result<(Value, Vec<Repair>), Mismatch>, usize) {
         let work = Work::on(value);
-        let coerced = coerce::coerce_value(&self.compiled, &self.schema, value, raw, &work);
+        let coerced = coerce::coerce_value(&self.compiled, self.compiled.schema(&self.schema), value, raw, &work);
         let checked = coerced
             .map(|coerced| coerced.unwrap_or_else(|| (value.clone(), Vec::new())))
             .map_err(|message| Mismatch { message });

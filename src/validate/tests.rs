@@ -2,6 +2,7 @@ mod calls;
 mod corpus;
 mod generate;
 mod messages;
+mod restored;
 mod schemas;
 mod structure;
 mod types;
@@ -50,6 +51,11 @@ fn coerces(schema: &Value, arguments: Value, expected: Value, places: &[&str]) {
 #[track_caller]
 fn refuses(schema: &Value, arguments: Value, message: &str) {
     assert_eq!(check(schema, arguments), Err(message.to_owned()), "{schema}");
+}
+
+/// The same of a member that must be there.
+fn needed(schema: Value) -> Value {
+    json!({"type": "object", "properties": {"x": schema}, "required": ["x"]})
 }
 
 fn property(schema: Value) -> Value {

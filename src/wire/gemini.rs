@@ -55,8 +55,10 @@ pub struct FunctionDeclaration {
     pub parameters_json_schema: Option<Value>,
 }
 
-/// Keys under which a text stands.
+/// Keys under which a text stands; `result` is what the clients' libraries write of a
+/// function that gives no object (googleapis/python-genai `_extra_utils.py`).
 const OUTPUT: &str = "output";
+const RESULT: &str = "result";
 const ERROR: &str = "error";
 
 impl From<FunctionCall> for NativeCall {
@@ -78,7 +80,7 @@ impl From<FunctionResponse> for ToolResult {
     fn from(response: FunctionResponse) -> Self {
         let FunctionResponse { id, name, response } = response;
         let is_error = response.contains_key(ERROR);
-        let plain = [OUTPUT, ERROR].iter().find_map(|key| response.get(*key)?.as_str());
+        let plain = [OUTPUT, RESULT, ERROR].iter().find_map(|key| response.get(*key)?.as_str());
         let result = ToolResult { id, name, is_error, ..ToolResult::default() };
         match plain {
             Some(text) if response.len() == 1 => ToolResult { text: text.to_owned(), ..result },

@@ -177,7 +177,7 @@ impl From<&Tool> for ToolDefinition {
         ToolDefinition {
             name: wire_name(tool.server.as_deref(), &tool.name),
             description: schema::description(tool.description.as_deref().or(tool.title.as_deref())),
-            parameters: schema::parameters(tool.input_schema.as_ref()),
+            parameters: schema::unmarked(schema::parameters(tool.input_schema.as_ref())),
         }
     }
 }

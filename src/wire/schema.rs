@@ -1,9 +1,11 @@
 //! What endpoints demand of a tool's description and schema.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value, json};
 
 use super::plain::ToolDefinition;
-use crate::outcome::strip_invisible;
+use crate::outcome::{break_tokens, strip_invisible};
 use crate::tools::ACCESS_RESOURCE;
 use crate::tools::schema::{Walk, merge, required};
 
@@ -74,12 +76,27 @@ fn take_in(object: &mut Map<String, Value>, branches: &[&Value], all: bool) {
 /// A description without invisible characters, at most [`MAX_DESCRIPTION`] long.
 pub(super) fn description(text: Option<&str>) -> String {
     let text = strip_invisible(text.unwrap_or_default());
-    let text = text.trim();
+    let text = break_tokens(text.trim());
     if text.chars().count() <= MAX_DESCRIPTION {
-        return text.to_owned();
+        return text.into_owned();
     }
     let head: String = text.chars().take(MAX_DESCRIPTION - 1).collect();
     format!("{}…", head.trim_end())
+}
+
+/// The schema without control tokens of chat templates in its texts and keys, which many
+/// templates print; an endpoint's model writes them back as it sees them.
+pub(super) fn unmarked(schema: Value) -> Value {
+    let broken = |text: String| match break_tokens(&text) {
+        Cow::Owned(broken) => broken,
+        Cow::Borrowed(_) => text,
+    };
+    match schema {
+        Value::String(text) => Value::String(broken(text)),
+        Value::Array(items) => items.into_iter().map(unmarked).collect(),
+        Value::Object(members) => members.into_iter().map(|(key, value)| (broken(key), unmarked(value))).collect(),
+        other => other,
+    }
 }
 
 /// The function that reads a resource of any server.

@@ -11,7 +11,7 @@
 //! message is the same.
 
 use toolgraft::dialect::{Announcer, MarkedJson, REASONING_MARKS, Shape, Wrapper};
-use toolgraft::event::{Assembled, Collector, Piece, Provenance, Region, Rejected, RejectedKind, Span};
+use toolgraft::event::{Assembled, Collector, Entry, Piece, Provenance, Region, Rejected, RejectedKind, Span};
 use toolgraft::message::{FinishReason, ReasoningMode};
 use toolgraft::parse::{Config, HOLD_SLACK, MIN_HOLD, NotACall};
 use toolgraft::{Call, Dialect, Event, Parser};
@@ -312,6 +312,15 @@ impl<'a> Watch<'a> {
                 self.between_calls()?;
                 expect(start == end && self.finished, || "promoted before the end".to_owned())?;
                 expect(self.drafts.contains(index), || "no complete draft has this index".to_owned())
+            }
+            Event::Placed { index, provenance, .. } => {
+                self.between_calls()?;
+                expect(start == end && *provenance == Provenance::BeforeProse, || {
+                    "nothing else is told later".to_owned()
+                })?;
+                let is_plain = |e: &Entry| e.index == *index && e.provenance() == Provenance::Plain;
+                expect(self.collector.entries().iter().any(is_plain), || "no plain call has this index".to_owned())?;
+                expect(!self.settled.iter().any(|(settled, _)| settled == index), || "the call was settled".to_owned())
             }
             Event::Unfenced { calls, syntax, .. } => {
                 self.between_calls()?;

@@ -75,7 +75,7 @@ class Endpoint:
             return await writer.drain()
         kind, number = body["model"].split("-")
         writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n")
-        text, pause = "I look. " + call("weather", {"city": f"Oslo {number}"}), 0.02
+        text, pause = "I look.\n" + call("weather", {"city": f"Oslo {number}"}), 0.02
         if kind == "slow":
             text, pause = LONG, 0
         elif kind == "mcp":

@@ -87,7 +87,7 @@ fn patient(server: ServerConfig, call: u64) -> ServerConfig {
 }
 
 async fn fails_to_start(case: Arc<Case>, fault: &'static str, why: &'static str) {
-    let server = case.server(fault).with_connect_timeout(Duration::from_millis(1500));
+    let server = case.server(fault).with_connect_timeout(Duration::from_millis(4500));
     let hub = with_a_good_one(server, &case, builder()).await;
     let status = hub.servers().remove(0);
     let error = status.error.clone().unwrap_or_default();
@@ -243,12 +243,12 @@ async fn unreadable_tools(case: Arc<Case>) {
 }
 
 async fn hung_list(case: Arc<Case>) {
-    let server = case.server("hung-resources").with_connect_timeout(Duration::from_millis(1500));
+    let server = case.server("hung-resources").with_connect_timeout(Duration::from_millis(4500));
     let hub = hub([server]).await;
     let status = hub.servers().remove(0);
     assert_eq!(status.state, ServerState::Ready, "{status:?}");
     let noted = |part: &str| status.notes.iter().any(|note| note.contains(part));
-    assert!(noted("resources/list: no answer within 0.5 s"), "{status:?}");
+    assert!(noted("resources/list: no answer within 1.5 s"), "{status:?}");
     assert!(noted("the prompt \"q\" is left out: NaN at arguments"), "{status:?}");
     let catalog = hub.catalog();
     assert!(catalog.knows("echo") && catalog.servers().iter().any(|server| server.resource_templates.len() == 1));
@@ -368,11 +368,11 @@ async fn somebody_answers(case: Arc<Case>) {
 async fn time_stands_still(case: Arc<Case>) {
     for fault in ["none", "modern"] {
         let elicitor = |_| async {
-            tokio::time::sleep(Duration::from_millis(1500)).await;
+            tokio::time::sleep(Duration::from_secs(4)).await;
             InputAnswer::Decline
         };
-        let server = patient(case.server(fault), 1000);
-        let hub = connect(builder().max_call(Duration::from_secs(1)).elicitor(elicitor), [server]).await;
+        let server = patient(case.server(fault), 3000);
+        let hub = connect(builder().max_call(Duration::from_secs(3)).elicitor(elicitor), [server]).await;
         let (tool, arguments) = if fault == "modern" { ("ask", json!({})) } else { ("elicit", asks(name_and_age())) };
         assert_eq!(told(&call_with(&hub, tool, arguments).await), json!({ "action": "decline" }));
         let outcome = call(&hub, "hang").await;

@@ -12,5 +12,6 @@ mod laws;
 mod limits;
 mod neutralise;
 mod parity;
+mod place;
 mod rejected_raw;
 mod written_calls;

@@ -208,11 +208,3 @@ fn what_make_test_cannot_set_up_is_named_with_its_remedy() {
     assert!(code == 1 && said.starts_with("make test needs the venv module of Python"), "{said}");
     assert_eq!(machine.with("python3", "").run("tests/needs", &[], &[]), (0, String::new()));
 }
-
-#[test]
-fn the_released_command_carries_no_symbols() {
-    let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
-    let (_, release) = manifest.split_once("\n[profile.release]\n").unwrap();
-    let release = release.split("\n[").next().unwrap();
-    assert!(release.contains("strip = true") && !release.contains("debug"), "{release}");
-}

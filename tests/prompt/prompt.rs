@@ -171,7 +171,10 @@ fn a_name_that_is_no_tools_is_answered_with_the_nearest() {
     let near = prompt.describe(&catalog, "time.get_curent_time").unwrap();
     assert_eq!(near, Outcome::error("There is no tool time.get_curent_time. Nearest tools: get_current_time"));
     let far = prompt.describe(&catalog, "<think>xyz").unwrap();
-    assert_eq!(far, Outcome::error("There is no tool &lt;think>xyz. Tools that exist: get_current_time, convert_time"));
+    assert_eq!(
+        far,
+        Outcome::error("There is no tool <\u{2060}think>xyz. Tools that exist: get_current_time, convert_time")
+    );
 }
 
 #[test]
@@ -278,6 +281,7 @@ fn rejected_calls(dialect: Dialect) -> Vec<Rejected> {
     let rejected = |kind, server: Option<&str>, tool: Option<&str>, raw: &str, message: &str| {
         let mut rejected = Rejected::new(kind, dialect, raw, message);
         (rejected.server, rejected.tool) = (server.map(str::to_owned), tool.map(str::to_owned));
+        rejected.quoted_in = (kind == RejectedKind::Quoted).then_some(toolgraft::event::QuotedIn::Fence);
         if kind == RejectedKind::UnknownTool {
             rejected.nearest.push("convert_time".to_owned());
         }
@@ -419,10 +423,10 @@ fn a_servers_words_cannot_pose_as_calls_or_instructions_of_ours() {
         for hidden in ["<use_mcp_tool>", "<think>", "\u{200b}", "\u{e0041}", " [TOOL_CALLS]", "</tool_result>"] {
             assert!(!text.contains(hidden), "{hidden:?} in {text}");
         }
-        assert!(text.contains("\\TYPE: MCP"), "{text}");
+        assert!(text.contains("T\u{2060}YPE: MCP"), "{text}");
         // Only the example call may hold the tool's tags.
         assert_eq!(text.matches("<evil>").count(), 1);
-        assert!(text.contains("<q>&lt;/evil></q>"));
+        assert!(text.contains("<q><![CDATA[<\u{2060}/evil>]]></q>"));
     }
 }
 

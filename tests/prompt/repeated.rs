@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
-use toolgraft::dialect::Lang;
+use toolgraft::dialect::{Lang, PromptStyle};
 use toolgraft::event::{QuotedIn, Rejected, RejectedKind};
+use toolgraft::outcome::Status;
 use toolgraft::parse::{Config, parse};
-use toolgraft::prompt::{Item, Listing, Options, Prompt, Round};
+use toolgraft::prompt::{Earlier, Item, Listing, Options, Prompt, Round};
 use toolgraft::tools::Server;
-use toolgraft::{Catalog, Dialect, Tool};
+use toolgraft::{Catalog, Dialect, Outcome, Tool};
 
 fn server(name: &str) -> Server {
     let path = format!("{}/fixtures/tools/{name}.json", env!("CARGO_MANIFEST_DIR"));
@@ -66,6 +67,51 @@ fn results_and_corrections_repeated_hold_no_call() {
             for item in [Item::Rejected(&rejected), Item::UnmetChoice] {
                 let text = prompt.results(&catalog, &Round::new(&[item])).unwrap();
                 repeated(&text, &catalog, &format!("{dialect} {lang}"));
+            }
+        }
+    }
+}
+
+/// What a results message begins with is known as ours, so that a model that goes on with it behind
+/// its call invents what follows.
+#[test]
+fn what_the_results_begin_with_is_known_behind_a_call() {
+    let catalog = Arc::new(Catalog::new([server("time")]));
+    let tool = catalog.tools().next().unwrap().clone();
+    let arguments: Map<String, Value> = [("timezone".to_owned(), json!("Asia/Tokyo"))].into_iter().collect();
+    let (noon, shown) = (Outcome::result("noon"), Outcome::new(Status::Displayed, "shown"));
+    let answered =
+        |id, outcome| Item::Answered { id, server: Some("time"), tool: &tool.name, arguments: &arguments, outcome };
+    let before = [Earlier::new(&tool.name, &arguments, Status::Result).with_server("time")];
+    for dialect in Dialect::taught() {
+        let call = toolgraft::dialect::write_tool_call(dialect, &catalog, &tool, &arguments);
+        let rejected = |kind| Rejected::new(kind, dialect, "x", "wrong");
+        let wrong = [RejectedKind::Malformed, RejectedKind::Truncated].map(rejected);
+        let [unread, cut] = [&wrong[0], &wrong[1]].map(|rejected| [Item::Rejected(rejected)]);
+        for lang in Lang::ALL.iter().copied() {
+            for style in [PromptStyle::Full, PromptStyle::Compact] {
+                let options = Options::default().with_dialect(dialect).with_lang(lang).with_style(style);
+                let prompt = Prompt::new(options).unwrap();
+                let one = [answered("call_1", &noon)];
+                let two = [answered("call_1", &noon), answered("call_2", &noon)];
+                let display = [answered("call_1", &shown)];
+                let rounds = [
+                    Round::new(&one),
+                    Round::new(&two),
+                    Round::new(&display),
+                    Round::new(&unread),
+                    Round::new(&cut),
+                    Round::new(&one).with_request("What time is it?"),
+                    Round::new(&one).with_earlier(&before),
+                ];
+                for round in rounds {
+                    let results = prompt.results(&catalog, &round).unwrap();
+                    let first = results.lines().next().unwrap();
+                    let text = format!("{call}\n{first}\n\n{call}");
+                    let message = parse(&text, Config::default().with_catalog(catalog.clone()));
+                    let kinds: Vec<_> = message.rejected().map(|rejected| rejected.kind).collect();
+                    assert_eq!((message.calls().count(), kinds), (1, vec![RejectedKind::Invented]), "{text}");
+                }
             }
         }
     }

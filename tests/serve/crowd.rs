@@ -39,7 +39,7 @@ fn long(number: usize) -> String {
 /// Its connections end with their answers: what is left of one was left by the server.
 fn reply(number: usize) -> Reply {
     let reply = match kind(number) {
-        Kind::Reads => Reply::events(&[says("I look. "), says(&call()), stops("stop")]).done(),
+        Kind::Reads => Reply::events(&[says("I look.\n"), says(&call()), stops("stop")]).done(),
         Kind::ReadsSlowly => {
             let mut pieces: Vec<Value> =
                 long(number).as_bytes().chunks(4_000).map(|text| says(&String::from_utf8_lossy(text))).collect();

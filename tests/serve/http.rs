@@ -76,7 +76,7 @@ pub(crate) fn damaged() -> String {
 
 #[tokio::test]
 async fn a_call_comes_streamed_and_whole() {
-    let endpoint = Endpoint::answer(|_, _| Reply::text(&format!("I look. {}", call())));
+    let endpoint = Endpoint::answer(|_, _| Reply::text(&format!("I look.\n{}", call())));
     let served = serve(&endpoint, |config| config).await;
     let (status, whole) = served.chat(&request(false)).await;
     assert_eq!(status, 200, "{whole:#}");

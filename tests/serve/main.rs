@@ -17,4 +17,5 @@ mod http;
 mod inspect;
 mod log;
 mod responses;
+mod round_trip;
 mod toolbox;

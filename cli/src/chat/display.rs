@@ -453,7 +453,7 @@ impl Display {
         };
         let took = outcome.took.map(time);
         let number = self.calls.of(id);
-        let body = self.shown_of(&outcome.said(), number);
+        let body = self.shown_of(outcome.said().trim_end(), number);
         let title = self.say.box_of_outcome(number, outcome.status, &name, took.as_deref());
         self.boxed(style, &title, &body)?;
         self.progress = None;

@@ -248,7 +248,7 @@ impl Session {
     pub(super) fn result(&self, number: usize) -> Result<String, Failure> {
         let found = self.display.call_of(number).and_then(|id| {
             self.conversation.entries().iter().find_map(|entry| match entry {
-                Entry::Outcome { id: other, outcome } if other == id => Some(outcome.said().into_owned()),
+                Entry::Outcome { id: other, outcome } if other == id => Some(outcome.said().trim_end().to_owned()),
                 _ => None,
             })
         });

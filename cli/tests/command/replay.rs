@@ -137,18 +137,6 @@ fn how_the_text_is_cut_changes_no_result() {
     }
 }
 
-#[test]
-fn how_the_text_is_cut_changes_no_result_of_further_streams() {
-    let Some(corpora) = std::env::var_os("TOOLGRAFT_CORPORA") else {
-        eprintln!("skipped: TOOLGRAFT_CORPORA names no folder");
-        return;
-    };
-    let entries = fs::read_dir(Path::new(&corpora).join("streams")).unwrap();
-    let files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-    assert!(!files.is_empty());
-    files.iter().for_each(|file| same_however_cut(file.to_str().unwrap()));
-}
-
 fn same_however_cut(file: &str) {
     let results = |cut: &str| replay(&["--json", "--chunk", cut, file]).ok().of_type("result");
     let whole = results("whole");

@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 /// After this time something that should have happened has failed.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Runs at each signal, from the start of the program to the middle of its turn.
-const MOMENTS: u32 = 10;
+/// Servers of the program that a signal ends.
+const SERVERS: usize = 4;
 
 /// Processes that were started with the variable `CASE` of this place.
 fn processes(place: &Place) -> Vec<String> {
@@ -92,22 +92,16 @@ fn ends(mut process: Child, what: &str) -> Output {
 #[test]
 fn a_signal_at_any_time_ends_a_question_and_leaves_no_process() {
     let place = Place::new();
-    servers(&place, 4);
-    // How long it takes until the model is asked.
-    let endpoint = stalling();
-    let (begun, process) = (Instant::now(), ask(&place, &endpoint));
-    eventually("the model is asked", || !endpoint.seen().is_empty());
-    let whole = begun.elapsed();
-    kill("TERM", &process);
-    ends(process, "in the turn");
+    servers(&place, SERVERS);
     for signal in ["INT", "TERM", "HUP"] {
-        for moment in 0..=MOMENTS {
+        // With none of its servers begun, with some, with all, and in the turn.
+        for begun in 0..=SERVERS + 1 {
             let endpoint = stalling();
             let process = ask(&place, &endpoint);
             let pid = process.id();
-            std::thread::sleep(whole * moment / MOMENTS);
+            let what = format!("SIG{signal} after {begun} of {SERVERS} servers have begun");
+            eventually(&what, || !endpoint.seen().is_empty() || (begun <= SERVERS && watchers(pid) >= begun));
             kill(signal, &process);
-            let what = format!("SIG{signal} after {moment}/{MOMENTS} of {whole:?}");
             let output = ends(process, &what);
             // Before it listens a signal ends it as it ends every program.
             assert!(matches!(output.status.code(), None | Some(1)), "{what}: {output:?}");

@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 use serde_json::{Map, Value, json};
 use toolgraft::{Call, Catalog, Dialect, Tool};
 
-use crate::bytes::Bytes;
+use super::bytes::Bytes;
 
 /// A tool: server, name, parameters with their types.
 type Signature = (&'static str, &'static str, &'static [(&'static str, &'static str)]);

@@ -1,7 +1,7 @@
 //! Damage at one place of a call, or at a few.
 
-use crate::bytes::Bytes;
-use crate::meant::Meant;
+use super::bytes::Bytes;
+use super::meant::Meant;
 
 /// What is put in, or in the place of something.
 const FOREIGN: &[&str] = &[

@@ -10,14 +10,16 @@
 //! A second message has calls where they must not run, quoted, in another's turn or in the
 //! reasoning, and others beside them that must (`placed`).
 
-#![no_main]
+#![cfg_attr(fuzzing, no_main)]
 
+#[cfg(fuzzing)]
 #[path = "../../../tests/common/mod.rs"]
 #[allow(dead_code)] // Some of it is for the other tests.
 mod common;
 
 mod bytes;
 mod call;
+#[cfg(fuzzing)]
 #[path = "../cuts.rs"]
 mod cuts;
 mod damage;
@@ -26,21 +28,22 @@ mod placed;
 mod places;
 mod reader;
 mod spellings;
-#[path = "../steady.rs"]
-mod steady;
 mod syntax;
 
+use crate::common::laws::{self, Input};
 use bytes::Bytes;
 use call::CATALOG;
-use common::laws::{self, Input};
-use libfuzzer_sys::fuzz_target;
 use meant::Meant;
 use placed::Placed;
 use toolgraft::event::Assembled;
 use toolgraft::message::FinishReason;
 use toolgraft::parse::Config;
 
-fuzz_target!(|data: &[u8]| {
+#[cfg(fuzzing)]
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz(data));
+
+/// One input.
+pub(crate) fn fuzz(data: &[u8]) {
     let mut bytes = Bytes::new(data);
     let meant = Meant::write(&mut bytes);
     let cuts = bytes.cuts(meant.text.len());
@@ -63,7 +66,7 @@ fuzz_target!(|data: &[u8]| {
     if let Err(why) = placed.check(&found) {
         panic!("{why}\n placed: {placed:?}\n  found: {found:?}");
     }
-});
+}
 
 fn parse(text: &str, reason: FinishReason, cuts: &[usize]) -> Assembled {
     let config = Config::default().with_catalog(CATALOG.clone());

@@ -1,9 +1,9 @@
 //! What a message was meant to say.
 
-use crate::bytes::Bytes;
-use crate::call::MeantCall;
-use crate::spellings::ALL;
-use crate::syntax::Syntax;
+use super::bytes::Bytes;
+use super::call::MeantCall;
+use super::spellings::ALL;
+use super::syntax::Syntax;
 
 /// Prose without anything that a syntax begins with.
 const PROSE: &[&str] = &["", "I will look.", "好的，", "1 < 2 and a > b.", "It's here:", "First\nthis, then *that*."];

@@ -4,17 +4,18 @@
 //! Each message says besides which calls are the model's own.
 
 use toolgraft::dialect::{
-    OTHER_ROLES, REASONING_MARKS, RESULT_LINES, RESULT_TAGS, TOKEN_FAMILIES, TemplateToken, TokenClass, USER_LINES,
+    OTHER_ROLES, REASONING_MARKS, RESULT_LINES, RESULT_TAGS, TOKEN_FAMILIES, TemplateToken, TokenClass, TurnLine,
+    USER_LINES,
 };
 use toolgraft::event::{Assembled, RejectedKind};
 
-use crate::bytes::Bytes;
-use crate::call::MeantCall;
-use crate::damage::damage;
-use crate::meant::{Meant, has_fence};
-use crate::places::{Needs, PLAIN, Place, QUOTING};
-use crate::spellings::ALL;
-use crate::syntax::Syntax;
+use super::bytes::Bytes;
+use super::call::MeantCall;
+use super::damage::damage;
+use super::meant::{Meant, has_fence};
+use super::places::{Needs, PLAIN, Place, QUOTING};
+use super::spellings::ALL;
+use super::syntax::Syntax;
 
 /// What another says.
 const ANOTHERS: &str = "Yes, please go on.";
@@ -204,16 +205,16 @@ impl Placed {
             }
             4 if !self.meant.calls.is_empty() => {
                 let result = if bytes.one_in(2) {
-                    format!("\n{} sunny\n", bytes.pick(RESULT_LINES))
+                    format!("\n{} sunny\n", spelled(bytes.pick(RESULT_LINES)))
                 } else {
-                    let tag = bytes.pick(RESULT_TAGS);
+                    let (tag, _) = bytes.pick(RESULT_TAGS);
                     format!("\n<{tag}>\nsunny\n</{tag}>\n")
                 };
                 self.meant.say(&result);
                 self.spoken(bytes);
             }
             _ => {
-                let line = bytes.pick(USER_LINES);
+                let line = spelled(bytes.pick(USER_LINES));
                 self.meant.say(&format!("\nThat is it.\n\n{line} {ANOTHERS}\n"));
                 self.spoken(bytes);
             }
@@ -323,4 +324,9 @@ fn damaged_text(text: String, mut calls: Vec<MeantCall>, bytes: &mut Bytes<'_>) 
     let mut whole = Meant::default();
     (whole.text, whole.calls) = (text, calls);
     damage(&whole, bytes).text
+}
+
+/// A line of the table with a number and a name for its `#` and `@`.
+fn spelled(line: &TurnLine) -> String {
+    if line.text.starts_with("##") { line.text.to_owned() } else { line.text.replace('#', "2").replace('@', "look") }
 }

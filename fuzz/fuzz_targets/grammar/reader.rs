@@ -10,9 +10,9 @@ use serde_json::Value;
 use toolgraft::event::Assembled;
 use toolgraft::{Call, Dialect};
 
-use crate::call::MeantCall;
-use crate::damage::Damaged;
-use crate::meant::Meant;
+use super::call::MeantCall;
+use super::damage::Damaged;
+use super::meant::Meant;
 
 /// Whether all that is found in a damaged message may run.
 ///
@@ -198,7 +198,7 @@ const VALUE: &str = "<arg_value>";
 fn has_half_a_pair(text: &str) -> bool {
     text.match_indices(VALUE).any(|(at, _)| {
         let before = text[..at].trim_end().strip_suffix("</arg_key>");
-        !before.is_some_and(|before| before.rsplit_once("<arg_key>").is_some_and(|(_, name)| !name.contains('<')))
+        before.is_none_or(|before| before.rsplit_once("<arg_key>").is_none_or(|(_, name)| name.contains('<')))
     })
 }
 

@@ -6,9 +6,9 @@ use serde_json::{Map, Value, json};
 use toolgraft::Dialect;
 use toolgraft::dialect::write_call;
 
-use crate::bytes::Bytes;
-use crate::call::MeantCall;
-use crate::syntax::{Syntax, json, members, objects, own};
+use super::bytes::Bytes;
+use super::call::MeantCall;
+use super::syntax::{Syntax, json, members, objects, own};
 
 /// All of them, the dialects' own first.
 pub(crate) static ALL: LazyLock<Vec<Syntax>> =

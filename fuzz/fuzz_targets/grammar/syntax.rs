@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 use toolgraft::Dialect;
 use toolgraft::dialect::{Announcer, MarkedJson, NamedArguments, Shape, write_call};
 
-use crate::bytes::Bytes;
-use crate::call::MeantCall;
+use super::bytes::Bytes;
+use super::call::MeantCall;
 
 /// How calls of one kind are written.
 pub(crate) struct Syntax {

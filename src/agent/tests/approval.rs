@@ -36,10 +36,15 @@ async fn a_call_without_a_reasoning_tag_before_it_is_denied_with_what_helps() {
 #[tokio::test]
 async fn a_call_that_may_be_an_example_is_denied_with_what_helps() {
     let call = "[weather(city=\"Paris\")]";
-    let rounds = [format!("I would call this:\n{call}"), call.to_owned(), "Sunny.".into()];
+    let shown = format!("I would call this:\n{call}");
+    let rounds = [shown.clone(), call.to_owned(), "Sunny.".into()];
     let played = Scene::new(rounds).play().await;
-    assert_eq!((played.told(2), played.ran), ("call_1 Denied: MayBeExample", 1), "and it does help");
-    assert_eq!(played.finished.answer, "Sunny.");
+    assert!(played.told(2).starts_with("quoted: other text stands before the call, so"), "{}", played.told(2));
+    assert_eq!((played.ran, &*played.finished.answer), (1, "Sunny."), "and it does help");
+
+    // It is asked for once: then the call is a part of the answer.
+    let played = Scene::new([shown.clone(), shown.clone()]).play().await;
+    assert_eq!((played.ran, &*played.finished.answer), (0, &*shown));
 }
 
 #[tokio::test]

@@ -255,7 +255,7 @@ async fn a_refusal_where_nothing_else_may_be_done_ends_the_turn_with_the_remedy(
 
 #[tokio::test]
 async fn a_call_in_the_text_counts_in_a_native_turn_too() {
-    let in_text = vec![Ok(said(&format!("Look. {}", weather("Paris")))), Ok(ModelEvent::Finish(FinishReason::Stop))];
+    let in_text = vec![Ok(said(&format!("Look.\n{}", weather("Paris")))), Ok(ModelEvent::Finish(FinishReason::Stop))];
     let model = Scripted::new([in_text, native("Sunny.", &[])]);
     let (_, finished) = played(with_mode(model.clone(), ToolsMode::Native), "Weather?").await;
     assert_eq!((finished.answer.as_str(), finished.calls), ("Sunny.", 1));

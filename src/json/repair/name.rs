@@ -61,6 +61,9 @@ pub enum Repair {
     FlatArguments,
     /// A number was read with fewer digits than were written.
     NumberPrecision,
+    /// Control tokens that the prompt had broken ([`break_tokens`](crate::outcome::break_tokens))
+    /// are whole again.
+    TokensRestored,
     /// The server was missing or unknown, and one server has the tool.
     ServerResolved,
     /// The name was written otherwise; this is how. See [`Catalog::resolve`](crate::tools::Catalog::resolve).
@@ -79,6 +82,9 @@ pub enum Repair {
     /// A key was written in another case or style than the schema's; the place
     /// is that of the key as it was written.
     KeyRenamed(String),
+    /// A member that may be left out said nothing (`null`, an empty text), which its schema refuses:
+    /// it was left out. The place is a JSON Pointer.
+    LeftOut(String),
     /// Another repair, by its word.
     Other(String),
 }
@@ -98,6 +104,7 @@ macro_rules! repair_words {
                     | Repair::UnwrappedArray(_)
                     | Repair::WrappedInArray(_)
                     | Repair::KeyRenamed(_)
+                    | Repair::LeftOut(_)
                     | Repair::Other(_) => None,
                 }
             }
@@ -141,6 +148,7 @@ repair_words!(
     "stop_sequence" => StopSequence,
     "flat_arguments" => FlatArguments,
     "number_precision" => NumberPrecision,
+    "tokens_restored" => TokensRestored,
     "server_resolved" => ServerResolved,
 );
 
@@ -154,6 +162,7 @@ impl fmt::Display for Repair {
             Repair::UnwrappedArray(place) => write!(f, "unwrapped_array:{place}"),
             Repair::WrappedInArray(place) => write!(f, "wrapped_in_array:{place}"),
             Repair::KeyRenamed(place) => write!(f, "key_renamed:{place}"),
+            Repair::LeftOut(place) => write!(f, "left_out:{place}"),
             Repair::Other(word) => f.write_str(word),
             plain => f.write_str(plain.word().unwrap_or_default()),
         }
@@ -170,6 +179,7 @@ impl From<&str> for Repair {
             Some(("unwrapped_array", place)) => Repair::UnwrappedArray(place.to_owned()),
             Some(("wrapped_in_array", place)) => Repair::WrappedInArray(place.to_owned()),
             Some(("key_renamed", place)) => Repair::KeyRenamed(place.to_owned()),
+            Some(("left_out", place)) => Repair::LeftOut(place.to_owned()),
             _ => Repair::of_word(word).unwrap_or_else(|| Repair::Other(word.to_owned())),
         }
     }
@@ -205,7 +215,7 @@ mod tests {
 
     #[test]
     fn every_repair_is_read_as_it_is_written_and_documented() {
-        let named = ["name_matched:a.b", "key_alias:name", "coerced:/days", "ignored_key:x"];
+        let named = ["name_matched:a.b", "key_alias:name", "coerced:/days", "left_out:/days", "ignored_key:x"];
         for word in REPAIR_WORDS.iter().chain(&named) {
             assert_eq!(Repair::from(*word).to_string(), *word);
             let row = word.split(':').next().unwrap_or_default();

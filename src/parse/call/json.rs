@@ -22,7 +22,7 @@ use super::out::CallOut;
 use super::sections::{CDATA_CLOSE, CDATA_OPEN, joined_cdata};
 use crate::event::Repair;
 use crate::json::window::{Match, Window, begins};
-use crate::json::{Closer, LexStep, Lexer, Loose, LooseStep, Trailing, read};
+use crate::json::{Closer, LexStep, Lexer, Loose, LooseStep, Trailing, read, unclosed};
 use crate::parse::marks::fence::{fence_chars, fence_run, think_close};
 use crate::parse::out::unresolved::{Fault, UnresolvedCall};
 
@@ -214,6 +214,17 @@ impl CallJson {
                 cdata.map(|()| CDATA_CLOSE.len()).or_else(fence)
             }
         }
+    }
+
+    /// What closes the value, of which the window's end is the end.
+    pub(crate) fn missing(&self, window: &Window<'_>) -> String {
+        let is_begun = self.end.is_none() && self.start >= window.base;
+        if is_begun { unclosed(window.from(self.start)) } else { String::new() }
+    }
+
+    /// Whether a fence or a CDATA section around it is open.
+    pub(crate) fn is_wrapped(&self) -> bool {
+        self.opened.is_some()
     }
 
     /// Whether a code fence around it is open.

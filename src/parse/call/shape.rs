@@ -47,6 +47,15 @@ pub(crate) enum Ending {
     Text,
 }
 
+/// What is missing where a call was cut off.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Missing {
+    /// Before the call's own closing tag.
+    pub(crate) inner: String,
+    /// That tag; empty where none ends the call.
+    pub(crate) close: String,
+}
+
 /// Server and tool, as far as they are known.
 pub(crate) type CalledTool = (Option<String>, Option<String>);
 
@@ -68,6 +77,11 @@ pub(crate) trait CallShape: fmt::Debug + Send + Sync {
     /// closed and nothing stands behind them: a stop string may have taken it.
     fn due(&self, _window: &Window<'_>, _tables: &Tables) -> Option<String> {
         None
+    }
+
+    /// What is missing at the window's end, where the call was cut off; for who is told of it.
+    fn missing(&self, _window: &Window<'_>, _tables: &Tables) -> Missing {
+        Missing::default()
     }
 
     /// A stop string has taken it: the call ends with the window.

@@ -76,6 +76,7 @@ fn this_head<'t>(pieces: &[Piece], text: &'t str, more: bool) -> Match<Head<'t>>
                 None if more => Match::Undecided,
                 _ => Match::No,
             },
+            Piece::Before => attributes_before(rest, more),
             Piece::Attributes => {
                 let end = rest.find(['>', '<', '\n']).unwrap_or(rest.len());
                 match run_of(end, 0, MAX_FILL, rest, more) {
@@ -104,6 +105,44 @@ fn run_of(length: usize, least: usize, most: usize, rest: &str, more: bool) -> M
         Match::No
     } else {
         Match::Yes(length)
+    }
+}
+
+/// Attributes at the start of `rest` in front of the one that holds the name.
+fn attributes_before(rest: &str, more: bool) -> Match<usize> {
+    let mut length = 0;
+    loop {
+        let attribute = &rest[length..];
+        let word = attribute.bytes().take_while(|byte| IS_PLAIN[usize::from(*byte)]).count();
+        if attribute.starts_with("name=") {
+            return Match::Yes(length);
+        }
+        if length > MAX_FILL {
+            return Match::No;
+        }
+        let mut rest = attribute[word..].chars();
+        match (rest.next(), rest.next()) {
+            (Some('='), Some(quote @ ('"' | '\''))) if word > 0 => {
+                let value = rest.as_str();
+                match value.find([quote, '<', '>', '\n']) {
+                    Some(end) if value[end..].starts_with(quote) => {
+                        let behind = &value[end + 1..];
+                        let space = leading_space(behind);
+                        if space == 0 && !(behind.is_empty() && more) {
+                            return Match::No;
+                        }
+                        length = attribute.len() + length - behind.len() + space;
+                        if behind.len() == space && more {
+                            return Match::Undecided;
+                        }
+                    }
+                    None if more && value.len() <= MAX_FILL => return Match::Undecided,
+                    _ => return Match::No,
+                }
+            }
+            (None, _) | (Some('='), None) if more && word <= MAX_FILL => return Match::Undecided,
+            _ => return Match::No,
+        }
     }
 }
 
@@ -141,25 +180,34 @@ fn ends_name(c: char, quote: Option<char>) -> bool {
 
 /// Whether `text`, behind the head of a call, begins something that belongs to the call.
 pub(crate) fn gate(call: &NamedCall, text: &str, more: bool) -> Match<()> {
+    if matches!(call.arguments, NamedArguments::None) {
+        return Match::Yes(());
+    }
     let inner = &text[leading_space(text)..];
     if inner.is_empty() {
         return if more { Match::Undecided } else { Match::No };
     }
     let arguments = match &call.arguments {
+        NamedArguments::None => Match::Yes(()),
         NamedArguments::Json { .. } => match begins(inner, "{", more) {
             Match::Yes(()) => Match::Yes(()),
             _ => unit(fence_chars(inner, more)),
         },
         NamedArguments::Tags { open, .. } => unit(head(open, inner, more)),
         // Without braces Gemma's tokens hold no call: no reader that was looked at takes one.
-        NamedArguments::Delimited { .. } => return begins(inner, "{", more),
+        NamedArguments::Delimited { .. } | NamedArguments::Arrows => return begins(inner, "{", more),
     };
     arguments.or(unit(closes(call, inner, more)))
 }
 
 /// Whether `text` begins with what ends the call; yields its length.
 pub(crate) fn closes(call: &NamedCall, text: &str, more: bool) -> Match<usize> {
-    if call.close.is_empty() { Match::No } else { begins_token(text, call.close, more) }
+    ends(call.close, text, more)
+}
+
+/// The same of a closer that may be empty, which then ends nothing.
+pub(crate) fn ends(close: &str, text: &str, more: bool) -> Match<usize> {
+    if close.is_empty() { Match::No } else { begins_token(text, close, more) }
 }
 
 /// Whether `text` begins with a token, in any of its spellings; yields its length.
@@ -212,7 +260,7 @@ pub(crate) fn longest_head(pieces: &[Piece], name: usize) -> usize {
         Piece::Text(text) | Piece::Maybe(text) => text.len(),
         Piece::Name => name,
         Piece::Id => LONG_ID,
-        Piece::Space | Piece::Quote | Piece::Attributes | Piece::Any(_) => 1,
+        Piece::Space | Piece::Quote | Piece::Attributes | Piece::Before | Piece::Any(_) => 1,
         Piece::Index => ":0".len(),
         Piece::OneOf(set) => set.chars().map(char::len_utf8).max().unwrap_or(0),
     };

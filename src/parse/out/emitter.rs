@@ -6,7 +6,7 @@ mod held;
 
 use std::ops::Range;
 
-use crate::event::{Call, Event, MarkerKind, QuotedIn, Reason, Region, RejectedKind, Span};
+use crate::event::{Call, Event, MarkerKind, Provenance, QuotedIn, Reason, Region, RejectedKind, Span};
 use crate::json::window::{Match, Window};
 use crate::message::{FencedCalls, ReasoningCalls, ReasoningMode};
 use crate::parse::config::Config;
@@ -59,6 +59,10 @@ pub(crate) struct Emitter {
     pub(crate) visible: bool,
     /// Where text other than white space came in this region.
     prose: Prose,
+    /// A token announced the call that follows, and whether it begins its line.
+    announced: Option<bool>,
+    /// Calls that nothing announces, and behind which no prose came yet in their region.
+    bare: Vec<(u32, Region)>,
     /// The fence that the message begins with, once it is known to be an example.
     first_fence: Option<Unfenced>,
     /// Text other than white space came in this region.
@@ -77,6 +81,8 @@ pub(crate) struct Emitter {
     started: bool,
     /// The stream has ended by `stop`, and one of these strings may have done it.
     pub(crate) stop: Vec<String>,
+    /// The stream has ended, and nothing cut it off.
+    pub(crate) ended_normally: bool,
 }
 
 /// Calls of a fence, and the bytes around them, as [`Event::Unfenced`] tells them.
@@ -156,6 +162,8 @@ impl Emitter {
             run_is_over: false,
             visible: false,
             prose: Prose::None,
+            announced: None,
+            bare: Vec::new(),
             first_fence: None,
             region_has_text: false,
             region_has_calls: false,
@@ -165,6 +173,7 @@ impl Emitter {
             pending: None,
             started: false,
             stop: Vec::new(),
+            ended_normally: false,
         }
     }
 
@@ -276,9 +285,28 @@ impl Emitter {
         self.prose
     }
 
-    /// A token announces what follows: no prose stands before that.
-    pub(crate) fn announced(&mut self) {
+    /// A token announces what follows: no prose stands before that. `begins_line`: none stands
+    /// before the token on its line.
+    pub(crate) fn announce(&mut self, begins_line: bool) {
         self.prose = Prose::None;
+        self.announced = Some(begins_line);
+    }
+
+    /// Whether the token begins its line that announces what comes next, if one does.
+    pub(crate) fn announced(&self) -> Option<bool> {
+        self.announced.filter(|_| self.prose == Prose::None)
+    }
+
+    /// Prose follows: calls before it that nothing announces may be examples.
+    fn precede_prose(&mut self, sink: &mut Sink<'_>) {
+        let (region, span) = (self.region, self.reported..self.reported);
+        self.bare.retain(|(index, of)| {
+            let precedes = *of == region;
+            if precedes {
+                sink(Event::Placed { index: *index, provenance: Provenance::BeforeProse, span: span.clone() });
+            }
+            !precedes
+        });
     }
 
     /// Text was handed on without the emitter; where prose stands behind it.
@@ -320,6 +348,9 @@ impl Emitter {
             self.settle(window, true, sink);
         }
         if !blank {
+            if !self.bare.is_empty() && self.turn == Turn::Own {
+                self.precede_prose(sink);
+            }
             self.run_is_over = true;
             self.fence_is_clean = false;
             self.behind_unread = false;
@@ -345,6 +376,9 @@ impl Emitter {
         }
         if self.prose != Prose::Above {
             self.prose.read(window.slice(self.reported..to));
+        }
+        if !self.bare.is_empty() && self.turn == Turn::Own {
+            self.precede_prose(sink);
         }
         self.region_has_text = true;
         self.see();
@@ -405,6 +439,7 @@ impl Emitter {
         self.region_has_calls = false;
         self.behind_unread = false;
         self.prose = Prose::None;
+        self.announced = None;
     }
 
     /// Everything so far was reasoning.
@@ -530,7 +565,7 @@ impl Emitter {
     }
 
     fn report_end(&mut self, ended: Ended, quoted_in: Option<QuotedIn>, window: &Window<'_>, sink: &mut Sink<'_>) {
-        let Ended { mut verdict, restated, span, head } = ended;
+        let Ended { mut verdict, restated, span, is_bare, head } = ended;
         let is_quoted = quoted_in.is_some();
         if self.leaves_out(is_quoted) {
             return self.count_end(is_quoted, window, span.end, sink);
@@ -575,6 +610,9 @@ impl Emitter {
                 let span = self.reported..self.reported;
                 sink(Event::CallStart { index: self.index, server: server.as_deref(), tool, span });
             }
+        }
+        if is_bare && !is_quoted && verdict_call(&verdict).is_some_and(|call| call.provenance.is_plain()) {
+            self.bare.push((self.index, self.region));
         }
         let raw = head.as_deref().unwrap_or_else(|| window.slice(span.clone()));
         if let Err(rejected) = &mut verdict

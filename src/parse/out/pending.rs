@@ -22,6 +22,8 @@ pub(crate) struct Ended {
     pub(crate) verdict: Verdict,
     pub(crate) restated: bool,
     pub(crate) span: Range<u64>,
+    /// Nothing announces it: prose behind it says that it may be an example.
+    pub(crate) is_bare: bool,
     /// The call's first bytes, if it is over the limit: the window no longer holds them.
     pub(crate) head: Option<String>,
 }

@@ -1,6 +1,6 @@
 //! From what a call's text says to a call or a rejection.
 
-use crate::dialect::{Dialect, Shape};
+use crate::dialect::{Dialect, Shape, named_by_element};
 use crate::event::{Call, Provenance, QuotedIn, Rejected, RejectedKind, Repair};
 use crate::parse::out::unresolved::{Fault, UnresolvedCall};
 use crate::parse::tables::Tables;
@@ -10,7 +10,14 @@ use crate::tools::{ACCESS_RESOURCE, Tool};
 pub(crate) type Verdict = Result<Call, Rejected>;
 
 /// Decides about a call that is over.
-pub(crate) fn verdict(tables: &Tables, dialect: Dialect, index: u32, unresolved: UnresolvedCall, raw: &str) -> Verdict {
+pub(crate) fn verdict(
+    tables: &Tables,
+    dialect: Dialect,
+    index: u32,
+    mut unresolved: UnresolvedCall,
+    raw: &str,
+) -> Verdict {
+    unwrap_element(&mut unresolved, tables);
     let limits = tables.config.limits;
     let over = (index as usize >= limits.calls)
         .then(|| Fault::limit(format!("a message holds at most {} calls; this is call {}", limits.calls, index + 1)));
@@ -52,6 +59,21 @@ pub(crate) fn verdict(tables: &Tables, dialect: Dialect, index: u32, unresolved:
             Err(reject(call.server, Some(call.tool), fault, error.nearest))
         }
     }
+}
+
+/// Makes of a call that names an element of a dialect as its tool the call that it holds.
+pub(crate) fn unwrap_element(call: &mut UnresolvedCall, tables: &Tables) {
+    let Some(tool) = call.tool.as_deref().filter(|_| call.fault.is_none()) else { return };
+    let catalog = tables.catalog().map(|catalog| &**catalog);
+    let Some(inner) = named_by_element(tool, &call.arguments, catalog) else { return };
+    let written = call.tool.replace(inner.tool);
+    if written != call.tool {
+        call.repairs.extend(written.map(Repair::NameMatched));
+    }
+    call.restated |= inner.arguments != call.arguments;
+    call.raw_arguments = inner.arguments.to_string();
+    call.server = inner.server.or(call.server.take());
+    call.arguments = inner.arguments;
 }
 
 /// A parameter that stood beside the arguments, where it says nothing, and not in them

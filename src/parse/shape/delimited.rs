@@ -13,7 +13,7 @@ use crate::dialect::{NamedCall, Piece};
 use crate::event::Repair;
 use crate::json::window::{Match, Window, begins, leading_space};
 use crate::json::{Delimited, DelimitedStep, LexStep, Lexer, read};
-use crate::parse::call::{CallOut, CallShape, CalledTool, Ending, Step, kept_end};
+use crate::parse::call::{CallOut, CallShape, CalledTool, Ending, Missing, Step, kept_end};
 use crate::parse::marks::fence::think_close;
 use crate::parse::marks::head::{closes, unit};
 use crate::parse::out::unresolved::{Fault, UnresolvedCall};
@@ -189,6 +189,11 @@ impl CallShape for DelimitedCall {
     fn due(&self, window: &Window<'_>, _: &Tables) -> Option<String> {
         let is_over = window.from(self.complete_at?).trim().is_empty();
         is_over.then(|| self.form.close.to_owned())
+    }
+
+    fn missing(&self, _: &Window<'_>, _: &Tables) -> Missing {
+        let inner = if self.complete_at.is_none() { "}" } else { "" };
+        Missing { inner: inner.to_owned(), close: self.form.close.to_owned() }
     }
 
     fn take_closer(&mut self, _: &Window<'_>, _: &Tables) {

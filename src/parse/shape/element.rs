@@ -3,8 +3,11 @@
 //! ```text
 //! Between ──<child>──▶ Name ──</child>──▶ Between
 //!    │  └──<arguments>──▶ Lead ──▶ Json ──▶ Tail ──</arguments>──▶ Between
+//!    │                      └──<parameter>──▶ Tags ──</arguments>──▶ Between
 //!    └──</block>──▶ end          anything else ──▶ Junk ──</block>──▶ end
 //! ```
+
+use std::ops::Range;
 
 use serde_json::{Map, Value};
 
@@ -14,13 +17,15 @@ use crate::json::Closer;
 use crate::json::window::{Match, Window, begins, begins_tag, leading_space};
 use crate::parse::call::json::{Around, CallJson, JsonCloser, JsonLead, JsonStep, TWO_OBJECTS};
 use crate::parse::call::{
-    COMMENT_OPEN, CallOut, CallShape, CalledTool, Ending, OpenValue, Opened, Opening, Opens, Step, comment, gated,
-    kept_end,
+    COMMENT_OPEN, CallOut, CallShape, CalledTool, Ending, Missing, OpenValue, Opened, Opening, Opens, Step, comment,
+    gated, kept_end,
 };
 use crate::parse::config::MIN_HOLD;
 use crate::parse::marks::fence::think_close;
 use crate::parse::out::unresolved::{Fault, UnresolvedCall};
 use crate::parse::tables::{Owner, Tables};
+
+use super::tool_tag::read_tags;
 
 /// How much of what was found instead is shown in a message.
 const FOUND_CHARS: usize = 20;
@@ -40,6 +45,8 @@ pub(crate) struct Element {
     json: Option<CallJson>,
     /// The JSON begins with no bracket, so that only its closing tag ends it.
     scalar: bool,
+    /// Where arguments stand that are written as tags.
+    tags: Option<Range<u64>>,
     /// Arguments that are text under their children's own tags.
     texts: Map<String, Value>,
     /// Where the call would end if nothing more belonged to it.
@@ -56,6 +63,8 @@ enum State {
     Name(usize, u64),
     /// Before the JSON of the arguments.
     Lead,
+    /// In arguments that are written as tags, which begin here.
+    Tags(u64),
     Json,
     /// After the JSON, before the closing tag.
     Tail,
@@ -76,6 +85,7 @@ impl Element {
             started: false,
             json: None,
             scalar: false,
+            tags: None,
             texts: Map::new(),
             complete_at: None,
             unexpected_at: None,
@@ -295,6 +305,17 @@ impl Element {
         match json.lead(rest, more, close, &mut self.call) {
             JsonLead::More => return Step::More,
             JsonLead::Around(length) => return self.skip(length, Step::Next),
+            JsonLead::Value if rest.starts_with('<') && !json.is_wrapped() => {
+                // A closing tag may yet come whole.
+                match rest.as_bytes().get(1) {
+                    None if more => return Step::More,
+                    Some(next) if next.is_ascii_alphabetic() => {
+                        self.json = None;
+                        self.state = State::Tags(at);
+                    }
+                    _ => return self.fault(format!("expected JSON in <{}>", self.arguments_tag())),
+                }
+            }
             JsonLead::Value => {
                 json.begin(at);
                 self.scalar = !rest.starts_with(['{', '[']);
@@ -324,6 +345,58 @@ impl Element {
         Step::Next
     }
 
+    /// In arguments that are written as tags: up to their closing tag, behind which the block goes on.
+    fn in_tags(&mut self, start: u64, window: &Window<'_>, think_ends: bool) -> Step {
+        let rest = window.from(self.cursor);
+        let Some(at) = memchr::memchr(b'<', rest.as_bytes()) else { return self.skip(rest.len(), Step::More) };
+        self.cursor += at as u64;
+        let (rest, more) = (&rest[at..], window.more);
+        if think_ends {
+            match think_close(rest, more) {
+                Match::Yes(_) => return self.fault(format!("</{}> is missing", self.arguments_tag())),
+                Match::Undecided => return Step::More,
+                Match::No => {}
+            }
+        }
+        match (begins_tag(rest, self.block.tag, true, more), begins_tag(rest, self.arguments_tag(), true, more)) {
+            (Match::Yes(_), _) => return self.fault(format!("</{}> is missing", self.arguments_tag())),
+            (Match::Undecided, _) | (_, Match::Undecided) => return Step::More,
+            (Match::No, Match::No) => {}
+            (Match::No, Match::Yes(length)) => {
+                let behind = &rest[length..];
+                match self.follows(&behind[leading_space(behind)..], more) {
+                    Match::Undecided => return Step::More,
+                    Match::Yes(()) => {
+                        self.tags = Some(start..self.cursor);
+                        return self.arguments_closed(length);
+                    }
+                    Match::No => {}
+                }
+            }
+        }
+        self.skip(1, Step::Next)
+    }
+
+    /// Whether `text`, behind the arguments' closing tag, goes on with the block, or nothing does.
+    fn follows(&self, text: &str, more: bool) -> Match<()> {
+        if text.is_empty() {
+            return if more { Match::Undecided } else { Match::Yes(()) };
+        }
+        let children = self.block.children.iter().map(|child| begins_tag(text, child.tag, false, more));
+        Match::any(children.chain([begins_tag(text, self.block.tag, true, more)])).map(|_| ())
+    }
+
+    /// Behind the arguments' closing tag, which has this length.
+    fn arguments_closed(&mut self, length: usize) -> Step {
+        self.cursor += length as u64;
+        if let Some(i) = self.block.children.iter().position(|c| c.role == ChildRole::Arguments) {
+            self.seen |= 1 << i;
+        }
+        self.complete_at = Some(self.cursor);
+        self.state = State::Between;
+        Step::Next
+    }
+
     fn junk_from_here(&mut self) -> Step {
         self.state = State::Junk;
         Step::Next
@@ -333,15 +406,7 @@ impl Element {
     fn tail(&mut self, window: &Window<'_>) -> Step {
         let (rest, more) = window.candidate(self.cursor, MIN_HOLD);
         match begins_tag(rest, self.arguments_tag(), true, more) {
-            Match::Yes(length) => {
-                self.cursor += length as u64;
-                if let Some(i) = self.block.children.iter().position(|c| c.role == ChildRole::Arguments) {
-                    self.seen |= 1 << i;
-                }
-                self.complete_at = Some(self.cursor);
-                self.state = State::Between;
-                return Step::Next;
-            }
+            Match::Yes(length) => return self.arguments_closed(length),
             Match::Undecided => return Step::More,
             Match::No => {}
         }
@@ -418,6 +483,7 @@ impl CallShape for Element {
             State::Comment => self.comment(rest, out.think_ends, window.more),
             State::Name(child, start) => self.name(child, start, rest, window, out),
             State::Lead => self.lead(window, out.max_depth()),
+            State::Tags(start) => self.in_tags(start, window, out.think_ends),
             State::Tail => self.tail(window),
             State::Junk | State::Json => self.junk(rest, out.think_ends, window.more),
         }
@@ -427,6 +493,21 @@ impl CallShape for Element {
         let is_whole = self.call.fault.is_none() && self.missing_child().is_none();
         let is_over = self.state == State::Between && window.from(self.cursor).trim().is_empty();
         (is_whole && is_over).then(|| format!("</{}>", self.block.tag))
+    }
+
+    fn missing(&self, window: &Window<'_>, _: &Tables) -> Missing {
+        let close = |tag: &str| format!("</{tag}>");
+        let inner = match self.state {
+            State::Name(i, _) => close(self.block.children[i].tag),
+            State::Lead | State::Json | State::Tail | State::Tags(_) => {
+                let json = self.json.as_ref().map(|json| json.missing(window));
+                json.unwrap_or_default() + &close(self.arguments_tag())
+            }
+            State::Between | State::Comment | State::Junk => {
+                self.missing_child().map_or_else(String::new, |child| format!("<{}>", child.tag))
+            }
+        };
+        Missing { inner, close: close(self.block.tag) }
     }
 
     fn take_closer(&mut self, _: &Window<'_>, _: &Tables) {
@@ -441,10 +522,11 @@ impl CallShape for Element {
         self.call.called()
     }
 
-    fn resolve(mut self: Box<Self>, window: &Window<'_>, end: u64, _: &Tables) -> UnresolvedCall {
-        match &self.json {
-            Some(json) => json.resolve(window, &mut self.call),
-            None => self.call.arguments = Value::Object(std::mem::take(&mut self.texts)),
+    fn resolve(mut self: Box<Self>, window: &Window<'_>, end: u64, tables: &Tables) -> UnresolvedCall {
+        match (&self.json, &self.tags) {
+            (Some(json), _) => json.resolve(window, &mut self.call),
+            (None, Some(span)) => read_tags(window.slice(span.clone()), &mut self.call, tables),
+            (None, None) => self.call.arguments = Value::Object(std::mem::take(&mut self.texts)),
         }
         if let (Some(at), Some(fault)) = (self.unexpected_at, &mut self.call.fault) {
             let found: String = window.slice(at..end.max(at)).chars().take(FOUND_CHARS).collect();

@@ -8,6 +8,7 @@
 //! |---|---|---|
 //! | `element` | `<call><name>f</name><arguments>{…}</arguments></call>` | `use_mcp_tool` |
 //! | `tool_tag` | `<f><a>text</a></f>`, or the same with names in attributes | `tool_tag`, `function_tag`, `invoke`, `glm` |
+//! | `arrows` | a name, then `{--key value}` or `{key => value}` | `tool_request` |
 //! | `delimited` | a name, then an object with bare keys and texts between tokens | `gemma` |
 //! | `named` | a name, then JSON | `deepseek`, `kimi`, `function_tag`, `tool_calls` |
 //! | `object`, in a `run` | a marker, then objects with name and arguments | `hermes`, `type_marker` and others |
@@ -21,6 +22,7 @@
 //! The last four have no marker: `text/bare.rs` and `text/react.rs` say where they
 //! may begin.
 
+pub(crate) mod arrows;
 pub(crate) mod delimited;
 pub(crate) mod element;
 pub(crate) mod fit;

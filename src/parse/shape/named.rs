@@ -5,8 +5,11 @@
 //!   └──closer──▶ end  └──something else──▶ end, `missing_close`
 //! ```
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
+use super::arrows::Arrows;
 use super::delimited::DelimitedCall;
 use super::tool_tag::{Callee, ToolTag};
 use crate::dialect::{Group, Named, NamedArguments, NamedCall, Piece};
@@ -14,18 +17,22 @@ use crate::event::Repair;
 use crate::json::Closer;
 use crate::json::window::{Match, Window, leading_space};
 use crate::parse::call::json::{Around, CallJson, JsonCloser, JsonLead, JsonStep, TWO_OBJECTS};
-use crate::parse::call::{CallOut, CallShape, CalledTool, Ending, OpenValue, Opened, Opening, Opens, Step, kept_end};
+use crate::parse::call::{
+    CallOut, CallShape, CalledTool, Ending, Missing, OpenValue, Opened, Opening, Opens, Step, kept_end,
+};
 use crate::parse::config::MIN_HOLD;
 use crate::parse::marks::fence::fence_chars;
-use crate::parse::marks::head::{begins_token, closes, gate, head, unit};
+use crate::parse::marks::head::{begins_token, ends, gate, head, unit};
 use crate::parse::out::unresolved::{Fault, UnresolvedCall};
 use crate::parse::tables::{NamedDialect, Owner, Tables};
 
 /// An open call of a name and JSON.
 #[derive(Debug)]
 pub(crate) struct NamedJson {
-    named: &'static Named,
-    form: &'static NamedCall,
+    /// The dialect's data, of calls whose opener is no tool's tag.
+    named: Option<&'static Named>,
+    /// What ends the call; empty where its JSON does.
+    close: Cow<'static, str>,
     state: State,
     cursor: u64,
     /// The call is over the limit; see [`CallOut::is_over_limit`].
@@ -42,6 +49,8 @@ enum State {
     Lead,
     Json,
     Tail,
+    /// The head was the whole call.
+    Whole,
 }
 
 impl NamedJson {
@@ -55,17 +64,33 @@ impl NamedJson {
     ) -> Self {
         let expected = matches!(form.arguments, NamedArguments::Json { fenced: true });
         let closer = Some(form.close).filter(|close| !close.is_empty());
+        let json = CallJson::arguments(at, max_depth, Around::Fence { expected }, closer);
+        NamedJson { named: Some(named), close: Cow::Borrowed(form.close), ..NamedJson::with(called, at, json) }
+    }
+
+    /// A call of a known tool in its own tag, with all arguments as one object.
+    pub(crate) fn in_tag(tag: &str, called: CalledTool, at: u64, max_depth: usize) -> Self {
+        let json = CallJson::arguments(at, max_depth, Around::Fence { expected: false }, Some("</"));
+        NamedJson { close: Cow::Owned(format!("</{tag}>")), ..NamedJson::with(called, at, json) }
+    }
+
+    fn with(called: CalledTool, at: u64, json: CallJson) -> Self {
         NamedJson {
-            named,
-            form,
+            named: None,
+            close: Cow::Borrowed(""),
             state: State::Lead,
             cursor: at,
             over_limit: false,
             call: UnresolvedCall::of(called),
             started: false,
-            json: CallJson::arguments(at, max_depth, Around::Fence { expected }, closer),
+            json,
             complete_at: None,
         }
+    }
+
+    /// A call whose head, up to `at`, is all of it.
+    fn whole(named: &'static Named, form: &'static NamedCall, called: CalledTool, at: u64) -> Self {
+        NamedJson { state: State::Whole, ..NamedJson::new(named, form, called, at, 0) }
     }
 
     /// Where the call ends if the stream ends with the window. A closer that
@@ -74,7 +99,7 @@ impl NamedJson {
         let at = self.ends_here()?;
         let cut = window.from(at).trim_start();
         let fence = if self.json.is_fence_open() { unit(fence_chars(cut, true)) } else { Match::No };
-        let is_cut = cut.len() > 1 && unit(closes(self.form, cut, true)).or(fence) == Match::Undecided;
+        let is_cut = cut.len() > 1 && unit(self.closes(cut, true)).or(fence) == Match::Undecided;
         Some(if is_cut { window.end() } else { at })
     }
 
@@ -87,15 +112,20 @@ impl NamedJson {
     /// Where the call ends if nothing more of it follows; that its closer is missing is noted.
     fn ends_here(&mut self) -> Option<u64> {
         let at = self.completed()?;
-        if !self.form.close.is_empty() {
+        if !self.close.is_empty() {
             self.call.note(Repair::MissingClose);
         }
         Some(at)
     }
 
+    /// Whether `text` begins with what ends the call; yields its length.
+    fn closes(&self, text: &str, more: bool) -> Match<usize> {
+        ends(&self.close, text, more)
+    }
+
     /// Before the JSON: a fence, or the closer of a call without arguments.
     fn lead(&mut self, rest: &str, more: bool) -> Step {
-        match self.json.lead(rest, more, closes(self.form, rest, more), &mut self.call) {
+        match self.json.lead(rest, more, self.closes(rest, more), &mut self.call) {
             JsonLead::More => return Step::More,
             JsonLead::Closer(length) => return Step::End(self.cursor + length as u64),
             JsonLead::Around(length) => self.cursor += length as u64,
@@ -108,7 +138,7 @@ impl NamedJson {
     }
 
     fn json(&mut self, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
-        let closer = Closers { named: self.named, form: self.form, fenced: self.json.is_fence_open() };
+        let closer = Closers { named: self.named, close: &self.close, fenced: self.json.is_fence_open() };
         let announced = self.call.tool.is_some();
         let step = self.json.next_argument(window, &closer, announced, &mut self.call, out);
         self.cursor = self.json.cursor;
@@ -124,7 +154,7 @@ impl NamedJson {
 
     /// Behind the JSON: its fence's end, the closer, or something else.
     fn tail(&mut self, rest: &str, more: bool, window: &Window<'_>) -> Step {
-        let close = closes(self.form, rest, more);
+        let close = self.closes(rest, more);
         if let Match::Yes(length) = close {
             return Step::End(self.cursor + length as u64);
         }
@@ -132,7 +162,7 @@ impl NamedJson {
             (_, Match::Yes(length)) => {
                 self.cursor += length as u64;
                 self.complete_at = self.complete_at.map(|_| self.cursor);
-                if self.form.close.is_empty() { Step::End(self.cursor) } else { Step::Next }
+                if self.close.is_empty() { Step::End(self.cursor) } else { Step::Next }
             }
             (Match::Undecided, _) | (_, Match::Undecided) => Step::More,
             _ if !self.json.peek_trailing(self.cursor, rest, more) => Step::More,
@@ -156,22 +186,28 @@ impl CallShape for NamedJson {
         {
             out.start(self.cursor, self.call.server.as_deref(), tool);
         }
-        if self.state == State::Json {
-            return self.json(window, out);
+        match self.state {
+            State::Json => return self.json(window, out),
+            State::Whole => return Step::End(self.cursor),
+            State::Lead | State::Tail => {}
         }
         self.cursor += leading_space(window.from(self.cursor)) as u64;
         let (rest, more) = window.candidate(self.cursor, MIN_HOLD);
         match self.state {
             _ if rest.is_empty() => Step::More,
             State::Lead => self.lead(rest, more),
-            State::Tail | State::Json => self.tail(rest, more, window),
+            State::Tail | State::Json | State::Whole => self.tail(rest, more, window),
         }
     }
 
     fn due(&self, window: &Window<'_>, _: &Tables) -> Option<String> {
         let at = self.complete_at.filter(|_| self.call.fault.is_none() && !self.json.is_fence_open())?;
-        let is_over = window.from(at).trim().is_empty() && !self.form.close.is_empty();
-        is_over.then(|| self.form.close.to_owned())
+        let is_over = window.from(at).trim().is_empty() && !self.close.is_empty();
+        is_over.then(|| self.close.clone().into_owned())
+    }
+
+    fn missing(&self, window: &Window<'_>, _: &Tables) -> Missing {
+        Missing { inner: self.json.missing(window), close: self.close.clone().into_owned() }
     }
 
     fn take_closer(&mut self, _: &Window<'_>, _: &Tables) {
@@ -188,7 +224,7 @@ impl CallShape for NamedJson {
 
     fn resolve(mut self: Box<Self>, window: &Window<'_>, _: u64, _: &Tables) -> UnresolvedCall {
         match self.state {
-            State::Lead => self.call.arguments = Value::Object(Map::new()),
+            State::Lead | State::Whole => self.call.arguments = Value::Object(Map::new()),
             State::Json | State::Tail => self.json.resolve(window, &mut self.call),
         }
         self.call
@@ -266,6 +302,8 @@ impl Opens for Heads {
                 let callee = Callee::named(tables, server.as_deref(), &name);
                 Box::new(ToolTag::named(callee, call, (server, name), inner))
             }
+            NamedArguments::None => Box::new(NamedJson::whole(named, call, (server, Some(name)), inner)),
+            NamedArguments::Arrows => Box::new(Arrows::new(call, (server, Some(name)), inner)),
             NamedArguments::Delimited { text } => {
                 Box::new(DelimitedCall::new(call, text, (server, Some(name)), inner, tables.config.limits.depth))
             }
@@ -328,19 +366,20 @@ pub(crate) fn group_close(named: &Named, text: &str, more: bool) -> Match<usize>
 }
 
 /// What ends damaged JSON from outside.
-struct Closers {
-    named: &'static Named,
-    form: &'static NamedCall,
+struct Closers<'c> {
+    named: Option<&'static Named>,
+    close: &'c str,
     fenced: bool,
 }
 
-impl Closer for Closers {
+impl Closer for Closers<'_> {
     fn closes(&self, text: &str, line_start: bool, more: bool) -> Match<()> {
         let fence = if self.fenced && line_start { fence_chars(text, more) } else { Match::No };
-        let own = unit(closes(self.form, text, more)).or(unit(fence));
-        let groups = self.named.groups.iter().map(|group| unit(begins_token(text, group.close, more)));
+        let own = unit(ends(self.close, text, more)).or(unit(fence));
+        let groups =
+            self.named.iter().flat_map(|named| named.groups).map(|group| unit(begins_token(text, group.close, more)));
         // The next call of the same kind; a token may stand anywhere, other openers in strings as well.
-        let next = self.named.calls.iter().map(|call| match call.head {
+        let next = self.named.iter().flat_map(|named| named.calls).map(|call| match call.head {
             [Piece::Text(opener), ..] if line_start || opener.starts_with("<｜") => {
                 unit(begins_token(text, opener, more))
             }
@@ -350,17 +389,17 @@ impl Closer for Closers {
     }
 }
 
-impl JsonCloser for Closers {
+impl JsonCloser for Closers<'_> {
     fn inner_first(&self) -> Option<u8> {
-        self.form.close.bytes().next()
+        self.close.bytes().next()
     }
 
     fn inner(&self, text: &str, more: bool) -> Match<()> {
-        unit(closes(self.form, text, more))
+        unit(ends(self.close, text, more))
     }
 
     fn last_passed(&self, line: &str) -> Option<usize> {
-        memchr::memrchr_iter(b'<', line.as_bytes()).find_map(|at| match closes(self.form, &line[at..], false) {
+        memchr::memrchr_iter(b'<', line.as_bytes()).find_map(|at| match ends(self.close, &line[at..], false) {
             Match::Yes(length) => Some(at + length),
             _ => None,
         })

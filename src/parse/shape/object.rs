@@ -11,7 +11,7 @@ use crate::event::Repair;
 use crate::json::window::{Match, Window, leading_space};
 use crate::json::{Closer, string};
 use crate::parse::call::json::{CallJson, JsonCloser, JsonStep};
-use crate::parse::call::{CallOut, CallShape, CalledTool, OpenValue, Step};
+use crate::parse::call::{CallOut, CallShape, CalledTool, Missing, OpenValue, Step};
 use crate::parse::marks::fence::fence_end;
 use crate::parse::out::unresolved::{Fault, UnresolvedCall, holds};
 use crate::parse::tables::Tables;
@@ -273,6 +273,12 @@ impl CallShape for MarkedObject {
                 }
             }
         }
+    }
+
+    fn missing(&self, window: &Window<'_>, _: &Tables) -> Missing {
+        let array = if self.run.array { "]" } else { "" };
+        let close = self.run.marked.closer().unwrap_or_default().to_owned();
+        Missing { inner: self.json.missing(window) + array, close }
     }
 
     fn called(&self, _: &Tables) -> CalledTool {

@@ -2,19 +2,27 @@
 //!
 //! ```text
 //! Lead ──fence──▶ Lead ──▶ Json ──▶ Tail ──fence's end, anything──▶ call, end
-//!                            └──cannot be read, a further line of ReAct's──▶ text
+//!   │                        └──cannot be read, a further line of ReAct's──▶ text
+//!   └──a word, where the tool takes one text──▶ Bare ──the line's end, then a line of ReAct's or
+//!                                                 │    the end of the stream──▶ call, end
+//!                                                 └──anything else──▶ text
 //! ```
 //!
 //! Nothing marks such a call but words, so it is one only if its name is known
 //! and its JSON is whole; else its bytes are text.
 
 use crate::dialect;
-use crate::event::RejectedKind;
+use serde_json::{Map, Value};
+
+use crate::event::{RejectedKind, Repair};
 use crate::json::Closer;
 use crate::json::window::{Match, Window, begins, leading_space};
 use crate::parse::call::json::{Around, CallJson, JsonCloser, JsonLead, JsonStep};
-use crate::parse::call::{CallOut, CallShape, CalledTool, Ending, Step};
+use crate::parse::call::{CallOut, CallShape, CalledTool, Ending, Missing, Step};
 use crate::parse::config::MIN_HOLD;
+use crate::parse::marks::fence::fence_chars;
+use crate::parse::marks::head::unit;
+use crate::parse::marks::tokens::tokens_at;
 use crate::parse::out::not_a_call::Reason;
 use crate::parse::out::unresolved::UnresolvedCall;
 use crate::parse::tables::Tables;
@@ -27,12 +35,16 @@ pub(crate) struct React {
     cursor: u64,
     call: UnresolvedCall,
     json: CallJson,
+    /// The parameter that a text without quotes is, where the tool takes one text.
+    takes: Option<String>,
     state: State,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Lead,
+    /// In a text without quotes.
+    Bare,
     Json,
     /// Behind the JSON, which ends here.
     Tail(u64),
@@ -55,8 +67,54 @@ impl React {
             cursor: at,
             call: UnresolvedCall::of(called),
             json: CallJson::arguments(at, max_depth, Around::Fence { expected: false }, None),
+            takes: None,
             state: State::Lead,
         }
+    }
+
+    /// The same of a call whose arguments are the text of the line, for this parameter.
+    #[must_use]
+    pub(crate) fn with_text(self, parameter: String) -> Self {
+        React { takes: Some(parameter), state: State::Bare, ..self }
+    }
+
+    /// In a text that stands for the arguments: it is the rest of its line, if nothing but a line of
+    /// ReAct's or the end of the stream follows. Further lines may be more of it, or prose.
+    fn bare(&mut self, window: &Window<'_>, out: &CallOut<'_, '_>) -> Step {
+        let rest = window.from(self.cursor);
+        let (line, behind) = match rest.split_once('\n') {
+            Some((line, behind)) => (line, behind),
+            None if window.more => return Step::More,
+            // Nothing but the end of the stream ends it.
+            None if !out.emitter.ended_normally => return Step::More,
+            None => (rest, ""),
+        };
+        let behind = &behind[leading_space(behind)..];
+        let follows = match behind.is_empty() {
+            true if window.more => Match::Undecided,
+            true => Match::Yes(()),
+            false => Match::any(self.spec.lines.iter().map(|line| begins(behind, line, window.more)))
+                .or(unit(fence_chars(behind, window.more))),
+        };
+        let (length, token) = match token_in(line) {
+            Some(at) => (at, true),
+            None => (line.len(), false),
+        };
+        match follows {
+            _ if token => {}
+            Match::Undecided => return Step::More,
+            Match::No => return Step::Text(self.cursor + line.len() as u64, Reason::TextBehind),
+            Match::Yes(()) => {}
+        }
+        let Some((parameter, text)) = self.takes.take().zip(unquoted(line[..length].trim())) else {
+            return Step::Text(self.cursor + line.len() as u64, Reason::NoJson);
+        };
+        let end = self.cursor + line[..length].trim_end().len() as u64;
+        line[..length].trim().clone_into(&mut self.call.raw_arguments);
+        self.call.repairs.push(Repair::Other(format!("positional:{parameter}")));
+        self.call.arguments = Value::Object(Map::from_iter([(parameter, Value::from(text))]));
+        self.state = State::Over(end);
+        Step::Call(self.start..end, Box::new(std::mem::take(&mut self.call)))
     }
 
     /// Before the JSON: a fence.
@@ -110,6 +168,7 @@ impl CallShape for React {
     fn step(&mut self, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
         match self.state {
             State::Json => return self.json(window, out),
+            State::Bare => return self.bare(window, out),
             State::Over(end) => return Step::End(end),
             State::Lead | State::Tail(_) => {}
         }
@@ -126,9 +185,31 @@ impl CallShape for React {
         if self.state == State::Lead { Ending::Text } else { Ending::Cut }
     }
 
+    fn missing(&self, window: &Window<'_>, _: &Tables) -> Missing {
+        Missing { inner: self.json.missing(window), close: String::new() }
+    }
+
     fn called(&self, _: &Tables) -> CalledTool {
         self.call.called()
     }
+}
+
+/// Where a token of a chat template stands in a line.
+fn token_in(line: &str) -> Option<usize> {
+    memchr::memchr2_iter(b'<', b'[', line.as_bytes())
+        .find(|at| tokens_at(&line[*at..]).iter().any(|token| line[*at..].starts_with(token.text)))
+}
+
+/// A text as it was meant, out of its quotation marks; `None` for one whose marks may be more.
+fn unquoted(text: &str) -> Option<String> {
+    let inner = |mark: char| text.strip_prefix(mark).and_then(|text| text.strip_suffix(mark));
+    if let Some(inner) = inner('"') {
+        return serde_json::from_str(text).ok().or_else(|| (!inner.contains('"')).then(|| inner.to_owned()));
+    }
+    if let Some(inner) = inner('\'') {
+        return (!inner.contains('\'')).then(|| inner.to_owned());
+    }
+    (!text.is_empty() && !text.starts_with(['`', '[', '"', '\''])).then(|| text.to_owned())
 }
 
 /// What ends damaged JSON from outside: a further line of ReAct's.

@@ -4,7 +4,10 @@
 use crate::json::window::{Match, begins, leading_space};
 use crate::parse::call::{Opened, Opening, Opens};
 use crate::parse::marks::fence::{Fence, fence_chars, fence_close_before, fence_end, fence_run};
+use crate::parse::marks::head::unit;
 use crate::parse::tables::{Marked, Owner, Tables};
+
+use super::named::call_of;
 
 /// Where a run of objects stands: each is a call while nothing else comes.
 #[derive(Debug, Clone, Copy)]
@@ -131,7 +134,7 @@ impl Opens for Markers {
     fn opener(&self, tables: &Tables, text: &str, more: bool) -> Match<Opening> {
         // A second byte tells most of them apart, if it has come.
         let second = text.as_bytes().get(1);
-        for (item, (wrapper, _)) in tables.wrapped.iter().enumerate() {
+        for (item, (wrapper, marked)) in tables.wrapped.iter().enumerate() {
             let length = wrapper.open.len();
             if second.is_some() && wrapper.open.as_bytes().get(1) != second {
                 continue;
@@ -140,9 +143,15 @@ impl Opens for Markers {
                 Match::Yes(()) => marker_prefix(text, length, more).map(|_| ()),
                 found => found,
             };
-            match found {
-                Match::No => {}
-                found => return found.map(|()| Opening { item, form: 0, length }),
+            // What stands in the braces may be no JSON, where the dialect has such calls.
+            let other = match (found, marked.spec.named) {
+                (Match::Yes(()), Some(named)) => unit(call_of(named, text, more)),
+                _ => Match::No,
+            };
+            match (found, other) {
+                (Match::No, _) | (_, Match::Yes(())) => {}
+                (_, Match::Undecided) => return Match::Undecided,
+                (found, Match::No) => return found.map(|()| Opening { item, form: 0, length }),
             }
         }
         Match::No

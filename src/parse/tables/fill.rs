@@ -3,8 +3,8 @@
 
 use super::{Marker, Owner, Tables};
 use crate::dialect::{
-    NamedArguments, OWN_LINES, RESULT_LINES, RESULT_TAGS, ReasoningMark, SENTENCE_END, STRIKE_OPEN, THINK_TAGS,
-    USER_LINES,
+    BlockForm, NamedArguments, QUOTING_BLOCKS, RESULT_TAGS, ReasoningMark, SENTENCE_END, STRIKE_OPEN, THINK_TAGS,
+    USER_LINES, result_lines,
 };
 use crate::parse::config::HOLD_SLACK;
 use crate::parse::marks::channel::{CHANNEL, START};
@@ -49,8 +49,10 @@ impl Tables {
             self.hold = self.hold.max(length(tag) + HOLD_SLACK);
         }
         for mark in self.marks.clone() {
-            for text in [mark.open, mark.close].into_iter().filter(|text| text.is_ascii()) {
-                self.reasoning_marks.add_mark(text, 0);
+            for text in [mark.open, mark.close] {
+                if ReasoningMark::is_marker(text) {
+                    self.reasoning_marks.add_mark(text, 0);
+                }
                 self.hold = self.hold.max(text.len() + HOLD_SLACK);
             }
         }
@@ -61,7 +63,7 @@ impl Tables {
             self.hold = self.hold.max(longest + HOLD_SLACK);
         }
         if self.tokens {
-            let longest = [USER_LINES, RESULT_LINES, OWN_LINES].concat().iter().map(|word| word.len()).max();
+            let longest = turn_lines().map(str::len).max();
             self.hold = self.hold.max(longest.unwrap_or(0) + HOLD_SLACK);
         }
         add_around_calls(&self.marks, self.tokens, &mut self.triggers);
@@ -176,7 +178,8 @@ impl Tables {
                 let child = match &call.arguments {
                     NamedArguments::Tags { open, .. } => longest_head(open, parameter),
                     NamedArguments::Json { .. } => call.close.len(),
-                    NamedArguments::Delimited { .. } => "{".len(),
+                    NamedArguments::Delimited { .. } | NamedArguments::Arrows => "{".len(),
+                    NamedArguments::None => 0,
                 };
                 self.hold = self.hold.max(longest_head(call.head, tool) + child + HOLD_SLACK);
             }
@@ -195,11 +198,11 @@ fn add_around_calls(marks: &[&ReasoningMark], tokens: bool, triggers: &mut Trigg
         triggers.add_mark(mark);
     }
     for mark in marks {
-        for text in [mark.open, mark.close].into_iter().filter(|text| text.is_ascii()) {
+        for text in [mark.open, mark.close].into_iter().filter(|text| ReasoningMark::is_marker(text)) {
             triggers.add_mark(text);
         }
         if let [first, second, ..] = *mark.open.as_bytes()
-            && !first.is_ascii()
+            && !ReasoningMark::is_marker(mark.open)
         {
             triggers.line.add(first, second);
         }
@@ -208,7 +211,7 @@ fn add_around_calls(marks: &[&ReasoningMark], tokens: bool, triggers: &mut Trigg
         for mark in tokens_at("").iter().map(|token| token.text).chain([SENTENCE_END, STRIKE_OPEN]) {
             triggers.add_mark(mark);
         }
-        for tag in RESULT_TAGS {
+        for (tag, _) in RESULT_TAGS {
             // Attributes may follow.
             triggers.add_mark(&format!("<{tag}"));
         }
@@ -221,26 +224,46 @@ fn add_around_calls(marks: &[&ReasoningMark], tokens: bool, triggers: &mut Trigg
         triggers.line.add(b'<', tag.as_bytes()[0]);
         triggers.add_mark(&format!("</{tag}>"));
     }
-    triggers.add_mark("<!--");
+    for block in QUOTING_BLOCKS {
+        match (block.form, block.open.as_bytes()) {
+            (BlockForm::Anywhere, _) => triggers.add_mark(block.open),
+            (BlockForm::Tag('<'), [first, second, ..]) => triggers.add_tags_any_case(*first, *second),
+            // A tag of one letter; attributes may follow.
+            (BlockForm::Tag('<'), [first]) => b"> ".iter().for_each(|second| triggers.add_tags(*first, *second)),
+            (BlockForm::Tag(_), [first, second, ..]) => triggers.bracket.add_any_case(*first, *second),
+            (_, [first, second, ..]) => triggers.line.add(*first, *second),
+            _ => {}
+        }
+    }
+    // A heredoc's word, its dash, its quotes, or a space and these.
+    for second in (b'A'..=b'Z').chain(*b"-~_'\" <") {
+        triggers.add_tags(b'<', second);
+    }
     // The first item of a list, whose fence stands behind its number.
     for end in *b".)" {
         triggers.line.add(b'1', end);
     }
 }
 
-/// Adds lines of others, the user's also behind a blank line, and the model's own.
+/// What a line of another's begins with.
+fn turn_lines() -> impl Iterator<Item = &'static str> {
+    USER_LINES.iter().map(|row| row.text).chain(result_lines().map(|(text, _)| text))
+}
+
+/// Adds lines of others, the user's also behind a blank line.
 fn add_turns(triggers: &mut Triggers) {
-    let line = &mut triggers.line;
-    for word in [USER_LINES, RESULT_LINES, OWN_LINES].concat() {
-        if let [first, second, ..] = *word.as_bytes() {
-            line.add(first, second);
+    for text in turn_lines() {
+        match *text.as_bytes() {
+            [first, b'@', ..] => (b'a'..=b'z').for_each(|second| triggers.line.add(first, second)),
+            [first, second, ..] => triggers.line.add(first, second),
+            _ => {}
         }
     }
-    line.add(b'\r', b'\n');
+    triggers.line.add(b'\r', b'\n');
     let behind_blank = triggers.behind_blank.get_or_insert_default();
-    for word in USER_LINES {
-        if let [first, second, ..] = *word.as_bytes() {
-            line.add(b'\n', first);
+    for row in USER_LINES {
+        if let [first, second, ..] = *row.text.as_bytes() {
+            triggers.line.add(b'\n', first);
             behind_blank.add(first, second);
         }
     }

@@ -13,8 +13,8 @@ mod tags;
 use std::sync::{Arc, OnceLock};
 
 use crate::dialect::{
-    Announcer, Block, Dialect, MarkedJson, Named, ObjectKeys, Piece, REASONING_MARKS, React, ReasoningMark, Shape,
-    Wrapper,
+    Announcer, Block, Dialect, MarkedJson, Named, ObjectKeys, Piece, QUOTING_BLOCKS, REASONING_MARKS, RESULT_TAGS,
+    React, ReasoningMark, Shape, Wrapper,
 };
 use crate::json::window::{Match, begins_tag};
 use crate::parse::config::{Config, HOLD_SLACK, MIN_HOLD};
@@ -71,6 +71,10 @@ pub(crate) struct Tables {
     pub(crate) tokens: bool,
     /// Marks around reasoning beside the think tags.
     pub(crate) marks: Vec<&'static ReasoningMark>,
+    /// Names of quoting blocks that tools or parameters have.
+    pub(crate) named_blocks: Vec<&'static str>,
+    /// Tags that results stand in, but for those with the name of a tool or a parameter.
+    pub(crate) result_tags: Vec<&'static str>,
     /// The dialects whose openers hold a name.
     pub(crate) named: Vec<NamedDialect>,
     /// What all openers begin with.
@@ -106,6 +110,8 @@ impl Tables {
             wrapped: Vec::new(),
             tokens: config.dialects.iter().next().is_some(),
             marks: Vec::new(),
+            result_tags: Vec::new(),
+            named_blocks: Vec::new(),
             named: Vec::new(),
             openers: MarkSet::default(),
             reasoning_marks: MarkSet::default(),
@@ -126,6 +132,8 @@ impl Tables {
             tools.into_iter().any(|tool| tool.name == name || tool.has_parameter(name))
         };
         tables.marks = REASONING_MARKS.iter().filter(|mark| !mark.tag().is_some_and(is_known)).collect();
+        tables.result_tags = RESULT_TAGS.iter().map(|(tag, _)| *tag).filter(|tag| !is_known(tag)).collect();
+        tables.named_blocks = QUOTING_BLOCKS.iter().map(|block| block.open).filter(|name| is_known(name)).collect();
         let knows_tools = tables.config.catalog.is_some();
         for dialect in tables.config.dialects.iter() {
             match &dialect.spec().shape {
@@ -136,6 +144,9 @@ impl Tables {
                 Shape::MarkedJson(spec) => tables.add_marked(dialect, spec),
                 Shape::Python => tables.python = knows_tools.then_some(dialect),
                 Shape::Json(keys) => tables.json = knows_tools.then_some((dialect, *keys)),
+            }
+            if let Some(objects) = &dialect.spec().objects {
+                tables.add_marked(dialect, objects);
             }
         }
         if knows_tools {

@@ -18,6 +18,8 @@ mod marks;
 
 use std::fmt;
 
+use super::blocks::Block;
+use crate::dialect::COMMENT_SIGNS;
 use crate::event::QuotedIn;
 use crate::json::window::Window;
 use lines::{LineStart, Lines, START};
@@ -53,8 +55,8 @@ pub(crate) struct Context {
     carried: Marks,
     /// The marks that are open at a place, once it was asked for them.
     marks_at: Option<(u64, Marks)>,
-    /// `<!--` came, and its closer did not.
-    pub(super) in_comment: bool,
+    /// The block that quotes what stands here.
+    pub(super) block: Option<Block>,
 }
 
 impl Context {
@@ -70,7 +72,7 @@ impl Context {
             before_fence: None,
             carried: Marks::default(),
             marks_at: None,
-            in_comment: false,
+            block: None,
         }
     }
 
@@ -150,7 +152,8 @@ impl Context {
     pub(super) fn behind(&mut self, window: &Window<'_>, start: u64, at: u64) {
         self.read(window, start);
         self.tell();
-        self.lines.open = Some(self.line_with_code().behind());
+        let is_blank = self.bytes[..self.length].trim_ascii().is_empty();
+        self.lines.open = Some(self.line_with_code().behind(is_blank));
         self.clear(at);
     }
 
@@ -191,8 +194,8 @@ impl Context {
     /// its line's start. `in_group`: it stands in a group of calls, which has an indent
     /// of its own.
     pub(super) fn place(&mut self, in_group: bool) -> Option<QuotedIn> {
-        if self.in_comment {
-            return Some(QuotedIn::Comment);
+        if let Some(block) = self.block {
+            return Some(block.quoted_in);
         }
         self.tell();
         let line = self.line();
@@ -200,10 +203,19 @@ impl Context {
             () if self.lines.introduces && line.holds_only_calls(&self.bytes[..self.length]) => {
                 Some(QuotedIn::OwnWords)
             }
-            () if line.is_quote => Some(QuotedIn::BlockQuote),
+            () if self.lines.in_triple_quotes() => Some(QuotedIn::Block),
+            () if self.lines.is_quote(line) => Some(QuotedIn::BlockQuote),
             () if !in_group && self.lines.is_code(line) => Some(QuotedIn::IndentedCode),
-            () => None,
+            () => sign_before(&self.bytes[..self.length]).filter(|_| !line.is_behind && !self.is_cut),
         }
+    }
+
+    /// Goes on behind the closer of a block, up to `at`.
+    pub(super) fn block_closes(&mut self, window: &Window<'_>, at: u64) {
+        self.block = None;
+        self.read(window, at);
+        self.tell();
+        self.lines.behind_block();
     }
 
     /// Whether a list in Python's syntax is a part of the code on its line.
@@ -226,6 +238,12 @@ impl Context {
     pub(super) fn introduces_example(&mut self) -> bool {
         self.tell();
         self.lines.introduces
+    }
+
+    /// Whether nothing but calls and white space stands before on the line.
+    pub(super) fn begins_line(&mut self) -> bool {
+        self.tell();
+        self.line().holds_only_calls(&self.bytes[..self.length])
     }
 
     /// The character before, on the line.
@@ -323,6 +341,16 @@ impl Context {
         }
         line
     }
+}
+
+/// Whether a line is, up to a call, the sign of a comment's line or of a diff's, and no more.
+fn sign_before(line: &[u8]) -> Option<QuotedIn> {
+    // A diff's sign stands in its first column and touches what it is about; one of a list does not.
+    if matches!(line, b"-" | b"+") {
+        return Some(QuotedIn::Sign);
+    }
+    let sign = std::str::from_utf8(line.trim_ascii()).ok()?;
+    COMMENT_SIGNS.contains(&sign).then_some(QuotedIn::Comment)
 }
 
 /// Where the last line begins, of those that are over, behind which nothing before it counts: an

@@ -1,5 +1,6 @@
 //! At a line's start: fence lines, marker lines, bare calls and ReAct's words.
 
+use super::blocks::Block;
 use super::{Found, Scanner};
 use crate::event::{MarkerKind, QuotedIn};
 use crate::json::window::{Match, Window, leading_space};
@@ -28,6 +29,10 @@ impl Scanner {
     pub(super) fn line(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
         let (text, more) = window.candidate(self.at, self.tables.hold);
         let indent = text.bytes().take_while(|b| matches!(b, b' ' | b'\t')).count();
+        match self.block_line(Line { indent, text: &text[indent..], more }, window) {
+            Found::Text => {}
+            found => return found,
+        }
         match self.numbered(&text[indent..], more) {
             Match::Undecided => return Found::Hold,
             Match::Yes(number) => {
@@ -61,7 +66,7 @@ impl Scanner {
             found => return found,
         }
         let found = match self.fence {
-            None if self.context.in_comment => Found::Text,
+            None if self.context.block.is_some() => Found::Text,
             Some(fence) => self.closing_line(fence, line, window, sink),
             None => self.opening_line(line, window, sink),
         };
@@ -73,6 +78,29 @@ impl Scanner {
             self.line_start = false;
         }
         found
+    }
+
+    /// At a line's start: what closes the block that quotes, or opens one.
+    fn block_line(&mut self, line: Line<'_>, window: &Window<'_>) -> Found {
+        let Line { indent, text, more } = line;
+        let (found, is_open) = match self.context.block {
+            Some(block) => (block.closed_by_line(text, more).map(|length| (block, length)), true),
+            None if self.fence.is_some() => return Found::Text,
+            None => (Block::opened_by_line(text, more), false),
+        };
+        match found {
+            Match::Undecided => Found::Hold,
+            Match::No => Found::Text,
+            Match::Yes((block, length)) => {
+                self.at += (indent + length) as u64;
+                self.line_start = false;
+                match is_open {
+                    true => self.context.block_closes(window, self.at),
+                    false => self.context.block = Some(block),
+                }
+                Found::Taken
+            }
+        }
     }
 
     /// What announces a call, or begins one by itself.

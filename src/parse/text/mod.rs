@@ -12,6 +12,7 @@
 //! ```
 
 mod bare;
+mod blocks;
 mod context;
 pub(crate) mod fast_path;
 mod group;
@@ -32,7 +33,7 @@ use crate::dialect::{Dialect, ReasoningMark};
 use crate::event::{QuotedIn, Region};
 use crate::json::window::{Match, Window, leading_space};
 use crate::message::{FinishReason, ReasoningMode};
-use crate::parse::call::{COMMENT_CLOSE, Ending, Step};
+use crate::parse::call::{Ending, Step};
 use crate::parse::marks::fence::Fence;
 use crate::parse::marks::triggers::{Plain, Triggers};
 use crate::parse::marks::turn::Turn;
@@ -40,6 +41,7 @@ use crate::parse::out::emitter::{Emitter, Sink};
 use crate::parse::out::not_a_call::{NotACall, Reason};
 use crate::parse::shape::run::ObjectRun;
 use crate::parse::tables::Tables;
+use crate::parse::text::blocks::Ends;
 use crate::parse::text::context::{Context, Marks};
 use crate::parse::text::fast_path::{FastPath, FastText};
 use crate::parse::text::group::CallGroup;
@@ -77,6 +79,8 @@ pub(crate) struct Scanner {
     mode: ReasoningMode,
     /// The mark that opened the reasoning, where it is none of the think tags.
     mark: Option<&'static ReasoningMark>,
+    /// Nothing before that mark told of reasoning.
+    is_first_block: bool,
     /// A think tag closes what that mark opened, too.
     think_closes: bool,
     /// A header of a channel came.
@@ -100,6 +104,8 @@ pub(crate) struct Scanner {
 struct Outer {
     quoted_in: Option<QuotedIn>,
     marks: Marks,
+    /// Nothing but calls, white space and tokens stands before it on its line.
+    begins_line: bool,
     /// Behind what of the group came last: what stands there stands in it.
     end: u64,
 }
@@ -144,6 +150,7 @@ impl Scanner {
             reasoning_told: false,
             mode,
             mark: None,
+            is_first_block: false,
             think_closes: false,
             saw_channel: false,
             in_analysis: false,
@@ -175,9 +182,12 @@ impl Scanner {
         }
         let near_calls = self.group.is_some_and(|group| group.is_near);
         // A closer that no trigger knows is looked for in each chunk.
-        let odd_closer = self.mark.is_some_and(|mark| !mark.close.is_ascii());
-        let is_settled =
-            self.run.is_none() && !near_calls && !odd_closer && self.emitter.is_settled() && !self.context.in_comment;
+        let odd_closer = self.mark.is_some_and(|mark| !ReasoningMark::is_marker(mark.close));
+        let is_settled = self.run.is_none()
+            && !near_calls
+            && !odd_closer
+            && self.emitter.is_settled()
+            && self.context.block.is_none();
         is_settled.then_some(FastPath::Text(FastText {
             at,
             line_start: self.line_start,
@@ -401,6 +411,7 @@ impl Scanner {
 
     /// The stream ends, for this reason: what a stop string took does not follow.
     pub(crate) fn ends_by(&mut self, reason: &FinishReason) {
+        self.emitter.ended_normally = reason.is_normal();
         if *reason == FinishReason::Stop {
             self.emitter.stop = std::mem::take(&mut self.stop);
         }
@@ -408,7 +419,9 @@ impl Scanner {
 
     /// The stream is over and everything was closed.
     pub(crate) fn finish(&mut self, normal: bool, sink: &mut Sink<'_>) {
-        self.emitter.finish(normal, sink);
+        // A mark that nothing closes, in a message that nothing else parts, may have been anything.
+        let is_unclosed = self.mark.is_some() && self.is_first_block && !self.reasoning_channel;
+        self.emitter.finish(normal, is_unclosed, sink);
     }
 
     /// Ends the open call at `at`; `false` if what follows it must be known first.
@@ -523,19 +536,18 @@ impl Scanner {
         if let Some(at) = self.odd_closer(&rest[..plain.length]) {
             plain = Plain { length: at, ..Plain::none(false) };
         }
-        if self.context.in_comment {
-            match comment_end(&rest[..plain.length], plain.length == rest.len() && window.more) {
-                Match::No => {}
-                Match::Yes(length) => {
+        if let Some(block) = self.context.block {
+            match block.ends_in(&rest[..plain.length], plain.length == rest.len() && window.more) {
+                Ends::No => {}
+                Ends::At(length) => {
                     self.at += length as u64;
-                    self.context.in_comment = false;
+                    self.context.block_closes(window, self.at);
                     return Found::Taken;
                 }
-                Match::Undecided => {
-                    // Its last two bytes may begin the closer.
-                    let dashes = rest.bytes().rev().take(COMMENT_CLOSE.len() - 1).take_while(|b| *b == b'-').count();
-                    self.at += (rest.len() - dashes) as u64;
-                    return Found::Hold;
+                Ends::Perhaps(length) => {
+                    self.at += length as u64;
+                    self.line_start = rest[..length].ends_with('\n');
+                    return if self.line_start { Found::Taken } else { Found::Hold };
                 }
             }
         }
@@ -552,7 +564,7 @@ impl Scanner {
 
     /// Where the closer of the open reasoning may begin, if no trigger finds it.
     fn odd_closer(&self, text: &str) -> Option<usize> {
-        let first = self.mark.filter(|mark| !mark.close.is_ascii())?.close.chars().next()?;
+        let first = self.mark.filter(|mark| !ReasoningMark::is_marker(mark.close))?.close.chars().next()?;
         text.find(first)
     }
 
@@ -560,14 +572,5 @@ impl Scanner {
     fn hold(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) -> bool {
         self.emitter.text(window, self.at, sink);
         false
-    }
-}
-
-/// Whether a comment ends in `text`, and where; undecided if it may end behind it.
-fn comment_end(text: &str, more: bool) -> Match<usize> {
-    match memchr::memmem::find(text.as_bytes(), COMMENT_CLOSE.as_bytes()) {
-        Some(found) => Match::Yes(found + COMMENT_CLOSE.len()),
-        None if more && text.ends_with('-') => Match::Undecided,
-        None => Match::No,
     }
 }

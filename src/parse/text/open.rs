@@ -16,12 +16,12 @@ use super::fast_path::FastValue;
 use crate::dialect::{Dialect, Shape};
 use crate::event::{Call, MarkerKind, Provenance, QuotedIn};
 use crate::json::window::{Window, leading_space};
-use crate::parse::call::{CallOut, CallShape, Ending, OpenValue, Step};
+use crate::parse::call::{CallOut, CallShape, Ending, Missing, OpenValue, Step};
 use crate::parse::out::emitter::{Emitter, Prose, Sink};
 use crate::parse::out::pending::Ended;
 use crate::parse::out::series;
 use crate::parse::out::unresolved::{Fault, UnresolvedCall};
-use crate::parse::out::verdict::{Verdict, verdict};
+use crate::parse::out::verdict::{Verdict, unwrap_element, verdict};
 use crate::parse::tables::Tables;
 
 /// Why a call is truncated.
@@ -48,6 +48,8 @@ pub(crate) struct OpenCall {
     think_ends: bool,
     /// How it is found if it is a call.
     provenance: Provenance,
+    /// Nothing announces it, no token either.
+    is_bare: bool,
     /// A call that ends before this offset or at it is as if there were no limit.
     limit_offset: u64,
     /// The call's text up to the limit, once it is over the limit.
@@ -56,6 +58,15 @@ pub(crate) struct OpenCall {
     withheld: Option<String>,
     /// Behind calls that are calls whatever follows.
     kept: Option<u64>,
+}
+
+/// Where a call, or what it belongs to, begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Where {
+    /// In a fence.
+    Fence,
+    /// Outside of fences; whether only calls, white space and tokens stand before it on its line.
+    Line { begins: bool },
 }
 
 /// A code span that a call stands in.
@@ -83,6 +94,7 @@ impl OpenCall {
             span: None,
             think_ends: false,
             provenance: Provenance::Plain,
+            is_bare: false,
             limit_offset,
             head: None,
             withheld: None,
@@ -96,22 +108,36 @@ impl OpenCall {
     }
 
     /// Opens it where it stands: where something quotes it, and where think tags count.
-    pub(crate) fn open(
+    pub(super) fn open(
         &mut self,
         quoted_in: Option<QuotedIn>,
+        place: Where,
         reads_think_tags: bool,
         in_reasoning: bool,
         emitter: &mut Emitter,
     ) {
         self.quoted_in = quoted_in;
         self.think_ends = reads_think_tags && (in_reasoning || self.shape.ends_with_reasoning());
+        // ReAct's words are a marker of their own, and a thought stands before them as a rule.
+        let has_words = matches!(self.dialect.spec().shape, Shape::React(_));
+        self.is_bare = self.is_markerless && !has_words && emitter.announced().is_none();
+        self.provenance = self.found(place, emitter);
         if self.is_markerless {
-            // ReAct's words are a marker of their own, and a thought stands before them as a rule.
-            let is_announced = matches!(self.dialect.spec().shape, Shape::React(_));
-            if !is_announced && emitter.prose() == Prose::Above {
-                self.provenance = Provenance::BehindProse;
-            }
             emitter.hold_markerless();
+        }
+    }
+
+    /// How it is found if it is a call.
+    fn found(&self, place: Where, emitter: &Emitter) -> Provenance {
+        let begins_line = match place {
+            Where::Fence if emitter.prose() == Prose::None => return Provenance::Plain,
+            Where::Fence => return Provenance::FencedBehindProse,
+            Where::Line { begins } => emitter.announced().filter(|_| self.is_markerless).unwrap_or(begins),
+        };
+        match emitter.prose() {
+            Prose::Above if self.is_bare => Provenance::BehindProse,
+            _ if begins_line => Provenance::Plain,
+            _ => Provenance::InALine,
         }
     }
 
@@ -271,7 +297,7 @@ impl OpenCall {
                         out.start(span.start, call.server.as_deref(), &call.tool);
                         out.delta(span.start, &call.arguments.to_string());
                     }
-                    let ended = Ended { verdict, restated: false, span, head: None };
+                    let ended = Ended { verdict, restated: false, span, is_bare: self.is_bare, head: None };
                     out.emitter.call_end(ended, self.quoted_in, window, out.sink);
                 }
                 step => return step,
@@ -314,6 +340,22 @@ impl OpenCall {
         self.shape.ending(window, tables)
     }
 
+    /// Why a call is none that the end of the stream, or of the reasoning, left open.
+    fn cut_off(&self, window: &Window<'_>, tables: &Tables, emitter: &Emitter) -> Fault {
+        if self.head.is_some() {
+            return Fault::truncated(CUT);
+        }
+        let Missing { inner, close } = self.shape.missing(window, tables);
+        let is_closed = emitter.ended_normally && !close.is_empty() && !inner.is_empty();
+        if is_closed && ends_with(window.slice(self.start..window.end()), &close, tables) {
+            return Fault::malformed(format!("`{inner}` is missing, or damaged, before `{close}`"));
+        }
+        match format!("{inner}{close}") {
+            missing if missing.is_empty() => Fault::truncated(CUT),
+            missing => Fault::truncated(format!("{CUT}: `{missing}` is missing")),
+        }
+    }
+
     /// Ends the call; yields where.
     pub(crate) fn end(
         self,
@@ -351,22 +393,23 @@ impl OpenCall {
             Some(Fault::limit(format!("a call holds at most {call_bytes} bytes")))
         } else if ending == Ending::Cut {
             let too_deep = self.shape.is_too_deep().then(|| Fault::too_deep(tables.config.limits.depth));
-            Some(too_deep.unwrap_or_else(|| Fault::truncated(CUT)))
+            Some(too_deep.unwrap_or_else(|| self.cut_off(window, tables, emitter)))
         } else if let Ending::Broken(_, why) = ending {
             Some(Fault::malformed(series::unreadable(why)))
         } else {
             None
         };
-        let call = match fault {
+        let mut call = match fault {
             Some(fault) => UnresolvedCall { fault: Some(fault), ..UnresolvedCall::of(self.shape.called(tables)) },
             None => self.shape.resolve(kept, end, tables),
         };
         let span = self.start..end;
         let raw = kept.slice(span.clone());
+        unwrap_element(&mut call, tables);
         let restated = call.restated;
         let verdict = found(verdict(tables, self.dialect, emitter.index(), call, raw), self.provenance);
         let head = self.head.is_some().then(|| raw.to_owned());
-        emitter.call_end(Ended { verdict, restated, span, head }, self.quoted_in, window, sink);
+        emitter.call_end(Ended { verdict, restated, span, is_bare: self.is_bare, head }, self.quoted_in, window, sink);
         end
     }
 }
@@ -379,6 +422,21 @@ fn lead(kept: Option<u64>, is_quoted: bool, start: u64, window: &Window<'_>, out
         out.emitter.text(window, end + space as u64, out.sink);
     }
     out.emitter.marker(MarkerKind::Wrapper, is_quoted, window, start, out.sink);
+}
+
+/// Whether `text` ends with the closer of a call, with nothing behind it but closers of groups.
+fn ends_with(text: &str, close: &str, tables: &Tables) -> bool {
+    let mut text = text.trim_end();
+    loop {
+        if text.ends_with(close) {
+            return true;
+        }
+        let mut groups = tables.named.iter().flat_map(|known| known.named.groups);
+        match groups.find_map(|group| text.strip_suffix(group.close)) {
+            Some(before) => text = before.trim_end(),
+            None => return false,
+        }
+    }
 }
 
 /// The verdict with how the call was found.

@@ -8,13 +8,14 @@ use crate::parse::marks::head::head;
 use crate::parse::out::emitter::Sink;
 use crate::parse::out::not_a_call::Reason;
 use crate::parse::shape::react::React;
+use crate::parse::tables::Tables;
 
 impl Scanner {
     /// A line that names a known tool, the line of its arguments, and where these begin.
     pub(super) fn react_line(&mut self, line: Line<'_>, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
         let Line { indent, text, more } = line;
         let Some((dialect, spec)) = self.tables.react else { return Found::Text };
-        let (name, length) = match self.react_ahead(text, more) {
+        let (name, length) = match self.react_words(text, more) {
             Match::Undecided => return Found::Hold,
             Match::No => {
                 if let (true, Match::Yes(head)) = (self.not_calls.is_some(), head(spec.head, text, false)) {
@@ -30,11 +31,30 @@ impl Scanner {
         self.emitter.text(window, self.at, sink);
         let place = (self.at, self.at + length as u64);
         let (server, tool) = self.tables.split_name(name);
+        let takes = one_text(&self.tables, server.as_deref(), &tool);
         let react = React::new(spec, (server, Some(tool)), place, self.tables.config.limits.depth);
+        let react = match takes.filter(|_| begins_text(&text[length..])) {
+            Some(parameter) => react.with_text(parameter.to_owned()),
+            None => react,
+        };
         self.open_markerless(dialect, Box::new(react), window, sink)
     }
 
-    /// Whether `text` begins a call in ReAct's words; yields the tool's name and the head's length.
+    /// Whether `text` begins a call in ReAct's words, with JSON or with a bare text where the tool
+    /// takes one; yields the tool's name and the head's length.
+    fn react_words<'t>(&self, text: &'t str, more: bool) -> Match<(&'t str, usize)> {
+        let ahead = self.react_ahead(text, more);
+        let Some((_, spec)) = self.tables.react.filter(|_| ahead == Match::No) else { return ahead };
+        let Match::Yes(found) = head(spec.head, text, false) else { return Match::No };
+        let (server, tool) = self.tables.split_name(found.name);
+        let is_bare = self.tables.names.knows(found.name)
+            && begins_text(&text[found.length..])
+            && one_text(&self.tables, server.as_deref(), &tool).is_some();
+        if is_bare { Match::Yes((found.name, found.length)) } else { Match::No }
+    }
+
+    /// Whether `text` begins a call in ReAct's words with JSON; yields the tool's name and the head's
+    /// length.
     pub(super) fn react_ahead<'t>(&self, text: &'t str, more: bool) -> Match<(&'t str, usize)> {
         let Some((_, spec)) = self.tables.react else { return Match::No };
         let found = match head(spec.head, text, more) {
@@ -52,4 +72,21 @@ impl Scanner {
             brace => brace.map(|()| (found.name, found.length)),
         }
     }
+}
+
+/// Whether `text`, behind the words, is a text in the same line and no JSON.
+fn begins_text(text: &str) -> bool {
+    text.starts_with(|c: char| !c.is_whitespace() && !matches!(c, '{' | '[' | '`' | '~'))
+}
+
+/// The parameter that a bare text is, of a tool that takes one text: its only one, or the only one
+/// that it needs.
+fn one_text<'t>(tables: &'t Tables, server: Option<&str>, tool: &str) -> Option<&'t str> {
+    let tool = tables.tool(server, tool)?;
+    let needed = tool.parameters().filter(|parameter| parameter.required).count();
+    let mut parameters = tool.parameters();
+    let (first, count) = (parameters.next()?, tool.parameters().count());
+    let one = if count == 1 { first } else { tool.parameters().find(|parameter| parameter.required && needed == 1)? };
+    let known = tables.tools.iter().find(|known| known.tool == tool.name && known.server == tool.server)?;
+    known.parameters.iter().any(|parameter| parameter.name == one.name && parameter.is_text).then_some(one.name)
 }

@@ -40,14 +40,17 @@ impl Scanner {
         // Behind the first block those count that the model is known to write.
         let named = &self.tables.config.reasoning_marks;
         let counts = |mark: &&&ReasoningMark| !self.reasoning_told || named.iter().any(|open| open == mark.open);
-        let marks = self.tables.marks.iter().filter(counts);
+        let begins = self.emitter.begins_region();
+        let marks = self.tables.marks.iter().filter(counts).filter(|mark| begins || !mark.is_phrase());
         Match::any(marks.map(|mark| mark_open(mark, text, more).map(|length| (*mark, false, length))))
     }
 
     /// At a line's start: a mark that begins only there.
     pub(super) fn reasoning_line(&mut self, line: Line<'_>, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
         let Line { indent, text, more } = line;
-        if indent > 0 || self.mark.is_some() || !self.reads_marks() || !text.starts_with(|c: char| !c.is_ascii()) {
+        // Others are found by their first bytes, wherever they stand.
+        let is_own = !text.starts_with(['<', '[', '\n', '\r']);
+        if indent > 0 || self.mark.is_some() || !self.reads_marks() || !is_own {
             return Found::Text;
         }
         self.emitter.text(window, self.at, sink);
@@ -85,6 +88,7 @@ impl Scanner {
         } else {
             // What a chat template may have opened a think tag closes all the same.
             self.think_closes = self.emitter.is_undecided();
+            self.is_first_block = !self.reasoning_told;
             self.enter_reasoning(window, sink);
             self.mark = Some(mark);
         }

@@ -1,14 +1,16 @@
 //! At a `<` or a `[`: think tags, and openers with their gates.
 
+use super::blocks::Block;
 use super::context::Context;
 use super::lines::Line;
-use super::open::OpenCall;
+use super::open::{OpenCall, Where};
 use super::{CLOSES_WITHIN, Found, Outer, Scanner};
 use crate::dialect::{Dialect, THINK_TAGS};
 use crate::event::{MarkerKind, QuotedIn, Region};
-use crate::json::window::{Match, Window, begins, begins_tag_any_case};
+use crate::json::window::{Match, Window, begins_tag_any_case};
 use crate::message::ReasoningMode;
-use crate::parse::call::{COMMENT_OPEN, Opened, Opening, Opens};
+use crate::parse::call::{Opened, Opening, Opens};
+use crate::parse::marks::channel::START;
 use crate::parse::marks::fence::{may_be_think, think_close};
 use crate::parse::out::emitter::Sink;
 use crate::parse::out::not_a_call::Reason;
@@ -61,14 +63,9 @@ impl Scanner {
                 found => return found,
             }
         }
-        match self.comment_opens(text, more, window) {
-            Match::Undecided => return Found::Hold,
-            Match::Yes(()) => {
-                self.context.in_comment = true;
-                self.at += COMMENT_OPEN.len() as u64;
-                return Found::Taken;
-            }
-            Match::No => {}
+        match self.block_mark(text, more, window) {
+            Found::Text => {}
+            found => return found,
         }
         let mark = match self.may_be_mark(text) {
             true => {
@@ -115,6 +112,10 @@ impl Scanner {
             Opened::Call(dialect, shape) => {
                 if dialect == Dialect::Harmony {
                     self.leave_for_call(text, window, sink);
+                    if text.starts_with(START) {
+                        // It begins a message of its own.
+                        self.context.new_line(window, self.at, self.at);
+                    }
                 }
                 let call_bytes = self.tables.config.limits.call_bytes;
                 self.open(OpenCall::new(dialect, self.at, shape, call_bytes), window, sink)
@@ -168,13 +169,14 @@ impl Scanner {
         let in_reasoning = self.emitter.region == Region::Reasoning;
         let in_group = self.group.is_some_and(|group| group.is_open) && call.start() == self.outer.end;
         call.in_outer = self.run.is_some() || in_group;
-        let Outer { quoted_in, marks, .. } =
+        let Outer { quoted_in, marks, begins_line, .. } =
             if call.in_outer { self.outer } else { self.surroundings(self.at, window) };
+        let place = if self.fence.is_some() { Where::Fence } else { Where::Line { begins: begins_line } };
         call.has_marks = !marks.is_empty();
         if let Some(QuotedIn::CodeSpan) = quoted_in {
             call.ends_with_run(marks.run_before);
         }
-        call.open(quoted_in, reads_think_tags, in_reasoning, &mut self.emitter);
+        call.open(quoted_in, place, reads_think_tags, in_reasoning, &mut self.emitter);
         self.call = Some(call);
         Found::Opened
     }
@@ -189,7 +191,7 @@ impl Scanner {
         let in_group = self.run.is_some() || self.group.is_some_and(|group| group.is_open);
         let quoted_in = self.context.place(in_group);
         let marks = self.context.marks();
-        Outer { quoted_in: quoted_in.or(marks.direct), marks, end: at }
+        Outer { quoted_in: quoted_in.or(marks.direct), marks, begins_line: self.context.begins_line(), end: at }
     }
 
     /// Whether marks that were open before the open call, which ends at `at`, are closed behind it.
@@ -213,21 +215,43 @@ impl Scanner {
     /// closed there.
     pub(super) fn is_mention(&mut self, behind: &str, more: bool, window: &Window<'_>) -> Match<()> {
         self.context.read(window, self.at);
-        self.context.marks().without_apostrophes().closed_in(behind, more, |_| false).map(|_| ())
+        let marks = self.context.marks();
+        marks
+            .encloses(behind, more)
+            .or_else(|| marks.without_apostrophes().closed_in(behind, more, |_| false).map(|_| ()))
     }
 
-    /// Whether `text` begins a comment.
-    fn comment_opens(&mut self, text: &str, more: bool, window: &Window<'_>) -> Match<()> {
-        if self.fence.is_some() || self.context.in_comment {
-            return Match::No;
+    /// At a `<` or a `[`: what closes the block that quotes, or opens one.
+    fn block_mark(&mut self, text: &str, more: bool, window: &Window<'_>) -> Found {
+        if let Some(block) = self.context.block {
+            return match block.closed_by_mark(text, more) {
+                Match::Undecided => Found::Hold,
+                Match::No => Found::Text,
+                Match::Yes(length) => {
+                    self.at += length as u64;
+                    self.context.block_closes(window, self.at);
+                    Found::Taken
+                }
+            };
         }
-        match begins(text, COMMENT_OPEN, more) {
-            Match::Yes(()) => match self.is_mention(&text[COMMENT_OPEN.len()..], more, window) {
-                Match::Undecided => Match::Undecided,
-                Match::Yes(()) => Match::No,
-                Match::No => Match::Yes(()),
+        if self.fence.is_some() || !Block::may_open(text) {
+            return Found::Text;
+        }
+        self.context.read(window, self.at);
+        let begins_line = self.context.begins_line();
+        let is_name = |name: &str| self.tables.named_blocks.contains(&name);
+        match Block::opened_by_mark(text, begins_line, is_name, more) {
+            Match::Undecided => Found::Hold,
+            Match::No => Found::Text,
+            Match::Yes((block, length)) => match self.is_mention(&text[length..], more, window) {
+                Match::Undecided => Found::Hold,
+                Match::Yes(()) => Found::Text,
+                Match::No => {
+                    self.context.block = Some(block);
+                    self.at += length as u64;
+                    Found::Taken
+                }
             },
-            found => found,
         }
     }
 

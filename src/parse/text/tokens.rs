@@ -29,12 +29,12 @@ impl Scanner {
                 Match::Undecided => return Found::Hold,
                 Match::Yes(()) => return Found::Text,
                 Match::No => {
-                    let start = self.at;
+                    let (start, begins_line) = (self.at, self.context.begins_line());
                     self.take_token(class, role, length, window, sink);
                     self.context.new_line(window, start, self.at);
                     if CALL_TOKENS.iter().any(|token| text.starts_with(token)) {
                         // It announces the call that follows (`python/behind_the_python_tag`).
-                        self.emitter.announced();
+                        self.emitter.announce(begins_line);
                     }
                 }
             },

@@ -5,7 +5,7 @@
 //!    │ ▲                               │ └─anything else: over, text stays content
 //!    │ └──Harmony's `<|start|>assistant` behind `<|end|>`──┘
 //!    ├──token of another's turn──▶ hidden: all that follows is `Marker`
-//!    └──a result, a line `User:`──▶ spoken ──line `Assistant:`──▶ own
+//!    └──a result, a line `User:`──▶ spoken: text stays content
 //! ```
 //!
 //! A call is `invented` in each state but `own`. The end of the reasoning brings back
@@ -13,7 +13,7 @@
 
 use super::lines::Line;
 use super::{Found, Scanner};
-use crate::dialect::{OWN_LINES, RESULT_LINES, RESULT_TAGS, TokenClass, USER_LINES};
+use crate::dialect::{LineCounts, TokenClass, USER_LINES, begins_line, result_lines};
 use crate::event::{MarkerKind, Region};
 use crate::json::window::{Match, Window, begins};
 use crate::parse::marks::turn::{Role, Turn};
@@ -41,6 +41,7 @@ impl Scanner {
     /// Whether another's words may be told here by a line or a tag.
     fn hears_others(&self) -> bool {
         self.fence.is_none()
+            && self.context.block.is_none()
             && matches!(self.emitter.turn, Turn::Own | Turn::Ended { .. } | Turn::Over)
             && self.emitter.reads_answer()
     }
@@ -54,35 +55,32 @@ impl Scanner {
         self.set_turn(Turn::Spoken);
     }
 
-    /// At a line's start: a line of another's, or, behind one, of the model's.
+    /// At a line's start: a line of another's. What follows stays another's: a line of the model's
+    /// own name in it (`Assistant:`) goes on with what was invented.
     pub(super) fn turn_line(&mut self, line: Line<'_>, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
         let Line { text, more, .. } = line;
-        let word = |words: &[&str], text: &str| Match::any(words.iter().map(|word| begins(text, word, more)));
-        if self.emitter.turn == Turn::Spoken {
-            return match word(OWN_LINES, text) {
-                Match::Undecided => Found::Hold,
-                Match::Yes(()) => {
-                    self.emitter.text(window, self.at, sink);
-                    self.set_turn(Turn::Own);
-                    Found::Text
-                }
-                Match::No => Found::Text,
-            };
-        }
         if !self.hears_others() {
             return Found::Text;
         }
         // What came before counts.
         self.emitter.text(window, self.at, sink);
-        let behind_call = self.emitter.answer_has_calls;
+        let (behind_call, begins) = (self.emitter.answer_has_calls, self.emitter.begins_region());
         // Of a blank line and the one behind it the first begins.
         let blank = text.bytes().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
         let inner = &text[blank..];
-        let result = if behind_call && blank == 0 { word(RESULT_LINES, inner) } else { Match::No };
-        let user = match blank {
-            0 if behind_call => word(USER_LINES, inner),
-            1.. if self.emitter.visible || behind_call => word(USER_LINES, inner),
+        let counts = |counts: LineCounts| match counts {
+            LineCounts::BehindACall => behind_call,
+            LineCounts::AtTheStart => behind_call || begins,
+            LineCounts::Everywhere => true,
+        };
+        let result = match blank {
+            0 => Match::any(result_lines().filter(|(_, at)| counts(*at)).map(|(row, _)| begins_line(row, inner, more))),
             _ => Match::No,
+        };
+        let user = match blank {
+            0 if !(behind_call || begins) => Match::No,
+            1.. if !(behind_call || begins || self.emitter.visible) => Match::No,
+            _ => Match::any(USER_LINES.iter().map(|row| begins_line(row.text, inner, more))),
         };
         match result.or(user) {
             Match::Undecided => Found::Hold,
@@ -96,8 +94,15 @@ impl Scanner {
 
     /// At a `<` that opens no call: a tag that results stand in.
     pub(super) fn result_tag(&mut self, text: &str, more: bool, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<()> {
-        if !self.hears_others() || !self.emitter.answer_has_calls {
+        if !self.hears_others() {
             return Match::No;
+        }
+        if !self.emitter.answer_has_calls {
+            // Before a call, text in a line only mentions it.
+            self.context.read(window, self.at);
+            if !self.context.begins_line() {
+                return Match::No;
+            }
         }
         let tag = |tag: &&str| match begins(&text[1..], tag, more) {
             Match::Yes(()) => match text.as_bytes().get(1 + tag.len()) {
@@ -107,7 +112,7 @@ impl Scanner {
             },
             found => found,
         };
-        let found = Match::any(RESULT_TAGS.iter().map(tag));
+        let found = Match::any(self.tables.result_tags.iter().map(tag));
         if found == Match::Yes(()) {
             self.speak(window, sink);
         }

@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::tools::schema::allow_null;
+
 /// Deepest nesting that is followed; no deeper a body is read.
 const MAX_DEPTH: usize = 128;
 
@@ -52,23 +54,6 @@ fn convert(schema: &Value, depth: usize) -> Value {
         allow_null(&mut object);
     }
     Value::Object(object)
-}
-
-/// Lets a schema accept null.
-fn allow_null(object: &mut Map<String, Value>) {
-    if let Some(Value::Array(values)) = object.get_mut("enum")
-        && !values.contains(&Value::Null)
-    {
-        values.push(Value::Null);
-    }
-    match object.get_mut("type") {
-        Some(kind) => *kind = Value::Array(vec![kind.take(), "null".into()]),
-        None => {
-            if let Some(Value::Array(branches)) = object.get_mut("anyOf") {
-                branches.push(serde_json::json!({"type": "null"}));
-            }
-        }
-    }
 }
 
 /// `any_of` as `anyOf`; names with a sign in front stay.

@@ -48,6 +48,21 @@ impl Catalog {
         if exact.is_ok() || self.knows(name) || name == ACCESS_RESOURCE {
             return exact;
         }
+        let found = self.alike(server, name, exact);
+        // The number may be a part of the tool's name.
+        match numbered(name).filter(|_| found.is_err()).map(|name| self.resolve(server, name)) {
+            Some(Ok(numbered)) => Ok(Found { name_matched: true, ..numbered }),
+            _ => found,
+        }
+    }
+
+    /// The tool whose name is `name` but for case, separators and namespaces; `exact` where there is none.
+    fn alike<'c>(
+        &'c self,
+        server: Option<&str>,
+        name: &str,
+        exact: Result<Found<'c>, NotFound>,
+    ) -> Result<Found<'c>, NotFound> {
         let known = server.filter(|name| self.server(name).is_some());
         let in_scope = |tool: &&Tool| known.is_none() || tool.server.as_deref() == known;
         for rule in RULES {
@@ -104,6 +119,16 @@ fn is_namespace(namespace: &str, separator: &str, name: &str) -> bool {
     let unmistakable = separator.len() > 1 || separator.contains(['.', '/', ':']);
     let turning = TURNING.iter().any(|word| same_in_any_case(namespace, word));
     common || unmistakable || (name.contains(['.', '-', '_']) && !turning)
+}
+
+/// A name behind the namespace of Kimi's identifiers, without the number of the call that stands
+/// behind it there: `functions.search:2`, and what servers make of it that take fewer characters,
+/// `functions_search_2` (huggingface.co/moonshotai/Kimi-K2-Instruct, docs/tool_call_guidance.md).
+fn numbered(name: &str) -> Option<&str> {
+    let behind = name.strip_prefix("functions").filter(|name| name.starts_with(['.', '_', ':', '-']))?;
+    let digits = behind.trim_end_matches(|c: char| c.is_ascii_digit());
+    let number = behind.len() - digits.len();
+    (number > 0 && digits.len() > 2 && digits.ends_with(['_', ':', '-'])).then(|| &name[..name.len() - number - 1])
 }
 
 /// Whether `before` ends in the name of the tool's server and a separator.
@@ -230,6 +255,18 @@ mod tests {
     fn a_namespace_may_be_left_out() {
         assert_eq!(resolved(None, "create_issue"), Ok(("git/github_create_issue".into(), true, true)));
         assert!(resolved(None, "create").is_err());
+    }
+
+    #[test]
+    fn the_number_of_a_call_is_no_part_of_a_name_behind_functions() {
+        for name in ["functions_get_forecast_2", "functions.get_forecast:0", "functions_order_10"] {
+            assert!(resolved(None, name).is_ok_and(|(_, _, matched)| matched), "{name}");
+        }
+        for name in ["get_forecast_2", "functions_2", "functions__2", "functions_undo_order_1", "functions_order2"] {
+            assert!(resolved(None, name).is_err(), "{name}");
+        }
+        let numbered = Catalog::from_tools([Tool::new("page"), Tool::new("page_2")]);
+        assert_eq!(numbered.resolve(None, "functions_page_2").unwrap().tool.name, "page_2");
     }
 
     #[test]

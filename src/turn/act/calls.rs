@@ -162,7 +162,7 @@ impl Act {
         request.reason = match decision {
             Decision::Deny => return shared.answer_with(&call.id, Status::Denied, ModelNote::NotAllowed),
             _ if call.untagged => AskReason::NoReasoningTag,
-            _ if !call.call.provenance.is_plain() => AskReason::of(call.call.provenance),
+            _ if shared.displays().doubts(&call.call) => AskReason::of(call.call.provenance),
             Decision::Allow => return self.run(request, shared),
             Decision::Ask => AskReason::Policy,
             Decision::AskOnce => AskReason::FirstUse,

@@ -151,7 +151,13 @@ impl Wording for PromptWording {
         texts.extend(thought.transpose().map_err(failed)?);
         texts.extend(replies.notes.iter().map(|note| (*note).to_owned()));
         if !items.is_empty() || replies.notes.is_empty() {
-            let round = Round { items: &items, earlier: &earlier, request: replies.request };
+            let round = Round {
+                items: &items,
+                earlier: &earlier,
+                request: replies.request,
+                followed: replies.later > 0,
+                without_status: replies.without_status,
+            };
             texts.push(self.templates.results(&round, replies.result_bytes)?);
         }
         Ok(texts.join("\n\n"))

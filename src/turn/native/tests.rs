@@ -143,3 +143,20 @@ fn arguments_past_a_limit_are_refused_as_those_of_a_call_in_text() {
     assert_eq!(kind(&format!("{{\"city\": \"{}\"}}", "x".repeat(28))), None);
     assert_eq!(kind(&format!("{{\"city\": \"{}\"}}", "x".repeat(29))), Some(RejectedKind::Limit));
 }
+
+#[test]
+fn a_call_of_an_element_is_the_call_that_stands_in_its_arguments() {
+    let setup = setup(Dialect::UseMcpTool);
+    let read = |arguments: &str| setup.natives.read(call("use_mcp_tool", arguments));
+    let inner = r#"{"server_name": "weather", "tool_name": "get_weather", "arguments": {"city": "Oslo"}}"#;
+    let found = read(inner).result.unwrap();
+    assert_eq!((found.server.as_deref(), found.tool.as_str()), (Some("weather"), "get_weather"));
+    assert_eq!(found.arguments, json!({"city": "Oslo"}));
+    assert_eq!(found.repairs, [Repair::NameMatched("use_mcp_tool".into())]);
+    let found = read(r#"{"tool_name": "get_weather", "arguments": "{\"city\": \"Oslo\"}"}"#).result.unwrap();
+    assert_eq!(found.arguments, json!({"city": "Oslo"}));
+    let rejected = read(r#"{"tool_name": "get_wether", "arguments": {}}"#).result.unwrap_err();
+    assert_eq!((rejected.kind, rejected.tool.as_deref()), (RejectedKind::UnknownTool, Some("get_wether")));
+    let other = read(r#"{"city": "Oslo"}"#).result.unwrap_err();
+    assert_eq!((other.kind, other.tool.as_deref()), (RejectedKind::UnknownTool, Some("use_mcp_tool")));
+}

@@ -8,12 +8,14 @@ use std::collections::HashMap;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
+use super::doubt::{doubted, judged, keep_syntax};
 use super::ids::next_id;
 use super::message::Message;
 use super::repeats::{Repeated, Repeats};
 use crate::event::{Call, Collector, Entry, Event, MarkerKind, Piece, Provenance, Region, Rejected, RejectedKind};
 use crate::message::{Delta, DeltaKind, FinishReason, NativeCall};
-use crate::parse::{Parser, Prose};
+use crate::outcome::Restorer;
+use crate::parse::Parser;
 use crate::turn::config::{AfterCall, RoundModel, TurnConfig};
 use crate::turn::displays::{Displays, display_call};
 use crate::turn::event::AgentEvent;
@@ -28,6 +30,48 @@ pub(super) struct Draft {
     natives: Vec<NativeRead>,
     /// Text came, though it may still be undecided.
     begun: bool,
+    restored: Restored,
+}
+
+/// What the caller sees of text and reasoning: control tokens that the prompt broke are whole.
+/// The history keeps what the model wrote.
+#[derive(Default)]
+struct Restored {
+    text: Restorer,
+    reasoning: Restorer,
+}
+
+impl Restored {
+    fn take(&mut self, event: AgentEvent, emit: &mut dyn FnMut(AgentEvent)) {
+        let (restorer, text) = match &event {
+            AgentEvent::Text { text } => (&mut self.text, text),
+            AgentEvent::Reasoning { text } => (&mut self.reasoning, text),
+            _ => {
+                self.finish(emit);
+                return emit(event);
+            }
+        };
+        let text = restorer.push(text);
+        if text.is_empty() {
+            return;
+        }
+        emit(match event {
+            AgentEvent::Text { .. } => AgentEvent::Text { text },
+            _ => AgentEvent::Reasoning { text },
+        });
+    }
+
+    /// Hands on what is held.
+    fn finish(&mut self, emit: &mut dyn FnMut(AgentEvent)) {
+        let text = self.text.finish();
+        if !text.is_empty() {
+            emit(AgentEvent::Text { text });
+        }
+        let text = self.reasoning.finish();
+        if !text.is_empty() {
+            emit(AgentEvent::Reasoning { text });
+        }
+    }
 }
 
 /// What was said so far.
@@ -73,6 +117,8 @@ pub(super) struct Reader<'a> {
     pub(super) validator: &'a Validator,
     /// Whether a rejected call will be answered with a correction.
     pub(super) correcting: bool,
+    /// Whether nobody can be asked about a call.
+    pub(super) unattended: bool,
     /// Which calls are shown and not run.
     pub(super) displays: Displays<'a>,
 }
@@ -88,7 +134,7 @@ impl Reader<'_> {
 
 impl Draft {
     pub(super) fn new(parser: Parser, model: &RoundModel) -> Self {
-        Draft { parser, body: Body::new(model), natives: Vec::new(), begun: false }
+        Draft { parser, body: Body::new(model), natives: Vec::new(), begun: false, restored: Restored::default() }
     }
 
     /// Makes ready for a message of this model.
@@ -102,8 +148,9 @@ impl Draft {
     /// Takes the next delta; says whether the stream is to be cancelled.
     pub(super) fn push(&mut self, delta: &Delta, reader: &Reader<'_>, emit: &mut dyn FnMut(AgentEvent)) -> bool {
         self.begun |= !delta.text.is_empty();
-        let body = &mut self.body;
-        let mut sink = |event: Event<'_>| body.take(event, reader, emit);
+        let (body, restored) = (&mut self.body, &mut self.restored);
+        let mut emit = |event: AgentEvent| restored.take(event, emit);
+        let mut sink = |event: Event<'_>| body.take(event, reader, &mut emit);
         match delta.kind {
             DeltaKind::Content => self.parser.push(&delta.text, &mut sink),
             DeltaKind::Reasoning => self.parser.push_reasoning(&delta.text, &mut sink),
@@ -130,7 +177,9 @@ impl Draft {
         reader: &Reader<'_>,
         emit: &mut dyn FnMut(AgentEvent),
     ) -> Message {
-        let body = &mut self.body;
+        let (body, restored) = (&mut self.body, &mut self.restored);
+        let tell = emit;
+        let emit = &mut |event: AgentEvent| restored.take(event, tell);
         let mut natives = std::mem::take(&mut self.natives);
         self.begun = false;
         if *reason == FinishReason::Length {
@@ -155,6 +204,7 @@ impl Draft {
             body.collector.end();
             body.show_settled(reader, emit);
         }
+        self.restored.finish(tell);
         self.parser.reset();
         std::mem::replace(&mut self.body, Body::new(reader.model)).into_message(reader)
     }
@@ -177,13 +227,17 @@ impl Body {
             return self.collector.push(event);
         }
         if let Event::Unfenced { calls, .. } = &event {
-            if !reader.validator.admits(&event, &self.collector) {
+            if reader.unattended || !reader.validator.admits(&event, &self.collector) {
                 return;
             }
             let provenance = Provenance::FencedFirst;
             calls.clone().for_each(|index| emit(AgentEvent::Promoted { index, provenance }));
         }
         let event = checked(event, reader);
+        if let Event::Placed { index, .. } = event {
+            self.collector.push(event);
+            return self.doubt(index, reader, emit);
+        }
         if self.ends_message(&event, reader) {
             if self.cut.is_none() {
                 self.cut = Some((self.collector.seal(), self.next));
@@ -228,14 +282,24 @@ impl Body {
         }
     }
 
+    /// What follows a call makes it doubtful: where nobody can be asked, it is text.
+    fn doubt(&mut self, index: u32, reader: &Reader<'_>, emit: &mut dyn FnMut(AgentEvent)) {
+        if !reader.unattended || self.cut.is_some() {
+            return;
+        }
+        let Some(rejected) = self.collector.refuse(index, doubted) else { return };
+        let rejected = Box::new(rejected.clone());
+        if let Some(call) = &rejected.call {
+            self.take_written(call);
+        }
+        emit(AgentEvent::CallRejected { index, rejected });
+        self.called = self.collector.entries().iter().any(|entry| is_meant(&entry.result, reader));
+    }
+
     /// A call is over: whether text behind it ends the message, and whether it is one that
     /// a native call may repeat.
     fn ended(&mut self, index: u32, result: &Result<Call, Rejected>, reader: &Reader<'_>) {
-        let meant = match result {
-            Ok(call) => !reader.displays.shows(call.server.as_deref(), &call.tool),
-            Err(rejected) => reader.displays.row(rejected).meant && reader.correcting,
-        };
-        self.called |= meant && self.cut.is_none();
+        self.called |= is_meant(result, reader) && self.cut.is_none();
         self.next = index + 1;
         if let Ok(call) = result
             && !self.natives.contains_key(&index)
@@ -254,7 +318,7 @@ impl Body {
             let wanted = self.natives.get(index).and_then(|native| native.id.as_deref());
             let id = next_id(reader.displays.conversation, &mut self.ids, wanted);
             // One that needs approval is shown once it has it.
-            let needs_approval = !call.provenance.is_plain() || self.promotes == Some(*index);
+            let needs_approval = reader.displays.doubts(call) || self.promotes == Some(*index);
             if !needs_approval && reader.displays.shows(call.server.as_deref(), &call.tool) {
                 self.shown.push(*index);
                 emit(AgentEvent::Display(display_call(call, id, *index)));
@@ -284,12 +348,10 @@ impl Body {
         let (pieces, entries) = collector.into_pieces();
         let mut entries = entries.into_iter().peekable();
         let mut answer = Body::new(reader.model);
-        let mut prose = Prose::None;
         let span = 0..0;
         for piece in pieces {
             match piece {
                 Piece::Text { text, .. } => {
-                    prose.read(&text);
                     answer.take(Event::Text { text: &text, span: span.clone() }, reader, &mut |_| {})
                 }
                 Piece::Marker { kind, text, .. } | Piece::Syntax { kind, text, .. } => {
@@ -299,7 +361,7 @@ impl Body {
                 Piece::Call { index, .. } => {
                     let Some(entry) = entries.next_if(|entry| entry.index == index) else { continue };
                     let tell = restored.contains(&index);
-                    answer.read_entry(entry, prose, reader, &mut |event| {
+                    answer.read_entry(entry, reader, &mut |event| {
                         if tell {
                             emit(event)
                         }
@@ -310,18 +372,12 @@ impl Body {
         Body { is_answer: true, ..answer }
     }
 
-    fn read_entry(&mut self, entry: Entry, prose: Prose, reader: &Reader<'_>, emit: &mut dyn FnMut(AgentEvent)) {
+    fn read_entry(&mut self, entry: Entry, reader: &Reader<'_>, emit: &mut dyn FnMut(AgentEvent)) {
         let promoted = entry.provenance() == Provenance::Promoted;
-        let Entry { index, result, raw, restated, .. } = entry;
+        let Entry { index, result, raw, restated, place, .. } = entry;
         let result = result.and_then(|call| {
-            // It is one for certain, or is promoted behind its end, which says nothing of what
-            // stood before it.
-            let found = |call: &Call| match call.dialect.has_marker() || prose != Prose::Above {
-                _ if !promoted => call.provenance,
-                true => Provenance::Plain,
-                false => Provenance::BehindProse,
-            };
-            let call = Call { provenance: found(&call), ..call };
+            // Behind its end it is promoted, which says nothing of where it stands.
+            let call = Call { provenance: if promoted { place } else { call.provenance }, ..call };
             reader.validator.check(call, &raw).map_err(|rejected| *rejected)
         });
         self.promotes = (promoted && result.is_ok() && !reader.tells_reasoning()).then_some(index);
@@ -381,6 +437,7 @@ impl Body {
         // These were not checked when they ended: they were drafts or examples.
         let is_late = |e: &&mut Entry| matches!(e.provenance(), Provenance::Promoted | Provenance::FencedFirst);
         entries.iter_mut().filter(is_late).for_each(|e| reader.validator.check_entry(e));
+        keep_syntax(&mut pieces, &entries);
         let repeats = self.repeated.as_ref().map(|repeated| repeated.times);
         let untagged = self.is_answer;
         let mut message = Message { pieces, natives: self.natives, entries, shown: self.shown, untagged, repeats };
@@ -392,6 +449,14 @@ impl Body {
     }
 }
 
+/// Whether text behind a call ends the message.
+fn is_meant(result: &Result<Call, Rejected>, reader: &Reader<'_>) -> bool {
+    match result {
+        Ok(call) => !reader.displays.shows(call.server.as_deref(), &call.tool),
+        Err(rejected) => reader.displays.row(rejected).meant && reader.correcting,
+    }
+}
+
 /// The event with a call's arguments as its schema wants them.
 fn checked<'a>(event: Event<'a>, reader: &Reader<'_>) -> Event<'a> {
     match event {
@@ -400,6 +465,7 @@ fn checked<'a>(event: Event<'a>, reader: &Reader<'_>) -> Event<'a> {
                 Ok(call) => reader.validator.check(call, raw).map_err(|rejected| *rejected),
                 Err(rejected) => Err(rejected),
             };
+            let result = result.and_then(|call| judged(call, raw, reader));
             Event::CallEnd { index, result: Box::new(result), raw, restated, span }
         }
         event => event,
@@ -422,7 +488,11 @@ fn shown(event: &Event<'_>) -> Option<AgentEvent> {
         Event::Reclassified { to, .. } => AgentEvent::Reclassified { to: *to },
         Event::Promoted { index, .. } => AgentEvent::Promoted { index: *index, provenance: Provenance::Promoted },
         // A restored call is told anew once the answer is read.
-        Event::Marker { .. } | Event::Restored { .. } | Event::Unfenced { .. } | Event::Unlisted { .. } => return None,
+        Event::Marker { .. }
+        | Event::Restored { .. }
+        | Event::Placed { .. }
+        | Event::Unfenced { .. }
+        | Event::Unlisted { .. } => return None,
     })
 }
 

@@ -4,6 +4,7 @@ use crate::event::{Entry, QuotedIn, Rejected, RejectedKind};
 use crate::message::FinishReason;
 use crate::tools::ToolChoice;
 
+use super::doubt::is_doubted;
 use crate::turn::displays::Displays;
 use crate::turn::rejected::Reaction;
 use crate::turn::stop::StopReason;
@@ -76,9 +77,10 @@ impl Judge<'_> {
         let row = self.displays.row(rejected);
         let alone = entries.iter().all(|e| e.index == entry.index || is_draft(e));
         let known = rejected.tool.as_deref().is_some_and(|tool| self.displays.setup.catalog.knows(tool));
+        let once = if is_doubted(rejected) { known } else { alone && known && may_be_meant(rejected) };
         row.reaction == Reaction::Correct
             && *self.displays.choice != ToolChoice::None
-            && (!row.only_alone || (alone && known && !self.told_once && may_be_meant(rejected)))
+            && (!row.only_alone || (once && !self.told_once))
     }
 
     /// What follows from a message with these entries.
@@ -155,7 +157,7 @@ impl Judge<'_> {
 /// Whether an example may be a call: weak models put calls into fences. In a code span, in
 /// quotation marks and the like a model explains how it calls.
 fn may_be_meant(rejected: &Rejected) -> bool {
-    rejected.quoted_in.is_none_or(|quoted_in| quoted_in == QuotedIn::Fence)
+    rejected.quoted_in.is_none_or(|quoted_in| matches!(quoted_in, QuotedIn::Fence | QuotedIn::Block))
 }
 
 fn is_draft(entry: &Entry) -> bool {

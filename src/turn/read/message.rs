@@ -59,7 +59,7 @@ impl Message {
         });
         // A stream's pieces may divide a tag only where it may still become a marker.
         said.and_then(|said| said.strip_prefix('<')).is_some_and(|said| {
-            RESULT_TAGS.iter().any(|tag| {
+            RESULT_TAGS.iter().any(|(tag, _)| {
                 let rest =
                     said.get(..tag.len()).filter(|start| start.eq_ignore_ascii_case(tag)).map(|_| &said[tag.len()..]);
                 rest.is_some_and(|rest| rest.starts_with(['>', ' ', '\n', '/']))

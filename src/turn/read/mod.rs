@@ -14,11 +14,13 @@
 //!
 //! - `round`: the state, and the way of a message through the files below.
 //! - `draft`: what counts while it streams, where it is cut.
+//! - `doubt`: a call that may be an example, where nobody can be asked.
 //! - `repeats`: a passage that stands there again and again.
 //! - `message`: one that is over, as the history keeps it.
 //! - `judge`: what follows from it.
 //! - `output`: the value of an answer that has to match a schema.
 
+mod doubt;
 mod draft;
 mod ids;
 mod judge;

@@ -9,6 +9,7 @@ use crate::constrain::Constrained;
 use crate::dialect::Dialect;
 use crate::event::{Entry, RejectedKind};
 use crate::message::{Delta, FinishReason, NativeCall};
+use crate::outcome::restore_tokens;
 use crate::parse::Parser;
 use crate::tools::ToolChoice;
 use crate::turn::config::RoundModel;
@@ -247,7 +248,7 @@ impl Read {
             }
         });
         assistant.cut_off = cut_off;
-        self.answer = assistant.content().trim().to_owned();
+        self.answer = restore_tokens(assistant.content().trim()).into_owned();
         if self.answer.is_empty() {
             self.answer = std::mem::take(&mut self.standing);
         }
@@ -264,10 +265,10 @@ fn with_reader<T>(
     shared: &mut Shared,
     read: impl FnOnce(&Reader<'_>, &mut dyn FnMut(AgentEvent)) -> T,
 ) -> T {
-    let Shared { setup, conversation, choice, actions, .. } = shared;
+    let Shared { setup, conversation, choice, actions, unattended, .. } = shared;
     let displays = Displays { setup, choice, conversation };
     let (config, validator) = (&setup.config, &*setup.validator);
-    let reader = Reader { config, model, validator, correcting, displays };
+    let reader = Reader { config, model, validator, correcting, unattended: *unattended, displays };
     read(&reader, &mut |event| actions.push_back(Action::Emit(event)))
 }
 

@@ -43,7 +43,7 @@ fn reasoning_goes_back_as_far_as_is_asked_for() {
     let (first, second) = told(config(CarryReasoning::Last, 1_000));
     assert!(!first.contains("you thought"), "{first}");
     assert!(second.starts_with("What you thought before your message above"), "{second}");
-    assert!(second.contains("> Paris again,\n> &lt;think>then Oslo.\n\n"), "{second}");
+    assert!(second.contains("> Paris again,\n> <\u{2060}think>then Oslo.\n\n"), "{second}");
     let (first, second) = told(config(CarryReasoning::Turn, 1_000));
     assert!(first.contains("> I begin with Paris.") && second.contains("then Oslo."), "{first}");
 }

@@ -11,17 +11,23 @@ fn reason(actions: &[Action]) -> Option<AskReason> {
 }
 
 #[test]
-fn a_call_behind_prose_without_a_marker_is_asked_about_whatever_is_allowed() {
+fn a_call_that_may_be_an_example_is_asked_about_whatever_is_allowed() {
     for (text, expected) in [
         ("I look.\n[weather(city=\"Paris\")]", Some(AskReason::BehindProse)),
         ("[weather(city=\"Paris\")]", None),
+        ("[weather(city=\"Paris\")]\nThat is all.", Some(AskReason::BeforeProse)),
         (&format!("I look.\n{}", paris()), None),
+        (&format!("I look: {}", paris()), Some(AskReason::InALine)),
+        (&format!("I look:\n```\n{}\n```", paris()), Some(AskReason::FencedBehindProse)),
     ] {
-        let mut turn = started(allowing());
+        let mut turn = started(TurnConfig { after_call: AfterCall::Drain, ..allowing() });
         says(&mut turn, text);
         let end = ends(&mut turn);
         assert_eq!((reason(&end), calls(&end).is_empty()), (expected, expected.is_some()), "{text}");
     }
+    let mut turn = started(allowing());
+    let end = says(&mut turn, "[weather(city=\"Paris\")]\nThat is all.");
+    assert_eq!((cancels(&end), reason(&end)), (true, Some(AskReason::BeforeProse)));
 }
 
 #[test]
@@ -68,4 +74,52 @@ fn stop_strings_go_with_the_request_and_take_no_call_away() {
     let mut turn = started(allowing());
     says(&mut turn, "<weather><city>Paris</city>\n");
     assert!(calls(&ends(&mut turn)).is_empty(), "nobody sent one");
+}
+
+#[test]
+fn where_nobody_can_be_asked_a_doubtful_call_is_asked_for_once_and_else_stays_text() {
+    let unattended = || TurnConfig { unattended: true, after_call: AfterCall::Drain, ..allowing() };
+    let list = "[weather(city=\"Paris\")]";
+    for (text, found) in [
+        (format!("I look.\n{list}"), "other text stands before the call"),
+        (format!("{list}\nThat is all."), "other text stands behind the call"),
+        (format!("I look: {}", paris()), "other text stands before the call on its line"),
+        (format!("I look: {} or {}", paris(), paris()), "other text stands before the call on its line"),
+        (format!("I look:\n```\n{}\n```", paris()), "the call stands in a code fence behind other text"),
+    ] {
+        let mut turn = started(unattended());
+        says(&mut turn, &text);
+        let end = ends(&mut turn);
+        let correcting = |action: &Action| match action {
+            Action::Emit(AgentEvent::Correcting { kind, message }) => Some((*kind, message.clone())),
+            _ => None,
+        };
+        let (kind, message) = end.iter().find_map(correcting).unwrap_or_else(|| panic!("{text}: {end:?}"));
+        assert!(kind == Some(RejectedKind::Quoted) && message.starts_with(found), "{text}: {message}");
+        assert!(calls(&end).is_empty() && reason(&end).is_none(), "{text}: {end:?}");
+
+        says(&mut turn, &text);
+        let end = ends(&mut turn);
+        let answers = |action: &Action| match action {
+            Action::Finish(finished) => Some(finished.answer.clone()),
+            _ => None,
+        };
+        assert_eq!(end.iter().find_map(answers), Some(text.clone()));
+        assert!(calls(&end).is_empty(), "{text}: {end:?}");
+    }
+}
+
+#[test]
+fn beside_a_call_that_runs_a_doubtful_one_is_told_of() {
+    let mut turn = started(TurnConfig { unattended: true, ..allowing() });
+    says(&mut turn, &format!("I look: {}\n{}", paris(), call("time", &json!({"city": "Paris"}))));
+    let end = ends(&mut turn);
+    assert_eq!(calls(&end), ["call_1"], "{end:?}");
+    turn.handle(Input::Outcome { id: "call_1".into(), outcome: Outcome::result("noon") }).unwrap();
+    let sent = actions(&mut turn).into_iter().find_map(|action| match action {
+        Action::Send(request) => Some(request.messages.last().unwrap().content.clone()),
+        _ => None,
+    });
+    let told = sent.unwrap();
+    assert!(told.contains("call_1 Result: noon") && told.contains("quoted: other text stands before"), "{told}");
 }

@@ -94,7 +94,7 @@ fn results_that_are_all_there_are_sent_by_the_next_turn() {
 #[test]
 fn a_message_is_read_to_its_end_and_its_calls_do_not_begin() {
     let mut turn = started(allowing());
-    says(&mut turn, "Let me look. ");
+    says(&mut turn, "Let me look.\n");
     assert!(suspend(&mut turn).is_empty());
     says(&mut turn, &paris());
     let ended = ends(&mut turn);

@@ -26,7 +26,7 @@ use serde_json::Value;
 
 use self::fault::{Fault, Need};
 use self::keys::Declared;
-use self::place::{ancestors, is_item, member};
+use self::place::{ancestors, around, is_item, member};
 use self::reading::Reading;
 use super::compile::Compiled;
 use super::explain;
@@ -190,17 +190,24 @@ impl<'a> Run<'a> {
                 Need::Branch(pointer, count) => {
                     let item = is_item(value, &path, spot.item);
                     let Some(slot) = value.pointer_mut(&path) else { continue };
-                    let Some((new, done)) = self.branch(&pointer, count, slot, Spot { base: &place, item, ..spot })
-                    else {
-                        continue;
-                    };
-                    *slot = new;
-                    repairs.extend(done);
+                    match self.branch(&pointer, count, slot, Spot { base: &place, item, ..spot }) {
+                        Some((new, done)) => {
+                            *slot = new;
+                            repairs.extend(done);
+                        }
+                        None if self.leave_out(spot, value, &path) => repairs.push(Repair::LeftOut(place)),
+                        None => continue,
+                    }
                     changed.insert(path);
                 }
-                Need::Other => {}
                 need => {
-                    let Some(reading) = self.reading(&need, spot, value, &path) else { continue };
+                    let Some(reading) = self.reading(&need, spot, value, &path) else {
+                        if self.leave_out(spot, value, &path) {
+                            repairs.push(Repair::LeftOut(place));
+                            changed.insert(path);
+                        }
+                        continue;
+                    };
                     if place.matches('/').count() + depth(&reading.value) > MAX_DEPTH {
                         continue;
                     }
@@ -324,6 +331,29 @@ impl<'a> Run<'a> {
         taken
     }
 
+    /// Takes a member that says nothing out of its object, if that need not have it.
+    fn leave_out(&mut self, spot: Spot<'_>, value: &mut Value, path: &str) -> bool {
+        let says_nothing = match value.pointer(path) {
+            Some(Value::Null) => true,
+            Some(Value::String(text)) => text.trim().is_empty(),
+            _ => false,
+        };
+        let Some((parent, key)) = around(path).filter(|_| says_nothing) else { return false };
+        if !self.work.spend(nodes(value)) {
+            return false;
+        }
+        let Some(Value::Object(members)) = value.pointer_mut(parent) else { return false };
+        let before = members.clone();
+        members.shift_remove(&key);
+        let is_needed =
+            |fault: &Fault| fault.path == parent && matches!(&fault.need, Need::Property(name) if *name == key);
+        let may_go = self.faults(spot, value).is_some_and(|faults| !faults.iter().any(is_needed));
+        if !may_go && let Some(slot) = value.pointer_mut(parent) {
+            *slot = Value::Object(before);
+        }
+        may_go
+    }
+
     /// Renames keys of the object at a path that are written in another style
     /// than the schema's; `wanted` must be one of the new names.
     fn rename(
@@ -354,7 +384,7 @@ impl<'a> Run<'a> {
 /// spelling, or another structure.
 fn weight(repair: &Repair) -> usize {
     match repair {
-        Repair::UnwrappedArray(_) | Repair::WrappedInArray(_) | Repair::KeyRenamed(_) => 2,
+        Repair::UnwrappedArray(_) | Repair::WrappedInArray(_) | Repair::KeyRenamed(_) | Repair::LeftOut(_) => 2,
         _ => 1,
     }
 }

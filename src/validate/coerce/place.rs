@@ -15,6 +15,12 @@ pub(super) fn ancestors(path: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(Some(path), |path| path.rsplit_once('/').map(|(parent, _)| parent))
 }
 
+/// The path of the object around a member, and the member's key.
+pub(super) fn around(path: &str) -> Option<(&str, String)> {
+    let (parent, key) = path.rsplit_once('/')?;
+    Some((parent, key.replace("~1", "/").replace("~0", "~")))
+}
+
 /// The place of an object's member.
 pub(super) fn member(place: &str, key: &str) -> String {
     format!("{place}/{}", key.replace('~', "~0").replace('/', "~1"))

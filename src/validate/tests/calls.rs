@@ -67,6 +67,7 @@ fn a_rejection_holds_the_call_as_it_was() {
 #[test]
 fn entries_are_checked_in_place() {
     let entry = |arguments| Entry {
+        place: crate::event::Provenance::Plain,
         index: 0,
         result: Ok(call("t", arguments)),
         raw: "<raw>".to_owned(),

@@ -17,28 +17,11 @@ fn fixtures() -> Vec<Tool> {
     servers.flat_map(|server| serde_json::from_value::<Vec<Tool>>(server["tools"].clone()).unwrap()).collect()
 }
 
-/// Tools of public lists, a tool in JSON on each line of `tools/*` below `TOOLGRAFT_CORPORA`.
-#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
-fn corpus() -> Vec<Tool> {
-    let Some(corpora) = std::env::var_os("TOOLGRAFT_CORPORA") else {
-        eprintln!("skipped: TOOLGRAFT_CORPORA names no folder");
-        return Vec::new();
-    };
-    let files = fs::read_dir(Path::new(&corpora).join("tools")).unwrap();
-    let mut files: Vec<_> = files.map(|file| file.unwrap().path()).collect();
-    files.sort();
-    let texts = files.iter().map(|file| fs::read_to_string(file).unwrap());
-    texts.flat_map(|text| text.lines().map(|l| serde_json::from_str(l).unwrap()).collect::<Vec<Tool>>()).collect()
-}
-
 #[test]
-#[expect(clippy::print_stderr, reason = "tools without an example are named")]
 fn schemas_of_real_servers_compile_and_check() {
-    let tools = corpus();
+    let tools = fixtures();
     let validator = Validator::new(Arc::new(Catalog::from_tools(tools.iter().cloned())));
-    assert!(validator.problems().iter().all(|problem| !problem.message.is_empty()));
-    assert!(validator.problems().len() * 100 <= tools.len(), "{} problems", validator.problems().len());
-    let mut examples = 0;
+    assert!(validator.problems().is_empty(), "{:?}", validator.problems());
     for tool in &tools {
         for arguments in [json!({}), json!(null), json!("{}"), json!({"query": 5, "limit": "ten"}), guess(tool)] {
             let call = Call { server: tool.server.clone(), ..call(&tool.name, arguments) };
@@ -47,13 +30,11 @@ fn schemas_of_real_servers_compile_and_check() {
             }
         }
         let example = Call { server: tool.server.clone(), ..call(&tool.name, tool.example_arguments().into()) };
-        match validator.check(example, "") {
-            Ok(_) => examples += 1,
-            Err(rejected) => eprintln!("no example for {}: {}", tool.name, rejected.message),
+        if let Err(rejected) = validator.check(example, "") {
+            panic!("no example for {}: {}", tool.name, rejected.message);
         }
     }
-    assert!(tools.is_empty() || tools.len() > 2000, "{}", tools.len());
-    assert!(examples * 100 >= tools.len() * 99, "{examples} of {} examples are valid", tools.len());
+    assert!(tools.len() >= 50, "{}", tools.len());
 }
 
 /// Each schema of the tools that compiles, with some arguments that it accepts.
@@ -71,12 +52,9 @@ fn valid_arguments(tools: &[Tool], each: usize) -> Vec<(&Value, Compiled, Vec<Va
 
 #[test]
 fn valid_arguments_pass_as_they_are() {
-    let (tools, each) = match corpus() {
-        tools if tools.is_empty() => (fixtures(), 50),
-        tools => ([fixtures(), tools].concat(), 4),
-    };
+    let tools = fixtures();
     let mut passed = 0;
-    for (schema, _, values) in valid_arguments(&tools, each) {
+    for (schema, _, values) in valid_arguments(&tools, 50) {
         let validator = validator(schema);
         for value in values {
             let call = call("t", value);
@@ -91,12 +69,9 @@ fn valid_arguments_pass_as_they_are() {
 /// something else, and never without a word.
 #[test]
 fn damaged_arguments_are_mended_to_what_they_were_or_refused() {
-    let (tools, each) = match corpus() {
-        tools if tools.is_empty() => (fixtures(), 50),
-        tools => ([fixtures(), tools].concat(), 2),
-    };
+    let tools = fixtures();
     let mut counts = [(0, 0, 0); Damage::ALL.len()];
-    for (schema, compiled, values) in valid_arguments(&tools, each) {
+    for (schema, compiled, values) in valid_arguments(&tools, 50) {
         let validator = validator(schema);
         let mut dice = Dice::new(7);
         for (value, (n, how)) in values.iter().flat_map(|v| Damage::ALL.into_iter().enumerate().map(move |d| (v, d))) {
@@ -109,6 +84,14 @@ fn damaged_arguments_are_mended_to_what_they_were_or_refused() {
                 Ok(call) if accepted => {
                     assert_eq!((call.arguments, call.repairs), (damaged.clone(), vec![]), "{}", said());
                     *same += 1;
+                }
+                // An empty text in place of an array of one says nothing.
+                Ok(call) if call.repairs == [Repair::LeftOut(place.clone())] => {
+                    assert!(
+                        matches!(damaged.pointer(&place), Some(Value::String(text)) if text.is_empty()),
+                        "{}",
+                        said()
+                    );
                 }
                 Ok(call) => {
                     assert_eq!(call.arguments, *value, "{}", said());

@@ -39,7 +39,7 @@ fn whole_arguments_in_text_in_an_array_or_absent_are_unwrapped() {
 #[track_caller]
 fn reads(wanted: Value, found: Value, expected: Option<(Value, &[&str])>) {
     let said = format!("{found} for {wanted}");
-    let checked = check(&property(wanted), json!({"x": found}));
+    let checked = check(&needed(wanted), json!({"x": found}));
     match expected {
         Some((x, repairs)) => {
             let (arguments, named) = checked.unwrap_or_else(|message| panic!("{said}: {message}"));

@@ -59,11 +59,45 @@ fn a_value_becomes_what_the_schema_wants_or_stays() {
         (json!({"type": "integer", "maximum": 10}), json!("11"), None),
     ] {
         let found_text = found.to_string();
-        let checked = check(&property(wanted.clone()), json!({"x": found}));
+        // What may be left out is another matter.
+        let checked = check(&needed(wanted.clone()), json!({"x": found}));
         match expected {
             Some(x) => assert_eq!(checked, Ok((json!({"x": x}), vec!["coerced:/x".into()])), "{found_text} {wanted}"),
             None => assert!(checked.is_err(), "{found_text} is accepted for {wanted}: {checked:?}"),
         }
+    }
+}
+
+#[test]
+fn what_says_nothing_is_left_out_where_it_need_not_be_there() {
+    let schema = json!({"type": "object", "required": ["city"], "properties": {
+        "city": {"type": "string"}, "days": {"type": "integer"}, "unit": {"enum": ["c", "f"]},
+        "at": {"anyOf": [{"type": "integer"}, {"type": "array", "items": {"type": "integer"}}]},
+        "place": {"type": "object", "properties": {"zip": {"type": "string"}}}, "note": {"type": "string"},
+        "alarm": {"type": "integer", "nullable": true},
+    }});
+    let left_out = |place: &str| format!("left_out:{place}");
+    for (found, expected, repairs) in [
+        (json!({"city": "Ulm", "days": null}), json!({"city": "Ulm"}), vec![left_out("/days")]),
+        (
+            json!({"city": "Ulm", "days": "", "unit": " "}),
+            json!({"city": "Ulm"}),
+            vec![left_out("/days"), left_out("/unit")],
+        ),
+        (json!({"at": null, "city": "Ulm"}), json!({"city": "Ulm"}), vec![left_out("/at")]),
+        (
+            json!({"city": "Ulm", "place": {"zip": null}}),
+            json!({"city": "Ulm", "place": {}}),
+            vec![left_out("/place/zip")],
+        ),
+        (json!({"city": "Ulm", "place": null}), json!({"city": "Ulm"}), vec![left_out("/place")]),
+        // The schema takes these as they are.
+        (json!({"city": "", "note": "", "alarm": null}), json!({"city": "", "note": "", "alarm": null}), vec![]),
+    ] {
+        assert_eq!(check(&schema, found.clone()), Ok((expected, repairs)), "{found}");
+    }
+    for refused in [json!({"city": null}), json!({"city": "Ulm", "at": [null]}), json!({"city": "Ulm", "days": "x"})] {
+        assert!(check(&schema, refused.clone()).is_err(), "{refused}");
     }
 }
 

@@ -180,7 +180,13 @@ fn react_lines(text: &str, react: &React, list: &mut Vec<Candidate>) {
         Piece::Any(set) => format!("[{}]*", class(set)),
         Piece::OneOf(set) => format!("[{}]", class(set)),
         Piece::Name => r"([^\s`*]+)".to_owned(),
-        Piece::Maybe(_) | Piece::Space | Piece::Id | Piece::Index | Piece::Quote | Piece::Attributes => String::new(),
+        Piece::Maybe(_)
+        | Piece::Space
+        | Piece::Id
+        | Piece::Index
+        | Piece::Quote
+        | Piece::Before
+        | Piece::Attributes => String::new(),
     });
     let lines = Regex::new(&pieces.collect::<String>()).expect("the dialect's pieces make a valid pattern");
     list.extend(lines.find_iter(text).map(|found| Candidate { span: found.range(), kind: Kind::React }));

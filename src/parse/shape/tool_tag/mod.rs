@@ -11,9 +11,12 @@
 //!                            └──────────────────────────────────────────┘
 //! ```
 
+mod again;
+mod inner;
 mod tags;
 mod value;
 
+pub(crate) use inner::read_tags;
 pub(crate) use tags::Callee;
 
 use serde_json::{Map, Value};
@@ -23,13 +26,18 @@ use crate::event::Repair;
 use crate::json::push_escaped;
 use crate::json::window::{Match, Window, begins, begins_tag, leading_space};
 use crate::parse::call::{
-    COMMENT_CLOSE, COMMENT_OPEN, CallOut, CallShape, CalledTool, Ending, OpenValue, Opened, Opening, Opens, Step,
-    comment, gated,
+    COMMENT_CLOSE, COMMENT_OPEN, CallOut, CallShape, CalledTool, Ending, Missing, OpenValue, Opened, Opening, Opens,
+    Step, comment, gated,
 };
 use crate::parse::marks::fence::think_close;
 use crate::parse::out::unresolved::{Fault, UnresolvedCall};
 use crate::parse::tables::{Owner, Tables, TagParameter, TagTool};
 use tags::Tags;
+
+use super::named::NamedJson;
+
+/// An object's first key is waited for to this length, in bytes.
+const MAX_KEY: usize = 64;
 
 /// An open tool-tag call. The tool is looked up by index with each step.
 #[derive(Debug)]
@@ -61,6 +69,8 @@ pub(crate) struct ToolTag {
     doubtful: Option<String>,
     /// A parameter that was given twice.
     twice: Option<String>,
+    /// Whether the arguments do not continue what was handed on of them.
+    restated: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,6 +106,23 @@ struct Open {
     previewed: u64,
 }
 
+impl Open {
+    /// A value of which nothing was read.
+    fn new(parameter: usize, is_text: bool) -> Self {
+        Open {
+            parameter,
+            is_text,
+            start: None,
+            parameters: 0,
+            tools: 0,
+            elements: 0,
+            is_doubtful: false,
+            cdata: false,
+            previewed: 0,
+        }
+    }
+}
+
 impl ToolTag {
     /// A call of a known tool whose opening tag, its name, ends at `at`.
     fn new(tool: usize, at: u64) -> Self {
@@ -127,6 +154,7 @@ impl ToolTag {
             too_deep: false,
             doubtful: None,
             twice: None,
+            restated: false,
         }
     }
 
@@ -146,7 +174,24 @@ impl ToolTag {
         let parameters = tool.parameters.iter().map(|p| begins_tag(text, &p.name, false, more));
         let tags = parameters.chain([begins_tag(text, &tool.tag, true, more)]);
         let comment = begins(text, COMMENT_OPEN, more);
-        comment.or(Match::any(tags).map(|_| ()))
+        comment.or(Match::any(tags).map(|_| ())).or(ToolTag::object(tool, text, more))
+    }
+
+    /// Whether `text`, after the opening tag, begins one object with all arguments: its first key
+    /// must be a parameter's, for in other texts braces stand behind a tag as well.
+    fn object(tool: &TagTool, text: &str, more: bool) -> Match<()> {
+        let Some(inner) = text.strip_prefix('{') else { return Match::No };
+        let key = &inner[leading_space(inner)..];
+        let end = key.strip_prefix('"').and_then(|key| Some(&key[key.find('"')? + 1..]));
+        let Some(behind) = end else {
+            let may_grow = key.is_empty() || key.starts_with('"');
+            return if more && may_grow && text.len() <= MAX_KEY { Match::Undecided } else { Match::No };
+        };
+        let name = &key[1..key.len() - behind.len() - 1];
+        if !tool.parameters.iter().any(|parameter| parameter.name == name) {
+            return Match::No;
+        }
+        begins(&behind[leading_space(behind)..], ":", more)
     }
 
     /// Server and tool. Where the name was written out, its server is looked up at the end.
@@ -202,17 +247,7 @@ impl ToolTag {
                 self.cursor += length as u64;
                 self.key_delta(name, out);
                 let is_text = self.parameter(tool, parameter).is_text;
-                State::Value(Open {
-                    parameter,
-                    is_text,
-                    start: None,
-                    parameters: 0,
-                    tools: 0,
-                    elements: 0,
-                    is_doubtful: false,
-                    cdata: false,
-                    previewed: 0,
-                })
+                State::Value(Open::new(parameter, is_text))
             }
             Next::Comment => {
                 self.cursor += COMMENT_OPEN.len() as u64;
@@ -375,6 +410,17 @@ impl CallShape for ToolTag {
         is_over.then(|| self.tags.call_closer(self.callee.tool(tables)))
     }
 
+    fn missing(&self, _: &Window<'_>, tables: &Tables) -> Missing {
+        let tool = self.callee.tool(tables);
+        let inner = match self.state {
+            State::Value(open) | State::CdataEnd(open, _) => {
+                self.tags.value_closer(&self.parameter(tool, open.parameter).name)
+            }
+            State::Between | State::Comment | State::Follow(..) | State::FollowComment(..) => String::new(),
+        };
+        Missing { inner, close: self.tags.call_closer(tool) }
+    }
+
     fn take_closer(&mut self, window: &Window<'_>, tables: &Tables) {
         if let State::Follow(open, close_at) = self.state {
             self.inner_end = self.cursor;
@@ -383,8 +429,9 @@ impl CallShape for ToolTag {
         }
     }
 
-    fn ending(&mut self, _: &Window<'_>, _: &Tables) -> Ending {
-        self.end_at_think().map_or(Ending::Cut, Ending::Complete)
+    fn ending(&mut self, window: &Window<'_>, tables: &Tables) -> Ending {
+        let end = self.end_at_think().or_else(|| self.read_again(window, tables));
+        end.map_or(Ending::Cut, Ending::Complete)
     }
 
     fn called(&self, tables: &Tables) -> CalledTool {
@@ -404,6 +451,7 @@ impl CallShape for ToolTag {
             raw_arguments: window.slice(self.body_start..self.inner_end).to_owned(),
             arguments: Value::Object(self.arguments),
             repairs: self.repairs,
+            restated: self.restated,
             ..UnresolvedCall::of(called)
         }
     }
@@ -442,8 +490,15 @@ impl Opens for ToolTags {
         gated(length, text, more, gate).map(|length| Opening { item, form: 0, length })
     }
 
-    fn open(&self, opening: Opening, at: u64, _: &str, tables: &Tables) -> Opened {
+    fn open(&self, opening: Opening, at: u64, text: &str, tables: &Tables) -> Opened {
         let dialect = tables.tags.unwrap_or(Dialect::ToolTag);
+        let inner = &text[opening.length..];
+        if inner[leading_space(inner)..].starts_with('{') {
+            let tool = &tables.tools[opening.item];
+            let called = (tool.server.clone(), Some(tool.tool.clone()));
+            let (at, depth) = (at + opening.length as u64, tables.config.limits.depth);
+            return Opened::Call(dialect, Box::new(NamedJson::in_tag(&tool.tag, called, at, depth)));
+        }
         Opened::Call(dialect, Box::new(ToolTag::new(opening.item, at + opening.length as u64)))
     }
 }

@@ -40,6 +40,14 @@ impl Tags {
         }
     }
 
+    /// The closing tag of a value of this parameter.
+    pub(crate) fn value_closer(self, parameter: &str) -> String {
+        match self {
+            Tags::Heads(NamedCall { arguments: NamedArguments::Tags { close, .. }, .. }) => (*close).to_owned(),
+            _ => format!("</{parameter}>"),
+        }
+    }
+
     /// Whether `text` begins with the opening tag of this parameter, or, where
     /// all are closed alike, of any; yields its length.
     pub(crate) fn opens_value(self, parameter: &str, text: &str, more: bool) -> Match<usize> {

@@ -1,5 +1,7 @@
 //! A parameter's value: where it starts, where it ends, what it says.
 
+use std::ops::Range;
+
 use serde_json::Value;
 
 use super::{Next, Open, State, ToolTag};
@@ -254,6 +256,28 @@ impl ToolTag {
         name
     }
 
+    /// Takes a value that stands at `span`, its tags left out.
+    pub(super) fn take_value(
+        &mut self,
+        tool: &TagTool,
+        mut open: Open,
+        span: Range<u64>,
+        window: &Window<'_>,
+        max_depth: usize,
+    ) {
+        let text = window.slice(span.clone());
+        let start = match text.trim_start().strip_prefix(CDATA_OPEN) {
+            Some(inner) => {
+                open.cdata = true;
+                span.end - inner.len() as u64
+            }
+            None => span.start + line_break(text) as u64,
+        };
+        let end = if open.cdata { span.end - cdata_close(text) as u64 } else { span.end };
+        open.start = Some(start.min(end));
+        self.end_value(tool, open, end, window, max_depth);
+    }
+
     /// Takes the value that ends at `close_at`.
     pub(super) fn end_value(
         &mut self,
@@ -315,6 +339,11 @@ impl ToolTag {
         }
         open
     }
+}
+
+/// Length of the end of a CDATA section, and of the white space behind it.
+fn cdata_close(text: &str) -> usize {
+    text.trim_end().strip_suffix(CDATA_CLOSE).map_or(0, |inner| text.len() - inner.len())
 }
 
 /// Length of a line break at the start.

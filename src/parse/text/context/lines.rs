@@ -20,6 +20,10 @@ pub(super) struct Lines {
     before: Before,
     /// A list item was begun, and no unindented line behind a blank one came since.
     in_list: bool,
+    /// Where the text of the last item begins.
+    item_columns: usize,
+    /// Three quotes of this kind opened a text of several lines, and it was not closed.
+    triple: Option<u8>,
     /// There was text other than white space.
     has_text: bool,
     /// The last line that is not blank introduces an example, and nothing but calls came since.
@@ -46,12 +50,14 @@ pub(super) struct LineStart {
     columns: usize,
     /// Nothing but white space so far.
     is_blank: bool,
-    /// It is a block quote's.
-    pub(super) is_quote: bool,
+    /// It begins with `>`, behind the number or the sign of a list's item or not.
+    is_quote: bool,
     /// It is a heading of the second level.
     is_heading: bool,
-    /// It begins an item of a list, where its indent allows.
-    is_item: bool,
+    /// It begins an item of a list, where its indent allows: columns up to the item's text.
+    item: Option<usize>,
+    /// It begins with a letter.
+    begins_text: bool,
     /// It is a line of code or a heading: `#`, `//`, `return`, an assignment.
     pub(super) is_code: bool,
     /// It begins as the question of an example does.
@@ -77,8 +83,13 @@ impl Lines {
             return;
         }
         let is_code = self.is_code(start);
-        if start.is_item && (self.in_list || start.columns < CODE_INDENT) {
-            self.in_list = true;
+        if start.columns == 0 && start.begins_text && self.before == Before::Blank {
+            // What stands before says nothing from here on (`settled_from`).
+            self.triple = None;
+        }
+        self.triple = behind_triple_quotes(self.triple, end);
+        if let Some(columns) = start.item.filter(|_| self.in_list || start.columns < CODE_INDENT) {
+            (self.in_list, self.item_columns) = (true, columns);
         } else if start.columns == 0 && self.before == Before::Blank {
             self.in_list = false;
         }
@@ -95,7 +106,25 @@ impl Lines {
     /// Whether a line of this start is indented code.
     pub(super) fn is_code(&self, line: LineStart) -> bool {
         let before = matches!(self.before, Before::Blank | Before::Code);
-        line.columns >= CODE_INDENT && before && self.has_text && !self.in_list
+        // In a list it is indented from the item's text on.
+        let indent = CODE_INDENT + if self.in_list { self.item_columns } else { 0 };
+        line.columns >= indent && before && self.has_text
+    }
+
+    /// Whether a line of this start is a block quote's.
+    pub(super) fn is_quote(&self, line: LineStart) -> bool {
+        let indent = CODE_INDENT + if self.in_list { self.item_columns } else { 0 };
+        line.is_quote && line.columns < indent
+    }
+
+    /// Whether the open line stands between triple quotes.
+    pub(super) fn in_triple_quotes(&self) -> bool {
+        self.triple.is_some()
+    }
+
+    /// A block was closed, in which anything may have stood.
+    pub(super) fn behind_block(&mut self) {
+        self.triple = None;
     }
 
     /// Syntax stood here, and a line begins behind it.
@@ -137,12 +166,15 @@ impl LineStart {
             indent += 1;
         }
         let rest = &bytes[indent..];
+        let item = item_length(rest);
+        let inner = &rest[item.unwrap_or(0).min(rest.len())..];
         LineStart {
             columns,
             is_blank: rest.trim_ascii().is_empty(),
-            is_quote: columns < CODE_INDENT && rest.starts_with(b">"),
+            is_quote: inner.starts_with(b">"),
             is_heading: rest.starts_with(b"## "),
-            is_item: is_item(rest),
+            item: item.map(|length| columns + length),
+            begins_text: rest.first().is_some_and(|byte| byte.is_ascii_alphabetic() || *byte >= 0x80),
             is_code: false,
             asks: asks_as_example(rest),
             is_behind: false,
@@ -165,22 +197,55 @@ impl LineStart {
         LineStart { is_blank: self.is_blank && is_blank, ..self }
     }
 
-    /// The same line behind a call or syntax.
-    pub(super) fn behind(self) -> Self {
-        LineStart { is_blank: false, is_behind: true, only_calls: self.is_blank || self.only_calls, ..self }
+    /// The same line behind a call or syntax; `is_blank`: what is at hand before that is.
+    pub(super) fn behind(self, is_blank: bool) -> Self {
+        let only_calls = (self.is_blank || self.only_calls) && is_blank;
+        LineStart { is_blank: false, is_behind: true, only_calls, ..self }
     }
 }
 
-/// Whether a line, behind its indent, begins an item of a list.
-fn is_item(line: &[u8]) -> bool {
+/// Whether a line, behind its indent, begins an item of a list; bytes up to the item's text.
+fn item_length(line: &[u8]) -> Option<usize> {
     let digits = line.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let behind = match line.get(digits) {
-        Some(b'.' | b')') if (1..=MAX_DIGITS).contains(&digits) => line.get(digits + 1),
-        Some(b'-' | b'*' | b'+') if digits == 0 => line.get(1),
-        _ => return false,
+    let sign = match line.get(digits) {
+        Some(b'.' | b')') if (1..=MAX_DIGITS).contains(&digits) => digits + 1,
+        Some(b'-' | b'*' | b'+') if digits == 0 => 1,
+        _ => return None,
     };
-    behind.is_none_or(|byte| matches!(byte, b' ' | b'\t' | b'\r'))
+    match line.get(sign) {
+        None | Some(b'\t' | b'\r') => Some(sign + 1),
+        // Text that stands further off is code in the item.
+        Some(b' ') => match line[sign..].iter().take_while(|byte| **byte == b' ').count() {
+            space if space <= CODE_INDENT => Some(sign + space),
+            _ => Some(sign + 1),
+        },
+        Some(_) => None,
+    }
 }
+
+/// Whether triple quotes are open behind a line with these last bytes.
+fn behind_triple_quotes(mut open: Option<u8>, line: &[u8]) -> Option<u8> {
+    let mut at = 0;
+    while let Some(found) = memchr::memchr2(b'"', b'\'', &line[at..]) {
+        at += found;
+        let quote = line[at];
+        let run = line[at..].iter().take_while(|byte| **byte == quote).count();
+        // `'''` at a line's start is a fence.
+        let counts = quote == b'"' || !line[..at].trim_ascii().is_empty() || open.is_some();
+        if run == TRIPLE && counts {
+            open = match open {
+                None => Some(quote),
+                Some(of) if of == quote => None,
+                Some(of) => Some(of),
+            };
+        }
+        at += run;
+    }
+    open
+}
+
+/// Quotes that open or close a text of several lines.
+const TRIPLE: usize = 3;
 
 /// Whether a line, behind its indent, begins as code, a comment or a heading does.
 fn is_code(line: &[u8]) -> bool {
@@ -229,7 +294,7 @@ mod tests {
             ("f(a=1) [", 0, false, false, false),
         ] {
             let start = LineStart::with_code(line.as_bytes());
-            let told = (start.columns, start.is_quote, start.is_item, start.is_code);
+            let told = (start.columns, Lines::default().is_quote(start), start.item.is_some(), start.is_code);
             assert_eq!(told, (columns, is_quote, is_item, is_code), "{line}");
         }
     }

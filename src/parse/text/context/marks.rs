@@ -18,13 +18,24 @@ const QUOTATION: [(char, char); 10] = [
 ];
 
 /// Tags around code.
-const TAGS: [(&str, &str); 2] = [("<code", "</code>"), ("<pre", "</pre>")];
+const TAGS: [(&str, &str); 7] = [
+    ("<code", "</code>"),
+    ("<pre", "</pre>"),
+    ("<samp", "</samp>"),
+    ("<kbd", "</kbd>"),
+    ("<tt", "</tt>"),
+    ("<q", "</q>"),
+    ("<del", "</del>"),
+];
+
+/// What stands around text that is struck out.
+const STRIKE: &str = "~~";
 
 /// By byte, whether a mark may begin with it.
 const MAY_BE_MARK: [bool; 256] = {
     let (mut may_be, mut byte) = ([false; 256], 0);
     while byte < 256 {
-        may_be[byte] = matches!(byte as u8, b'`' | b'<' | b'"' | b'\'' | 0x80..);
+        may_be[byte] = matches!(byte as u8, b'`' | b'<' | b'"' | b'\'' | b'~' | b'\\' | 0x80..);
         byte += 1;
     }
     may_be
@@ -42,6 +53,8 @@ pub(crate) struct Marks {
     quotations: u16,
     /// By index in [`TAGS`].
     tags: [bool; TAGS.len()],
+    /// Text that is struck out.
+    struck: bool,
     /// What quotes a call that stands right behind it.
     pub(crate) direct: Option<QuotedIn>,
     /// Length of the run of backticks that it stands right behind.
@@ -74,6 +87,23 @@ impl Marks {
                 Some('<') => {
                     marks.tag(rest);
                     1
+                }
+                Some('~') => {
+                    let length = rest.bytes().take_while(|byte| *byte == b'~').count();
+                    if length == STRIKE.len() {
+                        marks.struck = !marks.struck;
+                        if length == rest.len() && marks.struck {
+                            marks.direct = Some(QuotedIn::Sign);
+                        }
+                    }
+                    length
+                }
+                Some('\\') => {
+                    let length = rest.bytes().take_while(|byte| *byte == b'\\').count();
+                    if length == rest.len() && length % 2 == 1 {
+                        marks.direct = Some(QuotedIn::Sign);
+                    }
+                    length
                 }
                 Some(c) => {
                     marks.quotation(c, before(), chars.next());
@@ -130,6 +160,19 @@ impl Marks {
         }
     }
 
+    /// Whether the run of backticks or the quotation mark right before a tag comes again right
+    /// behind it: those two belong together, whatever stands open before them.
+    pub(crate) fn encloses(self, behind: &str, more: bool) -> Match<()> {
+        let run = behind.bytes().take_while(|byte| *byte == b'`').count();
+        match self.run_before {
+            0 => Match::No,
+            before if run < before && run == behind.len() && more => Match::Undecided,
+            before if run == before && run == behind.len() && more => Match::Undecided,
+            before if run == before => Match::Yes(()),
+            _ => Match::No,
+        }
+    }
+
     /// Without what may be an apostrophe.
     pub(crate) fn without_apostrophes(mut self) -> Self {
         for (index, (open, _)) in QUOTATION.iter().enumerate() {
@@ -147,7 +190,8 @@ impl Marks {
     }
 
     pub(crate) fn is_empty(self) -> bool {
-        self.runs == [false; MAX_RUN] && self.quotations == 0 && self.tags == [false; TAGS.len()]
+        let has_tags = self.tags != [false; TAGS.len()];
+        self.runs == [false; MAX_RUN] && self.quotations == 0 && !has_tags && !self.struck
     }
 
     /// Whether one of the marks is closed in `text`, on its first line; nothing that
@@ -172,6 +216,11 @@ impl Marks {
                     }
                     chars.by_ref().take(length - 1).for_each(drop);
                 }
+                '~' if self.struck => match begins(rest, STRIKE, more) {
+                    Match::Yes(()) => return Match::Yes(QuotedIn::Sign),
+                    Match::Undecided => return Match::Undecided,
+                    Match::No => {}
+                },
                 '<' | '[' => {
                     let tags = TAGS.iter().zip(self.tags).filter(|(_, is_open)| *is_open);
                     match Match::any(tags.map(|((_, close), _)| begins(rest, close, more))) {

@@ -1,0 +1,113 @@
+//! Blocks that hold text as it is, beside Markdown's fences: a call in one is shown, not made.
+//!
+//! `docs/parser.md` says where each counts. A tag with the name of a known tool or parameter opens
+//! none.
+
+use crate::event::QuotedIn;
+
+/// How a block is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BlockForm {
+    /// From one text to the other, wherever they stand.
+    Anywhere,
+    /// A tag of this name, with attributes or not, that begins its line or ends it, up to its closing
+    /// tag: of HTML (`<`), or of a forum's markup (`[`).
+    Tag(char),
+    /// A line that begins with the one text, in any case, up to the other text, wherever it stands.
+    FromALine,
+    /// The same, up to a line that begins with the other text.
+    Lines,
+}
+
+/// A block that quotes what stands in it.
+#[derive(Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct QuotingBlock {
+    /// What opens it; of a tag its name.
+    pub open: &'static str,
+    /// What closes it; of a tag its name.
+    pub close: &'static str,
+    /// How both are written.
+    pub form: BlockForm,
+    /// What a call in it is quoted in.
+    pub quoted_in: QuotedIn,
+    /// Whose block it is, and where that is written down.
+    pub source: &'static str,
+}
+
+const fn block(open: &'static str, close: &'static str, form: BlockForm, source: &'static str) -> QuotingBlock {
+    QuotingBlock { open, close, form, quoted_in: QuotedIn::Block, source }
+}
+
+const fn html(name: &'static str, source: &'static str) -> QuotingBlock {
+    block(name, name, BlockForm::Tag('<'), source)
+}
+
+const fn forum(name: &'static str) -> QuotingBlock {
+    block(name, name, BlockForm::Tag('['), "BBCode: bbcode.org/reference.php")
+}
+
+const fn latex(open: &'static str, close: &'static str) -> QuotingBlock {
+    block(open, close, BlockForm::Lines, "LaTeX: environments that print text as it is")
+}
+
+const HTML: &str = "HTML: html.spec.whatwg.org, grouping content and raw text elements";
+const ORG: &str = "Org: orgmode.org/manual/Literal-Examples.html";
+
+/// All of them. Heredocs, whose closer is a word of their own, are read in `parse/text/blocks.rs`, and
+/// triple quotes in `parse/text/context/lines.rs`; `<pre>` and `<code>` are fences.
+pub const QUOTING_BLOCKS: &[QuotingBlock] = &[
+    QuotingBlock {
+        quoted_in: QuotedIn::Comment,
+        ..block("<!--", "-->", BlockForm::Anywhere, "HTML: html.spec.whatwg.org, comments")
+    },
+    block("<![CDATA[", "]]>", BlockForm::Anywhere, "XML: w3.org/TR/xml, CDATA sections"),
+    QuotingBlock { quoted_in: QuotedIn::Comment, ..block("/*", "*/", BlockForm::FromALine, "C and its kin: comments") },
+    html("blockquote", HTML),
+    html("q", HTML),
+    html("script", HTML),
+    html("style", HTML),
+    html("textarea", HTML),
+    html("template", HTML),
+    html("noscript", HTML),
+    html("samp", HTML),
+    html("kbd", HTML),
+    html("del", HTML),
+    html("xmp", "HTML: html.spec.whatwg.org, obsolete features"),
+    html("listing", "HTML: html.spec.whatwg.org, obsolete features"),
+    html("example", "prompts of agents: examples in tags"),
+    html("quote", "prompts of agents: quoted text in tags"),
+    forum("quote"),
+    forum("code"),
+    block("#+begin_src", "#+end_src", BlockForm::Lines, ORG),
+    block("#+begin_example", "#+end_example", BlockForm::Lines, ORG),
+    block("#+begin_quote", "#+end_quote", BlockForm::Lines, ORG),
+    block("#+begin_comment", "#+end_comment", BlockForm::Lines, ORG),
+    block("#+begin_verse", "#+end_verse", BlockForm::Lines, ORG),
+    latex("\\begin{verbatim}", "\\end{verbatim}"),
+    latex("\\begin{lstlisting}", "\\end{lstlisting}"),
+    latex("\\begin{minted}", "\\end{minted}"),
+    latex("\\begin{quote}", "\\end{quote}"),
+    latex("\\begin{quotation}", "\\end{quotation}"),
+    block("{% raw %}", "{% endraw %}", BlockForm::FromALine, "Jinja, Liquid: raw blocks"),
+];
+
+/// What a line of a comment begins with: a call right behind it is a part of the comment.
+pub(crate) const COMMENT_SIGNS: &[&str] = &["//", "#", "--", ";", ";;", "%", "REM", "rem"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_block_begins_another_and_each_has_a_source() {
+        for block in QUOTING_BLOCKS {
+            assert!(!block.source.is_empty() && block.open.is_ascii() && block.close.is_ascii(), "{}", block.open);
+            if matches!(block.form, BlockForm::Tag(_)) {
+                continue;
+            }
+            let others = QUOTING_BLOCKS.iter().filter(|other| *other != block);
+            assert!(others.clone().all(|other| !other.open.starts_with(block.open)), "{}", block.open);
+        }
+    }
+}

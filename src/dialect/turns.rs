@@ -1,0 +1,179 @@
+//! Turns and results in plain text: what a line of another's begins with, and what results stand in.
+//!
+//! Where a chat template has tokens for them, they are in [`tokens`](super::tokens). These rows are
+//! for what is written as text: the formats of completion models, of agents' prompts and of our
+//! own. In a row `#` stands for a number and `@` for a name in small letters.
+
+use super::introductions::Introductions;
+use crate::json::window::{Match, begins};
+
+/// Where a line counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LineCounts {
+    /// Behind a call: elsewhere an answer may begin so.
+    BehindACall,
+    /// Behind a call, and where the message begins.
+    AtTheStart,
+    /// At each line's start.
+    Everywhere,
+}
+
+/// What a line of another's begins with.
+#[derive(Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TurnLine {
+    /// The words; `#` is a number, `@` a name in small letters.
+    pub text: &'static str,
+    /// Where it counts.
+    pub counts: LineCounts,
+    /// Who writes it, and where that is written down.
+    pub source: &'static str,
+}
+
+const fn user(text: &'static str, source: &'static str) -> TurnLine {
+    TurnLine { text, counts: LineCounts::AtTheStart, source }
+}
+
+const fn result(text: &'static str, counts: LineCounts, source: &'static str) -> TurnLine {
+    TurnLine { text, counts, source }
+}
+
+const FASTCHAT: &str = "lm-sys/FastChat fastchat/conversation.py";
+
+/// What a turn begins with that is not the model's. It counts behind a call, where the message
+/// begins, and behind text and a blank line.
+pub const USER_LINES: &[TurnLine] = &[
+    user("User:", FASTCHAT),
+    user("USER:", FASTCHAT),
+    user("Human:", "Anthropic, text completions API: prompts are `\\n\\nHuman: … \\n\\nAssistant:`"),
+    user("HUMAN:", "WizardLM, as Vicuna: lm-sys/FastChat"),
+    user("用户：", "Baichuan, Chinese prompts of agents"),
+    user("用户:", "as before, with an ASCII colon"),
+    user("问：", "ChatGLM: lm-sys/FastChat fastchat/conversation.py"),
+    user("### Instruction:", "Alpaca: tatsu-lab/stanford_alpaca train.py"),
+    user("### Human:", "Guanaco, StableVicuna: lm-sys/FastChat fastchat/conversation.py"),
+    user("### User:", "StableBeluga, SOLAR: lm-sys/FastChat fastchat/conversation.py"),
+    user("### System:", "StableBeluga: huggingface.co/stabilityai/StableBeluga-7B"),
+    user("**User:**", "transcripts in Markdown"),
+    user("**User**:", "transcripts in Markdown"),
+    user("**Human:**", "transcripts in Markdown"),
+    user("**Human**:", "transcripts in Markdown"),
+    user("<human>:", "RedPajama-INCITE: togethercomputer/OpenChatKit"),
+    user("<user>:", "prompts of agents"),
+    user("[Round #] USER:", "transcripts with numbers"),
+    user("[Round #]", "ChatGLM2: lm-sys/FastChat fastchat/conversation.py"),
+    user("<extra_id_1>User", "Nemotron-4: huggingface.co/nvidia/Nemotron-4-340B-Instruct"),
+    user("GPT4 User:", "OpenChat 3: imoneoi/openchat"),
+    user("GPT4 Correct User:", "OpenChat 3.5: imoneoi/openchat"),
+];
+
+/// What results of calls stand behind; those of our own prompts are in
+/// [`Introductions`](super::introductions::Introductions).
+pub const RESULT_LINES: &[TurnLine] = &[
+    result("Observation:", LineCounts::BehindACall, "ReAct: ysymyth/ReAct; langchain"),
+    result("观察：", LineCounts::BehindACall, "ReAct in Chinese"),
+    result("✿RESULT✿", LineCounts::Everywhere, "Qwen-Agent qwen_agent/llm/fncall_prompts/qwen_fncall_prompt.py"),
+    result("Tool result:", LineCounts::BehindACall, "prompts of agents"),
+    result("Tool Result:", LineCounts::BehindACall, "prompts of agents"),
+    result("Tool output:", LineCounts::BehindACall, "prompts of agents"),
+    result("Tool Output:", LineCounts::BehindACall, "prompts of agents"),
+    result("Tool response:", LineCounts::BehindACall, "prompts of agents"),
+    result("Tool Response:", LineCounts::BehindACall, "prompts of agents"),
+    result("Function result:", LineCounts::BehindACall, "prompts of agents"),
+    result("Function output:", LineCounts::BehindACall, "prompts of agents"),
+    result("工具结果：", LineCounts::BehindACall, "Chinese prompts of agents"),
+    result("工具返回：", LineCounts::BehindACall, "Chinese prompts of agents"),
+    result(
+        "FUNCTION RESPONSE:",
+        LineCounts::BehindACall,
+        "Glaive: huggingface.co/datasets/glaiveai/glaive-function-calling-v2",
+    ),
+    result(
+        "[@ for '",
+        LineCounts::Everywhere,
+        "Cline, Roo Code: cline/cline src/core/task (`[use_mcp_tool for 'x'] Result:`)",
+    ),
+    result("[@] Result:", LineCounts::Everywhere, "Cline, Roo Code, of tools without parameters"),
+];
+
+/// Tags that results of calls stand in: `<TAG>` or `<TAG ` with attributes.
+/// With no call before it, one counts at a line's start.
+pub const RESULT_TAGS: &[(&str, &str)] = &[
+    ("tool_response", "Qwen, Hermes: templates"),
+    ("tool_result", "our own prompts"),
+    ("tool_error", "our own prompts"),
+    ("tool_results", "Command R: documents of the template; prompts of agents"),
+    ("tool_output", "prompts of agents"),
+    ("tool_outputs", "DeepSeek's tokens as tags; prompts of agents"),
+    ("function_results", "Anthropic, tools in text"),
+    ("function_result", "prompts of agents"),
+    ("function_response", "LC/meetkai-functionary; Gemma prompts"),
+    ("observation", "ReAct in tags; OpenHands"),
+];
+
+/// Whether `text` begins as this row says.
+pub(crate) fn begins_line(row: &str, text: &str, more: bool) -> Match<()> {
+    // Headings of Markdown are no numbers.
+    let Some(at) = row.find(['#', '@']).filter(|at| !row[*at..].starts_with("##")) else {
+        return begins(text, row, more);
+    };
+    match begins(text, &row[..at], more) {
+        Match::Yes(()) => {}
+        found => return found,
+    }
+    let is_number = row.as_bytes()[at] == b'#';
+    let fits = |b: &u8| {
+        if is_number { b.is_ascii_digit() } else { b.is_ascii_lowercase() || *b == b'_' || b.is_ascii_digit() }
+    };
+    let length = text.bytes().skip(at).take(MAX_NAME).take_while(fits).count();
+    match &text[at + length..] {
+        "" if more && length < MAX_NAME => Match::Undecided,
+        rest if length > 0 => begins_line(&row[at + 1..], rest, more),
+        _ => Match::No,
+    }
+}
+
+/// Longest number or name in such a line.
+const MAX_NAME: usize = 48;
+
+/// The words of all results' lines, with where they count: the table's, and those of our prompts.
+pub(crate) fn result_lines() -> impl Iterator<Item = (&'static str, LineCounts)> {
+    let ours = Introductions::results()
+        .map(|(text, alone)| (text, if alone { LineCounts::AtTheStart } else { LineCounts::BehindACall }));
+    RESULT_LINES.iter().map(|row| (row.text, row.counts)).chain(ours)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_begin_lines_with_numbers_and_names() {
+        for (row, text, found) in [
+            ("[Round #] USER:", "[Round 12] USER: hi", Match::Yes(())),
+            ("[Round #] USER:", "[Round x] USER: hi", Match::No),
+            ("[Round #] USER:", "[Round ] USER:", Match::No),
+            ("[@ for '", "[use_mcp_tool for 'w'] Result:", Match::Yes(())),
+            ("[@ for '", "[link](for 'w')", Match::No),
+            ("[@] Result:", "[list_files] Result:", Match::Yes(())),
+            ("### User:", "### User: hi", Match::Yes(())),
+            ("### User:", "### Users", Match::No),
+        ] {
+            assert_eq!(begins_line(row, text, false), found, "{row}: {text}");
+            for (end, _) in text.char_indices() {
+                let so_far = begins_line(row, &text[..end], true);
+                assert!(so_far == Match::Undecided || so_far == found, "{row}: {}", &text[..end]);
+            }
+        }
+    }
+
+    #[test]
+    fn each_row_stands_once_and_has_a_source() {
+        let rows: Vec<_> = USER_LINES.iter().chain(RESULT_LINES).collect();
+        for (at, row) in rows.iter().enumerate() {
+            assert!(!row.source.is_empty() && row.text.len() > 3, "{}", row.text);
+            assert!(rows[..at].iter().all(|other| other.text != row.text), "{}", row.text);
+        }
+        assert!(RESULT_TAGS.iter().all(|(tag, source)| !tag.is_empty() && !source.is_empty()));
+    }
+}

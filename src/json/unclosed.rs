@@ -1,0 +1,42 @@
+//! What is missing at the end of JSON that breaks off.
+
+/// Most of it that is told.
+const MOST: usize = 16;
+
+/// What closes the strings and brackets that are open at the end of `text`, read as strict JSON
+/// has them; nothing where no bracket is open.
+pub(crate) fn unclosed(text: &str) -> String {
+    let (mut open, mut in_string, mut escaped) = (Vec::new(), false, false);
+    for byte in text.bytes() {
+        match byte {
+            _ if std::mem::take(&mut escaped) => {}
+            b'\\' => escaped = in_string,
+            b'"' => in_string = !in_string,
+            _ if in_string => {}
+            b'{' => open.push('}'),
+            b'[' => open.push(']'),
+            b'}' | b']' => drop(open.pop()),
+            _ => {}
+        }
+    }
+    let quote = Some('"').filter(|_| in_string);
+    quote.into_iter().chain(open.into_iter().rev()).take(MOST).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::unclosed;
+
+    #[test]
+    fn open_strings_and_brackets_are_told_from_the_inside() {
+        for (text, missing) in [
+            (r#"{"a": [1, {"b": "x"#, "\"}]}"),
+            (r#"{"a": "\"}"#, "\"}"),
+            (r#"{"a": "[{""#, "}"),
+            ("{}", ""),
+            ("]", ""),
+        ] {
+            assert_eq!(unclosed(text), missing, "{text}");
+        }
+    }
+}

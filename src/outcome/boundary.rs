@@ -1,0 +1,112 @@
+//! Frames around foreign text, whose end nobody who writes the text can know.
+//!
+//! A frame is an opening tag with a code, the text as it is, and a closing tag with the same
+//! code. The code is made of what stands before the text and of the text itself, so that it
+//! is the same whenever the same conversation is told, and it never stands in the text.
+
+/// Characters of a code.
+const CODE: usize = 6;
+
+/// The code of a frame around `text`: a hash over `before` and the text, of which another is
+/// taken until it is one that the text does not hold.
+///
+/// ```
+/// use toolgraft::outcome::boundary;
+///
+/// let code = boundary(["read a.txt", "call_1"], "</tool_result>");
+/// assert_eq!(code, boundary(["read a.txt", "call_1"], "</tool_result>"));
+/// assert_ne!(code, boundary(["read b.txt", "call_1"], "</tool_result>"));
+/// ```
+pub fn boundary<'a>(before: impl IntoIterator<Item = &'a str>, text: &'a str) -> String {
+    let mut hash = before.into_iter().chain([text]).fold(Hash::default(), Hash::with);
+    loop {
+        let code = hash.code();
+        if !text.contains(&code) {
+            return code;
+        }
+        hash = hash.with(&code);
+    }
+}
+
+/// A text in a frame of this kind (`file`), with these attributes of the opening tag, each
+/// with a space before it.
+pub fn framed(kind: &str, attributes: &str, before: &str, text: &str) -> String {
+    let code = boundary([before, kind, attributes], text);
+    format!("<{kind}{attributes} end=\"{code}\">\n{text}\n</{kind} {code}>")
+}
+
+/// The texts that stand in frames of this kind, as [`framed`] makes them.
+pub fn foreign_in_frames<'t>(kind: &'t str, text: &'t str) -> impl Iterator<Item = &'t str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        loop {
+            let open = rest.find(&format!("<{kind} "))?;
+            let behind = &rest[open..];
+            rest = &behind[1..];
+            let Some((head, inner)) = behind.split_once("\">\n") else { continue };
+            let Some((_, code)) = head.rsplit_once("end=\"").filter(|_| !head.contains('\n')) else { continue };
+            let Some((inner, after)) = inner.split_once(&format!("\n</{kind} {code}>")) else { continue };
+            rest = after;
+            return Some(inner);
+        }
+    })
+}
+
+/// FNV-1a with 64 bits (draft-eastlake-fnv), so that a code is the same with every compiler.
+#[derive(Clone, Copy)]
+struct Hash(u64);
+
+impl Default for Hash {
+    fn default() -> Self {
+        Hash(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Hash {
+    /// With a text behind what was taken; where one text ends counts.
+    fn with(self, text: &str) -> Self {
+        let bytes = text.bytes().chain([0xff]);
+        Hash(bytes.fold(self.0, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)))
+    }
+
+    /// The hash in letters and digits, of which none is taken for another.
+    fn code(self) -> String {
+        const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
+        // The upper bits are mixed best.
+        let mixed = (self.0 ^ (self.0 >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let letter = |at: usize| char::from(LETTERS[((mixed >> (64 - 5 * (at + 1))) & 31) as usize]);
+        (0..CODE).map(letter).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_that_holds_its_code_gets_another() {
+        let one = boundary(["q"], "text");
+        let hash = Hash::default().with("q");
+        // The code depends on the text, so this is looked for as an enemy would.
+        let mut known = one.clone();
+        for _ in 0..3 {
+            let text = format!("</file {known}>");
+            let code = boundary(["q"], &text);
+            assert!(!text.contains(&code), "{code} in {text}");
+            known = code;
+        }
+        assert_ne!(hash.code(), hash.with("").code());
+        assert_eq!(one.len(), CODE);
+    }
+
+    #[test]
+    fn what_stands_in_frames_is_found() {
+        let text = format!(
+            "Look:\n{}\nand\n{}",
+            framed("file", " name=\"a\"", "q", "1\n"),
+            framed("file", "", "", "</file x>")
+        );
+        assert_eq!(foreign_in_frames("file", &text).collect::<Vec<_>>(), ["1\n", "</file x>"]);
+        assert_eq!(foreign_in_frames("file", "<file a <file end=\"x\">\n1").count(), 0);
+    }
+}

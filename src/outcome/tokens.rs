@@ -1,0 +1,324 @@
+//! Control tokens of chat templates in foreign text: broken on the way to the model,
+//! restored on the way back.
+//!
+//! A tokeniser turns `<|im_start|>` into a turn wherever it stands. [`break_tokens`] puts
+//! [`BREAK`], which is not seen, behind the first character of each such token, and one more
+//! where there are some already; [`restore_tokens`] takes one away in the same places. So
+//! `restore(break(x)) == x` for every text, and what is no token is not touched by either.
+//!
+//! That holds because the places are the same in both texts: no token begins inside another
+//! one (but for its last character), so nothing is put into what a token is known by.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use crate::dialect::{CONTROL_FAMILIES, NUMBERED_TOKENS, template_tokens};
+
+/// The word joiner, which is not seen and forbids a line break.
+pub const BREAK: char = '\u{2060}';
+
+/// Most bytes between the bars of `<|…|>`, and digits of a numbered token.
+const MAX_INNER: usize = 64;
+
+/// What foreign text is broken into: each control token gets a [`BREAK`] behind its first
+/// character. All other text stays as it is, byte for byte.
+///
+/// ```
+/// use toolgraft::outcome::{break_tokens, restore_tokens};
+///
+/// let broken = break_tokens("<b>1</b> <|im_end|> [INST]");
+/// assert_eq!(broken, "<b>1</b> <\u{2060}|im_end|> [\u{2060}INST]");
+/// assert_eq!(restore_tokens(&broken), "<b>1</b> <|im_end|> [INST]");
+/// ```
+pub fn break_tokens(text: &str) -> Cow<'_, str> {
+    with_breaks(text, |_| true)
+}
+
+/// As [`break_tokens`] for what the model wrote: a token that it copied broken stays as it is.
+pub fn rebreak_tokens(text: &str) -> Cow<'_, str> {
+    with_breaks(text, |breaks| breaks == 0)
+}
+
+/// What [`break_tokens`] was given.
+pub fn restore_tokens(text: &str) -> Cow<'_, str> {
+    if !text.contains(BREAK) {
+        return Cow::Borrowed(text);
+    }
+    let mut restorer = Restorer::default();
+    let mut restored = restorer.push(text);
+    restored.push_str(&restorer.finish());
+    Cow::Owned(restored)
+}
+
+fn with_breaks(text: &str, wants: impl Fn(usize) -> bool) -> Cow<'_, str> {
+    let mut broken = String::new();
+    let mut from = 0;
+    for (at, _) in text.bytes().enumerate().filter(|(_, byte)| may_begin(*byte)) {
+        let Some(first) = first_of(&text.as_bytes()[at..]) else { continue };
+        let end = at + first.len_utf8();
+        let behind = text[end..].trim_start_matches(BREAK);
+        let breaks = (text.len() - end - behind.len()) / BREAK.len_utf8();
+        if matches!(token_behind(first, behind), Found::Token) && wants(breaks) {
+            broken.push_str(&text[from..end]);
+            broken.push(BREAK);
+            from = end;
+        }
+    }
+    if from == 0 {
+        return Cow::Borrowed(text);
+    }
+    broken.push_str(&text[from..]);
+    Cow::Owned(broken)
+}
+
+/// Restores the tokens of a text that comes in pieces. Nothing waits but a [`BREAK`] behind
+/// a character that begins tokens, and what follows while it may be one.
+#[derive(Debug, Clone, Default)]
+pub struct Restorer {
+    /// The last character that was handed on, if it begins tokens.
+    first: Option<char>,
+    /// A break, and what came behind it.
+    held: String,
+}
+
+impl Restorer {
+    /// Takes a piece; gives what of the text is certain now.
+    pub fn push(&mut self, text: &str) -> String {
+        let all = std::mem::take(&mut self.held) + text;
+        let mut rest = all.as_str();
+        let mut restored = String::with_capacity(all.len());
+        while !rest.is_empty() {
+            if let Some(first) = self.first.filter(|_| rest.starts_with(BREAK)) {
+                let behind = rest.trim_start_matches(BREAK);
+                let (breaks, one) = rest.split_at(rest.len() - behind.len() - BREAK.len_utf8());
+                restored.push_str(breaks);
+                match token_behind(first, behind) {
+                    Found::More => {
+                        one.clone_into(&mut self.held);
+                        return restored;
+                    }
+                    Found::Token => {}
+                    Found::Other => restored.push(BREAK),
+                }
+                rest = behind;
+                self.first = None;
+                continue;
+            }
+            let next = rest.char_indices().find(|(_, c)| is_first(*c));
+            let end = next.map_or(rest.len(), |(at, c)| at + c.len_utf8());
+            self.first = next.map(|(_, c)| c);
+            restored.push_str(&rest[..end]);
+            rest = &rest[end..];
+        }
+        restored
+    }
+
+    /// What is held at the text's end, or where something else comes between.
+    pub fn finish(&mut self) -> String {
+        self.first = None;
+        std::mem::take(&mut self.held)
+    }
+}
+
+/// What stands behind a first character.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Found {
+    /// The rest of a token.
+    Token,
+    /// Its beginning; the text ends too early to tell.
+    More,
+    Other,
+}
+
+/// Bytes with which first characters begin.
+fn may_begin(byte: u8) -> bool {
+    matches!(byte, b'<' | b'[' | b']' | 0xef | 0xe2)
+}
+
+fn is_first(c: char) -> bool {
+    matches!(c, '<' | '[' | ']' | '｜' | '◁')
+}
+
+fn first_of(bytes: &[u8]) -> Option<char> {
+    match bytes {
+        [byte @ (b'<' | b'[' | b']'), ..] => Some(char::from(*byte)),
+        [0xef, 0xbd, 0x9c, ..] => Some('｜'),
+        [0xe2, 0x97, 0x81, ..] => Some('◁'),
+        _ => None,
+    }
+}
+
+/// Whether a token goes on so behind its first character and the breaks there.
+fn token_behind(first: char, text: &str) -> Found {
+    if text.bytes().next().is_some_and(|byte| !SECOND[usize::from(byte)]) {
+        return Found::Other;
+    }
+    let mut found = Found::Other;
+    for token in RESTS.iter().filter(|(own, _)| *own == first).map(|(_, rest)| rest.as_str()) {
+        if text.starts_with(token) {
+            return Found::Token;
+        }
+        if token.starts_with(text) {
+            found = Found::More;
+        }
+    }
+    for (begin, close) in NUMBERED_TOKENS.iter().filter_map(|(token, close)| Some((token.strip_prefix(first)?, *close)))
+    {
+        match text.strip_prefix(begin) {
+            Some(rest) => match closed(rest, close, |c| c.is_ascii_digit()) {
+                Found::Token => return Found::Token,
+                Found::More => found = Found::More,
+                Found::Other => {}
+            },
+            None if begin.starts_with(text) => found = Found::More,
+            None => {}
+        }
+    }
+    let bar = text.chars().next();
+    match bar {
+        Some(bar @ ('|' | '｜')) if first == '<' => match barred(&text[bar.len_utf8()..], bar) {
+            Found::Other => found,
+            other => other,
+        },
+        _ => found,
+    }
+}
+
+/// Whether `text` goes on as `<|…|>` does behind its first bar.
+fn barred(text: &str, bar: char) -> Found {
+    let is_inner = |c: char| !(c.is_whitespace() || is_first(c) || matches!(c, '>' | '|' | BREAK));
+    match closed(text, bar, is_inner) {
+        // `｜DSML｜` is a token itself, whose first character is this bar.
+        Found::Token
+            if bar == '｜' && RESTS.iter().any(|(own, rest)| *own == bar && text.starts_with(rest.as_str())) =>
+        {
+            Found::Other
+        }
+        Found::Token => {
+            let behind = text.split_once(bar).map_or("", |(_, behind)| behind);
+            match behind.chars().next() {
+                Some('>') => Found::Token,
+                None => Found::More,
+                Some(_) => Found::Other,
+            }
+        }
+        found => found,
+    }
+}
+
+/// Whether some characters of a kind stand at the beginning, and `close` behind them.
+fn closed(text: &str, close: char, is_inner: impl Fn(char) -> bool) -> Found {
+    let end = text.find(|c| !is_inner(c)).unwrap_or(text.len());
+    match text[end..].chars().next() {
+        _ if end > MAX_INNER => Found::Other,
+        None => Found::More,
+        Some(c) if c == close && end > 0 => Found::Token,
+        Some(_) => Found::Other,
+    }
+}
+
+/// All control tokens that are written down, each once; those of the forms `<|…|>` and
+/// `<｜…｜>` too, which are known by their form.
+pub fn control_tokens() -> impl Iterator<Item = &'static str> {
+    let families = CONTROL_FAMILIES.iter().flat_map(|family| family.tokens.iter().copied());
+    // Some templates have a word between two tokens.
+    let single = |token: &&str| token.matches("|>").count() < 2;
+    template_tokens().map(|token| token.text).filter(single).chain(families)
+}
+
+/// First characters of the tokens that have no form, and what follows them.
+static RESTS: LazyLock<Vec<(char, String)>> = LazyLock::new(|| {
+    let split = |token: &'static str| {
+        let first = token.chars().next().filter(|c| is_first(*c))?;
+        Some((first, token[first.len_utf8()..].to_owned()))
+    };
+    let has_form = |rest: &str| {
+        rest.chars()
+            .next()
+            .filter(|c| matches!(c, '|' | '｜'))
+            .is_some_and(|bar| barred_only(&rest[bar.len_utf8()..], bar))
+    };
+    control_tokens().filter_map(split).filter(|(first, rest)| *first != '<' || !has_form(rest)).collect()
+});
+
+/// Bytes that stand behind the first character of some token: most brackets of a text are
+/// told from tokens by them.
+static SECOND: LazyLock<[bool; 256]> = LazyLock::new(|| {
+    let mut second = [false; 256];
+    let numbered = NUMBERED_TOKENS.iter().filter_map(|(token, _)| token.as_bytes().get(1).copied());
+    let rests = RESTS.iter().filter_map(|(_, rest)| rest.bytes().next());
+    // 0xef begins the wide bar.
+    rests.chain(numbered).chain([b'|', 0xef]).for_each(|byte| second[usize::from(byte)] = true);
+    second
+});
+
+/// Whether `text` is the rest of `<|…|>` and nothing else.
+fn barred_only(text: &str, bar: char) -> bool {
+    text.strip_suffix('>').and_then(|text| text.strip_suffix(bar)).is_some_and(|inner| !inner.contains(['<', '>', bar]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_token_begins_inside_another() {
+        let tokens: Vec<&str> = control_tokens().collect();
+        for token in &tokens {
+            assert!(token.starts_with(is_first), "{token}");
+            let last = token.char_indices().last().unwrap().0;
+            for (at, _) in token.char_indices().skip(1).filter(|(at, c)| *at < last && is_first(*c)) {
+                let first = token[at..].chars().next().unwrap();
+                // Whatever stands behind the token.
+                assert_eq!(token_behind(first, &token[at + first.len_utf8()..]), Found::Other, "{token} at {at}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_documentations_tokens_are_broken() {
+        let docs = include_str!("../../docs/template-tokens.md");
+        let cells = docs.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` |"));
+        let tokens = cells.map(|(token, _)| token.replace("\\|", "|")).filter(|token| token.starts_with(is_first));
+        let tokens: Vec<String> = tokens.chain(control_tokens().map(str::to_owned)).collect();
+        assert!(tokens.len() > 300, "{}", tokens.len());
+        for token in tokens {
+            let first = token.chars().next().unwrap();
+            let begin = format!("{first}{BREAK}");
+            let broken = break_tokens(&token);
+            assert!(broken.starts_with(&begin), "{token}: {broken}");
+            assert_eq!(restore_tokens(&broken), token);
+            assert_eq!(restore_tokens(&break_tokens(&broken)), broken, "{token}, broken twice");
+            assert_eq!(rebreak_tokens(&broken), broken);
+        }
+    }
+
+    #[test]
+    fn other_text_stays_as_it_is() {
+        for text in [
+            "<b>1 < 2</b> a[0][1] x <| y |> z",
+            "<think>a</think><tool_call>{}</tool_call>",
+            "action: keep\n<function=x>",
+            "[1, [2]] [INST [inst] <S>",
+            "a\u{2060}b <\u{2060}b>",
+            "<|a b|> <|> <||> <|",
+            "天气｜预报◁",
+        ] {
+            assert!(matches!(break_tokens(text), Cow::Borrowed(same) if same == text), "{text}");
+            assert_eq!(restore_tokens(text), text);
+        }
+    }
+
+    #[test]
+    fn a_restored_stream_waits_for_no_more_than_a_token() {
+        let mut restorer = Restorer::default();
+        assert_eq!(restorer.push("a <"), "a <");
+        assert_eq!(restorer.push("\u{2060}"), "");
+        assert_eq!(restorer.push("|im_"), "");
+        assert_eq!(restorer.push("end|> b"), "|im_end|> b");
+        assert_eq!(restorer.push("<\u{2060}"), "<");
+        assert_eq!(restorer.push("b>"), "\u{2060}b>");
+        assert_eq!(restorer.push("[\u{2060}IN"), "[");
+        assert_eq!(restorer.finish(), "\u{2060}IN");
+    }
+}

@@ -1,0 +1,180 @@
+//! A call that nothing ended, read once more where its text is at hand.
+//!
+//! Inside a value each opening tag is counted, so that a closing tag that was left out, and a tag that
+//! a value only mentions, leave the call open to the end of the stream. There its last closing tag
+//! tells what was meant, if only one reading is left:
+//!
+//! - A tag of the call stands where the dialect's template puts it: at the start of a line, or
+//!   right behind another. Elsewhere it is a mention.
+//! - A value without its closing tag ends at the next parameter's opening tag, or at the call's
+//!   closing one. It is one line before the former, and its last line holds no bracket of a tag:
+//!   that may be what is left of its closer.
+//! - A tag of another call at a line's start may be one: the call stays cut off.
+
+use serde_json::Map;
+
+use super::tags::Tags;
+use super::{Open, ToolTag};
+use crate::dialect::Group;
+use crate::event::Repair;
+use crate::json::window::{Match, Window, leading_space};
+use crate::parse::marks::head::begins_token;
+use crate::parse::tables::{Tables, TagTool};
+
+/// A value that was found: its parameter's name, and where it stands in the body.
+struct Found<'t> {
+    name: &'t str,
+    start: usize,
+    end: usize,
+}
+
+/// What a body was read as.
+struct Reading<'t> {
+    values: Vec<Found<'t>>,
+    /// Bytes of the body.
+    body: usize,
+    /// Whether a closing tag was left out.
+    is_mended: bool,
+}
+
+impl ToolTag {
+    /// Takes the arguments that the text from the opening tag to the window's end holds, if it can
+    /// be read in one way only; yields where the call ends: with what closes the groups around it.
+    pub(super) fn read_again(&mut self, window: &Window<'_>, tables: &Tables) -> Option<u64> {
+        // Past the limit the text is gone.
+        if matches!(self.tags, Tags::Names) || window.base > self.body_start {
+            return None;
+        }
+        let groups = tables.named.iter().flat_map(|known| known.named.groups);
+        let tool = self.callee.tool(tables);
+        let text = window.from(self.body_start);
+        let reading = Reader { tool, tags: self.tags, text, groups: groups.collect() }.read()?;
+        (self.arguments, self.doubtful, self.twice) = (Map::new(), None, None);
+        self.repairs.clear();
+        for Found { name, start, end } in reading.values {
+            let parameter = self.index(tool, name);
+            let is_text = self.parameter(tool, parameter).is_text;
+            let open = Open::new(parameter, is_text);
+            let span = self.body_start + start as u64..self.body_start + end as u64;
+            self.take_value(tool, open, span, window, tables.config.limits.depth);
+        }
+        if reading.is_mended {
+            self.repairs.push(Repair::MissingClose);
+        }
+        self.restated = true;
+        self.inner_end = self.body_start + reading.body as u64;
+        // What stands behind it was handed on as a part of it.
+        Some(window.end())
+    }
+}
+
+struct Reader<'t> {
+    tool: &'t TagTool,
+    tags: Tags,
+    /// The call from behind its opening tag on, to the end of the stream.
+    text: &'t str,
+    groups: Vec<&'static Group>,
+}
+
+impl<'t> Reader<'t> {
+    fn read(&self) -> Option<Reading<'t>> {
+        let body = self.last_close()?;
+        let mut reading = Reading { values: Vec::new(), body, is_mended: false };
+        let mut at = leading_space(self.text);
+        while at < body {
+            let head = self.opens(at).filter(|(name, _)| reading.is_unfilled(self.tool, name));
+            let (name, length) = head?;
+            at = self.value(name, at + length, &mut reading)?;
+        }
+        (!reading.values.is_empty()).then_some(reading)
+    }
+
+    /// The last closing tag of a call, with nothing behind it but what closes groups.
+    fn last_close(&self) -> Option<usize> {
+        let mut places = memchr::memrchr_iter(b'<', self.text.as_bytes());
+        let found = places.find_map(|at| match self.tags.closes_call(self.tool, &self.text[at..], false) {
+            Match::Yes(length) => Some((at, at + length)),
+            _ => None,
+        });
+        let (at, end) = found?;
+        let mut rest = self.text[end..].trim_start();
+        while !rest.is_empty() {
+            let close = |group: &&&Group| begins_token(rest, group.close, false) != Match::No;
+            let Match::Yes(length) = begins_token(rest, self.groups.iter().find(close)?.close, false) else {
+                return None;
+            };
+            rest = rest[length..].trim_start();
+        }
+        Some(at)
+    }
+
+    fn opens(&self, at: usize) -> Option<(&'t str, usize)> {
+        match self.tags.parameter(&self.text[at..], false) {
+            Match::Yes(head) => Some((head.name, head.length)),
+            _ => None,
+        }
+    }
+
+    /// Reads the value that begins at `start`; yields where the tag stands that follows it.
+    fn value(&self, name: &'t str, start: usize, reading: &mut Reading<'t>) -> Option<usize> {
+        let mut places = memchr::memchr_iter(b'<', &self.text.as_bytes()[start..reading.body]).map(|at| start + at);
+        loop {
+            let Some(at) = places.next() else {
+                let value = &self.text[start..reading.body];
+                let is_whole = !holds_brackets(value.trim_end().lines().next_back().unwrap_or_default());
+                return is_whole.then(|| reading.mended(name, start, reading.body));
+            };
+            let tag = &self.text[at..];
+            let begins_line = self.text[..at].trim_end_matches([' ', '\t']).ends_with('\n');
+            if let Match::Yes(length) = self.tags.closes_value(name, tag, false) {
+                let behind = &self.text[at + length..];
+                let next = at + length + leading_space(behind);
+                let goes_on = || {
+                    let next = self.opens(next);
+                    next.is_some_and(|(next, _)| next != name && reading.is_unfilled(self.tool, next))
+                };
+                if next == reading.body || goes_on() {
+                    reading.values.push(Found { name, start, end: at });
+                    return Some(next);
+                }
+            } else if let Some((next, length)) = self.opens(at) {
+                if next != name && reading.is_unfilled(self.tool, next) {
+                    let value = &self.text[start..at];
+                    let is_line = value.trim().lines().count() <= 1 && !holds_brackets(value);
+                    // Glued to what stands around it where the values are, too.
+                    let is_glued = !value.contains(char::is_whitespace)
+                        && !self.text[at + length..].starts_with(char::is_whitespace);
+                    return (is_line && (begins_line || is_glued)).then(|| reading.mended(name, start, at));
+                }
+            } else if self.tags.ends_opener(tag, false) != Match::No {
+                return None;
+            } else if self.tags.closes_call(self.tool, tag, false) == Match::No
+                && self.tags.opens_call(self.tool, tag, false) == Match::No
+            {
+                continue;
+            }
+            if begins_line {
+                return None;
+            }
+        }
+    }
+}
+
+impl<'t> Reading<'t> {
+    /// Whether a parameter of this name may come: the tool has it, if it is known, and it did not come.
+    fn is_unfilled(&self, tool: &TagTool, name: &str) -> bool {
+        let is_known = tool.tool.is_empty() || tool.parameters.iter().any(|parameter| parameter.name == name);
+        is_known && self.values.iter().all(|value| value.name != name)
+    }
+
+    /// Takes a value without its closing tag, which ends at `end`.
+    fn mended(&mut self, name: &'t str, start: usize, end: usize) -> usize {
+        self.values.push(Found { name, start, end });
+        self.is_mended = true;
+        end
+    }
+}
+
+fn holds_brackets(text: &str) -> bool {
+    text.contains(['<', '>'])
+}

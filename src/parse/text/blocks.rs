@@ -1,0 +1,311 @@
+//! Blocks that quote what stands in them, from their opener to their closer or the end.
+
+use std::sync::LazyLock;
+
+use crate::dialect::{BlockForm, QUOTING_BLOCKS, QuotingBlock};
+use crate::event::QuotedIn;
+use crate::json::window::{Match, begins};
+use crate::parse::marks::triggers::Leads;
+
+/// What stands behind the bracket of openers that begin with one.
+static LEADS: LazyLock<Leads> = LazyLock::new(|| {
+    let mut leads = Leads::default();
+    for row in QUOTING_BLOCKS {
+        match (row.form, row.open.as_bytes()) {
+            (BlockForm::Anywhere, [_, first, second, ..]) => leads.add(*first, *second),
+            (BlockForm::Tag(_), [first, second, ..]) => leads.add_any_case(*first, *second),
+            (BlockForm::Tag(_), [first]) => b"> ".iter().for_each(|second| leads.add(*first, *second)),
+            _ => {}
+        }
+    }
+    (0..=u8::MAX).for_each(|second| leads.add(b'<', second));
+    leads
+});
+
+/// An open block.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Block {
+    pub(super) quoted_in: QuotedIn,
+    closer: Closer,
+}
+
+/// What closes a block.
+#[derive(Debug, Clone, Copy)]
+enum Closer {
+    /// This text.
+    Text(&'static str),
+    /// The closing tag of this name, in brackets that begin so, in any case.
+    Tag(char, &'static str),
+    /// A line that begins with this text, in any case.
+    Line(&'static str),
+    /// A line that is this word: a heredoc's.
+    Word { word: [u8; MAX_WORD], length: usize },
+}
+
+/// Longest opening tag of a block.
+const MAX_TAG: usize = 64;
+
+/// Longest word that closes a heredoc.
+const MAX_WORD: usize = 16;
+
+/// What comes of a place in a block.
+pub(super) enum Ends {
+    No,
+    /// Its closer ends here.
+    At(usize),
+    /// From here on something may be the closer, or its line.
+    Perhaps(usize),
+}
+
+impl Block {
+    fn of(row: &'static QuotingBlock) -> Self {
+        let closer = match row.form {
+            BlockForm::Anywhere | BlockForm::FromALine => Closer::Text(row.close),
+            BlockForm::Tag(bracket) => Closer::Tag(bracket, row.close),
+            BlockForm::Lines => Closer::Line(row.close),
+        };
+        Block { quoted_in: row.quoted_in, closer }
+    }
+
+    /// Whether the first bytes of `text`, at a `<` or a `[`, are those of an opener.
+    pub(super) fn may_open(text: &str) -> bool {
+        LEADS.fit(text.as_bytes().get(1..).unwrap_or_default())
+    }
+
+    /// The block that `text`, at a `<` or a `[`, opens, and the length of its opener. `begins_line`:
+    /// nothing stands before it on its line. `is_name`: a tool or a parameter has this name.
+    pub(super) fn opened_by_mark(
+        text: &str,
+        begins_line: bool,
+        is_name: impl Fn(&str) -> bool,
+        more: bool,
+    ) -> Match<(Block, usize)> {
+        if text.starts_with("<<") {
+            return heredoc(text, more);
+        }
+        let opened = |row: &'static QuotingBlock| match row.form {
+            BlockForm::Anywhere => begins(text, row.open, more).map(|()| (Block::of(row), row.open.len())),
+            BlockForm::Tag(bracket) if text.starts_with(bracket) && !is_name(row.open) => {
+                let tag = open_tag(text, bracket, row.open, more);
+                match tag {
+                    Match::Yes(length) if begins_line => Match::Yes((Block::of(row), length)),
+                    Match::Yes(length) => ends_line(&text[length..], more).map(|()| (Block::of(row), length)),
+                    found => found.map(|length| (Block::of(row), length)),
+                }
+            }
+            _ => Match::No,
+        };
+        Match::any(QUOTING_BLOCKS.iter().map(opened))
+    }
+
+    /// The same of a line's start.
+    pub(super) fn opened_by_line(text: &str, more: bool) -> Match<(Block, usize)> {
+        // Nearly all lines begin otherwise.
+        if text.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '<' | '[')) {
+            return Match::No;
+        }
+        let opened = |row: &'static QuotingBlock| match row.form {
+            BlockForm::FromALine | BlockForm::Lines => {
+                begins_any_case(text, row.open, more).map(|()| (Block::of(row), row.open.len()))
+            }
+            BlockForm::Anywhere | BlockForm::Tag(_) => Match::No,
+        };
+        Match::any(QUOTING_BLOCKS.iter().map(opened))
+    }
+
+    /// Whether its closer begins `text`, at a `<` or a `[`; yields its length.
+    pub(super) fn closed_by_mark(&self, text: &str, more: bool) -> Match<usize> {
+        match self.closer {
+            Closer::Tag(bracket, name) => close_tag(text, bracket, name, more),
+            Closer::Text(close) => begins(text, close, more).map(|()| close.len()),
+            Closer::Line(_) | Closer::Word { .. } => Match::No,
+        }
+    }
+
+    /// Whether `text`, a line behind its indent, closes it; yields the length of what does.
+    pub(super) fn closed_by_line(&self, text: &str, more: bool) -> Match<usize> {
+        match self.closer {
+            Closer::Line(close) => begins_any_case(text, close, more).map(|()| close.len()),
+            Closer::Word { word, length } => {
+                let word = std::str::from_utf8(&word[..length]).unwrap_or_default();
+                match begins(text, word, more) {
+                    Match::Yes(()) => ends_line(&text[length..], more).map(|()| length),
+                    found => found.map(|()| length),
+                }
+            }
+            Closer::Text(_) | Closer::Tag(..) => Match::No,
+        }
+    }
+
+    /// Where it ends in `text`, in which nothing else begins.
+    pub(super) fn ends_in(&self, text: &str, more: bool) -> Ends {
+        let first = match self.closer {
+            Closer::Text(close) => close.as_bytes()[0],
+            Closer::Tag(bracket, _) => bracket as u8,
+            Closer::Line(_) | Closer::Word { .. } => b'\n',
+        };
+        for at in memchr::memchr_iter(first, text.as_bytes()) {
+            let found = match first {
+                b'\n' => {
+                    let line = &text[at + 1..];
+                    let inner = line.trim_start_matches([' ', '\t']);
+                    // A line's start decides about it.
+                    match self.closed_by_line(inner, more) {
+                        Match::No if inner.is_empty() && more => return Ends::Perhaps(at + 1),
+                        Match::No => continue,
+                        _ => return Ends::Perhaps(at + 1),
+                    }
+                }
+                _ => self.closed_by_mark(&text[at..], more),
+            };
+            match found {
+                Match::Yes(length) => return Ends::At(at + length),
+                Match::Undecided => return Ends::Perhaps(at),
+                Match::No => {}
+            }
+        }
+        Ends::No
+    }
+}
+
+/// Whether only white space stands before the line's end.
+fn ends_line(text: &str, more: bool) -> Match<()> {
+    match text.trim_start_matches([' ', '\t', '\r']) {
+        "" if more => Match::Undecided,
+        rest if rest.is_empty() || rest.starts_with('\n') => Match::Yes(()),
+        _ => Match::No,
+    }
+}
+
+fn begins_any_case(text: &str, word: &str, more: bool) -> Match<()> {
+    let there = text.len().min(word.len());
+    match text.as_bytes()[..there].eq_ignore_ascii_case(&word.as_bytes()[..there]) {
+        true if there == word.len() => Match::Yes(()),
+        true if more => Match::Undecided,
+        _ => Match::No,
+    }
+}
+
+/// Whether `text` begins with an opening tag of this name; yields its length.
+fn open_tag(text: &str, bracket: char, name: &str, more: bool) -> Match<usize> {
+    let (close, assigns) = if bracket == '<' { ('>', None) } else { (']', Some('=')) };
+    match begins_any_case(&text[1..], name, more) {
+        Match::Yes(()) => {}
+        found => return found.map(|()| 0),
+    }
+    let rest = &text[1 + name.len()..];
+    let Some(next) = rest.chars().next() else { return if more { Match::Undecided } else { Match::No } };
+    if next == close {
+        return Match::Yes(name.len() + 2);
+    }
+    if next != ' ' && Some(next) != assigns {
+        return Match::No;
+    }
+    match rest.find([close, '\n', bracket]) {
+        Some(end) if end < MAX_TAG && rest[end..].starts_with(close) => Match::Yes(1 + name.len() + end + 1),
+        None if more && rest.len() < MAX_TAG => Match::Undecided,
+        _ => Match::No,
+    }
+}
+
+fn close_tag(text: &str, bracket: char, name: &str, more: bool) -> Match<usize> {
+    let close = if bracket == '<' { ">" } else { "]" };
+    let mut lead = [0; 4];
+    let lead = bracket.encode_utf8(&mut lead);
+    let mut at = 0;
+    for part in [&*lead, "/", name, close] {
+        match begins_any_case(&text[at..], part, more) {
+            Match::Yes(()) => at += part.len(),
+            found => return found.map(|()| 0),
+        }
+    }
+    Match::Yes(at)
+}
+
+/// Whether `text` begins a heredoc, `<<EOF` or `<<-'EOF'`, whose word stands in capitals or quotes.
+/// Yields the length up to the word's end.
+fn heredoc(text: &str, more: bool) -> Match<(Block, usize)> {
+    let undecided = |is_open: bool| if is_open && more { Match::Undecided } else { Match::No };
+    let signs = text.bytes().take_while(|byte| *byte == b'<').count();
+    let rest = &text[signs..];
+    let dash = rest.bytes().take(1).filter(|byte| matches!(byte, b'-' | b'~')).count();
+    let space = rest[dash..].bytes().take_while(|byte| *byte == b' ').count();
+    let inner = &rest[dash + space..];
+    if signs > 3 || space > 1 {
+        return Match::No;
+    }
+    let quote = inner.bytes().take(1).filter(|byte| matches!(byte, b'\'' | b'"')).count();
+    let name = &inner[quote..];
+    let length =
+        name.bytes().take_while(|byte| byte.is_ascii_uppercase() || matches!(byte, b'_' | b'0'..=b'9')).count();
+    let behind = &name[length..];
+    if length > MAX_WORD || (length < 2 && !behind.is_empty()) || name.starts_with(|c: char| c.is_ascii_digit()) {
+        return Match::No;
+    }
+    // A redirection or a pipe may follow on the line, but no further sign, which shifts bits.
+    let closes = match quote {
+        0 => true,
+        _ => behind.as_bytes().first() == inner.as_bytes().first(),
+    };
+    match behind[usize::from(quote > 0 && closes)..].chars().next() {
+        None if closes || behind.is_empty() => return undecided(true),
+        Some(' ' | '\n' | '\r' | ')' | '|' | ';' | '>' | '&') if closes => {}
+        _ => return Match::No,
+    }
+    let mut word = [0; MAX_WORD];
+    word[..length].copy_from_slice(&name.as_bytes()[..length]);
+    let rest = &behind[quote..];
+    match rest.find('\n').map_or((rest, false), |end| (&rest[..end], true)) {
+        (line, _) if line.contains("<<") => Match::No,
+        (_, true) => {
+            let closer = Closer::Word { word, length };
+            Match::Yes((Block { quoted_in: QuotedIn::Block, closer }, signs + dash + space + 2 * quote + length))
+        }
+        (_, false) => undecided(true),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn opens(text: &str, begins_line: bool) -> Option<usize> {
+        let opened = |text: &str, more| Block::opened_by_mark(text, begins_line, |name| name == "known", more);
+        let all = match opened(text, false) {
+            Match::Yes((_, length)) => Some(length),
+            _ => None,
+        };
+        for end in 1..text.len() {
+            match opened(&text[..end], true) {
+                Match::Yes((_, length)) => assert_eq!(Some(length), all, "{}", &text[..end]),
+                Match::No => assert_eq!(all, None, "{}", &text[..end]),
+                Match::Undecided => {}
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn openers_are_found_at_every_cut() {
+        for (text, begins_line, length) in [
+            ("<!-- a", false, Some(4)),
+            ("<![CDATA[x", false, Some(9)),
+            ("<blockquote>a", true, Some(12)),
+            ("<BlockQuote cite=\"x\">a", true, Some(21)),
+            ("<blockquote>a", false, None),
+            ("<blockquote>  \nx", false, Some(12)),
+            ("<blockquotes>", true, None),
+            ("[quote=me]\n", true, Some(10)),
+            ("[code]a", true, Some(6)),
+            ("[codes]", true, None),
+            ("<<EOF\n", false, Some(5)),
+            ("<< 'EOF' > f\n", false, Some(8)),
+            ("<<-\"END\"\n", false, Some(8)),
+            ("<< MAX << 2\n", false, None),
+            ("<< endl;\n", false, None),
+            ("<<\n", false, None),
+        ] {
+            assert_eq!(opens(text, begins_line), length, "{text}");
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Calls that are asked about whatever is allowed by name, where nobody can be asked.
+//!
+//! How a call was found may make it doubtful: it may be an example, or another's words. Where
+//! somebody can be asked, that one decides ([`AskReason`](crate::turn::event::AskReason)). Where
+//! nobody can ([`TurnConfig::unattended`](crate::turn::TurnConfig::unattended)), the model is asked once to write the call alone, at
+//! the start of a line; from then on such a call stays text.
+
+use super::draft::Reader;
+use crate::event::{Call, Entry, MarkerKind, Piece, Provenance, Region, Rejected, RejectedKind};
+
+/// The call, or, where it is doubtful and nobody can be asked, that it stays text.
+pub(super) fn judged(call: Call, raw: &str, reader: &Reader<'_>) -> Result<Call, Rejected> {
+    let stays_text = reader.unattended && is_doubtful(call.provenance) && reader.displays.doubts(&call);
+    if stays_text { Err(doubted(call, raw)) } else { Ok(call) }
+}
+
+/// Whether a call that was found so stays text where nobody can be asked. A draft that is
+/// promoted was meant as far as anybody can tell: nothing else is in its message.
+fn is_doubtful(provenance: Provenance) -> bool {
+    !matches!(provenance, Provenance::Plain | Provenance::Promoted)
+}
+
+/// The call as text; what the model may do about it.
+pub(super) fn doubted(call: Call, raw: &str) -> Rejected {
+    let found = match call.provenance {
+        Provenance::InALine => "other text stands before the call on its line",
+        Provenance::FencedBehindProse => "the call stands in a code fence behind other text",
+        Provenance::FencedFirst => "the call stands in a code fence with other text behind it",
+        Provenance::BeforeProse => "other text stands behind the call",
+        Provenance::BehindProse => "other text stands before the call",
+        _ => "nothing says for certain that the call is meant",
+    };
+    let message =
+        format!("{found}, so it may be an example; a call that is meant stands alone, at the start of a line");
+    Rejected::of(call, RejectedKind::Quoted, raw, message)
+}
+
+/// Whether a call stays text for that reason.
+pub(super) fn is_doubted(rejected: &Rejected) -> bool {
+    let is_doubtful = |call: &Call| is_doubtful(call.provenance);
+    rejected.kind == RejectedKind::Quoted
+        && rejected.quoted_in.is_none()
+        && rejected.call.as_deref().is_some_and(is_doubtful)
+}
+
+/// Makes text of the syntax around calls that stay text: a piece that only white space parts from one.
+pub(super) fn keep_syntax(pieces: &mut [Piece], entries: &[Entry]) {
+    let is_text = |piece: &Piece| match piece {
+        Piece::Call { index, .. } => {
+            let entry = entries.iter().find(|entry| entry.index == *index);
+            entry.is_some_and(|entry| entry.result.as_ref().is_err_and(is_doubted))
+        }
+        _ => false,
+    };
+    for at in 0..pieces.len() {
+        if is_text(&pieces[at]) {
+            let (before, behind) = pieces.split_at_mut(at);
+            before.iter_mut().rev().all(as_text);
+            behind[1..].iter_mut().all(as_text);
+        }
+    }
+}
+
+/// Makes text of syntax; whether the piece is such or white space.
+fn as_text(piece: &mut Piece) -> bool {
+    match piece {
+        Piece::Marker { kind: MarkerKind::Fence | MarkerKind::Wrapper | MarkerKind::CallLine, text, span } => {
+            let (region, text, span) = (Region::Content, std::mem::take(text), span.clone());
+            *piece = Piece::Text { region, text, span };
+            true
+        }
+        Piece::Text { text, .. } => text.trim().is_empty(),
+        _ => false,
+    }
+}

@@ -1,0 +1,88 @@
+//! What a prompt broke in foreign text, restored in the arguments that repeat it.
+//!
+//! Of results and files that is control tokens; of the names and values of a schema it is
+//! what a dialect could read as a call, too.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use crate::event::{Call, Repair};
+use crate::outcome::{BREAK, Neutraliser, restore_tokens};
+use crate::tools::Catalog;
+
+/// Texts of schemas by what prompts show of them.
+pub(super) type Shown = HashMap<String, String>;
+
+/// The keys and texts of a catalog's schemas that prompts show otherwise.
+pub(super) fn shown(catalog: &Catalog) -> Shown {
+    let neutraliser = Neutraliser::new(catalog);
+    let mut shown = Shown::new();
+    for schema in catalog.tools().filter_map(|tool| tool.input_schema.as_ref()) {
+        collect(schema, &neutraliser, &mut shown);
+    }
+    shown
+}
+
+fn collect(schema: &Value, neutraliser: &Neutraliser, shown: &mut Shown) {
+    let mut take = |text: &String| {
+        if let Cow::Owned(broken) = neutraliser.neutralise(text) {
+            shown.insert(broken, text.clone());
+        }
+    };
+    match schema {
+        Value::String(text) => take(text),
+        Value::Array(items) => items.iter().for_each(|item| collect(item, neutraliser, shown)),
+        Value::Object(members) => {
+            members.keys().for_each(take);
+            members.values().for_each(|member| collect(member, neutraliser, shown));
+        }
+        _ => {}
+    }
+}
+
+/// Restores the texts and keys of a call's arguments. It is done once for each call: what was
+/// restored may itself look broken.
+pub(super) fn restore<'s>(call: &mut Call, shown: impl FnOnce() -> &'s Shown) {
+    // JSON may have it as an escape.
+    let may_hold = call.raw_arguments.contains(BREAK) || call.raw_arguments.contains("\\u2060");
+    if !may_hold || call.repairs.contains(&Repair::TokensRestored) {
+        return;
+    }
+    let mut restoring = Restoring { shown: shown(), changed: false };
+    call.arguments = restoring.value(std::mem::take(&mut call.arguments));
+    if restoring.changed {
+        call.repairs.push(Repair::TokensRestored);
+    }
+}
+
+struct Restoring<'s> {
+    shown: &'s Shown,
+    changed: bool,
+}
+
+impl Restoring<'_> {
+    fn text(&mut self, text: String) -> String {
+        if !text.contains(BREAK) {
+            return text;
+        }
+        let restored = match self.shown.get(&text) {
+            Some(own) => own.clone(),
+            None => restore_tokens(&text).into_owned(),
+        };
+        self.changed |= restored != text;
+        restored
+    }
+
+    fn value(&mut self, value: Value) -> Value {
+        match value {
+            Value::String(text) => Value::String(self.text(text)),
+            Value::Array(items) => items.into_iter().map(|item| self.value(item)).collect(),
+            Value::Object(members) => {
+                members.into_iter().map(|(key, value)| (self.text(key), self.value(value))).collect()
+            }
+            other => other,
+        }
+    }
+}

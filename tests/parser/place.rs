@@ -1,0 +1,114 @@
+//! Where a call stands on its line and beside prose: how it was found, in every dialect that
+//! writes calls there and at every cut.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use toolgraft::dialect::write_tool_call;
+use toolgraft::event::Provenance::{self, BeforeProse, BehindProse, FencedBehindProse, InALine, Plain};
+use toolgraft::message::ReasoningMode;
+use toolgraft::parse::Config;
+use toolgraft::{Catalog, Dialect, Tool};
+
+use crate::common::laws::{self, Input};
+
+fn catalog() -> Catalog {
+    let schema = json!({"type": "object", "properties": {"path": {"type": "string"}}});
+    Catalog::from_tools([Tool::new("delete_it").with_server("files").with_schema(schema)])
+}
+
+fn call(dialect: Dialect) -> String {
+    let (catalog, arguments) = (catalog(), json!({"path": "notes"}));
+    let tool = catalog.tools().next().expect("the catalog has one");
+    write_tool_call(dialect, &catalog, tool, arguments.as_object().expect("it is an object"))
+}
+
+/// How the calls of a text were found, at every cut; `{}` is a call in this dialect.
+fn found(text: &str, dialect: Dialect) -> Vec<Provenance> {
+    let text = text.replace("{}", call(dialect).trim_end());
+    let cuts = (1..text.len()).map(|at| vec![at]).collect::<Vec<_>>();
+    let config = Config::default().with_catalog(Arc::new(catalog())).with_reasoning(ReasoningMode::Auto);
+    let input = Input { text: text.clone(), config, ..Input::default() };
+    let message = laws::check(&input, &cuts).unwrap_or_else(|law| panic!("{dialect}: {text}\n{law}"));
+    let rejected: Vec<_> = message.rejected().collect();
+    assert!(rejected.is_empty(), "{dialect}: {text}\n{rejected:?}");
+    message.calls().map(|call| call.provenance).collect()
+}
+
+/// Dialects whose calls a marker announces that may stand anywhere on a line.
+fn marked() -> impl Iterator<Item = Dialect> {
+    let at_a_line = [Dialect::TypeMarker, Dialect::React, Dialect::Json, Dialect::Python];
+    Dialect::ALL.iter().copied().filter(move |dialect| !at_a_line.contains(dialect))
+}
+
+#[test]
+fn a_marked_call_begins_its_line_or_is_in_it() {
+    for (text, expected) in [
+        ("{}", &[Plain][..]),
+        ("Sure.\n{}", &[Plain]),
+        ("Sure.\n  {}", &[Plain]),
+        ("Sure.\n\n{} That is all.", &[Plain]),
+        ("Sure: {}", &[InALine]),
+        ("1. {}", &[InALine]),
+        ("- {}\n{}", &[InALine, Plain]),
+        ("<think>So I look.</think>{}", &[Plain]),
+        ("Sure: {} and\n{}", &[InALine, Plain]),
+        // A token ends what stands before it.
+        ("Sure.<|im_end|>\n{}", &[Plain]),
+        ("<|im_start|>assistant\n{}", &[Plain]),
+    ] {
+        for dialect in marked() {
+            assert_eq!(found(text, dialect), expected, "{dialect}: {text}");
+        }
+    }
+}
+
+#[test]
+fn calls_beside_each_other_begin_their_line() {
+    for dialect in [Dialect::ToolTag, Dialect::Hermes, Dialect::UseMcpTool, Dialect::FunctionTag, Dialect::Invoke] {
+        assert_eq!(found("{} {}", dialect), [Plain, Plain], "{dialect}");
+        assert_eq!(found("So {} {}", dialect), [InALine, InALine], "{dialect}");
+        assert_eq!(found("{} and {} {}", dialect), [Plain, InALine, InALine], "{dialect}");
+    }
+}
+
+#[test]
+fn a_call_alone_in_its_fence_says_whether_prose_stands_before() {
+    for dialect in Dialect::ALL.iter().copied().filter(|dialect| *dialect != Dialect::TypeMarker) {
+        for (text, expected) in [
+            ("```\n{}\n```", &[Plain][..]),
+            ("\n```xml\n{}\n```\n", &[Plain]),
+            ("Sure:\n```\n{}\n```", &[FencedBehindProse]),
+            ("Sure:\n\n~~~\n{}\n~~~\n\n```\n{}\n```\n", &[FencedBehindProse, FencedBehindProse]),
+            ("<think>So I look.</think>```\n{}\n```", &[Plain]),
+        ] {
+            assert_eq!(found(text, dialect), expected, "{dialect}: {text}");
+        }
+    }
+}
+
+#[test]
+fn a_call_that_nothing_announces_says_whether_prose_stands_beside_it() {
+    for (text, expected) in [
+        ("{}", &[Plain][..]),
+        ("{}\n\n", &[Plain]),
+        ("Sure:\n{}", &[BehindProse]),
+        ("So {}", &[InALine]),
+        ("{}\nThat is all.", &[BeforeProse]),
+        ("{}\n\n\nThat is all.", &[BeforeProse]),
+        ("{} That is all.", &[BeforeProse]),
+        ("So {} is all.", &[InALine]),
+        ("Sure:\n{}\nThat is all.", &[BehindProse]),
+        (
+            "{}\n<tool_call>{\"name\": \"delete_it\", \"arguments\": {\"path\": \"a\"}}</tool_call>\nBoth.",
+            &[BeforeProse, Plain],
+        ),
+        ("<think>So I look.</think>{}", &[Plain]),
+        ("{}<think>That was it.</think>", &[Plain]),
+        ("{}\nObservation: gone", &[Plain]),
+        ("So <|tool_call_start|>{}<|tool_call_end|>", &[InALine]),
+        ("Sure.\n<|tool_call_start|>{}<|tool_call_end|> It is done.", &[Plain]),
+    ] {
+        assert_eq!(found(text, Dialect::Python), expected, "{text}");
+    }
+}
