@@ -16,7 +16,7 @@ FEATURES := prompt validate typed agent client serve mcp
 # What a landing checks of the features; `make each-feature` has all.
 CHECKED  := none prompt,validate agent
 
-.PHONY: all nightly test properties needs browser servers clients clients-more pictures conformance conformance-older deploy otlp scale load live live-tests soak check each-feature check-windows package dist advisories lint fmt-check docs bench bench-extract bench-hub bench-serve bench-peers bench-smoke bench-changed bench-repetitions bench-limits fuzz fuzz-corpus clean-servers
+.PHONY: all attack nightly test properties needs browser servers clients clients-more pictures conformance conformance-older deploy otlp scale load live live-tests soak check each-feature check-windows package dist advisories lint fmt-check docs bench bench-extract bench-hub bench-serve bench-peers bench-smoke bench-changed bench-repetitions bench-limits fuzz fuzz-corpus clean-servers
 
 all: fmt-check lint check docs test
 
@@ -56,6 +56,10 @@ nightly:
 deploy:
 	$(CARGO) build --release
 	$(PYTHON) tests/deploy/balanced.py target/release/toolgraft
+
+# What an enemy could do, against the built command (docs/security.md).
+attack:
+	ATTACK=all $(CARGO) test -p toolgraft-cli --test command attack::
 
 # A thousand streams at once, slow readers, clients that go away, and calls that run meanwhile.
 load:

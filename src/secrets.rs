@@ -1,8 +1,12 @@
 //! Secrets out of what is written down: recordings, traces, error messages.
 
+mod secrecy;
+
 use std::borrow::Cow;
 
 use serde_json::Value;
+
+pub use secrecy::{HIDDEN, Judged, Secrecy};
 
 /// What stands in a secret's place.
 pub const REDACTED: &str = "[redacted]";

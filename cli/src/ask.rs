@@ -32,6 +32,14 @@ pub(crate) enum Unanswered {
     Ended,
 }
 
+/// What somebody answered who was asked for yes or no.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Heard {
+    Yes,
+    /// All of what is asked about, please.
+    Show,
+}
+
 /// The right to ask, for one question or several that belong together.
 pub(crate) struct Floor {
     tty: Arc<Tty>,
@@ -70,13 +78,21 @@ impl Asker {
         Floor { tty: self.tty.clone(), held: Arc::new(held), say: self.say }
     }
 
-    /// Asks for yes or no, before there is a runtime; Ctrl-C and Ctrl-D mean no.
-    pub(crate) fn agrees(&self, prompt: &str) -> bool {
+    /// Asks for yes or no, before there is a runtime; Ctrl-C and Ctrl-D mean no. `more` gives
+    /// what there is to show on request, or why yes does not count yet.
+    pub(crate) fn agrees(&self, prompt: &str, more: &mut dyn FnMut(Heard) -> Option<String>) -> bool {
         loop {
             let Ok(line) = ask(&self.tty, prompt) else { return false };
             match line.trim().to_lowercase().as_str() {
-                "y" | "yes" | "是" => return true,
+                "y" | "yes" | "是" => match more(Heard::Yes) {
+                    Some(why) => output::warn_in(self.say, &why),
+                    None => return true,
+                },
                 "n" | "no" | "否" => return false,
+                "s" | "show" | "看" => match more(Heard::Show) {
+                    Some(text) => anstream::eprintln!("{text}"),
+                    None => output::warn_in(self.say, self.say.yes_or_no()),
+                },
                 _ => output::warn_in(self.say, self.say.yes_or_no()),
             }
         }

@@ -13,6 +13,7 @@ use super::phrases::Phrases;
 use super::replay::Speed;
 use super::runner::Runner;
 use super::screen::Frame;
+use super::store::{self, Mode};
 use super::terminal::grouped;
 use super::{Failure, browser, page_file, prompt, replay, servers, state, terminal};
 use show::Show;
@@ -201,7 +202,8 @@ async fn show(args: &Args, say: Phrases, recording: &Recording, hub: Arc<Hub>) -
 /// Writes the files that were asked for.
 fn keep(args: &Args, say: Phrases, text: &str, screen: &mut Show<impl Write>) -> Result<(), Failure> {
     if let Some(file) = &args.record {
-        std::fs::write(file, text).map_err(|e| Failure::usage(format!("cannot write {}: {e}", file.display())))?;
+        store::replace(file, text.as_bytes(), Mode::Private)
+            .map_err(|e| Failure::usage(format!("cannot write {}: {e}", file.display())))?;
         written(screen.remark(&say.demo_kept(file.display())))?;
     }
     let Some(page) = args.page() else { return Ok(()) };
@@ -212,7 +214,7 @@ fn keep(args: &Args, say: Phrases, text: &str, screen: &mut Show<impl Write>) ->
         std::fs::create_dir_all(folder)
             .map_err(|e| Failure::usage(format!("cannot make {}: {e}", folder.display())))?;
     }
-    std::fs::write(&page, &html).map_err(|e| Failure::usage(format!("cannot write {}: {e}", page.display())))?;
+    page_file::write(&page, &html).map_err(|e| Failure::usage(format!("cannot write {}: {e}", page.display())))?;
     let counts = say.rounds(recording.rounds.len());
     written(screen.remark(&say.page_saved(page.display(), counts, grouped(html.len() as u64))))?;
     if args.open {

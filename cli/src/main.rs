@@ -41,6 +41,7 @@ mod shell;
 mod signals;
 mod starting;
 mod state;
+mod store;
 mod terminal;
 mod tokens;
 mod tool_file;
@@ -51,7 +52,6 @@ mod tty;
 mod typed;
 mod version;
 mod watch;
-mod whole_file;
 mod words;
 
 use std::process::ExitCode;

@@ -8,9 +8,10 @@ use serde::Serialize;
 
 use super::Failure;
 use super::phrases::Phrases;
-use super::screen::boxes::clean;
+use super::screen::visible::clean;
 use super::screen::wrap::{in_rows, wrapped};
 use toolgraft::dialect::Lang;
+use toolgraft::outcome::is_invisible;
 
 /// Writes a text. A reader that has gone is no failure.
 pub(crate) fn emit(text: &str) -> Result<(), Failure> {
@@ -76,27 +77,25 @@ fn write(bytes: &[u8]) -> Result<(), Failure> {
     }
 }
 
-/// Takes JSON. On a terminal the characters that could steer it, and that JSON lets
-/// stand in a string, are written as `\u` escapes: DEL, those from U+0080 to U+009F,
-/// and bidirectional formatting.
+/// Takes JSON. On a terminal the characters that could steer it or that nobody sees, and that
+/// JSON lets stand in a string, are written as `\u` escapes.
 pub(crate) struct JsonLines<W> {
     out: W,
     safe: bool,
-    /// The beginning of a character that may be one of these.
+    /// The beginning of a character.
     held: Vec<u8>,
 }
 
 impl<W: Write> JsonLines<W> {
     fn byte(&mut self, byte: u8) -> io::Result<()> {
         self.held.push(byte);
-        match self.held.as_slice() {
-            [0xC2 | 0xE2] | [0xE2, 0x80 | 0x81] => return Ok(()),
-            [0x7F] => write!(self.out, "\\u007f")?,
-            [0xC2, low @ 0x80..=0x9F] => write!(self.out, "\\u00{low:02x}")?,
-            // U+202A to U+202E, U+2066 to U+2069
-            [0xE2, 0x80, low @ 0xAA..=0xAE] => write!(self.out, "\\u20{:02x}", low - 0x80)?,
-            [0xE2, 0x81, low @ 0xA6..=0xA9] => write!(self.out, "\\u20{:02x}", low - 0x40)?,
-            other => self.out.write_all(other)?,
+        match std::str::from_utf8(&self.held) {
+            Ok(text) => match text.chars().next().filter(|c| is_invisible(*c)) {
+                Some(c) => c.encode_utf16(&mut [0; 2]).iter().try_for_each(|unit| write!(self.out, "\\u{unit:04x}"))?,
+                None => self.out.write_all(&self.held)?,
+            },
+            Err(error) if error.error_len().is_none() => return Ok(()),
+            Err(_) => self.out.write_all(&self.held)?,
         }
         self.held.clear();
         Ok(())
@@ -123,7 +122,7 @@ mod tests {
 
     #[test]
     fn json_on_a_terminal_says_the_same_without_what_could_steer_it() {
-        let text = "a\u{7f}b\u{9b}2J\u{80}\u{a0}é€ \u{202a}\u{202e}\u{202f}\u{2066}\u{2069}\u{206a}\u{1b}]52;c\u{7}天";
+        let text = "a\u{7f}b\u{9b}2J\u{80}\u{a0}é€ \u{202a}\u{202e}\u{202f}\u{2066}\u{2069}\u{206a}\u{200b}\u{e0041}\u{1b}]52;c\u{7}天";
         let json = serde_json::to_string(text).unwrap();
         for at in 0..=json.len() {
             let mut out = JsonLines { out: Vec::new(), safe: true, held: Vec::new() };

@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use crate::Failure;
 use crate::page_text::visible_in;
+use crate::store::{self, Mode};
 
 const SHARED: &str = include_str!("../pages/page.html");
 const STYLE: &str = include_str!("../pages/page.css");
@@ -30,6 +31,15 @@ pub(crate) fn writable(path: &Path) -> Result<(), Failure> {
             path.display()
         ))),
         _ => Ok(()),
+    }
+}
+
+/// Writes a page. Its folder is there already: nobody wants one for a slip of the pen.
+pub(crate) fn write(path: &Path, page: &str) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    match folder.is_none_or(Path::is_dir) {
+        true => store::replace(path, page.as_bytes(), Mode::Kept),
+        false => Err(io::Error::new(io::ErrorKind::NotFound, "its folder is not there")),
     }
 }
 

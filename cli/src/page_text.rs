@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::screen::visible::joins;
 use toolgraft::outcome::is_invisible;
 
 /// Texts of more characters than this are folded behind their beginning.
@@ -61,9 +62,7 @@ fn visible(text: &str) -> String {
             '\r' if chars.peek() == Some(&'\n') => {}
             '\0'..='\x1f' => shown.push(char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{fffd}')),
             '\x7f' => shown.push('␡'),
-            // Parts of an emoji.
-            '\u{200d}' | '\u{fe0e}' | '\u{fe0f}' if before > '\u{2000}' && !is_invisible(before) => shown.push(c),
-            '\u{200d}' if before == '\u{fe0f}' => shown.push(c),
+            _ if joins(before, c) => shown.push(c),
             _ if is_invisible(c) => shown.push_str(&format!("⟨U+{:04X}⟩", u32::from(c))),
             _ => shown.push(c),
         }

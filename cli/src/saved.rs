@@ -1,10 +1,10 @@
 //! Conversations as files.
 
-use std::io::Write;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use crate::store::{self, Mode};
 use crate::{Failure, input};
 use toolgraft::Conversation;
 
@@ -74,12 +74,7 @@ impl Saved {
         let name = path.display();
         let failed = |e: std::io::Error| Failure::job(format!("cannot write {name}: {e}"));
         let text = serde_json::to_string_pretty(self).map_err(Failure::job)?;
-        let mut partial = path.as_os_str().to_owned();
-        partial.push(".partial");
-        let partial = Path::new(&partial);
-        let mut file = std::fs::File::create(partial).map_err(failed)?;
-        let written = writeln!(file, "{text}").and_then(|()| file.sync_all());
-        written.and_then(|()| std::fs::rename(partial, path)).map_err(failed)
+        store::replace(path, format!("{text}\n").as_bytes(), Mode::Private).map_err(failed)
     }
 }
 

@@ -27,6 +27,7 @@ use toolgraft::dialect::PromptStyle;
 use toolgraft::prompt::{Listing, Options};
 use toolgraft::tools::ToolsMode;
 
+use crate::store::{self, Mode};
 use crate::{Failure, input};
 
 /// Where the file lies below the home directory.
@@ -162,13 +163,8 @@ pub(crate) fn save(path: &Path, profile: &SavedProfile) -> Result<(), Failure> {
     if let Some(table) = table {
         profile.write_into(table);
     }
-    let write = || {
-        std::fs::create_dir_all(path.parent().unwrap_or(Path::new(".")))?;
-        let beside = path.with_extension("toml.new");
-        std::fs::write(&beside, document.to_string())?;
-        std::fs::rename(&beside, path)
-    };
-    write().map_err(|e: std::io::Error| Failure::job(format!("cannot write {}: {e}", path.display())))
+    store::replace(path, document.to_string().as_bytes(), Mode::Kept)
+        .map_err(|e| Failure::job(format!("cannot write {}: {e}", path.display())))
 }
 
 impl SavedProfile {

@@ -13,13 +13,14 @@ use super::request_log::RequestLog;
 use super::runner::Runner;
 use super::saved_profiles::SavedProfile;
 use super::screen::boxes::clean;
-use super::servers::{ListedArgs, ServerArgs, refuse_problems, report_failed};
+use super::servers::{ListedArgs, ServerArgs, refuse_ambiguous, refuse_problems, report_failed};
 use super::signals::Signals;
 use super::{Failure, inspect, output, prompt, saved_profiles};
 use tokio::sync::oneshot;
 use toolgraft::constrain::Constrain;
 use toolgraft::dialect::{Lang, Profile};
 use toolgraft::prompt::Options;
+use toolgraft::route::Toolbox;
 use toolgraft::secrets::shown_url;
 use toolgraft::serve::{Config, DRAIN, Inspector, ModelSettings, ServeError, Server};
 use toolgraft::tools::DefaultDecision;
@@ -276,13 +277,20 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
                         known.join(", ")
                     )));
                 }
+                if let Err(failure) = refuse_ambiguous(&policy(&args), &hub.catalog()) {
+                    hub.shutdown().await;
+                    return Err(failure);
+                }
                 report_failed(&known, Phrases::of_user(args.door.lang));
                 Some(Arc::new(hub))
             }
             None => None,
         };
         let config = match &hub {
-            Some(hub) => config.with_toolbox(hub.clone(), args.calls.mcp_always),
+            // Settled now: a server that comes later takes no permission over.
+            Some(hub) => config
+                .with_policy(policy(&args).in_catalog(&hub.catalog()))
+                .with_toolbox(hub.clone(), args.calls.mcp_always),
             None => config,
         };
         let (config, log) = match args.door.quiet {
@@ -377,8 +385,12 @@ async fn config(args: &Args) -> Result<(Config, String), Failure> {
         config = config.with_shown_results();
     }
     config = args.calls.untrusted.iter().fold(config, Config::with_untrusted);
-    let policy = args.calls.allow.iter().fold(Policy::new(DefaultDecision::Deny), |policy, glob| policy.allow(glob));
-    Ok((config.with_prompt(args.listing.apply(Options::default())?).with_policy(policy), name))
+    Ok((config.with_prompt(args.listing.apply(Options::default())?), name))
+}
+
+/// Which calls of the servers' tools run.
+fn policy(args: &Args) -> Policy {
+    args.calls.allow.iter().fold(Policy::new(DefaultDecision::Deny), Policy::allow)
 }
 
 /// What `probe` found best for a model; flags count for every model, and come first.

@@ -8,9 +8,9 @@ use std::time::Duration;
 use super::phrases::Phrases;
 use super::runner::Runner;
 use super::{Failure, input, output, trust};
-use toolgraft::Hub;
 use toolgraft::dialect::Lang;
 use toolgraft::route::mcp::{Config, ServerConfig, ServerStatus};
+use toolgraft::{Catalog, Hub, Policy};
 
 /// Looked for in the working directory when no file is named.
 pub(super) const LOCAL: &str = "./.mcp.json";
@@ -172,6 +172,12 @@ pub(crate) fn refuse_problems(config: &Config) -> Result<(), Failure> {
         true => Ok(()),
         false => Err(Failure::usage(format!("{}\n(or set \"disabled\": true)", problems.join("\n")))),
     }
+}
+
+/// Refuses an `--allow` that means tools of several servers.
+pub(super) fn refuse_ambiguous(policy: &Policy, catalog: &Catalog) -> Result<(), Failure> {
+    let several = policy.ambiguous(catalog).into_iter().next();
+    several.map_or(Ok(()), |several| Err(Failure::usage(format!("--allow {several}"))))
 }
 
 /// Prints the servers that failed to stderr; returns their number.

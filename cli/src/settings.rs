@@ -11,7 +11,8 @@ use serde_json::json;
 use toml_edit::{DocumentMut, Item, Value};
 
 use crate::phrases::Phrases;
-use crate::{Failure, input, output, whole_file, words};
+use crate::store::{self, Mode};
+use crate::{Failure, input, output, words};
 use toolgraft::Dialect;
 use toolgraft::dialect::{Lang, Profile, PromptStyle};
 use toolgraft::prompt::Listing;
@@ -270,7 +271,7 @@ fn document(text: &str, path: &Path) -> Result<DocumentMut, Failure> {
 }
 
 fn written(path: &Path, document: &DocumentMut) -> Result<(), Failure> {
-    whole_file::write(path, &document.to_string())
+    store::replace(path, document.to_string().as_bytes(), Mode::Kept)
         .map_err(|e| Failure::job(format!("cannot write {}: {e}", path.display())))
 }
 

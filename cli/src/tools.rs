@@ -10,7 +10,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::phrases::Phrases;
 use super::runner::Runner;
-use super::screen::boxes::turns_text;
+use super::screen::visible::clean;
 use super::screen::wrap::hanging;
 use super::servers::{self, ListedArgs, ServerArgs};
 use super::terminal::{self, shortened};
@@ -230,7 +230,7 @@ fn body(text: &mut String, server: &Server, prompts: &[&McpPrompt], (schema, say
             let shown = tool.and_then(|t: &Tool| t.input_schema.as_ref()).filter(|_| schema);
             if let Some(shown) = shown {
                 let pretty = serde_json::to_string_pretty(shown).unwrap_or_default();
-                pretty.lines().for_each(|line| push(text, &format!("      {}", plain_line(line))));
+                pretty.lines().for_each(|line| push(text, &format!("      {}", clean(line))));
             }
         }
     }
@@ -255,11 +255,7 @@ fn prompt_signature(prompt: &McpPrompt) -> String {
 
 /// A server's text in one line, without anything that a terminal would obey.
 pub(super) fn plain(text: &str) -> String {
-    plain_line(&text.split_whitespace().collect::<Vec<_>>().join(" "))
-}
-
-fn plain_line(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control() && !turns_text(*c)).collect()
+    clean(&text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 #[cfg(test)]
@@ -274,6 +270,6 @@ mod tests {
 
     #[test]
     fn a_description_cannot_reach_the_terminal() {
-        assert_eq!(plain("a\u{1b}[31m red\nline\u{7}"), "a[31m red line");
+        assert_eq!(plain("a\u{1b}[31m red\nline\u{7}\u{200b}"), "a␛[31m red line␇⟨U+200B⟩");
     }
 }

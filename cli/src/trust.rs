@@ -23,11 +23,13 @@ use std::path::Path;
 pub(super) use project::{Project, place};
 pub(super) use store::{Store, date};
 
-use super::ask::Asker;
+use super::ask::{Asker, Heard};
 use super::tty::Tty;
 use super::{Failure, output};
 use crate::phrases::Phrases;
-use crate::screen::boxes::clean;
+use crate::screen::visible::{Excerpt, word};
+use crate::screen::wrap::in_rows;
+use crate::terminal::{columns, size};
 use toolgraft::dialect::Lang;
 
 /// The text of a project's file, once somebody trusts it; `None` where they said no.
@@ -61,11 +63,22 @@ pub(super) fn demand_of(file: &Path, project: Project, remedy: &str, say: Phrase
     Ok(Some(project.into_text()))
 }
 
-/// Shows what the file starts and asks; Ctrl-C and Ctrl-D mean no.
+/// Shows what the file starts and asks; Ctrl-C and Ctrl-D mean no. Where not all of it fits on
+/// the screen, yes counts once the rest was looked at.
 pub(super) fn ask(asker: &Asker, file: &Path, project: &Project, store: &Store) -> Result<bool, Failure> {
     let say = asker.say();
-    anstream::eprintln!("{}", question(file, project, store, say));
-    Ok(asker.agrees(say.start_them()))
+    let question = Question::of(file, project, store, say);
+    anstream::eprintln!("{}", question.text);
+    let mut seen = question.is_whole;
+    let prompt = if seen { say.start_them() } else { say.start_them_or_show() };
+    Ok(asker.agrees(prompt, &mut |answer| match answer {
+        Heard::Yes if !seen => Some(say.see_all_first().to_owned()),
+        Heard::Show if !question.is_whole => {
+            seen = true;
+            Some(Excerpt::all(&question.lines, columns()))
+        }
+        _ => None,
+    }))
 }
 
 /// Keeps the answer; where it cannot be kept it holds for this time alone.
@@ -75,23 +88,52 @@ pub(super) fn remember(store: &mut Store, project: &Project, say: Phrases) {
     }
 }
 
-/// What a person should know before saying yes.
+/// What a person should know before saying yes, as far as a screen has room.
 pub(super) fn question(file: &Path, project: &Project, store: &Store, say: Phrases) -> String {
-    let mut text = say.starts_these(clean(&file.display().to_string())) + "\n";
-    for line in project.starts(say) {
-        text += &format!("  {}\n", clean(&line));
-    }
-    if project.has_programs_inside() {
-        text += &format!("{}\n", say.programs_may_change());
-    }
-    if let Some(changes) = store.changes(project) {
-        text += &format!("{}\n", say.changed_since(&changes.since));
-        if changes.lines.is_empty() {
-            text += &format!("  {}\n", say.changed_unseen());
+    Question::of(file, project, store, say).text
+}
+
+/// What is shown with the question.
+struct Question {
+    text: String,
+    /// Whether nothing was left out.
+    is_whole: bool,
+    /// All lines, whole.
+    lines: Vec<String>,
+}
+
+/// Rows of a screen that does not say how many it has.
+const ROWS: usize = 24;
+
+/// Rows that the question and its answer take below what is shown.
+const ASKING: usize = 5;
+
+impl Question {
+    fn of(file: &Path, project: &Project, store: &Store, say: Phrases) -> Self {
+        let columns = columns();
+        let rows = size().map(|(_, rows)| rows).filter(|rows| *rows > 0).unwrap_or(ROWS);
+        let head = in_rows(&say.starts_these(word(&file.display().to_string())));
+        let mut foot = String::new();
+        if project.has_programs_inside() {
+            foot += &format!("{}\n", in_rows(say.programs_may_change()));
         }
-        for line in changes.lines {
-            text += &format!("  {}\n", clean(&line));
+        // Of a file that was trusted once it is the changes that somebody should see.
+        let mut lines = Vec::new();
+        if let Some(changes) = store.changes(project) {
+            lines.push(say.changed_since(&changes.since));
+            match changes.lines.is_empty() {
+                true => lines.push(say.changed_unseen().to_owned()),
+                false => lines.extend(changes.lines),
+            }
+            lines.push(say.starts_in_all().to_owned());
         }
+        lines.extend(project.starts(say));
+        let taken = head.lines().count() + foot.lines().count() + ASKING;
+        let excerpt = Excerpt::of(&lines, rows.saturating_sub(taken).max(3), columns);
+        let mut text = format!("{head}\n{}", excerpt.text);
+        if excerpt.left_out > 0 {
+            text += &format!("  {}\n", say.lines_left_out(excerpt.left_out, lines.len()));
+        }
+        Question { text: text + &foot, is_whole: excerpt.is_whole, lines }
     }
-    text
 }

@@ -108,6 +108,7 @@ impl Prepared {
         let is_heavy = catalog.tools().filter_map(|tool| tool.input_schema.as_ref()).any(takes_long);
         let validator = Arc::new(Validator::new(catalog));
         let setup = Arc::new(Setup::new(turn, validator, Arc::new(wording)));
+        let policy = config.policy.in_catalog(setup.catalog());
         Ok(Prepared {
             setup,
             placement: profile.system,
@@ -116,7 +117,7 @@ impl Prepared {
             is_heavy,
             read_bytes: wanted.tools.iter().filter_map(|tool| tool.input_schema.as_ref()).map(bytes_of).sum(),
             client: wanted.tools.iter().map(|tool| tool.name.clone()).collect(),
-            policy: config.policy.clone(),
+            policy,
             untrusted: config.untrusted.clone(),
             shows_results: config.shows_results,
             max_calls: config.max_calls,

@@ -27,7 +27,7 @@ pub use catalog::{Found, MAX_NEAREST, NotFound, Server};
 #[cfg(feature = "agent")]
 pub(crate) use policy::Policy;
 #[cfg(feature = "agent")]
-pub use policy::{Decision, DefaultDecision, matches, wants_approval};
+pub use policy::{AmbiguousPattern, Decision, DefaultDecision, exact_pattern, matches, server_pattern, wants_approval};
 pub(crate) use tool::Tool;
 #[cfg(feature = "validate")]
 pub(crate) use tool::example_value;

@@ -10,20 +10,32 @@
 //! assert_eq!(policy.decide(Some("files"), "write_file", None), Decision::Deny);
 //! ```
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::tools::Annotations;
+use crate::tools::{ACCESS_RESOURCE, Annotations, Catalog, Server};
+use pattern::Pattern;
+
+mod pattern;
 
 /// Decides about calls by the names of server and tool.
 ///
-/// Patterns are globs over `server/tool` or `server.tool`: `*` stands for any run
-/// of characters, `?` for one. A pattern without a `/` is matched against the
-/// tool's name alone too.
+/// A pattern is `server/tool` or `server.tool`, each part a glob: `*` stands for any run
+/// of characters, `?` for one, and a backslash makes the sign behind it a plain character
+/// (`math/\*`). The server ends at the first slash, or at the first dot where there is no
+/// slash, so `files.read_file` is no permission for a tool of another server that calls
+/// itself `files.read_file`. A pattern without either speaks of tools by their names alone.
+///
+/// To allow, a bare name means the tool of one server: the only one that has it in the
+/// [catalog](Self::in_catalog). Where several have it, it allows none of them.
+/// `deny` and `ask` hold for whatever their patterns can be read to mean.
+///
 /// The first rule that speaks decides: `deny`, then `ask`, then `allow`, then
 /// [`DefaultDecision`]. What a server says of its tools is not trusted and may only
 /// tighten: a tool that calls itself destructive is asked about each time where
-/// it would be asked about once, or allowed by a pattern with a wildcard.
+/// it would be asked about once, or allowed by a bare name or a wildcard.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Policy {
@@ -31,6 +43,20 @@ pub struct Policy {
     ask: Vec<String>,
     deny: Vec<String>,
     otherwise: DefaultDecision,
+    /// Bare names of `allow`, each with the server that it means.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    servers: BTreeMap<String, String>,
+}
+
+/// A pattern of `allow` that means tools of several servers.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{pattern} means tools of several servers: write {}", .meant.join(" or "))]
+#[non_exhaustive]
+pub struct AmbiguousPattern {
+    /// The pattern as it was written.
+    pub pattern: String,
+    /// Patterns for what it can mean, each for one server.
+    pub meant: Vec<String>,
 }
 
 /// What happens to a call that no pattern matches.
@@ -91,45 +117,140 @@ impl Policy {
         self
     }
 
-    /// Whether a `deny` pattern matches the tool: the only rule for tools that run nothing.
-    pub fn denies(&self, server: Option<&str>, tool: &str) -> bool {
-        self.deny.iter().any(|p| matches(p, server, tool))
+    /// The policy for the tools of this catalog: it says of which server a bare name of
+    /// `allow` is, and where a pattern with several dots is cut. What was decided by an
+    /// earlier catalog stays, so that a server that comes later takes no name over.
+    #[must_use]
+    pub fn in_catalog(&self, catalog: &Catalog) -> Policy {
+        let mut policy = self.clone();
+        for text in &mut policy.allow {
+            let pattern = Pattern::read(text);
+            if let Some(name) = pattern.bare_name() {
+                if let [server] = servers_with(catalog, &name).as_slice() {
+                    policy.servers.entry(name).or_insert_with(|| (*server).to_owned());
+                }
+            } else if let [(server, tool)] = known(&pattern, catalog).as_slice() {
+                *text = format!("{}/{tool}", pattern::server_part(server));
+            }
+        }
+        policy
     }
 
-    /// Whether an `allow` pattern names the tool itself, without a wildcard.
+    /// The patterns of `allow` that mean tools of several servers of this catalog.
+    pub fn ambiguous(&self, catalog: &Catalog) -> Vec<AmbiguousPattern> {
+        let meant = |text: &String| {
+            let pattern = Pattern::read(text);
+            let meant: Vec<String> = match pattern.bare_name() {
+                Some(name) if self.servers.contains_key(&name) => Vec::new(),
+                Some(name) => {
+                    servers_with(catalog, &name).iter().map(|server| pattern::exactly(server, &name)).collect()
+                }
+                None => {
+                    let known = known(&pattern, catalog).into_iter();
+                    known.map(|(server, tool)| format!("{}/{tool}", pattern::server_part(&server))).collect()
+                }
+            };
+            (meant.len() > 1).then(|| AmbiguousPattern { pattern: text.clone(), meant })
+        };
+        self.allow.iter().filter_map(meant).collect()
+    }
+
+    /// Whether a `deny` pattern can mean the tool: the only rule for tools that run nothing.
+    pub fn denies(&self, server: Option<&str>, tool: &str) -> bool {
+        can_mean(&self.deny, server, tool)
+    }
+
+    /// Whether an `allow` pattern names the tool itself: its server, and without a wildcard.
     #[cfg(feature = "agent")]
     pub(crate) fn names(&self, server: Option<&str>, tool: &str) -> bool {
-        self.allow.iter().any(|p| !p.contains(['*', '?']) && matches(p, server, tool))
+        self.allows(server, tool) == Some(Consent::Named)
     }
 
     /// Decides about a call of a tool; a resource is read by the tool
-    /// [`ACCESS_RESOURCE`](crate::tools::ACCESS_RESOURCE).
+    /// [`ACCESS_RESOURCE`](crate::tools::ACCESS_RESOURCE). A bare name allows a server's tool
+    /// only after [`in_catalog`](Self::in_catalog).
     pub fn decide(&self, server: Option<&str>, tool: &str, annotations: Option<&Annotations>) -> Decision {
-        let matching = |patterns: &'_ [String]| patterns.iter().any(|p| matches(p, server, tool));
         if self.denies(server, tool) {
             return Decision::Deny;
         }
-        if matching(&self.ask) {
+        if can_mean(&self.ask, server, tool) {
             return Decision::Ask;
         }
-        let destructive = annotations.and_then(|a| a.destructive_hint) == Some(true);
-        let mut allowing = self.allow.iter().filter(|p| matches(p, server, tool)).peekable();
-        let decision = if allowing.peek().is_some() {
+        let decision = match (self.allows(server, tool), self.otherwise) {
             // Whoever named the tool itself knew what it does.
-            if allowing.any(|p| !p.contains(['*', '?'])) {
-                return Decision::Allow;
-            }
-            Decision::Allow
-        } else {
-            match self.otherwise {
-                DefaultDecision::Deny => Decision::Deny,
-                DefaultDecision::Ask => Decision::Ask,
-                DefaultDecision::AskOnce => Decision::AskOnce,
-                DefaultDecision::Allow => return Decision::Allow,
-            }
+            (Some(Consent::Named), _) => return Decision::Allow,
+            (Some(Consent::Matched), _) => Decision::Allow,
+            (None, DefaultDecision::Deny) => Decision::Deny,
+            (None, DefaultDecision::Ask) => Decision::Ask,
+            (None, DefaultDecision::AskOnce) => Decision::AskOnce,
+            (None, DefaultDecision::Allow) => return Decision::Allow,
         };
+        let destructive = annotations.and_then(|a| a.destructive_hint) == Some(true);
         if destructive { decision.max(Decision::Ask) } else { decision }
     }
+
+    /// How far `allow` speaks for a tool.
+    fn allows(&self, server: Option<&str>, tool: &str) -> Option<Consent> {
+        let consent = |text: &String| {
+            let pattern = Pattern::read(text);
+            match (pattern.bare_name(), server) {
+                (Some(name), Some(server)) => {
+                    let meant = self.servers.get(&name).is_some_and(|meant| meant == server);
+                    (meant && name == tool).then_some(Consent::Matched)
+                }
+                _ if !pattern.matches(server, tool) => None,
+                _ if pattern.is_exact() => Some(Consent::Named),
+                _ => Some(Consent::Matched),
+            }
+        };
+        self.allow.iter().filter_map(consent).max()
+    }
+}
+
+/// What a pattern of `allow` says for a tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Consent {
+    /// A wildcard or a bare name: not for a tool that destroys something.
+    Matched,
+    /// Server and tool are named.
+    Named,
+}
+
+fn can_mean(patterns: &[String], server: Option<&str>, tool: &str) -> bool {
+    patterns.iter().any(|text| Pattern::read(text).may_match(server, tool))
+}
+
+/// The servers that have a tool of this name; none where it is that of a tool without a
+/// server, which a bare name means by itself.
+fn servers_with<'c>(catalog: &'c Catalog, name: &str) -> Vec<&'c str> {
+    let has = |server: &&Server| match name {
+        ACCESS_RESOURCE => !server.resources.is_empty() || !server.resource_templates.is_empty(),
+        name => server.tools.iter().any(|tool| tool.name == name),
+    };
+    let servers: Option<Vec<&str>> =
+        catalog.servers().iter().filter(has).map(|server| server.name.as_deref()).collect();
+    servers.unwrap_or_default()
+}
+
+/// The readings of a pattern with dots that mean a tool of this catalog.
+fn known(pattern: &Pattern, catalog: &Catalog) -> Vec<(String, String)> {
+    let mut readings = pattern.readings();
+    readings.retain(|(server, tool)| {
+        let tool = Pattern::read(&format!("{}/{tool}", pattern::server_part(server)));
+        let tools = catalog.server(server).map(|server| server.tools.as_slice()).unwrap_or_default();
+        tools.iter().any(|found| tool.matches(found.server.as_deref(), &found.name))
+    });
+    readings
+}
+
+/// The pattern that allows this tool of this server and nothing else.
+pub fn exact_pattern(server: Option<&str>, tool: &str) -> String {
+    server.map_or_else(|| pattern::bare(tool), |server| pattern::exactly(server, tool))
+}
+
+/// The pattern for the tools of this server whose names match a glob.
+pub fn server_pattern(server: &str, tools: &str) -> String {
+    format!("{}/{tools}", pattern::server_part(server))
 }
 
 /// Whether the model itself wants a call approved, as prompts of Cline's style have
@@ -142,47 +263,15 @@ pub fn wants_approval(arguments: &Map<String, Value>) -> bool {
     }
 }
 
-/// Whether a pattern matches a tool.
+/// Whether a pattern of a [`Policy`] matches a tool; a bare one whatever the tool's server is.
 pub fn matches(pattern: &str, server: Option<&str>, tool: &str) -> bool {
-    match (pattern.contains('/'), server) {
-        (true, Some(server)) => glob(pattern, &format!("{server}/{tool}")),
-        (false, Some(server)) if pattern.contains('.') => {
-            glob(pattern, tool) || glob(pattern, &format!("{server}.{tool}"))
-        }
-        _ => glob(pattern, tool),
-    }
-}
-
-/// Whether a glob of `*` and `?` matches the whole text.
-fn glob(pattern: &str, text: &str) -> bool {
-    let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
-    let (mut p, mut t) = (0, 0);
-    // Where the last star stands, and how much of the text it has taken.
-    let mut star: Option<(usize, usize)> = None;
-    while t < text.len() {
-        match pattern.get(p) {
-            Some('*') => {
-                star = Some((p, t));
-                p += 1;
-            }
-            Some(c) if *c == '?' || *c == text[t] => {
-                p += 1;
-                t += 1;
-            }
-            _ => {
-                let Some((at, taken)) = star else { return false };
-                star = Some((at, taken + 1));
-                p = at + 1;
-                t = taken + 1;
-            }
-        }
-    }
-    pattern[p..].iter().all(|c| *c == '*')
+    Pattern::read(pattern).matches(server, tool)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tools::Tool;
 
     const DESTRUCTIVE: Annotations = Annotations {
         read_only_hint: None,
@@ -190,23 +279,6 @@ mod tests {
         idempotent_hint: None,
         open_world_hint: None,
     };
-
-    #[test]
-    fn globs_match_whole_names() {
-        for (pattern, text, expected) in [
-            ("read_file", "read_file", true),
-            ("read_*", "read_file", true),
-            ("*", "", true),
-            ("*_file", "read_file_now", false),
-            ("*a*b*c", "xaxbxbxc", true),
-            ("r?ad", "read", true),
-            ("r?ad", "rad", false),
-            ("", "x", false),
-            ("天气*", "天气查询", true),
-        ] {
-            assert_eq!(glob(pattern, text), expected, "{pattern} {text}");
-        }
-    }
 
     #[test]
     fn a_pattern_with_a_slash_or_a_dot_names_the_server_too() {
@@ -223,9 +295,101 @@ mod tests {
             ("web.*", Some("files"), false),
             ("*.sea*", Some("web"), true),
             ("web.*", None, false),
+            ("*.search", Some("a/b"), true),
         ] {
             assert_eq!(matches(pattern, server, "search"), expected, "{pattern} {server:?}");
         }
+    }
+
+    fn catalog() -> Catalog {
+        Catalog::from_tools([
+            Tool::new("read_file").with_server("files"),
+            Tool::new("files.read_file").with_server("evil"),
+            Tool::new("ev.show").with_server("evil"),
+            Tool::new("search").with_server("web"),
+            Tool::new("search").with_server("evil"),
+            Tool::new("b.c").with_server("a"),
+            Tool::new("c").with_server("a.b"),
+            Tool::new("d").with_server("a.b"),
+            Tool::new("*").with_server("math"),
+            Tool::new("own"),
+        ])
+    }
+
+    #[test]
+    fn permission_is_for_the_server_and_not_for_a_name_with_a_dot() {
+        for pattern in ["files.read_file", "files/read_file", "files.*", "files.read_?ile", "*.read_file"] {
+            let policy = Policy::default().allow(pattern);
+            for policy in [policy.clone(), policy.in_catalog(&catalog())] {
+                assert_eq!(policy.decide(Some("files"), "read_file", None), Decision::Allow, "{pattern}");
+                for tool in ["files.read_file", "files/read_file", "read_file.x", "files.read_fuile"] {
+                    assert_eq!(policy.decide(Some("evil"), tool, None), Decision::Deny, "{pattern} {tool}");
+                }
+            }
+        }
+        let policy = Policy::new(DefaultDecision::Allow).deny("files.read_file");
+        assert_eq!(policy.decide(Some("evil"), "files.read_file", None), Decision::Deny, "a denial is wide");
+    }
+
+    #[test]
+    fn a_bare_name_allows_the_tool_of_one_server() {
+        let policy = Policy::default().allow("read_file").allow("search").allow("own");
+        assert_eq!(policy.decide(Some("files"), "read_file", None), Decision::Deny, "no catalog says whose it is");
+        let found = policy.in_catalog(&catalog());
+        assert_eq!(found.decide(Some("files"), "read_file", None), Decision::Allow);
+        assert_eq!(found.decide(Some("files"), "read_file", Some(&DESTRUCTIVE)), Decision::Ask);
+        assert_eq!(found.decide(None, "own", None), Decision::Allow);
+        for server in ["web", "evil"] {
+            assert_eq!(found.decide(Some(server), "search", None), Decision::Deny, "two have it");
+        }
+        let several = policy.ambiguous(&catalog());
+        assert_eq!(several.len(), 1);
+        assert_eq!(several[0].to_string(), "search means tools of several servers: write evil/search or web/search");
+    }
+
+    #[test]
+    fn a_server_that_comes_later_takes_no_name_over() {
+        let before = Catalog::from_tools([Tool::new("read").with_server("files")]);
+        let after =
+            Catalog::from_tools([Tool::new("read").with_server("evil"), Tool::new("read").with_server("files")]);
+        let alone = Catalog::from_tools([Tool::new("read").with_server("evil")]);
+        let policy = Policy::default().allow("read").in_catalog(&before);
+        for later in [&after, &alone] {
+            let policy = policy.in_catalog(later);
+            assert_eq!(policy.decide(Some("files"), "read", None), Decision::Allow);
+            assert_eq!(policy.decide(Some("evil"), "read", None), Decision::Deny);
+            assert!(policy.ambiguous(later).is_empty());
+        }
+    }
+
+    #[test]
+    fn a_pattern_with_several_dots_is_cut_where_a_server_has_that_name() {
+        let of = |pattern: &str| Policy::default().allow(pattern).in_catalog(&catalog());
+        assert_eq!(of("a.b.d").decide(Some("a.b"), "d", None), Decision::Allow);
+        let several = of("a.b.c").ambiguous(&catalog());
+        assert_eq!(several[0].meant, ["a/b.c", "a.b/c"]);
+        for (pattern, server, tool) in [("a/b.c", "a", "b.c"), (r"a\.b.c", "a.b", "c"), ("a.b/c", "a.b", "c")] {
+            assert!(of(pattern).ambiguous(&catalog()).is_empty(), "{pattern}");
+            assert_eq!(of(pattern).decide(Some(server), tool, None), Decision::Allow, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_for_one_tool_means_it_alone() {
+        let all = catalog();
+        for tool in all.tools() {
+            let pattern = exact_pattern(tool.server.as_deref(), &tool.name);
+            let policy = Policy::default().allow(pattern).in_catalog(&all);
+            let allowed: Vec<&Tool> = all
+                .tools()
+                .filter(|other| {
+                    policy.decide(other.server.as_deref(), &other.name, Some(&DESTRUCTIVE)) == Decision::Allow
+                })
+                .collect();
+            assert_eq!(allowed, [tool]);
+        }
+        let policy = Policy::default().allow(server_pattern("*", "*"));
+        assert_eq!(policy.decide(Some("files"), "read_file", None), Decision::Deny, "a server's name is no wildcard");
     }
 
     #[test]

@@ -6,16 +6,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio_util::sync::CancellationToken;
 
 use super::args::CallArgs;
+use crate::Failure;
 use crate::ask::Asker;
 use crate::output;
 use crate::phrases::Phrases;
-use crate::screen::{boxes, full_name};
-use crate::terminal::columns;
+use crate::screen::visible::{bounded, word};
+use crate::screen::{Frame, boxes, fits_screen, full_name, pretty};
+use crate::servers::refuse_ambiguous;
+use crate::terminal::{columns, grouped};
+use serde_json::Value;
 use toolgraft::agent::{Approval, ApprovalRequest, AskReason};
 use toolgraft::route::Toolbox;
 use toolgraft::route::mcp::ServerConfig;
 use toolgraft::tools::{Annotations, Decision, DefaultDecision, Definition, wants_approval};
-use toolgraft::{Catalog, Hub, Policy};
+use toolgraft::{Catalog, Hub, Policy, Tool};
 
 /// Most columns of the arguments in a question; the box above has all of them.
 const ARGUMENTS: usize = 60;
@@ -32,6 +36,8 @@ pub(super) struct Approvals {
     policy: Policy,
     /// Tools that were approved for all of the conversation, as they were then.
     always: Mutex<BTreeMap<Name, Definition>>,
+    /// No box above a question shows the call.
+    quiet: bool,
     hub: Arc<Hub>,
     /// Cancels the turn that runs.
     cancel: Mutex<CancellationToken>,
@@ -45,40 +51,64 @@ pub(super) struct Approvals {
 enum Answer {
     Once,
     Always,
+    /// Not yet: all of the call, please.
+    Show,
     No(Option<String>),
 }
 
 /// The policy of the flags and of the servers' entries (`autoApprove`).
-pub(super) fn policy(args: &CallArgs, servers: &[ServerConfig]) -> Policy {
+fn policy(args: &CallArgs, servers: &[ServerConfig]) -> Policy {
     let policy = Policy::new(if args.yes { DefaultDecision::Allow } else { DefaultDecision::Ask });
     let policy = servers.iter().flat_map(ServerConfig::approved).fold(policy, Policy::allow);
     let policy = args.allow.iter().fold(policy, |policy, glob| policy.allow(glob));
     args.deny.iter().fold(policy, |policy, glob| policy.deny(glob))
 }
 
-/// Warns of each glob that fits none of the tools.
-pub(super) fn check_globs(args: &CallArgs, catalog: &Catalog, say: Phrases) {
-    for (flag, glob) in args.allow.iter().map(|g| ("--allow", g)).chain(args.deny.iter().map(|g| ("--deny", g))) {
-        let policy = Policy::new(DefaultDecision::Deny).allow(glob);
-        let fits = |server: Option<&str>, tool: &str| policy.decide(server, tool, None) != Decision::Deny;
-        if !catalog.tools().any(|tool| fits(tool.server.as_deref(), &tool.name)) {
-            output::warn_in(say, &say.no_such_glob(flag, glob));
-        }
-    }
+/// Warns of each pattern that fits none of the tools.
+fn warn_unmatched(args: &CallArgs, catalog: &Catalog, say: Phrases) {
+    // With the catalog, since it says where a name with several dots is cut.
+    let allows = |glob: &str, tool: &Tool| {
+        let policy = Policy::new(DefaultDecision::Deny).allow(glob).in_catalog(catalog);
+        policy.decide(tool.server.as_deref(), &tool.name, None) != Decision::Deny
+    };
+    let denies = |glob: &str, tool: &Tool| {
+        Policy::new(DefaultDecision::Allow).deny(glob).denies(tool.server.as_deref(), &tool.name)
+    };
+    let warn = |flag: &str, glob: &str| output::warn_in(say, &say.no_such_glob(flag, glob));
+    let without = |fits: &dyn Fn(&str, &Tool) -> bool, glob: &str| !catalog.tools().any(|tool| fits(glob, tool));
+    args.allow.iter().filter(|glob| without(&allows, glob)).for_each(|glob| warn("--allow", glob));
+    args.deny.iter().filter(|glob| without(&denies, glob)).for_each(|glob| warn("--deny", glob));
 }
 
 impl Approvals {
-    pub(super) fn new(args: &CallArgs, asker: Option<Asker>, hub: Arc<Hub>, say: Phrases) -> Arc<Self> {
-        Arc::new(Approvals {
-            policy: policy(args, hub.config().servers()),
+    /// # Errors
+    /// An `--allow` means tools of several servers.
+    pub(super) fn new(
+        (args, quiet): (&CallArgs, bool),
+        asker: Option<Asker>,
+        hub: Arc<Hub>,
+        say: Phrases,
+    ) -> Result<Arc<Self>, Failure> {
+        let (policy, catalog) = (policy(args, hub.config().servers()), hub.catalog());
+        refuse_ambiguous(&policy, &catalog)?;
+        warn_unmatched(args, &catalog, say);
+        Ok(Arc::new(Approvals {
+            // Settled now: a server that comes later takes no permission over.
+            policy: policy.in_catalog(&catalog),
             hub,
             asker,
             yes: args.yes,
+            quiet,
             always: Mutex::default(),
             cancel: Mutex::default(),
             told: Mutex::default(),
             say,
-        })
+        }))
+    }
+
+    /// What runs without a question, and what does not run.
+    pub(super) fn policy(&self) -> &Policy {
+        &self.policy
     }
 
     /// A turn begins; Ctrl-C at a question cancels it.
@@ -102,7 +132,7 @@ impl Approvals {
         if let Some(changes) = changes.filter(|changes| !changes.is_empty()) {
             let name = full_name(name.0.as_deref(), &name.1);
             let changes = self.say.tool_has_changed(name, changes.join("; "));
-            output::warn_in(self.say, &boxes::clean(&changes).replace('\n', " "));
+            output::warn_in(self.say, &word(&changes));
         }
         let Some(asker) = &self.asker else {
             let why = nobody(&request, self.say);
@@ -112,14 +142,27 @@ impl Approvals {
             return Approval::Denied { reason: Some(for_the_model(request.reason).to_owned()) };
         };
         let by_pattern = self.policy.decide(name.0.as_deref(), &name.1, None) == Decision::Allow;
-        let question = question(&request, self.hints(&name).as_ref(), by_pattern, self.say);
+        let arguments = pretty(&Value::Object(request.arguments.clone()));
+        // What does not fit on the screen is no call that somebody has seen.
+        let is_long = !self.shows_whole(&arguments);
+        let mut seen = !is_long;
+        let question = question(&request, (self.hints(&name).as_ref(), by_pattern, is_long), self.say);
         loop {
             let Some(line) = asker.ask(&question).await else {
                 lock(&self.cancel).cancel();
                 // The turn ends, and with it this question.
                 return std::future::pending().await;
             };
-            match answer(&line, promoted) {
+            match answer(&line, (promoted, is_long)) {
+                Some(Answer::Once | Answer::Always) if !seen => {
+                    output::warn_in(self.say, self.say.see_arguments_first());
+                }
+                Some(Answer::Show) => {
+                    seen = true;
+                    let title = full_name(request.server.as_deref(), &request.tool);
+                    let rows = boxes::draw(&title, &arguments, Frame::Drawn, columns());
+                    rows.iter().for_each(|row| anstream::eprintln!("{row}"));
+                }
                 None if promoted => output::warn_in(self.say, self.say.approval_help_once()),
                 None => output::warn_in(self.say, self.say.approval_help()),
                 Some(Answer::Once) => return Approval::Approved,
@@ -132,6 +175,14 @@ impl Approvals {
                     return Approval::Denied { reason: Some(format!("the user declined the call: {reason}")) };
                 }
             }
+        }
+    }
+
+    /// Whether all of these arguments stand on the screen with the question.
+    fn shows_whole(&self, arguments: &str) -> bool {
+        match self.quiet {
+            true => boxes::width(&word(arguments)) <= LEAST_ARGUMENTS,
+            false => fits_screen(arguments),
         }
     }
 
@@ -153,7 +204,7 @@ fn is_promoted(reason: AskReason) -> bool {
 
 /// Why a call was not run that nobody could be asked about, and what runs it.
 fn nobody(request: &ApprovalRequest, say: Phrases) -> String {
-    let name = boxes::clean(&full_name(request.server.as_deref(), &request.tool));
+    let name = bounded(&full_name(request.server.as_deref(), &request.tool), NAME);
     let why = match request.reason {
         AskReason::Untrusted => say.nobody_untrusted(&name),
         AskReason::Promoted => say.nobody_drafted().to_owned(),
@@ -211,13 +262,26 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn question(request: &ApprovalRequest, hints: Option<&Annotations>, by_pattern: bool, say: Phrases) -> String {
-    let name = boxes::clean(&full_name(request.server.as_deref(), &request.tool)).replace('\n', " ");
-    let arguments = boxes::clean(&serde_json::Value::Object(request.arguments.clone()).to_string());
+/// Most columns of a tool's name in a question.
+const NAME: usize = 60;
+
+fn question(
+    request: &ApprovalRequest,
+    (hints, by_pattern, is_long): (Option<&Annotations>, bool, bool),
+    say: Phrases,
+) -> String {
+    let name = bounded(&full_name(request.server.as_deref(), &request.tool), NAME);
+    let arguments = word(&Value::Object(request.arguments.clone()).to_string());
+    let keys = |keys: &str| if is_long { format!("{keys}/s") } else { keys.to_owned() };
+    let (keys, keys_once) = (keys("y/a/n"), keys("y/n"));
     // The question and its answers stand in one row, with room for a letter, where a little of the call fits in.
-    let rest = boxes::width(&say.run_call(&name, "y/a/n")) + 2;
+    let rest = boxes::width(&say.run_call(&name, &keys)) + 2;
     let room = columns().saturating_sub(rest).clamp(LEAST_ARGUMENTS, ARGUMENTS);
     let call = format!("{name} {}", boxes::fit(&arguments, room));
+    let long = match is_long {
+        true => format!("{} ", say.arguments_are_long(grouped(arguments.chars().count() as u64))),
+        false => String::new(),
+    };
     let doubt = match request.reason {
         AskReason::Untrusted => say.behind_untrusted(),
         AskReason::Promoted => say.only_drafted(),
@@ -228,9 +292,9 @@ fn question(request: &ApprovalRequest, hints: Option<&Annotations>, by_pattern: 
         AskReason::InALine => say.maybe_in_a_line(),
         AskReason::FencedBehindProse => say.maybe_fenced_behind_prose(),
         AskReason::Echoed => say.maybe_echoed(),
-        _ => return format!("{}\n{}", why(request, hints, by_pattern, say), say.run_call(call, "y/a/n")),
+        _ => return format!("{}\n{long}{}", why(request, hints, by_pattern, say), say.run_call(call, keys)),
     };
-    format!("{doubt} {}", say.run_call(call, "y/n"))
+    format!("{doubt} {long}{}", say.run_call(call, keys_once))
 }
 
 /// What the server says of the tool, and why the call is asked about.
@@ -251,7 +315,7 @@ fn why(request: &ApprovalRequest, hints: Option<&Annotations>, by_pattern: bool,
 }
 
 /// Reads an answer; only one that cannot be meant for something else counts.
-fn answer(line: &str, promoted: bool) -> Option<Answer> {
+fn answer(line: &str, (promoted, is_long): (bool, bool)) -> Option<Answer> {
     let line = line.trim();
     // With the marks of a Chinese keyboard, too.
     const MARKS: [char; 6] = [' ', ',', ':', '，', '：', '\u{3000}'];
@@ -260,6 +324,7 @@ fn answer(line: &str, promoted: bool) -> Option<Answer> {
     match word.to_lowercase().as_str() {
         "y" | "yes" | "是" | "批准" if rest.is_empty() => Some(Answer::Once),
         "a" | "always" | "总是" if rest.is_empty() && !promoted => Some(Answer::Always),
+        "s" | "show" | "看" if rest.is_empty() && is_long => Some(Answer::Show),
         "n" | "no" | "否" | "拒绝" => Some(Answer::No(Some(rest.to_owned()).filter(|reason| !reason.is_empty()))),
         _ => None,
     }
@@ -288,9 +353,11 @@ mod tests {
             ("yes please", None),
             ("and what about Oslo?", None),
         ] {
-            assert_eq!(answer(line, false), expected, "{line}");
+            assert_eq!(answer(line, (false, false)), expected, "{line}");
         }
-        assert_eq!(answer("a", true), None, "a draft is approved one by one");
+        assert_eq!(answer("a", (true, false)), None, "a draft is approved one by one");
+        assert_eq!(answer("s", (false, true)), Some(Answer::Show));
+        assert_eq!(answer("s", (false, false)), None, "there is no more to show");
     }
 
     #[test]
@@ -318,7 +385,7 @@ mod tests {
         ] {
             let mut request = ApprovalRequest::new("call_1", "f", serde_json::Map::new(), reason);
             request.server = Some("demo".into());
-            assert_eq!(question(&request, None, false, ENGLISH), why);
+            assert_eq!(question(&request, (None, false, false), ENGLISH), why);
             assert_eq!(
                 nobody(&request, ENGLISH).contains("--allow"),
                 matches!(reason, AskReason::Policy | AskReason::NoReasoningTag),

@@ -12,7 +12,7 @@ use super::args::OutputArgs;
 use super::summary::{Summary, time};
 use crate::live::{Live, Place};
 use crate::phrases::Phrases;
-use crate::screen::{BAD, CALL, DIM, DRAFT, Frame, RESULT, Screen, excerpt, full_name, pretty};
+use crate::screen::{BAD, CALL, DIM, DRAFT, Frame, RESULT, Screen, as_fits_screen, excerpt, full_name, pretty};
 use crate::settings::ReasoningDisplay;
 use crate::terminal::{self, grouped};
 use crate::tokens;
@@ -24,8 +24,8 @@ use toolgraft::model::Progress;
 use toolgraft::outcome::{RESULT_BYTES, Status};
 use toolgraft::{AgentEvent, Call, Conversation, Outcome};
 
-/// Most characters of a call's arguments that are shown. They are what is
-/// approved, so much more is shown than of a result.
+/// Most characters of a call's arguments that are shown on a pipe; a terminal shows as many as
+/// stand on its screen with a question about them.
 const ARGUMENTS: usize = 20_000;
 
 /// Most characters of a result that are shown.
@@ -34,6 +34,7 @@ const RESULT_EXCERPT: usize = 600;
 /// Shows turns.
 pub(super) struct Display {
     screen: Screen<Box<dyn Write + Send>>,
+    frame: Frame,
     live: Live,
     /// Standard output is a pipe and gets the answer alone.
     piped: bool,
@@ -83,6 +84,7 @@ impl Display {
         };
         Display {
             screen,
+            frame,
             live: Live::new(place, columns, styled),
             piped,
             quiet: args.quiet,
@@ -511,6 +513,9 @@ impl Display {
 
     /// Arguments as far as they are shown.
     fn shortened(&self, text: &str) -> String {
+        if self.frame == Frame::Drawn {
+            return as_fits_screen(text, self.say);
+        }
         let short: String = text.chars().take(ARGUMENTS).collect();
         if short.len() == text.len() {
             return short;

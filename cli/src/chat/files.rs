@@ -1,12 +1,12 @@
 //! What is written down beside the conversation: a recording, a trace.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::path::Path;
 
 use super::args::Args;
 use super::endpoint::Endpoint;
 use crate::phrases::Phrases;
-use crate::{Failure, output};
+use crate::{Failure, output, store};
 use toolgraft::model::Tracer;
 use toolgraft::secrets::Secrets;
 use toolgraft::transcript::{self, Recorder};
@@ -91,6 +91,5 @@ pub(super) fn check(args: &Args) -> Result<(), Failure> {
 
 /// A file to write to, behind whatever may have come into it since it was looked at.
 fn opened(file: &Path) -> Result<File, Failure> {
-    let opened = OpenOptions::new().append(true).create(true).open(file);
-    opened.map_err(|e| Failure::usage(format!("cannot write {}: {e}", file.display())))
+    store::append(file).map_err(|e| Failure::usage(format!("cannot write {}: {e}", file.display())))
 }

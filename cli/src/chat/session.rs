@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anstyle::Style;
 use futures::StreamExt;
 
-use super::approve::{self, Approvals};
+use super::approve::Approvals;
 use super::args::Args;
 use super::attached::Attached;
 use super::display::Display;
@@ -85,7 +85,6 @@ impl Session {
         if let Some(file) = &args.conversation.save {
             Saved::check_place(file)?;
         }
-        approve::check_globs(&args.calls, &hub.catalog(), say);
         let (agent, options, offered) = agent(&args, &hub, &endpoint, &approvals, say)?;
         warn_over_budget(&options, &hub, say)?;
         Ok(Session {
@@ -405,7 +404,7 @@ fn agent(
     say: Phrases,
 ) -> Result<(Agent, Options, (ToolsMode, Constrain)), Failure> {
     let profile = endpoint.profile(&args.model);
-    let mut config = TurnConfig::for_profile(profile).with_policy(approve::policy(&args.calls, hub.config().servers()));
+    let mut config = TurnConfig::for_profile(profile).with_policy(approvals.policy().clone());
     config.untrusted.clone_from(&args.calls.untrusted);
     config.reasoning = args.model.reasoning.unwrap_or(config.reasoning);
     config.fenced_calls = args.model.fenced_calls;

@@ -9,7 +9,8 @@ use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};
 use serde_json::{Map, Value, json};
 
-use crate::{Failure, input, servers, whole_file};
+use crate::store::{self, Mode};
+use crate::{Failure, input, servers};
 use toolgraft::route::mcp::Config;
 
 /// JSON with comments and trailing commas, and no other leniency.
@@ -99,7 +100,7 @@ impl ConfigFile {
         let text = self.root.to_string();
         Config::parse(&text, &input::shown(&self.path), &|_| Some("x".to_owned())).map_err(Failure::job)?;
         let failed = |e: std::io::Error| Failure::job(format!("cannot write {}: {e}", self.path.display()));
-        whole_file::write(&self.path, &text).map_err(failed)
+        store::replace(&self.path, text.as_bytes(), Mode::Kept).map_err(failed)
     }
 }
 

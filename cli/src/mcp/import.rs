@@ -8,13 +8,13 @@ use super::add::warn_unset;
 use super::config_file::{ConfigFile, checked, target};
 use super::foreign::{self, Foreign};
 use super::list;
-use super::masked;
 use super::places::{Machine, Program};
 use crate::ask::Asker;
 use crate::phrases::Phrases;
 use crate::screen::boxes::clean;
 use crate::tty::Tty;
-use crate::{Failure, input, output, servers, trust, whole_file};
+use crate::{Failure, input, output, servers, store, trust};
+use toolgraft::secrets::Secrecy;
 
 const EXAMPLES: &str = "\
 Without FROM: what Claude Desktop, Claude Code, Cursor and VS Code have on this machine,
@@ -269,7 +269,7 @@ fn confirm(args: &Args, servers: usize, target: &Path, say: Phrases) -> Result<(
         return Err(Failure::usage("nobody is at a terminal to say yes: look at it, then say --yes"));
     };
     let question = say.write_servers(say.servers(servers), clean(&target.display().to_string()));
-    match asker.agrees(&question) {
+    match asker.agrees(&question, &mut |_| None) {
         true => Ok(()),
         false => said_no(say),
     }
@@ -282,10 +282,10 @@ fn said_no(say: Phrases) -> Result<(), Failure> {
 }
 
 fn advise(taken: &[&Foreign], file: &Path, say: Phrases) {
-    let secrets: usize = taken.iter().map(|server| masked::secrets(&server.entry)).sum();
+    let secrets: usize = taken.iter().map(|server| Secrecy::of(&server.entry).count()).sum();
     if secrets > 0 {
         let values = say.values(secrets);
-        output::note(&match whole_file::others_may_read(file) {
+        output::note(&match store::others_may_read(file) {
             true => say.secrets_for_others(values),
             false => say.secrets_for_you(values),
         });

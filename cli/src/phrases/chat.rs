@@ -135,6 +135,11 @@ phrases! {
     approval_help =
         "answer y (yes, once), a (yes, and every later call of this tool), n (no), or n REASON (no, and the model is told why)",
         "请回答 y（批准这一次）、a（批准，此工具以后的调用也不再询问）、n（拒绝），或 n 原因（拒绝，并把原因告诉模型）";
+    arguments_are_long(n) =
+        "The arguments have {n} characters; s shows them whole.", "参数有 {n} 个字符；输入 s 显示全部。";
+    see_arguments_first =
+        "not all of the arguments was shown yet: s shows them, then answer",
+        "参数还没有全部显示：请先输入 s 显示全部，再回答";
     approval_help_once =
         "answer y (yes, once), n (no), or n REASON (no, and the model is told why)",
         "请回答 y（批准这一次）、n（拒绝），或 n 原因（拒绝，并把原因告诉模型）";

@@ -20,6 +20,12 @@ phrases! {
         "它的列表在每个提示词中占 {tokens} 个 token：用 --tools 可以少列一些，用 --tool-budget 可以列得更短";
     lists_no_tool = "it lists no tool", "没有列出任何工具";
     name_is_shared(servers) = "{servers} has a tool of this name too", "{servers} 也有同名的工具";
+    name_reads_as_anothers(server, pattern) =
+        "it reads as a tool of the server {server}; --allow '{pattern}' means this one",
+        "看起来像服务器 {server} 的工具；要允许这一个，请写 --allow '{pattern}'";
+    name_reads_as_a_servers(server, pattern) =
+        "it reads as a tool of a server {server}; --allow '{pattern}' means this one",
+        "看起来像名为 {server} 的服务器的工具；要允许这一个，请写 --allow '{pattern}'";
     instructions_hidden =
         "its instructions have hidden characters, which no prompt shows",
         "它的使用说明中有隐藏字符，提示词中不会出现";

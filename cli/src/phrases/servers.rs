@@ -51,12 +51,21 @@ phrases! {
         "Programs in the project's folder can change later without a new question.",
         "项目目录中的程序以后可能改变，而不会再次询问。";
     changed_since(date) = "It has changed since you said yes on {date}:", "它在你 {date} 同意之后有了变化：";
+    starts_in_all = "In all it starts:", "总共启动：";
+    lines_left_out(n, all) =
+        "… {n} of these {all} lines are not shown", "…… 共 {all} 行，其中 {n} 行没有显示";
     changed_unseen =
         "in what is not shown here, such as time limits and hidden values",
         "变化在这里没有显示的部分，例如时限和隐藏的值";
     start_them =
         "Start them, now and as long as this file stays as it is? [y/n] ",
         "现在启动它们，并且在此文件不变时都允许启动？[y/n] ";
+    start_them_or_show =
+        "Start them, now and as long as this file stays as it is? s shows all of it. [y/n/s] ",
+        "现在启动它们，并且在此文件不变时都允许启动？输入 s 显示全部。[y/n/s] ";
+    see_all_first =
+        "not all of it was shown yet: s shows it, then answer y (yes) or n (no)",
+        "还没有全部显示：请先输入 s 显示全部，再回答 y（是）或 n（否）";
     yes_or_no = "answer y (yes) or n (no)", "请回答 y（是）或 n（否）";
     asked_again(error) = "{error}: you will be asked again", "{error}：以后会再次询问";
 

@@ -26,7 +26,7 @@ pub(super) fn check(path: &Path) -> Result<(), Failure> {
 /// # Errors
 /// It cannot be written.
 pub(super) fn write(path: &Path, report: &Report, tasks: &Tasks, store: &Store, say: Phrases) -> Result<(), Failure> {
-    let page = render(report, tasks, store, say).and_then(|page| std::fs::write(path, page));
+    let page = render(report, tasks, store, say).and_then(|page| page_file::write(path, &page));
     page.map_err(|e| Failure::job(format!("cannot write {}: {e}", path.display())))
 }
 

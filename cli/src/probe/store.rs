@@ -3,7 +3,6 @@
 //! A file for each endpoint, model and conditions (tasks, prompts, number of tools, length of
 //! answers, built-in profile), in the program's state folder.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -12,6 +11,7 @@ use sha2::{Digest, Sha256};
 use super::cell::Cell;
 use super::score::Trial;
 use crate::output::warn;
+use crate::store::{self, Mode};
 use crate::{Failure, state};
 
 /// Trials, cell by cell.
@@ -76,13 +76,7 @@ fn read(path: &Path) -> Option<Content> {
 
 /// Whole or not at all: a probe may be stopped at any moment.
 fn write(path: &Path, content: &Content) -> std::io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder)?;
-    let beside = path.with_extension("json.new");
-    let mut file = std::fs::File::create(&beside)?;
-    serde_json::to_writer(&mut file, content)?;
-    file.flush()?;
-    std::fs::rename(&beside, path)
+    store::replace(path, &serde_json::to_vec(content)?, Mode::Private)
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -1,6 +1,9 @@
-//! Boxes of text in display width, and text that is safe on a terminal.
+//! Boxes of text in display width.
 
 use unicode_width::UnicodeWidthChar;
+
+pub(crate) use super::visible::clean;
+use super::visible::word;
 
 /// How boxes are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,7 +20,7 @@ const WIDTHS: std::ops::RangeInclusive<usize> = 24..=100;
 /// Lines of a box around `body` with `title` in its upper edge; no line is
 /// wider than `columns`, unless it is [`Frame::Plain`], which never wraps.
 pub(crate) fn draw(title: &str, body: &str, frame: Frame, columns: usize) -> Vec<String> {
-    let title = clean(title).replace('\n', " ");
+    let title = word(title);
     let body = clean(body);
     if frame == Frame::Plain {
         let mut lines = vec![format!("+-- {title}")];
@@ -25,14 +28,20 @@ pub(crate) fn draw(title: &str, body: &str, frame: Frame, columns: usize) -> Vec
         lines.push("+--".to_owned());
         return lines;
     }
+    let wrapped = rows(&body, columns);
     let columns = columns.clamp(*WIDTHS.start(), *WIDTHS.end());
     let title = fit(&title, columns - 6);
-    let wrapped: Vec<String> = body.lines().flat_map(|line| wrap(line, columns - 4)).collect();
     let inner = wrapped.iter().map(|line| width(line)).chain([width(&title) + 2]).max().unwrap_or_default();
     let mut lines = vec![format!("╭─ {title} {}╮", "─".repeat(inner - 1 - width(&title)))];
     lines.extend(wrapped.iter().map(|line| format!("│ {line}{} │", " ".repeat(inner - width(line)))));
     lines.push(format!("╰{}╯", "─".repeat(inner + 2)));
     lines
+}
+
+/// The rows of a body in a box of at most so many columns.
+pub(super) fn rows(body: &str, columns: usize) -> Vec<String> {
+    let columns = columns.clamp(*WIDTHS.start(), *WIDTHS.end());
+    clean(body).lines().flat_map(|line| wrap(line, columns - 4)).collect()
 }
 
 /// Columns that a text takes on a terminal.
@@ -80,30 +89,6 @@ fn word_begun(piece: &str) -> Option<usize> {
     (width(&piece[..at]) * 2 >= width(piece)).then_some(at)
 }
 
-/// Text that cannot steer a terminal: control and bidirectional formatting
-/// characters are shown as pictures, tabs as spaces.
-pub(crate) fn clean(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '\n' => safe.push('\n'),
-            '\t' => safe.push_str("    "),
-            '\r' => {}
-            '\0'..='\x1f' => safe.push(char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{fffd}')),
-            '\x7f' => safe.push('␡'),
-            '\u{80}'..='\u{9f}' => safe.push('\u{fffd}'),
-            c if turns_text(c) => safe.push('\u{fffd}'),
-            other => safe.push(other),
-        }
-    }
-    safe
-}
-
-/// Bidirectional formatting, which shows text in another order than it has.
-pub(crate) fn turns_text(c: char) -> bool {
-    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -143,10 +128,5 @@ mod tests {
     #[test]
     fn a_plain_box_keeps_its_lines_whole() {
         assert_eq!(draw("call", "a\n\nb", Frame::Plain, 10), ["+-- call", "| a", "|", "| b", "+--"]);
-    }
-
-    #[test]
-    fn text_cannot_steer_the_terminal() {
-        assert_eq!(clean("\x1b[31mred\x07\u{9b}2J\u{202e}x\r\n\ty"), "␛[31mred␇\u{fffd}2J\u{fffd}x\n    y");
     }
 }

@@ -2,13 +2,14 @@
 //!
 //! In: pieces of a message with their region, and boxes to draw. Out: styled lines for a
 //! terminal, or plain ones for a pipe. What a model, a tool or a server wrote goes through
-//! [`clean`], so that no control sequence of theirs reaches the terminal; [`boxes`] measures
+//! [`visible`], so that no control sequence of theirs reaches the terminal; [`boxes`] measures
 //! in columns, not in characters; [`wrap`] ends rows between words, and [`page`] renders an
 //! answer in [`markdown`] block by block. Which events are shown, and in what words, the commands say.
 
 pub(crate) mod boxes;
 mod markdown;
 mod page;
+pub(crate) mod visible;
 pub(crate) mod wrap;
 
 use std::io::{self, IsTerminal, Write};
@@ -16,12 +17,14 @@ use std::io::{self, IsTerminal, Write};
 use anstyle::{AnsiColor, Style};
 
 use crate::phrases::Phrases;
-use boxes::clean;
+use crate::terminal;
 use page::Page;
 use toolgraft::event::Region;
+use toolgraft::tools::exact_pattern;
 
 pub(crate) use boxes::Frame;
 
+use visible::{clean, clean_behind};
 use wrap::{Layout, OpenRow};
 
 pub(crate) const DIM: Style = Style::new().dimmed();
@@ -58,6 +61,8 @@ pub(crate) struct Screen<W> {
     page: Option<Page>,
     /// Whether what was written may be taken back.
     moves: bool,
+    /// The last character of the message.
+    last: char,
 }
 
 impl Frame {
@@ -80,6 +85,7 @@ impl<W: Write> Screen<W> {
             row: OpenRow::default(),
             page: None,
             moves: false,
+            last: '\0',
         }
     }
 
@@ -139,20 +145,23 @@ impl<W: Write> Screen<W> {
             }
             self.end_line()?;
             self.region = Some(region);
+            self.last = '\0';
             if self.frame == Frame::Plain {
                 let heading = if region == Region::Reasoning { self.say.reasoning() } else { self.say.answer() };
                 self.line(DIM, &format!("[{heading}]"))?;
             }
         }
+        let safe = clean_behind(self.last, text);
+        self.last = text.chars().next_back().unwrap_or(self.last);
         if region == Region::Content
             && let Some(page) = &mut self.page
         {
-            let shown = page.push(&clean(text));
+            let shown = page.push(&safe);
             self.fresh = page.is_fresh();
             self.out.write_all(shown.as_bytes())?;
             return self.out.flush();
         }
-        for piece in clean(text).split_inclusive('\n') {
+        for piece in safe.split_inclusive('\n') {
             let words = piece.trim_end_matches('\n');
             if !words.is_empty() {
                 self.held_breaks()?;
@@ -231,9 +240,45 @@ fn style_of(region: Region) -> Style {
     if region == Region::Reasoning { DIM } else { Style::new() }
 }
 
-/// `server.tool`, or the tool alone.
+/// `server.tool`, or the tool alone. Where one of the names has a sign in it that the other
+/// could be meant by, it is the pattern that means this tool alone, as `server/repo.list`.
 pub(crate) fn full_name(server: Option<&str>, tool: &str) -> String {
-    server.map_or_else(|| tool.to_owned(), |server| format!("{server}.{tool}"))
+    let Some(server) = server else { return tool.to_owned() };
+    match [server, tool].concat().contains(['.', '/', '*', '?', '\\']) {
+        true => exact_pattern(Some(server), tool),
+        false => format!("{server}.{tool}"),
+    }
+}
+
+/// Rows of a terminal that does not say how many it has.
+const ROWS: usize = 24;
+
+/// Rows that a box has beside its body, and a question with its answer below it.
+const AROUND: usize = 10;
+
+/// Rows that a box may fill where all of it is to be seen with what is asked below.
+fn room() -> usize {
+    let rows = terminal::size().map(|(_, rows)| rows).filter(|rows| *rows > 0).unwrap_or(ROWS);
+    rows.saturating_sub(AROUND).max(4)
+}
+
+/// Whether a box with this text can be seen whole, with a question below it.
+pub(crate) fn fits_screen(body: &str) -> bool {
+    boxes::rows(body, terminal::columns()).len() <= room()
+}
+
+/// A box's text as far as it can be seen with a question below it: its beginning and its end,
+/// and how many characters are missing between them.
+pub(crate) fn as_fits_screen(body: &str, say: Phrases) -> String {
+    let rows = boxes::rows(body, terminal::columns());
+    let room = room().saturating_sub(1);
+    if rows.len() <= room + 1 {
+        return body.to_owned();
+    }
+    let (head, tail) = (room - room / 3, rows.len() - room / 3);
+    let missing: usize = rows[head..tail].iter().map(|row| row.chars().count()).sum();
+    let shown = rows[..head].join("\n");
+    format!("{shown}\n{}\n{}", say.more_characters(missing), rows[tail..].join("\n"))
 }
 
 /// JSON in one line where it is short, else indented.

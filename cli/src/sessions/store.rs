@@ -9,7 +9,8 @@ use std::time::{Duration, SystemTime};
 use sha2::{Digest, Sha256};
 
 use crate::saved::Saved;
-use crate::{Failure, state, whole_file};
+use crate::store::{self, Mode};
+use crate::{Failure, state};
 use toolgraft::conversation::Entry;
 
 /// A day.
@@ -56,7 +57,7 @@ impl Store {
 
     /// Keeps a conversation, in place of what was kept under its name.
     pub(crate) fn write(&self, id: &str, saved: &Saved) -> io::Result<()> {
-        whole_file::write(&self.file(id), &(serde_json::to_string(saved)? + "\n"))
+        store::replace(&self.file(id), (serde_json::to_string(saved)? + "\n").as_bytes(), Mode::Private)
     }
 
     /// Forgets a conversation; whether there was one.

@@ -1,15 +1,14 @@
 //! A project's configuration file, and what it would start, in lines for a person.
 
-use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
 use crate::phrases::Phrases;
+use crate::screen::visible::{bounded, quoted};
 use crate::{Failure, input};
 use toolgraft::route::mcp::{Config, ServerConfig, TransportConfig};
-use toolgraft::secrets::names_secret;
 
 /// A configuration file that was read once.
 #[derive(Debug)]
@@ -41,29 +40,43 @@ enum What {
     Sets(String, String),
     ConnectsTo(String),
     Sends(String, String),
-    LogsInWith(&'static str, String),
+    LogsInWith(String, String),
     ConnectsOtherwise,
     GetsVariables(String),
     RunsUnasked(String),
 }
+
+/// Most columns of a name that the file gives to a server, a variable or a header.
+const NAME: usize = 40;
 
 impl Line {
     fn text(&self, say: Phrases) -> String {
         let what = match &self.what {
             What::Nothing => say.starts_as_nothing().to_owned(),
             What::Runs { command, inside: None } => command.clone(),
-            What::Runs { command, inside: Some(place) } => say.runs_inside(command, place),
-            What::WorksIn(folder) => say.works_in(folder),
-            What::Sets(name, value) => say.sets_variable(name, value),
-            What::ConnectsTo(url) => say.connects_to(url),
-            What::Sends(name, value) => say.sends_header(name, value),
-            What::LogsInWith(name, value) => say.logs_in_with(name, value),
+            What::Runs { command, inside: Some(place) } => say.runs_inside(command, named(place)),
+            What::WorksIn(folder) => say.works_in(quoted(folder)),
+            What::Sets(name, value) => say.sets_variable(named(name), quoted(value)),
+            What::ConnectsTo(url) => say.connects_to(quoted(url)),
+            What::Sends(name, value) => say.sends_header(named(name), quoted(value)),
+            What::LogsInWith(name, value) => say.logs_in_with(named(name), quoted(value)),
             What::ConnectsOtherwise => say.connects_otherwise().to_owned(),
             What::GetsVariables(names) => say.gets_variables(names),
             What::RunsUnasked(tools) => say.runs_unasked(tools),
         };
-        say.line_of_server(&self.server, what)
+        say.line_of_server(named(&self.server), what)
     }
+
+    /// Whether it says how a server is reached.
+    fn is_command(&self) -> bool {
+        use What::{ConnectsOtherwise, ConnectsTo, Nothing, Runs};
+        matches!(self.what, Nothing | Runs { .. } | ConnectsTo(_) | ConnectsOtherwise)
+    }
+}
+
+/// A name as the file has it, in one piece and no longer than a name should be.
+fn named(name: &str) -> String {
+    bounded(&quoted(name), NAME)
 }
 
 impl Project {
@@ -102,9 +115,10 @@ impl Project {
         &self.hash
     }
 
-    /// What it starts: a line for each server, and lines for what it gets.
+    /// What it starts: first a line for each server, then lines for what they get.
     pub(crate) fn starts(&self, say: Phrases) -> Vec<String> {
-        self.starts.iter().map(|line| line.text(say)).collect()
+        let (commands, rest): (Vec<&Line>, Vec<&Line>) = self.starts.iter().partition(|line| line.is_command());
+        commands.into_iter().chain(rest).map(|line| line.text(say)).collect()
     }
 
     /// Whether there is nothing to ask about: no server that is not disabled.
@@ -145,60 +159,47 @@ impl Listing {
     ) -> Result<Self, String> {
         let source = path.display().to_string();
         let real = Config::parse(text, &source, variable).map_err(|e| e.to_string())?;
+        let written = Config::parse_as_written(text, &source).map_err(|e| e.to_string())?;
         let folder = Folder { path: path.parent().unwrap_or(path), search };
         let mut listing = Listing { lines: Vec::new(), inside: false };
         for server in real.servers().iter().filter(|server| !server.disabled) {
-            listing.server(text, server, &folder);
+            let written = written.servers().iter().find(|written| written.name == server.name);
+            listing.server(server, written.unwrap_or(server), &folder);
         }
         Ok(listing)
     }
 
-    fn server(&mut self, text: &str, server: &ServerConfig, folder: &Folder<'_>) {
-        // As it is written: a variable by its name, not by its value.
-        let used = RefCell::new(BTreeSet::new());
-        let by_name = |name: &str| {
-            used.borrow_mut().insert(name.to_owned());
-            Some(format!("${{{name}}}"))
-        };
-        // Another server's variables are none of this one's.
-        let written = Config::parse(text, "", &by_name).ok();
-        let written = written.and_then(|config| config.servers().iter().find(|s| s.name == server.name).cloned());
-        let name = &server.name;
-        let transport = written.and_then(|server| server.transport.ok());
-        let (Ok(real), Some(shown)) = (&server.transport, transport.or_else(|| server.transport.clone().ok())) else {
+    /// Adds a server; `written` has its variables and their defaults as the file has them.
+    fn server(&mut self, real: &ServerConfig, written: &ServerConfig, folder: &Folder<'_>) {
+        let name = &real.name;
+        let (Ok(transport), Ok(shown)) = (&real.transport, &written.transport) else {
             self.add(name, What::Nothing);
             return;
         };
-        match &shown {
-            TransportConfig::Stdio { command, args, env, cwd, .. } => {
-                let place = folder.inside(real);
+        let secrecy = written.secrecy();
+        match (shown, &secrecy.url) {
+            (TransportConfig::Stdio { cwd, .. }, _) => {
+                let place = folder.inside(transport);
                 self.inside |= place.is_some();
-                let words = std::iter::once(command).chain(args).map(|word| quoted(word)).collect::<Vec<_>>();
+                let words = secrecy.words.iter().map(|word| quoted(&word.shown)).collect::<Vec<_>>();
                 self.add(name, What::Runs { command: words.join(" "), inside: place });
-                cwd.iter().for_each(|cwd| self.add(name, What::WorksIn(quoted(cwd).into_owned())));
-                for (key, value) in env {
-                    self.add(name, What::Sets(key.clone(), hidden(key, value).into_owned()));
-                }
+                cwd.iter().for_each(|cwd| self.add(name, What::WorksIn(cwd.clone())));
             }
-            TransportConfig::Http { url, headers, oauth, .. } => {
-                self.add(name, What::ConnectsTo(url.clone()));
-                for (key, value) in headers {
-                    self.add(name, What::Sends(key.clone(), hidden(key, value).into_owned()));
-                }
-                let secret = oauth.client_secret.iter().map(|secret| ("clientSecret", secret));
-                let client = oauth.client_id.iter().map(|id| ("clientId", id)).chain(secret);
-                for (key, value) in client {
-                    self.add(name, What::LogsInWith(key, hidden(key, value).into_owned()));
-                }
-            }
+            (TransportConfig::Http { .. }, Some(url)) => self.add(name, What::ConnectsTo(url.shown.clone())),
             _ => self.add(name, What::ConnectsOtherwise),
         }
-        let variables: Vec<String> = variables_of(&shown, &used.into_inner());
+        let kinds: [(_, fn(String, String) -> What); 3] =
+            [(&secrecy.env, What::Sets), (&secrecy.headers, What::Sends), (&secrecy.oauth, What::LogsInWith)];
+        for (pairs, what) in kinds {
+            pairs.iter().for_each(|(key, value)| self.add(name, what(key.clone(), value.shown.clone())));
+        }
+        let variables: Vec<String> = variables_of(shown).into_iter().collect();
         if !variables.is_empty() {
             self.add(name, What::GetsVariables(variables.join(", ")));
         }
-        if !server.auto_approve.is_empty() {
-            self.add(name, What::RunsUnasked(server.auto_approve.join(", ")));
+        if !real.auto_approve.is_empty() {
+            let tools: Vec<String> = real.auto_approve.iter().map(|tool| named(tool)).collect();
+            self.add(name, What::RunsUnasked(tools.join(", ")));
         }
     }
 
@@ -207,8 +208,8 @@ impl Listing {
     }
 }
 
-/// The variables of these that stand in a server's entry.
-fn variables_of(transport: &TransportConfig, used: &BTreeSet<String>) -> Vec<String> {
+/// The variables that stand in a server's entry: `${NAME}`, `${NAME:-default}`, `${env:NAME}`.
+fn variables_of(transport: &TransportConfig) -> BTreeSet<String> {
     let texts: Vec<&String> = match transport {
         TransportConfig::Stdio { command, args, env, cwd, .. } => {
             std::iter::once(command).chain(args).chain(env.values()).chain(cwd).collect()
@@ -219,23 +220,16 @@ fn variables_of(transport: &TransportConfig, used: &BTreeSet<String>) -> Vec<Str
         }
         _ => Vec::new(),
     };
-    let stands = |name: &&String| texts.iter().any(|text| text.contains(&format!("${{{name}}}")));
-    used.iter().filter(stands).cloned().collect()
-}
-
-/// A value, unless it is a secret that stands in the file itself.
-fn hidden<'a>(name: &str, value: &'a str) -> std::borrow::Cow<'a, str> {
-    if names_secret(name) && !value.contains("${") { "(hidden)".into() } else { quoted(value) }
-}
-
-/// A word as a shell would want it.
-fn quoted(word: &str) -> std::borrow::Cow<'_, str> {
-    // Braces and `$` of a variable read better as they are.
-    let plain = |c: char| c.is_alphanumeric() || "-_./:@=+,~${}*".contains(c);
-    match !word.is_empty() && word.chars().all(plain) {
-        true => word.into(),
-        false => format!("{word:?}").into(),
+    let mut names = BTreeSet::new();
+    for text in texts {
+        // `$${` is no variable.
+        for (at, _) in text.match_indices("${").filter(|(at, _)| !text[..*at].ends_with('$')) {
+            let inside = text[at + 2..].split('}').next().unwrap_or_default();
+            let name = inside.split(":-").next().unwrap_or_default();
+            names.insert(name.strip_prefix("env:").unwrap_or(name).to_owned());
+        }
     }
+    names
 }
 
 /// The project's folder.
@@ -288,7 +282,39 @@ mod tests {
         let text = json!({ "mcpServers": servers }).to_string();
         let variable = |name: &str| (name == "TOKEN").then(|| "tok-123456".to_owned());
         let listing = Listing::of(&text, &folder.join(".mcp.json"), &variable, Some("/usr/bin:/bin")).unwrap();
-        (listing.lines.iter().map(|line| line.text(Phrases::of(Lang::En))).collect(), listing.inside)
+        let project =
+            Project { path: folder, text, hash: String::new(), starts: listing.lines, inside: listing.inside };
+        (project.starts(Phrases::of(Lang::En)), project.inside)
+    }
+
+    #[test]
+    fn a_default_is_shown_since_it_is_what_runs() {
+        let folder = tempfile::tempdir().unwrap();
+        let entry = json!({ "s": { "command": "${NOT_SET:-evil}", "args": ["${env:NOT_SET:-./x}", "$${TOKEN}"] } });
+        let (lines, _) = lines(folder.path(), &entry);
+        assert_eq!(lines, ["s: ${NOT_SET:-evil} ${env:NOT_SET:-./x} $${TOKEN}", "s: gets your variables NOT_SET"]);
+    }
+
+    #[test]
+    fn a_secret_is_hidden_where_it_is_an_argument_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let entry = json!({ "s": { "command": "x", "args": ["--token", "sk-proj-abcdefghij"] },
+            "w": { "url": "https://ada:pw@example.org/?api_key=abc" } });
+        assert_eq!(lines(folder.path(), &entry).0, ["s: x --token (hidden)", "w: connects to https://example.org/?…"]);
+    }
+
+    #[test]
+    fn a_name_cannot_look_like_another_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let entry = json!({
+            "files: npx -y good\n\n": { "command": "evil", "env": { "A\nfiles: npx": "b\nc", "\u{200b}": "" } },
+            ("long".repeat(100)): { "command": "x".repeat(20_000) },
+        });
+        let (lines, _) = lines(folder.path(), &entry);
+        assert_eq!(lines[0], r#""files: npx -y good\n\n": evil"#);
+        assert_eq!(lines[2], r#""files: npx -y good\n\n": sets "A\nfiles: npx"="b\nc""#);
+        assert!(lines[1].starts_with("longlong") && lines[1].find(':') < Some(60), "{}", &lines[1][..80]);
+        assert!(!lines.concat().contains(['\n', '\u{200b}']));
     }
 
     #[test]
@@ -308,15 +334,15 @@ mod tests {
             lines,
             [
                 "files: npx -y \"server files\"",
+                "web: connects to https://example.org/${TOKEN}",
+                "odd: nothing, its entry is wrong",
                 "files: sets API_KEY=(hidden)",
                 "files: sets KEY=${TOKEN}",
                 "files: sets NODE_OPTIONS=\"--require ./x.js\"",
                 "files: gets your variables TOKEN",
                 "files: runs without a question: read_*",
-                "web: connects to https://example.org/${TOKEN}",
                 "web: sends Authorization: \"Bearer ${TOKEN}\"",
                 "web: gets your variables TOKEN",
-                "odd: nothing, its entry is wrong",
             ]
         );
         assert!(!inside);

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Project;
 use crate::phrases::Phrases;
-use crate::{output, state, whole_file};
+use crate::store::{self, Mode};
+use crate::{output, state};
 use toolgraft::dialect::Lang;
 
 /// The language of what is kept, whatever the person's is: lines are compared.
@@ -120,7 +121,7 @@ impl Store {
         let file = self.file.as_deref().ok_or("there is no home directory to keep the answer in")?;
         let failed = |e: std::io::Error| format!("cannot write {}: {e}", file.display());
         let text = serde_json::to_string_pretty(&self.kept).map_err(|e| failed(e.into()))?;
-        whole_file::write(file, &format!("{text}\n")).map_err(failed)
+        store::replace(file, format!("{text}\n").as_bytes(), Mode::Private).map_err(failed)
     }
 }
 

@@ -57,10 +57,16 @@ impl Window {
         args: &[&str],
     ) -> Self {
         place.servers(servers.clone());
+        let url = endpoint.url();
+        let chat = ["chat", "--base-url", &url, "--mcp-config", "mcp.json", "--tools-mode", "prompt"];
+        Window::of(place, columns_and_rows, endpoint, &[&chat, ["--model", "small-model"].as_slice(), args].concat())
+    }
+
+    /// The program with these arguments in a folder.
+    pub(crate) fn of(place: Place, columns_and_rows: (u16, u16), endpoint: Endpoint, args: &[&str]) -> Self {
         // It begins when the terminal has its size.
         let mut command = Command::new("sh");
-        command.args(["-c", "read go; exec \"$0\" \"$@\"", TOOLGRAFT, "chat", "--base-url", &endpoint.url()]);
-        command.args(["--mcp-config", "mcp.json", "--tools-mode", "prompt", "--model", "small-model"]).args(args);
+        command.args(["-c", "read go; exec \"$0\" \"$@\"", TOOLGRAFT]).args(args);
         command.current_dir(place.dir.path()).env("HOME", place.dir.path()).env("TERM", "xterm-256color");
         for name in ["OPENAI_API_KEY", "OPENAI_BASE_URL", "XDG_STATE_HOME", "NO_COLOR", "COLUMNS", "LINES"] {
             command.env_remove(name);
@@ -110,8 +116,13 @@ impl Window {
         self.now().terminal.screen().clone()
     }
 
+    /// All that was ever written to the terminal.
+    pub(crate) fn written(&self) -> String {
+        String::from_utf8_lossy(&self.now().written).into_owned()
+    }
+
     /// What stands on the terminal.
-    fn shows(&self) -> String {
+    pub(crate) fn shows(&self) -> String {
         let rows: Vec<String> =
             self.now().terminal.screen().rows(0, 999).map(|row| row.trim_end().to_owned()).collect();
         rows.join("\n").trim_end().to_owned()

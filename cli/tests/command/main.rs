@@ -13,6 +13,8 @@ mod process;
 #[path = "../../../tests/common/real.rs"]
 mod real;
 
+#[cfg(target_os = "linux")]
+mod attack;
 mod call;
 mod chat;
 mod chat_endpoint;

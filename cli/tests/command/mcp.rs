@@ -503,7 +503,7 @@ done"#
     fn terminal_commands_in_a_listing_are_not_passed_on() {
         let tools_answer = r#"{"tools":[{"name":"work","description":"red \u001b[31m text"}]}"#;
         let run = tools(sh(&script("", tools_answer, ":").replace("printf '{", "printf '%s' ''; printf '{")));
-        assert!(run.code == Some(0) && !run.out.contains('\u{1b}') && run.out.contains("red [31m text"), "{run:?}");
+        assert!(run.code == Some(0) && !run.out.contains('\u{1b}') && run.out.contains("red ␛[31m text"), "{run:?}");
     }
 
     /// Whether a process whose command line has this text is left; its arguments are parted by NUL.

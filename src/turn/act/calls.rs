@@ -155,7 +155,7 @@ impl Act {
         let decision = match shared.displays().shows(server, tool) {
             true => Decision::Allow,
             false => {
-                let decision = shared.setup.config.policy.decide(server, tool, annotations);
+                let decision = shared.setup.config.policy.in_catalog(&catalog).decide(server, tool, annotations);
                 if wants_approval(&request.arguments) { decision.max(Decision::Ask) } else { decision }
             }
         };

@@ -137,7 +137,7 @@ impl Pages {
         let rounds: usize = taken.iter().map(|t| t.rounds.len()).sum();
         let page = render(taken, Value::Null)?;
         let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
-        std::fs::write(path, &page).map_err(named)?;
+        page_file::write(path, &page).map_err(named)?;
         let say = Phrases::of_user(self.lang);
         let counts = say.listed(&[say.recordings(recordings), say.rounds(rounds)]);
         let saved = say.page_saved(input::shown(path), counts, grouped(page.len() as u64));

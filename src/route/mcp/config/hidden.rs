@@ -1,7 +1,9 @@
 //! What of a server's entry nobody else should read.
 
+use serde_json::{Map, Value, json};
+
 use super::servers::{Config, ServerConfig, TransportConfig};
-use crate::secrets::{Secrets, names_secret};
+use crate::secrets::{Secrecy, Secrets, names_secret};
 
 /// Values shorter than this, in characters, are settings (`true`, `8080`, `en_GB`)
 /// that stand in many a text.
@@ -27,9 +29,16 @@ impl Hidden {
 
 impl ServerConfig {
     pub(crate) fn hidden(&self) -> Hidden {
-        let values = self.transport.as_ref().map(named_values).unwrap_or_default();
+        let mut values = self.transport.as_ref().map(named_values).unwrap_or_default();
+        // Of these the judge knows by name, form or place that they are secrets.
+        values.extend(self.secrecy().unnamed().map(|secret| (CERTAIN.to_owned(), secret.to_owned())));
         let certain = |(name, value): &&(String, String)| names_secret(name) && !is_word(value);
         Hidden { in_errors: secrets(values.iter()), in_answers: secrets(values.iter().filter(certain)) }
+    }
+
+    /// What of the entry is a secret, for whoever shows it.
+    pub fn secrecy(&self) -> Secrecy {
+        self.transport.as_ref().map(|transport| Secrecy::of(&as_entry(transport))).unwrap_or_default()
     }
 }
 
@@ -60,27 +69,37 @@ fn is_word(text: &str) -> bool {
     text.bytes().all(|b| b.is_ascii_alphabetic() || b == b'_')
 }
 
-/// Values with the names that speak of them: variables, headers, parts of the URL,
-/// and arguments behind a flag that names a secret.
+/// The name of a value whose secrecy does not hang on its name.
+const CERTAIN: &str = "secret";
+
+/// Values of variables and headers with their names.
 fn named_values(transport: &TransportConfig) -> Vec<(String, String)> {
-    match transport {
-        TransportConfig::Stdio { args, env, .. } => {
-            let pairs = args.windows(2).filter_map(|pair| Some((pair[0].strip_prefix('-')?, pair[1].as_str())));
-            let joined = args.iter().filter_map(|arg| arg.strip_prefix('-')?.split_once('='));
-            let flags = pairs.chain(joined).filter(|(flag, _)| names_secret(flag));
-            let flags = flags.map(|(flag, value)| (flag.to_owned(), value.to_owned()));
-            env.iter().map(|(name, value)| (name.clone(), value.clone())).chain(flags).collect()
-        }
+    let values = match transport {
+        TransportConfig::Stdio { env, .. } => env,
+        TransportConfig::Http { headers, .. } => headers,
+    };
+    let login = match transport {
+        TransportConfig::Http { oauth, .. } => oauth.client_secret.clone(),
+        TransportConfig::Stdio { .. } => None,
+    };
+    let login = login.map(|secret| ("clientSecret".to_owned(), secret));
+    values.iter().map(|(name, value)| (name.clone(), value.clone())).chain(login).collect()
+}
+
+/// The entry as its file would have it.
+fn as_entry(transport: &TransportConfig) -> Map<String, Value> {
+    let entry = match transport {
+        TransportConfig::Stdio { command, args, env, .. } => json!({ "command": command, "args": args, "env": env }),
         TransportConfig::Http { url, headers, oauth, .. } => {
-            let mut values: Vec<_> = headers.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
-            values.extend(oauth.client_secret.iter().map(|secret| ("clientSecret".to_owned(), secret.clone())));
-            if let Ok(url) = reqwest::Url::parse(url) {
-                let query = url.query_pairs().filter(|(name, _)| names_secret(name));
-                values.extend(query.map(|(name, value)| (name.into_owned(), value.into_owned())));
-                values.extend(url.password().map(|password| ("password".to_owned(), password.to_owned())));
-            }
-            values
+            let login = [("clientId", &oauth.client_id), ("clientSecret", &oauth.client_secret)];
+            let login: Map<String, Value> =
+                login.into_iter().filter_map(|(name, value)| Some((name.to_owned(), json!(value.as_ref()?)))).collect();
+            json!({ "url": url, "headers": headers, "oauth": login })
         }
+    };
+    match entry {
+        Value::Object(entry) => entry,
+        _ => Map::new(),
     }
 }
 

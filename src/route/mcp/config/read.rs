@@ -44,11 +44,20 @@ impl Config {
     /// [`ConfigError`] where the text is not JSON, or has neither `mcpServers`
     /// nor `servers`, or where one of these is not an object.
     pub fn parse(text: &str, source: &str, environment: &Environment<'_>) -> Result<Self, ConfigError> {
-        config(text, source, environment)
+        config(text, source, Some(environment))
+    }
+
+    /// As [`parse`](Self::parse), with each value as it is written: no variable is replaced,
+    /// and no default takes the place of one. For whoever shows a file before it is used.
+    ///
+    /// # Errors
+    /// Those of [`parse`](Self::parse).
+    pub fn parse_as_written(text: &str, source: &str) -> Result<Self, ConfigError> {
+        config(text, source, None)
     }
 }
 
-fn config(text: &str, source: &str, environment: &Environment<'_>) -> Result<Config, ConfigError> {
+fn config(text: &str, source: &str, environment: Option<&Environment<'_>>) -> Result<Config, ConfigError> {
     let file = File { text: text.strip_prefix('\u{feff}').unwrap_or(text), source, environment };
     let parsed = parse_to_ast(file.text, &CollectOptions::default(), &OPTIONS).map_err(|e| {
         let (range, message) = (e.range(), e.kind().to_string());
@@ -81,7 +90,8 @@ fn config(text: &str, source: &str, environment: &Environment<'_>) -> Result<Con
 struct File<'a> {
     text: &'a str,
     source: &'a str,
-    environment: &'a Environment<'a>,
+    /// `None` where values stay as they are written.
+    environment: Option<&'a Environment<'a>>,
 }
 
 /// What is wrong with one server's entry.
@@ -236,7 +246,10 @@ impl File<'_> {
     }
 
     fn expanded(&self, key: &str, text: &str) -> Result<String, Problem> {
-        let text = expand(text, self.environment).map_err(|e| format!("{key:?}: {e}"))?;
+        let text = match self.environment {
+            Some(environment) => expand(text, environment).map_err(|e| format!("{key:?}: {e}"))?,
+            None => text.to_owned(),
+        };
         match text.contains('\0') {
             true => Err(format!("{key:?}: it holds a NUL character: take it out")),
             false => Ok(text),

@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::error::EntryError;
+use crate::tools::server_pattern;
 
 /// Servers, in the order of the file.
 ///
@@ -326,7 +327,7 @@ impl ServerConfig {
     /// Patterns of [`Policy`](crate::tools::Policy) for the tools of this server
     /// that the user lets run without being asked.
     pub fn approved(&self) -> impl Iterator<Item = String> + '_ {
-        self.auto_approve.iter().map(|tool| format!("{}/{tool}", self.name))
+        self.auto_approve.iter().map(|tools| server_pattern(&self.name, tools))
     }
 
     /// What is wrong with the entry, with its place; `None` where nothing is, or

@@ -1,0 +1,169 @@
+//! The one writer of files: each is replaced whole or not at all, and is read by who should.
+//!
+//! What is written stands beside the file first and takes its place by a rename, so whoever
+//! reads it gets the earlier text or the later one. A link is followed and stays a link.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Who may read a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Its owner alone, whoever could before: it holds a conversation, tokens or a recording.
+    Private,
+    /// Its owner alone where it is new; one that is there keeps its mode.
+    Kept,
+}
+
+/// Links that are followed before a file counts as one that links to itself.
+const LINKS: usize = 40;
+
+/// Replaces a file as a whole. A new folder gets mode 0700. What is no file, such as a device,
+/// is written to.
+pub(crate) fn replace(path: &Path, bytes: &[u8], mode: Mode) -> io::Result<()> {
+    let path = target(path)?;
+    let found = fs::metadata(&path).ok();
+    if found.as_ref().is_some_and(|found| !found.is_file()) {
+        return OpenOptions::new().write(true).open(&path)?.write_all(bytes);
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    private_folder(folder)?;
+    // Two programs at once write two files; the later one stays.
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.partial", std::process::id()));
+    let partial = path.with_file_name(name);
+    // One that a process of the same number left behind may be anything, a link too.
+    let _ = fs::remove_file(&partial);
+    let written = private(OpenOptions::new().write(true).create_new(true)).open(&partial).and_then(|mut out| {
+        out.write_all(bytes)?;
+        if let (Mode::Kept, Some(found)) = (mode, found) {
+            out.set_permissions(found.permissions())?;
+        }
+        out.sync_all()
+    });
+    written.and_then(|()| fs::rename(&partial, &path)).inspect_err(|_| drop(fs::remove_file(&partial)))
+}
+
+/// A file that is written on as something goes on, for its owner alone.
+pub(crate) fn append(path: &Path) -> io::Result<File> {
+    let file = private(OpenOptions::new().append(true).create(true)).open(path)?;
+    #[cfg(unix)]
+    if file.metadata().is_ok_and(|found| found.is_file()) {
+        use std::os::unix::fs::PermissionsExt;
+        // Somebody else's file is theirs to open or to close.
+        let _ = file.set_permissions(fs::Permissions::from_mode(0o600));
+    }
+    Ok(file)
+}
+
+/// What a link leads to, though nothing may be there yet.
+fn target(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_owned();
+    for _ in 0..LINKS {
+        let Ok(next) = fs::read_link(&path) else { return Ok(path) };
+        path = path.parent().unwrap_or(Path::new("")).join(next);
+    }
+    Err(io::Error::other("it is a link that leads to itself"))
+}
+
+/// A folder, with those above it, that only its owner may look into where it is new.
+pub(crate) fn private_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).create(folder)
+}
+
+fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+    options
+}
+
+/// Whether others than the owner may read a file.
+pub(crate) fn others_may_read(file: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        fs::metadata(file).is_ok_and(|found| found.permissions().mode() & 0o044 != 0)
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = file;
+        false
+    }
+}
+
+#[cfg(unix)]
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    fn mode(path: &Path) -> u32 {
+        fs::metadata(path).unwrap().permissions().mode() & 0o777
+    }
+
+    #[test]
+    fn a_new_file_is_its_owners_and_nothing_lies_beside_it() {
+        let here = tempfile::tempdir().unwrap();
+        for (n, kind) in [Mode::Private, Mode::Kept].into_iter().enumerate() {
+            let file = here.path().join(format!("a{n}/b.json"));
+            replace(&file, b"{}", kind).unwrap();
+            assert_eq!((mode(&file), mode(file.parent().unwrap())), (0o600, 0o700));
+            assert_eq!(fs::read_dir(file.parent().unwrap()).unwrap().count(), 1);
+            assert!(!others_may_read(&file));
+        }
+    }
+
+    #[test]
+    fn a_file_keeps_its_mode_or_is_closed_and_a_link_stays_one() {
+        for (kind, expected) in [(Mode::Kept, 0o644), (Mode::Private, 0o600)] {
+            let here = tempfile::tempdir().unwrap();
+            let (file, link) = (here.path().join("real.json"), here.path().join("link.json"));
+            fs::write(&file, "{}").unwrap();
+            fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
+            symlink("real.json", &link).unwrap();
+            replace(&link, b"new", kind).unwrap();
+            assert!(link.is_symlink());
+            assert_eq!((fs::read_to_string(&file).unwrap().as_str(), mode(&file)), ("new", expected));
+        }
+    }
+
+    #[test]
+    fn a_link_to_nothing_is_followed_and_one_to_itself_is_an_error() {
+        let here = tempfile::tempdir().unwrap();
+        let (link, looped) = (here.path().join("link"), here.path().join("loop"));
+        symlink("later/file", &link).unwrap();
+        replace(&link, b"new", Mode::Kept).unwrap();
+        assert!(link.is_symlink() && here.path().join("later/file").is_file());
+        symlink("loop", &looped).unwrap();
+        assert!(replace(&looped, b"new", Mode::Kept).is_err() && looped.is_symlink());
+    }
+
+    #[test]
+    fn a_link_where_the_new_text_is_written_first_leads_nowhere() {
+        let here = tempfile::tempdir().unwrap();
+        let (file, victim) = (here.path().join("c.json"), here.path().join("victim"));
+        fs::write(&victim, "mine").unwrap();
+        symlink(&victim, here.path().join(format!("c.json.{}.partial", std::process::id()))).unwrap();
+        replace(&file, b"new", Mode::Private).unwrap();
+        assert_eq!(
+            (fs::read_to_string(&victim).unwrap(), fs::read_to_string(&file).unwrap()),
+            ("mine".into(), "new".into())
+        );
+    }
+
+    #[test]
+    fn a_device_is_written_to_and_a_file_that_grows_is_its_owners() {
+        replace(Path::new("/dev/null"), b"new", Mode::Private).unwrap();
+        let here = tempfile::tempdir().unwrap();
+        let file = here.path().join("r.jsonl");
+        fs::write(&file, "").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
+        append(&file).unwrap().write_all(b"x").unwrap();
+        assert_eq!((mode(&file), fs::read_to_string(&file).unwrap().as_str()), (0o600, "x"));
+    }
+}

@@ -1,0 +1,391 @@
+//! The judge of secrets: which parts of a server's entry are hidden from whoever reads it.
+//!
+//! What is hidden is guessed from names (`API_KEY`, `--token`, `Authorization`), from the
+//! form of a value (`sk-…`, a long word of letters and digits) and from its place (user and
+//! query of a URL). A reference such as `${API_KEY}` is no secret and stays.
+
+use std::ops::Range;
+
+use serde_json::{Map, Value};
+
+use super::{names_secret, shown_url};
+
+/// What stands in a secret's place where an entry is shown.
+pub const HIDDEN: &str = "(hidden)";
+
+/// Values below this many characters are settings, such as `true` and `8080`.
+const MIN_SECRET: usize = 8;
+
+/// Words of more characters than this that have letters and digits are keys, not names.
+const LONG: usize = 20;
+
+/// How tokens begin that are known by it, in the words of those who give them out.
+const TOKENS: &[&str] = &[
+    "sk-",
+    "sk_",
+    "pk_",
+    "ghp_",
+    "gho_",
+    "ghs_",
+    "github_pat_",
+    "glpat-",
+    "xoxb-",
+    "xoxp-",
+    "AKIA",
+    "eyJ",
+    "hf_",
+    "AIza",
+    "ntn_",
+    "secret_",
+    "lin_api_",
+];
+
+/// Parts of the names of variables by which programs find code: `NODE_OPTIONS`, `LD_PRELOAD`,
+/// `BASH_ENV`, `PYTHONSTARTUP`, `GIT_SSH_COMMAND`, `PERL5OPT`, `DYLD_INSERT_LIBRARIES`.
+const CODE_NAMES: &[&str] = &[
+    "options", "5opt", "rubyopt", "preload", "bash_env", "startup", "path", "command", "insert", "shell", "editor",
+    "pager", "askpass",
+];
+
+/// A value as it may be shown, and what of it may not.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Judged {
+    /// The value, with [`HIDDEN`] for each secret.
+    pub shown: String,
+    /// The secrets in it.
+    pub secrets: Vec<String>,
+}
+
+/// What of a server's entry is a secret.
+#[derive(Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Secrecy {
+    /// The command and its arguments.
+    pub words: Vec<Judged>,
+    /// The URL.
+    pub url: Option<Judged>,
+    /// Variables, by name.
+    pub env: Vec<(String, Judged)>,
+    /// Headers, by name.
+    pub headers: Vec<(String, Judged)>,
+    /// What the server is logged in at with, by name.
+    pub oauth: Vec<(String, Judged)>,
+}
+
+impl Secrecy {
+    /// Judges an entry of `mcpServers`.
+    pub fn of(entry: &Map<String, Value>) -> Self {
+        let text = |key: &str| entry.get(key).and_then(Value::as_str);
+        let settings = |key: &str| {
+            let pairs = entry.get(key).and_then(Value::as_object).into_iter().flatten();
+            pairs.map(|(name, value)| (name.clone(), setting(name, &plain(value)))).collect()
+        };
+        let args = entry.get("args").and_then(Value::as_array).into_iter().flatten().map(plain);
+        let words: Vec<String> = text("command").map(str::to_owned).into_iter().chain(args).collect();
+        Secrecy {
+            words: arguments(&words),
+            url: text("url").map(url),
+            env: settings("env"),
+            headers: settings("headers"),
+            oauth: settings("oauth"),
+        }
+    }
+
+    /// All that is judged.
+    fn parts(&self) -> impl Iterator<Item = &Judged> {
+        let named = self.env.iter().chain(&self.headers).chain(&self.oauth);
+        self.words.iter().chain(&self.url).chain(named.map(|(_, judged)| judged))
+    }
+
+    /// How many values are hidden.
+    pub fn count(&self) -> usize {
+        self.parts().map(|part| part.shown.matches(HIDDEN).count()).sum()
+    }
+
+    /// The secrets of the command line and the URL, whose values have no names of their own.
+    pub fn unnamed(&self) -> impl Iterator<Item = &str> {
+        self.words.iter().chain(&self.url).flat_map(|part| &part.secrets).map(String::as_str)
+    }
+}
+
+impl Judged {
+    fn open(text: impl Into<String>) -> Self {
+        Judged { shown: text.into(), secrets: Vec::new() }
+    }
+
+    fn hidden(text: &str) -> Self {
+        Judged { shown: HIDDEN.to_owned(), secrets: vec![text.to_owned()] }
+    }
+}
+
+/// Shows only what may be shown.
+impl std::fmt::Debug for Judged {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.shown.fmt(f)
+    }
+}
+
+impl std::fmt::Debug for Secrecy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.parts()).finish()
+    }
+}
+
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// A value of a variable or a header.
+fn setting(name: &str, value: &str) -> Judged {
+    if is_reference(value) || names_code(name) {
+        return Judged::open(value);
+    }
+    if names_secret(name) {
+        return Judged::hidden(value);
+    }
+    let judged = text(value);
+    match judged.secrets.is_empty() && is_odd(value) {
+        true => Judged::hidden(value),
+        false => judged,
+    }
+}
+
+/// The words of a command; the values behind flags that name a secret are hidden. The program
+/// itself is not: what runs must be seen.
+fn arguments(words: &[String]) -> Vec<Judged> {
+    let mut judged = Vec::with_capacity(words.len());
+    let mut secret_follows = false;
+    for (n, word) in words.iter().enumerate() {
+        let hide = std::mem::replace(&mut secret_follows, false) && may_hide(word) && !word.starts_with("--");
+        secret_follows = word.starts_with('-') && !word.contains(['=', ' ']) && names_secret(word);
+        judged.push(match hide {
+            _ if n == 0 => Judged::open(word),
+            true => Judged::hidden(word),
+            false => argument(word),
+        });
+    }
+    judged
+}
+
+fn argument(word: &str) -> Judged {
+    // `--token=…`, `DB_PASSWORD=…`, `Authorization: …`
+    let named = word.find(['=', ':']).filter(|at| names_secret(&word[..*at]) && !word[..*at].contains(['/', ' ']));
+    if let Some(at) = named {
+        let value = word[at + 1..].trim_start();
+        if may_hide(value) {
+            let kept = &word[..word.len() - value.len()];
+            return Judged { shown: format!("{kept}{HIDDEN}"), secrets: vec![value.to_owned()] };
+        }
+    }
+    text(word)
+}
+
+/// A text in which some parts may be secrets.
+fn text(text: &str) -> Judged {
+    if has_default(text) {
+        return Judged::hidden(text);
+    }
+    let parts = secret_parts(text);
+    if let Some(at) = text.find("://").filter(|_| parts.is_empty() && !text.contains(' ')) {
+        let from = text[..at].rfind('=').map_or(0, |sign| sign + 1);
+        let Judged { shown, secrets } = url(&text[from..]);
+        return Judged { shown: format!("{}{shown}", &text[..from]), secrets };
+    }
+    let mut shown = String::with_capacity(text.len());
+    let mut end = 0;
+    for part in &parts {
+        shown.push_str(&text[end..part.start]);
+        shown.push_str(HIDDEN);
+        end = part.end;
+    }
+    shown.push_str(&text[end..]);
+    Judged { shown, secrets: parts.into_iter().map(|part| text[part].to_owned()).collect() }
+}
+
+/// A URL without user, query and fragment.
+fn url(url: &str) -> Judged {
+    if has_default(url) {
+        return Judged::hidden(url);
+    }
+    let value =
+        |pair: &str| pair.split_once('=').filter(|(name, _)| names_secret(name)).map(|(_, value)| value.to_owned());
+    let query = url.split_once('?').map(|(_, query)| query.split(['&', '#'])).into_iter().flatten();
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let password = authority.rsplit_once('@').and_then(|(user, _)| Some(user.split_once(':')?.1.to_owned()));
+    let secrets = query.filter_map(value).chain(password).filter(|value| !value.is_empty() && !is_reference(value));
+    Judged { shown: shown_url(url), secrets: secrets.collect() }
+}
+
+/// Where in a text something looks like a secret, or is named like one.
+fn secret_parts(text: &str) -> Vec<Range<usize>> {
+    let mut parts = Vec::new();
+    let mut at = 0;
+    for part in text.split([';', '&', '?', ',', ' ']) {
+        let named = part.find('=').filter(|sign| names_secret(&part[..*sign]) && may_hide(&part[sign + 1..]));
+        let start = match named {
+            Some(sign) => Some(at + sign + 1),
+            None => (is_token(part) || is_opaque(part)).then_some(at),
+        };
+        parts.extend(start.map(|start| start..at + part.len()));
+        at += part.len() + 1;
+    }
+    parts
+}
+
+/// Whether a value that is named like a secret can be one. What a shell would run is shown.
+fn may_hide(value: &str) -> bool {
+    !value.is_empty()
+        && !is_reference(value)
+        && !value.contains(['`', ';', '|', '&', '<', '>', '\n', '\r'])
+        && !value.contains("$(")
+}
+
+fn is_token(word: &str) -> bool {
+    let plain = |b: u8| b.is_ascii_alphanumeric() || b"-_.+=".contains(&b);
+    TOKENS.iter().any(|start| word.len() > start.len() + 7 && word.starts_with(start)) && word.bytes().all(plain)
+}
+
+fn is_opaque(word: &str) -> bool {
+    let letters = word.bytes().any(|b| b.is_ascii_alphabetic());
+    let digits = word.bytes().filter(u8::is_ascii_digit).count();
+    let plain = |b: u8| b.is_ascii_alphanumeric() || b"-_+=".contains(&b);
+    word.len() >= LONG && letters && digits >= 3 && word.bytes().all(plain)
+}
+
+/// Whether the value of a variable or a header is neither a word, a number, an option nor a path.
+fn is_odd(value: &str) -> bool {
+    let letters = value.bytes().any(|b| b.is_ascii_alphabetic());
+    let others = value.bytes().any(|b| b.is_ascii_digit() || b"!@#%^*+=~".contains(&b));
+    let is_path = value.starts_with('-') || value.contains(['/', '\\', '.', ' ']);
+    value.chars().count() >= MIN_SECRET && letters && others && !is_path
+}
+
+/// Whether a variable's value makes programs run something, and so must be seen.
+fn names_code(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    CODE_NAMES.iter().any(|part| name.contains(part))
+}
+
+/// Whether all that could be secret in a text is a variable's name: `Bearer ${TOKEN}`.
+fn is_reference(text: &str) -> bool {
+    let mut rest = text;
+    let mut found = false;
+    let mut literal = String::new();
+    while let Some((before, behind)) = rest.split_once("${") {
+        let Some((inside, after)) = behind.split_once('}') else { return false };
+        if inside.contains(":-") {
+            return false;
+        }
+        literal.push_str(before);
+        found = true;
+        rest = after;
+    }
+    literal.push_str(rest);
+    found && literal.bytes().all(|b| b.is_ascii_alphabetic() || b" _-".contains(&b)) && literal.len() < LONG
+}
+
+/// Whether a variable has a default that could be secret.
+fn has_default(text: &str) -> bool {
+    text.split("${").skip(1).any(|behind| {
+        let default = behind.split('}').next().and_then(|inside| inside.split_once(":-"));
+        default.is_some_and(|(name, default)| names_secret(name) && !default.is_empty())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn judged(entry: Value) -> Secrecy {
+        let Value::Object(entry) = entry else { panic!("{entry}") };
+        Secrecy::of(&entry)
+    }
+
+    #[test]
+    fn secrets_are_hidden_wherever_they_stand() {
+        for (entry, secret) in [
+            (json!({ "command": "x", "env": { "API_KEY": "abc" } }), "abc"),
+            (json!({ "command": "x", "env": { "DSN": "postgres://ada:pw@h/db" } }), "pw"),
+            (json!({ "command": "x", "env": { "GH": "ghp_0123456789abcdef" } }), "ghp_0123456789abcdef"),
+            (json!({ "command": "x", "env": { "V": "${MY_TOKEN:-tok123}" } }), "tok123"),
+            (json!({ "command": "x", "args": ["--api-key", "abc"] }), "abc"),
+            (json!({ "command": "x", "args": ["--token=abc"] }), "abc"),
+            (json!({ "command": "docker", "args": ["run", "-e", "DB_PASSWORD=abc"] }), "abc"),
+            (json!({ "command": "x", "args": ["--header", "Authorization: Bearer abc"] }), "Bearer abc"),
+            (json!({ "command": "x", "args": ["--header", "Authorization:Bearer abc"] }), "Bearer abc"),
+            (json!({ "command": "x", "args": ["postgresql://u:pw@localhost/db"] }), "pw"),
+            (json!({ "command": "x", "args": ["--db=postgresql://u:pw@localhost/db"] }), "pw"),
+            (json!({ "command": "x", "args": ["Server=h;Password=abc"] }), "abc"),
+            (
+                json!({ "command": "x", "args": ["0123456789abcdef0123456789abcdef"] }),
+                "0123456789abcdef0123456789abcdef",
+            ),
+            (json!({ "command": "x", "args": ["-c", "run --token sk-proj-abcdefghij"] }), "sk-proj-abcdefghij"),
+            (json!({ "command": "x", "args": ["sk-proj-abcdefghij"] }), "sk-proj-abcdefghij"),
+            (json!({ "command": "x", "args": ["--key", "sk-abc"] }), "sk-abc"),
+            (json!({ "url": "https://u:pw@h/mcp?api_key=abc" }), "abc"),
+            (json!({ "url": "https://u:pw@h/mcp?api_key=abc" }), "pw"),
+            (json!({ "url": "https://h", "headers": { "X-Anything": "0a1b2c3d4e5f" } }), "0a1b2c3d4e5f"),
+            (json!({ "url": "https://h", "headers": { "Authorization": "Bearer abc" } }), "Bearer abc"),
+            (json!({ "url": "https://h", "oauth": { "clientSecret": "abc" } }), "abc"),
+        ] {
+            let found = judged(entry.clone());
+            let shown: Vec<&str> = found.parts().map(|part| part.shown.as_str()).collect();
+            assert!(!shown.concat().contains(secret), "{secret} stands in {shown:?} of {entry}");
+            assert!(!format!("{found:?}").contains(secret), "{found:?}");
+            let is_secret = found.parts().any(|part| part.secrets.iter().any(|found| found.contains(secret)));
+            assert!(is_secret, "{secret} of {entry}");
+        }
+    }
+
+    #[test]
+    fn what_runs_is_never_hidden() {
+        for entry in [
+            json!({ "command": "sk-evil1234567890" }),
+            json!({ "command": "sh", "args": ["-c", "key:;evil"] }),
+            json!({ "command": "sh", "args": ["-c", "TOKEN=$(evil)"] }),
+            json!({ "command": "sh", "args": ["-c", "TOKEN=`evil`"] }),
+            json!({ "command": "sh", "args": ["-c", "evil --token abcdef; KEY=abcdef evil"] }),
+            json!({ "command": "sh", "args": ["-c", "evil sk-proj-abcdefghij"] }),
+            json!({ "command": "sh", "args": ["--token", "x|evil"] }),
+            json!({ "command": "python3", "args": ["sk-01234567/evil.py"] }),
+            json!({ "command": "x", "env": { "NODE_OPTIONS": "--require ./evil.js" } }),
+            json!({ "command": "x", "env": { "BASH_ENV": "evil0001" } }),
+            json!({ "command": "x", "env": { "LD_PRELOAD": "evil0001evil0001evil0001" } }),
+        ] {
+            let found = judged(entry.clone());
+            assert!(format!("{found:?}").contains("evil"), "{found:?} of {entry}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_secret_is_shown() {
+        for (entry, shown) in [
+            (
+                json!({ "command": "npx", "args": ["-y", "@modelcontextprotocol/server-filesystem", "/home/ada"] }),
+                "npx|-y|@modelcontextprotocol/server-filesystem|/home/ada",
+            ),
+            (
+                json!({ "command": "uvx", "args": ["mcp-server-time==2025.9.1", "--local-timezone=Europe/Berlin"] }),
+                "uvx|mcp-server-time==2025.9.1|--local-timezone=Europe/Berlin",
+            ),
+            (json!({ "command": "x", "env": { "API_KEY": "${API_KEY}", "LOG_LEVEL": "debug" } }), "x|${API_KEY}|debug"),
+            (
+                json!({ "url": "https://h/mcp", "headers": { "Authorization": "Bearer ${TOKEN}" } }),
+                "https://h/mcp|Bearer ${TOKEN}",
+            ),
+            (json!({ "command": "x", "args": ["--token", "${TOKEN}", "two words"] }), "x|--token|${TOKEN}|two words"),
+            (
+                json!({ "command": "x", "env": { "ROOT": "/home/ada/notes", "BASE": "https://example.org/api" } }),
+                "x|/home/ada/notes|https://example.org/api",
+            ),
+        ] {
+            let found = judged(entry);
+            let parts: Vec<&str> = found.parts().map(|part| part.shown.as_str()).collect();
+            assert_eq!((parts.join("|").as_str(), found.count()), (shown, 0));
+        }
+    }
+}

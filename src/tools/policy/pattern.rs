@@ -1,0 +1,225 @@
+//! A pattern's text to what it says of server and tool.
+//!
+//! ```text
+//! read_file          a bare name: of which server, the catalog must say
+//! files.read_file    server files, tool read_file: cut at the first dot
+//! my.files/read.all  server my.files, tool read.all: cut at the first slash
+//! math.\*            server math, the tool whose name is a star
+//! ```
+//!
+//! A cut pattern is matched part by part: `ev.*` says nothing of a tool whose own name is
+//! `ev.show`, which another server may have chosen for just that.
+
+/// One element of a glob.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Piece {
+    /// `*`: any run of characters.
+    Any,
+    /// `?`: one character.
+    One,
+    /// `/` or `.`, which may part the server from the tool.
+    Cut(char),
+    Literal(char),
+}
+
+impl Piece {
+    fn takes(self, c: char) -> bool {
+        match self {
+            Piece::Any => false,
+            Piece::One => true,
+            Piece::Cut(own) | Piece::Literal(own) => own == c,
+        }
+    }
+}
+
+/// Characters that a backslash before them makes literal.
+const ESCAPED: &[char] = &['*', '?', '.', '/', '\\'];
+
+/// A pattern that was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Pattern {
+    pieces: Vec<Piece>,
+    /// Where the cut stands, if there is one.
+    cut: Option<usize>,
+}
+
+impl Pattern {
+    pub(super) fn read(text: &str) -> Self {
+        let mut pieces = Vec::with_capacity(text.len());
+        let mut rest = text.chars().peekable();
+        while let Some(c) = rest.next() {
+            pieces.push(match c {
+                '\\' => match rest.next_if(|next| ESCAPED.contains(next)) {
+                    Some(literal) => Piece::Literal(literal),
+                    None => Piece::Literal('\\'),
+                },
+                '*' => Piece::Any,
+                '?' => Piece::One,
+                '/' | '.' => Piece::Cut(c),
+                c => Piece::Literal(c),
+            });
+        }
+        let first = |sign: char| pieces.iter().position(|piece| *piece == Piece::Cut(sign));
+        let cut = first('/').or_else(|| first('.'));
+        Pattern { pieces, cut }
+    }
+
+    /// Whether it stands for one name alone.
+    pub(super) fn is_exact(&self) -> bool {
+        !self.pieces.iter().any(|piece| matches!(piece, Piece::Any | Piece::One))
+    }
+
+    /// The name that it stands for, where it names one and no server.
+    pub(super) fn bare_name(&self) -> Option<String> {
+        (self.cut.is_none() && self.is_exact()).then(|| spelled(&self.pieces))
+    }
+
+    /// Whether it speaks of this tool: of a server part by part, or by a bare pattern of the
+    /// tool alone. A tool without a server has one name, which may hold a dot or a slash.
+    pub(super) fn matches(&self, server: Option<&str>, tool: &str) -> bool {
+        match (self.cut, server) {
+            (Some(at), Some(server)) => glob(&self.pieces[..at], server) && glob(&self.pieces[at + 1..], tool),
+            (_, None) => self.is_exact() && glob(&self.pieces, tool) || self.cut.is_none() && glob(&self.pieces, tool),
+            (None, Some(_)) => glob(&self.pieces, tool),
+        }
+    }
+
+    /// Whether it can be read so that it speaks of this tool, wherever it is cut.
+    pub(super) fn may_match(&self, server: Option<&str>, tool: &str) -> bool {
+        let joined = |sign: char| server.is_some_and(|server| glob(&self.pieces, &format!("{server}{sign}{tool}")));
+        self.matches(server, tool) || glob(&self.pieces, tool) || joined('.') || joined('/')
+    }
+
+    /// Server and tool for each dot at which an exact pattern without a slash can be cut;
+    /// the tool's part as a pattern.
+    pub(super) fn readings(&self) -> Vec<(String, String)> {
+        let has_slash = self.pieces.contains(&Piece::Cut('/'));
+        let dots = self.pieces.iter().enumerate().filter(|(_, piece)| **piece == Piece::Cut('.'));
+        let parts = dots.map(|(at, _)| (&self.pieces[..at], &self.pieces[at + 1..]));
+        let named = |server: &[Piece]| !server.iter().any(|piece| matches!(piece, Piece::Any | Piece::One));
+        let named = parts.filter(|(server, _)| !has_slash && named(server));
+        named.map(|(server, tool)| (spelled(server), written(tool))).collect()
+    }
+}
+
+/// The pattern that means this server's tool alone.
+pub(super) fn exactly(server: &str, tool: &str) -> String {
+    // The first slash is the cut, so neither a dot nor a later slash says anything.
+    format!("{}/{}", server_part(server), escaped(tool, &['*', '?', '\\']))
+}
+
+/// A server's name as it stands in front of the slash.
+pub(super) fn server_part(name: &str) -> String {
+    escaped(name, &['*', '?', '\\', '/'])
+}
+
+/// The bare pattern that means this name.
+pub(super) fn bare(name: &str) -> String {
+    escaped(name, ESCAPED)
+}
+
+fn escaped(name: &str, signs: &[char]) -> String {
+    let mut text = String::with_capacity(name.len());
+    for c in name.chars() {
+        if signs.contains(&c) {
+            text.push('\\');
+        }
+        text.push(c);
+    }
+    text
+}
+
+/// The characters of pieces without a wildcard.
+fn spelled(pieces: &[Piece]) -> String {
+    let literal = |piece: &Piece| match piece {
+        Piece::Cut(c) | Piece::Literal(c) => Some(*c),
+        Piece::Any | Piece::One => None,
+    };
+    pieces.iter().filter_map(literal).collect()
+}
+
+/// The pieces as they are written in a pattern.
+fn written(pieces: &[Piece]) -> String {
+    let one = |piece: &Piece| match piece {
+        Piece::Any => "*".to_owned(),
+        Piece::One => "?".to_owned(),
+        Piece::Cut(c) => c.to_string(),
+        Piece::Literal(c) => bare(&c.to_string()),
+    };
+    pieces.iter().map(one).collect()
+}
+
+/// Whether a glob matches the whole text.
+fn glob(pattern: &[Piece], text: &str) -> bool {
+    let text: Vec<char> = text.chars().collect();
+    let (mut p, mut t) = (0, 0);
+    // Where the last star stands, and how much of the text it has taken.
+    let mut star: Option<(usize, usize)> = None;
+    while t < text.len() {
+        match pattern.get(p) {
+            Some(Piece::Any) => {
+                star = Some((p, t));
+                p += 1;
+            }
+            Some(piece) if piece.takes(text[t]) => {
+                p += 1;
+                t += 1;
+            }
+            _ => {
+                let Some((at, taken)) = star else { return false };
+                star = Some((at, taken + 1));
+                p = at + 1;
+                t = taken + 1;
+            }
+        }
+    }
+    pattern[p..].iter().all(|piece| *piece == Piece::Any)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn globs_match_whole_names() {
+        for (pattern, text, expected) in [
+            ("read_file", "read_file", true),
+            ("read_*", "read_file", true),
+            ("*", "", true),
+            ("*_file", "read_file_now", false),
+            ("*a*b*c", "xaxbxbxc", true),
+            ("r?ad", "read", true),
+            ("r?ad", "rad", false),
+            ("", "x", false),
+            ("天气*", "天气查询", true),
+            (r"\*", "*", true),
+            (r"\*", "anything", false),
+            (r"a\?", "a?", true),
+            (r"a\?", "ab", false),
+            (r"C:\x", r"C:\x", true),
+        ] {
+            assert_eq!(glob(&Pattern::read(pattern).pieces, text), expected, "{pattern} {text}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_is_escaped_means_itself_alone() {
+        let names = ["read", "*", "a?b", "x.y", "a/b", r"a\*", r"\", "天气", ""];
+        for (server, tool) in names.iter().flat_map(|server| names.iter().map(move |tool| (*server, *tool))) {
+            let pattern = Pattern::read(&exactly(server, tool));
+            assert!(pattern.is_exact(), "{server} {tool}");
+            for (other, name) in names.iter().flat_map(|other| names.iter().map(move |name| (*other, *name))) {
+                assert_eq!(pattern.matches(Some(other), name), (other, name) == (server, tool), "{server} {tool}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_pattern_with_several_dots_can_be_cut_at_each() {
+        let pair = |server: &str, tool: &str| (server.to_owned(), tool.to_owned());
+        assert_eq!(Pattern::read("a.b.c*").readings(), [pair("a", "b.c*"), pair("a.b", "c*")]);
+        assert_eq!(Pattern::read("*.b.c").readings(), []);
+        assert_eq!(Pattern::read(r"a\.b.\*").readings(), [pair("a.b", r"\*")]);
+        assert_eq!(Pattern::read("a.b/c.d").readings(), []);
+    }
+}
