@@ -245,7 +245,7 @@ static RESTS: LazyLock<Vec<(char, String)>> = LazyLock::new(|| {
 /// told from tokens by them.
 static SECOND: LazyLock<[bool; 256]> = LazyLock::new(|| {
     let mut second = [false; 256];
-    let numbered = NUMBERED_TOKENS.iter().filter_map(|(token, _)| token.bytes().nth(1));
+    let numbered = NUMBERED_TOKENS.iter().filter_map(|(token, _)| token.as_bytes().get(1).copied());
     let rests = RESTS.iter().filter_map(|(_, rest)| rest.bytes().next());
     // 0xef begins the wide bar.
     rests.chain(numbered).chain([b'|', 0xef]).for_each(|byte| second[usize::from(byte)] = true);

@@ -5,7 +5,7 @@
 //! a text, or its tool and arguments do, in whatever syntax.
 //!
 //! The work is bounded: each text is read once in a turn, when the first call comes behind it,
-//! and no more than [`MAX_BYTES`] of them, the newest first.
+//! and no more than `MAX_BYTES` of them, the newest first.
 
 use std::borrow::Cow;
 use std::sync::{Mutex, PoisonError};
@@ -22,7 +22,7 @@ use crate::outcome::{foreign_in_frames, restore_tokens};
 use crate::parse::{self, Limits, Parser, find_values};
 
 /// Bytes of results and files that calls are looked for in.
-pub const MAX_BYTES: usize = 4 << 20;
+pub(super) const MAX_BYTES: usize = 4 << 20;
 
 /// Calls that are looked for in one text; more than a message may hold, so that a text cannot
 /// hide one behind others.
