@@ -5,7 +5,7 @@
 //! a text, or its tool and arguments do, in whatever syntax.
 //!
 //! The work is bounded: each text is read once in a turn, when the first call comes behind it,
-//! and no more than [`MAX_BYTES`] of them, the newest first.
+//! and no more than `MAX_BYTES` of them, the newest first.
 
 use std::borrow::Cow;
 use std::sync::{Mutex, PoisonError};

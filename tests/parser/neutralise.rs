@@ -205,10 +205,13 @@ fn tools_of(expectation: &Value) -> Vec<Tool> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/parse/tools");
     let listed = match &expectation["config"]["tools"] {
         Value::Null => return Vec::new(),
-        Value::String(name) => serde_json::from_slice(&fs::read(root.join(format!("{name}.json"))).unwrap()).unwrap(),
+        Value::String(name) => {
+            let list = fs::read(root.join(format!("{name}.json"))).expect("the list stands beside the fixtures");
+            serde_json::from_slice(&list).expect("the list is JSON")
+        }
         listed => listed.clone(),
     };
-    serde_json::from_value(listed).unwrap()
+    serde_json::from_value(listed).expect("the list holds tools")
 }
 
 #[test]
