@@ -11,7 +11,9 @@
 //! message is the same.
 
 use toolgraft::dialect::{Announcer, MarkedJson, REASONING_MARKS, Shape, Wrapper};
-use toolgraft::event::{Assembled, Collector, Entry, Piece, Provenance, Region, Rejected, RejectedKind, Span};
+use toolgraft::event::{
+    Assembled, Collector, Entry, MarkerKind, Piece, Provenance, Region, Rejected, RejectedKind, Span,
+};
 use toolgraft::message::{FinishReason, ReasoningMode};
 use toolgraft::parse::{Config, HOLD_SLACK, MIN_HOLD, NotACall};
 use toolgraft::{Call, Dialect, Event, Parser};
@@ -121,6 +123,8 @@ fn parse(parser: &mut Parser, input: &Input, cuts: &[usize]) -> Result<Parsed, B
         parser.push_reasoning(piece, &mut |event| watch.event(event));
         watch.held()?;
     }
+    // The answer begins a line, whatever the field ended with.
+    watch.line_has_text = false;
     for piece in pieces(&input.text, cuts) {
         watch.pushed += piece.len();
         parser.push(piece, &mut |event| watch.event(event));
@@ -197,6 +201,10 @@ struct Watch<'a> {
     calls: usize,
     /// The last event was a marker, or syntax in the reasoning.
     marked_last: bool,
+    /// Text stands before on the line, behind what begins one: a think tag, a token.
+    line_has_text: bool,
+    /// The same where the open call begins.
+    call_in_a_line: bool,
     /// Where calls stand, rejected ones included.
     calls_at: Vec<Span>,
     collector: Collector,
@@ -242,6 +250,8 @@ impl<'a> Watch<'a> {
             known,
             call_bytes: config.limits.call_bytes,
             calls: config.limits.calls,
+            line_has_text: false,
+            call_in_a_line: false,
             calls_at: Vec::new(),
             marked_last: false,
             collector: Collector::reading(config.reasoning, None),
@@ -278,6 +288,7 @@ impl<'a> Watch<'a> {
         self.at = end;
         self.marked_last = matches!(event, Event::Marker { .. } | Event::Reasoning { syntax: Some(_), .. });
         let under = &self.stream[start..end];
+        self.follow_line(event, under);
         match event {
             Event::Text { text, .. } | Event::Reasoning { text, .. } | Event::Marker { text, .. } => {
                 if *text != under {
@@ -353,6 +364,23 @@ impl<'a> Watch<'a> {
         }
     }
 
+    /// Goes on with what stands on the line.
+    fn follow_line(&mut self, event: &Event<'_>, under: &str) {
+        let last = under.rsplit('\n').next().unwrap_or_default();
+        let breaks = last.len() < under.len();
+        match event {
+            Event::Text { .. } | Event::Reasoning { syntax: None, .. } => {
+                self.line_has_text = (self.line_has_text && !breaks) || !last.trim_ascii().is_empty();
+            }
+            Event::Reasoning { .. } | Event::Marker { .. } if breaks => self.line_has_text = false,
+            Event::Marker { kind, .. } if !kind.is_call_syntax() || *kind == MarkerKind::AnswerLine => {
+                self.line_has_text = false;
+            }
+            Event::CallStart { .. } => self.call_in_a_line = self.line_has_text && !under.starts_with("<|start|>"),
+            _ => {}
+        }
+    }
+
     /// Whether so many calls were reported that a further one may be a marker.
     fn is_past_limit(&self) -> bool {
         self.next as usize > self.calls
@@ -390,6 +418,9 @@ impl<'a> Watch<'a> {
                 expect(index < u32::try_from(self.calls).unwrap_or(u32::MAX), || "past the limit of calls".to_owned())?;
                 expect(whole.len() <= self.call_bytes, || "past the limit of bytes".to_owned())?;
                 self.found.push(index);
+                expect(!self.call_in_a_line || call.provenance != Provenance::Plain, || {
+                    "a call in a line is told as if it began it".to_owned()
+                })?;
                 expect(restated || prefix.is_none_or(|p| p.begins(&call.arguments)), || {
                     format!("the arguments do not continue the deltas {deltas:?}")
                 })
