@@ -641,6 +641,12 @@ export type OwnedEvent =
         | null;
       span: Range_of_uint64;
     }
+  /** See `Event::Withdrawn`. */
+  | {
+      type: "withdrawn";
+      calls: Range_of_uint32;
+      span: Range_of_uint64;
+    }
   /** See `Event::Promoted`. */
   | {
       type: "promoted";
@@ -847,6 +853,11 @@ export type RejectedKind =
    * between quotation marks, … (`Rejected::quoted_in` says which).
    */
   | "quoted"
+  /**
+   * It stands behind a call that cannot be read, before what closes that one, or before a closer
+   * that closes nothing: it may be a part of that call's text.
+   */
+  | "behind_damage"
   /** It passed a limit on size, depth or number. */
   | "limit"
   /** The stream ended before the call did. */
