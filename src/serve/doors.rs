@@ -27,7 +27,7 @@ pub(super) const ANY_HOST: &str = "*";
 
 /// Most JSON values of a request: read, each takes many times what it does as text. Histories of
 /// a megabyte have some thousands, since calls and results stand in them as text.
-const MAX_VALUES: usize = 250_000;
+const MAX_VALUES: usize = 500_000;
 
 /// Longest time that a body may take, however steadily it comes.
 const MAX_BODY_TIME: Duration = Duration::from_secs(300);

@@ -103,7 +103,7 @@ async fn a_request_holds_so_many_values_and_no_more() {
     let endpoint = Endpoint::answer(|_, _| Reply::text("Hello."));
     let served = serve(&endpoint, |config| config).await;
     let mut asked = request(false);
-    let values: Vec<u32> = (0..300_000).collect();
+    let values: Vec<u32> = (0..600_000).collect();
     asked["tools"][0]["function"]["parameters"]["properties"]["city"] = json!({"enum": values});
     let (status, answer) = served.chat(&asked).await;
     assert_eq!(
