@@ -188,8 +188,12 @@ impl Listing {
             (TransportConfig::Http { .. }, Some(url)) => self.add(name, What::ConnectsTo(url.shown.clone())),
             _ => self.add(name, What::ConnectsOtherwise),
         }
-        let kinds: [(_, fn(String, String) -> What); 3] =
-            [(&secrecy.env, What::Sets), (&secrecy.headers, What::Sends), (&secrecy.oauth, What::LogsInWith)];
+        type Says = fn(String, String) -> What;
+        let kinds = [
+            (&secrecy.env, What::Sets as Says),
+            (&secrecy.headers, What::Sends as Says),
+            (&secrecy.oauth, What::LogsInWith as Says),
+        ];
         for (pairs, what) in kinds {
             pairs.iter().for_each(|(key, value)| self.add(name, what(key.clone(), value.shown.clone())));
         }
