@@ -13,7 +13,7 @@ VENV1    := $(SERVERS)/venv-v1
 VENV1_SET := $(VENV1)/.set-up
 FEATURES := prompt validate typed agent client serve mcp
 
-.PHONY: all nightly test properties needs browser servers clients pictures conformance deploy otlp scale load clients-more live live-tests soak check check-windows package dist advisories lint fmt-check docs bench bench-extract bench-hub bench-serve bench-peers bench-smoke bench-repetitions bench-limits fuzz fuzz-smoke clean-servers
+.PHONY: all canitoolcall nightly test properties needs browser servers clients pictures conformance deploy otlp scale load clients-more live live-tests soak check check-windows package dist advisories lint fmt-check docs bench bench-extract bench-hub bench-serve bench-peers bench-smoke bench-repetitions bench-limits fuzz fuzz-smoke clean-servers
 
 all: fmt-check lint check docs test
 
@@ -38,7 +38,7 @@ live: needs
 
 # What takes longer than a landing should: the dependencies once more for Windows, texts made
 # to be slow, a free walk of the fuzzer, ten servers that are killed at random, and so on.
-nightly: check-windows bench-repetitions fuzz soak deploy load otlp clients-more scale properties
+nightly: check-windows bench-repetitions fuzz soak deploy load otlp clients-more scale properties canitoolcall
 
 # Three instances of `serve` behind a real HAProxy and a real nginx, under load, with and without
 # affinity (docs/deploy.md). What is not installed is named and left out.
@@ -67,6 +67,18 @@ scale: $(SCALE)/venv/.set-up
 	else \
 		echo "skipped: Spark needs a Java (Debian: default-jre-headless)"; \
 	fi
+
+# Recorded outputs of nine families of models, read as a public suite says that they should be
+# (PyPI; nothing of it is kept here). Fewer than these are a failure.
+CANITOOLCALL := tests/canitoolcall
+canitoolcall: $(CANITOOLCALL)/venv/.set-up
+	$(CARGO) build --release --quiet
+	$(CANITOOLCALL)/venv/bin/python $(CANITOOLCALL)/run.py target/release/toolgraft --least-passed 440 --least-exact 409
+
+$(CANITOOLCALL)/venv/.set-up: $(CANITOOLCALL)/requirements.txt
+	$(PYTHON) -m venv $(CANITOOLCALL)/venv
+	$(CANITOOLCALL)/venv/bin/python -m pip install --disable-pip-version-check --quiet -r $<
+	@touch $@
 
 live-tests: servers
 	TOOLGRAFT_LIVE=1 $(CARGO) test -p toolgraft-cli --test live -- --test-threads=1
@@ -294,4 +306,4 @@ fuzz-smoke: $(CARGO_FUZZ)
 	done
 
 clean-servers:
-	rm -rf $(SERVERS)/node_modules $(VENV) $(VENV1) $(CLIENTS)/node_modules $(CLIENTS)/venv $(CLIENTS)/venv-* $(SCALE)/venv tests/live/venv tests/browser/node_modules tests/browser/unpacked
+	rm -rf $(SERVERS)/node_modules $(VENV) $(VENV1) $(CLIENTS)/node_modules $(CLIENTS)/venv $(CLIENTS)/venv-* $(SCALE)/venv tests/canitoolcall/venv tests/live/venv tests/browser/node_modules tests/browser/unpacked
