@@ -324,6 +324,7 @@ pub(super) const INVOKE: Spec = Spec {
             empty_tag!("｜｜DSML｜｜invoke"),
             attribute_json!("invoke"),
             attribute_json!("antml:invoke"),
+            attribute_json!("｜DSML｜invoke"),
             attribute_json!("function"),
         ],
         groups: &[

@@ -193,8 +193,9 @@ impl Parser {
             let kind = entry.result.as_ref().err().map(|rejected| rejected.kind);
             kind.is_some_and(|kind| kind >= RejectedKind::Limit)
         };
-        // Past the limit on openings no call is looked for.
-        if self.scanner.is_spent() || message.entries().iter().any(is_told) {
+        // Past the limits no call is looked for.
+        let is_full = message.entries().len() >= self.scanner.tables().config.limits.calls;
+        if is_full || self.scanner.is_spent() || message.entries().iter().any(is_told) {
             return None;
         }
         let has_calls = message.entries().iter().any(|entry| entry.result.is_ok());

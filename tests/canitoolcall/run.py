@@ -32,7 +32,7 @@ def reasoning(fixture, family):
     """Whether the template opened the reasoning in front of the answer."""
     model = family.reference_for(fixture.reference_model) if family else None
     prompt = fixture.generation_prompt or (model and model.default_generation_prompt) or ""
-    return "open" if prompt.rstrip().endswith(("<think>", "[THINK]")) else "auto"
+    return "open" if prompt.rstrip().endswith(("<think>", "[THINK]", "<|open|>think<|sep|>")) else "auto"
 
 
 def extracted(binary, fixtures, families, chunk):

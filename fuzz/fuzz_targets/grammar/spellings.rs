@@ -147,6 +147,7 @@ fn invoke(_: &Syntax, calls: &[MeantCall], bytes: &mut Bytes<'_>) -> Option<Stri
         ("antml:invoke", "antml:parameter"),
         ("steptml:invoke", "steptml:parameter"),
         ("｜DSML｜invoke", "｜DSML｜parameter"),
+        ("｜｜DSML｜｜invoke", "｜｜DSML｜｜parameter"),
         ("function", "param"),
     ];
     let (call_tag, parameter) = *bytes.pick(FAMILIES);

@@ -48,12 +48,13 @@ const ARGUMENT_KEYS: &[&str] = &["arguments", "parameters", "args", "params", "i
 pub(crate) fn near_call(tables: &Tables, text: &str, has_calls: bool) -> Option<Rejected> {
     let catalog = tables.catalog()?;
     let text = &text[floor_boundary(text, text.len().saturating_sub(MOST))..];
-    let names = names(text, catalog);
+    // Most messages have no line that begins so, and their words are not looked at.
+    let mut names: Option<Vec<Name<'_>>> = None;
     let mut looks = MOST_LOOKS;
     let mut fence: Option<&str> = None;
     // A call that a model fences stands alone in its message.
     let is_fenced = FENCES.iter().any(|run| text.trim_start().starts_with(run) && text.trim_end().ends_with(run));
-    let (mut at, mut introduced) = (0, false);
+    let (mut at, mut introduced, mut region) = (0, false, None);
     for line in text.split_inclusive('\n') {
         let is_example = introduced && !line.trim().is_empty();
         introduced = introduces_example(line.trim().as_bytes(), true) || (introduced && line.trim().is_empty());
@@ -68,15 +69,24 @@ pub(crate) fn near_call(tables: &Tables, text: &str, has_calls: bool) -> Option<
             };
             continue;
         }
-        let name = names.get(names.partition_point(|(at, ..)| *at < start));
-        let Some((name, length, tool)) = name.filter(|(at, ..)| *at < start + NAME_WITHIN) else { continue };
-        // A block quote; a closing bracket of a tag has no space behind it.
-        if begins.starts_with("> ")
-            || is_example
-            || (fence.is_some() && !is_fenced)
-            || line.len() - begins.len() > 3
-            || !may_begin(begins, *name == start + line.len() - begins.len())
-        {
+        if let Some(close) = region {
+            region = Some(close).filter(|close| !line.contains(close));
+            continue;
+        }
+        if let Some((open, close)) = REGIONS.iter().find(|(open, _)| begins.starts_with(open)) {
+            region = Some(*close).filter(|close| !begins[open.len()..].contains(close));
+            continue;
+        }
+        let is_quoted = begins.starts_with("> ") || is_example || (fence.is_some() && !is_fenced);
+        if is_quoted || line.starts_with('\t') || line.len() - begins.len() > 3 || !may_begin(begins) {
+            continue;
+        }
+        let names = names.get_or_insert_with(|| self::names(text, catalog));
+        let name = names.get(names.partition_point(|name| name.at < start));
+        let Some(Name { at: name, length, tool }) = name.filter(|name| name.at < start + NAME_WITHIN) else { continue };
+        // A word alone on its line begins a call if it is the tool's name.
+        let is_alone = begins.trim_end().chars().all(is_in_word);
+        if is_alone && *name != start + line.len() - begins.len() {
             continue;
         }
         looks = looks.checked_sub(1)?;
@@ -88,7 +98,7 @@ pub(crate) fn near_call(tables: &Tables, text: &str, has_calls: bool) -> Option<
             text: &text[start..end],
             name: name - start..name - start + length,
             tool,
-            is_last: text[end..].trim().is_empty(),
+            is_last: text[end..].trim().is_empty() && begins_apart(&text[..start]),
             is_fenced,
             has_calls,
             marks: tables.near_marks(),
@@ -100,16 +110,24 @@ pub(crate) fn near_call(tables: &Tables, text: &str, has_calls: bool) -> Option<
     None
 }
 
-/// Where a known tool's name stands as names in calls do, but for one slip: its bytes, and the tool.
-fn names<'t>(text: &str, catalog: &'t Catalog) -> Vec<(usize, usize, &'t Tool)> {
+/// Where a known tool's name stands as names in calls do, but for one slip.
+struct Name<'t> {
+    at: usize,
+    length: usize,
+    tool: &'t Tool,
+}
+
+fn names<'t>(text: &str, catalog: &'t Catalog) -> Vec<Name<'t>> {
     let named = words(text).filter(|word| word.is_structural() && word.before != Some('`'));
-    named.filter_map(|word| Some((word.at, word.text.len(), tool(catalog, word.text)?))).collect()
+    named
+        .filter_map(|word| Some(Name { at: word.at, length: word.text.len(), tool: tool(catalog, word.text)? }))
+        .collect()
 }
 
 /// The tool whose name a word is, but for one slip.
 fn tool<'t>(catalog: &'t Catalog, word: &str) -> Option<&'t Tool> {
     let last = word.rsplit('.').next().unwrap_or(word);
-    let exact = catalog.find(None, word).or_else(|_| catalog.find(None, last)).ok().map(|found| found.tool);
+    let exact = catalog.tools().find(|tool| tool.name == word || tool.name == last);
     exact.or_else(|| catalog.tools().find(|tool| alike(word, &tool.name) || alike(last, &tool.name)))
 }
 
@@ -125,12 +143,22 @@ fn up_to_prose(text: &str) -> usize {
     at
 }
 
+/// Whether what follows `before` stands by itself: at the start, behind a blank line or the end of a
+/// sentence. What goes on from the line before may be quoted there.
+fn begins_apart(before: &str) -> bool {
+    let is_blank = before.trim_end_matches([' ', '\t', '\r']).ends_with("\n\n");
+    is_blank || before.trim_end().is_empty() || before.trim_end().ends_with(['.', ':', '!', '?', '：', '。'])
+}
+
 /// Whether a line begins as a sentence does: with three words, and a fourth.
 fn is_prose(line: &str) -> bool {
     let mut words = line.split_whitespace();
     let is_word = |word: &str| word.trim_matches(['`', ',', '.', ':', ';']).chars().all(char::is_alphabetic);
     words.by_ref().take(3).filter(|word| is_word(word)).count() == 3 && words.next().is_some()
 }
+
+/// What quotes the lines that it stands around.
+const REGIONS: [(&str, &str); 3] = [("<!--", "-->"), ("<pre", "</pre>"), ("<code", "</code>")];
 
 const FENCES: [&str; 3] = ["```", "~~~", "'''"];
 
@@ -146,23 +174,25 @@ fn rejected(tool: &Tool, dialect: Dialect, text: &str) -> Rejected {
 }
 
 /// Whether a line begins as calls do: with a bracket, a bar or a quotation mark, or with one word and
-/// such a sign, or with a word of ReAct's or the marker line's. `is_name`: its first word is a
-/// tool's name.
-fn may_begin(line: &str, is_name: bool) -> bool {
-    let word = line.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | '▁'))).unwrap_or(line.len());
-    let behind = line[word..].trim_start_matches([' ', '*', '`']);
+/// such a sign, or with a word of ReAct's or the marker line's, or with a word that is all of it.
+fn may_begin(line: &str) -> bool {
+    let word = line.find(|c| !is_in_word(c)).unwrap_or(line.len());
     match line[word..].chars().next() {
         Some('<' | '[' | '{' | '|' | '｜' | '(' | '=' | '>') => true,
         Some('"' | '\'') => word == 0,
         _ if word == 0 => false,
         Some(' ' | ':' | '：' | '*' | '`') => {
             let is_word = |known| alike(&line[..word].to_ascii_lowercase(), known);
+            let behind = line[word..].trim_start_matches([' ', '*', '`']);
             is_word("type") || is_word("action") || behind.starts_with("to=functions")
         }
-        // A line of its own, as GLM's name.
-        Some('\n' | '\r') => is_name,
+        Some('\n' | '\r') | None => true,
         _ => false,
     }
+}
+
+fn is_in_word(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | '▁')
 }
 
 /// Where a call may stand: from the line that it begins on.
@@ -171,7 +201,7 @@ struct Segment<'t> {
     /// Where the tool's name stands in it.
     name: Range<usize>,
     tool: &'t Tool,
-    /// Whether it reaches to the end of the message.
+    /// Whether it is a paragraph of its own and reaches to the end of the message.
     is_last: bool,
     /// Whether it stands in a fence.
     is_fenced: bool,
@@ -188,7 +218,9 @@ impl Segment<'_> {
         let is_parameter = |word: &&&Word<'_>| self.tool.parameters().any(|known| alike(word.text, known.name));
         let given: Vec<_> = keys.iter().filter(is_parameter).collect();
         let takes_nothing = self.tool.parameters().next().is_none();
+        let is_quoted = self.text.trim_start().starts_with(['"', '\'']);
         if let Some((dialect, count)) = self.marks.found_in(self.text)
+            && !is_quoted
             && (!given.is_empty() || takes_nothing || count > 1)
         {
             return Some(dialect);
@@ -235,7 +267,10 @@ impl Segment<'_> {
     /// Whether the segment is all that is left of the message, and ends as a call does: prose
     /// behind it makes an example of it.
     fn is_alone(&self, ends: [char; 3]) -> bool {
-        let text = self.text.trim_end().trim_end_matches(['`', '~']).trim_end();
-        self.is_last && !self.has_calls && text.chars().rev().take(3).any(|c| ends.contains(&c))
+        let text = self.text.trim_end();
+        let text = if self.is_fenced { text.trim_end_matches(['`', '~', '\'']).trim_end() } else { text };
+        // A mark that closes behind it was opened before it; a sentence ends there, too.
+        let is_quoted = text.ends_with(['.', ',', ';', '!', '?', '。', '"', '\'', '`', '”', '’', '»', '」', '』', '“']);
+        self.is_last && !self.has_calls && !is_quoted && text.chars().rev().take(3).any(|c| ends.contains(&c))
     }
 }
