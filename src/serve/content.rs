@@ -65,3 +65,13 @@ pub(super) fn push(messages: &mut Vec<Value>, mut message: Value) {
         None => messages.push(message),
     }
 }
+
+/// The text of a content; of a list, that of its parts.
+pub(super) fn text_of(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect::<Vec<_>>().join("\n"),
+        Value::Null => String::new(),
+        other => other.to_string(),
+    }
+}

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use serde_json::{Map, Value, json};
 
-use super::content::{join, push};
+use super::content::{join, push, text_of};
 use super::fault::Fault;
 use super::kept::Kept;
 use super::prepared::Prepared;
@@ -282,14 +282,4 @@ fn plain(mut message: Map<String, Value>) -> Map<String, Value> {
         message.insert("content".to_owned(), "".into());
     }
     message
-}
-
-/// The text of a content; of a list, that of its parts.
-pub(super) fn text_of(content: &Value) -> String {
-    match content {
-        Value::String(text) => text.clone(),
-        Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect::<Vec<_>>().join("\n"),
-        Value::Null => String::new(),
-        other => other.to_string(),
-    }
 }

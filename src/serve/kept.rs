@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::history::text_of;
+use super::content::text_of;
 use super::seal::{Client, Seal};
 
 /// Time for which that is kept.
