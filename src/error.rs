@@ -16,6 +16,10 @@ pub enum Error {
     /// A name that is no tool's.
     #[error(transparent)]
     NotFound(#[from] crate::tools::NotFound),
+    /// A pattern of a policy means tools of several servers.
+    #[cfg(feature = "agent")]
+    #[error(transparent)]
+    AmbiguousPattern(#[from] crate::tools::AmbiguousPattern),
     /// A conversation was used in a way that it does not allow.
     #[error(transparent)]
     Conversation(#[from] crate::conversation::ConversationError),

@@ -49,6 +49,7 @@ const CODE_NAMES: &[&str] = &[
 
 /// A value as it may be shown, and what of it may not.
 #[derive(Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Judged {
     /// The value, with [`HIDDEN`] for each secret.
     pub shown: String,

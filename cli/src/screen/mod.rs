@@ -7,6 +7,7 @@
 //! answer in [`markdown`] block by block. Which events are shown, and in what words, the commands say.
 
 pub(crate) mod boxes;
+pub(crate) mod excerpt;
 mod markdown;
 mod page;
 pub(crate) mod visible;

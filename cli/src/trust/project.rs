@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use crate::phrases::Phrases;
-use crate::screen::visible::{bounded, quoted};
+use crate::screen::excerpt::bounded;
+use crate::screen::visible::quoted;
 use crate::{Failure, input};
 use toolgraft::route::mcp::{Config, ServerConfig, TransportConfig};
 

@@ -268,7 +268,11 @@ impl Segment<'_> {
     /// behind it makes an example of it.
     fn is_alone(&self, ends: [char; 3]) -> bool {
         let text = self.text.trim_end();
-        let text = if self.is_fenced { text.trim_end_matches(['`', '~', '\'']).trim_end() } else { text };
+        // The line that closes a fence.
+        let text = match text.rsplit_once('\n') {
+            Some((before, last)) if FENCES.contains(&last.trim()) => before.trim_end(),
+            _ => text,
+        };
         // A mark that closes behind it was opened before it; a sentence ends there, too.
         let is_quoted = text.ends_with(['.', ',', ';', '!', '?', '。', '"', '\'', '`', '”', '’', '»', '」', '』', '“']);
         self.is_last && !self.has_calls && !is_quoted && text.chars().rev().take(3).any(|c| ends.contains(&c))
