@@ -97,6 +97,7 @@ impl Prepared {
             // Which of them run is decided here and by the client.
             policy: Policy::new(DefaultDecision::Allow),
             unattended: true,
+            hands_out: true,
             ..TurnConfig::for_profile(profile)
         };
         let wording = PromptWording::new(catalog.clone(), &options, &turn)

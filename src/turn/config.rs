@@ -124,6 +124,10 @@ pub struct TurnConfig {
     /// ([`Provenance`](crate::event::Provenance)) is then written once more, alone at the start of
     /// a line, or stays text. An [`Agent`](crate::Agent) without an approver sets it.
     pub unattended: bool,
+    /// Calls of tools without a server do not run here: they are handed to a client, who asks for
+    /// itself. A marked one that only does not begin its line is then taken as meant, since the templates
+    /// of some families (DeepSeek, Kimi) glue a call to the prose before it.
+    pub hands_out: bool,
 }
 
 impl Default for TurnConfig {
@@ -158,6 +162,7 @@ impl Default for TurnConfig {
             policy: Policy::default(),
             untrusted: Vec::new(),
             unattended: false,
+            hands_out: false,
         }
     }
 }

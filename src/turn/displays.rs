@@ -29,11 +29,15 @@ impl Displays<'_> {
     }
 
     /// Whether somebody has to be asked about a call for how it was found. One that is shown may
-    /// stand in a line of text: nothing runs.
+    /// stand in a line of text, since nothing runs, and so may one that is handed to a client.
     pub(super) fn doubts(&self, call: &Call) -> bool {
         match call.provenance {
             Provenance::Plain => false,
-            Provenance::InALine => !self.shows(call.server.as_deref(), &call.tool),
+            Provenance::InALine => {
+                let hands_out = self.setup.config.hands_out && call.server.is_none();
+                let is_handed_out = hands_out && call.dialect.has_marker();
+                !is_handed_out && !self.shows(call.server.as_deref(), &call.tool)
+            }
             _ => true,
         }
     }

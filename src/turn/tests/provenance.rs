@@ -123,3 +123,13 @@ fn beside_a_call_that_runs_a_doubtful_one_is_told_of() {
     let told = sent.unwrap();
     assert!(told.contains("call_1 Result: noon") && told.contains("quoted: other text stands before"), "{told}");
 }
+
+#[test]
+fn a_call_that_is_handed_to_a_client_may_stand_in_a_line() {
+    let text = format!("I look: {}", paris());
+    for (hands_out, runs) in [(true, true), (false, false)] {
+        let mut turn = started(TurnConfig { unattended: true, hands_out, ..allowing() });
+        says(&mut turn, &text);
+        assert_eq!(!calls(&ends(&mut turn)).is_empty(), runs, "{hands_out}");
+    }
+}
