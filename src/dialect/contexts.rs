@@ -3,10 +3,9 @@
 //! `docs/parser.md` says where each counts. A tag with the name of a known tool or parameter opens
 //! none.
 
-use crate::event::QuotedIn;
-
 /// How a block is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum BlockForm {
     /// From one text to the other, wherever they stand.
     Anywhere,
@@ -29,14 +28,14 @@ pub struct QuotingBlock {
     pub close: &'static str,
     /// How both are written.
     pub form: BlockForm,
-    /// What a call in it is quoted in.
-    pub quoted_in: QuotedIn,
+    /// Whether it is a comment.
+    pub is_comment: bool,
     /// Whose block it is, and where that is written down.
     pub source: &'static str,
 }
 
 const fn block(open: &'static str, close: &'static str, form: BlockForm, source: &'static str) -> QuotingBlock {
-    QuotingBlock { open, close, form, quoted_in: QuotedIn::Block, source }
+    QuotingBlock { open, close, form, is_comment: false, source }
 }
 
 const fn html(name: &'static str, source: &'static str) -> QuotingBlock {
@@ -58,11 +57,11 @@ const ORG: &str = "Org: orgmode.org/manual/Literal-Examples.html";
 /// triple quotes in `parse/text/context/lines.rs`; `<pre>` and `<code>` are fences.
 pub const QUOTING_BLOCKS: &[QuotingBlock] = &[
     QuotingBlock {
-        quoted_in: QuotedIn::Comment,
+        is_comment: true,
         ..block("<!--", "-->", BlockForm::Anywhere, "HTML: html.spec.whatwg.org, comments")
     },
     block("<![CDATA[", "]]>", BlockForm::Anywhere, "XML: w3.org/TR/xml, CDATA sections"),
-    QuotingBlock { quoted_in: QuotedIn::Comment, ..block("/*", "*/", BlockForm::FromALine, "C and its kin: comments") },
+    QuotingBlock { is_comment: true, ..block("/*", "*/", BlockForm::FromALine, "C and its kin: comments") },
     html("blockquote", HTML),
     html("q", HTML),
     html("script", HTML),

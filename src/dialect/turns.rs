@@ -9,6 +9,7 @@ use crate::json::window::{Match, begins};
 
 /// Where a line counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum LineCounts {
     /// Behind a call: elsewhere an answer may begin so.
     BehindACall,

@@ -143,7 +143,7 @@ fn blocks() -> Vec<(String, String, QuotedIn)> {
             BlockForm::Tag(_) => (format!("[{}]", row.open), format!("[/{}]", row.close)),
             _ => (row.open.to_owned(), row.close.to_owned()),
         };
-        (open, close, row.quoted_in)
+        (open, close, if row.is_comment { QuotedIn::Comment } else { QuotedIn::Block })
     });
     let others = [
         ("cat > f <<EOF", "EOF"),

@@ -36,6 +36,7 @@ pub(crate) mod run;
 #[cfg(test)]
 mod smallest;
 pub(crate) mod tool_tag;
+mod tool_tags;
 
 use crate::parse::call::Opens;
 use crate::parse::tables::Tables;
@@ -46,7 +47,7 @@ const SURPLUS_BRACKET: &str = "surplus_bracket";
 /// How the calls of each shape begin at a `<` or a `[`, in order of precedence.
 pub(crate) const OPENERS: &[&dyn Opens] = &[
     &element::Blocks,
-    &tool_tag::ToolTags,
+    &tool_tags::ToolTags,
     &run::Markers,
     &named::Heads,
     #[cfg(test)]

@@ -64,7 +64,8 @@ impl Block {
             BlockForm::Tag(bracket) => Closer::Tag(bracket, row.close),
             BlockForm::Lines => Closer::Line(row.close),
         };
-        Block { quoted_in: row.quoted_in, closer }
+        let quoted_in = if row.is_comment { QuotedIn::Comment } else { QuotedIn::Block };
+        Block { quoted_in, closer }
     }
 
     /// Whether the first bytes of `text`, at a `<` or a `[`, are those of an opener.

@@ -5,12 +5,12 @@
 //! nobody can ([`TurnConfig::unattended`](crate::turn::TurnConfig::unattended)), the model is asked once to write the call alone, at
 //! the start of a line; from then on such a call stays text.
 
-use super::draft::Reader;
 use crate::event::{Call, Entry, MarkerKind, Piece, Provenance, Region, Rejected, RejectedKind};
+use crate::turn::displays::Displays;
 
-/// The call, or, where it is doubtful and nobody can be asked, that it stays text.
-pub(super) fn judged(call: Call, raw: &str, reader: &Reader<'_>) -> Result<Call, Rejected> {
-    let stays_text = reader.unattended && is_doubtful(call.provenance) && reader.displays.doubts(&call);
+/// The call, or, where it is doubtful and nobody can be asked (`unattended`), that it stays text.
+pub(super) fn judged(call: Call, raw: &str, unattended: bool, displays: &Displays<'_>) -> Result<Call, Rejected> {
+    let stays_text = unattended && is_doubtful(call.provenance) && displays.doubts(&call);
     if stays_text { Err(doubted(call, raw)) } else { Ok(call) }
 }
 

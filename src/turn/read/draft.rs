@@ -539,7 +539,7 @@ fn checked<'a>(event: Event<'a>, reader: &Reader<'_>) -> Event<'a> {
             };
             let Displays { setup, conversation, .. } = &reader.displays;
             let result = result.map(|call| reader.origins.marked(call, raw, setup, conversation));
-            let result = result.and_then(|call| judged(call, raw, reader));
+            let result = result.and_then(|call| judged(call, raw, reader.unattended, &reader.displays));
             Event::CallEnd { index, result: Box::new(result), raw, restated, span }
         }
         event => event,

@@ -21,21 +21,18 @@ pub(crate) use tags::Callee;
 
 use serde_json::{Map, Value};
 
-use crate::dialect::{Dialect, NamedCall};
+use crate::dialect::NamedCall;
 use crate::event::Repair;
 use crate::json::push_escaped;
 use crate::json::window::{Match, Window, begins, begins_tag, leading_space};
 use crate::parse::call::{
-    COMMENT_CLOSE, COMMENT_OPEN, CallOut, CallShape, CalledTool, Ending, Missing, OpenValue, Opened, Opening, Opens,
-    Step, comment, gated,
+    COMMENT_CLOSE, COMMENT_OPEN, CallOut, CallShape, CalledTool, Ending, Missing, OpenValue, Step, comment,
 };
 use crate::parse::marks::fence::think_close;
 use crate::parse::out::damage::{CallCloser, CloserKind};
 use crate::parse::out::unresolved::{Fault, UnresolvedCall};
-use crate::parse::tables::{Owner, Tables, TagParameter, TagTool};
+use crate::parse::tables::{Tables, TagParameter, TagTool};
 use tags::Tags;
-
-use super::named::NamedJson;
 
 /// An object's first key is waited for to this length, in bytes.
 const MAX_KEY: usize = 64;
@@ -132,7 +129,7 @@ impl Open {
 
 impl ToolTag {
     /// A call of a known tool whose opening tag, its name, ends at `at`.
-    fn new(tool: usize, at: u64) -> Self {
+    pub(super) fn new(tool: usize, at: u64) -> Self {
         ToolTag::with(Callee::Known(tool), Tags::Names, None, at)
     }
 
@@ -167,7 +164,7 @@ impl ToolTag {
     }
 
     /// Whether `text`, after the opening tag, begins something that belongs to the tool.
-    fn gate(tool: &TagTool, text: &str, more: bool) -> Match<()> {
+    pub(super) fn gate(tool: &TagTool, text: &str, more: bool) -> Match<()> {
         if text.starts_with(COMMENT_OPEN) {
             return match text.find(COMMENT_CLOSE) {
                 Some(end) => {
@@ -489,37 +486,6 @@ impl CallShape for ToolTag {
             (Tags::Names, Callee::Known(tool)) => CloserKind::Tool(*tool),
             (Tags::Names, Callee::Unknown) => CloserKind::Bracket,
         })
-    }
-}
-
-/// How calls by a known tool's tag begin: with the tag, and a parameter's or the
-/// closing one behind it.
-pub(crate) struct ToolTags;
-
-impl Opens for ToolTags {
-    fn owner(&self) -> Owner {
-        Owner::ToolTag
-    }
-
-    fn opener(&self, tables: &Tables, text: &str, more: bool) -> Match<Opening> {
-        let (item, length) = match tables.tool_opener(text, more) {
-            Match::Yes((item, length)) => (item, Match::Yes(length)),
-            found => return found.map(|(item, length)| Opening { item, form: 0, length }),
-        };
-        let gate = |inner: &str| ToolTag::gate(&tables.tools[item], inner, more);
-        gated(length, text, more, gate).map(|length| Opening { item, form: 0, length })
-    }
-
-    fn open(&self, opening: Opening, at: u64, text: &str, tables: &Tables) -> Opened {
-        let dialect = tables.tags.unwrap_or(Dialect::ToolTag);
-        let inner = &text[opening.length..];
-        if inner[leading_space(inner)..].starts_with('{') {
-            let tool = &tables.tools[opening.item];
-            let called = (tool.server.clone(), Some(tool.tool.clone()));
-            let (at, depth) = (at + opening.length as u64, tables.config.limits.depth);
-            return Opened::Call(dialect, Box::new(NamedJson::in_tag(&tool.tag, opening.item, called, at, depth)));
-        }
-        Opened::Call(dialect, Box::new(ToolTag::new(opening.item, at + opening.length as u64)))
     }
 }
 

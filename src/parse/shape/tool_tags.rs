@@ -1,0 +1,40 @@
+//! How calls by a known tool's tag begin: its parameters as tags (`tool_tag`), or all of them
+//! as one object (`named`).
+
+use super::named::NamedJson;
+use super::tool_tag::ToolTag;
+use crate::dialect::Dialect;
+use crate::json::window::{Match, leading_space};
+use crate::parse::call::{Opened, Opening, Opens, gated};
+use crate::parse::tables::{Owner, Tables};
+
+/// How calls by a known tool's tag begin: with the tag, and a parameter's or the
+/// closing one behind it.
+pub(crate) struct ToolTags;
+
+impl Opens for ToolTags {
+    fn owner(&self) -> Owner {
+        Owner::ToolTag
+    }
+
+    fn opener(&self, tables: &Tables, text: &str, more: bool) -> Match<Opening> {
+        let (item, length) = match tables.tool_opener(text, more) {
+            Match::Yes((item, length)) => (item, Match::Yes(length)),
+            found => return found.map(|(item, length)| Opening { item, form: 0, length }),
+        };
+        let gate = |inner: &str| ToolTag::gate(&tables.tools[item], inner, more);
+        gated(length, text, more, gate).map(|length| Opening { item, form: 0, length })
+    }
+
+    fn open(&self, opening: Opening, at: u64, text: &str, tables: &Tables) -> Opened {
+        let dialect = tables.tags.unwrap_or(Dialect::ToolTag);
+        let inner = &text[opening.length..];
+        if inner[leading_space(inner)..].starts_with('{') {
+            let tool = &tables.tools[opening.item];
+            let called = (tool.server.clone(), Some(tool.tool.clone()));
+            let (at, depth) = (at + opening.length as u64, tables.config.limits.depth);
+            return Opened::Call(dialect, Box::new(NamedJson::in_tag(&tool.tag, opening.item, called, at, depth)));
+        }
+        Opened::Call(dialect, Box::new(ToolTag::new(opening.item, at + opening.length as u64)))
+    }
+}
