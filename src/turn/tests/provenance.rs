@@ -126,10 +126,15 @@ fn beside_a_call_that_runs_a_doubtful_one_is_told_of() {
 
 #[test]
 fn a_call_that_is_handed_to_a_client_may_stand_in_a_line() {
-    let text = format!("I look: {}", paris());
-    for (hands_out, runs) in [(true, true), (false, false)] {
-        let mut turn = started(TurnConfig { unattended: true, hands_out, ..allowing() });
-        says(&mut turn, &text);
-        assert_eq!(!calls(&ends(&mut turn)).is_empty(), runs, "{hands_out}");
+    let text = paris().replace("<server_name>demo</server_name>", "");
+    for (hands_out, server, runs) in [(true, None, true), (true, Some("demo"), false), (false, None, false)] {
+        let tool = Tool { server: server.map(str::to_owned), ..Tool::new("weather") };
+        let config = TurnConfig { unattended: true, hands_out, ..allowing() };
+        let validator = Arc::new(Validator::new(Arc::new(Catalog::from_tools([tool]))));
+        let setup = Arc::new(Setup::new(config, validator, Arc::new(Plain)));
+        let mut turn = Turn::new(setup, "Weather?".into(), Granted::new()).unwrap();
+        actions(&mut turn);
+        says(&mut turn, &format!("I look: {text}"));
+        assert_eq!(!calls(&ends(&mut turn)).is_empty(), runs, "{hands_out} {server:?}");
     }
 }
