@@ -131,13 +131,17 @@ fn function_json(_: &Syntax, calls: &[MeantCall], bytes: &mut Bytes<'_>) -> Opti
 
 /// Qwen3-Coder's parameters in tags.
 fn function_tags(_: &Syntax, calls: &[MeantCall], bytes: &mut Bytes<'_>) -> Option<String> {
-    let value = |(name, value): (&String, &Value)| format!("<parameter={name}>\n{}\n</parameter>\n", plain(value));
+    let groups = [("", ""), ("<tool_call>", "</tool_call>"), ("<seed:tool_call>", "</seed:tool_call>")];
+    let group = *bytes.pick(&groups);
+    // Seed's template glues values to their tags.
+    let around = if group.0.starts_with("<seed") { "" } else { "\n" };
+    let value =
+        |(name, value): (&String, &Value)| format!("<parameter={name}>{around}{}{around}</parameter>\n", plain(value));
     let one = |call: &MeantCall| {
         let values: String = call.arguments.iter().map(value).collect();
         format!("<function={}>\n{values}</function>", call.full_name())
     };
-    let groups = [("", ""), ("<tool_call>", "</tool_call>"), ("<seed:tool_call>", "</seed:tool_call>")];
-    Some(grouped(calls.iter().map(one).collect(), &groups, bytes))
+    Some(grouped(calls.iter().map(one).collect(), &[group], bytes))
 }
 
 /// Tags with names as attributes, in their families.
@@ -154,7 +158,7 @@ fn invoke(_: &Syntax, calls: &[MeantCall], bytes: &mut Bytes<'_>) -> Option<Stri
     let quote = bytes.pick(&["\"", "'"]);
     let one = |call: &MeantCall| {
         let value = |(name, value): (&String, &Value)| {
-            format!("<{parameter} name={quote}{name}{quote}>\n{}\n</{parameter}>", plain(value))
+            format!("<{parameter} name={quote}{name}{quote}>{}</{parameter}>", plain(value))
         };
         let values: Vec<_> = call.arguments.iter().map(value).collect();
         format!("<{call_tag} name={quote}{}{quote}>\n{}\n</{call_tag}>", call.full_name(), values.join("\n"))
@@ -216,10 +220,7 @@ fn glm(_: &Syntax, calls: &[MeantCall], bytes: &mut Bytes<'_>) -> Option<String>
     let (gap, pre) = (*bytes.pick(&["\n", ""]), *bytes.pick(&["", "", "longcat_"]));
     let one = |call: &MeantCall| {
         let pair = |(name, value): (&String, &Value)| {
-            format!(
-                "<{pre}arg_key>{name}</{pre}arg_key>{gap}<{pre}arg_value>\n{}\n</{pre}arg_value>{gap}",
-                plain(value)
-            )
+            format!("<{pre}arg_key>{name}</{pre}arg_key>{gap}<{pre}arg_value>{}</{pre}arg_value>{gap}", plain(value))
         };
         let pairs: String = call.arguments.iter().map(pair).collect();
         format!("<{pre}tool_call>{}\n{pairs}</{pre}tool_call>", call.full_name())

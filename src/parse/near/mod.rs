@@ -73,8 +73,8 @@ pub(crate) fn near_call(tables: &Tables, text: &str, has_calls: bool) -> Option<
             region = Some(close).filter(|close| !line.contains(close));
             continue;
         }
-        if let Some((open, close)) = REGIONS.iter().find(|(open, _)| begins.starts_with(open)) {
-            region = Some(*close).filter(|close| !begins[open.len()..].contains(close));
+        if let Some((behind, close)) = REGIONS.iter().find_map(|region| region.opens(begins)) {
+            region = Some(close).filter(|close| !behind.contains(close));
             continue;
         }
         let is_quoted = begins.starts_with("> ") || is_example || (fence.is_some() && !is_fenced);
@@ -157,8 +157,29 @@ fn is_prose(line: &str) -> bool {
     words.by_ref().take(3).filter(|word| is_word(word)).count() == 3 && words.next().is_some()
 }
 
-/// What quotes the lines that it stands around.
-const REGIONS: [(&str, &str); 3] = [("<!--", "-->"), ("<pre", "</pre>"), ("<code", "</code>")];
+/// What stands around lines that hold no call.
+struct Quotes {
+    open: &'static str,
+    close: &'static str,
+    /// It begins its line.
+    begins: bool,
+}
+
+impl Quotes {
+    /// What stands behind its opener in this line, and what closes it.
+    fn opens<'l>(&self, line: &'l str) -> Option<(&'l str, &'static str)> {
+        let at = line.find(self.open).filter(|at| *at == 0 || !self.begins)?;
+        Some((&line[at + self.open.len()..], self.close))
+    }
+}
+
+/// What quotes; and Harmony's channel of answers, in which all is content.
+const REGIONS: [Quotes; 4] = [
+    Quotes { open: "<!--", close: "-->", begins: true },
+    Quotes { open: "<pre", close: "</pre>", begins: true },
+    Quotes { open: "<code", close: "</code>", begins: true },
+    Quotes { open: "<|channel|>final<|message|>", close: "<|end|>", begins: false },
+];
 
 const FENCES: [&str; 3] = ["```", "~~~", "'''"];
 
