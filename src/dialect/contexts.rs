@@ -5,7 +5,6 @@
 
 /// How a block is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum BlockForm {
     /// From one text to the other, wherever they stand.
     Anywhere,

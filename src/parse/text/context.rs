@@ -177,10 +177,10 @@ impl Context {
         self.before_fence = Some(self.lines);
     }
 
-    /// The fence is closed.
-    pub(super) fn fence_closes(&mut self, at: u64) {
+    /// The fence is closed; `goes_on`: the line of what closes it does.
+    pub(super) fn fence_closes(&mut self, at: u64, goes_on: bool) {
         self.lines = self.before_fence.take().unwrap_or(self.lines);
-        self.lines.behind_fence();
+        self.lines.behind_fence(goes_on);
         self.carried = Marks::default();
         self.clear(at);
     }

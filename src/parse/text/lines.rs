@@ -137,8 +137,8 @@ impl Scanner {
         self.emitter.text(window, self.at, sink);
         self.at += (indent + length) as u64;
         self.fence = None;
-        self.context.fence_closes(self.at);
         self.line_start = !fence.is_tag() || text.as_bytes()[..length].ends_with(b"\n");
+        self.context.fence_closes(self.at, !self.line_start);
         self.emitter.fence_is_clean = false;
         if self.emitter.waits_for_fence() {
             self.emitter.close_held_fence();

@@ -399,7 +399,9 @@ impl OpenCall {
             return end;
         }
         let head = self.head.as_deref().map(|text| Window { text, base: self.start, more: false });
-        let kept = head.as_ref().unwrap_or(window);
+        // A call that its opener is all of may be past the limit as it begins.
+        let limited = window.until(self.limit_offset.min(end));
+        let kept = head.as_ref().unwrap_or(if end > self.limit_offset { &limited } else { window });
         let call_bytes = tables.config.limits.call_bytes;
         let (closer, mut goes_on) = (self.shape.closer(), self.shape.is_damaged());
         let fault = if end > self.limit_offset {

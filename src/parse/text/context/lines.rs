@@ -132,10 +132,11 @@ impl Lines {
         *self = Lines { before: Before::Text, introduces: false, lists_tools: false, open: None, ..*self };
     }
 
-    /// The line that closes a fence came.
-    pub(super) fn behind_fence(&mut self) {
+    /// What closes a fence came; `goes_on`: its line does.
+    pub(super) fn behind_fence(&mut self, goes_on: bool) {
         self.behind_syntax();
         self.has_text = true;
+        self.open = goes_on.then(|| LineStart::of(b"").behind(false));
     }
 }
 
