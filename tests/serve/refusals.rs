@@ -187,12 +187,13 @@ async fn other_words_for_the_end_are_an_end() {
 #[tokio::test]
 async fn a_call_that_is_asked_for_once_more_is_not_told_as_text_before() {
     let call = super::http::call();
-    for second in [call.clone(), format!("So: {call}")] {
-        let endpoint = Endpoint::start([Reply::text(&format!("I look. {call}")), Reply::text(&second)]);
+    let shown = format!("I would look so:\n```\n{call}\n```");
+    for second in [&call, &shown] {
+        let endpoint = Endpoint::start([Reply::text(&shown), Reply::text(second)]);
         let served = serve(&endpoint, |config| config).await;
         let (_, answer) = served.chat(&request(false)).await;
         let content = answer["choices"][0]["message"]["content"].as_str().unwrap();
         assert_eq!(endpoint.seen().len(), 2);
-        assert_eq!(content.matches("<use_mcp_tool>").count(), usize::from(second != call), "{answer:#}");
+        assert_eq!(content.matches("<use_mcp_tool>").count(), usize::from(*second != call), "{answer:#}");
     }
 }

@@ -64,7 +64,11 @@ pub(super) fn explain(played: &Played, config: &Config, ended: bool, phrases: Ph
             })
         })
         .collect();
-    list.extend(rejected(played, &context));
+    // Of a near call the rule that gave its text back says more.
+    let is_told = |entry: &GivenBack| entry.rule == Rule::NearCall && list.iter().any(|told| told.line == entry.line);
+    let mut rejected = rejected(played, &context);
+    rejected.retain(|entry| !is_told(entry));
+    list.extend(rejected);
     list.sort_by_key(|entry| entry.offset);
     list
 }
