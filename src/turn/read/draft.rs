@@ -313,7 +313,8 @@ impl Body {
     /// Whether text behind the cut may still say that the calls before it are text of the first of
     /// them: where there are several, and for so many bytes.
     fn may_be_withdrawn(&self) -> bool {
-        self.cut.is_some_and(|(_, calls)| calls > 1) && self.behind_cut < READ_ON
+        let good = |before| self.collector.entries().iter().filter(|e| e.index < before && e.result.is_ok()).count();
+        self.cut.is_some_and(|(_, before)| good(before) > 1) && self.behind_cut < READ_ON
     }
 
     /// Stops a message that repeats itself.
