@@ -480,7 +480,6 @@ fn wrong_flags_name_what_was_expected() {
         (["--chunk", "0"], "a number of characters above 0"),
         (["--speed", "0"], "a factor above 0"),
         (["--dialect", "xml"], "unknown dialect \"xml\""),
-        (["--profile", "x"], "expected one of"),
         (["--tools", "nope.json"], "cannot read nope.json"),
     ] {
         let run = replay(&[&args[..], &[&stream("weather.recording.jsonl")]].concat());
