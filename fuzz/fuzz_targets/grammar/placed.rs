@@ -273,7 +273,9 @@ impl Placed {
             2 => ("", "</think>"),
             _ => {
                 let mark = bytes.pick(REASONING_MARKS);
-                (mark.open, mark.close)
+                // A phrase begins a message and nothing else.
+                let is_phrase = mark.open.starts_with(|c: char| c.is_ascii_alphabetic());
+                if is_phrase { ("<think>", "</think>") } else { (mark.open, mark.close) }
             }
         };
         if form != 2 && bytes.one_in(2) {

@@ -45,6 +45,9 @@ enum Closer {
 /// Longest opening tag of a block.
 const MAX_TAG: usize = 64;
 
+/// Signs that a heredoc, or a here-string, begins with at most.
+const MAX_SIGNS: usize = 3;
+
 /// Longest word that closes a heredoc.
 const MAX_WORD: usize = 16;
 
@@ -227,12 +230,15 @@ fn close_tag(text: &str, bracket: char, name: &str, more: bool) -> Match<usize> 
 /// Yields the length up to the word's end.
 fn heredoc(text: &str, more: bool) -> Match<(Block, usize)> {
     let undecided = |is_open: bool| if is_open && more { Match::Undecided } else { Match::No };
-    let signs = text.bytes().take_while(|byte| *byte == b'<').count();
+    let signs = text.bytes().take(MAX_SIGNS + 1).take_while(|byte| *byte == b'<').count();
+    if signs > MAX_SIGNS {
+        return Match::No;
+    }
     let rest = &text[signs..];
     let dash = rest.bytes().take(1).filter(|byte| matches!(byte, b'-' | b'~')).count();
     let space = rest[dash..].bytes().take_while(|byte| *byte == b' ').count();
     let inner = &rest[dash + space..];
-    if signs > 3 || space > 1 {
+    if space > 1 {
         return Match::No;
     }
     let quote = inner.bytes().take(1).filter(|byte| matches!(byte, b'\'' | b'"')).count();
