@@ -126,6 +126,9 @@ impl Marks {
     }
 
     fn tag(&mut self, rest: &str) {
+        if !rest.as_bytes().get(1).is_some_and(|byte| *byte == b'/' || byte.is_ascii_alphabetic()) {
+            return;
+        }
         for (index, (open, close)) in TAGS.into_iter().enumerate() {
             if rest.starts_with(close) {
                 self.tags[index] = false;
