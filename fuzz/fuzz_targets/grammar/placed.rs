@@ -268,7 +268,8 @@ impl Placed {
         let form = bytes.below(5);
         let (open, close) = match form {
             0 => *bytes.pick(&[("<think>", "</think>"), ("<thinking>", "</thinking>"), ("<Think>", "</THINK>")]),
-            1 => ("<|channel|>analysis<|message|>", "<|end|><|start|>assistant<|channel|>final<|message|>"),
+            // In the channel `final` all is content that no marker announces.
+            1 => ("<|channel|>analysis<|message|>", "<|end|><|start|>assistant<|channel|>commentary<|message|>"),
             // Nothing says that it begins.
             2 => ("", "</think>"),
             _ => {

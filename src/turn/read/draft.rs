@@ -115,6 +115,8 @@ struct Body {
     repeats_in_call: Repeats,
     /// The passage for which it was stopped.
     repeated: Option<Repeated>,
+    /// Calls before the cut that are none of those rejected.
+    good_before_cut: usize,
     /// What came in the field of refusals.
     refusal: String,
     /// It was ended since no more of it is wanted.
@@ -273,6 +275,7 @@ impl Body {
         if self.ends_message(&event, reader) {
             if self.cut.is_none() {
                 self.cut = Some((self.collector.seal(), self.next));
+                self.good_before_cut = self.collector.entries().iter().filter(|entry| entry.result.is_ok()).count();
             }
             if let Event::Text { text, .. } | Event::Reasoning { text, .. } = &event {
                 self.behind_cut += text.len();
@@ -313,8 +316,7 @@ impl Body {
     /// Whether text behind the cut may still say that the calls before it are text of the first of
     /// them: where there are several, and for so many bytes.
     fn may_be_withdrawn(&self) -> bool {
-        let good = |before| self.collector.entries().iter().filter(|e| e.index < before && e.result.is_ok()).count();
-        self.cut.is_some_and(|(_, before)| good(before) > 1) && self.behind_cut < READ_ON
+        self.cut.is_some() && self.good_before_cut > 1 && self.behind_cut < READ_ON
     }
 
     /// Stops a message that repeats itself.
