@@ -69,7 +69,7 @@ pub const USER_LINES: &[TurnLine] = &[
 ];
 
 /// What results of calls stand behind; those of our own prompts are in
-/// [`Introductions`](super::introductions::Introductions).
+/// `Introductions` (`dialect/introductions.rs`).
 pub const RESULT_LINES: &[TurnLine] = &[
     result("Observation:", LineCounts::BehindACall, "ReAct: ysymyth/ReAct; langchain"),
     result("观察：", LineCounts::BehindACall, "ReAct in Chinese"),

@@ -128,11 +128,13 @@ impl Parser {
             return;
         }
         let plain = match self.way {
-            Way::Answer | Way::Reasoning | Way::Line if self.text.reasoning_channel == reasoning => {
+            Way::Answer | Way::Reasoning | Way::Line
+                if self.text.reasoning_channel == reasoning && self.scanner.passes_brackets(chunk) =>
+            {
                 match self.text.pass(chunk, self.scanner.triggers(), sink) {
                     Ok(way) => {
-                        self.way = way;
-                        return self.scanner.context.pass(chunk);
+                        self.way = self.watched(way);
+                        return self.scanner.passed(chunk);
                     }
                     Err(found) => Some(found),
                 }
@@ -245,10 +247,15 @@ impl Parser {
         }
         self.feed(chunk, sink);
         match self.scanner.fast_path(self.base + self.held.len() as u64) {
-            Some(FastPath::Text(text)) => (self.way, self.text) = (text.way(), text),
+            Some(FastPath::Text(text)) => (self.way, self.text) = (self.watched(text.way()), text),
             Some(FastPath::Value(value)) => (self.way, self.value) = (Way::Value, Some(value)),
             None => {}
         }
+    }
+
+    /// The way of plain text, each chunk of which is looked at while brackets in it matter.
+    fn watched(&self, way: Way) -> Way {
+        if self.scanner.watches_brackets() { Way::Line } else { way }
     }
 
     /// Tells the scanner what was handed on without it, and what was looked at.

@@ -119,6 +119,18 @@ struct Came {
     is_due: bool,
 }
 
+/// Brackets and quotation marks.
+const MATTERS: [bool; 256] = {
+    let mut matters = [false; 256];
+    let bytes = b"{}[]()\"'";
+    let mut at = 0;
+    while at < bytes.len() {
+        matters[bytes[at] as usize] = true;
+        at += 1;
+    }
+    matters
+};
+
 /// Brackets in the text since the last call.
 #[derive(Debug, Default)]
 struct Brackets {
@@ -248,6 +260,19 @@ impl Damage {
         match &self.open {
             Some((open, _)) => open.is_bracket(),
             None => self.came.iter().any(|came| came.closer.brackets && came.behind < calls),
+        }
+    }
+
+    /// Whether brackets are the same behind a chunk of plain text; another is to be
+    /// [read](Self::read_brackets).
+    pub(crate) fn may_pass(chunk: &str) -> bool {
+        !chunk.bytes().any(|byte| MATTERS[usize::from(byte)])
+    }
+
+    /// Goes on behind such a chunk.
+    pub(crate) fn passed(&mut self, chunk: &str) {
+        if !chunk.trim_ascii_start().is_empty() {
+            (self.brackets.behind_quote, self.brackets.behind_line) = (false, false);
         }
     }
 

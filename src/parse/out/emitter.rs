@@ -395,6 +395,12 @@ impl Emitter {
         self.damage[self.region as usize].watches_brackets(self.index)
     }
 
+    /// Whether each bracket and line matters, since only a bracket closes a damaged call.
+    pub(crate) fn reads_every_bracket(&self) -> bool {
+        let damage = &self.damage[self.region as usize];
+        damage.is_open() && damage.watches_brackets(self.index)
+    }
+
     /// Whether `text`, between calls, begins with what closes a damaged call or one before.
     pub(crate) fn closer(&self, text: &str, tables: &Tables, more: bool) -> Match<(Found, usize)> {
         self.damage[self.region as usize].closer(text, tables, more)

@@ -37,6 +37,7 @@ use crate::parse::call::{Ending, Step};
 use crate::parse::marks::fence::Fence;
 use crate::parse::marks::triggers::{Plain, Triggers};
 use crate::parse::marks::turn::Turn;
+use crate::parse::out::damage::Damage;
 use crate::parse::out::emitter::{Emitter, Sink};
 use crate::parse::out::not_a_call::{NotACall, Reason};
 use crate::parse::shape::run::ObjectRun;
@@ -199,7 +200,7 @@ impl Scanner {
             && !odd_closer
             && self.emitter.is_settled()
             && self.context.block.is_none()
-            && !self.emitter.reads_brackets();
+            && !self.emitter.reads_every_bracket();
         is_settled.then_some(FastPath::Text(FastText {
             at,
             line_start: self.line_start,
@@ -207,6 +208,24 @@ impl Scanner {
             prose: self.emitter.prose(),
             reasoning_channel: self.reasoning_channel,
         }))
+    }
+
+    /// Whether brackets in plain text say something of the calls before it.
+    pub(crate) fn watches_brackets(&self) -> bool {
+        self.emitter.reads_brackets()
+    }
+
+    /// Whether a chunk of plain text may pass without the scanner as far as its brackets go.
+    pub(crate) fn passes_brackets(&self, chunk: &str) -> bool {
+        !self.emitter.reads_brackets() || Damage::may_pass(chunk)
+    }
+
+    /// Goes on behind such a chunk, which was handed on without the scanner.
+    pub(crate) fn passed(&mut self, chunk: &str) {
+        self.context.pass(chunk);
+        if self.emitter.reads_brackets() {
+            self.emitter.damage().passed(chunk);
+        }
     }
 
     /// Goes on behind text that was handed on without the scanner, and `plain`,

@@ -15,7 +15,7 @@
 use super::fast_path::FastValue;
 use crate::dialect::{Dialect, Shape};
 use crate::event::{Call, MarkerKind, Provenance, QuotedIn};
-use crate::json::window::{Window, leading_space};
+use crate::json::window::{Window, floor_boundary, leading_space};
 use crate::parse::call::{CallOut, CallShape, Ending, Missing, OpenValue, Step};
 use crate::parse::out::damage::CallCloser;
 use crate::parse::out::emitter::{Emitter, Prose, Sink};
@@ -399,9 +399,7 @@ impl OpenCall {
             return end;
         }
         let head = self.head.as_deref().map(|text| Window { text, base: self.start, more: false });
-        // A call that its opener is all of may be past the limit as it begins.
-        let limited = window.until(self.limit_offset.min(end));
-        let kept = head.as_ref().unwrap_or(if end > self.limit_offset { &limited } else { window });
+        let kept = head.as_ref().unwrap_or(window);
         let call_bytes = tables.config.limits.call_bytes;
         let (closer, mut goes_on) = (self.shape.closer(), self.shape.is_damaged());
         let fault = if end > self.limit_offset {
@@ -420,11 +418,13 @@ impl OpenCall {
         };
         let span = self.start..end;
         let raw = kept.slice(span.clone());
+        // A call that its opener is all of may be past the limit as it begins.
+        let raw = &raw[..floor_boundary(raw, call_bytes)];
         unwrap_element(&mut call, tables);
         let restated = call.restated;
         goes_on |= call.goes_on;
         let verdict = found(verdict(tables, self.dialect, emitter.index(), call, raw), self.provenance);
-        let head = self.head.is_some().then(|| raw.to_owned());
+        let head = (self.head.is_some() || end > self.limit_offset).then(|| raw.to_owned());
         let is_closed = || closer.ends(window.slice(self.start.max(window.base).min(end)..end), tables);
         let is_left = goes_on && verdict.is_err() && self.quoted_in.is_none() && !is_closed();
         emitter.call_end(
