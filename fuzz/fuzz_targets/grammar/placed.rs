@@ -254,12 +254,12 @@ impl Placed {
         }
     }
 
-    /// Calls behind a line of another's, and the model's own behind one of its own.
+    /// Calls behind a line of another's, which a line of the model's name does not end.
     fn spoken(&mut self, bytes: &mut Bytes<'_>) {
         self.others(bytes, false);
         if bytes.one_in(2) {
             self.meant.say("\nAssistant: It is done.\n\n");
-            self.own_call(bytes);
+            self.others(bytes, false);
         }
     }
 
