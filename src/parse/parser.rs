@@ -180,7 +180,7 @@ impl Parser {
     ///
     /// let schema = serde_json::json!({"type": "object", "properties": {"city": {"type": "string"}}});
     /// let catalog = Catalog::from_tools([Tool::new("get_forecast").with_schema(schema)]);
-    /// let mut parser = Parser::new(Config::default().with_catalog(catalog));
+    /// let mut parser = Parser::new(Config::default().with_catalog(Some(catalog.into())));
     /// let mut message = Collector::new();
     /// let text = "<tol_call>{\"name\": \"get_forecast\", \"arguments\": {\"city\": \"Oslo\"}}</tool_call>";
     /// parser.push(text, &mut |event| message.push(event));

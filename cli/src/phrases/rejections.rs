@@ -56,6 +56,17 @@ const SENTENCES: &[(&str, &str)] = &[
         "the call stands in a block quote, so it is an example; its line begins with {}",
         "调用在引用块中，所以是示例；这一行以 {} 开头",
     ),
+    (
+        "the call stands behind one that cannot be read, before its end, so it may be a part of that one's text and was \
+         not run",
+        "调用在一个无法读取的调用之后、在它结束之前，可能只是它文本的一部分，因此没有运行",
+    ),
+    (
+        "behind the call stands once more what closes an earlier one, and it closes nothing: a value may have ended too \
+         early, and what follows be a part of it, so none of these calls was run",
+        "调用之后又出现了前面某个调用的结束标记，它没有结束任何调用：某个值可能结束得太早，后面的内容可能是它的一部分，因此这些调用都没有运行",
+    ),
+    ("the output ended inside the call: {} is missing", "输出在调用中间结束：缺少 {}"),
     ("the output ended inside the call", "输出在调用中间结束"),
     ("the reasoning ended inside the call", "推理在调用中间结束"),
     ("the call has no arguments, and what closes it is missing", "调用没有参数，也没有结束标记"),
