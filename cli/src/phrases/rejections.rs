@@ -66,6 +66,13 @@ const SENTENCES: &[(&str, &str)] = &[
          early, and what follows be a part of it, so none of these calls was run",
         "调用之后又出现了前面某个调用的结束标记，它没有结束任何调用：某个值可能结束得太早，后面的内容可能是它的一部分，因此这些调用都没有运行",
     ),
+    ("{} stands in the arguments and is no parameter", "参数中出现了 {}，它不是参数"),
+    ("{} is missing, or damaged, before {}", "{1} 之前缺少 {0}，或者它已损坏"),
+    (
+        "this looks like a call of {} and cannot be read as one: a marker, a bracket or a name in it is missing or \
+         misspelt",
+        "这看起来是对 {} 的调用，却无法读取：其中缺少某个标记、括号或名称，或者拼写有误",
+    ),
     ("the output ended inside the call: {} is missing", "输出在调用中间结束：缺少 {}"),
     ("the output ended inside the call", "输出在调用中间结束"),
     ("the reasoning ended inside the call", "推理在调用中间结束"),
@@ -111,6 +118,7 @@ const SENTENCES: &[(&str, &str)] = &[
     ("{} is not closed by {}", "{} 没有以 {} 结束"),
     ("{} is empty", "{} 是空的"),
     ("{} is damaged", "{} 已损坏"),
+    ("the value of {} has no quotes", "{} 的值没有加引号"),
     ("{} has no quotes", "{} 没有加引号"),
     ("{} is not a text", "{} 不是文本"),
     ("{} found beside the tool's name: arguments stand in {}", "工具名旁边出现了 {}：参数应放在 {} 中"),
