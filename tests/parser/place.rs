@@ -12,20 +12,20 @@ use toolgraft::{Catalog, Dialect, Tool};
 
 use crate::common::laws::{self, Input};
 
-fn catalog() -> Catalog {
+pub(super) fn catalog() -> Catalog {
     let schema = json!({"type": "object", "properties": {"path": {"type": "string"}}});
     Catalog::from_tools([Tool::new("delete_it").with_server("files").with_schema(schema)])
 }
 
-fn call(dialect: Dialect) -> String {
+pub(super) fn call(dialect: Dialect) -> String {
     let (catalog, arguments) = (catalog(), json!({"path": "notes"}));
     let tool = catalog.tools().next().expect("the catalog has one");
-    write_tool_call(dialect, &catalog, tool, arguments.as_object().expect("it is an object"))
+    write_tool_call(dialect, &catalog, tool, arguments.as_object().expect("it is an object")).trim_end().to_owned()
 }
 
 /// How the calls of a text were found, at every cut; `{}` is a call in this dialect.
 fn found(text: &str, dialect: Dialect) -> Vec<Provenance> {
-    let text = text.replace("{}", call(dialect).trim_end());
+    let text = text.replace("{}", &call(dialect));
     let cuts = (1..text.len()).map(|at| vec![at]).collect::<Vec<_>>();
     let config = Config::default().with_catalog(Arc::new(catalog())).with_reasoning(ReasoningMode::Auto);
     let input = Input { text: text.clone(), config, ..Input::default() };

@@ -3,31 +3,19 @@
 
 use std::sync::Arc;
 
-use serde_json::json;
+use toolgraft::Dialect;
 use toolgraft::dialect::{
     BlockForm, LineCounts, QUOTING_BLOCKS, REASONING_MARKS, RESULT_LINES, RESULT_TAGS, THINK_TAGS, USER_LINES,
-    write_tool_call,
 };
 use toolgraft::event::{Assembled, QuotedIn, Rejected, RejectedKind};
 use toolgraft::message::ReasoningMode;
 use toolgraft::parse::Config;
-use toolgraft::{Catalog, Dialect, Tool};
 
+use super::place::{call, catalog};
 use crate::common::laws::{self, Input};
 
 /// Dialects of each kind: a tag of the tool's name, an element, JSON in a tag, a name in a tag.
 const DIALECTS: [Dialect; 4] = [Dialect::ToolTag, Dialect::UseMcpTool, Dialect::Hermes, Dialect::FunctionTag];
-
-fn catalog() -> Catalog {
-    let schema = json!({"type": "object", "properties": {"path": {"type": "string"}}});
-    Catalog::from_tools([Tool::new("delete_it").with_server("files").with_schema(schema)])
-}
-
-fn call(dialect: Dialect) -> String {
-    let (catalog, arguments) = (catalog(), json!({"path": "notes"}));
-    let tool = catalog.tools().next().expect("the catalog has one");
-    write_tool_call(dialect, &catalog, tool, arguments.as_object().expect("it is an object")).trim_end().to_owned()
-}
 
 /// The text with the call at `{}`: whole and by character in each dialect, cut at every place in one.
 fn read(text: &str, dialect: Dialect) -> Assembled {
