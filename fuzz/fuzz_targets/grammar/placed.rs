@@ -298,7 +298,8 @@ impl Placed {
             return;
         }
         self.unseen = THOUGHT;
-        if form == 2 || !bytes.one_in(4) {
+        // A mark of the table that nothing closes swallows no answer: its text is content.
+        if form >= 2 || !bytes.one_in(4) {
             self.meant.text.push_str(close);
             self.own_behind(bytes);
         }

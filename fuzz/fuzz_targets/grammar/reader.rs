@@ -7,7 +7,7 @@
 //! is small, it spoils one member at most: none is swallowed by another.
 
 use serde_json::Value;
-use toolgraft::event::Assembled;
+use toolgraft::event::{Assembled, RejectedKind};
 use toolgraft::{Call, Dialect};
 
 use super::call::MeantCall;
@@ -35,7 +35,13 @@ pub(crate) fn accepts(meant: &Meant, damaged: &Damaged, found: &Assembled) -> Re
     // What is behind a fence decides about the calls in it.
     let is_before =
         |call: &&&MeantCall| call.span.end < damaged.at && !call.fenced && !is_in_series(meant, call, damaged.at);
-    let before = left.iter().find(is_before).filter(|_| !damaged.text.contains("think>"));
+    // What closes an earlier call once more withdraws the calls since (law 7).
+    let is_withdrawn = |lost: &&&MeantCall| {
+        let withdrawn = found.rejected().filter(|rejected| rejected.kind == RejectedKind::BehindDamage);
+        withdrawn.filter_map(|rejected| rejected.call.as_deref()).any(|call| lost.is(call))
+    };
+    let lost = left.iter().find(|call| is_before(call) && !is_withdrawn(call));
+    let before = lost.filter(|_| !damaged.text.contains("think>"));
     before.map_or(Ok(()), |lost| Err(format!("a call before the damage is lost: {lost:?}")))
 }
 

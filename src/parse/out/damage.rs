@@ -106,6 +106,8 @@ pub(crate) struct Damage {
     is_near: bool,
     near_to: u64,
     brackets: Brackets,
+    /// The first call behind the last one that may run: an example says nothing of those before.
+    last: u32,
 }
 
 /// A closer of calls that came.
@@ -178,6 +180,7 @@ impl Damage {
     /// A call is over, which `index` names.
     pub(crate) fn call_came(&mut self, closer: CallCloser, index: u32, is_due: bool) {
         self.is_near = true;
+        self.last = index + 1;
         self.came(Came { closer, first: index, behind: index + 1, is_due });
     }
 
@@ -259,7 +262,7 @@ impl Damage {
     pub(crate) fn watches_brackets(&self, calls: u32) -> bool {
         match &self.open {
             Some((open, _)) => open.is_bracket(),
-            None => self.came.iter().any(|came| came.closer.brackets && came.behind < calls),
+            None => self.came.iter().any(|came| came.closer.brackets && came.behind < calls.min(self.last)),
         }
     }
 
@@ -281,6 +284,7 @@ impl Damage {
     pub(crate) fn read_brackets(&mut self, text: &str, calls: u32) -> Option<(usize, Found)> {
         let is_open = self.open.is_some_and(|(open, _)| open.is_bracket());
         let at = self.brackets.read(text, is_open)?;
+        let calls = calls.min(self.last);
         let first = self.came.iter().filter(|came| came.closer.brackets && came.behind < calls).map(|came| came.first);
         let found = if is_open { Some(Found::Own) } else { first.min().map(Found::Stray) };
         found.map(|found| (at, found))
