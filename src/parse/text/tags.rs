@@ -239,7 +239,9 @@ impl Scanner {
         let in_group = self.group.is_some_and(|group| group.is_open) && call.start() == self.outer.end;
         call.in_outer = self.run.is_some() || in_group;
         let Outer { quoted_in, marks, begins_line, .. } =
-            if call.in_outer { self.outer } else { self.surroundings(self.at, window) };
+            if call.in_outer { self.in_outer(window) } else { self.surroundings(self.at, window) };
+        // No group holds text: a call behind some, and those behind it, are in a line.
+        self.outer.begins_line &= call.in_outer || begins_line;
         let place = if self.fence.is_some() { Where::Fence } else { Where::Line { begins: begins_line } };
         call.has_marks = !marks.is_empty();
         if let Some(QuotedIn::CodeSpan) = quoted_in {
@@ -261,6 +263,13 @@ impl Scanner {
         let quoted_in = self.context.place(in_group);
         let marks = self.context.marks();
         Outer { quoted_in: quoted_in.or(marks.direct), marks, begins_line: self.context.begins_line(), end: at }
+    }
+
+    /// What stands around a call of a group or a run: what stands around those, but for its line.
+    fn in_outer(&mut self, window: &Window<'_>) -> Outer {
+        self.context.read(window, self.at);
+        let begins_line = self.outer.begins_line || self.context.begins_line();
+        Outer { begins_line, ..self.outer }
     }
 
     /// Whether marks that were open before the open call, which ends at `at`, are closed behind it.
