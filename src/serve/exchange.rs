@@ -19,12 +19,13 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::content::{place, push, tokens};
+use super::content::tokens;
 use super::early::EarlyCall;
 use super::fault::Fault;
 use super::kept::{Before, Kept};
 use super::out::{Finish, Out};
 use super::prepared::Prepared;
+use super::roles;
 use super::say::Say;
 use crate::agent::record::{Events, TurnRecord};
 use crate::constrain::Constraint;
@@ -578,12 +579,10 @@ impl Exchange {
         if let (true, Some(told), Some(last)) = (self.since.is_empty(), &self.asked.last, messages.last_mut()) {
             last.clone_from(told);
         }
-        if let Some(system) = system {
-            place(&mut messages, system.content, self.prepared.placement);
-        }
         let at = messages.iter().take_while(|message| message["role"] == "system").count();
         messages.splice(at..at, examples);
-        self.since.iter().cloned().for_each(|message| push(&mut messages, message));
+        messages.extend(self.since.iter().cloned());
+        roles::shape(&mut messages, system.map(|system| system.content), self.prepared.placement);
         messages
     }
 

@@ -86,7 +86,12 @@ impl ChatRequest {
 
     /// Whether the request can go to the endpoint as it came.
     pub(super) fn is_plain(&self) -> bool {
-        let calls = |message: &Value| message["role"] == "tool" || is_given(message.get("tool_calls"));
+        let calls = |message: &Value| {
+            message["role"] == "tool"
+                || message["role"] == "function"
+                || is_given(message.get("tool_calls"))
+                || is_given(message.get("function_call"))
+        };
         let has_history =
             self.body.get("messages").and_then(Value::as_array).is_some_and(|list| list.iter().any(calls));
         let has_schema = self.body.get("response_format").is_some_and(|format| format["type"] == "json_schema");

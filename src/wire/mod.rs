@@ -43,6 +43,8 @@ pub mod gemini;
 mod names;
 pub mod openai;
 mod plain;
+#[cfg(feature = "client")]
+pub(crate) mod roles;
 mod schema;
 
 pub use names::{MAX_NAME, Names, wire_name};

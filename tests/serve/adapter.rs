@@ -370,19 +370,9 @@ fn what_is_wrong_is_named_with_its_place() {
         (json!({"messages": "Hi"}), "messages"),
         (json!({"messages": ["Hi"]}), "messages[0]"),
         (json!({"messages": [{"content": "Hi"}]}), "messages[0].role"),
-        (json!({"messages": [{"role": "tool", "tool_call_id": "x", "content": "1"}]}), "messages[0]"),
-        (
-            json!({"messages": [{"role": "assistant", "tool_calls": [{"id": "x", "function": {"name": "a"}}]}]}),
-            "messages[0].tool_calls",
-        ),
         (
             json!({"messages": [{"role": "assistant", "tool_calls": [{"id": "x"}]}]}),
             "messages[0].tool_calls[0].function.name",
-        ),
-        (
-            json!({"messages": [{"role": "assistant", "tool_calls": [{"id": "x", "function": {"name": "a"}}]},
-            {"role": "tool", "tool_call_id": "y", "content": "1"}]}),
-            "messages[1].tool_call_id",
         ),
         (json!({"max_tokens": -1}), "max_tokens"),
         (json!({"stream": "yes"}), "stream"),

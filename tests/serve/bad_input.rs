@@ -166,7 +166,7 @@ async fn a_body_that_is_none_is_refused_in_the_shapes_own_form() {
 }
 
 #[tokio::test]
-async fn tools_and_histories_that_cannot_be_are_refused_with_their_place() {
+async fn tools_and_messages_that_cannot_be_are_refused_with_their_place() {
     let endpoint = Endpoint::start([]);
     let served = serve(&endpoint, |config| config).await;
     for shape in SHAPES {
@@ -210,22 +210,6 @@ async fn tools_and_histories_that_cannot_be_are_refused_with_their_place() {
                     "tools[0].functionDeclarations[0].parametersJsonSchema",
                 ],
             ),
-            (
-                history(json!([user(), shape.call()])),
-                ["messages[1].tool_calls", "messages[1]", "input[1]", "contents[1]"],
-            ),
-            (
-                history(json!([user(), shape.call(), user()])),
-                ["messages[1].tool_calls", "messages[1]", "input[1]", "contents[1]"],
-            ),
-            (
-                history(json!([user(), shape.result(), user()])),
-                ["messages[1]", "messages[1]", "input[1]", "contents[1].parts[0].functionResponse"],
-            ),
-            (
-                history(json!([user(), shape.call(), shape.result(), shape.result()])),
-                ["messages[3].tool_call_id", "messages[3]", "input[3]", "contents[3].parts[0].functionResponse"],
-            ),
             (history(json!([])), ["messages", "messages", "input", "contents"]),
             (history(json!({})), ["messages", "messages", "input", "contents"]),
             (history(json!([user(), 7])), ["messages[1]", "messages[1].role", "input[1]", "contents[1].parts"]),
@@ -268,6 +252,21 @@ async fn what_is_only_strange_is_answered() {
                 "a call of a tool that is gone",
                 shape.request(json!([says("user", "Hi"), shape.call(), shape.result()]), shape.tools(&["g"])),
             ),
+            ("a result without its call", shape.request(json!([says("user", "Hi"), shape.result()]), tools())),
+            ("a result first", shape.request(json!([shape.result(), says("user", "Hi")]), tools())),
+            ("a call that was stopped", shape.request(json!([says("user", "Hi"), shape.call()]), tools())),
+            (
+                "a call without a result",
+                shape.request(json!([says("user", "Hi"), shape.call(), says("user", "Go on")]), tools()),
+            ),
+            (
+                "a result twice",
+                shape.request(json!([says("user", "Hi"), shape.call(), shape.result(), shape.result()]), tools()),
+            ),
+            (
+                "a remark before the result",
+                shape.request(json!([says("user", "Hi"), shape.call(), says("user", "Now"), shape.result()]), tools()),
+            ),
             (
                 "the same identifier again",
                 shape.request(
@@ -278,8 +277,104 @@ async fn what_is_only_strange_is_answered() {
         ] {
             let (status, answer) = ask(&served, shape, body.to_string()).await;
             assert!(status == 200 && answer.to_string().contains("Fine."), "{shape:?}, {what}: {status} {answer:#}");
+            takes_turns(&endpoint, &format!("{shape:?}, {what}"));
         }
     }
+}
+
+/// What the endpoint got last is what every chat template takes: a system text, then the user and
+/// the model in turn, each with words.
+fn takes_turns(endpoint: &Endpoint, what: &str) {
+    let seen = endpoint.take_seen();
+    let messages = seen.last().unwrap().body["messages"].as_array().unwrap();
+    let roles: Vec<_> = messages.iter().map(|message| message["role"].as_str().unwrap()).collect();
+    let expected = ["system"].into_iter().chain(["user", "assistant"].into_iter().cycle()).take(roles.len());
+    assert!(roles.len() > 1 && roles.iter().copied().eq(expected), "{what}: {roles:?}");
+    assert!(messages.iter().all(|message| message["content"].as_str().is_some_and(|text| !text.is_empty())), "{what}");
+}
+
+/// A history whose texts an endpoint would refuse or drop comes whole.
+#[tokio::test]
+async fn no_text_of_a_history_is_lost() {
+    let endpoint = Endpoint::answer(|_, _| Reply::text("Fine."));
+    let served = serve(&endpoint, |config| config).await;
+    let system = |text: &str| json!({"role": "system", "content": text});
+    let parts =
+        |texts: [&str; 2]| json!({"role": "user", "content": texts.map(|text| json!({"type": "text", "text": text}))});
+    let developer = json!({"role": "developer", "content": "three"});
+    let result = |text: &str| json!({"role": "tool", "tool_call_id": "c1", "content": text});
+    let function =
+        json!({"role": "assistant", "content": null, "function_call": {"name": "f", "arguments": "{\"x\": \"two\"}"}});
+    let user = |text: &str| Chat.says("user", text);
+    for (history, texts) in [
+        (
+            json!([system("one"), system("two"), developer, parts(["four", "five"])]),
+            &["one", "two", "three", "four", "five"][..],
+        ),
+        (json!([system("one")]), &["one"]),
+        (json!([Chat.says("assistant", "one"), user("two")]), &["one", "two"]),
+        (
+            json!([user("one"), Chat.says("assistant", "two"), system("three"), user("four")]),
+            &["one", "two", "three", "four"],
+        ),
+        (json!([user("one"), Chat.call(), user("two"), result("three")]), &["one", "two", "three"]),
+        (json!([result("one"), user("two")]), &["one", "two"]),
+        (
+            json!([user("one"), function, {"role": "function", "name": "f", "content": "three"}]),
+            &["one", "two", "three"],
+        ),
+    ] {
+        let body = Chat.request(history.clone(), Chat.tools(&["f"]));
+        let (status, answer) = ask(&served, Chat, body.to_string()).await;
+        assert_eq!(status, 200, "{answer:#}");
+        let sent = endpoint.seen().last().unwrap().messages();
+        assert!(texts.iter().all(|text| sent.contains(text)), "{history}: {sent}");
+        takes_turns(&endpoint, &history.to_string());
+    }
+}
+
+/// Of two endpoints that know no system role, in their own words, one answer each.
+#[tokio::test]
+async fn an_endpoint_that_refuses_a_role_or_a_field_is_asked_without_and_from_then_on() {
+    for (status, words, refused) in [
+        (400, "System role not supported", "system"),
+        (500, "Jinja Exception: Conversation roles must alternate user/assistant/user/assistant/...", "system"),
+        (400, "Extra inputs are not permitted: stream_options", "stream_options"),
+    ] {
+        let endpoint =
+            Endpoint::answer(move |request, _| match request.body.to_string().contains(&format!("\"{refused}\"")) {
+                true => Reply::refused(status, words),
+                false => Reply::text("Fine."),
+            });
+        let served = serve(&endpoint, |config| config).await;
+        for times in [2, 1] {
+            let messages = json!([{"role": "system", "content": "one"}, Chat.says("user", "two")]);
+            let body = Chat.request(messages, Chat.tools(&["f"]));
+            let (status, answer) = ask(&served, Chat, body.to_string()).await;
+            assert_eq!(status, 200, "{answer:#}");
+            let seen = endpoint.take_seen();
+            assert_eq!(seen.len(), times, "{words}");
+            let sent = seen.last().unwrap().messages();
+            assert!(sent.contains("one") && sent.contains("two") && sent.contains("f("), "{sent}");
+        }
+    }
+}
+
+/// The older form of tools is answered in its own words.
+#[tokio::test]
+async fn functions_are_called_as_functions() {
+    let text = "<use_mcp_tool>\n<tool_name>f</tool_name>\n<arguments>\n{}\n</arguments>\n</use_mcp_tool>";
+    let endpoint = Endpoint::answer(move |_, _| Reply::text(text));
+    let served = serve(&endpoint, |config| config).await;
+    let mut body = json!({"model": "m", "messages": [Chat.says("user", "Hi")], "functions": [{"name": "f"}], "function_call": "auto"});
+    let (status, answer) = ask(&served, Chat, body.to_string()).await;
+    let choice = &answer["choices"][0];
+    assert_eq!((status, &choice["finish_reason"]), (200, &json!("function_call")), "{answer:#}");
+    assert_eq!(choice["message"]["function_call"], json!({"name": "f", "arguments": "{}"}));
+
+    body["stream"] = json!(true);
+    let sent = served.post(Chat.path(), &body).send().await.unwrap().text().await.unwrap();
+    assert!(sent.contains("\"function_call\":{") && !sent.contains("tool_calls"), "{sent}");
 }
 
 /// OpenAI's service knows a role of the system anywhere; the others have their own place for it.

@@ -218,14 +218,6 @@ async fn what_cannot_be_had_is_named() {
             json!({"input": [{"role": "user", "content": [{"type": "input_image", "file_id": "f"}]}]}),
             "input[0].content[0].image_url",
         ),
-        (
-            json!({"input": [{"role": "user", "content": "Hi"}, {"type": "function_call_output", "call_id": "x", "output": "1"}]}),
-            "input[1]",
-        ),
-        (
-            json!({"input": [{"role": "user", "content": "Hi"}, {"type": "function_call", "call_id": "x", "name": "weather", "arguments": "{}"}]}),
-            "input[1]",
-        ),
         (json!({"text": {"format": {"type": "grammar"}}}), "text.format.type"),
         (json!({"text": {"format": {"type": "json_schema"}}}), "text.format.schema"),
         (json!({"max_output_tokens": -1}), "max_output_tokens"),

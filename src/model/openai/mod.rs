@@ -27,6 +27,7 @@ mod request;
 pub(crate) mod retry;
 mod server;
 mod skeleton;
+mod terms;
 mod trace;
 
 use std::collections::{HashMap, HashSet};
@@ -40,6 +41,7 @@ use reqwest::Url;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Map, Value};
 
+use self::terms::Terms;
 use super::{ContextWindow, Model, ModelError, ModelEvent, Request};
 use crate::cause::Cause;
 use crate::secrets::Secrets;
@@ -126,8 +128,8 @@ struct Learned {
     listed: Option<Vec<ModelInfo>>,
     /// Models that took a request with tools.
     took: HashSet<String>,
-    /// Models whose calls must be sent back with the reasoning before them.
-    reasoning: HashSet<String>,
+    /// What requests for its models must do without.
+    terms: HashMap<String, Terms>,
     /// In which forms answers are held to a structure.
     forms: form::Forms,
 }

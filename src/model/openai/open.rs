@@ -71,15 +71,15 @@ impl Inner {
         if is_llama {
             parameters.entry("return_progress").or_insert(true.into());
         }
-        let body = |reasoning, form| super::request::body(model, request, &parameters, reasoning, form).to_string();
+        let body = |terms, form| super::request::body(model, request, &parameters, terms, form).to_string();
         let mut loading: Option<Instant> = None;
         let mut headers = HeaderMap::new();
         super::insert(&mut headers, &request.headers).map_err(ModelError::caused)?;
-        let mut with_reasoning = self.learned().reasoning.contains(model);
+        let mut terms = self.learned().terms.get(model).copied().unwrap_or_default();
         let mut forms = self.forms(model, request).await?.into_iter();
         let mut form = forms.next();
         let mut refused = Refused::default();
-        let mut text = body(with_reasoning, form);
+        let mut text = body(terms, form);
         let mut wait = self.backoff;
         let mut left = self.retries;
         loop {
@@ -98,10 +98,10 @@ impl Inner {
                 }
                 Err(failed) => failed,
             };
-            if !with_reasoning && wants_reasoning(request, &failed.error) {
-                self.learned().reasoning.insert(model.to_owned());
-                with_reasoning = true;
-                text = body(true, form);
+            if let Some(told) = terms.told_by(&failed.error, request, &parameters) {
+                self.learned().terms.insert(model.to_owned(), told);
+                terms = told;
+                text = body(terms, form);
                 continue;
             }
             if let Some(tried) = form.filter(|_| may_be_of_form(&failed.error)) {
@@ -111,7 +111,7 @@ impl Inner {
                 }
                 refused.forms.push(tried);
                 refused.message.get_or_insert_with(|| failed.error.to_string());
-                text = body(with_reasoning, form);
+                text = body(terms, form);
                 continue;
             }
             if has_tools && failed.error.refuses_tools() {
@@ -303,18 +303,6 @@ impl Inner {
         self.secrets.hide(&text).into_owned()
     }
 }
-
-/// Whether the endpoint misses the reasoning before calls that it is reminded of.
-/// DeepSeek's does in thinking mode: "Missing `reasoning_content` field in the
-/// assistant message"; others refuse that field.
-fn wants_reasoning(request: &Request, error: &ModelError) -> bool {
-    let named = |error: &ModelError| match error {
-        ModelError::Refused { status: 400, message, .. } => message.contains("reasoning_content"),
-        _ => false,
-    };
-    request.messages.iter().any(|message| message.reasoning.is_some()) && named(error)
-}
-
 fn known(models: &[ModelInfo]) -> String {
     let shown = models.iter().take(MAX_NAMES).map(|m| m.id.as_str()).collect::<Vec<_>>().join(", ");
     match models.len() {
