@@ -23,7 +23,7 @@ use super::content::tokens;
 use super::early::EarlyCall;
 use super::fault::Fault;
 use super::kept::{Before, Kept};
-use super::out::{Finish, Out};
+use super::out::{Finish, Out, Part};
 use super::prepared::Prepared;
 use super::roles;
 use super::say::Say;
@@ -243,7 +243,11 @@ impl Exchange {
 
     /// The next thing to do; `None` until something was reported.
     pub(super) fn step(&mut self) -> Option<Step> {
-        self.steps.pop_front()
+        let mut step = self.steps.pop_front();
+        if let Some(Step::Out(Out::Call(NativeCall { name, .. }) | Out::Part(Part::Begin { name, .. }))) = &mut step {
+            self.prepared.named.given(name).to_owned().clone_into(name);
+        }
+        step
     }
 
     /// Whether the answer is over, once all steps are taken.

@@ -93,7 +93,10 @@ pub(super) fn render(messages: Vec<Value>, prepared: &Prepared, kept: &Kept) -> 
         };
         match message.get("role").and_then(Value::as_str) {
             Some("assistant") => {
-                let calls = calls(&mut message, at)?;
+                let mut calls = calls(&mut message, at)?;
+                for call in &mut calls {
+                    call.name = prepared.named.shown(&call.name).to_owned();
+                }
                 if calls.is_empty() {
                     history.push(plain(message));
                     continue;

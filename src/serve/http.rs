@@ -424,7 +424,7 @@ fn read(
     let (object, tools) = request::object(body, shape, &shared.cache)?;
     let Read { chat, places, writer } = shape.read(target.fill(object))?;
     let request = ChatRequest::read(chat, &shared.config).map_err(|fault| places.translate(shape, fault))?;
-    Ok((request.with_tools_text(tools).with_names(shape.names()), places, writer))
+    Ok((request.with_tools_text(tools), places, writer))
 }
 
 /// Does what a large body brings away from the threads that serve.

@@ -67,6 +67,7 @@ mod listen;
 mod log;
 mod messages;
 mod metrics;
+mod named;
 mod out;
 mod passed;
 mod prepared;

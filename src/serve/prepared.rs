@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::config::Config;
 use super::fault::Fault;
-use super::shape::NameRule;
+use super::named::Named;
 use super::way::Way;
 use crate::dialect::{Dialect, DialectSet, Profile, SystemPlacement};
 use crate::tools::{Catalog, Decision, DefaultDecision, Policy, Server, Tool, ToolChoice, ToolsMode};
@@ -46,6 +46,8 @@ pub(super) struct Prepared {
     /// After how many bytes a call goes out as it comes.
     pub(super) hold_bytes: Option<usize>,
     pub(super) choice: ToolChoice,
+    /// What the client calls its tools.
+    pub(super) named: Named,
 }
 
 /// What a list of tools is prepared for.
@@ -54,8 +56,9 @@ pub(super) struct Wanted {
     pub(super) profile: &'static Profile,
     /// How the model is asked.
     pub(super) way: Way,
-    /// The client's tools.
+    /// The client's tools, by the prompt's names, and what it calls them.
     pub(super) tools: Vec<Tool>,
+    pub(super) named: Named,
     /// The toolbox's tools, where this request may use them.
     pub(super) own: Option<Arc<Catalog>>,
     pub(super) choice: ToolChoice,
@@ -70,7 +73,6 @@ pub(super) struct Key {
     pub(super) choice: String,
     pub(super) with_tools: bool,
     pub(super) max_calls: Option<usize>,
-    pub(super) names: NameRule,
 }
 
 impl Prepared {
@@ -124,6 +126,7 @@ impl Prepared {
             max_calls: config.max_calls,
             hold_bytes: config.hold_bytes,
             choice: wanted.choice.clone(),
+            named: wanted.named.clone(),
         })
     }
 
