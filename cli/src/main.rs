@@ -41,7 +41,6 @@ mod shell;
 mod signals;
 mod starting;
 mod state;
-mod store;
 mod terminal;
 mod tokens;
 mod tool_file;

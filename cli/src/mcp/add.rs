@@ -6,7 +6,8 @@ use serde_json::{Map, Value, json};
 
 use super::config_file::{ConfigFile, Entry, checked, target};
 use crate::phrases::Phrases;
-use crate::{Failure, output, servers, store};
+use crate::{Failure, output, servers};
+use toolgraft::files;
 use toolgraft::secrets::names_secret;
 
 const EXAMPLES: &str = "\
@@ -99,7 +100,7 @@ fn advise(args: &Args, file: &Path, unset: &[String]) {
         let name = pair.split(['=', ':']).next().unwrap_or_default();
         let reference = format!("${{{}}}", name.to_uppercase().replace('-', "_"));
         output::warn_in(say, &say.secret_in_file(name, reference));
-        if store::others_may_read(file) {
+        if files::others_may_read(file) {
             output::warn_in(say, &say.others_can_read(file.display()));
         }
     }

@@ -13,7 +13,8 @@ use crate::ask::Asker;
 use crate::phrases::Phrases;
 use crate::screen::boxes::clean;
 use crate::tty::Tty;
-use crate::{Failure, input, output, servers, store, trust};
+use crate::{Failure, input, output, servers, trust};
+use toolgraft::files;
 use toolgraft::secrets::Secrecy;
 
 const EXAMPLES: &str = "\
@@ -285,7 +286,7 @@ fn advise(taken: &[&Foreign], file: &Path, say: Phrases) {
     let secrets: usize = taken.iter().map(|server| Secrecy::of(&server.entry).count()).sum();
     if secrets > 0 {
         let values = say.values(secrets);
-        output::note(&match store::others_may_read(file) {
+        output::note(&match files::others_may_read(file) {
             true => say.secrets_for_others(values),
             false => say.secrets_for_you(values),
         });

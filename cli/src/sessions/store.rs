@@ -9,9 +9,9 @@ use std::time::{Duration, SystemTime};
 use sha2::{Digest, Sha256};
 
 use crate::saved::Saved;
-use crate::store::{self, Mode};
 use crate::{Failure, state};
 use toolgraft::conversation::Entry;
+use toolgraft::files::{self, Mode};
 
 /// A day.
 const DAY: Duration = Duration::from_secs(86_400);
@@ -57,7 +57,7 @@ impl Store {
 
     /// Keeps a conversation, in place of what was kept under its name.
     pub(crate) fn write(&self, id: &str, saved: &Saved) -> io::Result<()> {
-        store::replace(&self.file(id), (serde_json::to_string(saved)? + "\n").as_bytes(), Mode::Private)
+        files::replace(&self.file(id), (serde_json::to_string(saved)? + "\n").as_bytes(), Mode::Private)
     }
 
     /// Forgets a conversation; whether there was one.

@@ -151,10 +151,20 @@ fn a_secret_is_one_in_the_list_in_the_import_and_in_the_question() {
     let file = json!({ "mcpServers": servers }).to_string();
     place.write(".mcp.json", &file);
     place.write("other.json", &file);
+    place.write("zed.json", json!({ "context_servers": servers }).to_string());
+    fs::create_dir(place.path(".vscode")).unwrap();
+    place.write(".vscode/mcp.json", json!({ "servers": servers }).to_string());
+    place.write(
+        "config.toml",
+        "[mcp_servers.a]\ncommand = \"x\"\nargs = [\"--token\", \"sk-proj-abcdefghij\"]\nenv = { API_KEY = \"key-4711\" }\n",
+    );
     for args in [
         ["mcp", "list"].as_slice(),
         &["mcp", "list", "--json"],
         &["mcp", "import", "other.json", "--dry-run"],
+        &["mcp", "import", "zed.json", "--dry-run"],
+        &["mcp", "import", "config.toml", "--dry-run"],
+        &["mcp", "import", ".vscode/mcp.json", "--dry-run"],
         &["mcp", "trust"],
         &["tools"],
         &["mcp", "trust", "--yes"],
@@ -165,6 +175,21 @@ fn a_secret_is_one_in_the_list_in_the_import_and_in_the_question() {
         for secret in ["sk-proj", "pw-4711", "key-4711"] {
             assert!(!all.contains(secret), "{args:?}: {all}");
         }
+    }
+    // At a terminal the same is shown before the question.
+    let asking = Place::new();
+    asking.write(".mcp.json", &file);
+    asking.write("other.json", &file);
+    let mut place_of_window = asking;
+    for args in [["mcp", "import", "other.json"].as_slice(), &["tools"]] {
+        let window = Window::of(place_of_window, SIZE, Endpoint::start([]), args);
+        window.waits("the question", |shown| shown.contains(QUESTION) && shown.ends_with(']'));
+        let written = window.written();
+        assert!(written.contains("--token (hidden)"), "{args:?}: {written}");
+        for secret in ["sk-proj", "pw-4711", "key-4711"] {
+            assert!(!written.contains(secret), "{args:?}: {written}");
+        }
+        place_of_window = window.place;
     }
     let kept = fs::read_to_string(place.path(".local/state/toolgraft/trusted.json")).unwrap();
     assert!(kept.contains("(hidden)") && !kept.contains("4711") && !kept.contains("sk-proj"), "{kept}");
@@ -325,9 +350,42 @@ fn what_was_said_is_its_owners_to_read() {
         assert!(fs::metadata(place.path(file)).unwrap().len() > 0);
         assert_eq!(mode(&place.path(file)), 0o600, "{file}");
     }
-    let kept: Vec<_> = fs::read_dir(place.path(".local/state/toolgraft/sessions")).into_iter().flatten().collect();
-    for file in kept {
-        assert_eq!(mode(&file.unwrap().path()), 0o600);
+}
+
+#[test]
+fn what_is_kept_by_itself_is_its_owners_to_read() {
+    let endpoint = Endpoint::start([Reply::text("Hello.")]);
+    let window = Window::open_in(Place::new(), SIZE, endpoint, &json!({ "demo": demo_server() }), &[]);
+    window.comes_to_a_prompt();
+    window.types("My question\r");
+    window.sees("Hello.");
+    fs::set_permissions(window.place.write("mine.json", ""), fs::Permissions::from_mode(0o644)).unwrap();
+    window.comes_to_a_prompt();
+    window.types("/save mine.json\r");
+    window.waits("the file", |_| fs::metadata(window.place.path("mine.json")).is_ok_and(|file| file.len() > 0));
+    assert_eq!(mode(&window.place.path("mine.json")), 0o600);
+    let state = window.place.path(".local/state/toolgraft");
+    let mut files = 0;
+    for file in [state.clone(), state.join("sessions")].iter().flat_map(|folder| fs::read_dir(folder).unwrap()) {
+        let path = file.unwrap().path();
+        assert_eq!(mode(&path), if path.is_dir() { 0o700 } else { 0o600 }, "{}", path.display());
+        files += 1;
+    }
+    assert!(files >= 3 && mode(&state) == 0o700, "{files}: the history, the folder, the conversation");
+}
+
+#[test]
+fn what_a_tool_answered_is_its_owners_to_read() {
+    let place = Place::new();
+    let image = json!({ "type": "image", "mimeType": "image/png", "data": "QUJD" });
+    place.servers(json!({ "s": answering_server(&json!({
+        "tools/list": { "tools": [{ "name": "look", "inputSchema": { "type": "object" } }] },
+        "tools/call": { "content": [image, image] },
+    })) }));
+    let config = ["--mcp-config", "mcp.json"];
+    place.run(&[["call", "s", "look", "--output", "a.png"].as_slice(), &config].concat()).ok();
+    for file in ["a.png", "a-2.png"] {
+        assert_eq!(mode(&place.path(file)), 0o600, "{file}");
     }
 }
 
