@@ -28,6 +28,14 @@ impl Failure {
         Failure::Job(without_codes(message.to_string()))
     }
 
+    /// What is printed, in one text.
+    pub(crate) fn message(&self) -> &str {
+        match self {
+            Failure::Usage(message) | Failure::Job(message) => message,
+            Failure::Reported => "",
+        }
+    }
+
     /// Prints the message to stderr.
     pub(super) fn report(self) -> ExitCode {
         let (code, message) = match self {

@@ -68,7 +68,7 @@ fn new_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
 }
 
 /// `shot-2.png`.
-fn numbered(file: &Path, n: usize) -> PathBuf {
+pub(crate) fn numbered(file: &Path, n: usize) -> PathBuf {
     let stem = file.file_stem().unwrap_or_default().to_string_lossy();
     let extension = file.extension().map(|e| format!(".{}", e.to_string_lossy())).unwrap_or_default();
     file.with_file_name(format!("{stem}-{n}{extension}"))

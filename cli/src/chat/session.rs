@@ -18,6 +18,7 @@ use crate::elicit::{Questions, over};
 use crate::phrases::Phrases;
 use crate::saved::Saved;
 use crate::screen::{BAD, DIM};
+use crate::sessions::by_process;
 use crate::signals::Signals;
 use crate::terminal::grouped;
 use crate::tty::Tty;
@@ -356,8 +357,15 @@ impl Session {
         Ok(())
     }
 
-    /// Writes the conversation to a file.
+    /// Writes the conversation to a file, but not to one that another chat writes.
     pub(super) fn save(&self, file: &Path) -> Result<(), Failure> {
+        let _lock = match kept::hold_file(file) {
+            Err(holder) if holder.process != Some(std::process::id()) => {
+                let (by, file) = (by_process(holder, self.say), file.display());
+                return Err(Failure::usage(self.say.belongs_to_another(file, by)));
+            }
+            held => held,
+        };
         self.saved().write(file)
     }
 
