@@ -27,6 +27,7 @@ mod profiles;
 mod prompt;
 mod prompt_args;
 mod read;
+mod reader;
 mod replay;
 mod request_log;
 mod runner;

@@ -2,15 +2,17 @@
 //! one that is old, and what a chat had when it was stopped.
 
 use std::fs::{self, File};
+use std::io::Read;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
-use std::time::{Duration, SystemTime};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant, SystemTime};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::chat_screen::Window;
-use crate::endpoint::{Endpoint, Reply};
-use crate::process::{Place, Run};
+use crate::endpoint::{End, Endpoint, Reply, mcp_call, says, stops};
+use crate::process::{Place, Run, TOOLGRAFT, demo_server};
 
 const FOLDER: &str = ".local/state/toolgraft/sessions";
 
@@ -180,4 +182,212 @@ fn what_is_old_is_deleted_with_a_line_or_not_at_all() {
     assert!(!run.err.contains("deleted"), "{run:?}");
     let sessions: Value = place.run(&["sessions", "list", "--json"]).quiet().json();
     assert_eq!(sessions["sessions"].as_array().unwrap().len(), 3);
+}
+
+/// After this time something that should have happened has failed.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A chat whose output goes where `out` says.
+fn start(place: &Place, endpoint: &Endpoint, out: Stdio, args: &[&str]) -> Child {
+    let mut command = Command::new(TOOLGRAFT);
+    command.args(["chat", "--base-url", &endpoint.url(), "--model", "m", "--tools-mode", "prompt"]).args(args);
+    command.current_dir(place.dir.path()).env("HOME", place.dir.path()).env("NO_PROXY", "127.0.0.1");
+    for name in ["OPENAI_API_KEY", "OPENAI_BASE_URL", "XDG_STATE_HOME", "LC_ALL", "LC_MESSAGES", "LANG"] {
+        command.env_remove(name);
+    }
+    command.stdin(Stdio::null()).stdout(out).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+#[track_caller]
+fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !holds() {
+        assert!(start.elapsed() < PATIENCE, "{what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[track_caller]
+fn ended(mut process: Child, what: &str) -> Output {
+    let start = Instant::now();
+    while process.try_wait().unwrap().is_none() {
+        if start.elapsed() > PATIENCE {
+            process.kill().unwrap();
+            panic!("{what}: it goes on");
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    process.wait_with_output().unwrap()
+}
+
+/// A text that comes in these pieces and then no further.
+fn stalling(pieces: &'static [&'static str]) -> Endpoint {
+    Endpoint::answer(|_, _| Reply::events(&pieces.iter().map(|piece| says(piece)).collect::<Vec<_>>()).end(End::Stall))
+}
+
+/// Reads so much of a pipe as this text is long.
+fn reads(out: &mut impl Read, text: &str) -> String {
+    let mut bytes = vec![0; text.len()];
+    out.read_exact(&mut bytes).unwrap();
+    String::from_utf8(bytes).unwrap()
+}
+
+#[test]
+fn text_goes_to_a_pipe_as_it_comes_and_a_signal_leaves_what_there_was() {
+    for (signal, said) in [("INT", "error:"), ("TERM", "stopped by SIGTERM"), ("HUP", "stopped by SIGHUP")] {
+        let place = Place::new();
+        let endpoint = stalling(&["\n\nHalf", " an ans"]);
+        let mut process = start(&place, &endpoint, Stdio::piped(), &["Say it"]);
+        let mut out = process.stdout.take().unwrap();
+        assert_eq!(reads(&mut out, "Half an ans"), "Half an ans");
+        kill(signal, process.id());
+        let output = ended(process, signal);
+        let mut rest = String::new();
+        out.read_to_string(&mut rest).unwrap();
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), rest.as_str()), (Some(1), "\n"), "{signal}: {err}");
+        assert!(err.contains(said), "{signal}: {err}");
+        let [file] = kept(&place).try_into().unwrap();
+        let kept = text(&file);
+        assert!(kept.contains("Say it") && kept.contains("Half an ans"), "{signal}: {kept}");
+        // And it can be gone on with.
+        let later = Endpoint::start([Reply::text("Done.")]);
+        assert_eq!(chat(&place, &later, &["--continue", "Go on"]).ok().out, "Done.\n");
+        assert!(later.seen()[0].messages().contains("Half an ans"));
+    }
+}
+
+#[test]
+fn text_goes_to_a_file_as_it_comes_and_saved_is_what_there_was() {
+    let place = Place::new();
+    place.servers(json!({ "demo": demo_server() }));
+    let endpoint = stalling(&["Half", " an ans"]);
+    let out = File::create(place.path("out.txt")).unwrap();
+    let args = ["--mcp-config", "mcp.json", "--save", "talk.json", "Say it"];
+    let process = start(&place, &endpoint, out.into(), &args);
+    // With tools first words wait a moment for a call.
+    eventually("the text", || fs::read_to_string(place.path("out.txt")).unwrap() == "Half an ans");
+    kill("TERM", process.id());
+    let output = ended(process, "TERM");
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let saved = fs::read_to_string(place.path("talk.json")).unwrap();
+    assert!(saved.contains("Say it") && saved.contains("Half an ans"), "{saved}");
+}
+
+#[test]
+fn a_signal_at_a_terminal_leaves_what_there_was_too() {
+    for signal in ["TERM", "HUP"] {
+        let window = Window::open_in(Place::new(), SIZE, stalling(&["Half", " an ans"]), &json!({}), &[]);
+        window.comes_to_a_prompt();
+        window.types("Say it\r");
+        window.sees("Half an ans");
+        kill(signal, window.pid());
+        eventually("the file", || {
+            let files = kept(&window.place);
+            files.first().is_some_and(|file| text(file).contains("Half an ans"))
+        });
+        window.sees(&format!("stopped by SIG{signal}"));
+    }
+}
+
+/// A server with the tool `dig`, which leaves the file `started` and never ends.
+fn digging() -> Value {
+    let script = r#"while read -r line; do
+        id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+        case "$line" in
+        *notifications/*) ;;
+        *'"initialize"'*) printf '{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}}\n' "$id" ;;
+        *'"tools/list"'*) printf '{"jsonrpc":"2.0","id":%s,"result":{"tools":[{"name":"dig","inputSchema":{"type":"object"}}]}}\n' "$id" ;;
+        *'"tools/call"'*) touch started ;;
+        *) printf '{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no"}}\n' "$id" ;;
+        esac
+        done"#;
+    json!({ "command": "sh", "args": ["-c", script] })
+}
+
+#[test]
+fn a_signal_while_a_tool_runs_leaves_the_call() {
+    let place = Place::new();
+    place.servers(json!({ "s": digging() }));
+    let endpoint = Endpoint::start([Reply::text(&format!("I dig.\n{}", mcp_call("s", "dig", &json!({}))))]);
+    let args = ["--mcp-config", "mcp.json", "--yes", "Dig"];
+    let process = start(&place, &endpoint, Stdio::piped(), &args);
+    eventually("the call", || place.path("started").exists());
+    kill("TERM", process.id());
+    let output = ended(process, "TERM");
+    let [file] = kept(&place).try_into().unwrap();
+    let kept = text(&file);
+    assert!(kept.contains("I dig.") && kept.contains("cancelled"), "{kept}: {output:?}");
+}
+
+#[test]
+fn a_chat_ends_when_nobody_reads() {
+    // While the model says nothing, and with each event as JSON.
+    for args in [["Say it"].as_slice(), &["--json", "Say it"]] {
+        let place = Place::new();
+        let mut endpoint = stalling(&["Half", " an ans"]);
+        let mut process = start(&place, &endpoint, Stdio::piped(), args);
+        let mut out = process.stdout.take().unwrap();
+        let mut read = Vec::new();
+        while !read.ends_with(b" an ans") {
+            read.extend(reads(&mut out, "x").bytes());
+        }
+        drop(out);
+        let output = ended(process, "nobody reads");
+        endpoint.gone_blocking();
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(1) && !err.contains("error"), "{args:?} {err}");
+        let [file] = kept(&place).try_into().unwrap();
+        assert!(text(&file).contains("Half an ans"), "{args:?}");
+    }
+    // While a tool runs, before a word went out.
+    let place = Place::new();
+    place.servers(json!({ "s": digging() }));
+    let endpoint = Endpoint::start([Reply::text(&mcp_call("s", "dig", &json!({}))), Reply::text("Deep.")]);
+    let mut process = start(&place, &endpoint, Stdio::piped(), &["--mcp-config", "mcp.json", "--yes", "Dig"]);
+    eventually("the call", || place.path("started").exists());
+    drop(process.stdout.take());
+    ended(process, "nobody reads while a tool runs");
+    assert_eq!(endpoint.requests(), 1, "the model is not told of it");
+}
+
+#[test]
+fn first_words_before_a_call_are_no_answer_and_longer_ones_go_out() {
+    let place = Place::new();
+    place.servers(json!({ "demo": demo_server() }));
+    let call = mcp_call("demo", "weather_query", &json!({ "city": "Oslo" }));
+    let long = "A long way to say that something is looked up. ".repeat(6);
+    for (words, out) in [("Let me look.", "Fog.\n".to_owned()), (&long, format!("{}\nFog.\n", long.trim()))] {
+        let endpoint = Endpoint::start([Reply::text(&format!("{words}\n{call}")), Reply::text("Fog.")]);
+        let run = chat(&place, &endpoint, &["--tools-mode", "prompt", "--mcp-config", "mcp.json", "--yes", "Rain?"]);
+        assert_eq!(run.ok().out, out);
+    }
+}
+
+#[test]
+fn an_answer_that_fails_its_schema_is_not_on_standard_output() {
+    let place = Place::new();
+    place.write(
+        "schema.json",
+        r#"{"type": "object", "required": ["days"], "properties": {"days": {"type": "integer"}}}"#,
+    );
+    let wrong = || Reply::text("It takes three days.");
+    let cut = || Reply::events(&[says("{\"days\": "), stops("length")]).done();
+    for reply in [wrong as fn() -> Reply, cut] {
+        let endpoint = Endpoint::answer(move |_, _| reply());
+        let run = chat(&place, &endpoint, &["--schema", "schema.json", "How long?"]);
+        assert_eq!((run.code, run.out.as_str()), (Some(1), ""), "{run:?}");
+    }
+    let endpoint = stalling(&["{\"days\": "]);
+    let process = start(&place, &endpoint, Stdio::piped(), &["--schema", "schema.json", "How long?"]);
+    eventually("the request", || endpoint.requests() == 1);
+    kill("INT", process.id());
+    let output = ended(process, "INT");
+    assert!(output.stdout.is_empty(), "{output:?}");
+    let endpoint = Endpoint::start([Reply::text("{\"days\": 3}")]);
+    assert_eq!(chat(&place, &endpoint, &["--schema", "schema.json", "How long?"]).ok().out, "{\"days\":3}\n");
+}
+
+fn kill(signal: &str, pid: u32) {
+    assert!(Command::new("kill").args(["-s", signal, &pid.to_string()]).status().unwrap().success());
 }
