@@ -413,7 +413,13 @@ impl Display {
                 self.live.clear();
                 match thought {
                     None => self.line(DIM, self.say.was_the_answer()),
-                    Some(thought) => self.text(&thought),
+                    Some(thought) => match &mut self.piped {
+                        Some(piped) => {
+                            piped.was_said(&thought);
+                            Ok(())
+                        }
+                        None => self.text(&thought),
+                    },
                 }
             }
         }

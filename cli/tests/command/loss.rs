@@ -388,6 +388,49 @@ fn an_answer_that_fails_its_schema_is_not_on_standard_output() {
     assert_eq!(chat(&place, &endpoint, &["--schema", "schema.json", "How long?"]).ok().out, "{\"days\":3}\n");
 }
 
+/// Calls that cannot be read, each with its rest behind the place where its brackets end.
+const BROKEN: [&str; 4] = [
+    "TYPE: MCP\n```json\n{\"server_name\":\"demo\",\"tool_name\":\"weather_query\",\"arguments\":\"city\":\"Oslo\"}}\n```",
+    "<tool_call>\n{\"name\": \"weather_query\", \"arguments\": {\"city\": }}\n</tool_call>\n}\n</arguments>\n</use_mcp_tool>",
+    "<use_mcp_tool>\n<server_name>demo</server_name>\n<tool_name>weather_query</tool_name>\n<arguments>\n{\"city\": Oslo\"}}\n</arguments>\n</use_mcp_tool>\n}\n```",
+    "<tool_call>\n{\"name\": \"weather_query\", \"arguments\": {\"city\": \"Oslo\"]}}\n</tool_call>\n\"}]\n</tool_call>",
+];
+
+#[test]
+fn the_rest_of_a_broken_call_is_never_an_answer() {
+    let place = Place::new();
+    place.servers(json!({ "demo": demo_server() }));
+    let tools = ["--tools-mode", "prompt", "--mcp-config", "mcp.json", "--yes"];
+    for broken in BROKEN {
+        for profile in [["--profile", "deepseek-r1"].as_slice(), &[]] {
+            for (words, out) in [("", ""), ("Let me look.\n", "Let me look.\n")] {
+                let said = format!("{words}{broken}");
+                let endpoint = Endpoint::answer(move |_, _| Reply::text(&said));
+                let run = chat(&place, &endpoint, &[&tools, profile, &["Rain?"]].concat());
+                assert_eq!((run.code, run.out.as_str()), (Some(1), out), "{profile:?} {broken}: {}", run.err);
+                assert!(run.err.contains("still wrong after 2 corrections"), "{}", run.err);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_rest_of_a_broken_call_is_not_shown_at_a_terminal_either() {
+    for broken in BROKEN {
+        for profile in [["--profile", "deepseek-r1", "--max-rounds", "1"].as_slice(), &["--max-rounds", "1"]] {
+            let endpoint = Endpoint::start([Reply::text(&format!("Let me look.\n{broken}"))]);
+            let window = Window::open_in(Place::new(), (120, 60), endpoint, &json!({ "demo": demo_server() }), profile);
+            window.comes_to_a_prompt();
+            window.types("Rain?\r");
+            window.sees("no answer within the limit of 1 round");
+            let shown = window.shows();
+            // What stands in the box of the call begins with the box's edge.
+            let rest = |row: &str| ["}", "\"}", "```", "</"].iter().any(|sign| row.starts_with(sign));
+            assert!(shown.contains("Let me look.") && !shown.lines().any(rest), "{profile:?} {broken}:\n{shown}");
+        }
+    }
+}
+
 fn kill(signal: &str, pid: u32) {
     assert!(Command::new("kill").args(["-s", signal, &pid.to_string()]).status().unwrap().success());
 }

@@ -35,12 +35,14 @@ pub(super) struct Piped {
     waits_since: Option<Instant>,
     /// A line is open.
     open: bool,
+    /// Of this message nothing goes out before the turn is over.
+    held: bool,
 }
 
 impl Piped {
     pub(super) fn new(has_schema: bool) -> Self {
         let sends = if has_schema { Sends::AtTheEnd } else { Sends::AsItComes };
-        Piped { sends, said: String::new(), written: 0, waits_since: None, open: false }
+        Piped { sends, said: String::new(), written: 0, waits_since: None, open: false, held: false }
     }
 
     /// A turn begins, with tools or without.
@@ -54,8 +56,15 @@ impl Piped {
     pub(super) fn begin(&mut self) -> io::Result<()> {
         self.end_line()?;
         self.said.clear();
-        (self.written, self.waits_since) = (0, None);
+        (self.written, self.waits_since, self.held) = (0, None, false);
         Ok(())
+    }
+
+    /// What was taken for reasoning is text of the message, which is over. Whether it is the
+    /// answer says the turn's end: calls that stood in it are told after it.
+    pub(super) fn was_said(&mut self, text: &str) {
+        self.held = true;
+        self.said.push_str(text);
     }
 
     /// More of the message; whether something went out.
@@ -67,6 +76,7 @@ impl Piped {
         }
         match self.sends {
             Sends::AtTheEnd => return Ok(false),
+            _ if self.held => return Ok(false),
             Sends::BehindFirstWords if self.written == 0 && self.said.len() <= WORDS => {
                 self.waits_since.get_or_insert_with(Instant::now);
                 return Ok(false);
