@@ -173,7 +173,7 @@ fn parsed(text: &str, path: &Path) -> Result<Settings, Failure> {
         true => {
             toml_edit::de::from_str(text).map_err(|e| Failure::usage(format!("{name}: {}", e.message().trim_end())))
         }
-        false => Err(Failure::usage(problems.join("\n"))),
+        false => Err(Failure::usages(problems)),
     }
 }
 

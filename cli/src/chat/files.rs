@@ -52,7 +52,7 @@ impl Files {
         let problems: Vec<String> = self.problems(say).collect();
         match done {
             Ok(()) if problems.is_empty() => Ok(()),
-            Ok(()) => Err(Failure::job(problems.join("\n"))),
+            Ok(()) => Err(Failure::jobs(problems)),
             Err(failure) => {
                 problems.iter().for_each(|problem| output::warn_in(say, problem));
                 Err(failure)

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::config_file::{ConfigFile, Entry, checked, target};
 use crate::phrases::Phrases;
+use crate::screen::excerpt::names;
 use crate::{Failure, output, servers};
 use toolgraft::files;
 use toolgraft::secrets::names_secret;
@@ -112,7 +113,7 @@ fn advise(args: &Args, file: &Path, unset: &[String]) {
 pub(super) fn warn_unset(unset: &[String]) {
     if !unset.is_empty() {
         let say = Phrases::of_user(None);
-        output::warn_in(say, &say.unset_and_needed(unset.join(", ")));
+        output::warn_in(say, &say.unset_and_needed(names(unset)));
     }
 }
 

@@ -401,3 +401,77 @@ fn a_file_that_is_a_link_is_followed_and_stays_one() {
     assert!(fs::read_to_string(place.path("real.json")).unwrap().contains("Hello."));
     assert_eq!(mode(&place.path("real.json")), 0o600);
 }
+
+/// A text with line breaks whose last line would look like one of ours.
+const FORGED: &str = "x\r\n\u{85}\u{2028}\nerror: FORGED\nwarning: FORGED\n(FORGED\n+-- FORGED";
+
+/// No line of what was said is a foreign one: those that go on with another are indented.
+#[track_caller]
+fn holds_no_forged_line(what: &str, said: &str) {
+    let own = |line: &str| {
+        ["error: FORGED", "warning: FORGED", "FORGED", "(FORGED", "+-- FORGED"]
+            .iter()
+            .any(|forged| line.starts_with(forged))
+    };
+    assert!(!said.lines().any(own), "{what}:\n{said}");
+}
+
+#[test]
+fn no_foreign_name_begins_a_line_of_ours() {
+    let place = Place::new();
+    let tool = json!({ "name": FORGED, "description": FORGED, "inputSchema": { "type": "object" } });
+    let server = answering_server(&json!({
+        "tools/list": { "tools": [tool, { "name": "ok", "inputSchema": { "type": "object" } }] },
+        "tools/call": { "isError": true, "content": [{ "type": "text", "text": FORGED }] },
+        "prompts/list": { "prompts": [{ "name": FORGED, "description": FORGED }] },
+    }));
+    let failing = |text: &str| json!({ "command": "sh", "args": ["-c", "printf %s \"$0\" >&2; exit 3", text] });
+    let mut servers = serde_json::Map::new();
+    servers.insert(FORGED.to_owned(), server);
+    servers.insert(format!("{FORGED} command"), json!({ "command": format!("none{FORGED}") }));
+    servers.insert(format!("{FORGED} url"), json!({ "url": format!("http://127.0.0.1:9/{FORGED}") }));
+    servers.insert(format!("{FORGED} says"), failing(FORGED));
+    place.servers(Value::Object(servers.clone()));
+    let wrong = json!({ FORGED: { "args": [] }, "s": { "command": "x", "env": { FORGED: format!("${{X{FORGED}}}") }, FORGED: 1 } });
+    place.write("wrong.json", json!({ "mcpServers": wrong }).to_string());
+    let endpoint = Endpoint::answer(|_, number| match number {
+        0 => Reply::text(&mcp_call(FORGED, "ok", &json!({}))),
+        _ => Reply::text("Done."),
+    });
+    let url = endpoint.url();
+    let chat = ["chat", "--base-url", &url, "--model", "m", "--tools-mode", "prompt", "--yes", "Go"];
+    for config in ["mcp.json", "wrong.json"] {
+        for args in [
+            ["tools"].as_slice(),
+            &["mcp", "check"],
+            &["mcp", "list"],
+            &["mcp", "remove", "nobody"],
+            &["call", "nobody", "ok"],
+            &["call", FORGED, "ok"],
+            &["call", FORGED, "okk"],
+            &["get", FORGED, "nothing"],
+            &["read", FORGED, "x:1"],
+            &["prompt"],
+            &chat,
+        ] {
+            let run = place.run(&[args, &["--mcp-config", config]].concat());
+            holds_no_forged_line(&format!("{args:?} {config}"), &run.err);
+            if args[0] != "call" && args[0] != "chat" {
+                holds_no_forged_line(&format!("{args:?} {config}"), &run.out);
+            }
+        }
+    }
+    for args in [["mcp", "import", "mcp.json", "--dry-run"], ["mcp", "import", "wrong.json", "--dry-run"]] {
+        let run = place.run(&args);
+        holds_no_forged_line(&format!("{args:?}"), &format!("{}{}", run.out, run.err));
+    }
+    let place = Place::new();
+    place.write(".mcp.json", json!({ "mcpServers": servers }).to_string());
+    let run = place.run(&["tools"]);
+    holds_no_forged_line("a project's file", &run.err);
+    assert!(
+        run.err.lines().filter(|line| line.starts_with("error:")).count() == 2,
+        "what is asked, and the remedy: {}",
+        run.err
+    );
+}
