@@ -475,3 +475,78 @@ fn no_foreign_name_begins_a_line_of_ours() {
         run.err
     );
 }
+
+/// A server with one tool, which calls itself read-only or not.
+fn server_with(server: &str, tool: &str, read_only: bool) -> Value {
+    answering_server(&json!({
+        "tools/list": { "tools": [{ "name": tool, "inputSchema": { "type": "object" },
+            "annotations": { "readOnlyHint": read_only, "destructiveHint": false } }] },
+        "tools/call": { "content": [{ "type": "text", "text": format!("ran at {server}") }] },
+    }))
+}
+
+fn around_the_web() -> Value {
+    json!({
+        "web": server_with("web", "fetch", true),
+        "files": server_with("files", "read", true),
+        "mail": server_with("mail", "send", false),
+    })
+}
+
+const UNTRUSTED: [&str; 3] = ["--yes", "--untrusted", "web"];
+
+/// Which of these calls ran, one of them in each message, where nobody can be asked.
+fn ran(place: &Place, flags: &[&str], calls: &[(&'static str, &'static str)]) -> Vec<String> {
+    let script: Vec<_> = calls.iter().map(|(server, tool)| mcp_call(server, tool, &json!({}))).collect();
+    let endpoint = Endpoint::answer(move |_, number| Reply::text(script.get(number).map_or("Done.", String::as_str)));
+    let url = endpoint.url();
+    let args = ["chat", "--base-url", &url, "--model", "m", "--tools-mode", "prompt", "--mcp-config", "mcp.json"];
+    let run = place.run_with(&[args.as_slice(), flags, &["Go"]].concat(), |command| command.write_stdin("")).ok();
+    let ran = calls.iter().map(|(server, _)| format!("ran at {server}"));
+    ran.filter(|text| run.err.contains(text.as_str())).collect()
+}
+
+#[test]
+fn behind_an_untrusted_server_nothing_runs_unasked() {
+    let (web, files, mail) = (("web", "fetch"), ("files", "read"), ("mail", "send"));
+    for (flags, calls, runs) in [
+        (UNTRUSTED.as_slice(), [mail, web].as_slice(), ["mail", "web"].as_slice()),
+        (&UNTRUSTED, &[web, mail], &["web"]),
+        // Another server's word that its tool only reads counts, its own does not.
+        (&UNTRUSTED, &[web, files, mail], &["web", "files"]),
+        (&["--yes"], &[web, mail], &["web", "mail"]),
+        (&["--yes", "--untrusted", "web", "--allow", "mail.send"], &[web, mail], &["web", "mail"]),
+        (&["--yes", "--untrusted", "web", "--allow", "mail.*"], &[web, mail], &["web"]),
+    ] {
+        let place = Place::new();
+        place.servers(around_the_web());
+        let expected: Vec<String> = runs.iter().map(|server| format!("ran at {server}")).collect();
+        assert_eq!(ran(&place, flags, calls), expected, "{flags:?} {calls:?}");
+    }
+}
+
+#[test]
+fn the_mark_of_an_untrusted_server_lasts_for_the_conversation() {
+    let place = Place::new();
+    place.servers(around_the_web());
+    assert_eq!(ran(&place, &UNTRUSTED, &[("web", "fetch")]), ["ran at web"]);
+    let later = [UNTRUSTED.as_slice(), &["--continue"]].concat();
+    assert_eq!(ran(&place, &later, &[("mail", "send")]), [""; 0]);
+    assert_eq!(ran(&place, &UNTRUSTED, &[("mail", "send")]), ["ran at mail"], "another conversation");
+}
+
+#[test]
+fn at_a_terminal_the_person_is_asked_and_told_why() {
+    let endpoint = Endpoint::start(
+        [("web", "fetch"), ("mail", "send")].map(|(server, tool)| Reply::text(&mcp_call(server, tool, &json!({})))),
+    );
+    let flags = ["--yes", "--untrusted", "web", "Go"];
+    let window = Window::open_in(Place::new(), (100, 40), endpoint, &around_the_web(), &flags);
+    let shown = window.waits("the question", |shown| shown.contains("[y/"));
+    let in_one_line = shown.replace('\n', " ");
+    assert!(in_one_line.contains("ran at web") && in_one_line.contains("mail.send"), "{shown}");
+    assert!(in_one_line.contains("A server whose words may be anybody's was called before"), "{shown}");
+    assert!(!shown.contains("ran at mail"), "{shown}");
+    window.types("n\r");
+    window.waits("the answer", |shown| shown.contains("denied"));
+}
