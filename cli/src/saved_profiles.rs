@@ -27,8 +27,8 @@ use toolgraft::dialect::PromptStyle;
 use toolgraft::prompt::{Listing, Options};
 use toolgraft::tools::ToolsMode;
 
-use crate::store::{self, Mode};
 use crate::{Failure, input};
+use toolgraft::files::{self, Mode};
 
 /// Where the file lies below the home directory.
 const FILE: &str = ".config/toolgraft/profiles.toml";
@@ -163,7 +163,7 @@ pub(crate) fn save(path: &Path, profile: &SavedProfile) -> Result<(), Failure> {
     if let Some(table) = table {
         profile.write_into(table);
     }
-    store::replace(path, document.to_string().as_bytes(), Mode::Kept)
+    files::replace(path, document.to_string().as_bytes(), Mode::Kept)
         .map_err(|e| Failure::job(format!("cannot write {}: {e}", path.display())))
 }
 

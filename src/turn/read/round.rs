@@ -5,6 +5,7 @@ use super::ids::next_id;
 use super::judge::{Judge, Next};
 use super::message::{Message, Place};
 use super::output::{Output, find};
+use super::tail::answer_of;
 use crate::constrain::Constrained;
 use crate::dialect::Dialect;
 use crate::event::{Entry, Piece, Region, RejectedKind};
@@ -273,7 +274,7 @@ impl Read {
             }
         });
         assistant.cut_off = cut_off;
-        self.answer = restore_tokens(assistant.content().trim()).into_owned();
+        self.answer = restore_tokens(answer_of(&assistant).trim()).into_owned();
         if self.answer.is_empty() {
             self.answer = std::mem::take(&mut self.standing);
         }
