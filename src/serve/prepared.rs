@@ -76,7 +76,8 @@ pub(super) struct Key {
 impl Prepared {
     pub(super) fn new(config: &Config, wanted: &Wanted) -> Result<Self, Fault> {
         let profile = wanted.profile;
-        let mut servers = vec![Server { tools: wanted.tools.clone(), ..Server::default() }];
+        // The client runs its calls, in an order of its own, once it has them all.
+        let mut servers = vec![Server { tools: wanted.tools.clone(), parallel: true, ..Server::default() }];
         servers.extend(wanted.own.iter().flat_map(|catalog| catalog.servers().iter().cloned()));
         servers.retain(|server| server.name.is_some() || !server.tools.is_empty());
         let options = wanted.way.options(config, profile);

@@ -1,9 +1,10 @@
-//! The calls of a message: allowed, asked about, denied, shown; run side by side.
+//! The calls of a message: allowed, asked about, denied, shown; run in their [`Order`].
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 use serde_json::Value;
 
+use super::order::Order;
 use crate::conversation::HistoryCall;
 use crate::event::Call;
 use crate::outcome::{Outcome, Status};
@@ -20,7 +21,7 @@ use crate::turn::wording::ModelNote;
 pub(in crate::turn) struct Act {
     /// Tools that were approved once.
     granted: Granted,
-    running: BTreeSet<String>,
+    order: Order,
     /// Calls to ask about; the first one is asked about now if `asked`.
     questions: VecDeque<ApprovalRequest>,
     asked: bool,
@@ -30,16 +31,17 @@ pub(in crate::turn) struct Act {
 
 impl Act {
     pub(in crate::turn) fn new(granted: Granted) -> Self {
-        Act { granted, running: BTreeSet::new(), questions: VecDeque::new(), asked: false, indices: BTreeMap::new() }
+        Act { granted, order: Order::default(), questions: VecDeque::new(), asked: false, indices: BTreeMap::new() }
     }
 
     /// Whether a call runs.
     pub(in crate::turn) fn runs(&self) -> bool {
-        !self.running.is_empty()
+        self.order.runs()
     }
 
-    /// Takes all questions back.
+    /// Takes all questions back; nothing more begins.
     pub(in crate::turn) fn withdraw(&mut self, shared: &mut Shared) {
+        self.order.withdraw();
         let first = std::mem::take(&mut self.questions).into_iter().next();
         if let Some(request) = first.filter(|_| std::mem::take(&mut self.asked)) {
             shared.actions.push_back(Action::Withdraw { id: request.id });
@@ -115,8 +117,14 @@ impl Act {
                 }
                 self.run(request, shared)?;
             }
-            Approval::Denied { reason: Some(text) } => shared.answer(id, Outcome::new(Status::Denied, text))?,
-            Approval::Denied { reason: None } => shared.answer_with(id, Status::Denied, ModelNote::Declined)?,
+            Approval::Denied { reason } => {
+                self.order.leave(id);
+                match reason {
+                    Some(text) => shared.answer(id, Outcome::new(Status::Denied, text))?,
+                    None => shared.answer_with(id, Status::Denied, ModelNote::Declined)?,
+                }
+                self.start(shared);
+            }
         }
         self.ask_next(shared)
     }
@@ -128,7 +136,7 @@ impl Act {
         outcome: Outcome,
         shared: &mut Shared,
     ) -> Result<(), TurnError> {
-        if !self.running.remove(id) {
+        if !self.order.end(id) {
             return Err(TurnError::NotRunning { id: id.to_owned() });
         }
         shared.answer(id, outcome)?;
@@ -136,6 +144,7 @@ impl Act {
             let note = shared.setup.wording().note(ModelNote::SameResult);
             shared.conversation.push_note(note)?;
         }
+        self.start(shared);
         Ok(())
     }
 
@@ -169,19 +178,30 @@ impl Act {
             Decision::Ask => AskReason::Policy,
             Decision::AskOnce => AskReason::FirstUse,
         };
+        self.order.ask(&request, &catalog);
         self.questions.push_back(request);
         Ok(())
     }
 
+    /// Runs a call that is allowed, as soon as those before it let it.
     fn run(&mut self, request: ApprovalRequest, shared: &mut Shared) -> Result<(), TurnError> {
         if shared.displays().shows(request.server.as_deref(), &request.tool) {
-            return self.display(request, shared);
+            self.order.leave(&request.id);
+            self.display(request, shared)?;
+        } else {
+            self.order.allow(request, &shared.setup.catalog);
         }
-        started(&request, shared);
-        let ApprovalRequest { id, server, tool, arguments, .. } = request;
-        self.running.insert(id.clone());
-        shared.actions.push_back(Action::Call(Invocation { id, server, tool, arguments }));
+        self.start(shared);
         Ok(())
+    }
+
+    /// Begins all calls whose turn it is.
+    fn start(&mut self, shared: &mut Shared) {
+        while let Some(request) = self.order.next() {
+            started(&request, shared);
+            let ApprovalRequest { id, server, tool, arguments, .. } = request;
+            shared.actions.push_back(Action::Call(Invocation { id, server, tool, arguments }));
+        }
     }
 
     /// Shows a call that was approved.

@@ -227,6 +227,7 @@ impl Actor {
 
     async fn offered(&self, connection: &Connection) -> Result<(Offer, Vec<String>), String> {
         let (mut server, prompts, mut notes) = connection.list(&self.config.name).await?;
+        server.parallel = self.config.parallel;
         listing::keep(&self.config, &mut server, &mut notes);
         notes.extend(connection.noise());
         Ok((Offer { server, prompts }, notes))

@@ -124,6 +124,12 @@ impl Connection {
 pub(super) fn keep(config: &ServerConfig, server: &mut Server, notes: &mut Vec<String>) {
     let before = server.tools.len();
     let any = |globs: &[String], tool: &Tool| globs.iter().any(|g| matches(g, server.name.as_deref(), &tool.name));
+    if !config.enabled_tools.is_empty() {
+        server.tools.retain(|tool| any(&config.enabled_tools, tool));
+        let among = format!("{} of {before} tools are in \"enabledTools\"", server.tools.len());
+        notes.extend((server.tools.len() < before).then_some(among));
+    }
+    let before = server.tools.len();
     server.tools.retain(|tool| !any(&config.disabled_tools, tool));
     match before - server.tools.len() {
         0 if config.disabled_tools.is_empty() => {}
@@ -245,6 +251,21 @@ mod tests {
         assert_eq!(kept(&[], &["files.r*", "write"]).0, "read write");
         assert_eq!(kept(&["read"], &["files/*"]).0, "write delete");
         assert_eq!(kept(&[], &["web.*"]).0, "");
+    }
+
+    #[test]
+    fn only_enabled_tools_are_listed_and_a_disabled_one_among_them_is_not() {
+        let tools = ["read", "write", "delete"].map(Tool::new).to_vec();
+        let mut server = Server { name: Some("files".to_owned()), tools, ..Server::default() };
+        let config = ServerConfig {
+            enabled_tools: vec!["read".to_owned(), "files.w*".to_owned()],
+            disabled_tools: vec!["write".to_owned()],
+            ..ServerConfig::stdio("files", "x", [""; 0])
+        };
+        let mut notes = Vec::new();
+        keep(&config, &mut server, &mut notes);
+        assert_eq!(server.tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["read"]);
+        assert!(notes[0].starts_with("2 of 3 tools") && notes[1].starts_with("1 tool is disabled"), "{notes:?}");
     }
 
     #[test]
