@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::content::{place, push, tokens};
+use super::content::{join, place, push, tokens};
 use super::early::EarlyCall;
 use super::fault::Fault;
 use super::kept::{Before, Kept};
@@ -31,7 +31,8 @@ use crate::constrain::Constraint;
 use crate::conversation::Conversation;
 use crate::dialect::write_call;
 use crate::event::RejectedKind;
-use crate::message::{DeltaKind, FinishReason, NativeCall, Role, TokenCounter, Usage};
+use crate::message::{DeltaKind, FinishReason, Message, NativeCall, Role, TokenCounter, Usage};
+use crate::model::openai::request::content;
 use crate::model::{ModelError, ModelEvent, Request};
 use crate::outcome::{Outcome, Status, break_tokens, restore_tokens};
 use crate::route::Invocation;
@@ -571,7 +572,13 @@ impl Exchange {
                 _ => message.content,
             };
             if !text.is_empty() {
-                self.since.push(said(message.role, text));
+                let mut said = said(message.role, text);
+                if !(message.images.is_empty() && message.audio.is_empty()) {
+                    // Images and sound that tools of the server's own gave.
+                    said["content"] =
+                        join(said["content"].take(), content(&Message { content: String::new(), ..message }));
+                }
+                self.since.push(said);
             }
         }
         let mut messages = self.asked.messages.clone();

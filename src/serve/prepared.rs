@@ -99,6 +99,7 @@ impl Prepared {
             policy: Policy::new(DefaultDecision::Allow),
             unattended: true,
             hands_out: true,
+            reads: config.reads,
             ..TurnConfig::for_profile(profile)
         };
         let wording = PromptWording::new(catalog.clone(), &options, &turn)

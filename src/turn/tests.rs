@@ -24,6 +24,7 @@ mod constrain;
 mod context;
 mod invented;
 mod loops;
+mod media;
 mod native;
 mod order;
 mod origin;

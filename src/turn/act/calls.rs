@@ -14,7 +14,9 @@ use crate::turn::displays::arguments;
 use crate::turn::event::{AgentEvent, Approval, ApprovalRequest, AskReason, DisplayCall};
 use crate::turn::io::{Action, Granted, TurnError};
 use crate::turn::shared::Shared;
+use crate::turn::warning::CallerWarning;
 use crate::turn::wording::ModelNote;
+use crate::validate::{OutputSchema, takes_long};
 
 /// Calls that wait for something.
 #[derive(Debug)]
@@ -139,7 +141,11 @@ impl Act {
         if !self.order.end(id) {
             return Err(TurnError::NotRunning { id: id.to_owned() });
         }
+        let broken = broken_promise(id, &outcome, shared);
         shared.answer(id, outcome)?;
+        if let Some(notice) = broken {
+            shared.emit(AgentEvent::Notice { notice });
+        }
         if gave_the_same_before(id, shared) {
             let note = shared.setup.wording().note(ModelNote::SameResult);
             shared.conversation.push_note(note)?;
@@ -288,6 +294,27 @@ fn outcomes_of<'s>(call: &Call, shared: &'s Shared) -> Vec<&'s Outcome> {
 
 fn is_same(a: &Outcome, b: &Outcome) -> bool {
     (a.status, &a.text, &a.structured) == (b.status, &b.text, &b.structured)
+}
+
+/// What is wrong with a result whose tool has an output schema. One that takes long to check
+/// is not checked: no call waits for that.
+fn broken_promise(id: &str, outcome: &Outcome, shared: &Shared) -> Option<CallerWarning> {
+    let call = &shared.conversation.pending().find(|call| call.id == id)?.call;
+    let tool = shared.setup.catalog.find(call.server.as_deref(), &call.tool).ok()?.tool;
+    let schema = tool.output_schema.as_ref().filter(|schema| outcome.is_result() && !takes_long(schema))?;
+    let schema = OutputSchema::new(schema.clone()).ok()?;
+    let message = match &outcome.structured {
+        None => "there is no structured content".to_owned(),
+        Some(value) => match schema.check(value, "") {
+            Ok((_, repairs)) if repairs.is_empty() => return None,
+            Ok((_, repairs)) => {
+                let mended: Vec<String> = repairs.iter().map(ToString::to_string).collect();
+                format!("it would have to be mended: {}", mended.join(", "))
+            }
+            Err(mismatch) => mismatch.to_string(),
+        },
+    };
+    Some(CallerWarning::ResultMismatch { server: tool.server.clone(), tool: tool.name.clone(), message })
 }
 
 /// Answers a call of the built-in tool, which only tells what the prompt left
