@@ -353,7 +353,11 @@ impl Hub {
             Err(absent) => return Outcome::error(absent.to_string()),
         };
         match connection.call(&found.name, invocation.arguments).await {
-            Ok((result, answer)) => self.kept(tool_outcome(&result, &answer), &result),
+            Ok((result, answer)) => {
+                let outcome = self.kept(tool_outcome(&result, &answer), &result);
+                connection.lists_settled().await;
+                outcome
+            }
             Err(error) => failure(name, &format!("tool {:?}", found.name), &error),
         }
     }

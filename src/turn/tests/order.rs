@@ -113,3 +113,14 @@ fn a_suspended_turn_begins_nothing_and_the_next_goes_on_in_order() {
     assert_eq!(begun(&actions(&mut next)), ["call_2"]);
     assert_eq!(over_is(&mut next, "call_2", Outcome::result("B")), ["call_3"]);
 }
+
+#[test]
+fn a_tool_that_appears_in_a_turn_can_be_called_in_it() {
+    let mut turn = over(None, allowing());
+    made(&mut turn, &["write"]);
+    let tools = ["write", "grown"].map(Tool::new);
+    let validator = Arc::new(Validator::new(Arc::new(Catalog::new([Server::new("files").with_tools(tools)]))));
+    turn.retool(Arc::new(Setup::new(allowing(), validator, Arc::new(Plain))));
+    assert_eq!(over_is(&mut turn, "call_1", Outcome::result("grown")).len(), 0);
+    assert_eq!(made(&mut turn, &["grown"]), ["call_2"]);
+}

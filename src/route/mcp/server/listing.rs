@@ -151,7 +151,8 @@ pub(super) fn keep(config: &ServerConfig, server: &mut Server, notes: &mut Vec<S
 /// Tools; of two with one name the first is kept.
 fn read_tools(entries: Vec<Entry>, notes: &mut Vec<String>) -> Vec<Tool> {
     let mut seen = HashSet::new();
-    let entries = entries.into_iter().map(|entry| entry.map(without_broken_annotations)).collect();
+    let entries = entries.into_iter();
+    let entries = entries.map(|entry| entry.map(without_broken_annotations).and_then(without_task)).collect();
     let mut tools: Vec<Tool> = items("tool", "name", entries, notes);
     // What runs nothing is the program's to say.
     tools.iter_mut().for_each(|tool| tool.display_only = false);
@@ -181,6 +182,22 @@ fn without_broken_annotations(mut entry: Value) -> Value {
         }
     }
     entry
+}
+
+/// A tool that runs only as a task is left out: a plain call of it is refused
+/// (modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks, "Tool-Level Negotiation").
+fn without_task(entry: Value) -> Entry {
+    match entry.pointer("/execution/taskSupport").and_then(Value::as_str) {
+        Some("required") => {
+            let name = entry.get("name").and_then(Value::as_str).map(str::to_owned);
+            Err(Unread {
+                name,
+                why: "it runs only as a task (\"taskSupport\": \"required\"), and only plain calls are made here"
+                    .to_owned(),
+            })
+        }
+        _ => Ok(entry),
+    }
 }
 
 /// Entries of one kind; `key` is the field that names one.
@@ -216,13 +233,19 @@ mod tests {
             json!({ "name": "schemaless", "annotations": [], "displayOnly": true }),
             json!({ "name": "odd", "inputSchema": "string" }),
             json!({ "name": "good" }),
+            json!({ "name": "long", "execution": { "taskSupport": "required" } }),
+            json!({ "name": "either", "execution": { "taskSupport": "optional" } }),
         ];
         let tools = read_tools(entries.into_iter().map(Ok).collect(), &mut notes);
         let names: Vec<_> = tools.iter().map(|t| t.name.as_str()).collect();
-        assert_eq!(names, ["good", "schemaless"]);
+        assert_eq!(names, ["good", "schemaless", "either"]);
         assert_eq!(tools[0].input_schema.as_ref().unwrap().to_string(), r#"{"z":1,"a":2}"#);
         assert!(!tools[1].display_only);
-        assert_eq!(notes.len(), 4);
+        assert_eq!(notes.len(), 5);
+        assert!(
+            notes.iter().any(|note| note.starts_with("the tool \"long\" is left out: it runs only as a task")),
+            "{notes:?}"
+        );
         assert!(notes[0].starts_with("the tool \"bad\" is left out: "), "{notes:?}");
         assert!(notes[1].starts_with("the tool number 3 is left out: "), "{notes:?}");
     }
