@@ -301,6 +301,19 @@ export type CallerWarning =
       message: string;
     }
   /**
+   * What a tool gave is not what its server says that it gives (its output schema). The
+   * model reads it as it came.
+   */
+  | {
+      kind: "result_mismatch";
+      /** The tool's server, where it has one. */
+      server?: string | null;
+      /** The tool. */
+      tool: string;
+      /** What was expected where. */
+      message: string;
+    }
+  /**
    * The oldest part of the conversation was left out of the request, since it
    * does not fit the context. The conversation itself is whole.
    */
@@ -565,7 +578,7 @@ export type Outcome = {
   structured?: unknown;
   /**
    * What the tool tells the caller's interface beside the text. No model sees
-   * it; it is kept with the outcome, so that a stored conversation can be shown again.
+   * it, but for images and sound (`MEDIA_EVENT`); it is kept with the outcome, so that a stored conversation can be shown again.
    */
   events?: Array<InterfaceEvent>;
   /** Time from the call's start to here, in the serialised form in milliseconds. */

@@ -69,7 +69,7 @@ pub(super) struct Args {
 /// Runs `toolgraft call`.
 pub(super) fn run(args: Args) -> Result<(), Failure> {
     let given = Given::read(&args.arguments)?;
-    args.output.as_deref().map_or(Ok(()), media::check_place)?;
+    args.output.as_deref().map_or(Ok(()), |file| media::check_place("--output", file))?;
     let config = servers::only(args.servers.load()?, &args.server)?;
     let (server, tool) = (args.server.as_str(), args.tool.as_str());
     // Dropped last: it puts the terminal back as it was.
@@ -141,7 +141,10 @@ pub(super) fn show(
     names: &[(&str, &str)],
 ) -> Result<(), Failure> {
     let is_text = outcome.events.iter().all(|event| event.kind != MEDIA_EVENT);
-    let files = file.filter(|_| outcome.is_result()).map(|file| media::write(&mut outcome, file)).transpose()?;
+    let files = file
+        .filter(|_| outcome.is_result())
+        .map(|file| media::write(&mut outcome, file, Phrases::of_user(None)))
+        .transpose()?;
     if as_json {
         let mut object: Map<String, Value> = names.iter().map(|(k, v)| ((*k).to_owned(), json!(v))).collect();
         if let Ok(Value::Object(fields)) = serde_json::to_value(&outcome) {

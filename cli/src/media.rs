@@ -20,16 +20,16 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 );
 
 /// Whether a result can be written there: nothing is written over.
-pub(crate) fn check_place(file: &Path) -> Result<(), Failure> {
+pub(crate) fn check_place(what: &str, file: &Path) -> Result<(), Failure> {
     let shown = file.display();
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     match () {
-        () if file.is_dir() => Err(Failure::usage(format!("--output: {shown} is a directory: name a file in it"))),
+        () if file.is_dir() => Err(Failure::usage(format!("{what}: {shown} is a directory: name a file in it"))),
         () if file.exists() => Err(Failure::usage(format!(
-            "--output: {shown} is there already and is not written over: give another name, or delete it"
+            "{what}: {shown} is there already and is not written over: give another name, or delete it"
         ))),
         () if folder.is_some_and(|folder| !folder.is_dir()) => {
-            Err(Failure::usage(format!("--output: the folder of {shown} is not there")))
+            Err(Failure::usage(format!("{what}: the folder of {shown} is not there")))
         }
         () => Ok(()),
     }
@@ -37,8 +37,7 @@ pub(crate) fn check_place(file: &Path) -> Result<(), Failure> {
 
 /// Writes what came with an outcome, or its text where nothing did, and takes it out of its
 /// events. The second file of several is `NAME-2`, and so on.
-pub(crate) fn write(outcome: &mut Outcome, file: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let say = Phrases::of_user(None);
+pub(crate) fn write(outcome: &mut Outcome, file: &Path, say: Phrases) -> Result<Vec<PathBuf>, Failure> {
     let is_medium = |event: &&toolgraft::outcome::InterfaceEvent| event.kind == MEDIA_EVENT;
     let media: Vec<Value> = outcome.events.iter().filter(is_medium).map(|event| event.data.clone()).collect();
     outcome.events.retain(|event| event.kind != MEDIA_EVENT);
@@ -77,27 +76,29 @@ pub(crate) fn numbered(file: &Path, n: usize) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
+    use toolgraft::dialect::Lang;
 
     use super::*;
 
     #[test]
     fn every_medium_gets_a_file_and_none_is_written_over() {
+        let say = Phrases::of(Lang::En);
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("shot.png");
         let medium = |data: &str| json!({ "kind": "image", "mimeType": "image/png", "data": data });
         let outcome =
             || Outcome::result("two").with_event(MEDIA_EVENT, medium("QUJD")).with_event(MEDIA_EVENT, medium("RA"));
         let mut first = outcome();
-        let files = write(&mut first, &file).unwrap();
+        let files = write(&mut first, &file, say).unwrap();
         assert_eq!(files, [file.clone(), folder.path().join("shot-2.png")]);
         assert_eq!(
             (std::fs::read(&files[0]).unwrap(), std::fs::read(&files[1]).unwrap()),
             (b"ABC".to_vec(), b"D".to_vec())
         );
         assert!(first.events.is_empty());
-        assert!(check_place(&file).is_err() && write(&mut outcome(), &file).is_err());
+        assert!(check_place("--output", &file).is_err() && write(&mut outcome(), &file, say).is_err());
         let text = folder.path().join("text");
-        write(&mut Outcome::result("plain"), &text).unwrap();
+        write(&mut Outcome::result("plain"), &text, say).unwrap();
         assert_eq!(std::fs::read_to_string(text).unwrap(), "plain");
     }
 }

@@ -46,7 +46,7 @@ pub(super) struct Args {
 
 /// Runs `toolgraft read`.
 pub(super) fn run(args: Args) -> Result<(), Failure> {
-    args.output.as_deref().map_or(Ok(()), media::check_place)?;
+    args.output.as_deref().map_or(Ok(()), |file| media::check_place("--output", file))?;
     let config = servers::only(args.servers.load()?, &args.server)?;
     let (server, uri) = (args.server.as_str(), args.uri.as_str());
     // Dropped last: it puts the terminal back as it was.

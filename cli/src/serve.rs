@@ -19,6 +19,7 @@ use super::{Failure, inspect, output, prompt, saved_profiles};
 use tokio::sync::oneshot;
 use toolgraft::constrain::Constrain;
 use toolgraft::dialect::{Lang, Profile};
+use toolgraft::message::Reads;
 use toolgraft::prompt::Options;
 use toolgraft::route::Toolbox;
 use toolgraft::secrets::shown_url;
@@ -169,6 +170,13 @@ struct ModelArgs {
     #[arg(long, value_name = "WHEN")]
     constrain: Option<Constrain>,
 
+    /// The model reads images: those of the servers' tools go to it
+    ///
+    /// Without it their results have a note of each. Images that clients send go to the model
+    /// in any case.
+    #[arg(long)]
+    images: bool,
+
     /// Send a call before it is over, once N bytes of its arguments are there; else whole
     ///
     /// Arguments that are texts go out as the model writes them, all others at the end. A
@@ -266,7 +274,7 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
         let config = if pages.is_some() { config.with_inspector(inspector) } else { config };
         let hub = match servers {
             Some(servers) => {
-                let connecting = of_this_user(Hub::builder().config(servers)).connect();
+                let connecting = of_this_user(Hub::builder().config(servers).keep_media(args.model.images)).connect();
                 let hub = stopped_by(&signals, async { connecting.await.map_err(Failure::job) }).await?;
                 let known = hub.servers();
                 if let Some(name) = args.calls.untrusted.iter().find(|name| known.iter().all(|s| s.name != **name)) {
@@ -365,6 +373,7 @@ async fn config(args: &Args) -> Result<(Config, String), Failure> {
         let settings = settings(args, &kept);
         config = config.with_model_settings(kept.name, settings);
     }
+    config = config.with_reads(Reads::default().with_images(args.model.images));
     if let Some(bytes) = args.model.hold_bytes {
         config = config.with_hold_bytes(bytes);
     }

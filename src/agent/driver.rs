@@ -85,6 +85,12 @@ impl Driver {
                 return None;
             }
             let input = self.input().await;
+            // A call may have brought tools, which the next message can call.
+            if matches!(input, Input::Outcome { .. })
+                && let Ok(setup) = self.agent.setup()
+            {
+                self.turn.retool(setup);
+            }
             self.turn.handle(input).expect("only what the turn asked for is reported to it");
         }
     }

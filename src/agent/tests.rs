@@ -20,7 +20,7 @@ use crate::model::{Model, ModelError, ModelEvent, ModelFailure, Request};
 use crate::model::{Recorded, Round};
 use crate::outcome::Status;
 use crate::route::{Functions, Toolbox};
-use crate::tools::{DefaultDecision, Policy, Tool, ToolChoice};
+use crate::tools::{Annotations, DefaultDecision, Policy, Tool, ToolChoice};
 use crate::turn::AgentEvent;
 use crate::turn::tests::{Plain, call};
 use crate::turn::{AfterCall, TurnConfig};
@@ -35,12 +35,15 @@ fn tools() -> (Functions, Arc<AtomicUsize>) {
     let schema =
         |name: &str, kind: &str| json!({"type": "object", "properties": {name: {"type": kind}}, "required": [name]});
     let (a, b, c) = (count.clone(), count.clone(), count);
+    // It changes nothing, so that two calls of it run together.
+    let waits = Tool { annotations: Some(Annotations::default().with_read_only_hint(true)), ..Tool::new("wait") }
+        .with_schema(schema("ms", "integer"));
     let tools = Functions::new("demo")
         .with(Tool::new("weather").with_schema(schema("city", "string")), move |args: Map<String, Value>| {
             a();
             async move { Ok::<_, String>(format!("sunny in {}", args["city"].as_str().unwrap_or("?"))) }
         })
-        .with(Tool::new("wait").with_schema(schema("ms", "integer")), move |args: Map<String, Value>| {
+        .with(waits, move |args: Map<String, Value>| {
             b();
             async move {
                 let ms = args["ms"].as_u64().unwrap_or(0);

@@ -21,6 +21,7 @@
 //! ```
 
 pub(crate) mod history;
+mod media;
 mod message;
 mod native;
 mod render;

@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::render::{Joined, Layout, Replies, Shown};
+use super::media;
+use super::render::{Joined, Layout, Replies, Shown, results};
 use super::{Assistant, Conversation, Part, push_bounded};
 use crate::event::{Rejected, RejectedKind};
 use crate::message::{Message, NativeCall, Role};
@@ -30,9 +31,10 @@ impl Conversation {
     ) -> Result<Vec<Message>, E> {
         let mut messages = Joined::begin(layout);
         let shown = self.shown(&layout.trim);
+        let media = media::of(&results(&shown), layout.reads);
         let current = shown.iter().rposition(|s| matches!(s, Shown::User(_))).unwrap_or(0);
         let mut ids = HashSet::new();
-        for (at, shown) in shown.iter().enumerate() {
+        for (at, (shown, media)) in shown.iter().zip(media).enumerate() {
             match shown {
                 Shown::User(said) => messages.say(said),
                 Shown::Assistant(message, told) => {
@@ -50,6 +52,8 @@ impl Conversation {
                         None => messages.push(Role::User, &corrections),
                     }
                     results.into_iter().for_each(|result| messages.add(result));
+                    // A message of the role `tool` takes text alone in OpenAI's interface.
+                    messages.show(media);
                 }
             }
         }

@@ -1,11 +1,12 @@
 //! A history as the messages that a model without tool calling sees.
 
+use super::media::{self, Media};
 use super::trim::Trim;
 use super::{Answered, Assistant, Conversation, Entry, User, answered};
 use crate::dialect::SystemPlacement;
 use crate::event::Rejected;
-use crate::message::{Message, Role};
-use crate::outcome::break_tokens;
+use crate::message::{Message, Reads, Role};
+use crate::outcome::{Outcome, break_tokens};
 
 /// Everything that the model is told after one of its messages.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -54,12 +55,15 @@ pub struct Layout {
     pub trim: Trim,
     /// What the model is told about that, in front of the history; empty for nothing.
     pub trim_note: String,
+    /// What the model reads beside text of what tools gave; by default nothing.
+    pub reads: Reads,
 }
 
 impl Layout {
     /// A layout with this system text at this place.
     pub fn new(system: impl Into<String>, placement: SystemPlacement) -> Self {
-        Layout { system: system.into(), placement, before: Vec::new(), trim: Trim::default(), trim_note: String::new() }
+        let (before, trim, reads) = (Vec::new(), Trim::default(), Reads::default());
+        Layout { system: system.into(), placement, before, trim, trim_note: String::new(), reads }
     }
 }
 
@@ -80,13 +84,16 @@ impl Conversation {
         mut replies: impl FnMut(&Replies<'_>) -> Result<String, E>,
     ) -> Result<Vec<Message>, E> {
         let mut messages = Joined::begin(layout);
-        for shown in self.shown(&layout.trim) {
+        let shown = self.shown(&layout.trim);
+        let media = media::of(&results(&shown), layout.reads);
+        for (shown, media) in shown.into_iter().zip(media) {
             match shown {
                 Shown::User(said) => messages.say(said),
                 Shown::Assistant(message, told) => {
                     messages.push(Role::Assistant, &message.written());
                     if !told.is_empty() {
                         messages.push(Role::User, &replies(&told)?);
+                        messages.show(media);
                     }
                 }
             }
@@ -151,6 +158,15 @@ impl Conversation {
     }
 }
 
+/// The results in each piece of a history; none where they had to be shortened.
+pub(super) fn results<'a>(shown: &[Shown<'a>]) -> Vec<Vec<&'a Outcome>> {
+    let outcomes = |shown: &Shown<'a>| match shown {
+        Shown::Assistant(_, told) if told.result_bytes.is_none() => told.answered.iter().map(|a| a.outcome).collect(),
+        _ => Vec::new(),
+    };
+    shown.iter().map(outcomes).collect()
+}
+
 impl Replies<'_> {
     /// Whether there is nothing to tell.
     pub fn is_empty(&self) -> bool {
@@ -195,6 +211,19 @@ impl Joined {
         match self.messages.last_mut() {
             Some(last) if last.role == Role::User => last.images.extend_from_slice(&said.images),
             _ => self.messages.push(Message { images: said.images.clone(), ..Message::user("") }),
+        }
+    }
+
+    /// Adds what tools gave beside text: to the message with their results, or to one of its own.
+    pub(super) fn show(&mut self, media: Media) {
+        if media.is_empty() {
+            return;
+        }
+        if self.messages.last().is_none_or(|last| last.role != Role::User) {
+            self.messages.push(Message::user(media.shown()));
+        }
+        if let Some(last) = self.messages.last_mut() {
+            media.put_into(last);
         }
     }
 

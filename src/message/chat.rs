@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use super::audio::Audio;
 use super::image::{self, Image};
 use super::setters;
 
@@ -37,6 +38,9 @@ pub struct Message {
     /// Images that go with it, for a model that reads images; in a person's message.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<Image>,
+    /// Sound that goes with it, for a model that hears; in a person's message.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub audio: Vec<Audio>,
     /// Calls that an assistant message makes, each with an id.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<NativeCall>,
@@ -51,8 +55,8 @@ pub struct Message {
 impl Message {
     /// A message of plain text.
     pub fn new(role: Role, content: impl Into<String>) -> Self {
-        let (images, calls) = (Vec::new(), Vec::new());
-        Message { role, content: content.into(), images, calls, call_id: None, reasoning: None }
+        let (images, audio, calls) = (Vec::new(), Vec::new(), Vec::new());
+        Message { role, content: content.into(), images, audio, calls, call_id: None, reasoning: None }
     }
 
     /// A system message.

@@ -99,6 +99,14 @@ impl Image {
         Ok(Image { name: None, media_type, data: STANDARD.encode(bytes).into() })
     }
 
+    /// The image of a file in base64, kept as it is; `None` for other kinds, and for one that
+    /// is too large.
+    pub fn from_base64(data: &str) -> Option<Self> {
+        let (data, bytes) = decoded(data)?;
+        let media_type = ImageType::of(&bytes).filter(|_| bytes.len() <= MAX_IMAGE_BYTES)?;
+        Some(Image { name: None, media_type, data: data.into() })
+    }
+
     /// Sets what it is called; no model is told.
     #[must_use]
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
@@ -127,7 +135,7 @@ impl Image {
     }
 
     /// How many bytes it has.
-    fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.data.trim_end_matches('=').len() * 3 / 4
     }
 }
@@ -147,6 +155,20 @@ impl fmt::Debug for Image {
     }
 }
 
+/// Base64 and its bytes: in one piece and padded, as endpoints want it; `None` where it is none.
+pub(super) fn decoded(data: &str) -> Option<(Cow<'_, str>, Vec<u8>)> {
+    let mut data = Cow::Borrowed(data);
+    if data.contains(|c: char| c.is_ascii_whitespace()) {
+        data.to_mut().retain(|c| !c.is_ascii_whitespace());
+    }
+    let missing = (4 - data.len() % 4) % 4;
+    if missing > 0 {
+        data.to_mut().push_str(&"==="[..missing]);
+    }
+    let bytes = STANDARD.decode(data.as_bytes()).ok()?;
+    Some((data, bytes))
+}
+
 /// A text with a line behind it for each image.
 pub(crate) fn shown<'a>(text: &'a str, images: &[Image]) -> Cow<'a, str> {
     if images.is_empty() {
@@ -157,7 +179,7 @@ pub(crate) fn shown<'a>(text: &'a str, images: &[Image]) -> Cow<'a, str> {
 }
 
 /// `512 B`, `12 KB`, `3.4 MB`.
-fn size(bytes: usize) -> String {
+pub(super) fn size(bytes: usize) -> String {
     match bytes {
         ..1_000 => format!("{bytes} B"),
         1_000..1_000_000 => format!("{} KB", bytes / 1_000),
@@ -193,6 +215,18 @@ mod tests {
         bytes.push(0);
         let error = Image::new(&bytes).unwrap_err();
         assert_eq!(error.to_string(), "the image has 20.0 MB, and at most 20.0 MB can be sent: make it smaller");
+    }
+
+    #[test]
+    fn base64_of_a_server_is_taken_as_it_is() {
+        let image = Image::new(b"GIF89a1234").unwrap();
+        let bare = image.base64().trim_end_matches('=');
+        for written in [image.base64().to_owned(), bare.to_owned(), format!("{}\n{}", &bare[..4], &bare[4..])] {
+            assert_eq!(Image::from_base64(&written), Some(image.clone()), "{written}");
+        }
+        for other in ["", "R0lGOD!h", "PHN2Zz4="] {
+            assert_eq!(Image::from_base64(other), None, "{other}");
+        }
     }
 
     #[test]

@@ -50,9 +50,9 @@ impl Request {
         Request { messages, ..Request::default() }
     }
 
-    /// Whether images go with any of its messages.
+    /// Whether images or sound go with any of its messages.
     pub(crate) fn has_images(&self) -> bool {
-        self.messages.iter().any(|message| !message.images.is_empty())
+        self.messages.iter().any(|message| !message.images.is_empty() || !message.audio.is_empty())
     }
 
     /// Adds a header.

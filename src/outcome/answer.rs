@@ -49,7 +49,7 @@ pub struct Outcome {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub structured: Option<Value>,
     /// What the tool tells the caller's interface beside the text. No model sees
-    /// it; it is kept with the outcome, so that a stored conversation can be shown again.
+    /// it, but for images and sound ([`MEDIA_EVENT`](super::MEDIA_EVENT)); it is kept with the outcome, so that a stored conversation can be shown again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<InterfaceEvent>,
     /// Time from the call's start to here, in the serialised form in milliseconds.

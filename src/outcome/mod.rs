@@ -13,6 +13,7 @@
 pub(crate) mod answer;
 mod boundary;
 mod bounded;
+mod media;
 mod neutralise;
 mod tokens;
 
@@ -20,6 +21,7 @@ pub(crate) use answer::Outcome;
 pub use answer::{InterfaceEvent, Status};
 pub use boundary::{boundary, foreign_in_frames, framed};
 pub use bounded::{Cut, RESULT_BYTES, bounded, cut};
+pub use media::{MEDIA_EVENT, MODEL_MEDIA, MODEL_MEDIA_BYTES, MODEL_MEDIUM_BYTES};
 #[cfg(feature = "prompt")]
 pub(crate) use neutralise::shortened;
 pub use neutralise::{Neutraliser, is_invisible, strip_invisible};

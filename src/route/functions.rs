@@ -89,6 +89,15 @@ impl Functions {
         self
     }
 
+    /// Lets calls of one message run beside each other. By default they run in the order
+    /// written, but for tools that both call themselves read-only.
+    #[must_use]
+    pub fn parallel(mut self) -> Self {
+        self.server.parallel = true;
+        self.rebuild();
+        self
+    }
+
     /// Adds a tool and the function behind it; a tool of the same name is replaced.
     ///
     /// The function gets arguments that the tool's schema has accepted. What it

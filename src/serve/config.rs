@@ -10,6 +10,7 @@ use super::settings::ModelSettings;
 use crate::OpenAi;
 use crate::constrain::Constrain;
 use crate::dialect::{Dialect, Profile, PromptStyle};
+use crate::message::Reads;
 use crate::model::{ClientError, IDLE_TIMEOUT};
 use crate::prompt::Options;
 use crate::route::Toolbox;
@@ -61,6 +62,7 @@ pub struct Config {
     pub(super) shows_results: bool,
     pub(super) policy: Policy,
     pub(super) untrusted: Vec<String>,
+    pub(super) reads: Reads,
     pub(super) hold_bytes: Option<usize>,
     pub(super) max_rounds: u32,
     pub(super) max_corrections: u32,
@@ -104,6 +106,7 @@ impl Config {
             shows_results: false,
             policy: Policy::new(DefaultDecision::Deny),
             untrusted: Vec::new(),
+            reads: Reads::default(),
             hold_bytes: None,
             max_rounds: MAX_ROUNDS,
             max_corrections: MAX_CORRECTIONS,
@@ -258,6 +261,15 @@ impl Config {
     #[must_use]
     pub fn with_untrusted(mut self, server: impl Into<String>) -> Self {
         self.untrusted.push(server.into());
+        self
+    }
+
+    /// Sets what the model is known to read beside text of what the toolbox's tools give, such
+    /// as images; by default nothing. What clients send goes to it in any case. A hub has to
+    /// [keep](crate::route::mcp::HubBuilder::keep_media) such media.
+    #[must_use]
+    pub fn with_reads(mut self, reads: Reads) -> Self {
+        self.reads = reads;
         self
     }
 

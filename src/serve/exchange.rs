@@ -32,7 +32,8 @@ use crate::constrain::Constraint;
 use crate::conversation::Conversation;
 use crate::dialect::write_call;
 use crate::event::RejectedKind;
-use crate::message::{DeltaKind, FinishReason, NativeCall, Role, TokenCounter, Usage};
+use crate::message::{DeltaKind, FinishReason, Message, NativeCall, Role, TokenCounter, Usage};
+use crate::model::openai::request::content;
 use crate::model::{ModelError, ModelEvent, Request};
 use crate::outcome::{Outcome, Status, break_tokens, restore_tokens};
 use crate::route::Invocation;
@@ -43,6 +44,7 @@ use crate::turn::event::{Approval, Finished};
 use crate::turn::may_be_meant;
 use crate::turn::{Action, AgentEvent, Granted, Input, ModelNote, StopReason, Turn, TurnError};
 use crate::validate::{OutputSchema, takes_long};
+use crate::wire::roles::join;
 
 /// What a client asks, in the shape of Chat Completions.
 pub(super) struct Asked {
@@ -576,7 +578,13 @@ impl Exchange {
                 _ => message.content,
             };
             if !text.is_empty() {
-                self.since.push(said(message.role, text));
+                let mut said = said(message.role, text);
+                if !(message.images.is_empty() && message.audio.is_empty()) {
+                    // Images and sound that tools of the server's own gave.
+                    said["content"] =
+                        join(said["content"].take(), content(&Message { content: String::new(), ..message }));
+                }
+                self.since.push(said);
             }
         }
         let mut messages = self.asked.messages.clone();

@@ -103,9 +103,10 @@ pub(super) fn render(messages: Vec<Value>, prepared: &Prepared, kept: &Kept) -> 
                 }
                 if let Some(before) = kept.find(&calls[0].id, Instant::now()) {
                     untrusted |= before.untrusted;
-                    let texts = before.messages.iter().filter_map(|message| message["content"].as_str());
-                    let framed = texts.flat_map(|text| foreign_in_frames("tool_result", text));
-                    history.results.extend(framed.map(|text| restore_tokens(text).into_owned()));
+                    for text in before.messages.iter().map(|message| text_of(&message["content"])) {
+                        let framed = foreign_in_frames("tool_result", &text);
+                        history.results.extend(framed.map(|text| restore_tokens(text).into_owned()));
+                    }
                     before.messages.iter().cloned().for_each(|message| push(&mut history.rendered, message));
                 }
                 let results = results_of(&calls, &mut messages);

@@ -31,7 +31,7 @@ pub(super) struct Prepared {
     with_own: bool,
     /// Checking a call may take long.
     pub(super) is_heavy: bool,
-    /// Bytes of the tools as they were read, about.
+    /// Bytes of the tools as they were read, about: the client's and the toolbox's.
     read_bytes: usize,
     /// Names of the client's tools.
     client: Vec<String>,
@@ -78,7 +78,8 @@ pub(super) struct Key {
 impl Prepared {
     pub(super) fn new(config: &Config, wanted: &Wanted) -> Result<Self, Fault> {
         let profile = wanted.profile;
-        let mut servers = vec![Server { tools: wanted.tools.clone(), ..Server::default() }];
+        // The client runs its calls, in an order of its own, once it has them all.
+        let mut servers = vec![Server { tools: wanted.tools.clone(), parallel: true, ..Server::default() }];
         servers.extend(wanted.own.iter().flat_map(|catalog| catalog.servers().iter().cloned()));
         servers.retain(|server| server.name.is_some() || !server.tools.is_empty());
         let options = wanted.way.options(config, profile);
@@ -100,6 +101,7 @@ impl Prepared {
             policy: Policy::new(DefaultDecision::Allow),
             unattended: true,
             hands_out: true,
+            reads: config.reads,
             ..TurnConfig::for_profile(profile)
         };
         let wording = PromptWording::new(catalog.clone(), &options, &turn)
@@ -109,6 +111,9 @@ impl Prepared {
             _ => wording,
         };
         let is_heavy = catalog.tools().filter_map(|tool| tool.input_schema.as_ref()).any(takes_long);
+        let described = |tool: &Tool| tool.description.as_ref().map_or(0, String::len) + size_of::<Tool>();
+        let read_bytes =
+            catalog.tools().map(|tool| described(tool) + tool.input_schema.as_ref().map_or(0, bytes_of)).sum();
         let validator = Arc::new(Validator::new(catalog));
         let setup = Arc::new(Setup::new(turn, validator, Arc::new(wording)));
         let policy = config.policy.in_catalog(setup.catalog());
@@ -118,7 +123,7 @@ impl Prepared {
             dialect: options.dialect,
             with_own: wanted.own.is_some(),
             is_heavy,
-            read_bytes: wanted.tools.iter().filter_map(|tool| tool.input_schema.as_ref()).map(bytes_of).sum(),
+            read_bytes,
             client: wanted.tools.iter().map(|tool| tool.name.clone()).collect(),
             policy,
             untrusted: config.untrusted.clone(),
@@ -231,6 +236,8 @@ impl Cache {
         }
         let prepared = Arc::new(prepare(own.clone())?);
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        // A toolbox's earlier list never comes again: what was prepared with it goes with it.
+        kept.retain(|entry| entry.own.is_none() || own.is_none() || same_tools(entry));
         kept.push_front(Entry { hash, key, own, prepared: prepared.clone() });
         let mut bytes = 0;
         let mut lists = 0;
@@ -245,5 +252,55 @@ impl Cache {
             fits
         });
         Ok(prepared)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn list(tools: usize) -> Arc<Catalog> {
+        let schema =
+            json!({"type": "object", "properties": {"path": {"type": "string", "description": "x".repeat(200)}}});
+        let tools: Vec<Tool> = (0..tools).map(|n| Tool::new(format!("tool_{n}")).with_schema(schema.clone())).collect();
+        Arc::new(Catalog::new([Server::new("files").with_tools(tools)]))
+    }
+
+    fn get(cache: &Cache, text: &str, own: Option<Arc<Catalog>>) -> Arc<Prepared> {
+        let config = Config::new("http://127.0.0.1:1/v1").unwrap();
+        let profile = config.profile_of("m");
+        let way = Way::of(&config, "m", profile);
+        let (choice, names) = (String::new(), NameRule::CHAT);
+        let key = Key { way, tools: text.to_owned(), choice, with_tools: own.is_some(), max_calls: None, names };
+        let prepare = |own| {
+            let choice = ToolChoice::Auto;
+            Prepared::new(&config, &Wanted { profile, way, tools: Vec::new(), own, choice, max_calls: None })
+        };
+        cache.get(key, own, prepare).unwrap_or_else(|fault| panic!("{}", fault.message))
+    }
+
+    #[test]
+    fn what_was_prepared_with_a_list_of_the_toolbox_goes_when_it_changes() {
+        let cache = Cache::default();
+        let without = get(&cache, "[1]", None);
+        let mut gone = Vec::new();
+        for _ in 0..20 {
+            let own = list(3);
+            let both = [get(&cache, "[1]", Some(own.clone())), get(&cache, "[2]", Some(own.clone()))];
+            assert!(Arc::ptr_eq(&both[0], &get(&cache, "[1]", Some(own))), "it is kept while it lasts");
+            gone.extend(both.iter().map(Arc::downgrade));
+        }
+        let left = gone.iter().filter(|prepared| prepared.upgrade().is_some()).count();
+        assert_eq!(left, 2, "of the last list");
+        assert!(Arc::ptr_eq(&without, &get(&cache, "[1]", None)));
+    }
+
+    #[test]
+    fn tools_of_the_toolbox_count_in_what_is_kept() {
+        let cache = Cache::default();
+        let (small, large) = (get(&cache, "[1]", Some(list(1))), get(&cache, "[1]", Some(list(100))));
+        assert!(large.weight() > 20 * small.weight().max(1_000), "{} {}", small.weight(), large.weight());
     }
 }

@@ -36,6 +36,10 @@ pub struct Server {
     /// Resource templates, in the server's order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub resource_templates: Vec<ResourceTemplate>,
+    /// Whether its calls may run beside each other. Without it those of one message run in
+    /// the order written, but for tools that both call themselves read-only.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub parallel: bool,
 }
 
 impl Server {
@@ -49,7 +53,7 @@ setters!(
     Server,
     with_instructions => instructions: Option<String>, with_tools => tools: Vec<Tool>,
     with_resources => resources: Vec<Resource>,
-    with_resource_templates => resource_templates: Vec<ResourceTemplate>
+    with_resource_templates => resource_templates: Vec<ResourceTemplate>, with_parallel => parallel: bool
 );
 
 /// Ordered tools and resources of all servers. Immutable: a change makes a new one.
@@ -183,6 +187,16 @@ impl Catalog {
     /// The server of this name.
     pub fn server(&self, name: &str) -> Option<&Server> {
         self.servers.iter().find(|s| s.name.as_deref() == Some(name))
+    }
+
+    /// The server that offers this tool of the catalog.
+    pub(crate) fn server_of(&self, tool: &Tool) -> Option<&Server> {
+        let is_it = |own: &Tool| std::ptr::eq(own, tool);
+        self.by_name
+            .get(&tool.name)?
+            .iter()
+            .find(|place| is_it(self.at(**place)))
+            .map(|(server, _)| &self.servers[*server])
     }
 
     /// All tools, server by server, the built-in one at the end.

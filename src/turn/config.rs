@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::constrain::Constrain;
 use crate::dialect::{DialectSet, Profile, SystemPlacement};
-use crate::message::{CarryReasoning, FencedCalls, ReasoningCalls, ReasoningMode, TokenCounter};
+use crate::message::{CarryReasoning, FencedCalls, Reads, ReasoningCalls, ReasoningMode, TokenCounter};
 use crate::parse::Limits;
 use crate::tools::{Policy, ToolChoice, ToolsMode};
 
@@ -124,6 +124,9 @@ pub struct TurnConfig {
     /// ([`Provenance`](crate::event::Provenance)) is then written once more, alone at the start of
     /// a line, or stays text. An [`Agent`](crate::Agent) without an approver sets it.
     pub unattended: bool,
+    /// What the model is known to read beside text of what tools give; by default nothing. What
+    /// it cannot read stands as a note in the text.
+    pub reads: Reads,
     /// Calls of tools without a server do not run here: they are handed to a client, who asks for
     /// itself. A marked one that only does not begin its line is then taken as meant, since the templates
     /// of some families (DeepSeek, Kimi) glue a call to the prose before it.
@@ -162,6 +165,7 @@ impl Default for TurnConfig {
             policy: Policy::default(),
             untrusted: Vec::new(),
             unattended: false,
+            reads: Reads::default(),
             hands_out: false,
         }
     }
@@ -217,6 +221,9 @@ pub struct RoundModel {
     pub temperature: Option<f64>,
     /// Whether its native calls are known to work.
     pub native_tools: Option<bool>,
+    /// What it is known to read beside text.
+    #[serde(default)]
+    pub reads: Reads,
 }
 
 impl RoundModel {
@@ -243,6 +250,7 @@ impl RoundModel {
             placement: config.placement,
             temperature: config.temperature,
             native_tools: config.native_tools,
+            reads: config.reads,
         }
     }
 

@@ -105,6 +105,8 @@ pub struct Turn {
     state: State,
     /// Nothing new begins any more.
     suspending: bool,
+    /// The tools are others since the last request.
+    retooled: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -151,6 +153,7 @@ impl Turn {
             shared: Shared::new(setup, conversation, output),
             state: State::Streaming,
             suspending: false,
+            retooled: false,
         };
         if turn.shared.has_called() {
             turn.shared.choice = turn.shared.choice.after_first_call();
@@ -186,6 +189,13 @@ impl Turn {
     /// What the turn shares with others.
     pub fn setup(&self) -> Arc<Setup> {
         self.shared.setup.clone()
+    }
+
+    /// Goes on with other tools from the next request on: what a server offers may change while
+    /// its tools run.
+    pub fn retool(&mut self, setup: Arc<Setup>) {
+        self.retooled |= !Arc::ptr_eq(&self.shared.setup, &setup);
+        self.shared.setup = setup;
     }
 
     /// The next thing to do; `None` until further input.
@@ -284,6 +294,8 @@ impl Turn {
         }
         self.shared.round += 1;
         let parser = self.ask.choose_model(&self.shared);
+        let retooled = std::mem::take(&mut self.retooled);
+        let parser = parser.or_else(|| retooled.then(|| self.shared.setup.parser_for(self.ask.model())));
         self.read.begin(self.ask.model(), parser);
         if self.ask.must_probe(&mut self.shared) {
             self.state = State::Probing;

@@ -24,7 +24,9 @@ mod constrain;
 mod context;
 mod invented;
 mod loops;
+mod media;
 mod native;
+mod order;
 mod origin;
 mod provenance;
 mod round_trip;
@@ -61,8 +63,10 @@ pub(crate) fn call(tool: &str, arguments: &Value) -> String {
 
 pub(crate) fn setup(config: TurnConfig) -> Arc<Setup> {
     let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
-    let tools = ["weather", "time"].map(|name| Tool::new(name).with_server("demo").with_schema(schema.clone()));
-    let validator = Arc::new(Validator::new(Arc::new(Catalog::from_tools(tools))));
+    let tools = ["weather", "time"].map(|name| Tool::new(name).with_schema(schema.clone()));
+    // In what order calls begin is a matter of `order` alone.
+    let demo = Server::new("demo").with_tools(tools).with_parallel(true);
+    let validator = Arc::new(Validator::new(Arc::new(Catalog::new([demo]))));
     Arc::new(Setup::new(config, validator, Arc::new(Plain)))
 }
 

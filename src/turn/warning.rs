@@ -32,6 +32,17 @@ pub enum CallerWarning {
         /// What the endpoint said.
         message: String,
     },
+    /// What a tool gave is not what its server says that it gives (its output schema). The
+    /// model reads it as it came.
+    ResultMismatch {
+        /// The tool's server, where it has one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        server: Option<String>,
+        /// The tool.
+        tool: String,
+        /// What was expected where.
+        message: String,
+    },
     /// The oldest part of the conversation was left out of the request, since it
     /// does not fit the context. The conversation itself is whole.
     HistoryLeftOut {
@@ -67,6 +78,15 @@ impl fmt::Display for CallerWarning {
                 "the endpoint refuses the form of the answer that was demanded ({message}); it answers with less of it, \
                  and what is wrong is corrected; to demand none, turn the constraint off"
             ),
+            CallerWarning::ResultMismatch { server, tool, message } => {
+                let name: Vec<&str> = server.iter().chain([tool]).map(String::as_str).collect();
+                write!(
+                    f,
+                    "the result of {} breaks the tool's own output schema ({message}); the model reads it as it came; tell \
+                     whoever wrote the server",
+                    name.join(".")
+                )
+            }
             CallerWarning::HistoryLeftOut { rounds, questions, results, context, remedy } => {
                 let parts = [
                     (*rounds, "message of the model", "messages of the model"),

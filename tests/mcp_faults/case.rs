@@ -103,6 +103,11 @@ impl Case {
         fs::read_to_string(self.dir.join(file)).unwrap_or_default().lines().map(str::to_owned).collect()
     }
 
+    /// All of a file that servers write to.
+    pub(crate) fn text(&self, file: &str) -> String {
+        fs::read_to_string(self.dir.join(file)).unwrap_or_default()
+    }
+
     /// Whether a file that servers write to has this line.
     pub(crate) fn has(&self, file: &str, line: &str) -> bool {
         fs::read_to_string(self.dir.join(file)).unwrap_or_default().lines().any(|l| l == line)

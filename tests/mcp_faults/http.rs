@@ -50,6 +50,13 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("http_an_event_stream_is_read_whatever_stands_around_the_answer", |case| works(case, "events")),
         trial("http_an_event_of_20_mebibytes_is_read", big_event),
         trial("http_a_session_that_was_forgotten_is_begun_anew", forgotten),
+        trial("http_the_stream_is_open_before_the_first_call", |_| first_call("late-stream", "the stream is open")),
+        trial("http_a_stream_that_is_refused_late_is_waited_for", |_| {
+            first_call("refused-stream", "the stream was refused")
+        }),
+        trial("http_a_stream_that_never_comes_holds_no_call_for_long", |_| {
+            first_call("no-stream", "there is no stream")
+        }),
         trial("sse_a_bare_url_finds_the_legacy_transport", |case| over_sse(case, "sse", None)),
         trial("sse_is_chosen_by_type", |case| over_sse(case, "sse", Some("sse"))),
         trial("sse_is_not_tried_where_the_type_is_http", not_sse),
@@ -190,6 +197,19 @@ fn answer(mut stream: TcpStream, fault: &str, requests: &std::sync::mpsc::Sender
     if fault.starts_with("sse") {
         return legacy(stream, fault, &first, &message, shared);
     }
+    if first.starts_with("GET") && fault.ends_with("-stream") {
+        std::thread::sleep(Duration::from_millis(if fault == "no-stream" { 60_000 } else { 200 }));
+        let state = if fault == "late-stream" { 1 } else { 2 };
+        shared.session.lock().unwrap().0 = state;
+        match state {
+            1 => {
+                let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n");
+                std::thread::sleep(Duration::from_secs(60));
+            }
+            _ => write(&mut stream, "405 Method Not Allowed", "", b""),
+        }
+        return;
+    }
     let Some(result) = result(&message) else {
         return match first.starts_with("GET") {
             true => write(&mut stream, "405 Method Not Allowed", "", b""),
@@ -270,6 +290,17 @@ fn answer(mut stream: TcpStream, fault: &str, requests: &std::sync::mpsc::Sender
             let body = json!({ "jsonrpc": "2.0", "id": 999, "result": result });
             write(&mut stream, "200 OK", json, body.to_string().as_bytes());
         }
+        // In each the session's own stream comes otherwise.
+        "late-stream" | "refused-stream" | "no-stream" => {
+            let body = if is_call {
+                let state = shared.session.lock().unwrap().0;
+                let text = ["there is no stream", "the stream is open", "the stream was refused"][state as usize];
+                json!({ "jsonrpc": "2.0", "id": id, "result": { "content": [{ "type": "text", "text": text }] } })
+            } else {
+                body
+            };
+            write(&mut stream, "200 OK", &format!("{json}Mcp-Session-Id: 1\r\n"), body.to_string().as_bytes());
+        }
         // A session lasts for two calls.
         "forgets" => {
             let (number, calls) = &mut *shared.session.lock().unwrap();
@@ -306,6 +337,15 @@ fn write(stream: &mut TcpStream, status: &str, headers: &str, body: &[u8]) {
 
 async fn with_a_good_one(server: &Faulty, case: &Case) -> Hub {
     hub([server.server(), case.named("good", "none")]).await
+}
+
+/// The first call of a session waits for the session's stream, and not for ever.
+async fn first_call(fault: &'static str, expected: &str) {
+    let server = Faulty::start(fault);
+    let hub = hub([server.server().with_call_timeout(Duration::from_secs(20))]).await;
+    assert_eq!(call_with(&hub, "echo", json!({})).await.text, expected);
+    assert_eq!(call_with(&hub, "echo", json!({})).await.text, expected);
+    hub.shutdown().await;
 }
 
 async fn fails_to_start(case: Arc<Case>, fault: &'static str, why: &'static str) {

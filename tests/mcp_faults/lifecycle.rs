@@ -22,6 +22,9 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("a_server_that_died_is_started_anew_by_the_next_call", restarted),
         trial("a_respawn_is_told_in_the_span_of_its_call_and_servers_learn_of_the_trace", traced),
         trial("a_server_that_fails_too_often_is_left_alone", left_alone),
+        trial("a_server_that_works_between_its_crashes_is_not_left_alone", works_between),
+        trial("a_tool_that_a_call_brings_is_there_for_the_next", brings_a_tool),
+        trial("a_page_that_has_to_be_opened_first_is_said", page_first),
         trial("a_server_that_was_left_alone_is_tried_again", tried_again),
         trial("a_lazy_server_starts_with_the_first_call", lazy),
         trial("a_changed_list_is_a_new_catalog", |case| list_changed(case, "none")),
@@ -120,6 +123,49 @@ async fn left_alone(case: Arc<Case>) {
     hub.shutdown().await;
 }
 
+async fn works_between(case: Arc<Case>) {
+    let retry = retry(|retry| (retry.failures, retry.rest) = (3, Duration::from_secs(3600)));
+    let hub = connect(builder().retry(retry), [case.server("none")]).await;
+    for n in 0..8 {
+        let outcome = call(&hub, "pid").await;
+        assert!(outcome.is_result(), "crash {n}: {outcome:?}");
+        assert!(!call(&hub, "die").await.is_result());
+    }
+    hub.shutdown().await;
+}
+
+async fn brings_a_tool(case: Arc<Case>) {
+    let hub = Arc::new(hub([case.server("none")]).await);
+    for n in 0..2 {
+        assert!(call(&hub, "grow_first").await.is_result());
+        assert!(hub.catalog().knows(&format!("grown_{n}")), "it is there with the result");
+        // Lists are read anew every other second at most.
+        tokio::time::sleep(Duration::from_secs(2)).await;
+    }
+    // In one turn: the next message calls it.
+    let written = |tool: &str| {
+        Round::text(format!(
+            "<use_mcp_tool><server_name>s</server_name><tool_name>{tool}</tool_name><arguments>{{}}</arguments></use_mcp_tool>"
+        ))
+    };
+    let model = Recorded::new([written("grow_first"), written("grown_2"), Round::text("Done.")]);
+    let agent = Agent::builder(model, hub.clone()).policy(Policy::new(DefaultDecision::Allow)).build();
+    let finished = agent.run("Grow.").unwrap().finish().await;
+    assert_eq!((finished.answer.as_str(), finished.calls), ("Done.", 2));
+    assert!(case.has("calls", "grown_2"));
+    hub.shutdown().await;
+}
+
+async fn page_first(case: Arc<Case>) {
+    let hub = hub([case.server("none")]).await;
+    let outcome = call(&hub, "page_first").await;
+    assert!(!outcome.is_result());
+    for text in ["a person has to open a page first", "Grant access: https://example.com/grant", "access is needed"] {
+        assert!(outcome.text.contains(text), "{outcome:?}");
+    }
+    hub.shutdown().await;
+}
+
 async fn tried_again(case: Arc<Case>) {
     let retry = retry(|retry| (retry.failures, retry.rest) = (1, Duration::from_millis(20)));
     let hub = connect(builder().retry(retry), [case.server("none")]).await;
@@ -192,7 +238,7 @@ async fn list_changed(case: Arc<Case>, fault: &'static str) {
     let before = hub.catalog();
     assert!(call(&hub, "grow").await.is_result());
     assert_eq!(events.next().await.unwrap().kind, ServerEventKind::Listed);
-    assert!(hub.catalog().knows("grown_0") && !before.knows("grown_0"), "a turn keeps the catalog it began with");
+    assert!(hub.catalog().knows("grown_0") && !before.knows("grown_0"), "a catalog stays as it is");
     assert!(call(&hub, "grown_0").await.is_result());
     assert_eq!(call(&hub, "listed").await.text, "2", "ten notices are one listing");
     hub.shutdown().await;
@@ -239,7 +285,9 @@ async fn orphans(case: Arc<Case>) {
     // Those of another server stay.
     hub.restart("s").await.unwrap();
     assert!(soon(|| case.running().len() == 4).await, "{:?}", case.running());
-    assert!(case.running().iter().filter(|line| line.contains(" linger ")).count() == 2);
+    // A child that was just begun still has its parent's command line.
+    let strays = || case.running().iter().filter(|line| line.contains(" linger ")).count();
+    assert!(soon(|| strays() == 2).await, "{:?}", case.running());
     hub.shutdown().await;
     assert!(soon(|| case.running().is_empty()).await, "{:?}", case.running());
 }

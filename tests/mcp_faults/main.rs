@@ -13,6 +13,7 @@ mod http;
 #[path = "../common/http_mcp.rs"]
 mod http_mcp;
 mod lifecycle;
+mod order;
 #[path = "../common/spans.rs"]
 mod recorded;
 mod server;
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
             writeln!(out, "{text}").unwrap();
             return ExitCode::from(code);
         }
+        ["stateful", hints, dir, _] => order::serve(hints, dir.as_ref()),
         ["linger", _] => server::linger(),
         ["panic", dir] => lifecycle::panic_with_servers(dir.as_ref()),
         _ => {
@@ -41,7 +43,12 @@ fn main() -> ExitCode {
             let arguments = libtest_mimic::Arguments::from_args();
             return libtest_mimic::run(
                 &arguments,
-                lifecycle::trials().into_iter().chain(faults::trials()).chain(http::trials()).collect(),
+                lifecycle::trials()
+                    .into_iter()
+                    .chain(faults::trials())
+                    .chain(http::trials())
+                    .chain(order::trials())
+                    .collect(),
             )
             .exit_code();
         }

@@ -54,6 +54,7 @@ const TOOLS: &[&str] = &[
     "hang",
     "die",
     "grow",
+    "grow_first",
     "listed",
     "meta",
     "version",
@@ -71,6 +72,7 @@ const TOOLS: &[&str] = &[
     "raw",
     "ask",
     "elicit",
+    "page_first",
 ];
 
 struct Server {
@@ -243,6 +245,12 @@ impl Server {
             "hang" => {}
             "meta" => self.say(id, &params["_meta"].to_string()),
             "die" if self.has("tells-its-key") => self.dies(&format!("died of {}", key()), 7),
+            "page_first" => {
+                let wanted = json!([{ "mode": "url", "elicitationId": "1", "url": "https://example.com/grant", "message": "Grant access" }]);
+                let error =
+                    json!({ "code": -32042, "message": "access is needed", "data": { "elicitations": wanted } });
+                self.send(&json!({ "jsonrpc": "2.0", "id": id, "error": error }));
+            }
             "refuse" => self.refuse(id, -32000, &format!("no: {}", key())),
             "die" => self.dies("fatal: out of luck", 7),
             "grow" => {
@@ -251,6 +259,11 @@ impl Server {
                 for _ in 0..10 {
                     self.notify("notifications/tools/list_changed", json!({}));
                 }
+            }
+            "grow_first" => {
+                self.grown += 1;
+                self.notify("notifications/tools/list_changed", json!({}));
+                self.say(id, "grown");
             }
             "version" => {
                 let version = &params["_meta"]["io.modelcontextprotocol/protocolVersion"];

@@ -17,6 +17,7 @@ mod gemini;
 mod http;
 mod inspect;
 mod log;
+mod media;
 mod refusals;
 mod responses;
 mod round_trip;

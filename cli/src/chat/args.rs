@@ -192,6 +192,13 @@ pub(super) struct ModelArgs {
     #[arg(long, value_name = "NAME")]
     pub(super) round_model: Option<String>,
 
+    /// Whether images of tools go to the model: auto, always, never
+    ///
+    /// auto: where the endpoint says that the model reads them; then sound, too. A note of
+    /// each stands in the result in any case, and `/result N FILE` saves them.
+    #[arg(long, value_name = "WHEN", value_parser = images)]
+    pub(super) images: Option<Images>,
+
     /// Sampling temperature, from 0 to 2
     #[arg(long, value_name = "T", value_parser = temperature)]
     pub(super) temperature: Option<f64>,
@@ -310,6 +317,23 @@ fn reasoning_display(text: &str) -> Result<ReasoningDisplay, String> {
         "full" => Ok(ReasoningDisplay::Full),
         "hidden" => Ok(ReasoningDisplay::Hidden),
         _ => Err("expected one of folded, full, hidden".to_owned()),
+    }
+}
+
+/// Whether images of tools go to the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Images {
+    Auto,
+    Always,
+    Never,
+}
+
+fn images(text: &str) -> Result<Images, String> {
+    match text {
+        "auto" => Ok(Images::Auto),
+        "always" => Ok(Images::Always),
+        "never" => Ok(Images::Never),
+        _ => Err("expected one of auto, always, never".to_owned()),
     }
 }
 

@@ -20,13 +20,14 @@ use toolgraft::route::mcp::McpPrompt;
 type Does = fn(Phrases) -> &'static str;
 
 /// The commands, how they are written, and what they do.
-const COMMANDS: [(&str, &str, Does); 13] = [
+const COMMANDS: [(&str, &str, Does); 14] = [
     ("/help", "", Phrases::help_help),
     ("/tools", "", Phrases::help_tools),
     ("/prompt", "", Phrases::help_prompt),
     ("/file", "[FILE …]", Phrases::help_file),
     ("/think", "", Phrases::help_think),
-    ("/result", "N", Phrases::help_result),
+    ("/result", "N [FILE]", Phrases::help_result),
+    ("/mcp", "restart [SERVER]", Phrases::help_mcp),
     ("/retry", "", Phrases::help_retry),
     ("/undo", "", Phrases::help_undo),
     ("/model", "[NAME]", Phrases::help_model),
@@ -44,7 +45,9 @@ pub(super) enum Command {
     Prompt,
     Think,
     File(Vec<PathBuf>),
-    Result(usize),
+    Result(usize, Option<PathBuf>),
+    /// Starts a server anew, or all that have failed.
+    Restart(Option<String>),
     Model(Option<String>),
     Save(PathBuf),
     Clear,
@@ -76,10 +79,17 @@ pub(super) fn read(line: &str, prompts: &[McpPrompt], say: Phrases) -> Result<Co
         ("/file", files) if files.iter().any(|file| file == "-") => Err(say.file_takes().to_owned()),
         ("/file", files) => Ok(Command::File(files.iter().map(|file| at_home(file)).collect())),
         ("/result", [number]) => match number.trim_start_matches('#').parse() {
-            Ok(number) => Ok(Command::Result(number)),
+            Ok(number) => Ok(Command::Result(number, None)),
+            Err(_) => Err(say.result_number(number)),
+        },
+        ("/result", [number, file]) => match number.trim_start_matches('#').parse() {
+            Ok(number) => Ok(Command::Result(number, Some(at_home(file)))),
             Err(_) => Err(say.result_number(number)),
         },
         ("/result", _) => Err(say.result_takes().to_owned()),
+        ("/mcp", [restart]) if restart == "restart" => Ok(Command::Restart(None)),
+        ("/mcp", [restart, server]) if restart == "restart" => Ok(Command::Restart(Some(server.clone()))),
+        ("/mcp", _) => Err(say.mcp_takes().to_owned()),
         ("/model", []) => Ok(Command::Model(None)),
         ("/model", [model]) => Ok(Command::Model(Some(model.clone()))),
         ("/model", _) => Err(say.model_takes().to_owned()),
@@ -176,7 +186,9 @@ impl Session {
                 let waiting = self.attached_names();
                 self.note(DIM, &waiting.unwrap_or_else(|| say.no_files().to_owned()))
             }
-            Command::Result(number) => {
+            Command::Result(number, Some(file)) => self.save_result(number, &file),
+            Command::Restart(server) => self.restart(server).await,
+            Command::Result(number, None) => {
                 let result = self.result(number)?;
                 self.note(anstyle::Style::new(), &result)
             }

@@ -10,6 +10,7 @@ use crate::phrases::Phrases;
 use crate::{Failure, output};
 use toolgraft::OpenAi;
 use toolgraft::dialect::{Lang, Profile, PromptStyle};
+use toolgraft::message::Reads;
 use toolgraft::model::{CONNECT_TIMEOUT, ModelError, ModelInfo, ServerKind, Tracer};
 use toolgraft::secrets::Secrets;
 
@@ -148,6 +149,12 @@ impl Endpoint {
     /// Whether requests may carry tools, as far as the endpoint says.
     pub(super) fn takes_tools(&self) -> Option<bool> {
         self.info.as_ref()?.tools
+    }
+
+    /// What the model reads beside text, as far as the endpoint says.
+    pub(super) fn reads(&self) -> Reads {
+        let listed = || self.info(&self.model).map(ModelInfo::reads);
+        self.info.as_ref().map(ModelInfo::reads).filter(|reads| reads.images).or_else(listed).unwrap_or_default()
     }
 
     /// The style of the prompt that suits the model.

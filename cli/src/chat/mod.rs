@@ -83,7 +83,7 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     let signals = runner.signals();
     let questions = Questions::new(asker.clone(), say);
     let asked = questions.clone();
-    let hub = Hub::builder().config(config).elicitor(move |request| asked.clone().answer(request));
+    let hub = Hub::builder().config(config).keep_media(true).elicitor(move |request| asked.clone().answer(request));
     let done = runner.with_hub_of(hub, |hub| async move {
         servers::report_failed(&hub.servers(), say);
         let approvals = Approvals::new((&args.calls, args.output.quiet), asker.clone(), hub.clone(), say)?;

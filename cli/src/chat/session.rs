@@ -8,7 +8,7 @@ use anstyle::Style;
 use futures::StreamExt;
 
 use super::approve::Approvals;
-use super::args::Args;
+use super::args::{Args, Images};
 use super::attached::Attached;
 use super::display::Display;
 use super::endpoint::Endpoint;
@@ -22,19 +22,19 @@ use crate::sessions::by_process;
 use crate::signals::Signals;
 use crate::terminal::grouped;
 use crate::tty::Tty;
-use crate::{Failure, input, output, prompt_args, reader, saved_profiles, tokens};
+use crate::{Failure, input, media, output, prompt_args, reader, saved_profiles, tokens};
 use toolgraft::agent::Finished;
 use toolgraft::constrain::Constrain;
 use toolgraft::conversation::{Entry, User};
 use toolgraft::dialect::Profile;
-use toolgraft::message::TokenCounter;
+use toolgraft::message::{Reads, TokenCounter};
 use toolgraft::prompt::{Options, Prompt, System};
 use toolgraft::route::Toolbox;
-use toolgraft::route::mcp::ServerEventKind;
+use toolgraft::route::mcp::{ServerEventKind, ServerState, ServerStatus};
 use toolgraft::tools::ToolsMode;
 use toolgraft::turn::{ModelChoice, TurnConfig};
 use toolgraft::validate::OutputSchema;
-use toolgraft::{Agent, AgentEvent, Conversation, Hub};
+use toolgraft::{Agent, AgentEvent, Conversation, Hub, Outcome};
 
 /// Tokens of tools, or of a question, beyond which is warned: so many where the context is not known, else its
 /// third part. The answer and the conversation want their room, too.
@@ -247,13 +247,43 @@ impl Session {
 
     /// A result in full, by the number in its box.
     pub(super) fn result(&self, number: usize) -> Result<String, Failure> {
+        Ok(self.outcome(number)?.said().trim_end().to_owned())
+    }
+
+    /// Writes what came with a result to files: its images, audio and blobs, or its text.
+    pub(super) fn save_result(&self, number: usize, file: &Path) -> Result<(), Failure> {
+        let mut outcome = self.outcome(number)?.clone();
+        media::check_place("/result", file)?;
+        media::write(&mut outcome, file, self.say).map(drop)
+    }
+
+    fn outcome(&self, number: usize) -> Result<&Outcome, Failure> {
         let found = self.display.call_of(number).and_then(|id| {
             self.conversation.entries().iter().find_map(|entry| match entry {
-                Entry::Outcome { id: other, outcome } if other == id => Some(outcome.said().trim_end().to_owned()),
+                Entry::Outcome { id: other, outcome } if other == id => Some(outcome),
                 _ => None,
             })
         });
         found.ok_or_else(|| Failure::usage(self.say.no_result(number)))
+    }
+
+    /// Starts a server anew, or all that are not ready, however often they have failed.
+    pub(super) async fn restart(&mut self, server: Option<String>) -> Result<(), Failure> {
+        let is_down = |server: &ServerStatus| !matches!(server.state, ServerState::Ready | ServerState::Disabled);
+        let servers = match server {
+            Some(server) => vec![server],
+            None => self.hub.servers().into_iter().filter(is_down).map(|server| server.name).collect(),
+        };
+        if servers.is_empty() {
+            return self.note(DIM, self.say.none_to_restart());
+        }
+        for server in servers {
+            match self.hub.restart(&server).await {
+                Ok(()) => self.note(DIM, &self.say.restarted(super::endpoint::clean(&server)))?,
+                Err(error) => output::warn_in(self.say, &error.to_string()),
+            }
+        }
+        Ok(())
     }
 
     /// Says something to the model, with the files that wait, and shows what follows.
@@ -445,6 +475,11 @@ fn agent(
     let profile = endpoint.profile(&args.model);
     let mut config = TurnConfig::for_profile(profile).with_policy(approvals.policy().clone());
     config.untrusted.clone_from(&args.calls.untrusted);
+    config.reads = match args.model.images.unwrap_or(Images::Auto) {
+        Images::Auto => endpoint.reads(),
+        Images::Always => endpoint.reads().with_images(true),
+        Images::Never => Reads::default(),
+    };
     config.reasoning = args.model.reasoning.unwrap_or(config.reasoning);
     config.fenced_calls = args.model.fenced_calls;
     config.stop.clone_from(&args.model.stop);

@@ -256,7 +256,8 @@ phrases! {
     help_file =
         "files with the next question; alone, those that wait (/undo takes them back)",
         "随下一个问题发送文件；单独使用时列出等待发送的文件（/undo 撤回）";
-    help_result = "a result in full, by the number in its box", "按方框中的编号显示完整结果";
+    help_result = "a result in full, by the number in its box; its images, or its text, to a file", "按方框中的编号显示完整结果；或把其中的图片、文字存到文件";
+    help_mcp = "starts a server anew, or all that are not ready", "重新启动一个服务器，或所有未就绪的服务器";
     help_retry = "ask the last question once more", "重新提出上一个问题";
     help_undo = "take the last question and its answer back", "撤回上一个问题及其回答";
     help_model =
@@ -291,7 +292,10 @@ phrases! {
     an_archive = "an archive or an office document", "压缩包或 Office 文档";
     result_number(number) =
         "/result {number}: expected the number of a result, such as 2", "/result {number}：需要结果的编号，例如 2";
-    result_takes = "/result takes the number in a result's box", "/result 后面要写结果方框中的编号";
+    result_takes = "/result takes the number in a result's box, and a file for its images", "/result 后面要写结果方框中的编号，还可以写一个存图片的文件";
+    mcp_takes = "/mcp takes `restart` and a server's name", "/mcp 后面要写 restart 和服务器的名字";
+    restarted(server) = "{server} is ready", "{server} 已就绪";
+    none_to_restart = "all servers are ready; name one to start it anew", "所有服务器都已就绪；写出名字可重新启动其中一个";
     model_takes = "/model takes one name", "/model 后面只能写一个名字";
     save_takes =
         "/save takes one file; put a name with spaces in quotation marks",

@@ -219,6 +219,17 @@ pub(crate) const HELP: &[(&str, &str)] = &[
         "Another model of the endpoint from a question's second request on",
         "一个问题从第二个请求起，改用端点上的这个模型",
     ),
+    ("Whether images of tools go to the model: auto, always, never", "工具给出的图片是否发给模型：auto、always、never"),
+    (
+        "auto: where the endpoint says that the model reads them; then sound, too. A note of each stands \
+         in the result in any case, and `/result N FILE` saves them.",
+        "auto：端点说明模型能读图片时发送，声音也一样。结果中总有每张图片的说明，`/result N FILE` 把它们存为文件。",
+    ),
+    ("The model reads images: those of the servers' tools go to it", "模型能读图片：服务器工具给出的图片发给它"),
+    (
+        "Without it their results have a note of each. Images that clients send go to the model in any case.",
+        "不加此项时，结果中只有每张图片的说明。客户端发来的图片总会发给模型。",
+    ),
     ("Sampling temperature, from 0 to 2", "采样温度，0 到 2"),
     (
         "Your own system text, which comes first; @FILE reads it from a file",

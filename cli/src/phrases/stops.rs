@@ -105,6 +105,13 @@ fn chinese_notice(notice: &CallerWarning) -> String {
         CallerWarning::ConstraintRefused { message } => {
             format!("端点拒绝所要求的回答形式（{message}）；它会在较少的约束下回答，出错时再纠正")
         }
+        CallerWarning::ResultMismatch { server, tool, message } => {
+            let name: Vec<&str> = server.iter().chain([tool]).map(String::as_str).collect();
+            format!(
+                "{} 的结果不符合工具自己的输出 schema（{message}）；模型读到的是原样的结果；请告知服务器的作者",
+                name.join(".")
+            )
+        }
         CallerWarning::HistoryLeftOut { rounds, questions, results, context, remedy } => {
             let parts = [(*rounds, "条模型消息"), (*questions, "个问题"), (*results, "个结果")];
             let parts = parts.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}"));

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::endpoint::{End, Endpoint, Reply, mcp_call, says, stops, thinks};
-use crate::process::{Place, TOOLGRAFT, demo_server};
+use crate::process::{Place, TOOLGRAFT, answering_server, demo_server};
 use rexpect::process::PtyProcess;
 use rustix::termios::{Winsize, tcsetwinsize};
 use serde_json::{Value, json};
@@ -620,4 +620,40 @@ fn tools_and_questions_that_take_much_are_warned_of_before_it_goes_out() {
     assert!(window.endpoint.seen().is_empty());
     let shown = window.asks("Well?");
     assert!(shown.contains("warning: this takes about 18,0"), "{shown}");
+}
+
+/// The smallest image there is, in base64.
+const DOT: &str = "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAICRAEAOw==";
+
+#[test]
+fn a_picture_of_a_tool_goes_to_a_model_that_sees_and_a_person_saves_it() {
+    let tool = json!({ "name": "shot", "inputSchema": { "type": "object" } });
+    let content = json!([{ "type": "image", "mimeType": "image/gif", "data": DOT }]);
+    let server = answering_server(&json!({ "tools/list": { "tools": [tool] }, "tools/call": { "content": content } }));
+    let says = json!({"modalities": {"vision": true, "audio": false}, "chat_template": "x"});
+    let replies = || [Reply::text(&mcp_call("s", "shot", &json!({}))), Reply::text("A dot.")];
+    for (args, is_shown) in [(&["--yes"][..], true), (&["--yes", "--images", "never"], false)] {
+        let endpoint = Endpoint::setup().serves("/props", says.clone()).start(replies());
+        let window = Window::open((80, 60), endpoint, &json!({ "s": server }), args);
+        window.comes_to_a_prompt();
+        let shown = window.asks("Look.");
+        assert!(shown.contains("[image image/gif, 43 bytes]"), "{shown}");
+        let told = window.endpoint.seen()[1].body["messages"].as_array().unwrap().last().unwrap().clone();
+        let image = json!({"type": "image_url", "image_url": {"url": format!("data:image/gif;base64,{DOT}")}});
+        let is_sent = told["content"].as_array().is_some_and(|parts| parts.contains(&image));
+        assert_eq!(is_sent, is_shown, "{told:#}");
+        window.types("/result 1 dot.gif\r");
+        window.sees("image/gif, 43 bytes, is in dot.gif");
+        let saved = std::fs::read(window.place.path("dot.gif")).unwrap();
+        assert!(saved.starts_with(b"GIF89a") && saved.len() == 43, "{saved:?}");
+        window.comes_to_a_prompt();
+        window.types("/result 1 dot.gif\r");
+        window.sees("is there already and is not written over");
+        window.comes_to_a_prompt();
+        window.types("/mcp restart s\r");
+        window.sees("s is ready");
+        window.comes_to_a_prompt();
+        window.types("/mcp restart t\r");
+        window.sees("no server \"t\"; there are: s");
+    }
 }

@@ -105,7 +105,23 @@ fn info(item: &Value) -> Option<ModelInfo> {
     let context = ["/max_model_len", "/context_length", "/meta/n_ctx"].iter().find_map(number);
     let size = ["/meta/n_params"].iter().find_map(number);
     let server = item.get("owned_by").and_then(Value::as_str).and_then(ServerKind::of_owner);
-    Some(ModelInfo { id: id.to_owned(), context, tools: tools(item), parameters: size.filter(|n| *n > 0), server })
+    let parameters = size.filter(|n| *n > 0);
+    let (images, audio) = (takes(item, "image"), takes(item, "audio"));
+    Some(ModelInfo { id: id.to_owned(), context, tools: tools(item), images, audio, parameters, server })
+}
+
+/// Whether it takes a medium: OpenRouter's `architecture.input_modalities`
+/// (openrouter.ai/docs/api-reference/list-available-models), Mistral's `capabilities.vision`, and
+/// lists of capabilities that name `vision`.
+fn takes(item: &Value, medium: &str) -> Option<bool> {
+    if let Some(inputs) = item.pointer("/architecture/input_modalities").and_then(Value::as_array) {
+        return Some(inputs.iter().any(|input| input == medium));
+    }
+    match item.get("capabilities")? {
+        Value::Array(names) if medium == "image" => names.iter().any(|n| n == "vision").then_some(true),
+        Value::Object(flags) if medium == "image" => flags.get("vision")?.as_bool(),
+        _ => None,
+    }
 }
 
 fn tools(item: &Value) -> Option<bool> {
@@ -126,6 +142,20 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn what_a_model_reads_is_known_where_it_is_said() {
+        for (item, images, audio) in [
+            (json!({"id": "m"}), None, None),
+            (json!({"id": "m", "architecture": {"input_modalities": ["text", "image"]}}), Some(true), Some(false)),
+            (json!({"id": "m", "capabilities": {"vision": true}}), Some(true), None),
+            (json!({"id": "m", "capabilities": ["completion", "vision"]}), Some(true), None),
+            (json!({"id": "m", "capabilities": ["completion"]}), None, None),
+        ] {
+            let said = info(&item).unwrap();
+            assert_eq!((said.images, said.audio), (images, audio), "{item}");
+        }
+    }
 
     #[test]
     fn what_endpoints_say_of_their_models_is_read() {

@@ -23,7 +23,7 @@ mod list;
 pub(crate) mod open;
 mod probe;
 pub(crate) mod read;
-mod request;
+pub(crate) mod request;
 pub(crate) mod retry;
 mod server;
 mod skeleton;

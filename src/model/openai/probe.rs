@@ -150,6 +150,7 @@ fn of_ollama(show: &Value, loaded: Option<&Value>, model: &str) -> ModelInfo {
     let exact = show.pointer("/model_info/general.parameter_count").and_then(Value::as_u64);
     ModelInfo {
         tools: capabilities.map(|all| all.iter().any(|c| c == "tools")),
+        images: capabilities.map(|all| all.iter().any(|c| c == "vision")),
         context: running.or_else(set),
         parameters: exact.or_else(size),
         server: (capabilities.is_some() || show.get("details").is_some()).then_some(ServerKind::Ollama),
@@ -169,6 +170,7 @@ fn of_lm_studio(list: &Value, model: &str) -> ModelInfo {
     let capabilities = own.get("capabilities").and_then(Value::as_array);
     ModelInfo {
         tools: Some(capabilities.is_some_and(|all| all.iter().any(|c| c == "tool_use"))),
+        images: own.get("type").map(|kind| kind == "vlm"),
         context: own.get("loaded_context_length").and_then(Value::as_u64),
         server: Some(ServerKind::LmStudio),
         ..ModelInfo::default()
@@ -186,6 +188,8 @@ fn of_llama_cpp(props: &Value) -> ModelInfo {
     let is_its = settings.is_some() || caps.is_some() || props.get("chat_template").is_some();
     ModelInfo {
         tools: (tools.is_some() || calls.is_some()).then(|| tools == Some(true) || calls == Some(true)),
+        images: props.pointer("/modalities/vision").and_then(Value::as_bool),
+        audio: props.pointer("/modalities/audio").and_then(Value::as_bool),
         context: settings.and_then(|settings| settings.get("n_ctx")?.as_u64()),
         server: is_its.then_some(ServerKind::LlamaCpp),
         ..ModelInfo::default()
@@ -201,6 +205,9 @@ mod tests {
         let ollama = |show: Value| of_ollama(&show, None, "m");
         assert_eq!(ollama(json!({"capabilities": ["completion", "tools"]})).tools, Some(true));
         assert_eq!(ollama(json!({"capabilities": ["completion"]})).tools, Some(false));
+        assert_eq!(ollama(json!({"capabilities": ["completion", "vision"]})).images, Some(true));
+        let seen = of_llama_cpp(&json!({"modalities": {"vision": true, "audio": false}, "chat_template": ""}));
+        assert_eq!((seen.images, seen.audio, seen.reads().images), (Some(true), Some(false), true));
         assert_eq!(ollama(json!({"license": "x"})), ModelInfo::default());
         let list = json!({"data": [{"id": "a", "capabilities": ["tool_use"]}, {"id": "b"}]});
         assert_eq!(of_lm_studio(&list, "a").tools, Some(true));

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::form::Form;
 use super::terms::Terms;
-use crate::message::{Image, Message};
+use crate::message::{Audio, Image, Message};
 use crate::model::Request;
 use crate::tools::ToolChoice;
 use crate::wire::ToolDefinition;
@@ -65,14 +65,15 @@ fn message(message: &Message, reasoning: bool) -> Value {
     Value::Object(object)
 }
 
-/// What a message says: its text, or parts where images go with it.
-fn content(message: &Message) -> Value {
-    if message.images.is_empty() {
+/// What a message says: its text, or parts where images or sound go with it.
+pub(crate) fn content(message: &Message) -> Value {
+    if message.images.is_empty() && message.audio.is_empty() {
         return message.content.as_str().into();
     }
     let text = (!message.content.is_empty()).then(|| json!({"type": "text", "text": message.content}));
     let image = |image: &Image| json!({"type": "image_url", "image_url": {"url": image.data_url()}});
-    text.into_iter().chain(message.images.iter().map(image)).collect()
+    let audio = |audio: &Audio| json!({"type": "input_audio", "input_audio": {"data": audio.base64(), "format": audio.format()}});
+    text.into_iter().chain(message.images.iter().map(image)).chain(message.audio.iter().map(audio)).collect()
 }
 
 /// The tools and the choice among them.

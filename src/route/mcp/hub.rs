@@ -138,8 +138,9 @@ impl HubBuilder {
     }
 
     /// Keeps the images, audio and blobs of results, as events ([`MEDIA_EVENT`](super::MEDIA_EVENT)) beside the
-    /// text, which has a note for each. Not kept by default: they are large, and outcomes are
-    /// stored with conversations.
+    /// text, which has a note for each. A model that reads them is shown them
+    /// ([`TurnConfig::reads`](crate::turn::TurnConfig::reads)). Not kept by default: they are
+    /// large, and outcomes are stored with conversations.
     pub fn keep_media(mut self, keep: bool) -> Self {
         self.settings.media = keep;
         self
@@ -352,7 +353,11 @@ impl Hub {
             Err(absent) => return Outcome::error(absent.to_string()),
         };
         match connection.call(&found.name, invocation.arguments).await {
-            Ok((result, answer)) => self.kept(tool_outcome(&result, &answer), &result),
+            Ok((result, answer)) => {
+                let outcome = self.kept(tool_outcome(&result, &answer), &result);
+                connection.lists_settled().await;
+                outcome
+            }
             Err(error) => failure(name, &format!("tool {:?}", found.name), &error),
         }
     }

@@ -1,9 +1,10 @@
-//! The calls of a message: allowed, asked about, denied, shown; run side by side.
+//! The calls of a message: allowed, asked about, denied, shown; run in their [`Order`].
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 use serde_json::Value;
 
+use super::order::Order;
 use crate::conversation::HistoryCall;
 use crate::event::Call;
 use crate::outcome::{Outcome, Status};
@@ -13,14 +14,16 @@ use crate::turn::displays::arguments;
 use crate::turn::event::{AgentEvent, Approval, ApprovalRequest, AskReason, DisplayCall};
 use crate::turn::io::{Action, Granted, TurnError};
 use crate::turn::shared::Shared;
+use crate::turn::warning::CallerWarning;
 use crate::turn::wording::ModelNote;
+use crate::validate::{OutputSchema, takes_long};
 
 /// Calls that wait for something.
 #[derive(Debug)]
 pub(in crate::turn) struct Act {
     /// Tools that were approved once.
     granted: Granted,
-    running: BTreeSet<String>,
+    order: Order,
     /// Calls to ask about; the first one is asked about now if `asked`.
     questions: VecDeque<ApprovalRequest>,
     asked: bool,
@@ -30,16 +33,17 @@ pub(in crate::turn) struct Act {
 
 impl Act {
     pub(in crate::turn) fn new(granted: Granted) -> Self {
-        Act { granted, running: BTreeSet::new(), questions: VecDeque::new(), asked: false, indices: BTreeMap::new() }
+        Act { granted, order: Order::default(), questions: VecDeque::new(), asked: false, indices: BTreeMap::new() }
     }
 
     /// Whether a call runs.
     pub(in crate::turn) fn runs(&self) -> bool {
-        !self.running.is_empty()
+        self.order.runs()
     }
 
-    /// Takes all questions back.
+    /// Takes all questions back; nothing more begins.
     pub(in crate::turn) fn withdraw(&mut self, shared: &mut Shared) {
+        self.order.withdraw();
         let first = std::mem::take(&mut self.questions).into_iter().next();
         if let Some(request) = first.filter(|_| std::mem::take(&mut self.asked)) {
             shared.actions.push_back(Action::Withdraw { id: request.id });
@@ -115,8 +119,14 @@ impl Act {
                 }
                 self.run(request, shared)?;
             }
-            Approval::Denied { reason: Some(text) } => shared.answer(id, Outcome::new(Status::Denied, text))?,
-            Approval::Denied { reason: None } => shared.answer_with(id, Status::Denied, ModelNote::Declined)?,
+            Approval::Denied { reason } => {
+                self.order.leave(id);
+                match reason {
+                    Some(text) => shared.answer(id, Outcome::new(Status::Denied, text))?,
+                    None => shared.answer_with(id, Status::Denied, ModelNote::Declined)?,
+                }
+                self.start(shared);
+            }
         }
         self.ask_next(shared)
     }
@@ -128,14 +138,19 @@ impl Act {
         outcome: Outcome,
         shared: &mut Shared,
     ) -> Result<(), TurnError> {
-        if !self.running.remove(id) {
+        if !self.order.end(id) {
             return Err(TurnError::NotRunning { id: id.to_owned() });
         }
+        let broken = broken_promise(id, &outcome, shared);
         shared.answer(id, outcome)?;
+        if let Some(notice) = broken {
+            shared.emit(AgentEvent::Notice { notice });
+        }
         if gave_the_same_before(id, shared) {
             let note = shared.setup.wording().note(ModelNote::SameResult);
             shared.conversation.push_note(note)?;
         }
+        self.start(shared);
         Ok(())
     }
 
@@ -169,19 +184,30 @@ impl Act {
             Decision::Ask => AskReason::Policy,
             Decision::AskOnce => AskReason::FirstUse,
         };
+        self.order.ask(&request, &catalog);
         self.questions.push_back(request);
         Ok(())
     }
 
+    /// Runs a call that is allowed, as soon as those before it let it.
     fn run(&mut self, request: ApprovalRequest, shared: &mut Shared) -> Result<(), TurnError> {
         if shared.displays().shows(request.server.as_deref(), &request.tool) {
-            return self.display(request, shared);
+            self.order.leave(&request.id);
+            self.display(request, shared)?;
+        } else {
+            self.order.allow(request, &shared.setup.catalog);
         }
-        started(&request, shared);
-        let ApprovalRequest { id, server, tool, arguments, .. } = request;
-        self.running.insert(id.clone());
-        shared.actions.push_back(Action::Call(Invocation { id, server, tool, arguments }));
+        self.start(shared);
         Ok(())
+    }
+
+    /// Begins all calls whose turn it is.
+    fn start(&mut self, shared: &mut Shared) {
+        while let Some(request) = self.order.next() {
+            started(&request, shared);
+            let ApprovalRequest { id, server, tool, arguments, .. } = request;
+            shared.actions.push_back(Action::Call(Invocation { id, server, tool, arguments }));
+        }
     }
 
     /// Shows a call that was approved.
@@ -268,6 +294,27 @@ fn outcomes_of<'s>(call: &Call, shared: &'s Shared) -> Vec<&'s Outcome> {
 
 fn is_same(a: &Outcome, b: &Outcome) -> bool {
     (a.status, &a.text, &a.structured) == (b.status, &b.text, &b.structured)
+}
+
+/// What is wrong with a result whose tool has an output schema. One that takes long to check
+/// is not checked: no call waits for that.
+fn broken_promise(id: &str, outcome: &Outcome, shared: &Shared) -> Option<CallerWarning> {
+    let call = &shared.conversation.pending().find(|call| call.id == id)?.call;
+    let tool = shared.setup.catalog.find(call.server.as_deref(), &call.tool).ok()?.tool;
+    let schema = tool.output_schema.as_ref().filter(|schema| outcome.is_result() && !takes_long(schema))?;
+    let schema = OutputSchema::new(schema.clone()).ok()?;
+    let message = match &outcome.structured {
+        None => "there is no structured content".to_owned(),
+        Some(value) => match schema.check(value, "") {
+            Ok((_, repairs)) if repairs.is_empty() => return None,
+            Ok((_, repairs)) => {
+                let mended: Vec<String> = repairs.iter().map(ToString::to_string).collect();
+                format!("it would have to be mended: {}", mended.join(", "))
+            }
+            Err(mismatch) => mismatch.to_string(),
+        },
+    };
+    Some(CallerWarning::ResultMismatch { server: tool.server.clone(), tool: tool.name.clone(), message })
 }
 
 /// Answers a call of the built-in tool, which only tells what the prompt left

@@ -8,10 +8,11 @@
 //! ```text
 //!  pending call ─▶ refused by the choice? ─▶ policy ─┬─▶ deny ──────────────────────▶ outcome
 //!                                                    ├─▶ ask ─▶ Approval ─▶ run, or ─▶ deny
-//!                                                    └─▶ run ─▶ Call ─▶ Outcome ────▶ outcome
+//!                                                    └─▶ run ─▶ order ─▶ Call ─▶ Outcome
 //!                                                         └─ a display-only tool ───▶ Display
 //! ```
 
 mod calls;
+mod order;
 
 pub(super) use calls::Act;

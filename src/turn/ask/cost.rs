@@ -14,6 +14,10 @@ const MESSAGE_TOKENS: usize = 4;
 /// their own count and by the image's size.
 const IMAGE_TOKENS: usize = 765;
 
+/// Bytes of sound for a token: ten tokens a second (platform.openai.com/docs/guides/audio), at
+/// the 16 kB a second of a usual MP3. A WAV of the same time has more bytes, and is counted too high.
+const AUDIO_BYTES: usize = 1_600;
+
 /// Fewer tokens than these are no cut prompt but a count of what was not cached:
 /// Ollama keeps half of a context that a prompt passes, of 2048 tokens at least
 /// in every version (github.com/ollama/ollama/issues/17427).
@@ -174,9 +178,10 @@ fn count_messages(counter: &TokenCounter, messages: &[Message]) -> usize {
     messages.iter().map(message).sum()
 }
 
-/// Tokens of a message's images.
+/// Tokens of a message's images and sound.
 fn image_tokens(message: &Message) -> usize {
-    message.images.len() * IMAGE_TOKENS
+    let audio = message.audio.iter().map(|audio| audio.bytes() / AUDIO_BYTES).sum::<usize>();
+    message.images.len() * IMAGE_TOKENS + audio
 }
 
 #[cfg(test)]

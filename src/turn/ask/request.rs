@@ -293,6 +293,7 @@ impl Ask {
             layout.trim_note = self.wording(shared).note(ModelNote::LeftOut);
         }
         layout.trim = trim;
+        layout.reads = self.model.reads;
         let results = shared.conversation.answered().into_iter().map(|a| CallResult {
             id: a.id.to_owned(),
             server: a.call.server.clone(),

@@ -134,8 +134,17 @@ impl File<'_> {
         server.call_timeout = faults.taken(self.seconds(entry, "timeout", server, notes)).flatten();
         server.connect_timeout = faults.taken(self.seconds(entry, "connectTimeout", server, notes)).flatten();
         server.max_calls = faults.taken(count(entry, "maxCalls")).flatten();
+        server.parallel = faults.taken(boolean(entry, "parallel")).flatten().unwrap_or(false);
         for key in ["autoApprove", "alwaysAllow"] {
             server.auto_approve.extend(faults.taken(self.strings(entry, key)).flatten().unwrap_or_default());
+        }
+        if let Some(enabled) = faults.taken(self.strings(entry, "enabledTools")).flatten() {
+            match enabled.is_empty() {
+                true => {
+                    faults.0.push(EntryError::from("\"enabledTools\" is empty: name tools, or leave it out".to_owned()))
+                }
+                false => server.enabled_tools = enabled,
+            }
         }
         server.disabled_tools = faults.taken(self.strings(entry, "disabledTools")).flatten().unwrap_or_default();
         let transport = match faults.taken(self.transport_kind(entry)) {
@@ -346,6 +355,8 @@ const KEYS: &[&str] = &[
     "autoApprove",
     "alwaysAllow",
     "maxCalls",
+    "parallel",
+    "enabledTools",
     "disabledTools",
     "oauth",
 ];
@@ -457,7 +468,7 @@ mod tests {
     fn a_full_entry_of_each_transport_is_read() {
         let server = only(
             r#"{ "command": "node", "args": ["a b", "${TOKEN}"], "env": { "K": "${TOKEN}", "N": 5 }, "cwd": "/srv",
-                 "timeout": 1.5, "connectTimeout": 90, "maxCalls": 3, "autoApprove": ["get_*"], "alwaysAllow": ["b"], "disabledTools": ["rm_*"], "unknown": { "x": 1 } }"#,
+                 "timeout": 1.5, "connectTimeout": 90, "maxCalls": 3, "parallel": true, "enabledTools": ["g*", "rm_*"], "autoApprove": ["get_*"], "alwaysAllow": ["b"], "disabledTools": ["rm_*"], "unknown": { "x": 1 } }"#,
         );
         let TransportConfig::Stdio { command, args, env, cwd } = server.transport.clone().unwrap() else { panic!() };
         assert_eq!((command.as_str(), args), ("node", vec!["a b".to_owned(), "s3cret".to_owned()]));
@@ -467,6 +478,10 @@ mod tests {
         assert_eq!(server.max_calls, NonZeroUsize::new(3));
         assert_eq!(server.approved().collect::<Vec<_>>(), ["s/get_*", "s/b"]);
         assert_eq!(server.disabled_tools, ["rm_*"]);
+        assert!(server.parallel);
+        assert_eq!(server.enabled_tools, ["g*", "rm_*"]);
+        let none = only(r#"{ "command": "x", "enabledTools": [] }"#).problem().unwrap();
+        assert!(none.contains("\"enabledTools\" is empty"), "{none}");
 
         let server = only(
             r#"{ "url": "https://h/mcp", "headers": { "Authorization": "Bearer ${TOKEN}" }, "alwaysAllow": ["a"] }"#,

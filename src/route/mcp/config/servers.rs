@@ -38,9 +38,14 @@ pub struct ServerConfig {
     pub connect_timeout: Option<Duration>,
     /// Calls that run at once; `None` takes the hub's.
     pub max_calls: Option<NonZeroUsize>,
+    /// Whether its calls may run beside each other. Without it those of one message run in
+    /// the order written, but for tools that both call themselves read-only.
+    pub parallel: bool,
     /// Tools that the user lets run without being asked: globs, `*` for all.
     pub auto_approve: Vec<String>,
-    /// Tools that are not listed and cannot be called: globs.
+    /// The only tools that are listed and can be called: globs; none means all.
+    pub enabled_tools: Vec<String>,
+    /// Tools that are not listed and cannot be called, `enabled_tools` or not: globs.
     pub disabled_tools: Vec<String>,
     /// The only tools that are listed: globs over `TOOL` or `SERVER.TOOL`; none
     /// means all. No file sets this.
@@ -239,7 +244,9 @@ impl ServerConfig {
             call_timeout: None,
             connect_timeout: None,
             max_calls: None,
+            parallel: false,
             auto_approve: Vec::new(),
+            enabled_tools: Vec::new(),
             disabled_tools: Vec::new(),
             listed_tools: Vec::new(),
         }
@@ -300,6 +307,13 @@ impl ServerConfig {
     #[must_use]
     pub fn with_max_calls(mut self, calls: NonZeroUsize) -> Self {
         self.max_calls = Some(calls);
+        self
+    }
+
+    /// Sets whether calls may run beside each other.
+    #[must_use]
+    pub fn with_parallel(mut self, parallel: bool) -> Self {
+        self.parallel = parallel;
         self
     }
 

@@ -35,8 +35,12 @@ struct Entry {
     connect_timeout: Option<Duration>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     max_calls: Option<NonZeroUsize>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    parallel: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     auto_approve: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    enabled_tools: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     disabled_tools: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -152,7 +156,9 @@ impl From<ServerConfig> for Entry {
             call_timeout: server.call_timeout,
             connect_timeout: server.connect_timeout,
             max_calls: server.max_calls,
+            parallel: server.parallel,
             auto_approve: server.auto_approve,
+            enabled_tools: server.enabled_tools,
             disabled_tools: server.disabled_tools,
             listed_tools: server.listed_tools,
         }
@@ -175,7 +181,9 @@ impl TryFrom<Entry> for ServerConfig {
             call_timeout: entry.call_timeout,
             connect_timeout: entry.connect_timeout,
             max_calls: entry.max_calls,
+            parallel: entry.parallel,
             auto_approve: entry.auto_approve,
+            enabled_tools: entry.enabled_tools,
             disabled_tools: entry.disabled_tools,
             listed_tools: entry.listed_tools,
         })

@@ -92,8 +92,8 @@ impl Actor {
                 self.wanted(Some(rest)).await;
                 continue;
             };
-            let gone = self.watch(connection).await;
-            if started.elapsed() >= self.settings.retry.stable {
+            let gone = self.watch(connection.clone()).await;
+            if started.elapsed() >= self.settings.retry.stable || connection.served() {
                 self.failures = 0;
             }
             match gone {
@@ -227,6 +227,7 @@ impl Actor {
 
     async fn offered(&self, connection: &Connection) -> Result<(Offer, Vec<String>), String> {
         let (mut server, prompts, mut notes) = connection.list(&self.config.name).await?;
+        server.parallel = self.config.parallel;
         listing::keep(&self.config, &mut server, &mut notes);
         notes.extend(connection.noise());
         Ok((Offer { server, prompts }, notes))
@@ -260,7 +261,14 @@ impl Actor {
     }
 
     async fn list_anew(&self, connection: &Connection) {
-        match self.offered(connection).await {
+        let notices = connection.notices_so_far();
+        let offered = self.offered(connection).await;
+        self.take_anew(connection, offered);
+        connection.has_listed(notices);
+    }
+
+    fn take_anew(&self, connection: &Connection, offered: Result<(Offer, Vec<String>), String>) {
+        match offered {
             Ok((offer, notes)) => {
                 self.view.send_modify(|view| {
                     view.offer = Some(Arc::new(offer));

@@ -67,6 +67,7 @@ impl Connection {
             // The time while somebody answers is not the server's.
             let sent = Instant::now();
             let answer = self.request(request, self.limits.call.min(left)).await?;
+            self.has_served();
             left = left.saturating_sub(sent.elapsed());
             let result = answer.value().map_err(RequestError::Broken)?;
             if !self.answers.answers() || !is_question(&result) {

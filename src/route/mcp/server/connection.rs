@@ -1,5 +1,6 @@
 //! A connected server: our side of the protocol, its state, its end.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext, RunningService};
 use rmcp::{ClientHandler, Peer, RoleClient};
 use serde_json::{Value, json};
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::{Notify, Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -25,6 +26,32 @@ use crate::route::mcp::transport::stdio::ChildState;
 /// Wait for a connection to close: more than all steps of ending a child take.
 const CLOSE: Duration = Duration::from_secs(15);
 
+/// Longest wait of a call for lists that have changed meanwhile.
+const SETTLE: Duration = Duration::from_secs(1);
+
+/// Notices of changed lists.
+pub(super) struct Noticed {
+    changed: Notify,
+    /// How many came.
+    told: watch::Sender<u64>,
+    /// How many of them the lists hold that were read last.
+    listed: watch::Sender<u64>,
+}
+
+impl Default for Noticed {
+    fn default() -> Self {
+        Noticed { changed: Notify::new(), told: watch::Sender::new(0), listed: watch::Sender::new(0) }
+    }
+}
+
+impl Noticed {
+    /// Takes a notice.
+    pub(super) fn tell(&self) {
+        self.told.send_modify(|told| *told += 1);
+        self.changed.notify_one();
+    }
+}
+
 /// A running client of rmcp.
 pub(super) type Service = RunningService<RoleClient, Client>;
 
@@ -33,7 +60,7 @@ pub(super) type Service = RunningService<RoleClient, Client>;
 pub(super) struct Client {
     pub(super) deadlines: Arc<Deadlines>,
     /// Told when the server says that one of its lists has changed.
-    pub(super) changed: Arc<Notify>,
+    pub(super) noticed: Arc<Noticed>,
     /// The server's name, and who answers it.
     pub(super) server: String,
     pub(super) answers: Answers,
@@ -105,15 +132,15 @@ impl ClientHandler for Client {
     }
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
-        self.changed.notify_one();
+        self.noticed.tell();
     }
 
     async fn on_resource_list_changed(&self, _: NotificationContext<RoleClient>) {
-        self.changed.notify_one();
+        self.noticed.tell();
     }
 
     async fn on_prompt_list_changed(&self, _: NotificationContext<RoleClient>) {
-        self.changed.notify_one();
+        self.noticed.tell();
     }
 }
 
@@ -124,13 +151,15 @@ pub(crate) struct Connection {
     pub(super) deadlines: Arc<Deadlines>,
     /// The watch over them, which ends with the connection.
     _watch: JoinSet<()>,
-    /// Told when the server says that one of its lists has changed.
-    pub(super) changed: Arc<Notify>,
     /// A URL that may be shown, for messages.
     pub(super) url: Option<String>,
     pub(super) child: Option<ChildState>,
     pub(super) gone: CancellationToken,
     pub(super) permits: Semaphore,
+    /// It has answered a call.
+    answered: AtomicBool,
+    /// Told when the server says that one of its lists has changed.
+    pub(super) noticed: Arc<Noticed>,
     /// The server's name, and who answers it.
     pub(super) server: String,
     pub(super) answers: Answers,
@@ -154,16 +183,49 @@ impl Connection {
             peer: service.peer().clone(),
             deadlines,
             _watch: watch,
-            changed: service.service().changed.clone(),
             server: service.service().server.clone(),
             answers: service.service().answers.clone(),
-            running: Mutex::new(Some(service)),
             gone,
+            answered: AtomicBool::new(false),
+            noticed: service.service().noticed.clone(),
             permits: Semaphore::new(limits.calls.get().min(Semaphore::MAX_PERMITS)),
+            running: Mutex::new(Some(service)),
             url,
             child,
             limits,
             hidden,
+        }
+    }
+
+    /// Notes that it has answered a call: what it fails at later is not the same failure again.
+    pub(super) fn has_served(&self) {
+        self.answered.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it has answered a call.
+    pub(super) fn served(&self) -> bool {
+        self.answered.load(Ordering::Relaxed)
+    }
+
+    /// Notes that lists are being read that hold all changes up to now; the notices so far.
+    pub(super) fn notices_so_far(&self) -> u64 {
+        *self.noticed.told.borrow()
+    }
+
+    /// The lists hold what so many notices were about.
+    pub(super) fn has_listed(&self, notices: u64) {
+        self.noticed.listed.send_replace(notices);
+    }
+
+    /// Waits, not for long, until the lists are read anew that the server says have changed: a
+    /// tool that a call brought can be called next.
+    pub(crate) async fn lists_settled(&self) {
+        let told = self.notices_so_far();
+        let mut listed = self.noticed.listed.subscribe();
+        let settled = tokio::time::timeout(SETTLE, listed.wait_for(|listed| *listed >= told));
+        tokio::select! {
+            _ = settled => {}
+            () = self.gone() => {}
         }
     }
 
@@ -201,12 +263,12 @@ impl Connection {
 
     /// Waits until the server says that one of its lists has changed.
     pub(super) async fn lists_changed(&self) {
-        self.changed.notified().await;
+        self.noticed.changed.notified().await;
     }
 
     /// Forgets what it said so far: all lists are read after this.
     pub(super) fn forget_changes(&self) {
-        let mut said = std::pin::pin!(self.changed.notified());
+        let mut said = std::pin::pin!(self.noticed.changed.notified());
         said.as_mut().enable();
     }
 

@@ -6,19 +6,13 @@
 use serde_json::Value;
 
 use super::elicit::is_question;
-use crate::outcome::{Outcome, Status};
+use crate::outcome::{MEDIA_EVENT, MODEL_MEDIUM_BYTES, Outcome, Status};
 use crate::route::mcp::transport::answer::Answer;
 
 /// Kind of the interface event that carries a result's `_meta`: data of the
 /// server for the client, which is not for the model
 /// (modelcontextprotocol.io/specification/2025-11-25/basic, "_meta").
 pub const META_EVENT: &str = "mcp_meta";
-
-/// Kind of the interface events that carry a result's images, audio and blobs, where the
-/// hub keeps them ([`HubBuilder::keep_media`](crate::route::mcp::HubBuilder::keep_media)):
-/// `kind` (`image`, `audio` or `resource`), `mimeType` and `uri` where the server names them,
-/// and `data` in base64.
-pub const MEDIA_EVENT: &str = "mcp_media";
 
 /// What is said of a call that asks back, where nobody is there to ask.
 pub(super) const ASKS: &str = "it asks for input from a person (elicitation), and nobody is there to give it";
@@ -139,7 +133,13 @@ pub(super) fn block(block: &Value) -> String {
             None | Some(Value::Null) => "[text that is not there]".to_owned(),
             Some(other) => other.to_string(),
         },
-        Some(kind @ ("image" | "audio")) => note(kind, field("mimeType"), field("data").map(decoded_length), None),
+        Some(kind @ ("image" | "audio")) => {
+            let note = note(kind, field("mimeType"), field("data").map(decoded_length), None);
+            match field("data").map(decoded_length) {
+                Some(bytes) if bytes > MODEL_MEDIUM_BYTES as u64 => note.replace(']', ", too large to be shown]"),
+                _ => note,
+            }
+        }
         Some("resource") => block.get("resource").map_or_else(|| note("resource", None, None, None), contents_text),
         Some("resource_link") => {
             let words = [field("name"), field("description")];

@@ -1,15 +1,13 @@
 //! Notices of changed lists from servers of the era 2026-07-28, which tell only who
 //! asks (`subscriptions/listen`). Earlier servers tell unasked.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::model::SubscriptionFilter;
 use rmcp::{Peer, RoleClient};
-use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use super::connection::Connection;
+use super::connection::{Connection, Noticed};
 
 /// Wait before a subscription that has ended is asked for again.
 const AGAIN: Duration = Duration::from_secs(5);
@@ -19,8 +17,8 @@ impl Connection {
     /// asking, or has none, is left alone.
     pub(super) fn listen(&self) {
         let Some(filter) = self.notices() else { return };
-        let (peer, changed, gone) = (self.peer.clone(), self.changed.clone(), self.gone.clone());
-        tokio::spawn(async move { gone_or(&gone, listen(&peer, filter, &changed)).await });
+        let (peer, noticed, gone) = (self.peer.clone(), self.noticed.clone(), self.gone.clone());
+        tokio::spawn(async move { gone_or(&gone, listen(&peer, filter, &noticed)).await });
     }
 
     /// The notices that the server has and that must be asked for.
@@ -44,13 +42,13 @@ async fn gone_or(gone: &CancellationToken, listening: impl Future<Output = ()>) 
 }
 
 /// Ends when the server will not have it, or has gone.
-async fn listen(peer: &Peer<RoleClient>, filter: SubscriptionFilter, changed: &Arc<Notify>) {
+async fn listen(peer: &Peer<RoleClient>, filter: SubscriptionFilter, noticed: &Noticed) {
     while let Ok(mut subscription) = peer.listen(filter.clone()).await {
         while let Ok(Some(_)) = subscription.next().await {
-            changed.notify_one();
+            noticed.tell();
         }
         tokio::time::sleep(AGAIN).await;
         // Something may have changed while nobody listened.
-        changed.notify_one();
+        noticed.tell();
     }
 }

@@ -124,6 +124,12 @@ impl Connection {
 pub(super) fn keep(config: &ServerConfig, server: &mut Server, notes: &mut Vec<String>) {
     let before = server.tools.len();
     let any = |globs: &[String], tool: &Tool| globs.iter().any(|g| matches(g, server.name.as_deref(), &tool.name));
+    if !config.enabled_tools.is_empty() {
+        server.tools.retain(|tool| any(&config.enabled_tools, tool));
+        let among = format!("{} of {before} tools are in \"enabledTools\"", server.tools.len());
+        notes.extend((server.tools.len() < before).then_some(among));
+    }
+    let before = server.tools.len();
     server.tools.retain(|tool| !any(&config.disabled_tools, tool));
     match before - server.tools.len() {
         0 if config.disabled_tools.is_empty() => {}
@@ -145,7 +151,8 @@ pub(super) fn keep(config: &ServerConfig, server: &mut Server, notes: &mut Vec<S
 /// Tools; of two with one name the first is kept.
 fn read_tools(entries: Vec<Entry>, notes: &mut Vec<String>) -> Vec<Tool> {
     let mut seen = HashSet::new();
-    let entries = entries.into_iter().map(|entry| entry.map(without_broken_annotations)).collect();
+    let entries = entries.into_iter();
+    let entries = entries.map(|entry| entry.map(without_broken_annotations).and_then(without_task)).collect();
     let mut tools: Vec<Tool> = items("tool", "name", entries, notes);
     // What runs nothing is the program's to say.
     tools.iter_mut().for_each(|tool| tool.display_only = false);
@@ -175,6 +182,22 @@ fn without_broken_annotations(mut entry: Value) -> Value {
         }
     }
     entry
+}
+
+/// A tool that runs only as a task is left out: a plain call of it is refused
+/// (modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks, "Tool-Level Negotiation").
+fn without_task(entry: Value) -> Entry {
+    match entry.pointer("/execution/taskSupport").and_then(Value::as_str) {
+        Some("required") => {
+            let name = entry.get("name").and_then(Value::as_str).map(str::to_owned);
+            Err(Unread {
+                name,
+                why: "it runs only as a task (\"taskSupport\": \"required\"), and only plain calls are made here"
+                    .to_owned(),
+            })
+        }
+        _ => Ok(entry),
+    }
 }
 
 /// Entries of one kind; `key` is the field that names one.
@@ -210,13 +233,19 @@ mod tests {
             json!({ "name": "schemaless", "annotations": [], "displayOnly": true }),
             json!({ "name": "odd", "inputSchema": "string" }),
             json!({ "name": "good" }),
+            json!({ "name": "long", "execution": { "taskSupport": "required" } }),
+            json!({ "name": "either", "execution": { "taskSupport": "optional" } }),
         ];
         let tools = read_tools(entries.into_iter().map(Ok).collect(), &mut notes);
         let names: Vec<_> = tools.iter().map(|t| t.name.as_str()).collect();
-        assert_eq!(names, ["good", "schemaless"]);
+        assert_eq!(names, ["good", "schemaless", "either"]);
         assert_eq!(tools[0].input_schema.as_ref().unwrap().to_string(), r#"{"z":1,"a":2}"#);
         assert!(!tools[1].display_only);
-        assert_eq!(notes.len(), 4);
+        assert_eq!(notes.len(), 5);
+        assert!(
+            notes.iter().any(|note| note.starts_with("the tool \"long\" is left out: it runs only as a task")),
+            "{notes:?}"
+        );
         assert!(notes[0].starts_with("the tool \"bad\" is left out: "), "{notes:?}");
         assert!(notes[1].starts_with("the tool number 3 is left out: "), "{notes:?}");
     }
@@ -245,6 +274,21 @@ mod tests {
         assert_eq!(kept(&[], &["files.r*", "write"]).0, "read write");
         assert_eq!(kept(&["read"], &["files/*"]).0, "write delete");
         assert_eq!(kept(&[], &["web.*"]).0, "");
+    }
+
+    #[test]
+    fn only_enabled_tools_are_listed_and_a_disabled_one_among_them_is_not() {
+        let tools = ["read", "write", "delete"].map(Tool::new).to_vec();
+        let mut server = Server { name: Some("files".to_owned()), tools, ..Server::default() };
+        let config = ServerConfig {
+            enabled_tools: vec!["read".to_owned(), "files.w*".to_owned()],
+            disabled_tools: vec!["write".to_owned()],
+            ..ServerConfig::stdio("files", "x", [""; 0])
+        };
+        let mut notes = Vec::new();
+        keep(&config, &mut server, &mut notes);
+        assert_eq!(server.tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["read"]);
+        assert!(notes[0].starts_with("2 of 3 tools") && notes[1].starts_with("1 tool is disabled"), "{notes:?}");
     }
 
     #[test]

@@ -55,7 +55,8 @@ pub(crate) use request::seconds;
 pub(crate) use settings::Settings;
 pub(crate) use states::States;
 
-pub use content::{MEDIA_EVENT, META_EVENT};
+pub use crate::outcome::MEDIA_EVENT;
+pub use content::META_EVENT;
 pub use elicit::{
     Elicitation, Elicitor, FieldChoice, FieldError, FieldKind, Form, FormField, InputAnswer, InputKind, InputRequest,
     TextFormat,

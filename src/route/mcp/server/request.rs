@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::model::{
-    CancelledNotification, CancelledNotificationParam, ClientRequest, ErrorCode, RequestId, ServerResult,
+    CancelledNotification, CancelledNotificationParam, ClientRequest, ErrorCode, ErrorData, RequestId, ServerResult,
 };
 use rmcp::service::{PeerRequestOptions, RequestHandle};
 use rmcp::{Peer, RoleClient, ServiceError};
+use serde_json::Value;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
@@ -16,6 +17,7 @@ use super::deadlines::Deadlines;
 use crate::route::mcp::transport::answer::Answer;
 use crate::route::mcp::transport::http;
 use crate::route::mcp::transport::message::UNREADABLE;
+use crate::route::mcp::transport::scan::one_line;
 use crate::route::mcp::transport::stdio::ChildState;
 
 /// Wait for a cancellation to be written.
@@ -139,7 +141,10 @@ impl Connection {
     async fn service_error(&self, error: ServiceError) -> RequestError {
         match error {
             ServiceError::McpError(e) if e.code == UNREADABLE => RequestError::Broken(e.message.into_owned()),
-            ServiceError::McpError(e) => RequestError::Refused { code: e.code.0, message: e.message.into_owned() },
+            ServiceError::McpError(e) => {
+                let message = pages(&e).unwrap_or_else(|| e.message.to_string());
+                RequestError::Refused { code: e.code.0, message }
+            }
             ServiceError::TransportClosed => {
                 self.mark_gone();
                 self.broken("the connection broke").await
@@ -151,6 +156,28 @@ impl Connection {
             other => self.broken(&other.to_string()).await,
         }
     }
+}
+
+/// What is said of a server that wants pages opened before it carries out a request
+/// (modelcontextprotocol.io/specification/2025-11-25/client/elicitation, "URL Mode").
+fn pages(error: &ErrorData) -> Option<String> {
+    const URL_ELICITATION_REQUIRED: i32 = -32042;
+    if error.code.0 != URL_ELICITATION_REQUIRED {
+        return None;
+    }
+    let wanted = error.data.as_ref().and_then(|data| data.get("elicitations")?.as_array());
+    let page = |wanted: &Value| {
+        let field = |name: &str| wanted.get(name).and_then(Value::as_str).map(one_line);
+        let url = field("url")?;
+        Some(field("message").map_or_else(|| url.clone(), |message| format!("{message}: {url}")))
+    };
+    let pages: Vec<String> = wanted.into_iter().flatten().filter_map(page).collect();
+    let which = if pages.is_empty() { String::new() } else { format!(" ({})", pages.join("; ")) };
+    let message = one_line(&error.message);
+    Some(format!(
+        "it was not carried out: a person has to open a page first{which}; show that to the person, and call again once \
+         it is done: {message}"
+    ))
 }
 
 /// A request on its way. Dropped before its answer, it is cancelled at the server.

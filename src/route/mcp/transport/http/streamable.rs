@@ -24,6 +24,7 @@ use rmcp::transport::streamable_http_client::{
     StreamableHttpPostResponse,
 };
 use serde_json::{Map, Value};
+use tokio::sync::watch;
 
 use super::client::client;
 use super::events::{Event, events, is_of};
@@ -60,13 +61,17 @@ type Message = RxJsonRpcMessage<RoleClient>;
 const RECONNECTS: usize = 4;
 const RECONNECT: Duration = Duration::from_millis(250);
 
+/// How long the first call of a session waits for the stream of what the server says by itself:
+/// a question that belongs to the call is lost where nobody reads that yet.
+const STREAM: Duration = Duration::from_secs(1);
+
 /// The transport of one server.
 pub(crate) fn transport(
     url: &str,
     headers: &BTreeMap<String, String>,
     access: Arc<Access>,
 ) -> Result<StreamableHttpClientTransport<StreamableClient>, String> {
-    let client = StreamableClient { client: client(headers)?, access };
+    let client = StreamableClient { client: client(headers)?, access, listened: Arc::default() };
     let mut config = StreamableHttpClientTransportConfig::with_uri(url);
     let mut retry = ExponentialBackoff::default();
     (retry.max_times, retry.base_duration) = (Some(RECONNECTS), RECONNECT);
@@ -79,9 +84,26 @@ pub(crate) fn transport(
 pub(crate) struct StreamableClient {
     client: reqwest::Client,
     access: Arc<Access>,
+    /// The session whose stream is open, refused, or waited for in vain.
+    listened: Arc<watch::Sender<Option<Arc<str>>>>,
 }
 
 impl StreamableClient {
+    /// Waits, not for long, until a session's stream is open or refused. rmcp asks for it by
+    /// itself once the session has begun.
+    async fn listens(&self, session: &Arc<str>) {
+        let mut listened = self.listened.subscribe();
+        let is_own = |known: &Option<Arc<str>>| known.as_ref() == Some(session);
+        if tokio::time::timeout(STREAM, listened.wait_for(is_own)).await.is_err() {
+            self.heard_of(session);
+        }
+    }
+
+    /// Nobody waits any longer for a session's stream.
+    fn heard_of(&self, session: &Arc<str>) {
+        self.listened.send_replace(Some(session.clone()));
+    }
+
     /// The token of now. rmcp's own is not used: it has one for all of a session.
     async fn endpoint(
         &self,
@@ -352,6 +374,9 @@ impl StreamableHttpClient for StreamableClient {
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<StreamableHttpPostResponse, Failure> {
         let asked = HttpRequest::of(&message);
+        if let (Some(session), Some(HttpRequest { kind: RequestKind::Call, .. })) = (&session, &asked) {
+            self.listens(session).await;
+        }
         let mut endpoint = self.endpoint(uri, session, headers).await?;
         let message = &message;
         let response = self.answer(&mut endpoint, |endpoint| endpoint.clone().post(message)).await?;
@@ -374,6 +399,34 @@ impl StreamableHttpClient for StreamableClient {
         _: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<BoxedSseResponse, Failure> {
+        let stream = self.stream(uri, session.clone(), last_event, headers).await;
+        if let Some(session) = &session {
+            self.heard_of(session);
+        }
+        stream
+    }
+
+    async fn delete_session(
+        &self,
+        uri: Arc<str>,
+        session: Arc<str>,
+        _: Option<String>,
+        headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<(), Failure> {
+        let token = self.access.token().await.map_err(denied)?;
+        self.client.delete_session(uri, session, token, headers).await
+    }
+}
+
+impl StreamableClient {
+    /// Asks for a stream of events.
+    async fn stream(
+        &self,
+        uri: Arc<str>,
+        session: Option<Arc<str>>,
+        last_event: Option<String>,
+        headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<BoxedSseResponse, Failure> {
         let mut endpoint = self.endpoint(uri, session, headers).await?;
         let last_event = last_event.as_deref();
         let response = self.answer(&mut endpoint, |endpoint| endpoint.clone().listen(last_event)).await?;
@@ -391,17 +444,6 @@ impl StreamableHttpClient for StreamableClient {
         }
         Ok(rewritten(response, endpoint, None))
     }
-
-    async fn delete_session(
-        &self,
-        uri: Arc<str>,
-        session: Arc<str>,
-        _: Option<String>,
-        headers: HashMap<HeaderName, HeaderValue>,
-    ) -> Result<(), Failure> {
-        let token = self.access.token().await.map_err(denied)?;
-        self.client.delete_session(uri, session, token, headers).await
-    }
 }
 
 /// What was asked, and is to be answered.
@@ -416,6 +458,8 @@ enum RequestKind {
     Initialize,
     Discover,
     Tools,
+    /// What a server may ask a person about.
+    Call,
     Other,
 }
 
@@ -427,6 +471,9 @@ impl HttpRequest {
             ClientRequest::InitializeRequest(_) => RequestKind::Initialize,
             ClientRequest::DiscoverRequest(_) => RequestKind::Discover,
             ClientRequest::ListToolsRequest(_) => RequestKind::Tools,
+            ClientRequest::CallToolRequest(_)
+            | ClientRequest::ReadResourceRequest(_)
+            | ClientRequest::GetPromptRequest(_) => RequestKind::Call,
             _ => RequestKind::Other,
         };
         Some(HttpRequest { id: request.id.clone(), kind })

@@ -1,0 +1,99 @@
+//! Sound that a tool gave, for a model that hears.
+
+use std::fmt;
+use std::sync::Arc;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
+use super::image::{decoded, size};
+
+/// Sound for a model that hears: WAV or MP3, the two that Chat Completions take as
+/// `input_audio` (platform.openai.com/docs/guides/audio). Cheap to clone.
+#[derive(Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Audio {
+    format: AudioFormat,
+    /// Its bytes in base64.
+    data: Arc<str>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum AudioFormat {
+    Wav,
+    Mp3,
+}
+
+impl AudioFormat {
+    /// The format of a file that begins so.
+    fn of(bytes: &[u8]) -> Option<Self> {
+        match bytes {
+            [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'A', b'V', b'E', ..] => Some(AudioFormat::Wav),
+            // A tag in front, or the frame of a layer III at once.
+            [b'I', b'D', b'3', ..] | [0xff, 0xfb | 0xfa | 0xf3 | 0xf2, ..] => Some(AudioFormat::Mp3),
+            _ => None,
+        }
+    }
+}
+
+impl Audio {
+    /// The sound of a file with these bytes; `None` for another format.
+    pub fn new(bytes: &[u8]) -> Option<Self> {
+        Some(Audio { format: AudioFormat::of(bytes)?, data: STANDARD.encode(bytes).into() })
+    }
+
+    /// The sound of a file in base64, kept as it is; `None` for another format.
+    pub fn from_base64(data: &str) -> Option<Self> {
+        let (data, bytes) = decoded(data)?;
+        Some(Audio { format: AudioFormat::of(&bytes)?, data: data.into() })
+    }
+
+    /// Its format as `input_audio` names it: `wav` or `mp3`.
+    pub fn format(&self) -> &'static str {
+        match self.format {
+            AudioFormat::Wav => "wav",
+            AudioFormat::Mp3 => "mp3",
+        }
+    }
+
+    /// Its bytes in base64, padded.
+    pub fn base64(&self) -> &str {
+        &self.data
+    }
+
+    /// How many bytes it has.
+    pub(crate) fn bytes(&self) -> usize {
+        self.data.trim_end_matches('=').len() * 3 / 4
+    }
+}
+
+impl fmt::Display for Audio {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "[audio {}, {}]", self.format(), size(self.bytes()))
+    }
+}
+
+impl fmt::Debug for Audio {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Audio").field(&format_args!("{self}")).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sound_is_known_by_its_first_bytes() {
+        for (bytes, format) in
+            [(&b"RIFF\x24\x00\x00\x00WAVEfmt "[..], "wav"), (b"ID3\x04", "mp3"), (b"\xff\xfb\x90", "mp3")]
+        {
+            let audio = Audio::new(bytes).unwrap();
+            assert_eq!(audio.format(), format);
+            assert_eq!(Audio::from_base64(audio.base64()), Some(audio));
+        }
+        assert_eq!(Audio::new(b"OggS"), None);
+        assert_eq!(Audio::from_base64("no base64!"), None);
+        assert_eq!(Audio::new(b"ID3\x04").unwrap().to_string(), "[audio mp3, 4 B]");
+    }
+}
