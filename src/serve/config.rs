@@ -141,7 +141,7 @@ impl Config {
     }
 
     /// Sets how much the prompt says beside the tools. Without it, it is what suits the model's
-    /// size, as its name tells that ([`Profile::style_for`]).
+    /// size, as its name or the endpoint's list of models tells that ([`Profile::style_for`]).
     #[must_use]
     pub fn with_style(mut self, style: PromptStyle) -> Self {
         self.style = Some(style);

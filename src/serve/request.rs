@@ -17,6 +17,7 @@ use super::kept::Kept;
 use super::prepared::{Cache, Key, Prepared, Wanted};
 use super::shape::{NameRule, Shape};
 use super::way::Way;
+use crate::model::ModelInfo;
 use crate::tools::{Tool, ToolChoice};
 use crate::validate::OutputSchema;
 
@@ -52,6 +53,8 @@ pub(super) struct ChatRequest {
     tools_text: Option<String>,
     /// What the tools may be called.
     names: NameRule,
+    /// The model that the endpoint has for the name, where that tells more than the name.
+    served: Option<ModelInfo>,
 }
 
 impl ChatRequest {
@@ -71,12 +74,17 @@ impl ChatRequest {
         };
         let stream = flag(&body, "stream")?.unwrap_or(false);
         let with_tools = with_tools && config.toolbox.is_some();
-        Ok(ChatRequest { with_tools, tools_text: None, names: NameRule::CHAT, model, stream, body })
+        Ok(ChatRequest { with_tools, tools_text: None, names: NameRule::CHAT, served: None, model, stream, body })
     }
 
     /// The same request with tools that are written so.
     pub(super) fn with_tools_text(self, tools_text: Option<String>) -> Self {
         ChatRequest { tools_text, ..self }
+    }
+
+    /// The same request to a model of which the endpoint says this.
+    pub(super) fn served_by(self, served: Option<ModelInfo>) -> Self {
+        ChatRequest { served, ..self }
     }
 
     /// The same request of an interface with other names of tools.
@@ -99,8 +107,9 @@ impl ChatRequest {
         self.refuse()?;
         let own = config.toolbox.as_ref().filter(|_| self.with_tools).map(|toolbox| toolbox.catalog());
         let max_calls = (flag(&self.body, "parallel_tool_calls")? == Some(false)).then_some(1);
-        let profile = config.profile_of(&self.model);
-        let way = Way::of(config, &self.model, profile);
+        let served = self.served.as_ref();
+        let profile = config.profile_of(served.map_or(&self.model, |served| &served.id));
+        let way = Way::of(config, &self.model, served, profile);
         let key = Key {
             way,
             tools: match &self.tools_text {

@@ -236,6 +236,17 @@ impl OpenAi {
         self.inner.list_models().await
     }
 
+    /// The listed model of this name, or the only one that is listed; asked for once, in at most
+    /// [`PROBE_TIMEOUT`].
+    #[cfg(feature = "serve")]
+    pub(crate) async fn listed_model(&self, model: &str) -> Option<ModelInfo> {
+        let mut listed = tokio::time::timeout(PROBE_TIMEOUT, self.inner.listed()).await.ok()?;
+        match listed.iter().position(|info| info.id == model) {
+            Some(at) => Some(listed.swap_remove(at)),
+            None => listed.pop().filter(|_| listed.is_empty()),
+        }
+    }
+
     /// The base URL with `/v1` behind it, where that lists models and the client's own has
     /// no `/v1`: for a program that corrects the address that a person gave.
     pub async fn missing_v1(&self) -> Option<String> {
