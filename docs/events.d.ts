@@ -301,6 +301,20 @@ export type CallerWarning =
       message: string;
     }
   /**
+   * The endpoint gives no probabilities of tokens, so whether to call is
+   * chosen from here on.
+   */
+  | {
+      kind: "no_probabilities";
+    }
+  /**
+   * The endpoint holds to no structure, so whether to call is left to what the model writes
+   * (free) from here on.
+   */
+  | {
+      kind: "no_structure";
+    }
+  /**
    * The oldest part of the conversation was left out of the request, since it
    * does not fit the context. The conversation itself is whole.
    */

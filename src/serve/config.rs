@@ -8,7 +8,7 @@ use super::inspect::Inspector;
 use super::log::{Log, Served};
 use super::settings::ModelSettings;
 use crate::OpenAi;
-use crate::constrain::Constrain;
+use crate::constrain::{Constrain, Way};
 use crate::dialect::{Dialect, Profile, PromptStyle};
 use crate::model::{ClientError, IDLE_TIMEOUT};
 use crate::prompt::Options;
@@ -50,6 +50,8 @@ pub struct Config {
     pub(super) models: HashMap<String, ModelSettings>,
     pub(super) prompt: Options,
     pub(super) constrain: Constrain,
+    pub(super) way: Way,
+    pub(super) call_threshold: Option<f64>,
     pub(super) client_key: Option<String>,
     pub(super) upstream_key: Option<String>,
     pub(super) instance_key: Option<String>,
@@ -93,6 +95,8 @@ impl Config {
             models: HashMap::new(),
             prompt: Options::default(),
             constrain: Constrain::Auto,
+            way: Way::Free,
+            call_threshold: None,
             client_key: None,
             upstream_key: None,
             instance_key: None,
@@ -172,6 +176,23 @@ impl Config {
     #[must_use]
     pub fn with_constrain(mut self, constrain: Constrain) -> Self {
         self.constrain = constrain;
+        self
+    }
+
+    /// Sets how it comes to a call where the model may as well answer; default [`Way::Free`].
+    /// What the endpoint does not give for it is remembered, and the next way taken
+    /// ([`Served::way`](super::Served::way)).
+    #[must_use]
+    pub fn with_way(mut self, way: Way) -> Self {
+        self.way = way;
+        self
+    }
+
+    /// Sets the logarithm of the probability from which on a message is to be a call, for
+    /// [`Way::Measured`]; default [`CALL_THRESHOLD`](crate::turn::CALL_THRESHOLD).
+    #[must_use]
+    pub fn with_call_threshold(mut self, threshold: f64) -> Self {
+        self.call_threshold = Some(threshold);
         self
     }
 

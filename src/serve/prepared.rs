@@ -10,7 +10,7 @@ use super::shape::NameRule;
 use super::way::Way;
 use crate::dialect::{Dialect, DialectSet, Profile, SystemPlacement};
 use crate::tools::{Catalog, Decision, DefaultDecision, Policy, Server, Tool, ToolChoice, ToolsMode};
-use crate::turn::{PromptWording, Setup, TurnConfig};
+use crate::turn::{KnownWays, PromptWording, Setup, TurnConfig};
 use crate::validate::{Validator, takes_long};
 
 /// Lists of tools that are kept.
@@ -60,6 +60,8 @@ pub(super) struct Wanted {
     pub(super) own: Option<Arc<Catalog>>,
     pub(super) choice: ToolChoice,
     pub(super) max_calls: Option<usize>,
+    /// What the endpoint is known not to give.
+    pub(super) ways: Arc<KnownWays>,
 }
 
 /// What the same lists of tools have in common: the request's own text.
@@ -91,6 +93,8 @@ impl Prepared {
             tool_choice: wanted.choice.clone(),
             max_calls: wanted.max_calls,
             constrain: wanted.way.constrain,
+            way: wanted.way.calls,
+            call_threshold: wanted.way.threshold.map(f64::from_bits),
             // The client's calls are handed out from any round, the last one too.
             max_rounds: config.max_rounds.saturating_add(1),
             max_corrections: config.max_corrections,
@@ -108,7 +112,7 @@ impl Prepared {
         };
         let is_heavy = catalog.tools().filter_map(|tool| tool.input_schema.as_ref()).any(takes_long);
         let validator = Arc::new(Validator::new(catalog));
-        let setup = Arc::new(Setup::new(turn, validator, Arc::new(wording)));
+        let setup = Arc::new(Setup::new(turn, validator, Arc::new(wording)).knowing(wanted.ways.clone()));
         let policy = config.policy.in_catalog(setup.catalog());
         Ok(Prepared {
             setup,
@@ -181,6 +185,7 @@ fn bytes_of(value: &serde_json::Value) -> usize {
 pub(super) struct Cache {
     kept: Mutex<VecDeque<Entry>>,
     hasher: RandomState,
+    ways: Arc<KnownWays>,
 }
 
 struct Entry {
@@ -199,6 +204,11 @@ impl Entry {
 }
 
 impl Cache {
+    /// What the endpoint is known not to give.
+    pub(super) fn ways(&self) -> Arc<KnownWays> {
+        self.ways.clone()
+    }
+
     /// Whether something is prepared for these tools, in these very words.
     pub(super) fn knows(&self, tools: &str) -> bool {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);

@@ -125,7 +125,7 @@ impl ChatRequest {
         let prepared = cache.get(key, own, |own| {
             let tools = self.tools()?;
             let choice = self.choice(&tools)?;
-            Prepared::new(config, &Wanted { profile, way, tools, own, choice, max_calls })
+            Prepared::new(config, &Wanted { profile, way, tools, own, choice, max_calls, ways: cache.ways() })
         })?;
         let output = self.output()?;
         let max_tokens = self.max_tokens()?;

@@ -1,7 +1,7 @@
 //! How a model is asked, by all that counts for it: its settings, the configuration, its profile.
 
 use super::config::Config;
-use crate::constrain::Constrain;
+use crate::constrain::{Constrain, Way as CallWay};
 use crate::dialect::{Dialect, Profile, PromptStyle, parameters_in_name};
 use crate::model::ModelInfo;
 use crate::prompt::{Listing, Options};
@@ -16,6 +16,10 @@ pub(super) struct Way {
     pub(super) style: PromptStyle,
     pub(super) listing: Listing,
     pub(super) constrain: Constrain,
+    /// How it comes to a call.
+    pub(super) calls: CallWay,
+    /// The bits of the threshold for that.
+    pub(super) threshold: Option<u64>,
 }
 
 impl Way {
@@ -38,6 +42,8 @@ impl Way {
             style: own.style.or(config.style).unwrap_or_else(|| profile.style_for(name, size)),
             listing: own.listing.unwrap_or(config.prompt.listing),
             constrain: own.constrain.unwrap_or(config.constrain),
+            calls: own.way.unwrap_or(config.way),
+            threshold: own.call_threshold.or(config.call_threshold).map(f64::to_bits),
         }
     }
 

@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use super::{Catalog, Tool};
+use super::Tool;
 
 /// Longest name on the wire that is made here. OpenAI takes 64 characters, Gemini took 63.
 pub const MAX_NAME: usize = 63;
@@ -81,9 +81,8 @@ pub(crate) fn may_be_hashed(name: &str) -> bool {
 }
 
 /// Names of tools without a server that are kept although a server's tool may have them.
-pub(crate) fn own_names(catalog: &Catalog) -> HashSet<&str> {
-    let own = catalog.tools().filter(|tool| tool.server.is_none() && tool.name.contains(BETWEEN));
-    own.map(|tool| tool.name.as_str()).collect()
+pub(crate) fn own_names<'a>(tools: impl Iterator<Item = &'a Tool>) -> HashSet<&'a str> {
+    tools.filter(|tool| tool.server.is_none() && tool.name.contains(BETWEEN)).map(|tool| tool.name.as_str()).collect()
 }
 
 /// The name of a tool on the wire beside those.

@@ -32,6 +32,12 @@ pub enum CallerWarning {
         /// What the endpoint said.
         message: String,
     },
+    /// The endpoint gives no probabilities of tokens, so whether to call is
+    /// [chosen](crate::constrain::Way::Chosen) from here on.
+    NoProbabilities,
+    /// The endpoint holds to no structure, so whether to call is left to what the model writes
+    /// ([free](crate::constrain::Way::Free)) from here on.
+    NoStructure,
     /// The oldest part of the conversation was left out of the request, since it
     /// does not fit the context. The conversation itself is whole.
     HistoryLeftOut {
@@ -67,6 +73,12 @@ impl fmt::Display for CallerWarning {
                 "the endpoint refuses the form of the answer that was demanded ({message}); it answers with less of it, \
                  and what is wrong is corrected; to demand none, turn the constraint off"
             ),
+            CallerWarning::NoProbabilities => f.write_str(
+                "the endpoint tells no probabilities of tokens (top_logprobs): the way `measured` becomes `chosen`",
+            ),
+            CallerWarning::NoStructure => {
+                f.write_str("the endpoint holds answers to no structure: the way that is asked for becomes `free`")
+            }
             CallerWarning::HistoryLeftOut { rounds, questions, results, context, remedy } => {
                 let parts = [
                     (*rounds, "message of the model", "messages of the model"),

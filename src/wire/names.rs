@@ -21,7 +21,7 @@ impl Names {
     /// server has resources.
     pub fn new(catalog: &Catalog) -> Self {
         let mut tools = HashMap::new();
-        let taken = own_names(catalog);
+        let taken = own_names(catalog.tools());
         for tool in catalog.tools() {
             // Of two tools with one name the first stays, as in the definitions.
             let name = name_beside(&taken, tool);
@@ -85,7 +85,7 @@ impl ToolDefinition {
     /// The tools that a catalog's servers offer, in its order, and the resource
     /// access where a server has resources. Every name is there once.
     pub fn all(catalog: &Catalog) -> Vec<ToolDefinition> {
-        let (mut names, taken) = (HashSet::new(), own_names(catalog));
+        let (mut names, taken) = (HashSet::new(), own_names(catalog.tools()));
         let resource = has_resources(catalog).then(schema::resource_access);
         let named = |tool: &Tool| ToolDefinition { name: name_beside(&taken, tool), ..ToolDefinition::from(tool) };
         let all = catalog.offered().map(named).chain(resource);

@@ -21,3 +21,4 @@ mod refusals;
 mod responses;
 mod round_trip;
 mod toolbox;
+mod ways;

@@ -128,6 +128,8 @@ struct Learned {
     took: HashSet<String>,
     /// Models whose calls must be sent back with the reasoning before them.
     reasoning: HashSet<String>,
+    /// Models whose other tokens the endpoint does not tell of.
+    untold: HashSet<String>,
     /// In which forms answers are held to a structure.
     forms: form::Forms,
 }
@@ -240,11 +242,7 @@ impl OpenAi {
     /// [`PROBE_TIMEOUT`].
     #[cfg(feature = "serve")]
     pub(crate) async fn listed_model(&self, model: &str) -> Option<ModelInfo> {
-        let mut listed = tokio::time::timeout(PROBE_TIMEOUT, self.inner.listed()).await.ok()?;
-        match listed.iter().position(|info| info.id == model) {
-            Some(at) => Some(listed.swap_remove(at)),
-            None => listed.pop().filter(|_| listed.is_empty()),
-        }
+        self.inner.listed_model(model).await
     }
 
     /// The base URL with `/v1` behind it, where that lists models and the client's own has

@@ -23,7 +23,7 @@ pub(crate) struct Names {
 impl Names {
     /// The names of a catalog's tools, alone, with their servers, and as requests offer them.
     pub(crate) fn new(catalog: &Catalog) -> Self {
-        let taken = own_names(catalog);
+        let taken = own_names(catalog.tools());
         let with_server = |tool: &Tool| tool.server.as_ref().map(|s| format!("{s}.{}", tool.name));
         let names = catalog
             .tools()
