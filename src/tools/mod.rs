@@ -35,5 +35,5 @@ pub(crate) use tool::Tool;
 pub(crate) use tool::example_value;
 pub use tool::{
     ACCESS_RESOURCE, Annotations, DESCRIBE_TOOL, Definition, Parameter, Resource, ResourceTemplate, ToolChoice,
-    ToolsMode,
+    ToolExample, ToolsMode,
 };
