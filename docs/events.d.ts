@@ -29,6 +29,21 @@ export type AgentEvent =
       /** What. */
       progress: Progress;
     }
+  /**
+   * Whether the round's message is to be a call is decided before it is written: by how likely
+   * it begins with one, or since the model named a tool, or that it wants none
+   * (`TurnConfig::way`).
+   */
+  | {
+      type: "decided";
+      /** Whether it is to be a call. */
+      call: boolean;
+      /**
+       * Natural logarithm of the probability that the message begins with a call, where it was
+       * measured and is not 0.
+       */
+      likely?: number | null;
+    }
   /** Text for the user. */
   | {
       type: "text";

@@ -389,9 +389,13 @@ impl Turn {
     fn tokens(&mut self, tokens: &[TokenChoice]) -> Result<(), TurnError> {
         let setup = &self.shared.setup;
         match self.decide.tokens(tokens, setup.openers(), setup.config.call_threshold) {
-            Some(Verdict::Call) => self.ask_instead(Asking::Held(self.shared.choice.clone()), true),
+            Some(Verdict::Measured { call, likely }) => {
+                let likely = Some(likely).filter(|likely| likely.is_finite());
+                self.shared.emit(AgentEvent::Decided { call, likely });
+                if call { self.ask_instead(Asking::Held(self.shared.choice.clone()), true) } else { Ok(()) }
+            }
             Some(Verdict::Untold) => self.untold(),
-            Some(Verdict::Answer) | None => Ok(()),
+            None => Ok(()),
         }
     }
 
@@ -429,8 +433,9 @@ impl Turn {
     /// The message that names a tool is over, or no more of it is wanted.
     fn chosen(&mut self, streams: bool) -> Result<(), TurnError> {
         let asking = self.decide.chosen(&self.shared.setup.catalog);
-        if asking.is_none() {
-            self.holds_to_nothing();
+        match &asking {
+            Some(asking) => self.shared.emit(AgentEvent::Decided { call: *asking != Asking::Free, likely: None }),
+            None => self.holds_to_nothing(),
         }
         self.ask_instead(asking.unwrap_or_default(), streams)
     }

@@ -548,9 +548,10 @@ pub(crate) const HELP: &[(&str, &str)] = &[
     ),
     (
         "A name is \"native\", or dialect, style and listing, as \"tool_tag, compact, signature\", with \
-         \", constrained\" behind it or not. A way that holds any of the texts is tried.",
+         \", measured\", \", chosen\" or \", constrained\" behind it or not. A way that holds any of the texts \
+         is tried.",
         "方式的名字是 \"native\"，或由语法、详略和列法组成，例如 \"tool_tag, compact, signature\"，后面可\
-         以有 \", constrained\"。含有任意一个文本的方式都会试。",
+         以有 \", measured\"、\", chosen\" 或 \", constrained\"。含有任意一个文本的方式都会试。",
     ),
     ("Offer all twelve tools with each task, not three", "每个任务提供全部十二个工具，而不是三个"),
     (

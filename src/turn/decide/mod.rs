@@ -58,10 +58,10 @@ pub(super) enum Asking {
 }
 
 /// What a message is to be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Verdict {
-    Call,
-    Answer,
+    /// A call or an answer, by this logarithm of the probability that it begins with a call.
+    Measured { call: bool, likely: f64 },
     /// The endpoint does not tell enough.
     Untold,
 }
@@ -96,8 +96,7 @@ impl Decide {
         self.probability = None;
         Some(match found {
             None => Verdict::Untold,
-            Some(found) if found >= threshold.unwrap_or(CALL_THRESHOLD) => Verdict::Call,
-            Some(_) => Verdict::Answer,
+            Some(likely) => Verdict::Measured { call: likely >= threshold.unwrap_or(CALL_THRESHOLD), likely },
         })
     }
 

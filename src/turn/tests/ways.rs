@@ -28,7 +28,8 @@ fn begins(turn: &mut Turn, tokens: &[TokenChoice]) -> Vec<Action> {
 /// The request that stands in the place of the one before.
 fn instead(actions: &[Action]) -> Option<&Request> {
     match actions {
-        [Action::CancelStream, Action::Send(request)] => Some(request),
+        [Action::Emit(AgentEvent::Decided { call: true, .. }), Action::CancelStream, Action::Send(request)]
+        | [Action::CancelStream, Action::Send(request)] => Some(request),
         _ => None,
     }
 }
@@ -58,7 +59,11 @@ fn first_request(config: TurnConfig) -> (Turn, Request) {
 fn below_the_threshold_the_same_stream_is_the_answer() {
     let (mut turn, request) = first_request(measured());
     assert!(request.alternatives && held(&request) != Some(Constrained::Calls));
-    assert_eq!(begins(&mut turn, &[token("It", 90.0, &[("<", 9.0)])]), []);
+    let decided = begins(&mut turn, &[token("It", 90.0, &[("<", 9.0)])]);
+    let [Action::Emit(AgentEvent::Decided { call: false, likely: Some(likely) })] = decided[..] else {
+        panic!("{decided:?}")
+    };
+    assert!((likely.exp() - 0.09).abs() < 1e-9);
     let said = says(&mut turn, "It");
     assert_eq!(said, [Action::Emit(AgentEvent::Text { text: "It".into() })], "no text waits");
     assert_eq!(begins(&mut turn, &[token("<", 99.0, &[])]), [], "it is decided once");
@@ -135,7 +140,9 @@ fn an_endpoint_without_probabilities_is_asked_to_choose_and_no_more_for_them() {
     assert_eq!(says(&mut turn, "wea"), [], "a name is not shown");
     says(&mut turn, "ther\n");
     let done = ends(&mut turn);
-    let [Action::Send(request)] = &done[..] else { panic!("{done:?}") };
+    let [Action::Emit(AgentEvent::Decided { call: true, likely: None }), Action::Send(request)] = &done[..] else {
+        panic!("{done:?}")
+    };
     let grammar = request.constraint.as_ref().unwrap().grammar.clone().unwrap();
     assert!(grammar.contains("weather") && !grammar.contains("time") && request.messages.len() == 2, "{grammar}");
     says(&mut turn, &paris());
@@ -161,7 +168,9 @@ fn a_choice_of_the_answer_asks_for_it_freely() {
         let (mut turn, _) = first_request(chosen());
         says(&mut turn, said);
         let done = ends(&mut turn);
-        let [Action::Send(request)] = &done[..] else { panic!("{done:?}") };
+        let [Action::Emit(AgentEvent::Decided { call: false, likely: None }), Action::Send(request)] = &done[..] else {
+            panic!("{done:?}")
+        };
         assert!(held(request) != Some(Constrained::Choice) && !request.alternatives);
         says(&mut turn, "It rains.");
         let Some(Action::Finish(finished)) = ends(&mut turn).pop() else { panic!() };
