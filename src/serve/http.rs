@@ -362,6 +362,8 @@ async fn answered(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target
             };
         }
         drop(body);
+        let served = shared.served(&request.model).await;
+        let request = request.served_by(served);
         let (model, stream) = (request.model.clone(), request.stream);
         let span = spans::requested_turn(&model, &shared.upstream.traced(&parts.headers));
         let (state, headers, seen) = (shared.clone(), parts.headers.clone(), watch.clone());
@@ -405,6 +407,8 @@ async fn counted(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target,
         let (request, places, _) = apart(&shared, length, Span::none(), read).await??;
         let placed = |fault| places.translate(shape, fault);
         line_of(&parts, &shared, &request.model);
+        let served = shared.served(&request.model).await;
+        let request = request.served_by(served);
         let (state, headers) = (shared.clone(), parts.headers.clone());
         let made = move || driver(&state, request, &headers, None, Span::none());
         let driver = apart(&shared, length, Span::none(), made).await?.map_err(placed)?;

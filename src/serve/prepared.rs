@@ -10,7 +10,7 @@ use super::named::Named;
 use super::way::Way;
 use crate::dialect::{Dialect, DialectSet, Profile, SystemPlacement};
 use crate::tools::{Catalog, Decision, DefaultDecision, Policy, Server, Tool, ToolChoice, ToolsMode};
-use crate::turn::{PromptWording, Setup, TurnConfig};
+use crate::turn::{KnownWays, PromptWording, Setup, TurnConfig};
 use crate::validate::{Validator, takes_long};
 
 /// Lists of tools that are kept.
@@ -63,6 +63,8 @@ pub(super) struct Wanted {
     pub(super) own: Option<Arc<Catalog>>,
     pub(super) choice: ToolChoice,
     pub(super) max_calls: Option<usize>,
+    /// What the endpoint is known not to give.
+    pub(super) ways: Arc<KnownWays>,
 }
 
 /// What the same lists of tools have in common: the request's own text.
@@ -94,6 +96,8 @@ impl Prepared {
             tool_choice: wanted.choice.clone(),
             max_calls: wanted.max_calls,
             constrain: wanted.way.constrain,
+            way: wanted.way.calls,
+            call_threshold: wanted.way.threshold.map(f64::from_bits),
             // The client's calls are handed out from any round, the last one too.
             max_rounds: config.max_rounds.saturating_add(1),
             max_corrections: config.max_corrections,
@@ -115,7 +119,7 @@ impl Prepared {
         let read_bytes =
             catalog.tools().map(|tool| described(tool) + tool.input_schema.as_ref().map_or(0, bytes_of)).sum();
         let validator = Arc::new(Validator::new(catalog));
-        let setup = Arc::new(Setup::new(turn, validator, Arc::new(wording)));
+        let setup = Arc::new(Setup::new(turn, validator, Arc::new(wording)).knowing(wanted.ways.clone()));
         let policy = config.policy.in_catalog(setup.catalog());
         Ok(Prepared {
             setup,
@@ -189,6 +193,7 @@ fn bytes_of(value: &serde_json::Value) -> usize {
 pub(super) struct Cache {
     kept: Mutex<VecDeque<Entry>>,
     hasher: RandomState,
+    ways: Arc<KnownWays>,
 }
 
 struct Entry {
@@ -207,6 +212,11 @@ impl Entry {
 }
 
 impl Cache {
+    /// What the endpoint is known not to give.
+    pub(super) fn ways(&self) -> Arc<KnownWays> {
+        self.ways.clone()
+    }
+
     /// Whether something is prepared for these tools, in these very words.
     pub(super) fn knows(&self, tools: &str) -> bool {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);

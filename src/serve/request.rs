@@ -18,6 +18,7 @@ use super::named::Named;
 use super::prepared::{Cache, Key, Prepared, Wanted};
 use super::shape::Shape;
 use super::way::Way;
+use crate::model::ModelInfo;
 use crate::tools::{Tool, ToolChoice};
 use crate::validate::OutputSchema;
 
@@ -51,6 +52,8 @@ pub(super) struct ChatRequest {
     with_tools: bool,
     /// The client's tools as they are written, where that is known; the body may be without them.
     tools_text: Option<String>,
+    /// The model that the endpoint has for the name, where that tells more than the name.
+    served: Option<ModelInfo>,
 }
 
 impl ChatRequest {
@@ -70,12 +73,17 @@ impl ChatRequest {
         };
         let stream = flag(&body, "stream")?.unwrap_or(false);
         let with_tools = with_tools && config.toolbox.is_some();
-        Ok(ChatRequest { with_tools, tools_text: None, model, stream, body })
+        Ok(ChatRequest { with_tools, tools_text: None, served: None, model, stream, body })
     }
 
     /// The same request with tools that are written so.
     pub(super) fn with_tools_text(self, tools_text: Option<String>) -> Self {
         ChatRequest { tools_text, ..self }
+    }
+
+    /// The same request to a model of which the endpoint says this.
+    pub(super) fn served_by(self, served: Option<ModelInfo>) -> Self {
+        ChatRequest { served, ..self }
     }
 
     /// Whether the request can go to the endpoint as it came.
@@ -98,8 +106,9 @@ impl ChatRequest {
         self.refuse()?;
         let own = config.toolbox.as_ref().filter(|_| self.with_tools).map(|toolbox| toolbox.catalog());
         let max_calls = (flag(&self.body, "parallel_tool_calls")? == Some(false)).then_some(1);
-        let profile = config.profile_of(&self.model);
-        let way = Way::of(config, &self.model, profile);
+        let served = self.served.as_ref();
+        let profile = config.profile_of(served.map_or(&self.model, |served| &served.id));
+        let way = Way::of(config, &self.model, served, profile);
         let key = Key {
             way,
             tools: match &self.tools_text {
@@ -114,7 +123,7 @@ impl ChatRequest {
         let prepared = cache.get(key, own, |own| {
             let (mut tools, named) = self.tools()?;
             let choice = self.choice(&mut tools, &named)?;
-            Prepared::new(config, &Wanted { profile, way, tools, named, own, choice, max_calls })
+            Prepared::new(config, &Wanted { profile, way, tools, named, own, choice, max_calls, ways: cache.ways() })
         })?;
         let output = self.output()?;
         let max_tokens = self.max_tokens()?;

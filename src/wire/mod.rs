@@ -47,7 +47,8 @@ mod plain;
 pub(crate) mod roles;
 mod schema;
 
-pub use names::{MAX_NAME, Names, wire_name};
+pub use crate::tools::wire_name::{MAX_NAME, wire_name};
+pub use names::Names;
 pub use plain::{ToolDefinition, ToolResult, WireError};
 pub use schema::{MAX_DESCRIPTION, parameters};
 

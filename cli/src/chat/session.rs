@@ -24,7 +24,7 @@ use crate::terminal::grouped;
 use crate::tty::Tty;
 use crate::{Failure, input, media, output, prompt_args, reader, saved_profiles, tokens};
 use toolgraft::agent::Finished;
-use toolgraft::constrain::Constrain;
+use toolgraft::constrain::{Constrain, Way};
 use toolgraft::conversation::{Entry, User};
 use toolgraft::dialect::Profile;
 use toolgraft::message::{Reads, TokenCounter};
@@ -489,10 +489,14 @@ fn agent(
     config.tokens = Some(TokenCounter::new(tokens::count));
     config.carry_reasoning = args.model.carry_reasoning.unwrap_or(config.carry_reasoning);
     let saved = saved_profiles::find(Some(endpoint.url()), endpoint.model())?.unwrap_or_default();
-    // Whoever names a syntax wants it to be taught.
-    let usual = if args.model.dialect.is_some() { ToolsMode::Prompt } else { saved.tools.unwrap_or(ToolsMode::Auto) };
+    // Whoever names a syntax, or a way to calls in it, wants it to be taught.
+    let is_way = args.model.way.is_some_and(|way| way != Way::Free);
+    let usual =
+        if args.model.dialect.is_some() || is_way { ToolsMode::Prompt } else { saved.tools.unwrap_or(ToolsMode::Auto) };
     config.tools_mode = args.model.tools_mode.unwrap_or(usual);
     config.constrain = args.model.constrain.or(saved.constrain).unwrap_or(config.constrain);
+    config.way = args.model.way.or(saved.way).unwrap_or(config.way);
+    config.call_threshold = args.model.call_threshold.or(saved.call_threshold);
     config.context = args.limits.context.map(Into::into).or(endpoint.context());
     config.context_remedy = endpoint.longer_context();
     config.max_repeats = args.limits.max_repeats.unwrap_or(config.max_repeats);

@@ -130,6 +130,8 @@ struct Learned {
     took: HashSet<String>,
     /// What requests for its models must do without.
     terms: HashMap<String, Terms>,
+    /// Models whose other tokens the endpoint does not tell of.
+    untold: HashSet<String>,
     /// In which forms answers are held to a structure.
     forms: form::Forms,
 }
@@ -236,6 +238,13 @@ impl OpenAi {
     /// again, and an endpoint that says nothing for [`LIST_TIMEOUT`] counts as failed.
     pub async fn models(&self) -> Result<Vec<ModelInfo>, ModelError> {
         self.inner.list_models().await
+    }
+
+    /// The listed model of this name, or the only one that is listed; asked for once, in at most
+    /// [`PROBE_TIMEOUT`].
+    #[cfg(feature = "serve")]
+    pub(crate) async fn listed_model(&self, model: &str) -> Option<ModelInfo> {
+        self.inner.listed_model(model).await
     }
 
     /// The base URL with `/v1` behind it, where that lists models and the client's own has

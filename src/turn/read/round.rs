@@ -110,6 +110,13 @@ impl Read {
         with_reader(model, correcting, shared, |reader, emit| self.draft.finish(reason, broke_off, reader, emit))
     }
 
+    /// Leaves the message that streams; what was said of it, answer and reasoning.
+    pub(in crate::turn) fn leave(&mut self, model: &RoundModel, shared: &mut Shared) -> (String, String) {
+        let reason = FinishReason::Other("left".to_owned());
+        let left = with_reader(model, false, shared, |reader, _| self.draft.finish(&reason, true, reader, &mut |_| {}));
+        left.spoken()
+    }
+
     /// Judges a message that is over and keeps it in the history.
     ///
     /// # Errors
