@@ -22,7 +22,7 @@ use serde_json::{Map, Value, json};
 use super::content::tokens;
 use super::early::EarlyCall;
 use super::fault::Fault;
-use super::kept::{Before, Kept};
+use super::kept::{Before, Kept, Written};
 use super::out::{Finish, Out, Part};
 use super::prepared::Prepared;
 use super::roles;
@@ -643,7 +643,9 @@ impl Exchange {
             let out = self.say.release();
             self.steps.extend(out.map(Step::Out));
         }
+        let (written, mut names) = (self.turn.written(), Vec::new());
         let mut ids = Vec::new();
+        names.extend(self.client_calls.iter().map(|call| (call.tool.clone(), call.arguments.clone())));
         let mut calls = std::mem::take(&mut self.client_calls).into_iter();
         if let Some(early) = self.early.take().filter(EarlyCall::is_sent) {
             let rest = calls.next().and_then(|call| early.finish(&call.tool, call.arguments));
@@ -656,6 +658,10 @@ impl Exchange {
             let (id, arguments) = (self.asked.kept.id(self.untrusted), Value::Object(call.arguments).to_string());
             ids.push(id.clone());
             self.out(Out::Call(NativeCall { id: Some(id), name: call.tool, arguments }));
+        }
+        // What the model wrote holds calls of ours too, where it made some, that the client did not see.
+        if let Some(text) = written.filter(|_| self.own_calls.is_empty()) {
+            self.asked.kept.keep_written(&ids, Written { calls: names, text });
         }
         if self.own_begun > 0 {
             let messages = std::mem::take(&mut self.since);

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::content::text_of;
 use super::fault::Fault;
-use super::kept::Kept;
+use super::kept::{Kept, Written};
 use super::prepared::Prepared;
 use super::roles::push;
 use crate::Call;
@@ -110,7 +110,8 @@ pub(super) fn render(messages: Vec<Value>, prepared: &Prepared, kept: &Kept) -> 
                     before.messages.iter().cloned().for_each(|message| push(&mut history.rendered, message));
                 }
                 let results = results_of(&calls, &mut messages);
-                history.calls(message, calls, results, messages.is_empty())?;
+                let written = kept.written(&calls[0].id);
+                history.calls(message, calls, written.as_deref(), results, messages.is_empty())?;
             }
             // The call that it answers is gone: a client cut its history.
             Some("tool" | "function") => {
@@ -168,10 +169,19 @@ impl History<'_> {
         &mut self,
         message: Map<String, Value>,
         calls: Vec<Made>,
+        written: Option<&Written>,
         results: Vec<Value>,
         is_last: bool,
     ) -> Result<(), Fault> {
         let prepared = self.prepared;
+        if let Some(written) = written.filter(|written| is_unchanged(&message, &calls, written)) {
+            let mut message = plain(message);
+            // Control tokens in it are broken already, but for those of the calls' own syntax.
+            message.insert("content".to_owned(), written.text.as_str().into());
+            self.rendered.push(Value::Object(message));
+            self.last = None;
+            return self.results(calls, results, is_last);
+        }
         let catalog = prepared.setup.catalog();
         let written: Vec<String> = calls
             .iter()
@@ -247,6 +257,17 @@ impl History<'_> {
         self.rendered.push(told);
         Ok(())
     }
+}
+
+/// Whether a client's message says what the model wrote: its text, and its calls.
+fn is_unchanged(message: &Map<String, Value>, calls: &[Made], written: &Written) -> bool {
+    let text = message.get("content").map(text_of).unwrap_or_default();
+    written.text.trim_start().starts_with(&*break_tokens(text.trim()))
+        && calls.len() == written.calls.len()
+        && calls
+            .iter()
+            .zip(&written.calls)
+            .all(|(made, (name, arguments))| made.name == *name && made.arguments == *arguments)
 }
 
 /// Whether a message is a tool's result, in today's form or the older one.

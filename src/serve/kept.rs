@@ -4,6 +4,9 @@
 //! holds only the latter. What stood before it is kept under its identifier, and told to
 //! the model again when the same client brings the result.
 //!
+//! A message with calls is kept as the model wrote it, under the first call's identifier: told
+//! again so, a request begins with the one before it, and the endpoint need not read it anew.
+//!
 //! That a conversation holds words that may be anybody's is not left to what is kept, which is
 //! bounded and this instance's own: the identifier says it ([`seal`](super::seal)). Of an answer
 //! without a call the opposite is kept, that it stood behind no such words; where that is gone
@@ -13,7 +16,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::content::text_of;
 use super::seal::{Client, Seal};
@@ -24,6 +27,9 @@ pub const KEPT_FOR: Duration = Duration::from_secs(600);
 /// Bytes of all that is kept.
 pub const KEPT_BYTES: usize = 32 << 20;
 
+/// Bytes of all messages that are kept as the model wrote them.
+const WRITTEN_BYTES: usize = 16 << 20;
+
 /// Answers of which is known that they stood behind no words that may be anybody's.
 const MAX_CLEAN: usize = 1 << 16;
 
@@ -33,6 +39,14 @@ pub(super) struct Before {
     pub(super) messages: Vec<Value>,
     /// Results that may be anybody's words are among them, or were before.
     pub(super) untrusted: bool,
+}
+
+/// A message of the model with calls.
+#[derive(Debug, PartialEq)]
+pub(super) struct Written {
+    /// Names and arguments, by which a client's history is known to be the same still.
+    pub(super) calls: Vec<(String, Map<String, Value>)>,
+    pub(super) text: String,
 }
 
 /// What is kept of all clients, and the key that identifiers are signed with.
@@ -52,6 +66,10 @@ pub(super) struct Kept {
 #[derive(Default)]
 struct Inner {
     messages: HashMap<String, Arc<Before>>,
+    /// Messages as they were written, by their first call; the oldest in front.
+    written: HashMap<String, Arc<Written>>,
+    writing: VecDeque<(String, usize)>,
+    written_bytes: usize,
     /// The oldest in front.
     ages: VecDeque<Age>,
     bytes: usize,
@@ -106,6 +124,29 @@ impl Kept {
         let mut inner = self.store.lock();
         inner.forget(now);
         inner.messages.get(id).cloned()
+    }
+
+    /// Keeps a message with these calls as the model wrote it.
+    pub(super) fn keep_written(&self, ids: &[String], written: Written) {
+        let Some(id) = ids.first() else { return };
+        // The arguments stand in the text, too.
+        let bytes = 2 * written.text.len();
+        let mut inner = self.store.lock();
+        inner.written.insert(id.clone(), Arc::new(written));
+        inner.writing.push_back((id.clone(), bytes));
+        inner.written_bytes += bytes;
+        while inner.written_bytes > WRITTEN_BYTES
+            && let Some((oldest, bytes)) = inner.writing.pop_front()
+        {
+            inner.written_bytes -= bytes;
+            inner.written.remove(&oldest);
+        }
+    }
+
+    /// The message whose first call has this identifier, if it is this client's.
+    pub(super) fn written(&self, id: &str) -> Option<Arc<Written>> {
+        self.store.seal.read(self.client, id)?;
+        self.store.lock().written.get(id).cloned()
     }
 
     /// Keeps that this answer stood behind no words that may be anybody's.
@@ -177,6 +218,18 @@ mod tests {
             kept.keep(vec![id.clone()], large(), start);
         }
         assert!(kept.find(&ids[2], start).is_none() && kept.find(&ids[4], start).is_some());
+    }
+
+    #[test]
+    fn what_was_written_is_bounded_and_the_clients_own() {
+        let store = Store::new(None);
+        let (kept, other) = (store.of(Some("one")), store.of(Some("two")));
+        let ids: Vec<String> = (0..4).map(|_| kept.id(false)).collect();
+        for id in &ids {
+            let text = "x".repeat(WRITTEN_BYTES / 6);
+            kept.keep_written(std::slice::from_ref(id), Written { calls: Vec::new(), text });
+        }
+        assert!(kept.written(&ids[0]).is_none() && kept.written(&ids[3]).is_some() && other.written(&ids[3]).is_none());
     }
 
     #[test]

@@ -281,12 +281,13 @@ mod tests {
     fn get(cache: &Cache, text: &str, own: Option<Arc<Catalog>>) -> Arc<Prepared> {
         let config = Config::new("http://127.0.0.1:1/v1").unwrap();
         let profile = config.profile_of("m");
-        let way = Way::of(&config, "m", profile);
-        let (choice, names) = (String::new(), NameRule::CHAT);
-        let key = Key { way, tools: text.to_owned(), choice, with_tools: own.is_some(), max_calls: None, names };
+        let way = Way::of(&config, "m", None, profile);
+        let choice = String::new();
+        let key = Key { way, tools: text.to_owned(), choice, with_tools: own.is_some(), max_calls: None };
         let prepare = |own| {
             let choice = ToolChoice::Auto;
-            Prepared::new(&config, &Wanted { profile, way, tools: Vec::new(), own, choice, max_calls: None })
+            let (tools, named, ways) = (Vec::new(), Named::default(), cache.ways());
+            Prepared::new(&config, &Wanted { profile, way, tools, named, own, choice, max_calls: None, ways })
         };
         cache.get(key, own, prepare).unwrap_or_else(|fault| panic!("{}", fault.message))
     }

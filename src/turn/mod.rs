@@ -72,7 +72,7 @@ mod wording;
 
 use std::sync::Arc;
 
-use crate::conversation::Conversation;
+use crate::conversation::{Assistant, Conversation};
 use crate::message::{DeltaKind, FinishReason};
 use crate::model::{ContextWindow, TokenChoice};
 use crate::outcome::{Outcome, Status};
@@ -198,6 +198,11 @@ impl Turn {
     /// [`TurnConfig::unattended`] does for all turns of a setup.
     pub fn set_unattended(&mut self) {
         self.shared.unattended = true;
+    }
+
+    /// The model's last message as it wrote it, with its calls.
+    pub(crate) fn written(&self) -> Option<String> {
+        self.shared.conversation.messages().last().map(Assistant::written)
     }
 
     /// Takes what the client's tools said before the conversation, the oldest first: a call

@@ -497,3 +497,35 @@ async fn every_form_of_a_choice_is_taken() {
         assert_eq!(prompt.contains("other_tool"), offers, "{choice}: {prompt}");
     }
 }
+
+/// A call of the history comes back as the model wrote it, so that each request begins with the one
+/// before it; where the client has changed it, as the client says it.
+#[tokio::test]
+async fn a_call_of_the_history_is_what_the_model_wrote() {
+    // Unlike the canonical form in each line.
+    let written =
+        "Let me look.\n<use_mcp_tool><tool_name>f</tool_name>\n  <arguments>{ \"x\" : 1 }</arguments></use_mcp_tool>";
+    let endpoint = Endpoint::answer(move |request, _| match request.messages().contains("tool_result") {
+        true => Reply::text("Fine."),
+        false => Reply::text(written),
+    });
+    let served = serve(&endpoint, |config| config).await;
+    for changed in [false, true] {
+        let mut messages = vec![json!({"role": "system", "content": "Be brief."}), Chat.says("user", "Hi")];
+        let (_, answer) = ask(&served, Chat, Chat.request(json!(messages), Chat.tools(&["f"])).to_string()).await;
+        let mut message = answer["choices"][0]["message"].clone();
+        if changed {
+            message["tool_calls"][0]["function"]["arguments"] = json!("{\"x\": 2}");
+        }
+        let id = message["tool_calls"][0]["id"].clone();
+        messages.extend([message, json!({"role": "tool", "tool_call_id": id, "content": "1"})]);
+        let (_, answer) = ask(&served, Chat, Chat.request(json!(messages), Chat.tools(&["f"])).to_string()).await;
+        assert_eq!(answer["choices"][0]["message"]["content"], "Fine.", "{answer:#}");
+        let seen = endpoint.take_seen();
+        let sent: Vec<_> = seen.iter().map(|seen| seen.body["messages"].as_array().unwrap()).collect();
+        assert_eq!(sent[0][..], sent[1][..2], "the request begins with the one before it");
+        let told = sent[1][2]["content"].as_str().unwrap();
+        assert_eq!(told == written, !changed, "{told}");
+        assert_eq!(told.contains("\"x\": 2"), changed, "{told}");
+    }
+}
