@@ -72,7 +72,7 @@ mod wording;
 
 use std::sync::Arc;
 
-use crate::conversation::{Assistant, Conversation};
+use crate::conversation::Conversation;
 use crate::message::{DeltaKind, FinishReason};
 use crate::model::{ContextWindow, TokenChoice};
 use crate::outcome::{Outcome, Status};
@@ -201,8 +201,9 @@ impl Turn {
     }
 
     /// The model's last message as it wrote it, with its calls.
+    #[cfg(feature = "serve")]
     pub(crate) fn written(&self) -> Option<String> {
-        self.shared.conversation.messages().last().map(Assistant::written)
+        self.shared.conversation.messages().last().map(|message| message.written())
     }
 
     /// Takes what the client's tools said before the conversation, the oldest first: a call

@@ -353,14 +353,14 @@ impl Emitter {
             }
             self.settle(window, true, sink);
         }
-        if self.reads_brackets() {
-            if let Some((length, found)) = self.damage().read_brackets(text) {
-                // The text up to the bracket, then what that says, then the rest.
-                let at = self.reported + length as u64;
-                self.text_piece(window, at, sink);
-                self.found_closer(found, 0, sink);
-                return self.text(window, to, sink);
-            }
+        if self.reads_brackets()
+            && let Some((length, found)) = self.damage().read_brackets(text)
+        {
+            // The text up to the bracket, then what that says, then the rest.
+            let at = self.reported + length as u64;
+            self.text_piece(window, at, sink);
+            self.found_closer(found, 0, sink);
+            return self.text(window, to, sink);
         }
         self.text_piece(window, to, sink);
     }

@@ -162,7 +162,8 @@ impl Scanner {
         let Some(dialect) = self.tables.python else { return Found::Text };
         let behind_calls = self.emitter.holds_series();
         let is_quoted = self.fence.is_none() && self.surroundings(self.at, window).quoted_in.is_some();
-        let place = Place { fence: self.fence, behind_calls, at_line_start, is_quoted };
+        let announced = self.emitter.announced().is_some();
+        let place = Place { fence: self.fence, behind_calls, announced, at_line_start, is_quoted };
         self.open_markerless(dialect, Box::new(Python::new(form, self.at, place)), window, sink)
     }
 

@@ -188,8 +188,14 @@ impl Python {
         rest[..length].clone_into(&mut self.name);
         self.series.is_known = is_known;
         self.cursor += length as u64 + 1;
-        self.state = State::Arguments(start, Box::new(Reader::new(self.cursor, tables.config.limits.depth)));
+        self.state = State::Arguments(start, Box::new(self.reader(tables)));
         Step::Next
+    }
+
+    /// A reader of the arguments that begin here.
+    fn reader(&self, tables: &Tables) -> Reader {
+        let reader = Reader::new(self.cursor, tables.config.limits.depth);
+        if self.place.announced { reader.with_lines() } else { reader }
     }
 
     /// So many members begin. The first of all is the one that the calls were opened for.
@@ -266,7 +272,7 @@ impl Python {
         text[..length].clone_into(&mut self.name);
         self.around = Some(Around { quote, start, end: self.cursor, closed: None });
         self.cursor = quoted.start + length as u64 + 1;
-        self.state = State::Arguments(quoted.start, Box::new(Reader::new(self.cursor, tables.config.limits.depth)));
+        self.state = State::Arguments(quoted.start, Box::new(self.reader(tables)));
         true
     }
 

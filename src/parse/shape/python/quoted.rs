@@ -12,6 +12,9 @@ pub(crate) struct Quoted {
     triple: bool,
     /// A backslash is a backslash.
     pub(crate) raw: bool,
+    /// A line break does not end it: what it stands in is a call for certain, which Python would
+    /// refuse and whoever wrote it meant (`python/line_break_in_a_string_behind_a_token`).
+    lines: bool,
 }
 
 impl Quoted {
@@ -24,7 +27,12 @@ impl Quoted {
             return None;
         }
         let triple = run == 3;
-        Some(Quoted { start: at + if triple { 3 } else { 1 }, quote, triple, raw })
+        Some(Quoted { start: at + if triple { 3 } else { 1 }, quote, triple, raw, lines: false })
+    }
+
+    /// The same, where a line break ends it or does not.
+    pub(crate) fn with_lines(self, lines: bool) -> Self {
+        Quoted { lines, ..self }
     }
 
     /// Reads on from `cursor`, which stands in the text, and moves it: behind the
@@ -41,7 +49,7 @@ impl Quoted {
         let bytes = text.as_bytes();
         let base = *cursor;
         // A line break ends a string of one line, what ends the reasoning one of several.
-        let stop = match self.triple {
+        let stop = match self.triple || self.lines {
             false => b'\n',
             true if think_ends => b'<',
             true => self.quote,
@@ -87,6 +95,12 @@ impl Quoted {
         *cursor = window.end();
         Match::Undecided
     }
+
+    /// Whether a string of one line has this text of several.
+    pub(crate) fn is_broken(self, text: &str) -> bool {
+        !self.triple && text.contains('\n')
+    }
+
     fn may_be_apostrophe(self) -> bool {
         self.quote == b'\'' && !self.triple && !self.raw
     }

@@ -101,6 +101,8 @@ pub(crate) struct Reader {
     apostrophe: bool,
     /// In a comment, which ends with its line (`python/comments_in_a_call`).
     in_comment: bool,
+    /// A line break ends no string.
+    lines: bool,
     max_depth: usize,
 }
 
@@ -115,6 +117,7 @@ impl Reader {
             joins: false,
             apostrophe: false,
             in_comment: false,
+            lines: false,
             max_depth,
         }
     }
@@ -130,6 +133,11 @@ impl Reader {
             _ => None,
         };
         self.arguments.named.keys().next().map(String::as_str).or(open)
+    }
+
+    /// The same, where a line break ends no string.
+    pub(crate) fn with_lines(self) -> Self {
+        Reader { lines: true, ..self }
     }
 
     /// Whether no further bracket may be opened.
@@ -288,7 +296,7 @@ impl Reader {
     fn quote(&mut self, raw: bool, rest: &str, more: bool) -> Step {
         let Some(quoted) = Quoted::open(rest, self.cursor, raw, more) else { return Step::More };
         self.cursor = quoted.start;
-        self.state = State::Text(quoted);
+        self.state = State::Text(quoted.with_lines(self.lines));
         Step::Next
     }
 
@@ -304,6 +312,9 @@ impl Reader {
     fn string_read(&mut self, quoted: Quoted, text: &str) -> Step {
         if std::mem::take(&mut self.apostrophe) && !self.arguments.repairs.contains(&Repair::InnerQuotes) {
             self.arguments.repairs.push(Repair::InnerQuotes);
+        }
+        if quoted.is_broken(text) && !self.arguments.repairs.contains(&Repair::ControlCharacters) {
+            self.arguments.repairs.push(Repair::ControlCharacters);
         }
         let Some(text) = literal::string(text, quoted.raw) else { return self.fault(self.cursor) };
         if !std::mem::take(&mut self.joins) {

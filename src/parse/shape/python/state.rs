@@ -17,6 +17,8 @@ pub(crate) struct Place {
     pub(crate) fence: Option<Fence>,
     /// Other fences with calls stand before that.
     pub(crate) behind_calls: bool,
+    /// A token announces them.
+    pub(crate) announced: bool,
     /// They begin a line.
     pub(crate) at_line_start: bool,
     /// They are quoted where they stand: what follows is none of them.
