@@ -49,6 +49,12 @@ pub(crate) struct Fields {
     reasoning_content: Option<String>,
     #[serde(default)]
     reasoning: Option<String>,
+    /// As Ollama's and some hosts' interfaces name it.
+    #[serde(default)]
+    thinking: Option<String>,
+    /// A list of parts, as OpenRouter has it (openrouter.ai/docs, reasoning tokens).
+    #[serde(default)]
+    reasoning_details: Value,
     /// Why the model does not answer; in place of the content.
     #[serde(default)]
     refusal: Option<String>,
@@ -59,7 +65,13 @@ pub(crate) struct Fields {
 impl Fields {
     /// The pieces of text that are not empty, reasoning first.
     pub(crate) fn into_deltas(self) -> impl Iterator<Item = Delta> {
-        let reasoning = self.reasoning_content.filter(|r| !r.is_empty()).or(self.reasoning);
+        let named = [self.reasoning_content, self.reasoning, self.thinking];
+        // What comes in several fields is said once.
+        let reasoning = named.into_iter().flatten().find(|text| !text.is_empty()).or_else(|| {
+            let parts = self.reasoning_details.as_array().into_iter().flatten();
+            let texts = parts.filter_map(|part| part["text"].as_str().or(part["summary"].as_str()));
+            Some(texts.collect::<String>())
+        });
         let mut deltas = vec![Delta { kind: DeltaKind::Reasoning, text: reasoning.unwrap_or_default() }];
         match self.content {
             Value::String(text) => deltas.push(Delta { kind: DeltaKind::Content, text }),

@@ -13,6 +13,11 @@ use super::out::{Collected, Finish, Out, Part};
 use super::shape::{Places, Read, Shape, Writer, event};
 use crate::message::{FinishReason, NativeCall, Usage};
 
+/// What Claude Code's first block of the system text begins with. It says nothing to a model and is
+/// another in each request, so that an endpoint would read the whole prompt anew
+/// (github.com/ollama/ollama/issues/14918).
+const BILLING: &str = "x-anthropic-billing-header:";
+
 /// Fields that mean something to Anthropic's service alone.
 const THEIRS: [&str; 7] =
     ["thinking", "metadata", "service_tier", "container", "context_management", "betas", "inference_geo"];
@@ -99,7 +104,8 @@ fn text(content: &Value, place: &str) -> Result<String, Fault> {
     match content {
         Value::String(text) => Ok(text.clone()),
         Value::Array(blocks) => {
-            let texts = blocks.iter().map(|block| block["text"].as_str().ok_or(()));
+            let stays = |block: &&Value| !block["text"].as_str().is_some_and(|text| text.starts_with(BILLING));
+            let texts = blocks.iter().filter(stays).map(|block| block["text"].as_str().ok_or(()));
             let texts = texts.collect::<Result<Vec<_>, ()>>();
             Ok(texts.map_err(|()| Fault::field(place, "expected blocks of text"))?.join("\n\n"))
         }

@@ -12,7 +12,7 @@ use super::config::Config;
 use super::fault::Fault;
 use super::hidden;
 use crate::OpenAi;
-use crate::model::openai::open::is_untrusted;
+use crate::model::openai::open::{is_stale, is_untrusted};
 use crate::model::{CONNECT_TIMEOUT, ClientError};
 use crate::secrets::Secrets;
 use crate::spans::{self, Span};
@@ -127,7 +127,13 @@ impl Upstream {
         if let Some(key) = &self.key {
             request = request.header(header::AUTHORIZATION, key);
         }
-        let sent = tokio::time::timeout(self.idle, request.send()).await;
+        let again = request.try_clone();
+        let mut sent = tokio::time::timeout(self.idle, request.send()).await;
+        if let (Ok(Err(error)), Some(again)) = (&sent, again)
+            && is_stale(error)
+        {
+            sent = tokio::time::timeout(self.idle, again.send()).await;
+        }
         let sent = sent.map_err(|_| silent(self.idle)).and_then(|sent| sent.map_err(|error| not_sent(&error)));
         let answer = sent.inspect_err(|fault| spans::failed(&span, fault.code.unwrap_or("upstream_failed")))?;
         if !answer.status().is_success() {

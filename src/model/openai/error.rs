@@ -115,6 +115,12 @@ pub(super) fn message(value: &Value) -> Option<String> {
         Value::Array(items) => return items.iter().find_map(message),
         _ => message(inner?)?,
     };
+    // FastAPI names the field beside the message: `{"loc": ["body", "stream_options"], "msg": …}`.
+    let field = value.get("loc").and_then(Value::as_array).and_then(|loc| loc.last()?.as_str());
+    let words = match field.filter(|field| !words.contains(field)) {
+        Some(field) => line(&format!("{field}: {words}")),
+        None => words,
+    };
     // The code stands beside the message, in words or as a number.
     let code = ["code", "type"].iter().find_map(|key| match value.get(key)? {
         Value::String(code) if !code.is_empty() => Some(code.clone()),

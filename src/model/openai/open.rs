@@ -168,14 +168,17 @@ impl Inner {
     }
 
     async fn attempt(&self, body: &str, headers: &HeaderMap) -> Result<Response, Failed> {
-        let request = self
-            .http
-            .post(self.chat.clone())
-            .headers(headers.clone())
-            .header(CONTENT_TYPE, "application/json")
-            .header(ACCEPT, "text/event-stream")
-            .body(body.to_owned());
-        let sent = tokio::time::timeout(self.idle, self.send(request)).await;
+        let request = || {
+            let request = self.http.post(self.chat.clone()).headers(headers.clone());
+            let request = request.header(CONTENT_TYPE, "application/json").header(ACCEPT, "text/event-stream");
+            request.body(body.to_owned())
+        };
+        let mut sent = tokio::time::timeout(self.idle, self.send(request())).await;
+        if let Ok(Err(error)) = &sent
+            && is_stale(error)
+        {
+            sent = tokio::time::timeout(self.idle, self.send(request())).await;
+        }
         let silent = || ModelError::bad_answer(shown_url(self.chat.as_str()), silence(self.idle));
         let response = match sent {
             Err(_) => return Err(Failed { error: silent(), again: None }),
@@ -380,6 +383,15 @@ pub(super) async fn is_plain(url: &Url, error: &reqwest::Error) -> bool {
         Ok(client) => client.get(format!("http://{host}:{port}/")).send().await.is_ok(),
         Err(_) => false,
     }
+}
+
+/// Whether a connection was closed before a byte of an answer came. Of one that was kept since
+/// the last request a server may have taken leave: the request is sent once more, over another.
+pub(crate) fn is_stale(error: &reqwest::Error) -> bool {
+    const GONE: [&str; 3] = ["connection reset", "broken pipe", "channel closed"];
+    let cause = crate::cause::chain(error).to_lowercase();
+    let is_gone = hung_up(&cause) || GONE.iter().any(|words| cause.contains(words));
+    is_gone && !error.is_connect() && !error.is_timeout()
 }
 
 /// Whether what answered is no HTTP: hyper's words, which also come where it speaks before it

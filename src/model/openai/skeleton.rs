@@ -49,6 +49,10 @@ struct Fields<'a> {
     #[serde(default, borrow)]
     reasoning: Option<&'a str>,
     #[serde(default, borrow)]
+    thinking: Option<&'a str>,
+    #[serde(default)]
+    reasoning_details: Option<IgnoredAny>,
+    #[serde(default, borrow)]
     refusal: Option<&'a str>,
     #[serde(default)]
     tool_calls: Option<Vec<IgnoredAny>>,
@@ -62,6 +66,7 @@ impl Skeleton {
         if Some(index) != choice
             || finish_reason.is_some_and(|reason| !reason.is_empty())
             || delta.tool_calls.is_some_and(|calls| !calls.is_empty())
+            || delta.reasoning_details.is_some()
         {
             return None;
         }
@@ -69,6 +74,7 @@ impl Skeleton {
             (DeltaKind::Content, delta.content),
             (DeltaKind::Reasoning, delta.reasoning_content),
             (DeltaKind::Reasoning, delta.reasoning),
+            (DeltaKind::Reasoning, delta.thinking),
             (DeltaKind::Refusal, delta.refusal),
         ];
         let mut texts =

@@ -179,7 +179,7 @@ fn is_separator(c: char) -> bool {
 
 /// Whether two names are the same with `.`, `-` and `_` taken as equal.
 fn same(a: &str, b: &str) -> bool {
-    let folded = |c: char| if matches!(c, '.' | '-') { '_' } else { c };
+    let folded = |c: char| if matches!(c, '.' | '-' | ' ') { '_' } else { c };
     a.len() == b.len() && a.chars().map(folded).eq(b.chars().map(folded))
 }
 
