@@ -18,6 +18,7 @@ mod tokens;
 
 pub(crate) use answer::Outcome;
 pub use answer::{InterfaceEvent, Status};
+pub(crate) use boundary::{FILE, RESULT, told_apart};
 pub use boundary::{boundary, foreign_in_frames, framed};
 pub use bounded::{Cut, RESULT_BYTES, bounded, cut};
 #[cfg(feature = "prompt")]
