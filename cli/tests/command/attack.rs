@@ -15,7 +15,7 @@ use crate::endpoint::{Endpoint, Reply, mcp_call};
 use crate::process::{Place, answering_server, demo_server};
 use crate::serve::Serving;
 use serde_json::{Value, json};
-use toolgraft::outcome::is_invisible;
+use toolgraft::outcome::{control_tokens, is_invisible};
 
 const SIZE: (u16, u16) = (80, 24);
 
@@ -681,5 +681,50 @@ async fn a_frame_in_a_clients_text_passes_for_no_result() {
             told.clone_from(&results[0].0);
         }
         code = told;
+    }
+}
+
+/// All texts in a value.
+fn texts(value: &Value) -> Vec<&str> {
+    match value {
+        Value::String(text) => vec![text],
+        Value::Array(items) => items.iter().flat_map(texts).collect(),
+        Value::Object(members) => members.values().flat_map(texts).collect(),
+        _ => Vec::new(),
+    }
+}
+
+#[test]
+fn no_token_of_a_template_reaches_the_model_from_any_place() {
+    let tokens: Vec<&str> = control_tokens().collect();
+    let all = tokens.join(" x ");
+    let place = Place::new();
+    let tool = json!({ "name": "look", "title": all, "description": all, "inputSchema": { "type": "object",
+        "title": all, "description": all, "properties": { "how": { "type": "string", "description": all, "title": all,
+            "enum": [all, "well"], "default": all, "examples": [all] } } } });
+    place.servers(json!({ "s": answering_server(&json!({
+        "tools/list": { "tools": [tool] },
+        "tools/call": { "content": [{ "type": "text", "text": all }], "structuredContent": { "a": all } },
+        "resources/list": { "resources": [{ "uri": "x:1", "name": all, "title": all, "description": all }] },
+        "resources/templates/list": { "resourceTemplates": [{ "uriTemplate": "x:{a}", "name": all, "description": all }] },
+    })) }));
+    // A name takes 255 bytes, and no slash.
+    let name: String = tokens.iter().filter(|token| !token.contains('/')).take(8).map(|t| format!("{t}\n")).collect();
+    place.write(&name, &all);
+    let listings = ["signature", "schema", "brief", "index"].map(|listing| ["--listing", listing]);
+    let styles = ["full", "compact"].map(|style| ["--prompt-style", style]);
+    for (listing, style) in listings.iter().flat_map(|listing| styles.iter().map(move |style| (listing, style))) {
+        let call = mcp_call("s", "look", &json!({ "how": "well" }));
+        let endpoint = Endpoint::start([Reply::text(&call), Reply::text("Done.")]);
+        let url = endpoint.url();
+        let args = ["chat", "--base-url", &url, "--model", "m", "--tools-mode", "prompt", "--mcp-config", "mcp.json"];
+        let asked = ["--yes", "-f", &name, &all];
+        place.run(&[args.as_slice(), listing, style, &asked].concat()).ok();
+        for seen in endpoint.seen() {
+            for text in texts(&seen.body["messages"]) {
+                let whole: Vec<_> = tokens.iter().filter(|token| text.contains(**token)).collect();
+                assert!(whole.is_empty(), "{listing:?} {style:?}: {whole:?} in {text:.3000}");
+            }
+        }
     }
 }
