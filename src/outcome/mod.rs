@@ -18,7 +18,9 @@ mod tokens;
 
 pub(crate) use answer::Outcome;
 pub use answer::{InterfaceEvent, Status};
-pub(crate) use boundary::{FILE, RESULT, told_apart};
+pub(crate) use boundary::told_apart;
+#[cfg(feature = "agent")]
+pub(crate) use boundary::{FILE, RESULT};
 pub use boundary::{boundary, foreign_in_frames, framed};
 pub use bounded::{Cut, RESULT_BYTES, bounded, cut};
 #[cfg(feature = "prompt")]
