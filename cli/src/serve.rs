@@ -13,7 +13,7 @@ use super::request_log::RequestLog;
 use super::runner::Runner;
 use super::saved_profiles::SavedProfile;
 use super::screen::boxes::clean;
-use super::servers::{ListedArgs, ServerArgs, refuse_ambiguous, refuse_problems, report_failed};
+use super::servers::{ListedArgs, ServerArgs, refuse_ambiguous, refuse_problems, refuse_strangers, report_failed};
 use super::signals::Signals;
 use super::{Failure, inspect, output, prompt, saved_profiles};
 use tokio::sync::oneshot;
@@ -289,13 +289,9 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
                 let connecting = of_this_user(Hub::builder().config(servers).keep_media(args.model.images)).connect();
                 let hub = stopped_by(&signals, async { connecting.await.map_err(Failure::job) }).await?;
                 let known = hub.servers();
-                if let Some(name) = args.calls.untrusted.iter().find(|name| known.iter().all(|s| s.name != **name)) {
-                    let known: Vec<_> = known.iter().map(|server| server.name.as_str()).collect();
+                if let Err(failure) = refuse_strangers(&args.calls.untrusted, &known) {
                     hub.shutdown().await;
-                    return Err(Failure::usage(format!(
-                        "--untrusted {name}: there is no such server; there are {}",
-                        known.join(", ")
-                    )));
+                    return Err(failure);
                 }
                 if let Err(failure) = refuse_ambiguous(&policy(&args), &hub.catalog()) {
                     hub.shutdown().await;

@@ -184,6 +184,18 @@ pub(super) fn refuse_ambiguous(policy: &Policy, catalog: &Catalog) -> Result<(),
     several.map_or(Ok(()), |several| Err(Failure::usage(format!("--allow {several}"))))
 }
 
+/// Refuses an `--untrusted` that names no server: it would guard nothing.
+pub(super) fn refuse_strangers(untrusted: &[String], servers: &[ServerStatus]) -> Result<(), Failure> {
+    let Some(name) = untrusted.iter().find(|name| servers.iter().all(|server| server.name != **name)) else {
+        return Ok(());
+    };
+    let known = match servers {
+        [] => "there are none".to_owned(),
+        servers => format!("there are {}", shown_names(servers.iter().map(|server| &server.name))),
+    };
+    Err(Failure::usage(format!("--untrusted {name}: there is no such server; {known}")))
+}
+
 /// Prints the servers that failed to stderr; returns their number.
 pub(crate) fn report_failed(servers: &[ServerStatus], say: Phrases) -> usize {
     let failed: Vec<_> = servers.iter().filter(|s| s.has_failed()).collect();

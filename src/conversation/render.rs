@@ -6,7 +6,7 @@ use super::{Answered, Assistant, Conversation, Entry, User, answered};
 use crate::dialect::SystemPlacement;
 use crate::event::Rejected;
 use crate::message::{Message, Reads, Role};
-use crate::outcome::{Outcome, break_tokens};
+use crate::outcome::{Outcome, break_tokens, told_apart};
 
 /// Everything that the model is told after one of its messages.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -204,7 +204,7 @@ impl Joined {
 
     /// Adds what the person said.
     pub(super) fn say(&mut self, said: &User) {
-        self.push(Role::User, &break_tokens(&said.text));
+        self.push(Role::User, &break_tokens(&told_apart(&said.text)));
         if said.images.is_empty() {
             return;
         }

@@ -111,14 +111,17 @@ fn is_at(file: &File, path: &Path) -> bool {
 #[cfg(windows)]
 fn try_hold(path: &Path) -> io::Result<Option<File>> {
     use std::os::windows::fs::OpenOptionsExt;
-    // FILE_SHARE_READ, FILE_FLAG_DELETE_ON_CLOSE, ERROR_SHARING_VIOLATION, ERROR_ACCESS_DENIED
+    // FILE_SHARE_READ, FILE_FLAG_DELETE_ON_CLOSE, GENERIC_WRITE and DELETE
+    // (learn.microsoft.com/windows/win32/api/fileapi/nf-fileapi-createfilew).
     const SHARE_READ: u32 = 1;
     const DELETE_ON_CLOSE: u32 = 0x0400_0000;
+    const WRITE_AND_DELETE: u32 = 0x4000_0000 | 0x0001_0000;
     let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(false).share_mode(SHARE_READ).custom_flags(DELETE_ON_CLOSE);
+    options.write(true).access_mode(WRITE_AND_DELETE).create(true).truncate(false);
+    options.share_mode(SHARE_READ).custom_flags(DELETE_ON_CLOSE);
     match private(&mut options).open(path) {
         Ok(file) => Ok(Some(file)),
-        // A file that is being removed is denied until it is gone.
+        // ERROR_SHARING_VIOLATION; ERROR_ACCESS_DENIED, until a file that is being removed is gone.
         Err(error) if matches!(error.raw_os_error(), Some(32 | 5)) => Ok(None),
         Err(error) => Err(error),
     }

@@ -19,6 +19,9 @@ mod tokens;
 
 pub(crate) use answer::Outcome;
 pub use answer::{InterfaceEvent, Status};
+pub(crate) use boundary::told_apart;
+#[cfg(feature = "agent")]
+pub(crate) use boundary::{FILE, RESULT};
 pub use boundary::{boundary, foreign_in_frames, framed};
 pub use bounded::{Cut, RESULT_BYTES, bounded, cut};
 pub use media::{MEDIA_EVENT, MODEL_MEDIA, MODEL_MEDIA_BYTES, MODEL_MEDIUM_BYTES};

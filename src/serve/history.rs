@@ -16,7 +16,7 @@ use super::roles::push;
 use crate::Call;
 use crate::conversation::{Answered, Replies};
 use crate::dialect::{write_call, write_tool_call};
-use crate::outcome::{Outcome, Status, break_tokens, foreign_in_frames, restore_tokens};
+use crate::outcome::{FILE, Outcome, RESULT, Status, break_tokens, foreign_in_frames, restore_tokens, told_apart};
 use crate::parse::find_values;
 use crate::turn::ModelNote;
 use crate::wire::roles::join;
@@ -104,7 +104,7 @@ pub(super) fn render(messages: Vec<Value>, prepared: &Prepared, kept: &Kept) -> 
                 if let Some(before) = kept.find(&calls[0].id, Instant::now()) {
                     untrusted |= before.untrusted;
                     for text in before.messages.iter().map(|message| text_of(&message["content"])) {
-                        let framed = foreign_in_frames("tool_result", &text);
+                        let framed = foreign_in_frames(RESULT, &text);
                         history.results.extend(framed.map(|text| restore_tokens(text).into_owned()));
                     }
                     before.messages.iter().cloned().for_each(|message| push(&mut history.rendered, message));
@@ -152,6 +152,12 @@ impl History<'_> {
 
     fn user(&mut self, mut message: Map<String, Value>) {
         self.question = message.get("content").map(text_of).unwrap_or_default();
+        for kind in [FILE, RESULT] {
+            self.results.extend(foreign_in_frames(kind, &self.question).map(str::to_owned));
+        }
+        if let Some(content) = message.get_mut("content") {
+            each_text(content, &|text| told_apart(text));
+        }
         self.done.clear();
         let after_results = self.last.take().is_some();
         match self.rendered.last_mut().filter(|_| after_results) {
@@ -335,21 +341,27 @@ fn arguments(value: &Value) -> Map<String, Value> {
 }
 
 /// A content without control tokens in its texts, which are a client's.
-fn unmarked(content: Value) -> Value {
+fn unmarked(mut content: Value) -> Value {
+    each_text(&mut content, &|text| break_tokens(text));
+    content
+}
+
+/// Changes the texts of a content.
+fn each_text(content: &mut Value, change: &dyn Fn(&str) -> Cow<'_, str>) {
     match content {
-        Value::String(text) => match break_tokens(&text) {
-            Cow::Owned(broken) => Value::String(broken),
-            Cow::Borrowed(_) => Value::String(text),
-        },
-        Value::Array(mut parts) => {
-            for part in &mut parts {
-                if let Some(text) = part.get_mut("text") {
-                    *text = unmarked(text.take());
-                }
+        Value::String(text) => {
+            let changed = match change(text) {
+                Cow::Owned(changed) => Some(changed),
+                Cow::Borrowed(_) => None,
+            };
+            if let Some(changed) = changed {
+                *text = changed;
             }
-            Value::Array(parts)
         }
-        other => other,
+        Value::Array(parts) => {
+            parts.iter_mut().filter_map(|part| part.get_mut("text")).for_each(|text| each_text(text, change));
+        }
+        _ => {}
     }
 }
 

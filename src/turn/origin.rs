@@ -18,7 +18,7 @@ use crate::conversation::{Conversation, Entry};
 use crate::dialect::DialectSet;
 use crate::event::{Assembled, Call, Provenance};
 use crate::message::{ReasoningCalls, ReasoningMode};
-use crate::outcome::{foreign_in_frames, restore_tokens};
+use crate::outcome::{FILE, RESULT, foreign_in_frames, restore_tokens};
 use crate::parse::{self, Limits, Parser, find_values};
 
 /// Bytes of results and files that calls are looked for in.
@@ -133,7 +133,10 @@ impl Origins {
 /// The texts of others in an entry: a result, or the files that the person sent.
 fn texts_of<'c>(conversation: &'c Conversation, at: usize, setup: &Setup) -> Vec<Cow<'c, str>> {
     match &conversation.entries()[at] {
-        Entry::User(said) => foreign_in_frames("file", &said.text).map(Cow::Borrowed).collect(),
+        // A frame of results in the person's words was pasted there.
+        Entry::User(said) => {
+            [FILE, RESULT].iter().flat_map(|kind| foreign_in_frames(kind, &said.text)).map(Cow::Borrowed).collect()
+        }
         Entry::Outcome { id, outcome } => {
             let before = conversation.entries()[..at].iter().rev();
             let message = before.filter_map(|entry| match entry {

@@ -86,6 +86,7 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     let hub = Hub::builder().config(config).keep_media(true).elicitor(move |request| asked.clone().answer(request));
     let done = runner.with_hub_of(hub, |hub| async move {
         servers::report_failed(&hub.servers(), say);
+        servers::refuse_strangers(&args.calls.untrusted, &hub.servers())?;
         let approvals = Approvals::new((&args.calls, args.output.quiet), asker.clone(), hub.clone(), say)?;
         let asked = (approvals, questions);
         let mut session = Session::new(args, (hub, endpoint), (display, say), asked, (tty, signals), in_session)?;

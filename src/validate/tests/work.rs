@@ -164,7 +164,7 @@ fn what_is_judged_part_by_part_is_explained_as_ever() {
 fn explained(schema: &Value, compiled: &Compiled, arguments: &Value, by_parts: bool) -> String {
     let work = Work::on(arguments);
     let refusals = match by_parts {
-        true => judge::Judge::new(&compiled, schema, &work)
+        true => judge::Judge::new(compiled, schema, &work)
             .refusals("", arguments, explain::MAX_NESTING, explain::MAX_READ)
             .unwrap(),
         false => {
