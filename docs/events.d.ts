@@ -29,6 +29,21 @@ export type AgentEvent =
       /** What. */
       progress: Progress;
     }
+  /**
+   * Whether the round's message is to be a call is decided before it is written: by how likely
+   * it begins with one, or since the model named a tool, or that it wants none
+   * (`TurnConfig::way`).
+   */
+  | {
+      type: "decided";
+      /** Whether it is to be a call. */
+      call: boolean;
+      /**
+       * Natural logarithm of the probability that the message begins with a call, where it was
+       * measured and is not 0.
+       */
+      likely?: number | null;
+    }
   /** Text for the user. */
   | {
       type: "text";
@@ -312,6 +327,20 @@ export type CallerWarning =
       tool: string;
       /** What was expected where. */
       message: string;
+    }
+  /**
+   * The endpoint gives no probabilities of tokens, so whether to call is
+   * chosen from here on.
+   */
+  | {
+      kind: "no_probabilities";
+    }
+  /**
+   * The endpoint holds to no structure, so whether to call is left to what the model writes
+   * (free) from here on.
+   */
+  | {
+      kind: "no_structure";
     }
   /**
    * The oldest part of the conversation was left out of the request, since it

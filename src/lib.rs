@@ -127,6 +127,8 @@ pub mod conversation;
 pub mod dialect;
 mod error;
 pub mod event;
+#[cfg(feature = "mcp")]
+pub mod files;
 #[cfg(doc)]
 pub mod guide;
 #[cfg(any(feature = "client", feature = "mcp"))]

@@ -13,12 +13,12 @@ use super::phrases::Phrases;
 use super::replay::Speed;
 use super::runner::Runner;
 use super::screen::Frame;
-use super::store::{self, Mode};
 use super::terminal::grouped;
 use super::{Failure, browser, page_file, prompt, replay, servers, state, terminal};
 use show::Show;
 use toolgraft::agent::Finished;
 use toolgraft::dialect::{Lang, Profile};
+use toolgraft::files::{self, Mode};
 use toolgraft::message::Role;
 use toolgraft::model::{Recorded, Round};
 use toolgraft::prompt::Options;
@@ -202,7 +202,7 @@ async fn show(args: &Args, say: Phrases, recording: &Recording, hub: Arc<Hub>) -
 /// Writes the files that were asked for.
 fn keep(args: &Args, say: Phrases, text: &str, screen: &mut Show<impl Write>) -> Result<(), Failure> {
     if let Some(file) = &args.record {
-        store::replace(file, text.as_bytes(), Mode::Private)
+        files::replace(file, text.as_bytes(), Mode::Private)
             .map_err(|e| Failure::usage(format!("cannot write {}: {e}", file.display())))?;
         written(screen.remark(&say.demo_kept(file.display())))?;
     }

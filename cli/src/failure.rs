@@ -3,7 +3,7 @@
 use std::fmt;
 use std::process::ExitCode;
 
-use super::screen::boxes::clean;
+use super::screen::excerpt::remark;
 use super::screen::wrap::wrapped;
 
 /// Why a command did not succeed.
@@ -20,12 +20,30 @@ pub(crate) enum Failure {
 impl Failure {
     /// A mistake in a flag, file or configuration. Names what, where and the remedy.
     pub(crate) fn usage(message: impl fmt::Display) -> Self {
-        Failure::Usage(without_codes(message.to_string()))
+        Failure::Usage(one(message))
     }
 
     /// A job that failed. Names what, where and the remedy.
     pub(crate) fn job(message: impl fmt::Display) -> Self {
-        Failure::Job(without_codes(message.to_string()))
+        Failure::Job(one(message))
+    }
+
+    /// Several mistakes in flags, files or the configuration.
+    pub(crate) fn usages(messages: impl IntoIterator<Item = impl fmt::Display>) -> Self {
+        Failure::Usage(several(messages))
+    }
+
+    /// Several reasons why a job failed.
+    pub(crate) fn jobs(messages: impl IntoIterator<Item = impl fmt::Display>) -> Self {
+        Failure::Job(several(messages))
+    }
+
+    /// What is printed, in one text.
+    pub(crate) fn message(&self) -> &str {
+        match self {
+            Failure::Usage(message) | Failure::Job(message) => message,
+            Failure::Reported => "",
+        }
     }
 
     /// Prints the message to stderr.
@@ -35,10 +53,9 @@ impl Failure {
             Failure::Job(message) => (1, message),
             Failure::Reported => return ExitCode::from(1),
         };
-        // Servers, models and files have a part in what is said. Of several mistakes each has its
-        // line; what goes on with one is indented.
-        for line in clean(&message).lines() {
-            match line.starts_with([' ', '(']) {
+        // Of several mistakes each has its line; what goes on with one is indented.
+        for line in message.lines() {
+            match line.is_empty() || line.starts_with(' ') {
                 true => anstream::eprintln!("{}", wrapped(line)),
                 false => {
                     let rows = wrapped(&format!("{HEAD} {line}"));
@@ -49,6 +66,15 @@ impl Failure {
         }
         ExitCode::from(code)
     }
+}
+
+/// A message as it is printed: servers, models and files have a part in what is said.
+fn one(message: impl fmt::Display) -> String {
+    remark(&without_codes(message.to_string()))
+}
+
+fn several(messages: impl IntoIterator<Item = impl fmt::Display>) -> String {
+    messages.into_iter().map(one).collect::<Vec<_>>().join("\n")
 }
 
 /// A message without the numbers of the system's errors, whose words stand in front of them.

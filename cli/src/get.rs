@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::runner::Runner;
+use super::screen::excerpt::names as shown_names;
 use super::servers::{self, ServerArgs};
 use super::tty::Tty;
 use super::watch::watched;
@@ -62,7 +63,7 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
         let missing = prompt.arguments.iter().filter(|a| a.required && !arguments.contains_key(&a.name));
         let missing: Vec<String> = missing.map(|a| format!("{}=…", a.name)).collect();
         if !missing.is_empty() {
-            return Err(Failure::usage(format!("the prompt {name:?} also needs {}", missing.join(", "))));
+            return Err(Failure::usage(format!("the prompt {name:?} also needs {}", shown_names(missing))));
         }
         let what = (say.filling_in(format!("{server}.{name}")), say);
         watched(&hub, what, &questions, hub.prompt(server, name, arguments)).await.map_err(Failure::job)
@@ -77,7 +78,7 @@ fn unknown(name: &str, prompts: &[McpPrompt]) -> Failure {
     let names: Vec<&str> = prompts.iter().map(|prompt| prompt.name.as_str()).collect();
     match names.as_slice() {
         [] => Failure::usage(format!("no prompt {name:?}: the server has none")),
-        names => Failure::usage(format!("no prompt {name:?}; there are: {}", names.join(", "))),
+        names => Failure::usage(format!("no prompt {name:?}; there are: {}", shown_names(names))),
     }
 }
 

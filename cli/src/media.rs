@@ -1,7 +1,5 @@
 //! Images, audio and blobs of a result as files.
 
-use std::fs::OpenOptions;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use base64::Engine;
@@ -12,6 +10,7 @@ use crate::phrases::Phrases;
 use crate::terminal::grouped;
 use crate::{Failure, output};
 use toolgraft::Outcome;
+use toolgraft::files;
 use toolgraft::route::mcp::MEDIA_EVENT;
 
 /// Servers pad or do not.
@@ -64,12 +63,11 @@ pub(crate) fn write(outcome: &mut Outcome, file: &Path, say: Phrases) -> Result<
 }
 
 fn new_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    let written = OpenOptions::new().write(true).create_new(true).open(path).and_then(|mut out| out.write_all(bytes));
-    written.map_err(|e| Failure::job(format!("cannot write {}: {e}", path.display())))
+    files::create(path, bytes).map_err(|e| Failure::job(format!("cannot write {}: {e}", path.display())))
 }
 
 /// `shot-2.png`.
-fn numbered(file: &Path, n: usize) -> PathBuf {
+pub(crate) fn numbered(file: &Path, n: usize) -> PathBuf {
     let stem = file.file_stem().unwrap_or_default().to_string_lossy();
     let extension = file.extension().map(|e| format!(".{}", e.to_string_lossy())).unwrap_or_default();
     file.with_file_name(format!("{stem}-{n}{extension}"))

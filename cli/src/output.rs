@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::Failure;
 use super::phrases::Phrases;
+use super::screen::excerpt::remark;
 use super::screen::visible::clean;
 use super::screen::wrap::{in_rows, wrapped};
 use toolgraft::dialect::Lang;
@@ -45,7 +46,7 @@ pub(crate) fn emit_json(value: &impl Serialize) -> Result<(), Failure> {
 
 /// A remark on stderr.
 pub(crate) fn note(message: &str) {
-    anstream::eprintln!("{}", wrapped(&clean(message)));
+    anstream::eprintln!("{}", wrapped(&remark(message)));
 }
 
 /// A warning on stderr.
@@ -56,7 +57,7 @@ pub(crate) fn warn(message: &str) {
 /// A warning on stderr, in this language.
 pub(crate) fn warn_in(say: Phrases, message: &str) {
     // Servers and files have a part in what is said.
-    let text = wrapped(&say.warning_line(clean(message)));
+    let text = wrapped(&say.warning_line(remark(message)));
     let head = say.warning_head();
     let message = text.strip_prefix(head).unwrap_or(&text);
     anstream::eprintln!("{}{head}{}{message}", WARNING.render(), WARNING.render_reset());

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::Failure;
 use crate::page_text::visible_in;
-use crate::store::{self, Mode};
+use toolgraft::files::{self, Mode};
 
 const SHARED: &str = include_str!("../pages/page.html");
 const STYLE: &str = include_str!("../pages/page.css");
@@ -38,7 +38,7 @@ pub(crate) fn writable(path: &Path) -> Result<(), Failure> {
 pub(crate) fn write(path: &Path, page: &str) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     match folder.is_none_or(Path::is_dir) {
-        true => store::replace(path, page.as_bytes(), Mode::Kept),
+        true => files::replace(path, page.as_bytes(), Mode::Kept),
         false => Err(io::Error::new(io::ErrorKind::NotFound, "its folder is not there")),
     }
 }

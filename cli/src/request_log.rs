@@ -50,9 +50,10 @@ fn line(served: &Served) -> String {
     let status = served.status.map_or("gone".to_owned(), |status| status.to_string());
     let code = served.code.map_or(String::new(), |code| format!(" {code}"));
     let own = if served.own_calls > 0 { format!(" run={}", served.own_calls) } else { String::new() };
+    let way = served.way.map_or(String::new(), |way| format!(" way={way}"));
     let help = if served.code == Some("host_refused") { " (--host NAME adds a name)" } else { "" };
     format!(
-        "{} {model} {status}{code} rounds={} calls={}{own} {:.3}s{help}",
+        "{} {model} {status}{code} rounds={} calls={}{own}{way} {:.3}s{help}",
         served.route,
         served.rounds,
         served.calls,

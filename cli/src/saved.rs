@@ -4,9 +4,9 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::store::{self, Mode};
 use crate::{Failure, input};
 use toolgraft::Conversation;
+use toolgraft::files::{self, Mode};
 
 /// A saved conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -74,7 +74,7 @@ impl Saved {
         let name = path.display();
         let failed = |e: std::io::Error| Failure::job(format!("cannot write {name}: {e}"));
         let text = serde_json::to_string_pretty(self).map_err(Failure::job)?;
-        store::replace(path, format!("{text}\n").as_bytes(), Mode::Private).map_err(failed)
+        files::replace(path, format!("{text}\n").as_bytes(), Mode::Private).map_err(failed)
     }
 }
 

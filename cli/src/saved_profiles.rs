@@ -11,6 +11,8 @@
 //! style = "compact"
 //! listing = "signature"
 //! constrain = "auto"                       # or off, require
+//! way = "measured"                         # or free, chosen
+//! call_threshold = -4.0                    # for measured
 //! ```
 //!
 //! Flags of the command come first, then this file, then the built-in profile. Whatever is
@@ -22,13 +24,13 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
 use toolgraft::Dialect;
-use toolgraft::constrain::Constrain;
+use toolgraft::constrain::{Constrain, Way};
 use toolgraft::dialect::PromptStyle;
 use toolgraft::prompt::{Listing, Options};
 use toolgraft::tools::ToolsMode;
 
-use crate::store::{self, Mode};
 use crate::{Failure, input};
+use toolgraft::files::{self, Mode};
 
 /// Where the file lies below the home directory.
 const FILE: &str = ".config/toolgraft/profiles.toml";
@@ -51,6 +53,12 @@ pub(crate) struct SavedProfile {
     /// Whether answers are held to a structure where one is due.
     #[serde(default)]
     pub(crate) constrain: Option<Constrain>,
+    /// How it comes to a call where the model may as well answer.
+    #[serde(default)]
+    pub(crate) way: Option<Way>,
+    /// Logarithm of the probability from which on a message is to be a call.
+    #[serde(default)]
+    pub(crate) call_threshold: Option<f64>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -163,7 +171,7 @@ pub(crate) fn save(path: &Path, profile: &SavedProfile) -> Result<(), Failure> {
     if let Some(table) = table {
         profile.write_into(table);
     }
-    store::replace(path, document.to_string().as_bytes(), Mode::Kept)
+    files::replace(path, document.to_string().as_bytes(), Mode::Kept)
         .map_err(|e| Failure::job(format!("cannot write {}: {e}", path.display())))
 }
 
@@ -192,12 +200,17 @@ impl SavedProfile {
             ("style", self.style.map(|style| style.to_string())),
             ("listing", self.listing.map(|listing| listing.to_string())),
             ("constrain", self.constrain.map(|when| when.to_string())),
+            ("way", self.way.map(|way| way.to_string())),
         ];
         for (key, text) in keys {
             match text {
                 Some(text) => table[key] = value(text),
                 None => drop(table.remove(key)),
             }
+        }
+        match self.call_threshold {
+            Some(threshold) => table["call_threshold"] = value(threshold),
+            None => drop(table.remove("call_threshold")),
         }
     }
 }
@@ -223,6 +236,8 @@ mod tests {
             style: Some(PromptStyle::Compact),
             listing: Some(Listing::Signature),
             constrain: Some(Constrain::Require),
+            way: Some(Way::Measured),
+            call_threshold: Some(-4.5),
         }
     }
 

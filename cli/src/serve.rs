@@ -17,7 +17,7 @@ use super::servers::{ListedArgs, ServerArgs, refuse_ambiguous, refuse_problems, 
 use super::signals::Signals;
 use super::{Failure, inspect, output, prompt, saved_profiles};
 use tokio::sync::oneshot;
-use toolgraft::constrain::Constrain;
+use toolgraft::constrain::{Constrain, Way};
 use toolgraft::dialect::{Lang, Profile};
 use toolgraft::message::Reads;
 use toolgraft::prompt::Options;
@@ -161,6 +161,18 @@ struct ModelArgs {
     /// Call syntax to teach: use_mcp_tool, tool_tag, type_marker
     #[arg(long, value_name = "DIALECT", value_parser = prompt::dialect)]
     dialect: Option<Dialect>,
+
+    /// How it comes to a call where the model may as well answer: free, measured, chosen
+    ///
+    /// free: as the model writes. measured: by the probability that its answer begins with a
+    /// call; the call is then held to its form. chosen: the model names a tool first. What an
+    /// endpoint does not give for that is left: measured, chosen, free. [default: free]
+    #[arg(long, value_name = "WAY")]
+    way: Option<Way>,
+
+    /// Logarithm of that probability from which on it is a call [default: -4]
+    #[arg(long, value_name = "LN", allow_negative_numbers = true)]
+    call_threshold: Option<f64>,
 
     /// Whether answers are held to a form where one is due: auto, off, require
     ///
@@ -366,6 +378,12 @@ async fn config(args: &Args) -> Result<(Config, String), Failure> {
     if let Some(constrain) = args.model.constrain {
         config = config.with_constrain(constrain);
     }
+    if let Some(way) = args.model.way {
+        config = config.with_way(way);
+    }
+    if let Some(threshold) = args.model.call_threshold {
+        config = config.with_call_threshold(threshold);
+    }
     if let Some(style) = args.listing.prompt_style {
         config = config.with_style(style);
     }
@@ -409,6 +427,8 @@ fn settings(args: &Args, kept: &SavedProfile) -> ModelSettings {
         .with_style(args.listing.prompt_style.or(kept.style))
         .with_listing(args.listing.listing.or(kept.listing))
         .with_constrain(args.model.constrain.or(kept.constrain))
+        .with_way(args.model.way.or(kept.way))
+        .with_call_threshold(args.model.call_threshold.or(kept.call_threshold))
 }
 
 /// The base URL; with `/v1` behind it where only that one lists models.

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::phrases::Phrases;
 use super::runner::Runner;
+use super::screen::excerpt::names as shown_names;
 use super::{Failure, input, output, trust};
 use toolgraft::dialect::Lang;
 use toolgraft::route::mcp::{Config, ServerConfig, ServerStatus};
@@ -170,7 +171,10 @@ pub(crate) fn refuse_problems(config: &Config) -> Result<(), Failure> {
     let problems: Vec<_> = config.servers().iter().filter_map(ServerConfig::problem).collect();
     match problems.is_empty() {
         true => Ok(()),
-        false => Err(Failure::usage(format!("{}\n(or set \"disabled\": true)", problems.join("\n")))),
+        false => {
+            let remedy = "  (or set \"disabled\": true)".to_owned();
+            Err(Failure::usages(problems.into_iter().map(|problem| problem.to_string()).chain([remedy])))
+        }
     }
 }
 
@@ -205,7 +209,9 @@ pub(super) fn only(mut config: Config, name: &str) -> Result<Config, Failure> {
     config.retain(|server| server.name == name);
     match config.servers() {
         [] if names.is_empty() => Err(Failure::usage(format!("no server {name:?}: the configuration has none"))),
-        [] => Err(Failure::usage(format!("no server {name:?} in the configuration; there are: {}", names.join(", ")))),
+        [] => {
+            Err(Failure::usage(format!("no server {name:?} in the configuration; there are: {}", shown_names(&names))))
+        }
         [server, ..] if server.disabled => {
             Err(Failure::usage(format!("the server {name:?} is disabled: take \"disabled\" out at {}", server.place)))
         }

@@ -11,10 +11,10 @@ use serde_json::json;
 use toml_edit::{DocumentMut, Item, Value};
 
 use crate::phrases::Phrases;
-use crate::store::{self, Mode};
 use crate::{Failure, input, output, words};
 use toolgraft::Dialect;
 use toolgraft::dialect::{Lang, Profile, PromptStyle};
+use toolgraft::files::{self, Mode};
 use toolgraft::prompt::Listing;
 use toolgraft::tools::ToolsMode;
 
@@ -173,7 +173,7 @@ fn parsed(text: &str, path: &Path) -> Result<Settings, Failure> {
         true => {
             toml_edit::de::from_str(text).map_err(|e| Failure::usage(format!("{name}: {}", e.message().trim_end())))
         }
-        false => Err(Failure::usage(problems.join("\n"))),
+        false => Err(Failure::usages(problems)),
     }
 }
 
@@ -271,7 +271,7 @@ fn document(text: &str, path: &Path) -> Result<DocumentMut, Failure> {
 }
 
 fn written(path: &Path, document: &DocumentMut) -> Result<(), Failure> {
-    store::replace(path, document.to_string().as_bytes(), Mode::Kept)
+    files::replace(path, document.to_string().as_bytes(), Mode::Kept)
         .map_err(|e| Failure::job(format!("cannot write {}: {e}", path.display())))
 }
 

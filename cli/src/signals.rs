@@ -23,12 +23,14 @@ struct Heard {
     taken: bool,
     /// The first of the signals that always end the program.
     end: Option<&'static str>,
+    /// Whether a job has something to put away before it ends.
+    held: bool,
 }
 
 impl Heard {
     fn stop(&self) -> Option<&'static str> {
         let interrupted = !self.taken && self.interrupts > self.answered;
-        self.end.or(interrupted.then_some(INTERRUPT))
+        self.end.filter(|_| !self.held).or(interrupted.then_some(INTERRUPT))
     }
 }
 
@@ -91,11 +93,38 @@ impl Signals {
         });
     }
 
+    /// The other signals end the program only after the guard is dropped; the job waits for
+    /// them by it, puts away what it has, and drops it.
+    pub(crate) fn hold(&self) -> Ending {
+        self.0.send_modify(|heard| heard.held = true);
+        Ending(self.clone())
+    }
+
     /// INT is the caller's until the guard is dropped, one that came before and that
     /// nobody has dealt with too.
     pub(crate) fn take_interrupts(&self) -> Interrupts {
         self.0.send_modify(|heard| heard.taken = true);
         Interrupts(self.clone())
+    }
+}
+
+/// The signals that end the program, as long as a job has something to put away.
+#[derive(Debug)]
+pub(crate) struct Ending(Signals);
+
+impl Ending {
+    /// Waits for one of them; at once where one has come.
+    pub(crate) async fn begins(&self) {
+        let mut heard = self.0.0.subscribe();
+        if heard.wait_for(|heard| heard.end.is_some()).await.is_err() {
+            std::future::pending().await
+        }
+    }
+}
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        self.0.0.send_modify(|heard| heard.held = false);
     }
 }
 
@@ -214,6 +243,18 @@ mod tests {
         assert_eq!(signals.stop(), None, "the last one was the job's");
         interrupt(&signals);
         assert_eq!(signals.stop(), Some(INTERRUPT));
+    }
+
+    #[test]
+    fn a_job_that_has_something_to_put_away_ends_after_it() {
+        let signals = Signals(watch::Sender::default());
+        let ending = signals.hold();
+        assert!(ending.begins().now_or_never().is_none());
+        signals.0.send_modify(|heard| heard.end = Some("SIGTERM"));
+        assert!(ending.begins().now_or_never().is_some());
+        assert_eq!((signals.stop(), signals.stopped().now_or_never()), (None, None));
+        drop(ending);
+        assert_eq!(signals.stopped().now_or_never(), Some("SIGTERM"));
     }
 
     #[test]

@@ -6,6 +6,7 @@ use tokio::sync::oneshot;
 
 use super::live::{Live, Place};
 use crate::phrases::Phrases;
+use crate::screen::excerpt::{bounded, names};
 use crate::terminal::{columns, lasted};
 use toolgraft::route::mcp::{ServerEvent, ServerEventKind, ServerState, ServerStatus};
 
@@ -51,12 +52,15 @@ async fn draw(mut events: BoxStream<'static, ServerEvent>, say: Phrases) {
         }
         match starting.len() {
             0 => live.clear(),
-            n => live.show(&say.starting(say.servers(n), starting.join(", "))),
+            n => live.show(&say.starting(say.servers(n), names(&starting))),
         }
     }
     // Kept until the job ends, which takes it away.
     std::future::pending::<()>().await;
 }
+
+/// Most columns of a server's name.
+const NAME: usize = 60;
 
 /// How long each server took; `None` where none was started.
 pub(crate) fn took(servers: &[ServerStatus], say: Phrases) -> Option<String> {
@@ -64,7 +68,7 @@ pub(crate) fn took(servers: &[ServerStatus], say: Phrases) -> Option<String> {
     let times: Vec<String> = ready
         .map(|server| {
             let ms = u64::try_from(server.connect_time.as_millis()).unwrap_or(u64::MAX);
-            say.started_in(&server.name, lasted(ms))
+            say.started_in(bounded(&server.name, NAME), lasted(ms))
         })
         .collect();
     (!times.is_empty()).then(|| say.started(times.join(", ")))

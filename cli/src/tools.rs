@@ -100,8 +100,8 @@ pub(super) fn verdict(statuses: &[ServerStatus]) -> Result<(), Failure> {
     let lines: Vec<_> = failed.iter().map(|s| servers::failed_line(s, Phrases::of(Lang::En))).collect();
     match failed.as_slice() {
         [] => Ok(()),
-        failed if failed.iter().any(|s| s.misconfigured) => Err(Failure::usage(lines.join("\n"))),
-        _ => Err(Failure::job(lines.join("\n"))),
+        failed if failed.iter().any(|s| s.misconfigured) => Err(Failure::usages(lines)),
+        _ => Err(Failure::jobs(lines)),
     }
 }
 

@@ -55,7 +55,7 @@ pub(super) fn demand_of(file: &Path, project: Project, remedy: &str, say: Phrase
     let Some(asker) = Asker::new(tty.as_ref(), say) else {
         // Errors are English.
         let question = question(file, &project, &store, Phrases::of(Lang::En));
-        return Err(Failure::usage(format!("{question}nobody is at a terminal to say yes: {remedy}")));
+        return Err(Failure::usages([question, format!("nobody is at a terminal to say yes: {remedy}")]));
     };
     if !ask(&asker, file, &project, &store)? {
         return Ok(None);

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::input;
+use crate::screen::excerpt::names as shown_names;
 use toolgraft::route::mcp::McpPrompt;
 
 /// Words as a tool's arguments. What a word becomes is the schema's say: `count=3` is a
@@ -47,7 +48,7 @@ fn property<'a>(name: &str, schema: Option<&'a Value>) -> Result<Option<&'a Valu
         None => {
             let names: Vec<&str> = properties.keys().map(String::as_str).collect();
             let near = near(name, names.iter().copied()).map(|near| format!("; nearest: {near}")).unwrap_or_default();
-            Err(format!("no parameter {name}{near}; there are: {}", names.join(", ")))
+            Err(format!("no parameter {name}{near}; there are: {}", shown_names(&names)))
         }
     }
 }

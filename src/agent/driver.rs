@@ -165,6 +165,8 @@ impl Driver {
                         | Input::Usage(_)
                         | Input::Progress(_)
                         | Input::ConstraintRefused(_)
+                        | Input::Unconstrained
+                        | Input::Tokens(_)
                 ) {
                     *message = None;
                 }
@@ -199,6 +201,8 @@ async fn next_event(message: &mut Option<Events>) -> Input {
             Some(Ok(ModelEvent::Fields(_))) => continue,
             Some(Ok(ModelEvent::Delta(delta))) => Input::Delta(delta),
             Some(Ok(ModelEvent::ConstraintRefused(message))) => Input::ConstraintRefused(message),
+            Some(Ok(ModelEvent::Unconstrained)) => Input::Unconstrained,
+            Some(Ok(ModelEvent::Tokens(tokens))) => Input::Tokens(tokens),
             Some(Ok(ModelEvent::Call(call))) => Input::Call(call),
             Some(Ok(ModelEvent::Usage(usage))) => Input::Usage(usage),
             Some(Ok(ModelEvent::Progress(progress))) => Input::Progress(progress),

@@ -1,9 +1,10 @@
 //! A constraint in all its forms.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::calls::Calls;
 use super::form::{Constrained, StructuralTags, Thinking};
+use super::gbnf::literal;
 use crate::dialect::Dialect;
 use crate::tools::{Catalog, ToolChoice};
 
@@ -32,6 +33,21 @@ impl Constraint {
     /// The answer is a JSON value that this schema accepts. The schema goes out as it is.
     pub fn answer(schema: Value) -> Self {
         Constraint { of: Constrained::Answer, schema: Some(schema), grammar: None, tags: None, required: false }
+    }
+
+    /// The answer is one of these names: the name alone, or `{"name": NAME}` where the endpoint
+    /// takes schemas only.
+    pub fn choice<'a>(names: impl Iterator<Item = &'a str> + Clone) -> Self {
+        let all: Vec<String> = names.clone().map(literal).collect();
+        let schema = json!({"type": "object", "properties": {"name": {"enum": names.collect::<Vec<_>>()}},
+                            "required": ["name"], "additionalProperties": false});
+        Constraint {
+            of: Constrained::Choice,
+            schema: Some(schema),
+            grammar: Some(format!("root ::= {}\n", all.join(" | "))),
+            tags: None,
+            required: false,
+        }
     }
 
     /// The answer is one or several calls of the tools that `choice` admits, up to `most` and

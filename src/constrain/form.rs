@@ -22,6 +22,28 @@ pub enum Constrain {
 keyword_enum!(Constrain, "whether answers are held to a structure",
     "auto" => Constrain::Auto, "off" => Constrain::Off, "require" => Constrain::Require);
 
+/// How it comes to a call where the model may as well answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Way {
+    /// The model writes one, or does not.
+    #[default]
+    Free,
+    /// The probability that the answer begins with a call is read from the stream, and a threshold
+    /// decides; the call is then asked for under its structure. Where the endpoint gives no
+    /// probabilities as [`Chosen`](Way::Chosen), where it holds to no structure as
+    /// [`Free`](Way::Free).
+    Measured,
+    /// A short answer under a structure names a tool or says that none is wanted; then the call is
+    /// asked for under its structure, or the answer. Where the endpoint holds to none as
+    /// [`Free`](Way::Free).
+    Chosen,
+}
+
+keyword_enum!(Way, "a way to come to a call",
+    "free" => Way::Free, "measured" => Way::Measured, "chosen" => Way::Chosen);
+
 /// Where the model's reasoning may stand before its calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -45,6 +67,8 @@ pub enum Constrained {
     Calls,
     /// Calls, where the model begins one.
     BegunCalls,
+    /// The whole answer is one of some names.
+    Choice,
 }
 
 /// Structural tags: `begin`, JSON after a schema, `end`.

@@ -29,4 +29,4 @@ mod json_schema;
 mod structure;
 
 pub use constraint::{Constraint, MAX_CALLS};
-pub use form::{Constrain, Constrained, StructuralTag, StructuralTags, Thinking};
+pub use form::{Constrain, Constrained, StructuralTag, StructuralTags, Thinking, Way};

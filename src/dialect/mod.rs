@@ -44,5 +44,5 @@ pub use tokens::{
 };
 #[doc(hidden)]
 pub use turns::{LineCounts, RESULT_LINES, RESULT_TAGS, TurnLine, USER_LINES};
-pub(crate) use turns::{begins_line, result_lines};
+pub(crate) use turns::{OTHERS_LINES, OthersLine, begins_line, others_lines_at};
 pub use write::{write_call, write_tool_call};

@@ -2,7 +2,9 @@
 //!
 //! Where a chat template has tokens for them, they are in [`tokens`](super::tokens). These rows are
 //! for what is written as text: the formats of completion models, of agents' prompts and of our
-//! own. In a row `#` stands for a number and `@` for a name in small letters.
+//! own. In a row that begins with `[`, `#` stands for a number and `@` for a name in small letters.
+
+use std::sync::LazyLock;
 
 use super::introductions::Introductions;
 use crate::json::window::{Match, begins};
@@ -23,7 +25,7 @@ pub enum LineCounts {
 #[derive(Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TurnLine {
-    /// The words; `#` is a number, `@` a name in small letters.
+    /// The words; behind a `[`, `#` is a number and `@` a name in small letters.
     pub text: &'static str,
     /// Where it counts.
     pub counts: LineCounts,
@@ -113,9 +115,14 @@ pub const RESULT_TAGS: &[(&str, &str)] = &[
 ];
 
 /// Whether `text` begins as this row says.
+#[inline]
 pub(crate) fn begins_line(row: &str, text: &str, more: bool) -> Match<()> {
-    // Headings of Markdown are no numbers.
-    let Some(at) = row.find(['#', '@']).filter(|at| !row[*at..].starts_with("##")) else {
+    // Only rows in brackets hold a number or a name.
+    if row.starts_with('[') { begins_row(row, text, more) } else { begins(text, row, more) }
+}
+
+fn begins_row(row: &str, text: &str, more: bool) -> Match<()> {
+    let Some(at) = row.find(['#', '@']) else {
         return begins(text, row, more);
     };
     match begins(text, &row[..at], more) {
@@ -129,7 +136,7 @@ pub(crate) fn begins_line(row: &str, text: &str, more: bool) -> Match<()> {
     let length = text.bytes().skip(at).take(MAX_NAME).take_while(fits).count();
     match &text[at + length..] {
         "" if more && length < MAX_NAME => Match::Undecided,
-        rest if length > 0 => begins_line(&row[at + 1..], rest, more),
+        rest if length > 0 => begins_row(&row[at + 1..], rest, more),
         _ => Match::No,
     }
 }
@@ -138,10 +145,35 @@ pub(crate) fn begins_line(row: &str, text: &str, more: bool) -> Match<()> {
 const MAX_NAME: usize = 48;
 
 /// The words of all results' lines, with where they count: the table's, and those of our prompts.
-pub(crate) fn result_lines() -> impl Iterator<Item = (&'static str, LineCounts)> {
+fn result_lines() -> impl Iterator<Item = (&'static str, LineCounts)> {
     let ours = Introductions::results()
         .map(|(text, alone)| (text, if alone { LineCounts::AtTheStart } else { LineCounts::BehindACall }));
     RESULT_LINES.iter().map(|row| (row.text, row.counts)).chain(ours)
+}
+
+/// A line of another's: its words, where it counts, and whether it is a user's.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OthersLine {
+    pub(crate) text: &'static str,
+    pub(crate) counts: LineCounts,
+    pub(crate) is_user: bool,
+}
+
+/// All lines of others, in the order of their first bytes.
+pub(crate) static OTHERS_LINES: LazyLock<Vec<OthersLine>> = LazyLock::new(|| {
+    let users = USER_LINES.iter().map(|row| OthersLine { text: row.text, counts: row.counts, is_user: true });
+    let results = result_lines().map(|(text, counts)| OthersLine { text, counts, is_user: false });
+    let mut lines: Vec<_> = users.chain(results).collect();
+    lines.sort_by_key(|line| line.text.bytes().next());
+    lines
+});
+
+/// The lines of others whose first byte is that of `text`; all, where there is no text.
+pub(crate) fn others_lines_at(text: &str) -> &'static [OthersLine] {
+    let Some(first) = text.bytes().next() else { return &OTHERS_LINES };
+    let begin = OTHERS_LINES.partition_point(|line| line.text.bytes().next() < Some(first));
+    let length = OTHERS_LINES[begin..].iter().take_while(|line| line.text.bytes().next() == Some(first)).count();
+    &OTHERS_LINES[begin..begin + length]
 }
 
 #[cfg(test)]
@@ -157,6 +189,7 @@ mod tests {
             ("[@ for '", "[use_mcp_tool for 'w'] Result:", Match::Yes(())),
             ("[@ for '", "[link](for 'w')", Match::No),
             ("[@] Result:", "[list_files] Result:", Match::Yes(())),
+            ("[Round #]", "(Round 1)", Match::No),
             ("### User:", "### User: hi", Match::Yes(())),
             ("### User:", "### Users", Match::No),
         ] {

@@ -109,6 +109,45 @@ impl<K: Kind> Iterator for Places<'_, K> {
     }
 }
 
+/// One of `{}[]()"'`.
+#[derive(Clone, Copy)]
+pub(crate) struct Bracket;
+
+impl Kind for Bracket {
+    const OTHER: u8 = 0;
+
+    #[inline]
+    fn rest(self, byte: u8) -> u8 {
+        // `{` and `[`, `}` and `]` differ in one bit, and so do `{` and `}` once one is taken off;
+        // `'`, `(` and `)` are neighbours.
+        let square_or_curly = (byte | 0x20).wrapping_sub(b'{') & !2;
+        square_or_curly.min(byte.wrapping_sub(b'\'').saturating_sub(2)).min(byte ^ b'"')
+    }
+
+    #[inline]
+    fn bits(self, word: u64) -> u64 {
+        !b"{}[]()\"'".iter().fold(HIGH, |all, byte| all & differs(word, *byte)) & HIGH
+    }
+}
+
+/// Bytes of one kind or another.
+#[derive(Clone, Copy)]
+pub(crate) struct Either<A, B>(pub(crate) A, pub(crate) B);
+
+impl<A: Kind, B: Kind> Kind for Either<A, B> {
+    const OTHER: u8 = 0;
+
+    #[inline]
+    fn rest(self, byte: u8) -> u8 {
+        self.0.rest(byte).min(self.1.rest(byte))
+    }
+
+    #[inline]
+    fn bits(self, word: u64) -> u64 {
+        self.0.bits(word) | self.1.bits(word)
+    }
+}
+
 /// Whether `rest` is nothing for some byte. Sixteen are looked at in one go, which works as
 /// long as one comparison is made of each.
 #[inline]
@@ -139,6 +178,15 @@ mod tests {
                     assert_eq!(same, expected, "{byte} at {at} among {other}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn brackets_and_quotation_marks_are_told_from_all_other_bytes() {
+        for byte in 0..=255 {
+            let is_one = b"{}[]()\"'".contains(&byte);
+            assert_eq!(Bracket.rest(byte) == 0, is_one, "{byte}");
+            assert_eq!(Bracket.bits(of(byte)), if is_one { HIGH } else { 0 }, "{byte}");
         }
     }
 

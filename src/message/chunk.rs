@@ -33,6 +33,11 @@ pub(crate) struct Choice {
     pub(crate) message: Option<Fields>,
     #[serde(default)]
     pub(crate) finish_reason: Option<String>,
+    /// `{"content": [{"token": "…", "logprob": -0.1, "top_logprobs": [{"token": "…", "logprob": -0.1}]}]}`
+    /// (OpenAI's interface; llama.cpp, vLLM and SGLang have the same).
+    #[cfg(feature = "client")]
+    #[serde(default)]
+    pub(crate) logprobs: Value,
 }
 
 #[derive(Deserialize)]

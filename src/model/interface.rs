@@ -105,6 +105,32 @@ impl<M: Model + ?Sized> Model for std::sync::Arc<M> {
     }
 }
 
+/// A token of an answer, and what else could have stood in its place.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct TokenChoice {
+    /// Its text.
+    pub text: String,
+    /// The natural logarithm of its probability.
+    pub logprob: f64,
+    /// The likeliest tokens there with theirs, this one perhaps among them.
+    pub others: Vec<(String, f64)>,
+}
+
+impl TokenChoice {
+    /// A token of this text and logarithm of its probability, nothing beside it.
+    pub fn new(text: impl Into<String>, logprob: f64) -> Self {
+        TokenChoice { text: text.into(), logprob, others: Vec::new() }
+    }
+
+    /// Adds a token that could have stood there.
+    #[must_use]
+    pub fn or(mut self, text: impl Into<String>, logprob: f64) -> Self {
+        self.others.push((text.into(), logprob));
+        self
+    }
+}
+
 /// A piece of a model's answer.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -117,6 +143,12 @@ pub enum ModelEvent {
     /// The answer is held to less than the request's [`constraint`](Request::constraint), since
     /// the endpoint refused a form of it, in these words. Comes before everything else.
     ConstraintRefused(String),
+    /// The answer is held to nothing of the request's constraint, since the endpoint is known to
+    /// take it in no form. Comes before everything else.
+    Unconstrained,
+    /// The tokens of the text that comes next, where the request asked for
+    /// [alternatives](Request::alternatives) and the endpoint gives them.
+    Tokens(Vec<TokenChoice>),
     /// What happens before the answer begins.
     Progress(Progress),
     /// What the answer cost; the last one counts.

@@ -18,7 +18,7 @@ pub(crate) mod span;
 pub(crate) use crate::message::Usage;
 pub use error::{ModelError, ModelErrorKind, ModelFailure};
 pub(crate) use interface::Model;
-pub use interface::{ContextWindow, ModelEvent, Progress};
+pub use interface::{ContextWindow, ModelEvent, Progress, TokenChoice};
 #[cfg(feature = "client")]
 pub use openai::{
     BACKOFF, CONNECT_TIMEOUT, ClientError, IDLE_TIMEOUT, LIST_TIMEOUT, MAX_EVENT, MAX_RETRY_AFTER, ModelInfo,

@@ -35,6 +35,9 @@ pub struct Request {
     /// What the structure of the answer has to be, if it is held to one; for models that
     /// [look at it](crate::Model::constrains).
     pub constraint: Option<Arc<Constraint>>,
+    /// Whether the answer is to tell what else could have stood in the place of each of its
+    /// tokens ([`ModelEvent::Tokens`](crate::ModelEvent::Tokens)), where the endpoint does.
+    pub alternatives: bool,
     /// Further headers, for a model that sends any. Their values are shown in no message
     /// and stand in no recording.
     pub headers: Vec<(String, String)>,

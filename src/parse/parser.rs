@@ -124,17 +124,29 @@ impl Parser {
     /// does not pay for the registers that this needs.
     #[inline(never)]
     fn push_slow(&mut self, reasoning: bool, chunk: &str, sink: &mut impl FnMut(Event<'_>)) {
+        if self.way == Way::Bracketed && self.text.reasoning_channel == reasoning && self.scanner.passes_brackets(chunk)
+        {
+            self.scanner.context.pass(chunk);
+            return self.text.hand_on(chunk, sink);
+        }
+        self.push_other(reasoning, chunk, sink);
+    }
+
+    /// The same of a chunk that may be any other.
+    #[inline(never)]
+    fn push_other(&mut self, reasoning: bool, chunk: &str, sink: &mut impl FnMut(Event<'_>)) {
         if chunk.is_empty() {
             return;
         }
         let plain = match self.way {
-            Way::Answer | Way::Reasoning | Way::Line
-                if self.text.reasoning_channel == reasoning && self.scanner.passes_brackets(chunk) =>
+            Way::Answer | Way::Reasoning | Way::Line | Way::Bracketed
+                if self.text.reasoning_channel == reasoning
+                    && let Some(brackets) = self.scanner.brackets_behind(chunk) =>
             {
                 match self.text.pass(chunk, self.scanner.triggers(), sink) {
                     Ok(way) => {
                         self.way = self.watched(way);
-                        return self.scanner.passed(chunk);
+                        return self.scanner.passed(chunk, brackets);
                     }
                     Err(found) => Some(found),
                 }
@@ -255,14 +267,14 @@ impl Parser {
 
     /// The way of plain text, each chunk of which is looked at while brackets in it matter.
     fn watched(&self, way: Way) -> Way {
-        if self.scanner.watches_brackets() { Way::Line } else { way }
+        if way != Way::Line && self.scanner.watches_brackets() { Way::Bracketed } else { way }
     }
 
     /// Tells the scanner what was handed on without it, and what was looked at.
     fn leave_fast_path(&mut self, plain: Option<Plain>) {
         match std::mem::replace(&mut self.way, Way::Scanner) {
             Way::Scanner => {}
-            Way::Answer | Way::Reasoning | Way::Line => {
+            Way::Answer | Way::Reasoning | Way::Line | Way::Bracketed => {
                 self.base = self.text.at;
                 let line_start = self.text.line_start;
                 self.scanner.skip_text(self.text, plain.unwrap_or(Plain::none(line_start)));
@@ -326,7 +338,7 @@ impl fmt::Debug for Parser {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let offset = match self.way {
             Way::Scanner => self.base,
-            Way::Answer | Way::Reasoning | Way::Line => self.text.at,
+            Way::Answer | Way::Reasoning | Way::Line | Way::Bracketed => self.text.at,
             Way::Value => self.value.map_or(self.base, |value| value.at),
         };
         f.debug_struct("Parser").field("offset", &offset).field("held", &self.held.len()).finish_non_exhaustive()

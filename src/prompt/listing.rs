@@ -1,14 +1,13 @@
 //! A catalog as values for the templates of the system text.
 
-use std::iter;
-
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::entry::{Lister, ServerView, ToolView};
 use super::error::PromptError;
 use super::example::{
-    call_with, describe_call, display_name, example_call, example_question, example_tool, question_with, read_call,
+    Shown, both, call_with, describe_call, display_name, example_call, example_question, example_tool, examples_of,
+    is_destructive, read_call, without_tools,
 };
 use super::options::{Listing, NAME_CHARS, NOTE_CHARS, Options, TEXT_CHARS};
 use crate::dialect::{Dialect, Lang};
@@ -17,9 +16,6 @@ use crate::tools::{Catalog, Server, Tool, ToolChoice};
 
 /// Names that are listed where none is near the one that was written.
 pub(super) const NAMES: usize = 40;
-
-/// Where there are more tools, each has one example.
-const FEW_TOOLS: usize = 4;
 
 /// What the templates of the system text see.
 #[derive(Debug, Serialize)]
@@ -159,8 +155,19 @@ pub(super) fn shown<'a>(
     shown.filter(move |tool| named.is_none_or(|named| std::ptr::eq(named, *tool)))
 }
 
-/// An example of each tool that is listed with its parameters, of a resource that is read, and
-/// of an answer in `type_marker`; of the tool that the choice names alone.
+/// Messages that begin a call in `type_marker`, and an answer.
+const CALLS: &str = "TYPE: MCP\n";
+pub(super) const ANSWERS: &str = "TYPE: ANSWER\n";
+
+/// The tools whose calls are shown: none that may destroy something, if there are others.
+pub(super) fn harmless<'a>(tools: impl Iterator<Item = &'a Tool>) -> Vec<&'a Tool> {
+    let (bad, good): (Vec<&Tool>, Vec<&Tool>) = tools.partition(|tool| is_destructive(tool));
+    if good.is_empty() { bad } else { good }
+}
+
+/// An example of each tool that is listed with its parameters, of two calls in one message, of a
+/// resource that is read, and of two answers without a tool; of the tool that the choice names
+/// alone.
 fn examples(
     catalog: &Catalog,
     options: &Options,
@@ -168,14 +175,31 @@ fn examples(
     (styles, named): (&[Listing], Option<&Tool>),
     read: Option<(&String, &str)>,
 ) -> Vec<Example> {
-    let example = |tool: &Tool, arguments: &Map<String, Value>| Example {
-        question: question_with(options.lang, neutraliser, (tool, arguments)),
-        call: call_with(catalog, options.dialect, neutraliser, (tool, arguments)),
+    let tools = harmless(shown(catalog, styles, named));
+    let call = |tool: &Tool, arguments: &Map<String, Value>| {
+        call_with(catalog, options.dialect, neutraliser, (tool, arguments))
     };
-    let tools: Vec<&Tool> = shown(catalog, styles, named).collect();
-    let sets = tools.iter().flat_map(|tool| {
-        example_sets(tool, tools.len()).map(|arguments| example(tool, &arguments)).collect::<Vec<_>>()
-    });
+    let all: Vec<(&Tool, Shown)> = tools
+        .iter()
+        .flat_map(|tool| {
+            let shown = examples_of(tool, tools.len(), options.lang, neutraliser);
+            shown.into_iter().map(|shown| (*tool, shown)).collect::<Vec<_>>()
+        })
+        .collect();
+    let sets = all
+        .iter()
+        .map(|(tool, shown)| Example { question: shown.question.clone(), call: call(tool, &shown.arguments) });
+    // Two that are far apart: with a few tools the neighbour is the same tool.
+    let several = all.iter().filter(|(tool, _)| !tool.display_only).collect::<Vec<_>>();
+    let two = match several[..] {
+        [first, .., second] if named.is_none() && options.max_calls != Some(1) => {
+            let [one, other] = [first, second].map(|(tool, shown)| call(tool, &shown.arguments));
+            let other = other.strip_prefix(CALLS).unwrap_or(&other);
+            let question = both(options.lang, [&first.1.question, &second.1.question]);
+            Some(Example { question, call: format!("{one}\n{other}") })
+        }
+        _ => None,
+    };
     let written = |question: String, call: &str| Example { question, call: call.to_owned() };
     let read = read.filter(|_| named.is_none()).map(|(uri, call)| {
         let uri = neutraliser.describe(uri, TEXT_CHARS);
@@ -184,22 +208,15 @@ fn examples(
             Lang::Zh => written(format!("读取资源 {uri}"), call),
         }
     });
-    let may_answer = options.dialect == Dialect::TypeMarker && options.tool_choice == ToolChoice::Auto;
-    let answer = may_answer.then(|| match options.lang {
-        Lang::En => written("Hello!".to_owned(), "TYPE: ANSWER\nHello! How can I help you?"),
-        Lang::Zh => written("你好！".to_owned(), "TYPE: ANSWER\n你好！有什么可以帮你？"),
-    });
-    sets.chain(read).chain(answer).collect()
-}
-
-/// The arguments of a tool's examples, where so many tools have some: a few get a second one
-/// with other values, if there are any. From one alone a small model does not see what of it is
-/// the question's.
-pub(super) fn example_sets(tool: &Tool, tools: usize) -> impl Iterator<Item = Map<String, Value>> {
-    let first = tool.example_arguments();
-    let second = (tools <= FEW_TOOLS).then(|| tool.further_example_arguments());
-    let second = second.filter(|second| *second != first);
-    iter::once(first).chain(second)
+    let mut examples: Vec<Example> = sets.chain(two).chain(read).collect();
+    if options.tool_choice == ToolChoice::Auto && !examples.is_empty() {
+        let marker = if options.dialect == Dialect::TypeMarker { ANSWERS } else { "" };
+        let [knows, thanks] = without_tools(options.lang)
+            .map(|(question, answer)| written(question.to_owned(), &format!("{marker}{answer}")));
+        examples.insert(0, knows);
+        examples.insert(examples.len().div_ceil(2), thanks);
+    }
+    examples
 }
 
 /// The servers that offer something, with the offered tools in these styles.

@@ -4,19 +4,19 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::budget::{self, Listed, Measure};
 use super::entry::Lister;
 use super::error::PromptError;
-use super::example::question_with;
-use super::listing::Example;
+use super::example::{Shown, call_with, does_something, examples_of, sample_result};
+use super::listing::{ANSWERS, Example};
 use super::options::{COMPACT_RESULT_BYTES, Listing, Options, TEXT_CHARS};
 use super::round::{Item, Round};
 use super::template::SYSTEM;
 use super::templates::Templates;
 use super::{listing, results};
-use crate::dialect::{Dialect, Lang, PromptStyle};
+use crate::dialect::{Dialect, PromptStyle};
 use crate::outcome::{Neutraliser, Outcome};
 use crate::tools::{Catalog, Tool, ToolChoice};
 
@@ -75,37 +75,43 @@ impl Prompt {
         let (styles, _) = draft.styles()?;
         let mut view = draft.view(&styles)?.apart();
         let named = listing::named(catalog, &self.options.tool_choice)?;
-        let tools: Vec<&Tool> = listing::shown(catalog, &styles, named).collect();
-        if let Some(tool) = tools.last().filter(|tool| !tool.display_only)
-            && let Some(arguments) = listing::example_sets(tool, tools.len()).last()
-        {
-            let behind = tools.iter().map(|tool| listing::example_sets(tool, tools.len()).count()).sum();
-            let answered = self.answered(catalog, &draft.neutraliser, (tool, &arguments))?;
-            view.examples.insert(behind, answered);
+        let tools = listing::harmless(listing::shown(catalog, &styles, named));
+        if let Some(answered) = self.answered(catalog, &draft.neutraliser, &tools, &mut view.examples)? {
+            view.examples.extend(answered);
         }
         let text = self.render(self.stem(), &view)?;
         Ok(Some((text, view.examples)).filter(|(_, examples)| !examples.is_empty()))
     }
 
-    /// The result of a tool's example, and the answer: without one a small model goes on
-    /// calling where it should answer.
+    /// A tool's example once more with the result and the answer behind it, in place of the one
+    /// that stood before: without one a small model goes on calling where it should answer.
     fn answered(
         &self,
         catalog: &Catalog,
         neutraliser: &Neutraliser,
-        (tool, arguments): (&Tool, &Map<String, Value>),
-    ) -> Result<Example, PromptError> {
-        let says = match self.options.lang {
-            Lang::En => "It is 42.",
-            Lang::Zh => "是 42。",
-        };
+        tools: &[&Tool],
+        shown: &mut Vec<Example>,
+    ) -> Result<Option<[Example; 2]>, PromptError> {
+        let Options { lang, dialect, .. } = self.options;
+        let mut all = tools.iter().filter(|tool| !tool.display_only).flat_map(|tool| {
+            let own = examples_of(tool, tools.len(), lang, neutraliser);
+            own.into_iter().map(|shown| (*tool, shown))
+        });
+        let rank = |(tool, shown): &(&Tool, Shown)| (shown.answered.is_none(), !does_something(tool));
+        let Some((tool, example)) = all.by_ref().min_by_key(rank) else { return Ok(None) };
+        let (says, answer) = example.answered.unwrap_or_else(|| sample_result(tool, lang));
+        let arguments = &example.arguments;
+        let call = call_with(catalog, dialect, neutraliser, (tool, arguments));
         let outcome = Outcome::result(says);
-        let server = tool.server.as_deref();
-        let item = Item::Answered { id: "", server, tool: &tool.name, arguments, outcome: &outcome };
-        let question = question_with(self.options.lang, neutraliser, (tool, arguments));
-        let round = Round { items: &[item], request: Some(&question), ..Round::default() };
-        let marker = if self.options.dialect == Dialect::TypeMarker { "TYPE: ANSWER\n" } else { "" };
-        Ok(Example { question: self.results(catalog, &round)?, call: format!("{marker}{says}") })
+        let item =
+            Item::Answered { id: "", server: tool.server.as_deref(), tool: &tool.name, arguments, outcome: &outcome };
+        let round = Round { items: &[item], request: Some(&example.question), ..Round::default() };
+        let marker = if dialect == Dialect::TypeMarker { ANSWERS } else { "" };
+        let asked = Example { question: example.question.clone(), call };
+        if let Some(at) = shown.iter().position(|known| *known == asked) {
+            shown.remove(at);
+        }
+        Ok(Some([asked, Example { question: self.results(catalog, &round)?, call: format!("{marker}{answer}") }]))
     }
 
     /// The system text, how its tools are listed, and what the listing takes.

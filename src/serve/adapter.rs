@@ -163,7 +163,7 @@ impl Adapter {
 
     /// Sends a request; its structure in OpenAI's form, since the endpoint's is not known here.
     fn ask(&mut self, sent: Sent) {
-        let Sent { mut body, constraint } = sent;
+        let Sent { mut body, constraint, .. } = sent;
         self.without = None;
         if let Some(constraint) = constraint.filter(|_| !self.refuses)
             && let Some(schema) = &constraint.schema

@@ -166,6 +166,7 @@ impl Drop for Running {
         let (rounds, own_calls) = (self.driver.rounds(), self.driver.own_calls());
         self.shared.metrics.ended(rounds, self.calls, self.failed);
         self.line.iter().for_each(|line| line.took(rounds, self.calls, own_calls));
+        self.line.iter().for_each(|line| line.came(self.driver.way()));
     }
 }
 

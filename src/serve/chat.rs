@@ -6,6 +6,7 @@
 use serde_json::{Map, Value, json};
 
 use super::fault::Fault;
+use super::functions;
 use super::ids::{new_id, now};
 use super::out::{Collected, Finish, Out, Part};
 use super::request::flag;
@@ -20,8 +21,9 @@ const NO_CHOICES: &str = "\"choices\":[]";
 pub(super) struct Chat;
 
 impl Shape for Chat {
-    fn read(&self, body: Map<String, Value>) -> Result<Read, Fault> {
-        let writer = Box::new(ChatStream::of(&body)?);
+    fn read(&self, mut body: Map<String, Value>) -> Result<Read, Fault> {
+        let older = functions::take(&mut body);
+        let writer = Box::new(ChatStream { older, ..ChatStream::of(&body)? });
         Ok(Read { chat: body, places: Places::default(), writer })
     }
 
@@ -61,6 +63,8 @@ pub(super) struct ChatStream {
     include_usage: bool,
     begun: bool,
     calls: u64,
+    /// Calls are told as [`functions`] tells them.
+    older: bool,
 }
 
 impl ChatStream {
@@ -71,7 +75,7 @@ impl ChatStream {
             _ => false,
         };
         let head = Chunk { id: new_id("chatcmpl-"), created: now(), ..Chunk::default() };
-        Ok(ChatStream { head, around: None, include_usage, begun: false, calls: 0 })
+        Ok(ChatStream { head, around: None, include_usage, begun: false, calls: 0, older: false })
     }
 
     /// The chunks that a piece of the answer is; none for a fault.
@@ -180,7 +184,10 @@ impl Writer for ChatStream {
         }
         let rounds = if let Out::Finish(finish) = &out { Some(finish.rounds) } else { None };
         for chunk in self.chunks(out) {
-            data(to, &chunk);
+            match self.older {
+                true => data(to, &functions::told(json!(chunk))),
+                false => data(to, &chunk),
+            }
         }
         if let Some(rounds) = rounds {
             to.push_str(&format!(": rounds {rounds}\n\ndata: [DONE]\n\n"));
@@ -214,7 +221,7 @@ impl Writer for ChatStream {
         for (name, value) in fields.into_iter().filter(|(name, _)| !matches!(name.as_str(), "id" | "created")) {
             object[name] = value;
         }
-        object
+        if self.older { functions::told(object) } else { object }
     }
 }
 

@@ -8,7 +8,7 @@ use super::inspect::Inspector;
 use super::log::{Log, Served};
 use super::settings::ModelSettings;
 use crate::OpenAi;
-use crate::constrain::Constrain;
+use crate::constrain::{Constrain, Way};
 use crate::dialect::{Dialect, Profile, PromptStyle};
 use crate::message::Reads;
 use crate::model::{ClientError, IDLE_TIMEOUT};
@@ -51,6 +51,8 @@ pub struct Config {
     pub(super) models: HashMap<String, ModelSettings>,
     pub(super) prompt: Options,
     pub(super) constrain: Constrain,
+    pub(super) way: Way,
+    pub(super) call_threshold: Option<f64>,
     pub(super) client_key: Option<String>,
     pub(super) upstream_key: Option<String>,
     pub(super) instance_key: Option<String>,
@@ -95,6 +97,8 @@ impl Config {
             models: HashMap::new(),
             prompt: Options::default(),
             constrain: Constrain::Auto,
+            way: Way::Free,
+            call_threshold: None,
             client_key: None,
             upstream_key: None,
             instance_key: None,
@@ -144,7 +148,7 @@ impl Config {
     }
 
     /// Sets how much the prompt says beside the tools. Without it, it is what suits the model's
-    /// size, as its name tells that ([`Profile::style_for`]).
+    /// size, as its name or the endpoint's list of models tells that ([`Profile::style_for`]).
     #[must_use]
     pub fn with_style(mut self, style: PromptStyle) -> Self {
         self.style = Some(style);
@@ -175,6 +179,23 @@ impl Config {
     #[must_use]
     pub fn with_constrain(mut self, constrain: Constrain) -> Self {
         self.constrain = constrain;
+        self
+    }
+
+    /// Sets how it comes to a call where the model may as well answer; default [`Way::Free`].
+    /// What the endpoint does not give for it is remembered, and the next way taken
+    /// ([`Served::way`](super::Served::way)).
+    #[must_use]
+    pub fn with_way(mut self, way: Way) -> Self {
+        self.way = way;
+        self
+    }
+
+    /// Sets the logarithm of the probability from which on a message is to be a call, for
+    /// [`Way::Measured`]; default [`CALL_THRESHOLD`](crate::turn::CALL_THRESHOLD).
+    #[must_use]
+    pub fn with_call_threshold(mut self, threshold: f64) -> Self {
+        self.call_threshold = Some(threshold);
         self
     }
 

@@ -19,6 +19,7 @@ use super::shared::Shared;
 use super::work::Work;
 use crate::OpenAi;
 use crate::agent::CALL_TIMEOUT;
+use crate::constrain::Way;
 use crate::model::span::{in_span, of_request};
 use crate::model::{Model, ModelError, ModelEvent, RETRIES, Request};
 use crate::outcome::{Outcome, Status};
@@ -64,11 +65,17 @@ struct Told {
     prompt_tokens: u64,
     rounds: u32,
     own_calls: usize,
+    way: Option<Way>,
 }
 
 impl Told {
     fn of(exchange: &Exchange) -> Self {
-        Told { prompt_tokens: exchange.prompt_tokens(), rounds: exchange.rounds(), own_calls: exchange.own_calls() }
+        Told {
+            prompt_tokens: exchange.prompt_tokens(),
+            rounds: exchange.rounds(),
+            own_calls: exchange.own_calls(),
+            way: exchange.way(),
+        }
     }
 }
 
@@ -114,6 +121,11 @@ impl Driver {
     /// anybody's.
     pub(super) fn clean(&self) -> Option<&Kept> {
         self.exchange.as_ref().filter(|exchange| exchange.is_clean()).map(|_| &self.kept)
+    }
+
+    /// The way to a call that is taken, where one is configured.
+    pub(super) fn way(&self) -> Option<Way> {
+        self.told().way
     }
 
     fn told(&self) -> Told {
@@ -251,11 +263,12 @@ fn send(
 ) -> Option<Answer> {
     // A client tries a refused request again by itself; of a later round it knows nothing.
     let retries = if exchange.rounds() > 1 { RETRIES } else { 0 };
-    let Sent { body, constraint } = sent;
+    let Sent { body, constraint, alternatives } = sent;
     let mut request = Request {
         // What is learned of an endpoint is learned by model.
         model: body.get("model").and_then(Value::as_str).map(str::to_owned),
         constraint,
+        alternatives,
         ..Request::default()
     };
     let shown = exchange.is_recorded().then(|| inspect::request(&body));

@@ -19,15 +19,16 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::content::{join, place, push, tokens};
+use super::content::tokens;
 use super::early::EarlyCall;
 use super::fault::Fault;
 use super::kept::{Before, Kept};
-use super::out::{Finish, Out};
+use super::out::{Finish, Out, Part};
 use super::prepared::Prepared;
+use super::roles;
 use super::say::Say;
 use crate::agent::record::{Events, TurnRecord};
-use crate::constrain::Constraint;
+use crate::constrain::{Constraint, Way};
 use crate::conversation::Conversation;
 use crate::dialect::write_call;
 use crate::event::RejectedKind;
@@ -43,6 +44,7 @@ use crate::turn::event::{Approval, Finished};
 use crate::turn::may_be_meant;
 use crate::turn::{Action, AgentEvent, Granted, Input, ModelNote, StopReason, Turn, TurnError};
 use crate::validate::{OutputSchema, takes_long};
+use crate::wire::roles::join;
 
 /// What a client asks, in the shape of Chat Completions.
 pub(super) struct Asked {
@@ -85,6 +87,8 @@ pub(super) struct Sent {
     pub(super) body: Map<String, Value>,
     /// What the answer is held to, where the endpoint takes it; in no field of the body.
     pub(super) constraint: Option<Arc<Constraint>>,
+    /// Whether the probabilities of its tokens are wanted.
+    pub(super) alternatives: bool,
 }
 
 /// Fields of some endpoints that hold an answer to a structure. What a client says there
@@ -100,6 +104,11 @@ const STRUCTURES: [&str; 9] = [
     "ebnf",
     "regex",
 ];
+
+/// Whether the client's own fields hold the answer to a structure.
+fn is_held(body: &Map<String, Value>) -> bool {
+    STRUCTURES.iter().any(|field| body.contains_key(*field))
+}
 
 /// Bytes of an answer from which on it is read away from the threads that serve.
 const LONG: usize = 128 << 10;
@@ -154,6 +163,8 @@ pub(super) struct Exchange {
     /// Tokens of the round's request by our own count, and what the model said.
     sent_tokens: usize,
     spoken: String,
+    /// The round's request is out.
+    awaits: bool,
     /// Of that the text that came as content, and what the turn took for text of the answer;
     /// only where calls may go out before their message is over.
     content: String,
@@ -186,8 +197,11 @@ impl Exchange {
         // The turn quotes it, and has no place for none.
         let question = if asked.question.trim().is_empty() { "-" } else { &asked.question };
         let conversation = Conversation::from_user(question);
-        let mut turn =
-            Turn::with_output(prepared.setup.clone(), conversation, Granted::default(), asked.output.clone())?;
+        let named = asked.body.get("model").and_then(Value::as_str).map(str::to_owned);
+        let (setup, output) = (prepared.setup.clone(), asked.output.clone());
+        // What the client demands of the answer leaves no place for a structure of ours.
+        let is_free = is_held(&asked.body);
+        let mut turn = Turn::of_model(setup, conversation, Granted::default(), output, (named, is_free))?;
         turn.knows_results(std::mem::take(&mut asked.results));
         let output = asked.output.as_deref();
         let mut exchange = Exchange {
@@ -205,6 +219,7 @@ impl Exchange {
             allowed: usize::MAX,
             sent_tokens: 0,
             spoken: String::new(),
+            awaits: false,
             content: String::new(),
             heard: String::new(),
             finish: None,
@@ -243,7 +258,11 @@ impl Exchange {
 
     /// The next thing to do; `None` until something was reported.
     pub(super) fn step(&mut self) -> Option<Step> {
-        self.steps.pop_front()
+        let mut step = self.steps.pop_front();
+        if let Some(Step::Out(Out::Call(NativeCall { name, .. }) | Out::Part(Part::Begin { name, .. }))) = &mut step {
+            self.prepared.named.given(name).to_owned().clone_into(name);
+        }
+        step
     }
 
     /// Whether the answer is over, once all steps are taken.
@@ -264,6 +283,11 @@ impl Exchange {
     /// Calls of the toolbox that were begun so far.
     pub(super) fn own_calls(&self) -> usize {
         self.own_begun
+    }
+
+    /// The way to a call that is taken, where one but a free one is configured.
+    pub(super) fn way(&self) -> Option<Way> {
+        self.turn.way()
     }
 
     /// What is kept of whoever asks.
@@ -298,6 +322,8 @@ impl Exchange {
             Some(Ok(ModelEvent::Fields(fields))) => return self.out(Out::Fields(fields)),
             // The client is told by comments that its answer is on its way.
             Some(Ok(ModelEvent::Progress(_) | ModelEvent::ConstraintRefused(_))) => return,
+            Some(Ok(ModelEvent::Unconstrained)) => Input::Unconstrained,
+            Some(Ok(ModelEvent::Tokens(tokens))) => Input::Tokens(tokens),
             Some(Ok(ModelEvent::Delta(delta))) => {
                 self.spoken.push_str(&delta.text);
                 if delta.kind == DeltaKind::Refusal {
@@ -482,6 +508,7 @@ impl Exchange {
             }
             AgentEvent::RoundFinished { usage, finish, .. } => {
                 self.finish = finish;
+                self.awaits = false;
                 let spoken = std::mem::take(&mut self.spoken);
                 let usage = usage.unwrap_or_else(|| self.estimate(&spoken));
                 self.usage = self.usage.plus(usage);
@@ -544,12 +571,17 @@ impl Exchange {
         {
             body.insert("temperature".to_owned(), temperature.into());
         }
-        let is_held = STRUCTURES.iter().any(|field| body.contains_key(*field));
-        let constraint = request.constraint.take().filter(|_| !is_held);
+        let constraint = request.constraint.take().filter(|_| !is_held(&body));
+        let alternatives = request.alternatives;
+        if std::mem::replace(&mut self.awaits, true) {
+            // What came of the request before, in whose place this one stands, costs as well.
+            self.usage = self.usage.plus(self.estimate(&self.spoken));
+        }
+        [&mut self.spoken, &mut self.content, &mut self.heard].into_iter().for_each(String::clear);
         let messages = self.messages(request);
         self.sent_tokens = messages.iter().map(|message| tokens(&message["content"])).sum::<usize>();
         body.insert("messages".to_owned(), Value::Array(messages));
-        self.steps.push_back(Step::Send(Sent { body, constraint }));
+        self.steps.push_back(Step::Send(Sent { body, constraint, alternatives }));
     }
 
     /// System text and examples, the client's history, and what came since.
@@ -585,12 +617,10 @@ impl Exchange {
         if let (true, Some(told), Some(last)) = (self.since.is_empty(), &self.asked.last, messages.last_mut()) {
             last.clone_from(told);
         }
-        if let Some(system) = system {
-            place(&mut messages, system.content, self.prepared.placement);
-        }
         let at = messages.iter().take_while(|message| message["role"] == "system").count();
         messages.splice(at..at, examples);
-        self.since.iter().cloned().for_each(|message| push(&mut messages, message));
+        messages.extend(self.since.iter().cloned());
+        roles::shape(&mut messages, system.map(|system| system.content), self.prepared.placement);
         messages
     }
 

@@ -3,19 +3,23 @@
 //! parts that are no text, stay as they are.
 
 use std::borrow::Cow;
+use std::collections::VecDeque;
 use std::time::Instant;
 
 use serde_json::{Map, Value, json};
 
-use super::content::{join, push, text_of};
+use super::content::text_of;
 use super::fault::Fault;
 use super::kept::Kept;
 use super::prepared::Prepared;
+use super::roles::push;
 use crate::Call;
 use crate::conversation::{Answered, Replies};
 use crate::dialect::{write_call, write_tool_call};
-use crate::outcome::{Outcome, break_tokens, foreign_in_frames, restore_tokens};
+use crate::outcome::{Outcome, Status, break_tokens, foreign_in_frames, restore_tokens};
 use crate::parse::find_values;
+use crate::turn::ModelNote;
+use crate::wire::roles::join;
 
 /// A call of the history, as the client says it.
 struct Made {
@@ -23,6 +27,20 @@ struct Made {
     name: String,
     arguments: Map<String, Value>,
 }
+
+impl Made {
+    /// Whether this result names the call, by its identifier or, in the older form, by its tool.
+    fn is_answered_by(&self, result: &Value) -> bool {
+        match result["role"].as_str() {
+            Some("tool") => result["tool_call_id"].as_str().unwrap_or_default() == self.id,
+            Some("function") => self.id.is_empty() && result["name"] == self.name,
+            _ => false,
+        }
+    }
+}
+
+/// What a tool is called whose result is there and whose call is not.
+const UNKNOWN_TOOL: &str = "unknown";
 
 /// A call of the history that was answered.
 struct Done {
@@ -55,7 +73,8 @@ pub(super) struct Rendered {
 /// The history in messages without calls.
 ///
 /// # Errors
-/// A message is none, or calls and answers do not belong together.
+/// A message is none, or a call names no function. What a client cut out of its history is no
+/// error: a result without its call is told as one, a call without a result as stopped.
 pub(super) fn render(messages: Vec<Value>, prepared: &Prepared, kept: &Kept) -> Result<Rendered, Fault> {
     let mut untrusted = false;
     let mut history = History {
@@ -66,15 +85,18 @@ pub(super) fn render(messages: Vec<Value>, prepared: &Prepared, kept: &Kept) -> 
         last: None,
         results: Vec::new(),
     };
-    let mut messages = messages.into_iter().enumerate().peekable();
-    while let Some((at, message)) = messages.next() {
+    let mut messages: VecDeque<_> = messages.into_iter().enumerate().collect();
+    while let Some((at, message)) = messages.pop_front() {
         let place = format!("messages[{at}]");
         let Value::Object(mut message) = message else {
             return Err(Fault::field(place, "a message is an object with 'role' and 'content'"));
         };
         match message.get("role").and_then(Value::as_str) {
             Some("assistant") => {
-                let calls = calls(&mut message, &place)?;
+                let mut calls = calls(&mut message, at)?;
+                for call in &mut calls {
+                    call.name = prepared.named.shown(&call.name).to_owned();
+                }
                 if calls.is_empty() {
                     history.push(plain(message));
                     continue;
@@ -87,20 +109,16 @@ pub(super) fn render(messages: Vec<Value>, prepared: &Prepared, kept: &Kept) -> 
                     }
                     before.messages.iter().cloned().for_each(|message| push(&mut history.rendered, message));
                 }
-                let mut results = Vec::new();
-                while let Some((at, result)) = messages.next_if(|(_, next)| next["role"] == "tool") {
-                    results.push((format!("messages[{at}]"), result));
+                let results = results_of(&calls, &mut messages);
+                history.calls(message, calls, results, messages.is_empty())?;
+            }
+            // The call that it answers is gone: a client cut its history.
+            Some("tool" | "function") => {
+                let mut results = vec![Value::Object(message)];
+                while messages.front().is_some_and(|(_, next)| is_result(next)) {
+                    results.extend(messages.pop_front().map(|(_, result)| result));
                 }
-                history.calls(message, calls, results, (&place, messages.peek().is_none()))?;
-            }
-            Some("tool") => {
-                let message = "a message of the role 'tool' must answer a call of the message before it";
-                return Err(Fault::field(place, message));
-            }
-            Some("developer") => {
-                // Chat templates of models without tool calling know no such role.
-                message.insert("role".to_owned(), "system".into());
-                history.push(message);
+                history.results(Vec::new(), results, messages.is_empty())?;
             }
             Some("user") => history.user(message),
             Some(_) => history.push(message),
@@ -150,8 +168,8 @@ impl History<'_> {
         &mut self,
         message: Map<String, Value>,
         calls: Vec<Made>,
-        results: Vec<(String, Value)>,
-        (place, is_last): (&str, bool),
+        results: Vec<Value>,
+        is_last: bool,
     ) -> Result<(), Fault> {
         let prepared = self.prepared;
         let catalog = prepared.setup.catalog();
@@ -166,18 +184,21 @@ impl History<'_> {
         let content = message.get_mut("content").map(Value::take).unwrap_or_default();
         message.insert("content".to_owned(), join(content, Value::String(written.join("\n"))));
         self.push(message);
-        // Two of the interfaces have no field that says whether a tool failed.
-        let without_status = results.iter().any(|(_, result)| result.get("is_error").is_none());
+        self.results(calls, results, is_last)
+    }
 
+    /// The user message with what answers calls, in their order; behind it what answers none.
+    fn results(&mut self, calls: Vec<Made>, results: Vec<Value>, is_last: bool) -> Result<(), Fault> {
+        let prepared = self.prepared;
+        // Two of the interfaces have no field that says whether a tool failed.
+        let without_status = results.iter().any(|result| result.get("is_error").is_none());
         let mut outcomes: Vec<Option<Outcome>> = vec![None; calls.len()];
-        let mut others = Vec::new();
-        for (place, mut result) in results {
-            let id = result["tool_call_id"].as_str().unwrap_or_default();
-            let open = calls.iter().zip(&outcomes).position(|(call, outcome)| call.id == id && outcome.is_none());
-            let Some(at) = open else {
-                let message = format!("no call of the message before waits for a result with the id '{id}'");
-                return Err(Fault::field(format!("{place}.tool_call_id"), message));
-            };
+        let (mut others, mut orphans) = (Vec::new(), Vec::new());
+        for mut result in results {
+            let open = calls
+                .iter()
+                .zip(&outcomes)
+                .position(|(call, outcome)| outcome.is_none() && call.is_answered_by(&result));
             let content = result["content"].take();
             let text = text_of(&content);
             self.results.push(text.clone());
@@ -185,14 +206,24 @@ impl History<'_> {
                 others.extend(parts.into_iter().filter(|part| part.get("text").is_none()));
             }
             let failed = result["is_error"] == true;
-            outcomes[at] = Some(if failed { Outcome::error(text) } else { Outcome::result(text) });
+            let outcome = if failed { Outcome::error(text) } else { Outcome::result(text) };
+            match open {
+                Some(at) => outcomes[at] = Some(outcome),
+                None => {
+                    let text = |key: &str| result[key].as_str().map(str::to_owned);
+                    let made = Made {
+                        id: text("tool_call_id").unwrap_or_default(),
+                        name: text("name").unwrap_or_else(|| UNKNOWN_TOOL.to_owned()),
+                        arguments: Map::new(),
+                    };
+                    orphans.push((made, outcome));
+                }
+            }
         }
         let before = self.done.len();
-        for (Made { id, name, arguments }, outcome) in calls.into_iter().zip(outcomes) {
-            let Some(outcome) = outcome else {
-                let message = format!("the call '{id}' has no message of the role 'tool' that answers it");
-                return Err(Fault::field(format!("{place}.tool_calls"), message));
-            };
+        let stopped = || Outcome::new(Status::Cancelled, prepared.setup.wording().note(ModelNote::Cancelled));
+        let answered = calls.into_iter().zip(outcomes).map(|(call, outcome)| (call, outcome.unwrap_or_else(stopped)));
+        for (Made { id, name, arguments }, outcome) in answered.chain(orphans) {
             let call = Call::new(prepared.dialect, name, Value::Object(arguments));
             self.done.push(Done { id, call, outcome });
         }
@@ -218,26 +249,51 @@ impl History<'_> {
     }
 }
 
-/// The calls of a message: identifier, name, arguments.
-fn calls(message: &mut Map<String, Value>, place: &str) -> Result<Vec<Made>, Fault> {
+/// Whether a message is a tool's result, in today's form or the older one.
+fn is_result(message: &Value) -> bool {
+    message["role"] == "tool" || message["role"] == "function"
+}
+
+/// Takes out the results up to the next answer, wherever they stand among other words, that answer
+/// one of `calls`, and those right behind the calls that answer none.
+fn results_of(calls: &[Made], messages: &mut VecDeque<(usize, Value)>) -> Vec<Value> {
+    let until = messages.iter().position(|(_, message)| message["role"] == "assistant").unwrap_or(messages.len());
+    let mut results = Vec::new();
+    let mut others = Vec::new();
+    for (at, message) in messages.drain(..until) {
+        let answers = calls.iter().any(|call| call.is_answered_by(&message));
+        match is_result(&message) && (answers || others.is_empty()) {
+            true => results.push(message),
+            false => others.push((at, message)),
+        }
+    }
+    others.into_iter().rev().for_each(|other| messages.push_front(other));
+    results
+}
+
+/// The calls of the message at `at`: identifier, name, arguments.
+fn calls(message: &mut Map<String, Value>, at: usize) -> Result<Vec<Made>, Fault> {
+    let place = format!("messages[{at}]");
+    let made = |name: &str, id: &Value, given: &Value| Made {
+        id: id.as_str().unwrap_or_default().to_owned(),
+        name: name.to_owned(),
+        arguments: arguments(given),
+    };
+    // The interface had one call without an identifier before it had many.
+    let older = message.shift_remove("function_call").filter(|call| call.is_object());
+    let older = older.map(|call| made(call["name"].as_str().unwrap_or(UNKNOWN_TOOL), &Value::Null, &call["arguments"]));
     let list = match message.shift_remove("tool_calls") {
-        None | Some(Value::Null) => return Ok(Vec::new()),
+        None | Some(Value::Null) => return Ok(older.into_iter().collect()),
         Some(Value::Array(list)) => list,
         Some(_) => return Err(Fault::field(format!("{place}.tool_calls"), "'tool_calls' must be a list")),
     };
-    list.into_iter()
-        .enumerate()
-        .map(|(at, call)| {
-            let Some(name) = call["function"]["name"].as_str() else {
-                return Err(Fault::field(format!("{place}.tool_calls[{at}].function.name"), "a call names a function"));
-            };
-            Ok(Made {
-                id: call["id"].as_str().unwrap_or_default().to_owned(),
-                name: name.to_owned(),
-                arguments: arguments(&call["function"]["arguments"]),
-            })
-        })
-        .collect()
+    let read = list.into_iter().enumerate().map(|(at, call)| {
+        let Some(name) = call["function"]["name"].as_str() else {
+            return Err(Fault::field(format!("{place}.tool_calls[{at}].function.name"), "a call names a function"));
+        };
+        Ok(made(name, &call["id"], &call["function"]["arguments"]))
+    });
+    read.collect()
 }
 
 /// The arguments of a call that was made: an object, mended where the client or another model

@@ -362,6 +362,8 @@ async fn answered(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target
             };
         }
         drop(body);
+        let served = shared.served(&request.model).await;
+        let request = request.served_by(served);
         let (model, stream) = (request.model.clone(), request.stream);
         let span = spans::requested_turn(&model, &shared.upstream.traced(&parts.headers));
         let (state, headers, seen) = (shared.clone(), parts.headers.clone(), watch.clone());
@@ -405,6 +407,8 @@ async fn counted(shared: Arc<Shared>, shape: &'static dyn Shape, target: Target,
         let (request, places, _) = apart(&shared, length, Span::none(), read).await??;
         let placed = |fault| places.translate(shape, fault);
         line_of(&parts, &shared, &request.model);
+        let served = shared.served(&request.model).await;
+        let request = request.served_by(served);
         let (state, headers) = (shared.clone(), parts.headers.clone());
         let made = move || driver(&state, request, &headers, None, Span::none());
         let driver = apart(&shared, length, Span::none(), made).await?.map_err(placed)?;
@@ -424,7 +428,7 @@ fn read(
     let (object, tools) = request::object(body, shape, &shared.cache)?;
     let Read { chat, places, writer } = shape.read(target.fill(object))?;
     let request = ChatRequest::read(chat, &shared.config).map_err(|fault| places.translate(shape, fault))?;
-    Ok((request.with_tools_text(tools).with_names(shape.names()), places, writer))
+    Ok((request.with_tools_text(tools), places, writer))
 }
 
 /// Does what a large body brings away from the threads that serve.

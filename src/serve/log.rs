@@ -8,6 +8,7 @@ use axum::response::Response;
 use futures::StreamExt;
 
 use super::fault::Fault;
+use crate::constrain::Way;
 use crate::secrets::Secrets;
 
 /// Most characters of a model's name in a log: clients write it.
@@ -36,6 +37,9 @@ pub struct Served {
     pub calls: u64,
     /// Calls of the toolbox that ran here.
     pub own_calls: usize,
+    /// The way to a call that was taken, where one but [`Way::Free`] is configured: the endpoint may
+    /// not give what that needs.
+    pub way: Option<Way>,
     /// How long it took, to the last byte.
     pub took: Duration,
 }
@@ -54,7 +58,8 @@ impl Line {
     /// A request for this route begins.
     pub(super) fn new(route: &'static str, log: Log) -> Self {
         let (model, status, code) = (String::new(), None, None);
-        let about = Served { route, model, status, code, rounds: 0, calls: 0, own_calls: 0, took: Duration::ZERO };
+        let about =
+            Served { route, model, status, code, rounds: 0, calls: 0, own_calls: 0, way: None, took: Duration::ZERO };
         Line(Arc::new(Open { about: Mutex::new(about), since: Instant::now(), log }))
     }
 
@@ -84,6 +89,11 @@ impl Line {
     pub(super) fn took(&self, rounds: u32, calls: u64, own_calls: usize) {
         let mut about = self.about();
         (about.rounds, about.calls, about.own_calls) = (rounds, calls, own_calls);
+    }
+
+    /// The way to a call that was taken.
+    pub(super) fn came(&self, way: Option<Way>) {
+        self.about().way = way;
     }
 
     /// The same answer; the request is over with it.

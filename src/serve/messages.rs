@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::fault::Fault;
 use super::ids::new_id;
 use super::out::{Collected, Finish, Out, Part};
-use super::shape::{NameRule, Places, Read, Shape, Writer, event};
+use super::shape::{Places, Read, Shape, Writer, event};
 use crate::message::{FinishReason, NativeCall, Usage};
 
 /// Fields that mean something to Anthropic's service alone.
@@ -84,11 +84,6 @@ impl Shape for Messages {
             None => fault.message.clone(),
         };
         json!({"type": "error", "error": {"type": kind, "message": message}})
-    }
-
-    /// Anthropic's service refuses a name that does not match `^[a-zA-Z0-9_-]{1,128}$`.
-    fn names(&self) -> NameRule {
-        NameRule { most: 128, ..NameRule::CHAT }
     }
 
     fn field(&self, field: &str) -> String {

@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::config::Config;
 use super::fault::Fault;
-use super::shape::NameRule;
+use super::named::Named;
 use super::way::Way;
 use crate::dialect::{Dialect, DialectSet, Profile, SystemPlacement};
 use crate::tools::{Catalog, Decision, DefaultDecision, Policy, Server, Tool, ToolChoice, ToolsMode};
-use crate::turn::{PromptWording, Setup, TurnConfig};
+use crate::turn::{KnownWays, PromptWording, Setup, TurnConfig};
 use crate::validate::{Validator, takes_long};
 
 /// Lists of tools that are kept.
@@ -46,6 +46,8 @@ pub(super) struct Prepared {
     /// After how many bytes a call goes out as it comes.
     pub(super) hold_bytes: Option<usize>,
     pub(super) choice: ToolChoice,
+    /// What the client calls its tools.
+    pub(super) named: Named,
 }
 
 /// What a list of tools is prepared for.
@@ -54,12 +56,15 @@ pub(super) struct Wanted {
     pub(super) profile: &'static Profile,
     /// How the model is asked.
     pub(super) way: Way,
-    /// The client's tools.
+    /// The client's tools, by the prompt's names, and what it calls them.
     pub(super) tools: Vec<Tool>,
+    pub(super) named: Named,
     /// The toolbox's tools, where this request may use them.
     pub(super) own: Option<Arc<Catalog>>,
     pub(super) choice: ToolChoice,
     pub(super) max_calls: Option<usize>,
+    /// What the endpoint is known not to give.
+    pub(super) ways: Arc<KnownWays>,
 }
 
 /// What the same lists of tools have in common: the request's own text.
@@ -70,7 +75,6 @@ pub(super) struct Key {
     pub(super) choice: String,
     pub(super) with_tools: bool,
     pub(super) max_calls: Option<usize>,
-    pub(super) names: NameRule,
 }
 
 impl Prepared {
@@ -92,6 +96,8 @@ impl Prepared {
             tool_choice: wanted.choice.clone(),
             max_calls: wanted.max_calls,
             constrain: wanted.way.constrain,
+            way: wanted.way.calls,
+            call_threshold: wanted.way.threshold.map(f64::from_bits),
             // The client's calls are handed out from any round, the last one too.
             max_rounds: config.max_rounds.saturating_add(1),
             max_corrections: config.max_corrections,
@@ -113,7 +119,7 @@ impl Prepared {
         let read_bytes =
             catalog.tools().map(|tool| described(tool) + tool.input_schema.as_ref().map_or(0, bytes_of)).sum();
         let validator = Arc::new(Validator::new(catalog));
-        let setup = Arc::new(Setup::new(turn, validator, Arc::new(wording)));
+        let setup = Arc::new(Setup::new(turn, validator, Arc::new(wording)).knowing(wanted.ways.clone()));
         let policy = config.policy.in_catalog(setup.catalog());
         Ok(Prepared {
             setup,
@@ -129,6 +135,7 @@ impl Prepared {
             max_calls: config.max_calls,
             hold_bytes: config.hold_bytes,
             choice: wanted.choice.clone(),
+            named: wanted.named.clone(),
         })
     }
 
@@ -186,6 +193,7 @@ fn bytes_of(value: &serde_json::Value) -> usize {
 pub(super) struct Cache {
     kept: Mutex<VecDeque<Entry>>,
     hasher: RandomState,
+    ways: Arc<KnownWays>,
 }
 
 struct Entry {
@@ -204,6 +212,11 @@ impl Entry {
 }
 
 impl Cache {
+    /// What the endpoint is known not to give.
+    pub(super) fn ways(&self) -> Arc<KnownWays> {
+        self.ways.clone()
+    }
+
     /// Whether something is prepared for these tools, in these very words.
     pub(super) fn knows(&self, tools: &str) -> bool {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
@@ -268,12 +281,16 @@ mod tests {
     fn get(cache: &Cache, text: &str, own: Option<Arc<Catalog>>) -> Arc<Prepared> {
         let config = Config::new("http://127.0.0.1:1/v1").unwrap();
         let profile = config.profile_of("m");
-        let way = Way::of(&config, "m", profile);
-        let (choice, names) = (String::new(), NameRule::CHAT);
-        let key = Key { way, tools: text.to_owned(), choice, with_tools: own.is_some(), max_calls: None, names };
+        let way = Way::of(&config, "m", None, profile);
+        let choice = String::new();
+        let key = Key { way, tools: text.to_owned(), choice, with_tools: own.is_some(), max_calls: None };
         let prepare = |own| {
             let choice = ToolChoice::Auto;
-            Prepared::new(&config, &Wanted { profile, way, tools: Vec::new(), own, choice, max_calls: None })
+            let (named, ways) = (Named::default(), cache.ways());
+            Prepared::new(
+                &config,
+                &Wanted { profile, way, tools: Vec::new(), named, own, choice, max_calls: None, ways },
+            )
         };
         cache.get(key, own, prepare).unwrap_or_else(|fault| panic!("{}", fault.message))
     }

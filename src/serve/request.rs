@@ -3,7 +3,7 @@
 //! Requests that need nothing of us go on as they came. In others the tools are taken out
 //! and taught by the prompt; every field that is not ours passes through.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -14,9 +14,11 @@ use super::exchange::Asked;
 use super::fault::Fault;
 use super::history::{self, Rendered};
 use super::kept::Kept;
+use super::named::Named;
 use super::prepared::{Cache, Key, Prepared, Wanted};
-use super::shape::{NameRule, Shape};
+use super::shape::Shape;
 use super::way::Way;
+use crate::model::ModelInfo;
 use crate::tools::{Tool, ToolChoice};
 use crate::validate::OutputSchema;
 
@@ -50,8 +52,8 @@ pub(super) struct ChatRequest {
     with_tools: bool,
     /// The client's tools as they are written, where that is known; the body may be without them.
     tools_text: Option<String>,
-    /// What the tools may be called.
-    names: NameRule,
+    /// The model that the endpoint has for the name, where that tells more than the name.
+    served: Option<ModelInfo>,
 }
 
 impl ChatRequest {
@@ -71,7 +73,7 @@ impl ChatRequest {
         };
         let stream = flag(&body, "stream")?.unwrap_or(false);
         let with_tools = with_tools && config.toolbox.is_some();
-        Ok(ChatRequest { with_tools, tools_text: None, names: NameRule::CHAT, model, stream, body })
+        Ok(ChatRequest { with_tools, tools_text: None, served: None, model, stream, body })
     }
 
     /// The same request with tools that are written so.
@@ -79,14 +81,19 @@ impl ChatRequest {
         ChatRequest { tools_text, ..self }
     }
 
-    /// The same request of an interface with other names of tools.
-    pub(super) fn with_names(self, names: NameRule) -> Self {
-        ChatRequest { names, ..self }
+    /// The same request to a model of which the endpoint says this.
+    pub(super) fn served_by(self, served: Option<ModelInfo>) -> Self {
+        ChatRequest { served, ..self }
     }
 
     /// Whether the request can go to the endpoint as it came.
     pub(super) fn is_plain(&self) -> bool {
-        let calls = |message: &Value| message["role"] == "tool" || is_given(message.get("tool_calls"));
+        let calls = |message: &Value| {
+            message["role"] == "tool"
+                || message["role"] == "function"
+                || is_given(message.get("tool_calls"))
+                || is_given(message.get("function_call"))
+        };
         let has_history =
             self.body.get("messages").and_then(Value::as_array).is_some_and(|list| list.iter().any(calls));
         let has_schema = self.body.get("response_format").is_some_and(|format| format["type"] == "json_schema");
@@ -99,8 +106,9 @@ impl ChatRequest {
         self.refuse()?;
         let own = config.toolbox.as_ref().filter(|_| self.with_tools).map(|toolbox| toolbox.catalog());
         let max_calls = (flag(&self.body, "parallel_tool_calls")? == Some(false)).then_some(1);
-        let profile = config.profile_of(&self.model);
-        let way = Way::of(config, &self.model, profile);
+        let served = self.served.as_ref();
+        let profile = config.profile_of(served.map_or(&self.model, |served| &served.id));
+        let way = Way::of(config, &self.model, served, profile);
         let key = Key {
             way,
             tools: match &self.tools_text {
@@ -110,13 +118,12 @@ impl ChatRequest {
             choice: self.body.get("tool_choice").map(Value::to_string).unwrap_or_default(),
             with_tools: self.with_tools,
             max_calls,
-            names: self.names,
         };
         // Tools that were read once and are the same are not read again.
         let prepared = cache.get(key, own, |own| {
-            let tools = self.tools()?;
-            let choice = self.choice(&tools)?;
-            Prepared::new(config, &Wanted { profile, way, tools, own, choice, max_calls })
+            let (mut tools, named) = self.tools()?;
+            let choice = self.choice(&mut tools, &named)?;
+            Prepared::new(config, &Wanted { profile, way, tools, named, own, choice, max_calls, ways: cache.ways() })
         })?;
         let output = self.output()?;
         let max_tokens = self.max_tokens()?;
@@ -163,7 +170,8 @@ impl ChatRequest {
         Ok(())
     }
 
-    fn tools(&self) -> Result<Vec<Tool>, Fault> {
+    /// The tools by the names that the prompt has for them, and their own names.
+    fn tools(&self) -> Result<(Vec<Tool>, Named), Fault> {
         let read =
             match (self.body.get("tools"), &self.tools_text) {
                 (None, Some(text)) => Some(serde_json::from_str::<Value>(text).map_err(|error| {
@@ -172,27 +180,46 @@ impl ChatRequest {
                 _ => None,
             };
         let list = match self.body.get("tools").or(read.as_ref()) {
-            None | Some(Value::Null) => return Ok(Vec::new()),
+            None | Some(Value::Null) => return Ok((Vec::new(), Named::default())),
             Some(Value::Array(list)) => list,
             Some(_) => return Err(Fault::field("tools", "'tools' must be a list")),
         };
-        let mut names = HashSet::new();
-        list.iter()
-            .enumerate()
-            .map(|(at, item)| {
-                let tool = tool(at, item, self.names)?;
-                if !names.insert(tool.name.clone()) {
-                    let message = format!("two tools are named '{}'", tool.name);
+        let (mut tools, mut named): (Vec<Tool>, _) = (Vec::new(), Named::default());
+        let mut names: HashMap<String, usize> = HashMap::new();
+        // Names that fit are taken first: no other tool is called so.
+        let mut taken: HashSet<String> = HashSet::new();
+        for (at, item) in list.iter().enumerate() {
+            let tool = tool(at, item)?;
+            match names.get(&tool.name) {
+                None => {
+                    names.insert(tool.name.clone(), at);
+                    tools.push(tool);
+                }
+                // A client that lists one tool twice means it once.
+                Some(first) if list[*first]["function"] == item["function"] => {}
+                Some(_) => {
+                    let message = format!("two tools are named '{}', and they differ", tool.name);
                     return Err(Fault::field(format!("tools[{at}].function.name"), message));
                 }
-                Ok(tool)
-            })
-            .collect()
+            }
+        }
+        for tool in &mut tools {
+            let is_taken = |name: &str| taken.contains(name) || name != tool.name && names.contains_key(name);
+            tool.name = named.add(&tool.name, is_taken);
+            taken.insert(tool.name.clone());
+        }
+        Ok((tools, named))
     }
 
-    fn choice(&self, tools: &[Tool]) -> Result<ToolChoice, Fault> {
+    /// The choice among the tools. One that allows some of them leaves the others out.
+    fn choice(&self, tools: &mut Vec<Tool>, named: &Named) -> Result<ToolChoice, Fault> {
+        if let Some(allowed) = self.body.get("tool_choice").filter(|choice| choice["type"] == "allowed_tools") {
+            return self.allowed(allowed, tools, named);
+        }
         let named = |name: &Value| match name.as_str() {
-            Some(name) if tools.iter().any(|tool| tool.name == name) => Ok(ToolChoice::Named(name.to_owned())),
+            Some(name) if tools.iter().any(|tool| tool.name == named.shown(name)) => {
+                Ok(ToolChoice::Named(named.shown(name).to_owned()))
+            }
             Some(name) => {
                 Err(Fault::field("tool_choice", format!("'tool_choice' names '{name}', and no tool has that name")))
             }
@@ -200,28 +227,48 @@ impl ChatRequest {
         };
         match self.body.get("tool_choice") {
             None | Some(Value::Null) => Ok(ToolChoice::Auto),
-            Some(Value::String(word)) => match word.as_str() {
-                "auto" => Ok(ToolChoice::Auto),
-                "none" => Ok(ToolChoice::None),
-                "required" | "any" if tools.is_empty() && !self.with_tools => {
-                    Err(Fault::field("tool_choice", "'tool_choice' requires a call, and there are no tools"))
-                }
-                "required" | "any" => Ok(ToolChoice::Required),
-                other => Err(Fault::field(
-                    "tool_choice",
-                    format!(
-                        "'tool_choice' is '{other}': expected 'auto', 'none', 'required' or an object that names a function"
-                    ),
-                )),
-            },
+            Some(Value::String(word)) => self.worded(word, tools),
             Some(Value::Object(object)) => match object.get("type").and_then(Value::as_str) {
-                Some("function") | None => named(&object.get("function").map_or(Value::Null, |f| f["name"].clone())),
+                // Responses' form has the name beside the type.
+                Some("function") | None => {
+                    let nested = object.get("function").map(|function| &function["name"]);
+                    named(nested.or(object.get("name")).unwrap_or(&Value::Null))
+                }
+                Some(word @ ("auto" | "none" | "required" | "any")) => self.worded(word, tools),
                 Some(other) => Err(Fault::field(
                     "tool_choice",
                     format!("'tool_choice' of the type '{other}' is not known here: expected 'function'"),
                 )),
             },
             Some(_) => Err(Fault::field("tool_choice", "'tool_choice' must be a word or an object")),
+        }
+    }
+
+    /// The choice among the tools that a request allows, in the form of Chat Completions or of Responses.
+    fn allowed(&self, choice: &Value, tools: &mut Vec<Tool>, named: &Named) -> Result<ToolChoice, Fault> {
+        let choice = choice.get("allowed_tools").unwrap_or(choice);
+        let Some(allowed) = choice["tools"].as_array() else {
+            return Err(Fault::field("tool_choice", "'tool_choice' of the type 'allowed_tools' needs a list 'tools'"));
+        };
+        let name = |tool: &Value| tool["function"]["name"].as_str().or(tool["name"].as_str()).map(str::to_owned);
+        let allowed: HashSet<String> = allowed.iter().filter_map(name).collect();
+        tools.retain(|tool| allowed.contains(named.given(&tool.name)));
+        self.worded(choice["mode"].as_str().unwrap_or("auto"), tools)
+    }
+
+    /// The choice that a word is.
+    fn worded(&self, word: &str, tools: &[Tool]) -> Result<ToolChoice, Fault> {
+        match word {
+            "auto" => Ok(ToolChoice::Auto),
+            "none" => Ok(ToolChoice::None),
+            "required" | "any" if tools.is_empty() && !self.with_tools => {
+                Err(Fault::field("tool_choice", "'tool_choice' requires a call, and there are no tools"))
+            }
+            "required" | "any" => Ok(ToolChoice::Required),
+            other => {
+                let expected = "expected 'auto', 'none', 'required' or an object that names a function";
+                Err(Fault::field("tool_choice", format!("'tool_choice' is '{other}': {expected}")))
+            }
         }
     }
 
@@ -311,7 +358,7 @@ pub(super) fn flag(body: &Map<String, Value>, field: &str) -> Result<Option<bool
 }
 
 /// A tool as a client describes it.
-fn tool(at: usize, item: &Value, names: NameRule) -> Result<Tool, Fault> {
+fn tool(at: usize, item: &Value) -> Result<Tool, Fault> {
     let place = |field: &str| format!("tools[{at}]{field}");
     match item["type"].as_str() {
         Some("function") => {}
@@ -323,14 +370,9 @@ fn tool(at: usize, item: &Value, names: NameRule) -> Result<Tool, Fault> {
         None => return Err(Fault::field(place(""), "a tool is an object with 'type' and 'function'")),
     }
     let function = &item["function"];
-    let Some(name) = function["name"].as_str() else {
+    let Some(name) = function["name"].as_str().filter(|name| !name.trim().is_empty()) else {
         return Err(Fault::field(place(".function.name"), "a function needs a name"));
     };
-    if !names.admits(name) {
-        let NameRule { most, words, .. } = names;
-        let message = format!("'{name}' is no name of a tool here: 1 to {most} letters, digits, {words}");
-        return Err(Fault::field(place(".function.name"), message));
-    }
     let mut tool = Tool::new(name);
     match &function["description"] {
         Value::Null => {}

@@ -1,13 +1,13 @@
 //! What counts for one model of several behind a server.
 
-use crate::constrain::Constrain;
+use crate::constrain::{Constrain, Way};
 use crate::dialect::{Dialect, PromptStyle};
 use crate::message::setters;
 use crate::prompt::Listing;
 
 /// What counts for one model before what the server's configuration says for all; `None`
 /// leaves it to that, and then to the model's profile.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub struct ModelSettings {
     /// Call syntax that is taught.
@@ -18,10 +18,16 @@ pub struct ModelSettings {
     pub listing: Option<Listing>,
     /// Whether answers are held to a structure where one is due.
     pub constrain: Option<Constrain>,
+    /// How it comes to a call where the model may as well answer.
+    pub way: Option<Way>,
+    /// Logarithm of the probability from which on a message is to be a call, for
+    /// [`Way::Measured`].
+    pub call_threshold: Option<f64>,
 }
 
 setters!(
     ModelSettings,
     with_dialect => dialect: Option<Dialect>, with_style => style: Option<PromptStyle>,
     with_listing => listing: Option<Listing>, with_constrain => constrain: Option<Constrain>,
+    with_way => way: Option<Way>, with_call_threshold => call_threshold: Option<f64>,
 );

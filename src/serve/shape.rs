@@ -33,11 +33,6 @@ pub(super) trait Shape: Send + Sync {
         ": working\n\n"
     }
 
-    /// What a name of a tool may be.
-    fn names(&self) -> NameRule {
-        NameRule::CHAT
-    }
-
     /// Whether a request is one of Chat Completions as it comes.
     fn is_chat(&self) -> bool {
         false
@@ -46,26 +41,6 @@ pub(super) trait Shape: Send + Sync {
     /// Where the endpoint takes requests of this interface that need nothing of us.
     fn passes_to(&self) -> Option<&'static str> {
         None
-    }
-}
-
-/// What a name of a tool may be: ASCII letters and digits, and some characters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct NameRule {
-    pub(super) most: usize,
-    /// The other characters.
-    pub(super) others: &'static [char],
-    /// Their names.
-    pub(super) words: &'static str,
-}
-
-impl NameRule {
-    /// OpenAI's (platform.openai.com/docs/api-reference/chat/create).
-    pub(super) const CHAT: NameRule = NameRule { most: 64, others: &['_', '-'], words: "underscores and hyphens" };
-
-    pub(super) fn admits(&self, name: &str) -> bool {
-        let fits = |c: char| c.is_ascii_alphanumeric() || self.others.contains(&c);
-        !name.is_empty() && name.len() <= self.most && name.chars().all(fits)
     }
 }
 

@@ -9,8 +9,9 @@ use super::metrics::Metrics;
 use super::prepared::Cache;
 use super::ready::Ready;
 use super::upstream::Upstream;
+use super::way::Way;
 use super::work::Work;
-use crate::model::ClientError;
+use crate::model::{ClientError, ModelInfo};
 
 /// What the requests share.
 pub(super) struct Shared {
@@ -37,5 +38,14 @@ impl Shared {
             ready: Ready::default(),
             draining: AtomicBool::new(false),
         }))
+    }
+
+    /// The endpoint's model of this name, or the one that it has whatever it is called, where the
+    /// name leaves open how the model is asked.
+    pub(super) async fn served(&self, model: &str) -> Option<ModelInfo> {
+        match Way::depends_on_size(&self.config, model) {
+            true => self.upstream.model.listed_model(model).await,
+            false => None,
+        }
     }
 }

@@ -1,8 +1,9 @@
 //! How a model is asked, by all that counts for it: its settings, the configuration, its profile.
 
 use super::config::Config;
-use crate::constrain::Constrain;
-use crate::dialect::{Dialect, Profile, PromptStyle};
+use crate::constrain::{Constrain, Way as CallWay};
+use crate::dialect::{Dialect, Profile, PromptStyle, parameters_in_name};
+use crate::model::ModelInfo;
 use crate::prompt::{Listing, Options};
 
 /// How a model is asked, by all that counts for it. What is the same for two models is prepared
@@ -15,17 +16,34 @@ pub(super) struct Way {
     pub(super) style: PromptStyle,
     pub(super) listing: Listing,
     pub(super) constrain: Constrain,
+    /// How it comes to a call.
+    pub(super) calls: CallWay,
+    /// The bits of the threshold for that.
+    pub(super) threshold: Option<u64>,
 }
 
 impl Way {
-    pub(super) fn of(config: &Config, model: &str, profile: &'static Profile) -> Self {
-        let own = config.models.get(model).copied().unwrap_or_default();
+    /// Whether the name of the model leaves open how large it is, and its style depends on that.
+    pub(super) fn depends_on_size(config: &Config, model: &str) -> bool {
+        let own = config.models.get(model).and_then(|own| own.style).or(config.style);
+        let said = own.or(config.profile_of(model).style).is_some();
+        !said && parameters_in_name(model).is_none()
+    }
+
+    /// The way of the model that the client names, or, where the endpoint has another one for it,
+    /// of that.
+    pub(super) fn of(config: &Config, model: &str, served: Option<&ModelInfo>, profile: &'static Profile) -> Self {
+        let known = [Some(model), served.map(|served| served.id.as_str())];
+        let own = known.into_iter().flatten().find_map(|name| config.models.get(name)).copied().unwrap_or_default();
+        let (name, size) = served.map_or((model, None), |served| (&*served.id, served.parameters));
         Way {
             profile: profile.name,
             dialect: own.dialect.or(config.dialect).unwrap_or(profile.dialect),
-            style: own.style.or(config.style).unwrap_or_else(|| profile.style_for(model, None)),
+            style: own.style.or(config.style).unwrap_or_else(|| profile.style_for(name, size)),
             listing: own.listing.unwrap_or(config.prompt.listing),
             constrain: own.constrain.unwrap_or(config.constrain),
+            calls: own.way.unwrap_or(config.way),
+            threshold: own.call_threshold.or(config.call_threshold).map(f64::to_bits),
         }
     }
 

@@ -247,7 +247,8 @@ impl Catalog {
                 Ok(Found { tool: at(place), server_resolved: true, name_matched: false })
             }
             _ => {
-                Err(NotFound { server: server.map(str::to_owned), tool: tool.to_owned(), nearest: self.nearest(tool) })
+                let nearest = self.nearest_on(server, tool);
+                Err(NotFound { server: server.map(str::to_owned), tool: tool.to_owned(), nearest })
             }
         }
     }
@@ -267,8 +268,10 @@ impl Catalog {
         if let Some(found) = splits().find_map(|(server, tool)| self.find(Some(server), tool).ok()) {
             return Ok(vec![found.tool]);
         }
-        let near = || splits().map(|(_, tool)| self.nearest(tool)).find(|names| !names.is_empty());
-        let nearest = Some(self.nearest(name)).filter(|names| !names.is_empty()).or_else(near).unwrap_or_default();
+        let near = |(server, tool): (&str, &str)| Some(self.nearest_on(Some(server), tool)).filter(|n| !n.is_empty());
+        let on_server = splits().filter(|(server, _)| self.server(server).is_some()).find_map(near);
+        let alike = || Some(self.nearest(name)).filter(|names| !names.is_empty());
+        let nearest = on_server.or_else(alike).or_else(|| splits().find_map(near)).unwrap_or_default();
         Err(NotFound { server: None, tool: name.to_owned(), nearest })
     }
 
@@ -287,6 +290,14 @@ impl Catalog {
     /// Names most like `name`, nearest first; a name that several servers have
     /// is given with each server, as `server.tool`.
     pub fn nearest(&self, name: &str) -> Vec<String> {
+        self.nearest_on(None, name)
+    }
+
+    /// As [`nearest`](Self::nearest), those of the named server first; the others are given with
+    /// their servers then.
+    fn nearest_on(&self, server: Option<&str>, name: &str) -> Vec<String> {
+        let server = server.filter(|name| self.server(name).is_some());
+        let is_there = |tool: &Tool| server.is_some() && tool.server.as_deref() == server;
         let wanted = name.to_lowercase();
         let letters = Letters::of(&wanted);
         let mut scored: Vec<(f64, &Tool)> = self
@@ -295,12 +306,14 @@ impl Catalog {
             .map(|tool| (strsim::jaro_winkler(&wanted, &tool.name.to_lowercase()), tool))
             .filter(|(score, _)| *score >= NEAREST_THRESHOLD)
             .collect();
-        scored.sort_by(|a, b| b.0.total_cmp(&a.0));
+        scored.sort_by(|a, b| is_there(b.1).cmp(&is_there(a.1)).then(b.0.total_cmp(&a.0)));
         scored.truncate(MAX_NEAREST);
         scored
             .into_iter()
             .map(|(_, tool)| match &tool.server {
-                Some(server) if tool.name == name => format!("{server}.{}", tool.name),
+                Some(own) if tool.name == name || (server.is_some() && !is_there(tool)) => {
+                    format!("{own}.{}", tool.name)
+                }
                 _ => self.tag(tool).into_owned(),
             })
             .collect()
@@ -342,6 +355,16 @@ fn only<T>(mut found: impl Iterator<Item = T>) -> Option<T> {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn near_names_are_looked_for_on_the_named_server_first() {
+        let others = (0..6).map(|n| Tool::new("read_files").with_server(format!("other{n}")));
+        let catalog = Catalog::from_tools(others.chain([Tool::new("read_text_file").with_server("files")]));
+        let near = |server, name| catalog.find(server, name).unwrap_err().nearest;
+        assert_eq!(near(Some("files"), "read_file")[..2], ["read_text_file", "other0.read_files"]);
+        assert_eq!(near(Some("nobody"), "read_file")[0], "other0.read_files");
+        assert_eq!(catalog.named("files.read_file").unwrap_err().nearest[0], "read_text_file");
+    }
+
     use super::*;
 
     #[test]

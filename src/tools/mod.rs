@@ -9,6 +9,7 @@
 //! tools/list ─▶ Tool ─▶ Catalog ─┬─▶ prompt, requests      (every tool, in order)
 //!                                └─▶ Catalog::resolve      (a model's name ─▶ one tool)
 //! call ─▶ Policy ─▶ Decision                               (allow, ask, deny)
+//! Catalog ─▶ wire_name ─▶ requests that carry tools         (one name for server and tool)
 //! input_schema ─▶ schema::Walk ─▶ prompts, requests, examples, messages, tags
 //! ```
 //!
@@ -21,6 +22,7 @@ pub(crate) mod catalog;
 pub(crate) mod policy;
 pub(crate) mod schema;
 pub(crate) mod tool;
+pub(crate) mod wire_name;
 
 pub(crate) use catalog::Catalog;
 pub use catalog::{Found, MAX_NEAREST, NotFound, Server};
@@ -33,5 +35,5 @@ pub(crate) use tool::Tool;
 pub(crate) use tool::example_value;
 pub use tool::{
     ACCESS_RESOURCE, Annotations, DESCRIBE_TOOL, Definition, Parameter, Resource, ResourceTemplate, ToolChoice,
-    ToolsMode,
+    ToolExample, ToolsMode,
 };

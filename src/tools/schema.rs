@@ -132,24 +132,29 @@ pub(crate) struct Applying<'s> {
 
 #[cfg(feature = "validate")]
 impl<'s> Applying<'s> {
-    /// The subschemas for the value at `place`, a JSON Pointer, and how many were passed on the
-    /// way; `None` where a part of the schema cannot be followed.
-    pub(crate) fn at(root: &'s Value, place: &str) -> Option<(Vec<&'s Value>, usize)> {
+    /// The subschemas for the value at `place`, a JSON Pointer; `None` where a part of the schema
+    /// cannot be followed. The number is that of the subschemas that were passed on the way.
+    pub(crate) fn at(root: &'s Value, place: &str) -> (Option<Vec<&'s Value>>, usize) {
         let mut applying = Applying { walk: Walk::new(root), here: Vec::new(), seen: Default::default() };
         let mut passed = 1;
-        applying.enter(root)?;
+        let found = applying.follow(root, place, &mut passed);
+        passed += applying.here.len();
+        (found.map(|()| applying.here), passed)
+    }
+
+    fn follow(&mut self, root: &'s Value, place: &str, passed: &mut usize) -> Option<()> {
+        self.enter(root)?;
         for segment in place.split('/').skip(1) {
             let segment = segment.replace("~1", "/").replace("~0", "~");
-            let parents = std::mem::take(&mut applying.here);
-            applying.seen.clear();
-            applying.walk = Walk::new(root);
-            passed += parents.len();
+            let parents = std::mem::take(&mut self.here);
+            self.seen.clear();
+            self.walk = Walk::new(root);
+            *passed += parents.len();
             for parent in parents {
-                applying.step(parent, &segment)?;
+                self.step(parent, &segment)?;
             }
         }
-        passed += applying.here.len();
-        Some((applying.here, passed))
+        Some(())
     }
 
     /// Adds a schema and those that it applies to the same place.

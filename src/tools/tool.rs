@@ -16,7 +16,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::schema;
 use crate::message::{keyword_enum, setters};
@@ -58,6 +58,42 @@ pub struct Tool {
     /// not taken.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub display_only: bool,
+    /// Questions and the calls that answer them, for prompts that show examples; those of its
+    /// schema without any. Untrusted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub examples: Vec<ToolExample>,
+}
+
+/// A question as a person asks it, and the call of a tool that answers it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ToolExample {
+    /// The question.
+    pub question: String,
+    /// Arguments of the call. All their values stand in the question.
+    #[serde(default)]
+    pub arguments: Map<String, Value>,
+    /// What the tool says then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<String>,
+    /// What the person is told of that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<String>,
+}
+
+impl ToolExample {
+    /// A question and the arguments of the call that answers it.
+    pub fn new(question: impl Into<String>, arguments: Map<String, Value>) -> Self {
+        ToolExample { question: question.into(), arguments, ..ToolExample::default() }
+    }
+
+    /// Sets what the tool says, and what the person is told of it.
+    #[must_use]
+    pub fn answered(mut self, result: impl Into<String>, answer: impl Into<String>) -> Self {
+        (self.result, self.answer) = (Some(result.into()), Some(answer.into()));
+        self
+    }
 }
 
 /// A server's hints about one of its tools; absent means unknown.
@@ -141,6 +177,13 @@ impl Tool {
             self.description = description.and_then(|text| text.as_str().map(str::to_owned));
         }
         self.input_schema.get_or_insert_with(|| schema.into());
+        self
+    }
+
+    /// Adds an example of its use.
+    #[must_use]
+    pub fn with_example(mut self, example: ToolExample) -> Self {
+        self.examples.push(example);
         self
     }
 

@@ -317,7 +317,7 @@ impl Watched {
         match event {
             Some(Ok(ModelEvent::Delta(delta))) => state.delta(delta),
             Some(Ok(ModelEvent::Call(call))) => state.native_call(call),
-            Some(Ok(ModelEvent::ConstraintRefused(_))) => {}
+            Some(Ok(ModelEvent::ConstraintRefused(_) | ModelEvent::Unconstrained | ModelEvent::Tokens(_))) => {}
             Some(Ok(ModelEvent::Usage(usage))) => state.usage(*usage),
             // Nothing that a replay could use.
             Some(Ok(ModelEvent::Fields(_) | ModelEvent::Progress(_))) => {}

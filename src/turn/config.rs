@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::constrain::Constrain;
+use crate::constrain::{Constrain, Way};
 use crate::dialect::{DialectSet, Profile, SystemPlacement};
 use crate::message::{CarryReasoning, FencedCalls, Reads, ReasoningCalls, ReasoningMode, TokenCounter};
 use crate::parse::Limits;
@@ -22,6 +22,10 @@ pub const MAX_REPEATS: u32 = 10;
 
 /// Tokens of reasoning that go back to the model, unless configured otherwise.
 pub const CARRY_TOKENS: usize = 1_000;
+
+/// Logarithm of the probability from which on a message is to be a call, unless configured
+/// otherwise: one in fifty-five.
+pub const CALL_THRESHOLD: f64 = -4.0;
 
 /// What happens to text after a complete call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
@@ -78,6 +82,12 @@ pub struct TurnConfig {
     /// Whether answers are held to a structure where one is due: for a required or named
     /// tool, an answer after a schema, the round that corrects a rejected call.
     pub constrain: Constrain,
+    /// How it comes to a call where the model may as well answer and the prompt describes the
+    /// tools; with [`Constrain::Off`] always [`Way::Free`].
+    pub way: Way,
+    /// Natural logarithm of the probability that a message begins with a call from which on it is
+    /// to be one, for [`Way::Measured`]; `None` for [`CALL_THRESHOLD`].
+    pub call_threshold: Option<f64>,
     /// Most calls of one message that run; `None` leaves it to the parser's limit.
     pub max_calls: Option<usize>,
     /// What happens to text after a complete call.
@@ -151,6 +161,8 @@ impl Default for TurnConfig {
             native_tools: None,
             tool_choice: ToolChoice::Auto,
             constrain: Constrain::Auto,
+            way: Way::Free,
+            call_threshold: None,
             max_calls: None,
             after_call: AfterCall::Cancel,
             max_rounds: MAX_ROUNDS,

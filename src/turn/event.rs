@@ -41,6 +41,17 @@ pub enum AgentEvent {
         /// What.
         progress: Progress,
     },
+    /// Whether the round's message is to be a call is decided before it is written: by how likely
+    /// it begins with one, or since the model named a tool, or that it wants none
+    /// ([`TurnConfig::way`](super::TurnConfig::way)).
+    Decided {
+        /// Whether it is to be a call.
+        call: bool,
+        /// Natural logarithm of the probability that the message begins with a call, where it was
+        /// measured and is not 0.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        likely: Option<f64>,
+    },
     /// Text for the user.
     Text {
         /// The text.

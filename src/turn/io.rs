@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::event::{AgentEvent, Approval, ApprovalRequest, Finished};
 use crate::conversation::ConversationError;
 use crate::message::{Delta, FinishReason, NativeCall, Usage};
-use crate::model::{ContextWindow, ModelError, Progress, Request};
+use crate::model::{ContextWindow, ModelError, Progress, Request, TokenChoice};
 use crate::outcome::Outcome;
 use crate::route::Invocation;
 use crate::tools::Definition;
@@ -29,6 +29,10 @@ pub enum Input {
     /// The endpoint refused a form of the structure that the request demanded, in these words,
     /// and answers it without.
     ConstraintRefused(String),
+    /// The message is held to nothing of the structure that the request demanded.
+    Unconstrained,
+    /// Tokens of the text that comes next, as the request asked for.
+    Tokens(Vec<TokenChoice>),
     /// A piece of the model's message came.
     Delta(Delta),
     /// No more of the message is wanted: it ends here, as if the output limit had been hit, and

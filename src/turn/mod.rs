@@ -41,6 +41,7 @@
 //! ```
 //!
 //! - `ask`: which model, which words, how much of the history fits.
+//! - `decide`: whether the message is to be a call, before it is written.
 //! - `read`: the message while it streams, what follows from it, what is kept.
 //! - `act`: calls that run, questions that are open.
 //! - `shared`: the history, how far the turn is, what is to be done next.
@@ -54,6 +55,7 @@
 mod act;
 mod ask;
 mod config;
+mod decide;
 mod displays;
 pub(crate) mod event;
 mod io;
@@ -71,15 +73,16 @@ mod wording;
 use std::sync::Arc;
 
 use crate::conversation::Conversation;
-use crate::message::FinishReason;
-use crate::model::ContextWindow;
+use crate::message::{DeltaKind, FinishReason};
+use crate::model::{ContextWindow, TokenChoice};
 use crate::outcome::{Outcome, Status};
 use crate::tools::ToolChoice;
 use crate::validate::OutputSchema;
 
 pub use ask::PromptWording;
 pub use config::{
-    AfterCall, CARRY_TOKENS, MAX_CORRECTIONS, MAX_REPEATS, MAX_ROUNDS, ModelChoice, RoundInfo, RoundModel, TurnConfig,
+    AfterCall, CALL_THRESHOLD, CARRY_TOKENS, MAX_CORRECTIONS, MAX_REPEATS, MAX_ROUNDS, ModelChoice, RoundInfo,
+    RoundModel, TurnConfig,
 };
 pub(crate) use event::{AgentEvent, Finished};
 pub use io::{Action, Granted, Input, TurnError};
@@ -91,6 +94,9 @@ pub use wording::{ModelNote, Wording, WordingError};
 use act::Act;
 use ask::Ask;
 #[cfg(feature = "serve")]
+pub(crate) use decide::KnownWays;
+use decide::{Asking, Decide, Verdict, first};
+#[cfg(feature = "serve")]
 pub(crate) use read::may_be_meant;
 use read::{Kept, Message, Next, Read};
 use shared::{Mending, Shared};
@@ -100,6 +106,7 @@ use warning::CallerWarning;
 pub struct Turn {
     shared: Shared,
     ask: Ask,
+    decide: Decide,
     read: Read,
     act: Act,
     state: State,
@@ -141,6 +148,19 @@ impl Turn {
         granted: Granted,
         output: Option<Arc<OutputSchema>>,
     ) -> Result<Self, TurnError> {
+        Turn::of_model(setup, conversation, granted, output, (None, false))
+    }
+
+    /// As [`with_output`](Turn::with_output), for the model that the endpoint knows by this name:
+    /// what is learned of the endpoint is learned for that. `is_free` leaves it to the model whether
+    /// it calls, whatever way is configured.
+    pub(crate) fn of_model(
+        setup: Arc<Setup>,
+        conversation: Conversation,
+        granted: Granted,
+        output: Option<Arc<OutputSchema>>,
+        (endpoint_model, is_free): (Option<String>, bool),
+    ) -> Result<Self, TurnError> {
         let resumed = conversation.pending().next().is_some();
         if !resumed && !conversation.awaits_model() {
             return Err(TurnError::NothingToAnswer);
@@ -149,8 +169,9 @@ impl Turn {
         let mut turn = Turn {
             read: Read::new(setup.parser_for(ask.model()), ask.model()),
             ask,
+            decide: Decide::new(),
             act: Act::new(granted),
-            shared: Shared::new(setup, conversation, output),
+            shared: Shared { endpoint_model, is_free, ..Shared::new(setup, conversation, output) },
             state: State::Streaming,
             suspending: false,
             retooled: false,
@@ -184,6 +205,15 @@ impl Turn {
     #[cfg(feature = "serve")]
     pub(crate) fn knows_results(&mut self, texts: Vec<String>) {
         self.shared.origins.add(texts);
+    }
+
+    /// The way to a call that is taken, where one but a free one is configured: by what the endpoint
+    /// is known not to give.
+    #[cfg(feature = "serve")]
+    pub(crate) fn way(&self) -> Option<crate::constrain::Way> {
+        let setup = &self.shared.setup;
+        let way = if self.shared.is_free { crate::constrain::Way::Free } else { setup.config.way };
+        decide::taken(way, setup.ways().missing(self.ask.model_name(&self.shared)))
     }
 
     /// What the turn shares with others.
@@ -225,8 +255,23 @@ impl Turn {
                 self.shared.emit(AgentEvent::Notice { notice: CallerWarning::ConstraintRefused { message } });
                 Ok(())
             }
+            (State::Streaming, Input::Unconstrained) => self.unconstrained(),
             (State::Streaming, Input::Enough) => self.enough(),
+            (State::Streaming, Input::Tokens(tokens)) => self.tokens(&tokens),
+            (State::Streaming, Input::Delta(delta)) if self.shared.asking == Asking::Choice => {
+                let is_over = delta.kind == DeltaKind::Content && self.decide.chooses(&delta.text);
+                if is_over { self.chosen(true) } else { Ok(()) }
+            }
+            (State::Streaming, Input::Call(_)) if self.shared.asking == Asking::Choice => Ok(()),
+            (State::Streaming, Input::ModelFinished(_)) if self.shared.asking == Asking::Choice => self.chosen(false),
             (State::Streaming, Input::Delta(delta)) => {
+                match delta.kind {
+                    DeltaKind::Reasoning => self.decide.reasons_apart(),
+                    DeltaKind::Content if self.decide.is_untold() && !delta.text.trim().is_empty() => {
+                        return self.untold();
+                    }
+                    _ => {}
+                }
                 if self.read.would_be_too_long(&delta) {
                     return self.enough();
                 }
@@ -327,6 +372,8 @@ impl Turn {
     /// Sends the round's request, or asks first whether it may fit.
     fn dispatch(&mut self) -> Result<(), TurnError> {
         self.read.sent();
+        self.shared.asking = self.ask.asking(&self.shared);
+        self.decide.begin(&self.shared.asking, self.ask.model(), self.shared.setup.openers());
         match self.ask.send(&mut self.shared) {
             Ok(true) => self.state = State::Streaming,
             Ok(false) => self.state = State::Measuring,
@@ -335,11 +382,84 @@ impl Turn {
         Ok(())
     }
 
+    /// Leaves the message that is asked for, which streams or is over, for that of another request
+    /// in the same round.
+    fn ask_instead(&mut self, asking: Asking, streams: bool) -> Result<(), TurnError> {
+        if streams {
+            self.shared.actions.push_back(Action::CancelStream);
+        }
+        if self.suspending {
+            return self.break_off(StopReason::Suspended);
+        }
+        let spoken = self.read.leave(self.ask.model(), &mut self.shared);
+        self.shared.asking = asking;
+        self.decide.begin(&self.shared.asking, self.ask.model(), self.shared.setup.openers());
+        self.ask.send_instead(spoken, &mut self.shared).or_else(|reason| self.finish(reason))
+    }
+
+    /// Takes tokens of the text that comes next: what that is to be may be decided by them.
+    fn tokens(&mut self, tokens: &[TokenChoice]) -> Result<(), TurnError> {
+        let setup = &self.shared.setup;
+        match self.decide.tokens(tokens, setup.openers(), setup.config.call_threshold) {
+            Some(Verdict::Measured { call, likely }) => {
+                let likely = Some(likely).filter(|likely| likely.is_finite());
+                self.shared.emit(AgentEvent::Decided { call, likely });
+                if call { self.ask_instead(Asking::Held(self.shared.choice.clone()), true) } else { Ok(()) }
+            }
+            Some(Verdict::Untold) => self.untold(),
+            None => Ok(()),
+        }
+    }
+
+    /// The endpoint does not tell how likely a call is.
+    fn untold(&mut self) -> Result<(), TurnError> {
+        let (setup, model) = (self.setup(), self.ask.model_name(&self.shared).clone());
+        setup.ways().without_probabilities(&model);
+        self.shared.emit(AgentEvent::Notice { notice: CallerWarning::NoProbabilities });
+        self.ask_instead(first(setup.config.way, setup.ways().missing(&model)), true)
+    }
+
+    /// The message is held to nothing.
+    fn unconstrained(&mut self) -> Result<(), TurnError> {
+        match self.shared.asking {
+            Asking::Choice => {
+                self.holds_to_nothing();
+                self.ask_instead(Asking::Free, true)
+            }
+            // What comes is what a free message would be.
+            Asking::Held(_) => {
+                self.holds_to_nothing();
+                (self.shared.asking, self.shared.held) = (Asking::Free, None);
+                Ok(())
+            }
+            Asking::Free | Asking::Measured => Ok(()),
+        }
+    }
+
+    /// The endpoint was asked for a structure and does not hold to it.
+    fn holds_to_nothing(&mut self) {
+        self.shared.setup.ways().without_structure(self.ask.model_name(&self.shared));
+        self.shared.emit(AgentEvent::Notice { notice: CallerWarning::NoStructure });
+    }
+
+    /// The message that names a tool is over, or no more of it is wanted.
+    fn chosen(&mut self, streams: bool) -> Result<(), TurnError> {
+        let asking = self.decide.chosen(&self.shared.setup.catalog);
+        match &asking {
+            Some(asking) => self.shared.emit(AgentEvent::Decided { call: *asking != Asking::Free, likely: None }),
+            None => self.holds_to_nothing(),
+        }
+        self.ask_instead(asking.unwrap_or_default(), streams)
+    }
+
     /// The message is over: by itself, or (`None`) because its stream was
     /// cancelled behind a call.
     fn message_over(&mut self, finish: Option<FinishReason>) -> Result<(), TurnError> {
         let reason = finish.clone().unwrap_or_default();
         let message = self.close(finish, &reason, false);
+        if matches!(self.shared.asking, Asking::Held(_)) && message.is_text_alone() {
+            self.holds_to_nothing();
+        }
         let (next, kept) = self.read.judge_and_keep(message, &reason, &mut self.shared)?;
         self.place(kept)?;
         let next = self.read.check_output(next, &reason, &mut self.shared);

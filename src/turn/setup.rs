@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::config::{RoundModel, TurnConfig};
+use super::decide::{self, KnownWays, Openers};
 use super::measured::Measured;
 use super::native::Natives;
 use super::wording::{Plain, Wording};
@@ -29,6 +30,11 @@ pub struct Setup {
     /// What answers of calls are held to, as far as it was asked for.
     constraints: Mutex<Vec<KnownCalls>>,
     begun_calls: OnceLock<Option<Arc<Constraint>>>,
+    /// What holds a message to the name of a tool, and the names.
+    choice: OnceLock<(Arc<Constraint>, String)>,
+    openers: OnceLock<Openers>,
+    /// What the endpoint is known not to give.
+    ways: Arc<KnownWays>,
 }
 
 impl Setup {
@@ -51,7 +57,33 @@ impl Setup {
             measured,
             constraints,
             begun_calls,
+            choice: OnceLock::new(),
+            openers: OnceLock::new(),
+            ways: Arc::default(),
         }
+    }
+
+    /// The same for an endpoint of which this is known, and told to other setups.
+    #[cfg(feature = "serve")]
+    pub(crate) fn knowing(mut self, ways: Arc<KnownWays>) -> Self {
+        self.ways = ways;
+        self
+    }
+
+    /// What the endpoint is known not to give.
+    pub(super) fn ways(&self) -> &KnownWays {
+        &self.ways
+    }
+
+    /// What holds a message to the name of a tool, and the names.
+    pub(super) fn choice(&self) -> &(Arc<Constraint>, String) {
+        self.choice.get_or_init(|| decide::choice(&self.catalog))
+    }
+
+    /// What the taught call begins with.
+    pub(super) fn openers(&self) -> &Openers {
+        let dialect = self.wording.dialect();
+        self.openers.get_or_init(|| Openers::new(dialect, &self.catalog, &self.config.reasoning_marks))
     }
 
     /// The structure of an answer that has to be calls, in the forms that are read.

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use super::decide::Asking;
 use super::displays::Displays;
 use super::event::AgentEvent;
 use super::io::{Action, TurnError};
@@ -39,6 +40,12 @@ pub(super) struct Shared {
     pub(super) corrections: u32,
     /// What the round only mends, if it does.
     pub(super) mending: Option<Mending>,
+    /// What the request is for.
+    pub(super) asking: Asking,
+    /// The model as the endpoint names it, where whoever drives the turn names it.
+    pub(super) endpoint_model: Option<String>,
+    /// Whether it calls is left to the model.
+    pub(super) is_free: bool,
     /// What the round's request holds the answer to.
     pub(super) held: Option<Constrained>,
     /// The next message is the last: the model made nothing but calls that are not run again.
@@ -67,6 +74,9 @@ impl Shared {
             round: 0,
             corrections: 0,
             mending: None,
+            asking: Asking::default(),
+            endpoint_model: None,
+            is_free: false,
             held: None,
             closing: false,
             context_full: None,
@@ -113,6 +123,11 @@ impl Shared {
     /// Whether no round follows the one that is asked for.
     pub(super) fn is_last_round(&self) -> bool {
         self.closing || self.round >= self.setup.config.max_rounds
+    }
+
+    /// Whether a call of the next message would be dealt with.
+    pub(super) fn may_call(&self) -> bool {
+        !(self.choice == ToolChoice::None || self.is_last_round() || self.setup.catalog.is_empty())
     }
 
     /// Which calls are shown and not run.

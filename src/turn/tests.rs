@@ -33,6 +33,7 @@ mod round_trip;
 mod rounds;
 mod suspend;
 mod untagged;
+mod ways;
 
 /// A wording that says what it is told to say and nothing else.
 pub(crate) struct Plain;

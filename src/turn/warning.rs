@@ -43,6 +43,12 @@ pub enum CallerWarning {
         /// What was expected where.
         message: String,
     },
+    /// The endpoint gives no probabilities of tokens, so whether to call is
+    /// [chosen](crate::constrain::Way::Chosen) from here on.
+    NoProbabilities,
+    /// The endpoint holds to no structure, so whether to call is left to what the model writes
+    /// ([free](crate::constrain::Way::Free)) from here on.
+    NoStructure,
     /// The oldest part of the conversation was left out of the request, since it
     /// does not fit the context. The conversation itself is whole.
     HistoryLeftOut {
@@ -86,6 +92,12 @@ impl fmt::Display for CallerWarning {
                      whoever wrote the server",
                     name.join(".")
                 )
+            }
+            CallerWarning::NoProbabilities => f.write_str(
+                "the endpoint tells no probabilities of tokens (top_logprobs): the way `measured` becomes `chosen`",
+            ),
+            CallerWarning::NoStructure => {
+                f.write_str("the endpoint holds answers to no structure: the way that is asked for becomes `free`")
             }
             CallerWarning::HistoryLeftOut { rounds, questions, results, context, remedy } => {
                 let parts = [

@@ -1,5 +1,6 @@
 //! A schema, as an MCP server sent it, to validators.
 
+use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 
@@ -10,11 +11,16 @@ use super::nullable::nullable;
 use super::parts::{Rules, is_plain, visits};
 use super::work::nodes;
 use crate::cause::Cause;
+use crate::tools::schema::unescaped;
 
 /// Schemas with more nodes than this have no validators for their branches,
-/// which are then judged part by part: compiling every subschema takes time in
-/// the square of their number.
+/// which are then judged part by part: each takes kilobytes.
 const MAX_BRANCH_NODES: usize = 2_000;
+
+/// Nodes that are compiled for the branches of a schema, each time that a subschema or a
+/// reference holds them: where all refer to each other it is the square of their number. A
+/// node takes about a microsecond.
+const MAX_BRANCH_WORK: usize = 100_000;
 
 /// Schemas with more parts than this are not compiled. The largest of real servers have a few
 /// thousand; one with a hundred thousand branches takes many seconds for one call.
@@ -51,6 +57,8 @@ pub(super) struct Compiled {
     nodes: usize,
     /// Validators of all subschemas by pointer; built when a branch is first tried.
     branches: OnceLock<Option<ValidatorMap>>,
+    /// What each subschema says about one value alone; built when many are asked.
+    alone: OnceLock<Option<ValidatorMap>>,
 }
 
 /// What is wrong with a schema, and where in it.
@@ -112,7 +120,15 @@ impl Compiled {
         match built {
             Ok((validator, draft)) => {
                 let plain = is_plain(schema);
-                let compiled = Compiled { validator, draft, read_as, plain, nodes, branches: OnceLock::new() };
+                let compiled = Compiled {
+                    validator,
+                    draft,
+                    read_as,
+                    plain,
+                    nodes,
+                    branches: OnceLock::new(),
+                    alone: OnceLock::new(),
+                };
                 if compiled.breaks(compiled.schema(server)) {
                     let message = "the validator itself fails over it".to_owned();
                     return Err(Unusable { source: Cause::new(Broken), message });
@@ -135,8 +151,10 @@ impl Compiled {
     /// Bytes that it takes, about.
     #[cfg(feature = "serve")]
     pub(super) fn weight(&self) -> usize {
-        let branches = self.branches.get().is_some_and(Option::is_some);
-        self.nodes * if branches { NODE_BYTES + BRANCH_BYTES } else { NODE_BYTES }
+        let built = |map: &OnceLock<Option<ValidatorMap>>| map.get().is_some_and(Option::is_some);
+        let branches = if built(&self.branches) { BRANCH_BYTES } else { 0 };
+        let alone = if built(&self.alone) { NODE_BYTES } else { 0 };
+        self.nodes * (NODE_BYTES + branches + alone)
     }
 
     /// The schema that was compiled, of the one that a server sent.
@@ -162,10 +180,109 @@ impl Compiled {
     /// The validator of the subschema at a JSON Pointer, if it has one of its own.
     pub(super) fn branch(&self, schema: &Value, pointer: &str) -> Option<&Validator> {
         let map = self.branches.get_or_init(|| {
-            (self.nodes <= MAX_BRANCH_NODES).then(|| options(self.draft).build_map(schema).ok()).flatten()
+            let is_little = self.nodes <= MAX_BRANCH_NODES && branch_work(schema, MAX_BRANCH_WORK).is_some();
+            is_little.then(|| options(self.draft).build_map(schema).ok()).flatten()
         });
         map.as_ref()?.get(&format!("#{pointer}"))
     }
+
+    /// What the subschemas say about one value alone, by their numbers, all compiled together:
+    /// one by one each takes a thousand times as long. `parts` gives them.
+    pub(super) fn alone(&self, parts: impl FnOnce() -> Vec<Value>) -> Option<&ValidatorMap> {
+        let map = self.alone.get_or_init(|| {
+            // Under a name that no draft knows: they were looked at with the whole schema.
+            let all = json!({ ALONE: parts() });
+            options(self.draft).build_map(&all).ok()
+        });
+        map.as_ref()
+    }
+
+    /// Whether they are compiled.
+    pub(super) fn has_alone(&self) -> bool {
+        self.alone.get().is_some()
+    }
+}
+
+/// Where the keywords stand that are compiled together.
+const ALONE: &str = "alone";
+
+/// The name of the subschema with this number in [`Compiled::alone`].
+pub(super) fn alone_at(number: usize) -> String {
+    format!("#/{ALONE}/{number}")
+}
+
+/// Nodes that are compiled for validators of all subschemas, as [`MAX_BRANCH_WORK`] counts them;
+/// `None` where it is more than `limit`.
+pub(super) fn branch_work(schema: &Value, limit: usize) -> Option<usize> {
+    // Subschemas that are referred to, with what they refer to.
+    let mut targets: Vec<(&str, usize, Vec<usize>)> = Vec::new();
+    let mut waiting = references(schema);
+    while let Some(reference) = waiting.pop() {
+        if targets.iter().any(|(known, ..)| *known == reference) {
+            continue;
+        }
+        // What is more than a pointer may mean anything.
+        let target = reference.strip_prefix('#').and_then(|at| schema.pointer(&unescaped(at))).unwrap_or(schema);
+        targets.push((reference, nodes(target), Vec::new()));
+        waiting.extend(references(target));
+        if targets.len() > limit {
+            return None;
+        }
+    }
+    let index = |reference: &str, targets: &[(&str, usize, Vec<usize>)]| {
+        targets.iter().position(|(known, ..)| *known == reference)
+    };
+    for at in 0..targets.len() {
+        let target = targets[at].0.strip_prefix('#').and_then(|at| schema.pointer(&unescaped(at))).unwrap_or(schema);
+        targets[at].2 = references(target).into_iter().filter_map(|next| index(next, &targets)).collect();
+    }
+    let mut work = 0;
+    let mut inner = vec![schema];
+    while let Some(value) = inner.pop() {
+        match value {
+            Value::Object(members) => {
+                inner.extend(members.values());
+                let mut reached: Vec<usize> = Vec::new();
+                let mut next: Vec<usize> =
+                    references(value).into_iter().filter_map(|reference| index(reference, &targets)).collect();
+                work += nodes(value);
+                while let Some(target) = next.pop() {
+                    if !reached.contains(&target) {
+                        reached.push(target);
+                        work += targets[target].1;
+                        next.extend(&targets[target].2);
+                    }
+                }
+            }
+            Value::Array(items) => inner.extend(items),
+            _ => {}
+        }
+        if work > limit {
+            return None;
+        }
+    }
+    Some(work)
+}
+
+/// The references in a schema, each once.
+fn references(schema: &Value) -> Vec<&str> {
+    fn add<'s>(schema: &'s Value, found: &mut HashSet<&'s str>) {
+        match schema {
+            Value::Object(members) => {
+                for (key, part) in members {
+                    match part.as_str().filter(|_| key.ends_with("Ref") || key == "$ref") {
+                        Some(reference) => drop(found.insert(reference)),
+                        None => add(part, found),
+                    }
+                }
+            }
+            Value::Array(items) => items.iter().for_each(|part| add(part, found)),
+            _ => {}
+        }
+    }
+    let mut found = HashSet::new();
+    add(schema, &mut found);
+    found.into_iter().collect()
 }
 
 /// What the validator says; `None` where it panics. Version 0.60 does over some schemas

@@ -13,7 +13,7 @@ use std::ops::ControlFlow;
 use jsonschema::Validator;
 use serde_json::{Map, Value, json};
 
-use super::compile::options;
+use super::compile::{Compiled, alone_at, options};
 use super::parts::{MAX_LEVELS, Member, Rules, array};
 use super::refusal::{Refusal, Why};
 use super::work::Work;
@@ -21,6 +21,12 @@ use super::work::Work;
 /// Steps that compiling the keywords of one subschema counts for: it takes a millisecond and tens
 /// of kilobytes.
 const COMPILING: usize = 2_000;
+
+/// The same where all are compiled together.
+const COMPILING_TOGETHER: usize = 40;
+
+/// So many are compiled one by one before all are together.
+const ONE_BY_ONE: usize = 24;
 
 /// Keywords that join subschemas, or say nothing about a value.
 const JOINING: &[&str] = &[
@@ -58,16 +64,37 @@ const JOINING: &[&str] = &[
 /// done: there is too much of it, or the schema cannot be read in parts.
 #[derive(Debug)]
 pub(super) struct Judge<'s, 'w> {
+    compiled: &'s Compiled,
     pub(super) rules: Rules<'s>,
     work: &'w Work,
     /// What each subschema says about one value alone; nothing, for many.
-    alone: HashMap<*const Map<String, Value>, Option<Validator>>,
+    alone: HashMap<*const Map<String, Value>, Option<Alone<'s>>>,
+    /// How many were compiled one by one.
+    one_by_one: usize,
+    /// The subschemas by their numbers, once they were compiled together.
+    numbers: Option<HashMap<*const Map<String, Value>, usize>>,
     patterns: HashMap<&'s str, Option<Validator>>,
     /// What referenced subschemas said of places; `None` while one is being asked.
     said: HashMap<(*const Value, *const Value), Option<bool>>,
     /// Keys as values; kept while their addresses count.
     names: Vec<Box<[Value]>>,
     levels: usize,
+}
+
+/// What a subschema says about one value alone.
+#[derive(Debug)]
+enum Alone<'s> {
+    Own(Box<Validator>),
+    Shared(&'s Validator),
+}
+
+impl Alone<'_> {
+    fn validator(&self) -> &Validator {
+        match self {
+            Alone::Own(validator) => validator,
+            Alone::Shared(validator) => validator,
+        }
+    }
 }
 
 /// What [`Judge::refusals`] collects.
@@ -84,11 +111,14 @@ impl Found<'_> {
 }
 
 impl<'s, 'w> Judge<'s, 'w> {
-    pub(super) fn new(rules: Rules<'s>, work: &'w Work) -> Self {
+    pub(super) fn new(compiled: &'s Compiled, schema: &'s Value, work: &'w Work) -> Self {
         Judge {
-            rules,
+            compiled,
+            rules: compiled.rules(schema),
             work,
             alone: HashMap::new(),
+            one_by_one: 0,
+            numbers: None,
             patterns: HashMap::new(),
             said: HashMap::new(),
             names: Vec::new(),
@@ -312,8 +342,14 @@ impl<'s, 'w> Judge<'s, 'w> {
             let alone = alone(keywords);
             let mut compiled = None;
             if !alone.is_empty() {
-                self.spend(COMPILING)?;
-                compiled = options(self.rules.draft).build(&Value::Object(alone)).ok();
+                compiled = match self.together(keywords)? {
+                    Some(validator) => Some(Alone::Shared(validator)),
+                    None => {
+                        self.spend(COMPILING)?;
+                        self.one_by_one += 1;
+                        options(self.rules.draft).build(&Value::Object(alone)).ok().map(|own| Alone::Own(Box::new(own)))
+                    }
+                };
                 if compiled.is_none() {
                     self.work.stop();
                     return None;
@@ -321,7 +357,28 @@ impl<'s, 'w> Judge<'s, 'w> {
             }
             self.alone.insert(key, compiled);
         }
-        Some(self.alone[&key].as_ref())
+        Some(self.alone[&key].as_ref().map(Alone::validator))
+    }
+
+    /// The keywords of a subschema that look at one value alone, of those that were compiled
+    /// together: once many are asked. `None` inside where they are to be compiled by themselves.
+    fn together(&mut self, keywords: &'s Map<String, Value>) -> Option<Option<&'s Validator>> {
+        let compiled = self.compiled;
+        if self.numbers.is_none() {
+            if self.one_by_one < ONE_BY_ONE && !compiled.has_alone() {
+                return Some(None);
+            }
+            let parts = self.rules.parts();
+            if !compiled.has_alone() {
+                self.spend(COMPILING_TOGETHER.saturating_mul(parts.len()))?;
+            }
+            compiled.alone(|| parts.iter().map(|part| Value::Object(alone(part))).collect());
+            let numbers = parts.into_iter().enumerate().map(|(number, part)| (std::ptr::from_ref(part), number));
+            self.numbers = Some(numbers.collect());
+        }
+        let number = self.numbers.as_ref().and_then(|numbers| numbers.get(&std::ptr::from_ref(keywords)));
+        let map = compiled.alone(Vec::new);
+        Some(number.zip(map).and_then(|(number, map)| map.get(&alone_at(*number))))
     }
 
     fn enter(&mut self, keywords: &Map<String, Value>, value: &Value) -> Option<()> {
@@ -341,7 +398,7 @@ impl<'s, 'w> Judge<'s, 'w> {
 
 /// The keywords that look at one value alone. The names of properties stay,
 /// which `additionalProperties` looks at.
-fn alone(keywords: &Map<String, Value>) -> Map<String, Value> {
+pub(super) fn alone(keywords: &Map<String, Value>) -> Map<String, Value> {
     let closed = keywords.get("additionalProperties") == Some(&Value::Bool(false));
     let mut alone = Map::new();
     for (keyword, value) in keywords.iter().filter(|(keyword, _)| !JOINING.contains(&keyword.as_str())) {

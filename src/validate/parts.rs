@@ -74,6 +74,49 @@ impl<'s> Rules<'s> {
         self.plain.then(|| Some((pointer.clone().into_owned(), self.root.pointer(&pointer)?)))?
     }
 
+    /// All subschemas that keywords hold, in one order.
+    pub(super) fn parts(&self) -> Vec<&'s Map<String, Value>> {
+        let (mut parts, mut waiting) = (Vec::new(), vec![self.root]);
+        while let Some(schema) = waiting.pop() {
+            // A list stands where a keyword takes one subschema or several.
+            let keywords = match schema {
+                Value::Object(keywords) => keywords,
+                Value::Array(several) => {
+                    waiting.extend(several);
+                    continue;
+                }
+                _ => continue,
+            };
+            parts.push(keywords);
+            for (keyword, part) in keywords {
+                match (keyword.as_str(), part) {
+                    ("properties" | "patternProperties" | "$defs" | "definitions", Value::Object(named))
+                    | ("dependentSchemas" | "dependencies", Value::Object(named)) => {
+                        waiting.extend(named.values().filter(|part| part.is_object()));
+                    }
+                    (
+                        "allOf"
+                        | "anyOf"
+                        | "oneOf"
+                        | "not"
+                        | "if"
+                        | "then"
+                        | "else"
+                        | "items"
+                        | "prefixItems"
+                        | "additionalItems"
+                        | "additionalProperties"
+                        | "contains"
+                        | "propertyNames",
+                        _,
+                    ) => waiting.push(part),
+                    _ => {}
+                }
+            }
+        }
+        parts
+    }
+
     /// Whether keywords beside `$ref` count.
     pub(super) fn reads_beside_ref(&self) -> bool {
         self.is_modern()

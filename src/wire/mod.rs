@@ -43,9 +43,12 @@ pub mod gemini;
 mod names;
 pub mod openai;
 mod plain;
+#[cfg(feature = "client")]
+pub(crate) mod roles;
 mod schema;
 
-pub use names::{MAX_NAME, Names, wire_name};
+pub use crate::tools::wire_name::{MAX_NAME, wire_name};
+pub use names::Names;
 pub use plain::{ToolDefinition, ToolResult, WireError};
 pub use schema::{MAX_DESCRIPTION, parameters};
 

@@ -197,6 +197,14 @@ pub(crate) fn delta(delta: Value) -> Value {
     json!({"choices": [{"index": 0, "delta": delta, "finish_reason": null}]})
 }
 
+/// A chunk of one token, with others that could have stood there, probabilities in percent.
+pub(crate) fn token(text: &str, percent: f64, others: &[(&str, f64)]) -> Value {
+    let of = |text: &str, percent: f64| json!({"token": text, "logprob": (percent / 100.0).ln().max(-99.0), "bytes": text.as_bytes()});
+    let mut token = of(text, percent);
+    token["top_logprobs"] = [(text, percent)].iter().chain(others).map(|(text, percent)| of(text, *percent)).collect();
+    json!({"choices": [{"index": 0, "delta": {"content": text}, "logprobs": {"content": [token]}, "finish_reason": null}]})
+}
+
 /// A chunk of the answer's text.
 pub(crate) fn says(text: &str) -> Value {
     delta(json!({"content": text}))

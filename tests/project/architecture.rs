@@ -18,7 +18,7 @@ use regex::Regex;
 /// The rooms in the order of imports: one imports only from floors before its
 /// own, and from its neighbours on a floor where that makes no circle.
 const FLOORS: &[&[&str]] = &[
-    &["cause", "http", "json", "message", "secrets", "spans"],
+    &["cause", "files", "http", "json", "message", "secrets", "spans"],
     &["tools"],
     &["dialect"],
     &["event", "outcome"],
@@ -166,6 +166,27 @@ fn the_library_prints_nothing_reads_no_environment_and_never_exits() {
         .filter_map(|s| effects.find(&s.code).map(|found| format!("{}: {}", s.path.display(), found.as_str())))
         .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn files_have_one_writer() {
+    let writes = Regex::new(r"\bOpenOptions\b|\bfs::(?:write|rename|copy)\(|\bFile::(?:create|options)")
+        .expect("the pattern compiles");
+    let mut files = Vec::new();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    ["src", "cli/src"].iter().for_each(|folder| collect(&root.join(folder), &mut files));
+    // The terminal itself is opened there.
+    let own = ["src/files.rs", "src/files/lock.rs", "cli/src/tty.rs"].map(|file| root.join(file));
+    assert!(own.iter().all(|file| files.contains(file)));
+    let wrong: Vec<_> = files
+        .iter()
+        .filter(|file| !own.contains(file))
+        .filter_map(|file| {
+            let code = product_code(&fs::read_to_string(file).expect("a source file can be read"));
+            writes.find(&code).map(|found| format!("{}: {}", file.display(), found.as_str()))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "`toolgraft::files` writes files:\n{}", wrong.join("\n"));
 }
 
 #[test]

@@ -166,13 +166,14 @@ async fn a_body_that_is_none_is_refused_in_the_shapes_own_form() {
 }
 
 #[tokio::test]
-async fn tools_and_histories_that_cannot_be_are_refused_with_their_place() {
+async fn tools_and_messages_that_cannot_be_are_refused_with_their_place() {
     let endpoint = Endpoint::start([]);
     let served = serve(&endpoint, |config| config).await;
     for shape in SHAPES {
         let user = || shape.says("user", "Hi");
         let tools = |names: &[&str]| shape.request(json!([user()]), shape.tools(names));
         let history = |messages: Value| shape.request(messages, shape.tools(&["f"]));
+        let other = shape.tool("f", Some(json!({"type": "object", "title": "other"})));
         let mut chosen = tools(&["f"]);
         shape.chooses(&mut chosen, "g");
         // Where it stands in each: Chat Completions, Messages, Responses, Gemini's.
@@ -182,23 +183,15 @@ async fn tools_and_histories_that_cannot_be_are_refused_with_their_place() {
                 ["tool_choice", "tool_choice", "tool_choice", "toolConfig.functionCallingConfig.allowedFunctionNames"],
             ),
             (
-                tools(&["f", "g", "f"]),
+                shape.request(json!([user()]), json!([shape.tool("f", None), shape.tool("g", None), other.clone()])),
                 ["tools[2].function.name", "tools[2].name", "tools[2].name", "tools[0].functionDeclarations[2].name"],
             ),
             (
-                tools(&["f", "my tool"]),
+                tools(&["f", " "]),
                 ["tools[1].function.name", "tools[1].name", "tools[1].name", "tools[0].functionDeclarations[1].name"],
             ),
             (
-                tools(&["größe"]),
-                ["tools[0].function.name", "tools[0].name", "tools[0].name", "tools[0].functionDeclarations[0].name"],
-            ),
-            (
                 tools(&[""]),
-                ["tools[0].function.name", "tools[0].name", "tools[0].name", "tools[0].functionDeclarations[0].name"],
-            ),
-            (
-                tools(&[&"x".repeat(200)]),
                 ["tools[0].function.name", "tools[0].name", "tools[0].name", "tools[0].functionDeclarations[0].name"],
             ),
             (
@@ -209,22 +202,6 @@ async fn tools_and_histories_that_cannot_be_are_refused_with_their_place() {
                     "tools[0].parameters",
                     "tools[0].functionDeclarations[0].parametersJsonSchema",
                 ],
-            ),
-            (
-                history(json!([user(), shape.call()])),
-                ["messages[1].tool_calls", "messages[1]", "input[1]", "contents[1]"],
-            ),
-            (
-                history(json!([user(), shape.call(), user()])),
-                ["messages[1].tool_calls", "messages[1]", "input[1]", "contents[1]"],
-            ),
-            (
-                history(json!([user(), shape.result(), user()])),
-                ["messages[1]", "messages[1]", "input[1]", "contents[1].parts[0].functionResponse"],
-            ),
-            (
-                history(json!([user(), shape.call(), shape.result(), shape.result()])),
-                ["messages[3].tool_call_id", "messages[3]", "input[3]", "contents[3].parts[0].functionResponse"],
             ),
             (history(json!([])), ["messages", "messages", "input", "contents"]),
             (history(json!({})), ["messages", "messages", "input", "contents"]),
@@ -268,6 +245,21 @@ async fn what_is_only_strange_is_answered() {
                 "a call of a tool that is gone",
                 shape.request(json!([says("user", "Hi"), shape.call(), shape.result()]), shape.tools(&["g"])),
             ),
+            ("a result without its call", shape.request(json!([says("user", "Hi"), shape.result()]), tools())),
+            ("a result first", shape.request(json!([shape.result(), says("user", "Hi")]), tools())),
+            ("a call that was stopped", shape.request(json!([says("user", "Hi"), shape.call()]), tools())),
+            (
+                "a call without a result",
+                shape.request(json!([says("user", "Hi"), shape.call(), says("user", "Go on")]), tools()),
+            ),
+            (
+                "a result twice",
+                shape.request(json!([says("user", "Hi"), shape.call(), shape.result(), shape.result()]), tools()),
+            ),
+            (
+                "a remark before the result",
+                shape.request(json!([says("user", "Hi"), shape.call(), says("user", "Now"), shape.result()]), tools()),
+            ),
             (
                 "the same identifier again",
                 shape.request(
@@ -278,8 +270,104 @@ async fn what_is_only_strange_is_answered() {
         ] {
             let (status, answer) = ask(&served, shape, body.to_string()).await;
             assert!(status == 200 && answer.to_string().contains("Fine."), "{shape:?}, {what}: {status} {answer:#}");
+            takes_turns(&endpoint, &format!("{shape:?}, {what}"));
         }
     }
+}
+
+/// What the endpoint got last is what every chat template takes: a system text, then the user and
+/// the model in turn, each with words.
+fn takes_turns(endpoint: &Endpoint, what: &str) {
+    let seen = endpoint.take_seen();
+    let messages = seen.last().unwrap().body["messages"].as_array().unwrap();
+    let roles: Vec<_> = messages.iter().map(|message| message["role"].as_str().unwrap()).collect();
+    let expected = ["system"].into_iter().chain(["user", "assistant"].into_iter().cycle()).take(roles.len());
+    assert!(roles.len() > 1 && roles.iter().copied().eq(expected), "{what}: {roles:?}");
+    assert!(messages.iter().all(|message| message["content"].as_str().is_some_and(|text| !text.is_empty())), "{what}");
+}
+
+/// A history whose texts an endpoint would refuse or drop comes whole.
+#[tokio::test]
+async fn no_text_of_a_history_is_lost() {
+    let endpoint = Endpoint::answer(|_, _| Reply::text("Fine."));
+    let served = serve(&endpoint, |config| config).await;
+    let system = |text: &str| json!({"role": "system", "content": text});
+    let parts =
+        |texts: [&str; 2]| json!({"role": "user", "content": texts.map(|text| json!({"type": "text", "text": text}))});
+    let developer = json!({"role": "developer", "content": "three"});
+    let result = |text: &str| json!({"role": "tool", "tool_call_id": "c1", "content": text});
+    let function =
+        json!({"role": "assistant", "content": null, "function_call": {"name": "f", "arguments": "{\"x\": \"two\"}"}});
+    let user = |text: &str| Chat.says("user", text);
+    for (history, texts) in [
+        (
+            json!([system("one"), system("two"), developer, parts(["four", "five"])]),
+            &["one", "two", "three", "four", "five"][..],
+        ),
+        (json!([system("one")]), &["one"]),
+        (json!([Chat.says("assistant", "one"), user("two")]), &["one", "two"]),
+        (
+            json!([user("one"), Chat.says("assistant", "two"), system("three"), user("four")]),
+            &["one", "two", "three", "four"],
+        ),
+        (json!([user("one"), Chat.call(), user("two"), result("three")]), &["one", "two", "three"]),
+        (json!([result("one"), user("two")]), &["one", "two"]),
+        (
+            json!([user("one"), function, {"role": "function", "name": "f", "content": "three"}]),
+            &["one", "two", "three"],
+        ),
+    ] {
+        let body = Chat.request(history.clone(), Chat.tools(&["f"]));
+        let (status, answer) = ask(&served, Chat, body.to_string()).await;
+        assert_eq!(status, 200, "{answer:#}");
+        let sent = endpoint.seen().last().unwrap().messages();
+        assert!(texts.iter().all(|text| sent.contains(text)), "{history}: {sent}");
+        takes_turns(&endpoint, &history.to_string());
+    }
+}
+
+/// Of two endpoints that know no system role, in their own words, one answer each.
+#[tokio::test]
+async fn an_endpoint_that_refuses_a_role_or_a_field_is_asked_without_and_from_then_on() {
+    for (status, words, refused) in [
+        (400, "System role not supported", "system"),
+        (500, "Jinja Exception: Conversation roles must alternate user/assistant/user/assistant/...", "system"),
+        (400, "Extra inputs are not permitted: stream_options", "stream_options"),
+    ] {
+        let endpoint =
+            Endpoint::answer(move |request, _| match request.body.to_string().contains(&format!("\"{refused}\"")) {
+                true => Reply::refused(status, words),
+                false => Reply::text("Fine."),
+            });
+        let served = serve(&endpoint, |config| config).await;
+        for times in [2, 1] {
+            let messages = json!([{"role": "system", "content": "one"}, Chat.says("user", "two")]);
+            let body = Chat.request(messages, Chat.tools(&["f"]));
+            let (status, answer) = ask(&served, Chat, body.to_string()).await;
+            assert_eq!(status, 200, "{answer:#}");
+            let seen = endpoint.take_seen();
+            assert_eq!(seen.len(), times, "{words}");
+            let sent = seen.last().unwrap().messages();
+            assert!(sent.contains("one") && sent.contains("two") && sent.contains("f("), "{sent}");
+        }
+    }
+}
+
+/// The older form of tools is answered in its own words.
+#[tokio::test]
+async fn functions_are_called_as_functions() {
+    let text = "<use_mcp_tool>\n<tool_name>f</tool_name>\n<arguments>\n{}\n</arguments>\n</use_mcp_tool>";
+    let endpoint = Endpoint::answer(move |_, _| Reply::text(text));
+    let served = serve(&endpoint, |config| config).await;
+    let mut body = json!({"model": "m", "messages": [Chat.says("user", "Hi")], "functions": [{"name": "f"}], "function_call": "auto"});
+    let (status, answer) = ask(&served, Chat, body.to_string()).await;
+    let choice = &answer["choices"][0];
+    assert_eq!((status, &choice["finish_reason"]), (200, &json!("function_call")), "{answer:#}");
+    assert_eq!(choice["message"]["function_call"], json!({"name": "f", "arguments": "{}"}));
+
+    body["stream"] = json!(true);
+    let sent = served.post(Chat.path(), &body).send().await.unwrap().text().await.unwrap();
+    assert!(sent.contains("\"function_call\":{") && !sent.contains("tool_calls"), "{sent}");
 }
 
 /// OpenAI's service knows a role of the system anywhere; the others have their own place for it.
@@ -348,5 +436,64 @@ async fn a_history_beyond_the_context_is_refused_and_shorter_ones_with_the_same_
         let body = shape.request(json!([shape.says("user", "Hi")]), shape.tools(&["f"]));
         let (status, answer) = ask(&served, shape, body.to_string()).await;
         assert_eq!(status, 200, "{shape:?} {answer:#}");
+    }
+}
+
+/// The names of MCP servers' tools, of plugins and of agents' groups.
+#[tokio::test]
+async fn a_tool_of_any_name_is_called_and_handed_back_by_it() {
+    let long = "x".repeat(200);
+    let names = ["calendar.respondToEvent", "fs/read", "New Tool", "server:get", "天气", "größe", &long];
+    for name in names {
+        let endpoint = Endpoint::answer(|request, _| {
+            // As a model that copies the name from its prompt.
+            let prompt = request.messages();
+            let (_, rest) = prompt.split_once("<tool_name>").unwrap();
+            let (shown, _) = rest.split_once("</tool_name>").unwrap();
+            Reply::text(&format!(
+                "<use_mcp_tool>\n<tool_name>{shown}</tool_name>\n<arguments>\n{{}}\n</arguments>\n</use_mcp_tool>"
+            ))
+        });
+        let served = serve(&endpoint, |config| config).await;
+        for shape in SHAPES {
+            let mut body = shape.request(json!([shape.says("user", "Hi")]), shape.tools(&[name, name]));
+            let (status, answer) = ask(&served, shape, body.to_string()).await;
+            assert_eq!(status, 200, "{shape:?} {answer:#}");
+            assert!(answer.to_string().contains(&json!(name).to_string()), "{shape:?} {name}: {answer:#}");
+            shape.chooses(&mut body, name);
+            let (status, answer) = ask(&served, shape, body.to_string()).await;
+            assert_eq!(status, 200, "{shape:?} {answer:#}");
+        }
+    }
+}
+
+/// All forms in which clients say which tools may be called.
+#[tokio::test]
+async fn every_form_of_a_choice_is_taken() {
+    let endpoint = Endpoint::answer(|_, _| {
+        Reply::text("<use_mcp_tool>\n<tool_name>f</tool_name>\n<arguments>\n{}\n</arguments>\n</use_mcp_tool>")
+    });
+    let served = serve(&endpoint, |config| config).await;
+    let named = json!({"type": "function", "function": {"name": "f"}});
+    for (choice, offers) in [
+        (json!("auto"), true),
+        (json!("any"), true),
+        (Value::Null, true),
+        (named.clone(), true),
+        (json!({"type": "function", "name": "f"}), true),
+        (json!({"type": "auto"}), true),
+        (json!({"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": [named]}}), false),
+        (json!({"type": "allowed_tools", "mode": "required", "tools": [{"type": "function", "name": "f"}]}), false),
+    ] {
+        let mut body = Chat.request(json!([Chat.says("user", "Hi")]), Chat.tools(&["f", "other_tool"]));
+        body["tool_choice"] = choice.clone();
+        let (status, answer) = ask(&served, Chat, body.to_string()).await;
+        assert_eq!(
+            (status, &answer["choices"][0]["finish_reason"]),
+            (200, &json!("tool_calls")),
+            "{choice} {answer:#}"
+        );
+        let prompt = endpoint.take_seen().pop().unwrap().messages();
+        assert_eq!(prompt.contains("other_tool"), offers, "{choice}: {prompt}");
     }
 }

@@ -126,3 +126,26 @@ async fn forms_are_learned_for_each_model() {
     let last = seen.last().unwrap();
     assert_eq!((&last.body["model"], held(last)), (&json!("large"), vec!["response_format"]));
 }
+
+/// The part of a prompt that only the full style has.
+const RULES: &str = "# Rules";
+
+#[tokio::test]
+async fn the_prompt_suits_the_model_of_the_endpoint_whatever_the_client_calls_it() {
+    for (models, named, full) in [
+        (&["Qwen2.5-Coder-0.5B-Instruct.gguf"][..], "m", false),
+        (&["Qwen2.5-Coder-7B-Instruct.gguf"], "m", true),
+        (&["Qwen2.5-Coder-0.5B-Instruct.gguf", "other-8b"], "m", true),
+        (&["Qwen2.5-Coder-0.5B-Instruct.gguf", "m"], "m", true),
+        (&["Qwen2.5-Coder-0.5B-Instruct.gguf"], "some-7b", true),
+    ] {
+        let endpoint = Endpoint::setup().models(models).owner("llamacpp").start([Reply::text("Cold.")]);
+        let served = serve(&endpoint, |config| config).await;
+        let mut asked = request(false);
+        asked["model"] = json!(named);
+        served.chat(&asked).await;
+        let seen = endpoint.seen().into_iter().find(|seen| seen.target().starts_with("POST")).unwrap();
+        assert_eq!(seen.body["messages"][0]["content"].as_str().unwrap().contains(RULES), full, "{models:?} {named}");
+        assert_eq!(seen.body["model"], named);
+    }
+}

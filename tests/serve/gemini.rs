@@ -175,7 +175,7 @@ async fn what_cannot_be_had_is_named_in_the_shapes_own_form() {
         (json!({"cachedContent": "cachedContents/1"}), "cachedContent: "),
         (json!({"tools": [{"googleSearch": {}}]}), "tools[0].googleSearch: "),
         (
-            json!({"tools": [{}, {"functionDeclarations": [{"name": "a"}, {"name": "my tool"}]}]}),
+            json!({"tools": [{}, {"functionDeclarations": [{"name": "a"}, {"name": ""}]}]}),
             "tools[1].functionDeclarations[1].name: ",
         ),
         (json!({"toolConfig": {"functionCallingConfig": {"mode": "SOME"}}}), "toolConfig.functionCallingConfig.mode: "),
@@ -189,16 +189,8 @@ async fn what_cannot_be_had_is_named_in_the_shapes_own_form() {
         (json!({"contents": [{"role": "critic", "parts": []}]}), "contents[0].role: "),
         (content(json!({"executableCode": {"code": "1"}})), "contents[0].parts[0].executableCode: "),
         (
-            content(json!({"functionResponse": {"name": "weather", "response": {}}})),
-            "contents[0].parts[0].functionResponse: ",
-        ),
-        (
             content(json!({"fileData": {"mimeType": "application/pdf", "fileUri": "https://x/1"}})),
             "contents[0].parts[0].fileData: ",
-        ),
-        (
-            json!({"contents": [{"role": "user", "parts": [{"text": "Hi"}]}, {"role": "model", "parts": [{"functionCall": {"name": "weather"}}]}]}),
-            "contents[1]: ",
         ),
     ] {
         let (status, body) = ask(&served, WHOLE, &with(change.clone())).await;
@@ -305,16 +297,5 @@ async fn a_name_of_a_function_may_have_dots_and_colons() {
                 "{dialect:?} {answer:#}"
             );
         }
-    }
-    let endpoint = Endpoint::start([]);
-    let served = serve(&endpoint, |config| config).await;
-    for name in ["files/read", "read all", "", &"x".repeat(129)] {
-        let mut asked = request();
-        asked["tools"][0]["functionDeclarations"][0]["name"] = json!(name);
-        let (status, refused) = ask(&served, WHOLE, &asked).await;
-        assert!(
-            status == 400 && refused["error"]["message"].as_str().unwrap().contains("dots and colons"),
-            "{refused:#}"
-        );
     }
 }

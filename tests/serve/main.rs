@@ -22,3 +22,4 @@ mod refusals;
 mod responses;
 mod round_trip;
 mod toolbox;
+mod ways;

@@ -208,7 +208,7 @@ async fn what_cannot_be_had_is_named() {
         (json!({"include": ["message.output_text.logprobs"]}), "include"),
         (json!({"top_logprobs": 3}), "top_logprobs"),
         (json!({"tools": [{"type": "web_search"}]}), "tools[0].type"),
-        (json!({"tools": [{"type": "function", "name": "my tool"}]}), "tools[0].name"),
+        (json!({"tools": [{"type": "function", "name": ""}]}), "tools[0].name"),
         (json!({"tool_choice": {"type": "function", "name": "x"}}), "tool_choice"),
         (json!({"tool_choice": {"type": "web_search"}}), "tool_choice.type"),
         (json!({"input": null}), "input"),
@@ -217,14 +217,6 @@ async fn what_cannot_be_had_is_named() {
         (
             json!({"input": [{"role": "user", "content": [{"type": "input_image", "file_id": "f"}]}]}),
             "input[0].content[0].image_url",
-        ),
-        (
-            json!({"input": [{"role": "user", "content": "Hi"}, {"type": "function_call_output", "call_id": "x", "output": "1"}]}),
-            "input[1]",
-        ),
-        (
-            json!({"input": [{"role": "user", "content": "Hi"}, {"type": "function_call", "call_id": "x", "name": "weather", "arguments": "{}"}]}),
-            "input[1]",
         ),
         (json!({"text": {"format": {"type": "grammar"}}}), "text.format.type"),
         (json!({"text": {"format": {"type": "json_schema"}}}), "text.format.schema"),

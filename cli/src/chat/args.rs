@@ -9,7 +9,7 @@ use super::super::{input, prompt};
 use crate::profiles::known_profile;
 use crate::settings::ReasoningDisplay;
 use toolgraft::Dialect;
-use toolgraft::constrain::Constrain;
+use toolgraft::constrain::{Constrain, Way};
 use toolgraft::dialect::{Lang, Profile};
 use toolgraft::message::{CarryReasoning, FencedCalls, ReasoningMode};
 use toolgraft::tools::ToolsMode;
@@ -161,6 +161,18 @@ pub(super) struct ModelArgs {
     /// one. require: else it is an error.
     #[arg(long, value_name = "WHEN")]
     pub(super) constrain: Option<Constrain>,
+
+    /// How it comes to a call where the model may as well answer: free, measured, chosen
+    ///
+    /// free: as the model writes. measured: by the probability that its answer begins with a
+    /// call; the call is then held to its form. chosen: the model names a tool first. What an
+    /// endpoint does not give for that is left: measured, chosen, free. [default: free]
+    #[arg(long, value_name = "WAY")]
+    pub(super) way: Option<Way>,
+
+    /// Logarithm of that probability from which on it is a call [default: -4]
+    #[arg(long, value_name = "LN", allow_negative_numbers = true)]
+    pub(super) call_threshold: Option<f64>,
 
     /// Call syntax to teach: use_mcp_tool, tool_tag, type_marker
     #[arg(long, value_name = "DIALECT", value_parser = prompt::dialect)]

@@ -7,6 +7,8 @@ use super::session::Session;
 use crate::phrases::Phrases;
 use crate::screen::DIM;
 use crate::screen::boxes::clean;
+use crate::screen::excerpt::names as shown_names;
+use crate::screen::visible::word;
 use crate::screen::wrap::hanging;
 use crate::terminal::columns;
 use crate::words::near;
@@ -242,7 +244,7 @@ impl Session {
 
     /// Model, endpoint and profile.
     pub(super) fn about(&self) -> String {
-        self.say.chat_about(&self.endpoint.model, self.endpoint.name(), self.profile().name)
+        self.say.chat_about(word(&self.endpoint.model), word(&self.endpoint.name()), self.profile().name)
     }
 
     /// `3 tools of demo, by prompt (use_mcp_tool, full)`.
@@ -251,7 +253,7 @@ impl Session {
         let names: Vec<&str> = catalog.servers().iter().filter_map(|server| server.name.as_deref()).collect();
         match catalog.tools().count() {
             0 => self.say.no_tools().to_owned(),
-            n => self.say.tools_of(self.say.tools(n), names.join(", "), self.offer()),
+            n => self.say.tools_of(self.say.tools(n), shown_names(names), self.offer()),
         }
     }
 }

@@ -1,12 +1,14 @@
 //! The events of a turn as somebody at a terminal, or on a pipe, sees them.
 
 mod numbers;
+mod piped;
 mod thoughts;
 
 use std::io::{self, IsTerminal, Write, stderr, stdout};
 
 use anstyle::Style;
 use serde_json::Value;
+use tokio::time::Instant;
 
 use super::args::OutputArgs;
 use super::summary::{Summary, time};
@@ -17,6 +19,7 @@ use crate::settings::ReasoningDisplay;
 use crate::terminal::{self, grouped};
 use crate::tokens;
 use numbers::Numbers;
+use piped::Piped;
 use thoughts::Thoughts;
 use toolgraft::agent::{Finished, StopReason};
 use toolgraft::event::{Provenance, Region, Rejected, RejectedKind};
@@ -36,15 +39,15 @@ pub(super) struct Display {
     screen: Screen<Box<dyn Write + Send>>,
     frame: Frame,
     live: Live,
-    /// Standard output is a pipe and gets the answer alone.
-    piped: bool,
+    /// Standard output is no terminal and gets what the model says, and that alone.
+    piped: Option<Piped>,
+    /// Whether the answer must match a schema.
+    has_schema: bool,
     quiet: bool,
     reasoning: ReasoningDisplay,
     /// Where somebody can ask for it later.
     in_conversation: bool,
     thoughts: Thoughts,
-    /// Text of this round that may be the answer.
-    held: String,
     /// What seemed to be reasoning in this round was the answer.
     untagged: bool,
     /// Calls that run: id and name.
@@ -86,7 +89,8 @@ impl Display {
             screen,
             frame,
             live: Live::new(place, columns, styled),
-            piped,
+            piped: piped.then(|| Piped::new(args.schema.is_some())),
+            has_schema: args.schema.is_some(),
             quiet: args.quiet,
             reasoning: if args.quiet {
                 ReasoningDisplay::Hidden
@@ -95,7 +99,6 @@ impl Display {
             },
             in_conversation,
             thoughts: Thoughts::default(),
-            held: String::new(),
             untagged: false,
             running: Vec::new(),
             asked: None,
@@ -108,9 +111,12 @@ impl Display {
         }
     }
 
-    /// A turn begins.
-    pub(super) fn begin(&mut self, conversation: &Conversation) {
+    /// A turn begins, with tools or without.
+    pub(super) fn begin(&mut self, conversation: &Conversation, with_tools: bool) {
         self.know(conversation);
+        if let Some(piped) = &mut self.piped {
+            piped.begin_turn(with_tools);
+        }
         self.summary = Summary::new(self.say);
         self.thoughts.begin_turn();
         self.screen.begin();
@@ -217,7 +223,9 @@ impl Display {
         match event {
             AgentEvent::RoundStarted { .. } => {
                 self.screen.begin();
-                self.held.clear();
+                if let Some(piped) = &mut self.piped {
+                    piped.begin()?;
+                }
                 self.untagged = false;
                 self.thoughts.begin_round();
                 self.calls.begin_round();
@@ -299,11 +307,11 @@ impl Display {
         self.live.clear();
         self.running.clear();
         self.screen.end_line()?;
-        let answer = finished.output.as_ref().map_or_else(|| finished.answer.clone(), Value::to_string);
-        if self.piped && !answer.is_empty() {
-            let mut out = stdout().lock();
-            writeln!(out, "{answer}")?;
-            out.flush()?;
+        if let Some(piped) = &mut self.piped {
+            // Without a value that matches the schema there is nothing that a program could read.
+            let output = finished.output.as_ref().map(Value::to_string);
+            piped
+                .finish(&output.or_else(|| (!self.has_schema).then(|| finished.answer.clone())).unwrap_or_default())?;
         }
         let stopped = match &finished.reason {
             StopReason::Answered => None,
@@ -321,28 +329,44 @@ impl Display {
     }
 
     fn text(&mut self, text: &str) -> io::Result<()> {
-        if self.piped {
-            self.held.push_str(text);
-        }
         if text.trim().is_empty() && self.thoughts.is_open() {
             return Ok(());
         }
         self.fold()?;
-        if self.piped {
-            return self.wait(self.say.model_answers());
+        if let Some(piped) = &mut self.piped {
+            return match piped.text(text)? {
+                // Both may be shown on one terminal (`| tee`).
+                true => {
+                    self.live.clear();
+                    Ok(())
+                }
+                false => self.wait(self.say.model_answers()),
+            };
         }
         self.live.clear();
         self.screen.text(Region::Content, text)
     }
 
-    /// Shows held text, which is not the answer after all: a call follows it.
+    /// Text that stands before a call is over. First words that have waited are no answer.
     fn release(&mut self) -> io::Result<()> {
-        let held = std::mem::take(&mut self.held);
-        if held.trim().is_empty() || self.quiet {
+        let Some(piped) = &mut self.piped else { return Ok(()) };
+        let words = piped.end_line()?.unwrap_or_default();
+        if words.trim().is_empty() || self.quiet {
             return Ok(());
         }
         self.live.clear();
-        self.screen.text(Region::Content, &held)
+        self.screen.text(Region::Content, &words)
+    }
+
+    /// When first words have waited for a call for long enough.
+    pub(super) fn due(&self) -> Option<Instant> {
+        self.piped.as_ref().and_then(Piped::due)
+    }
+
+    /// Sends the words that have waited.
+    pub(super) fn send_words(&mut self) -> io::Result<()> {
+        self.live.clear();
+        self.piped.as_mut().map_or(Ok(()), Piped::send)
     }
 
     fn think(&mut self, text: &str) -> io::Result<()> {
@@ -376,18 +400,26 @@ impl Display {
     /// What was shown so far was something else.
     fn reclassify(&mut self, to: Region) -> io::Result<()> {
         match to {
-            Region::Reasoning if self.piped => {
-                self.thoughts.was_said(std::mem::take(&mut self.held));
-                Ok(())
+            Region::Reasoning => {
+                if let Some(piped) = &mut self.piped {
+                    let said = piped.take()?;
+                    self.thoughts.was_said(said);
+                }
+                self.line(DIM, self.say.all_reasoning())
             }
-            Region::Reasoning => self.line(DIM, self.say.all_reasoning()),
             Region::Content => {
                 self.untagged = true;
                 let thought = self.thoughts.was_answer();
                 self.live.clear();
                 match thought {
                     None => self.line(DIM, self.say.was_the_answer()),
-                    Some(thought) => self.text(&thought),
+                    Some(thought) => match &mut self.piped {
+                        Some(piped) => {
+                            piped.was_said(&thought);
+                            Ok(())
+                        }
+                        None => self.text(&thought),
+                    },
                 }
             }
         }

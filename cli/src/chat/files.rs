@@ -6,7 +6,8 @@ use std::path::Path;
 use super::args::Args;
 use super::endpoint::Endpoint;
 use crate::phrases::Phrases;
-use crate::{Failure, output, store};
+use crate::{Failure, output};
+use toolgraft::files;
 use toolgraft::model::Tracer;
 use toolgraft::secrets::Secrets;
 use toolgraft::transcript::{self, Recorder};
@@ -51,7 +52,7 @@ impl Files {
         let problems: Vec<String> = self.problems(say).collect();
         match done {
             Ok(()) if problems.is_empty() => Ok(()),
-            Ok(()) => Err(Failure::job(problems.join("\n"))),
+            Ok(()) => Err(Failure::jobs(problems)),
             Err(failure) => {
                 problems.iter().for_each(|problem| output::warn_in(say, problem));
                 Err(failure)
@@ -91,5 +92,5 @@ pub(super) fn check(args: &Args) -> Result<(), Failure> {
 
 /// A file to write to, behind whatever may have come into it since it was looked at.
 fn opened(file: &Path) -> Result<File, Failure> {
-    store::append(file).map_err(|e| Failure::usage(format!("cannot write {}: {e}", file.display())))
+    files::append(file).map_err(|e| Failure::usage(format!("cannot write {}: {e}", file.display())))
 }

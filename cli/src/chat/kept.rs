@@ -3,10 +3,16 @@
 use super::args::Args;
 use super::endpoint::variable;
 use crate::phrases::Phrases;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use crate::media::numbered;
 use crate::saved::Saved;
-use crate::sessions::Store;
+use crate::sessions::{Store, by_process};
 use crate::settings::Settings;
-use crate::{Failure, output};
+use crate::{Failure, output, state};
+use toolgraft::files::{Holder, Lock};
 
 /// Days that a conversation is kept where nobody says otherwise.
 const DAYS: u32 = 30;
@@ -17,14 +23,21 @@ pub(super) struct Keeping {
     id: String,
     /// Whether something of it is there.
     written: bool,
+    /// Others see by it that the conversation is taken.
+    _lock: Option<Lock>,
 }
 
 impl Keeping {
     /// Where the conversation is kept, unless nobody wants that; and the conversation to go on
-    /// with, whose model and endpoint are taken where the flags name none.
-    pub(super) fn begin(args: &mut Args, settings: &Settings) -> Result<(Option<Self>, Option<Saved>), Failure> {
+    /// with, whose model and endpoint are taken where the flags name none. One that another
+    /// chat is at is gone on with as a copy.
+    pub(super) fn begin(
+        args: &mut Args,
+        settings: &Settings,
+        say: Phrases,
+    ) -> Result<(Option<Self>, Option<Saved>), Failure> {
         let store = Store::open();
-        let gone_on = match (&args.conversation.continued, &store) {
+        let found = match (&args.conversation.continued, &store) {
             (Some(begin), Some(store)) => Some(store.find(begin)?),
             (Some(_), None) => return Err(Failure::usage("there is no home directory: no conversation is kept")),
             (None, _) => None,
@@ -32,10 +45,32 @@ impl Keeping {
         let wanted = settings.sessions.unwrap_or(true) && !args.conversation.no_session;
         // Whoever names a file keeps the conversation there.
         let wanted = wanted && args.conversation.save.is_none();
+        let mut gone_on = found.map(|found| {
+            for damaged in &found.passed_over {
+                output::warn_in(say, &say.passed_over(damaged, &found.kept.id));
+            }
+            found.kept
+        });
         let keeping = store.filter(|_| wanted).map(|store| {
-            store.prune(settings.session_days.map_or(DAYS, Into::into));
-            let id = gone_on.as_ref().map_or_else(|| store.fresh_id(), |kept| kept.id.clone());
-            Keeping { store, id, written: false }
+            // Nothing is deleted where nothing is said.
+            if !args.output.quiet {
+                say_pruned(&store, settings.session_days.map_or(DAYS, Into::into), say);
+            }
+            let Some(kept) = &mut gone_on else { return Keeping::fresh(store) };
+            match store.hold(&kept.id) {
+                Ok(lock) => {
+                    // What was said since it was looked for.
+                    if let Some(now) = store.read(&kept.id) {
+                        *kept = now;
+                    }
+                    Keeping { id: kept.id.clone(), store, written: false, _lock: lock }
+                }
+                Err(holder) => {
+                    let copy = Keeping::fresh(store);
+                    output::warn_in(say, &say.is_a_copy(&kept.id, by_process(holder, say), &copy.id));
+                    copy
+                }
+            }
         });
         let saved = gone_on.map(|kept| kept.saved);
         if let Some(saved) = &saved {
@@ -46,6 +81,17 @@ impl Keeping {
             args.endpoint.model = args.endpoint.model.take().or_else(|| saved.model.clone());
         }
         Ok((keeping, saved))
+    }
+
+    /// A conversation that is new.
+    fn fresh(store: Store) -> Self {
+        loop {
+            let id = store.fresh_id();
+            // Another chat may begin at the same moment.
+            if let Ok(lock) = store.hold(&id) {
+                return Keeping { store, id, written: false, _lock: lock };
+            }
+        }
     }
 
     /// Keeps what was said until now.
@@ -63,13 +109,62 @@ impl Keeping {
 
     /// What is said from now on is another conversation.
     pub(super) fn begin_anew(&mut self) {
-        (self.id, self.written) = (self.store.fresh_id(), false);
+        *self = Keeping::fresh(self.store.clone());
     }
 
     /// How to go on with it; `None` where nothing was said.
     pub(super) fn farewell(&self, say: Phrases) -> Option<String> {
         self.written.then(|| say.kept_as(&self.id))
     }
+}
+
+/// Forgets what is old, and says so.
+fn say_pruned(store: &Store, days: u32, say: Phrases) {
+    let gone = store.prune(days);
+    if gone > 0 {
+        output::note(&say.old_ones_are_gone(say.conversations(gone), days));
+    }
+}
+
+/// Takes the file that the conversation is saved in for this chat. Where another one writes it,
+/// `file` becomes one of a like name, and the person is told.
+pub(super) fn take_file(file: &mut PathBuf, say: Phrases) -> Option<Lock> {
+    let named = file.clone();
+    let mut others: Option<Holder> = None;
+    for n in 1_usize.. {
+        let place = if n == 1 { named.clone() } else { numbered(&named, n) };
+        // A copy is written over nothing.
+        if n > 1 && place.exists() {
+            continue;
+        }
+        match hold_file(&place) {
+            Ok(lock) => {
+                if let Some(holder) = others {
+                    let by = by_process(holder, say);
+                    output::warn_in(say, &say.is_written_by_another(named.display(), by, place.display()));
+                }
+                *file = place;
+                return lock;
+            }
+            Err(holder) => others = others.or(Some(holder)),
+        }
+    }
+    None
+}
+
+/// Takes a file to write a conversation to, or says who has it.
+pub(super) fn hold_file(file: &Path) -> Result<Option<Lock>, Holder> {
+    // Devices are nobody's.
+    if file.metadata().is_ok_and(|found| !found.is_file()) {
+        return Ok(None);
+    }
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let beside = || Some(folder.canonicalize().ok()?.join(file.file_name()?));
+    let place = file.canonicalize().ok().or_else(beside);
+    let Some((place, locks)) = place.zip(state::file("locks")) else { return Ok(None) };
+    let name: String =
+        Sha256::digest(place.as_os_str().as_encoded_bytes()).iter().take(16).map(|b| format!("{b:02x}")).collect();
+    Lock::take(&locks.join(format!("{name}.lock"))).map_or(Ok(None), |taken| taken.map(Some))
 }
 
 /// Takes the defaults of the file where no flag and no variable says otherwise.

@@ -60,9 +60,11 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
         return Err(Failure::usage("--json takes one question: give it as an argument or on a pipe"));
     }
     files::check(&args)?;
-    let (keeping, gone_on) = Keeping::begin(&mut args, &settings)?;
+    let say = Phrases::of_user(args.model.lang.or(settings.lang));
+    let (keeping, gone_on) = Keeping::begin(&mut args, &settings, say)?;
     kept::apply(&settings, &mut args);
-    let say = Phrases::of_user(args.model.lang);
+    // Held until the conversation is over.
+    let _file = args.conversation.save.as_mut().and_then(|file| kept::take_file(file, say));
     let attached = Attached::read(&args.attached, "-f", say)?;
     let (listed_tools, lang) = (args.listed.tools.clone(), args.model.lang);
     let configured = ServerArgs { listed_tools, lang, ..args.servers.clone() }.load_if_any()?;

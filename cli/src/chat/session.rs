@@ -18,12 +18,13 @@ use crate::elicit::{Questions, over};
 use crate::phrases::Phrases;
 use crate::saved::Saved;
 use crate::screen::{BAD, DIM};
+use crate::sessions::by_process;
 use crate::signals::Signals;
 use crate::terminal::grouped;
 use crate::tty::Tty;
-use crate::{Failure, input, media, output, prompt_args, saved_profiles, tokens};
+use crate::{Failure, input, media, output, prompt_args, reader, saved_profiles, tokens};
 use toolgraft::agent::Finished;
-use toolgraft::constrain::Constrain;
+use toolgraft::constrain::{Constrain, Way};
 use toolgraft::conversation::{Entry, User};
 use toolgraft::dialect::Profile;
 use toolgraft::message::{Reads, TokenCounter};
@@ -308,18 +309,24 @@ impl Session {
             None => self.agent.run(conversation),
         };
         let mut run = run.map_err(Failure::job)?;
-        let interrupts = self.signals.take_interrupts();
+        let (interrupts, ending) = (self.signals.take_interrupts(), self.signals.hold());
         let cancel = run.cancellation();
         self.approvals.begin(cancel.clone());
         let mut pauses = self.questions.begin(cancel.clone());
         let mut servers = self.hub.states();
         let mut question_over = None;
-        self.display.begin(&self.conversation);
+        self.display.begin(&self.conversation, self.hub.catalog().tools().next().is_some());
         if let Some(tty) = &self.tty {
             tty.echo(false);
         }
-        let _echo = Echo(self.tty.clone());
+        let echo = Echo(self.tty.clone());
+        // Why nobody sees the rest. What was said until then is kept all the same.
+        let mut broken: Option<Failure> = None;
+        let mut is_ending = false;
         loop {
+            if broken.is_some() {
+                cancel.cancel();
+            }
             let event = tokio::select! {
                 biased;
                 () = interrupts.next() => {
@@ -329,39 +336,64 @@ impl Session {
                     cancel.cancel();
                     continue;
                 }
+                () = ending.begins(), if !is_ending => {
+                    is_ending = true;
+                    cancel.cancel();
+                    continue;
+                }
+                () = reader::gone(), if broken.is_none() => {
+                    broken = Some(Failure::Reported);
+                    continue;
+                }
+                () = until(self.display.due()) => {
+                    note_failure(&mut broken, self.display.send_words());
+                    continue;
+                }
                 Some(pause) = pauses.recv() => {
-                    written(self.display.pause())?;
+                    note_failure(&mut broken, self.display.pause());
                     let _ = pause.begun.send(());
                     question_over = Some(pause.over);
                     continue;
                 }
                 () = over(&mut question_over) => {
-                    written(self.display.go_on())?;
+                    note_failure(&mut broken, self.display.go_on());
                     continue;
                 }
                 Some(event) = servers.next() => {
                     if let ServerEventKind::Progress { progress, total, message, .. } = event.kind {
-                        written(self.display.progress(&event.server, progress, total, message))?;
+                        note_failure(&mut broken, self.display.progress(&event.server, progress, total, message));
                     }
                     continue;
                 }
                 event = run.next() => event,
             };
-            self.report_files()?;
-            match event {
-                None => return Err(Failure::job("the turn ended without a last event")),
-                Some(event) if self.args.output.json => {
-                    output::emit_json(&event)?;
-                    if let AgentEvent::Finished(finished) = event {
-                        return self.end(finished, before);
-                    }
-                }
-                Some(AgentEvent::Finished(finished)) => {
-                    written(self.display.finished(&finished))?;
-                    return self.end(finished, before);
-                }
-                Some(event) => written(self.display.event(event))?,
+            let Some(event) = event else { return Err(Failure::job("the turn ended without a last event")) };
+            let finished = match &event {
+                AgentEvent::Finished(finished) => Some(finished.clone()),
+                _ => None,
+            };
+            if broken.is_none() {
+                broken = self.report_files().and_then(|()| self.show(event)).err();
             }
+            let Some(finished) = finished else { continue };
+            let ended = self.end(finished, before)?;
+            if let Some(failure) = broken {
+                return Err(failure);
+            }
+            if is_ending {
+                drop((echo, ending));
+                // Whoever listens to the signals ends the command now.
+                std::future::pending::<()>().await;
+            }
+            return Ok(ended);
+        }
+    }
+
+    fn show(&mut self, event: AgentEvent) -> Result<(), Failure> {
+        match event {
+            event if self.args.output.json => output::emit_json(&event),
+            AgentEvent::Finished(finished) => written(self.display.finished(&finished)),
+            event => written(self.display.event(event)),
         }
     }
 
@@ -386,8 +418,15 @@ impl Session {
         Ok(())
     }
 
-    /// Writes the conversation to a file.
+    /// Writes the conversation to a file, but not to one that another chat writes.
     pub(super) fn save(&self, file: &Path) -> Result<(), Failure> {
+        let _lock = match kept::hold_file(file) {
+            Err(holder) if holder.process != Some(std::process::id()) => {
+                let (by, file) = (by_process(holder, self.say), file.display());
+                return Err(Failure::usage(self.say.belongs_to_another(file, by)));
+            }
+            held => held,
+        };
         self.saved().write(file)
     }
 
@@ -450,10 +489,14 @@ fn agent(
     config.tokens = Some(TokenCounter::new(tokens::count));
     config.carry_reasoning = args.model.carry_reasoning.unwrap_or(config.carry_reasoning);
     let saved = saved_profiles::find(Some(endpoint.url()), endpoint.model())?.unwrap_or_default();
-    // Whoever names a syntax wants it to be taught.
-    let usual = if args.model.dialect.is_some() { ToolsMode::Prompt } else { saved.tools.unwrap_or(ToolsMode::Auto) };
+    // Whoever names a syntax, or a way to calls in it, wants it to be taught.
+    let is_way = args.model.way.is_some_and(|way| way != Way::Free);
+    let usual =
+        if args.model.dialect.is_some() || is_way { ToolsMode::Prompt } else { saved.tools.unwrap_or(ToolsMode::Auto) };
     config.tools_mode = args.model.tools_mode.unwrap_or(usual);
     config.constrain = args.model.constrain.or(saved.constrain).unwrap_or(config.constrain);
+    config.way = args.model.way.or(saved.way).unwrap_or(config.way);
+    config.call_threshold = args.model.call_threshold.or(saved.call_threshold);
     config.context = args.limits.context.map(Into::into).or(endpoint.context());
     config.context_remedy = endpoint.longer_context();
     config.max_repeats = args.limits.max_repeats.unwrap_or(config.max_repeats);
@@ -488,6 +531,21 @@ fn schema(file: &Path) -> Result<OutputSchema, Failure> {
     let schema = serde_json::from_str(input::without_bom(&text))
         .map_err(|e| Failure::usage(format!("{name}:{}: mend the JSON there", input::json_problem(&e))))?;
     OutputSchema::new(schema).map_err(|e| Failure::usage(format!("{name}: {e}")))
+}
+
+/// Waits for a moment, if there is one to wait for.
+async fn until(moment: Option<tokio::time::Instant>) {
+    match moment {
+        Some(moment) => tokio::time::sleep_until(moment).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Keeps the first failure of writing to the screen.
+fn note_failure(first: &mut Option<Failure>, result: io::Result<()>) {
+    if let Err(failure) = written(result) {
+        first.get_or_insert(failure);
+    }
 }
 
 /// What became of writing to the screen. A reader that has gone ends the program quietly.

@@ -6,7 +6,9 @@ use serde_json::{Map, Value, json};
 
 use super::config_file::{ConfigFile, Entry, checked, target};
 use crate::phrases::Phrases;
-use crate::{Failure, output, servers, store};
+use crate::screen::excerpt::names;
+use crate::{Failure, output, servers};
+use toolgraft::files;
 use toolgraft::secrets::names_secret;
 
 const EXAMPLES: &str = "\
@@ -99,7 +101,7 @@ fn advise(args: &Args, file: &Path, unset: &[String]) {
         let name = pair.split(['=', ':']).next().unwrap_or_default();
         let reference = format!("${{{}}}", name.to_uppercase().replace('-', "_"));
         output::warn_in(say, &say.secret_in_file(name, reference));
-        if store::others_may_read(file) {
+        if files::others_may_read(file) {
             output::warn_in(say, &say.others_can_read(file.display()));
         }
     }
@@ -111,7 +113,7 @@ fn advise(args: &Args, file: &Path, unset: &[String]) {
 pub(super) fn warn_unset(unset: &[String]) {
     if !unset.is_empty() {
         let say = Phrases::of_user(None);
-        output::warn_in(say, &say.unset_and_needed(unset.join(", ")));
+        output::warn_in(say, &say.unset_and_needed(names(unset)));
     }
 }
 

@@ -9,8 +9,8 @@ use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};
 use serde_json::{Map, Value, json};
 
-use crate::store::{self, Mode};
 use crate::{Failure, input, servers};
+use toolgraft::files::{self, Mode};
 use toolgraft::route::mcp::Config;
 
 /// JSON with comments and trailing commas, and no other leniency.
@@ -100,7 +100,7 @@ impl ConfigFile {
         let text = self.root.to_string();
         Config::parse(&text, &input::shown(&self.path), &|_| Some("x".to_owned())).map_err(Failure::job)?;
         let failed = |e: std::io::Error| Failure::job(format!("cannot write {}: {e}", self.path.display()));
-        store::replace(&self.path, text.as_bytes(), Mode::Kept).map_err(failed)
+        files::replace(&self.path, text.as_bytes(), Mode::Kept).map_err(failed)
     }
 }
 

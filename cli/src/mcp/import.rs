@@ -11,9 +11,11 @@ use super::list;
 use super::places::{Machine, Program};
 use crate::ask::Asker;
 use crate::phrases::Phrases;
-use crate::screen::boxes::clean;
+use crate::screen::excerpt::names as shown_names;
+use crate::screen::visible::word;
 use crate::tty::Tty;
-use crate::{Failure, input, output, servers, store, trust};
+use crate::{Failure, input, output, servers, trust};
+use toolgraft::files;
 use toolgraft::secrets::Secrecy;
 
 const EXAMPLES: &str = "\
@@ -230,7 +232,7 @@ fn judged(all: Vec<(String, Vec<Foreign>)>, args: &Args, target: &ConfigFile) ->
     match args.server.iter().find(|name| !seen.iter().any(|server| server.name == **name)) {
         Some(missing) => {
             let names: Vec<&str> = seen.iter().map(|server| server.name.as_str()).collect();
-            Err(Failure::usage(format!("no server {missing:?} there; there are: {}", names.join(", "))))
+            Err(Failure::usage(format!("no server {missing:?} there; there are: {}", shown_names(names))))
         }
         None => Ok(found),
     }
@@ -260,7 +262,7 @@ fn shown(found: &[Found], say: Phrases) -> String {
             };
             text.push_str(&list::server(&server.name, &server.entry, say));
             for line in why.into_iter().chain(server.notes.iter().map(|note| note.text(say))) {
-                let _ = writeln!(text, "      {}", clean(&say.in_brackets(line)));
+                let _ = writeln!(text, "      {}", word(&say.in_brackets(line)));
             }
         }
     }
@@ -275,7 +277,7 @@ fn confirm(args: &Args, servers: usize, target: &Path, say: Phrases) -> Result<(
     let Some(asker) = Asker::new(tty.as_ref(), say) else {
         return Err(Failure::usage("nobody is at a terminal to say yes: look at it, then say --yes"));
     };
-    let question = say.write_servers(say.servers(servers), clean(&target.display().to_string()));
+    let question = say.write_servers(say.servers(servers), word(&target.display().to_string()));
     match asker.agrees(&question, &mut |_| None) {
         true => Ok(()),
         false => said_no(say),
@@ -292,7 +294,7 @@ fn advise(taken: &[&Foreign], file: &Path, say: Phrases) {
     let secrets: usize = taken.iter().map(|server| Secrecy::of(&server.entry).count()).sum();
     if secrets > 0 {
         let values = say.values(secrets);
-        output::note(&match store::others_may_read(file) {
+        output::note(&match files::others_may_read(file) {
             true => say.secrets_for_others(values),
             false => say.secrets_for_you(values),
         });

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::config_file::{ConfigFile, target};
 use crate::phrases::Phrases;
+use crate::screen::excerpt::names;
 use crate::{Failure, input, output};
 
 const EXAMPLES: &str = "\
@@ -38,14 +39,13 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let shown = input::shown(file.path());
     let there = file.names();
     if let Some(name) = args.names.iter().find(|name| !there.contains(name)) {
-        let there =
-            if there.is_empty() { "it has none".to_owned() } else { format!("there are: {}", there.join(", ")) };
+        let there = if there.is_empty() { "it has none".to_owned() } else { format!("there are: {}", names(&there)) };
         return Err(Failure::usage(format!("{shown} has no server {name:?}; {there}")));
     }
     for name in &args.names {
         file.remove(name);
     }
     file.write()?;
-    let names: Vec<String> = args.names.iter().map(|name| format!("{name:?}")).collect();
-    output::tell(&Phrases::of_user(None).removed_from(names.join(", "), shown))
+    let removed = names(args.names.iter().map(|name| format!("{name:?}")));
+    output::tell(&Phrases::of_user(None).removed_from(removed, shown))
 }

@@ -191,6 +191,21 @@ pub(crate) const HELP: &[(&str, &str)] = &[
          JSON Schema）时使用。require：端点不接受则为错误。",
     ),
     (
+        "How it comes to a call where the model may as well answer: free, measured, chosen",
+        "模型既可调用工具也可直接回答时，如何决定：free、measured、chosen",
+    ),
+    (
+        "free: as the model writes. measured: by the probability that its answer begins with a call; \
+         the call is then held to its form. chosen: the model names a tool first. What an endpoint does \
+         not give for that is left: measured, chosen, free. [default: free]",
+        "free：由模型自己写。measured：按回答以调用开头的概率决定，随后约束调用的形式。chosen：模型先说出工\
+         具名。端点缺少所需功能时依次退为：measured、chosen、free。[默认：free]",
+    ),
+    (
+        "Logarithm of that probability from which on it is a call [default: -4]",
+        "该概率的自然对数达到此值即为调用 [默认：-4]",
+    ),
+    (
         "Call syntax to teach: use_mcp_tool, tool_tag, type_marker",
         "教给模型的调用语法：use_mcp_tool、tool_tag、type_marker",
     ),
@@ -544,9 +559,10 @@ pub(crate) const HELP: &[(&str, &str)] = &[
     ),
     (
         "A name is \"native\", or dialect, style and listing, as \"tool_tag, compact, signature\", with \
-         \", constrained\" behind it or not. A way that holds any of the texts is tried.",
+         \", measured\", \", chosen\" or \", constrained\" behind it or not. A way that holds any of the texts \
+         is tried.",
         "方式的名字是 \"native\"，或由语法、详略和列法组成，例如 \"tool_tag, compact, signature\"，后面可\
-         以有 \", constrained\"。含有任意一个文本的方式都会试。",
+         以有 \", measured\"、\", chosen\" 或 \", constrained\"。含有任意一个文本的方式都会试。",
     ),
     ("Offer all twelve tools with each task, not three", "每个任务提供全部十二个工具，而不是三个"),
     (

@@ -4,6 +4,22 @@ use super::{counts, phrases};
 
 phrases! {
     KEPT:
+    still_open(conversations) =
+        "{conversations} left: open in another chat", "保留 {conversations}：正在另一个 chat 中使用";
+    by_process(process) = " (process {process})", "（进程 {process}）";
+    is_a_copy(id, by, copy) =
+        "the conversation {id} is open in another chat{by}: this one goes on with a copy of it, {copy}",
+        "对话 {id} 正在另一个 chat 中使用{by}：这里用它的副本 {copy} 继续";
+    is_written_by_another(file, by, copy) =
+        "another chat{by} writes {file}: this one is saved in {copy}",
+        "另一个 chat{by}正在写入 {file}：这里的对话保存到 {copy}";
+    belongs_to_another(file, by) =
+        "another chat{by} writes {file}: name another file", "另一个 chat{by}正在写入 {file}：请指定别的文件";
+    passed_over(damaged, id) =
+        "{damaged}; going on with {id}, the one before it", "{damaged}；改为继续它之前的 {id}";
+    old_ones_are_gone(conversations, days) =
+        "{conversations} without a word for {days} days deleted: `toolgraft config set session_days DAYS` keeps them longer",
+        "已删除 {conversations}，它们已有 {days} 天没有新内容：用 `toolgraft config set session_days DAYS` 可保存更久";
     forgotten(conversations) = "{conversations} forgotten", "已删除 {conversations}";
     nothing_was_kept = "no conversation was kept", "没有保存过对话";
     none_has_these_words = "no conversation has these words", "没有包含这些词的对话";

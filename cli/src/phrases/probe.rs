@@ -9,7 +9,8 @@ phrases! {
     way = "way to offer tools", "提供工具的方式";
     accepted = "accepted", "被接受";
     right_tool = "right tool", "工具正确";
-    fully_right = "fully right", "完全正确";
+    fully_right = "fully right by itself", "自行决定时完全正确";
+    right_when_told = "when told to call", "要求调用时";
     false_calls = "false calls", "多余的调用";
     result_used = "result used", "用到结果";
     tokens_per_task = "tokens", "token 数";
@@ -48,12 +49,13 @@ impl Phrases {
     }
 
     /// The table's head.
-    pub(crate) fn probe_head(self) -> [&'static str; 8] {
+    pub(crate) fn probe_head(self) -> [&'static str; 9] {
         [
             self.way(),
             self.accepted(),
             self.right_tool(),
             self.fully_right(),
+            self.right_when_told(),
             self.false_calls(),
             self.result_used(),
             self.tokens_per_task(),

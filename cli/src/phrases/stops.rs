@@ -112,6 +112,10 @@ fn chinese_notice(notice: &CallerWarning) -> String {
                 name.join(".")
             )
         }
+        CallerWarning::NoProbabilities => {
+            "端点不给出 token 的概率（top_logprobs）：measured 方式改为 chosen".to_owned()
+        }
+        CallerWarning::NoStructure => "端点不按要求的形式回答：所要求的方式改为 free".to_owned(),
         CallerWarning::HistoryLeftOut { rounds, questions, results, context, remedy } => {
             let parts = [(*rounds, "条模型消息"), (*questions, "个问题"), (*results, "个结果")];
             let parts = parts.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}"));

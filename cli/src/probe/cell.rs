@@ -15,29 +15,74 @@ pub(crate) enum Cell {
     /// In the request, as the endpoint's own tool calling has it.
     Native,
     /// In the prompt.
-    Prompt {
-        dialect: Dialect,
-        style: PromptStyle,
-        listing: Listing,
-        /// Where a call is wanted one is required, and the endpoint holds the answer to its form.
-        constrained: bool,
-    },
+    Prompt { dialect: Dialect, style: PromptStyle, listing: Listing, how: How },
+}
+
+/// How it comes to a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum How {
+    /// As the model writes.
+    Free,
+    /// The model is told to call: a call is required, and the endpoint holds the answer to its
+    /// form. A chat cannot know when to, so it says how well a call is written, and no more.
+    Told,
+    /// By the probability that the answer begins with one.
+    Measured,
+    /// The model names a tool first.
+    Chosen,
+}
+
+impl How {
+    const ALL: [How; 4] = [How::Free, How::Told, How::Measured, How::Chosen];
+
+    /// Whether it is tried with these. What is decided before a call is written hardly depends on
+    /// how tools are listed, and a tag of each tool's own has no grammar.
+    fn is_of(self, dialect: Dialect, listing: Listing) -> bool {
+        match self {
+            How::Free | How::Told => true,
+            How::Measured | How::Chosen => dialect != Dialect::ToolTag && listing == Listing::Signature,
+        }
+    }
+
+    /// What stands behind the name of a way.
+    fn suffix(self) -> &'static str {
+        match self {
+            How::Free => "",
+            How::Told => ", constrained",
+            How::Measured => ", measured",
+            How::Chosen => ", chosen",
+        }
+    }
 }
 
 impl Cell {
-    /// All of them; without those that are constrained where the endpoint takes no form.
+    /// All of them; without those that need a form of the endpoint's.
     pub(crate) fn all(constrained: bool) -> Vec<Cell> {
         let mut cells = vec![Cell::Native];
-        for constrained in [false, true].into_iter().take(if constrained { 2 } else { 1 }) {
+        for how in How::ALL.into_iter().take(if constrained { How::ALL.len() } else { 1 }) {
             for dialect in Dialect::taught() {
                 for style in PromptStyle::ALL {
-                    for listing in [Listing::Signature, Listing::Schema] {
-                        cells.push(Cell::Prompt { dialect, style: *style, listing, constrained });
+                    for listing in [Listing::Signature, Listing::Schema].into_iter().filter(|l| how.is_of(dialect, *l))
+                    {
+                        cells.push(Cell::Prompt { dialect, style: *style, listing, how });
                     }
                 }
             }
         }
         cells
+    }
+
+    /// How it comes to a call; natively as the endpoint has it.
+    pub(crate) fn how(self) -> How {
+        match self {
+            Cell::Native => How::Free,
+            Cell::Prompt { how, .. } => how,
+        }
+    }
+
+    /// Whether the model decides by itself whether it calls.
+    pub(crate) fn decides(self) -> bool {
+        self.how() != How::Told
     }
 }
 
@@ -45,9 +90,8 @@ impl fmt::Display for Cell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Cell::Native => f.write_str("native"),
-            Cell::Prompt { dialect, style, listing, constrained } => {
-                write!(f, "{}, {style}, {listing}", dialect.name())?;
-                if *constrained { f.write_str(", constrained") } else { Ok(()) }
+            Cell::Prompt { dialect, style, listing, how } => {
+                write!(f, "{}, {style}, {listing}{}", dialect.name(), how.suffix())
             }
         }
     }
@@ -78,7 +122,7 @@ mod tests {
             assert_eq!(Cell::try_from(cell.to_string()), Ok(cell));
         }
         assert_eq!(Cell::all(false).len(), 13);
-        assert_eq!(Cell::all(true).len(), 25);
+        assert_eq!(Cell::all(true).len(), 33);
         assert!(Cell::try_from("x".to_owned()).is_err());
     }
 }

@@ -20,6 +20,7 @@ mod report;
 mod score;
 mod store;
 mod tasks;
+mod threshold;
 mod trial;
 
 use std::io::{IsTerminal, stderr};
@@ -29,12 +30,12 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use self::cell::Cell;
+use self::cell::{Cell, How};
 use self::plan::Plan;
 use self::report::Report;
-use self::score::{Score, ranked};
+use self::score::{Score, Trial, ranked};
 use self::store::Store;
-use self::tasks::{FEW, Tasks};
+use self::tasks::{FEW, Task, Tasks, Wanted};
 use self::trial::{Bench, Unasked};
 use crate::ask::Asker;
 use crate::chat::{Endpoint, EndpointArgs};
@@ -44,7 +45,7 @@ use crate::runner::Runner;
 use crate::saved_profiles::{self, SavedProfile};
 use crate::tty::Tty;
 use crate::{Failure, input, output};
-use toolgraft::constrain::Constrain;
+use toolgraft::constrain::{Constrain, Way};
 use toolgraft::dialect::{Lang, Profile};
 use toolgraft::tools::ToolsMode;
 
@@ -96,7 +97,7 @@ pub(crate) struct Args {
     /// Try only ways whose name holds this text, such as "compact"; may be given several times
     ///
     /// A name is "native", or dialect, style and listing, as "tool_tag, compact, signature",
-    /// with ", constrained" behind it or not. A way that holds any of the texts is tried.
+    /// with ", measured", ", chosen" or ", constrained" behind it or not. A way that holds any of the texts is tried.
     #[arg(long, value_name = "TEXT")]
     only: Vec<String>,
 
@@ -161,7 +162,10 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
     let Some(best) = report.best() else {
         return Err(Failure::job(say.nothing_worked()));
     };
-    offer(&args, &endpoint, best.cell, (asker.as_ref(), &runner), say)
+    let threshold =
+        (best.cell.how() == How::Measured).then(|| threshold::fitting(probe.store.trials(best.cell).iter()));
+    let threshold = threshold.flatten().map(|found| (found * 100.0).round() / 100.0);
+    offer(&args, &endpoint, (best.cell, threshold), (asker.as_ref(), &runner), say)
 }
 
 /// A table with styles, as standard output takes it.
@@ -176,7 +180,7 @@ fn plain_on_a_pipe(text: &str) -> String {
 fn offer(
     args: &Args,
     endpoint: &Endpoint,
-    best: Cell,
+    (best, threshold): (Cell, Option<f64>),
     (asker, runner): (Option<&Asker>, &Runner),
     say: Phrases,
 ) -> Result<(), Failure> {
@@ -187,9 +191,15 @@ fn offer(
     };
     match best {
         Cell::Native => profile.tools = Some(ToolsMode::Native),
-        Cell::Prompt { dialect, style, listing, constrained } => {
+        Cell::Prompt { dialect, style, listing, how } => {
             profile.tools = Some(ToolsMode::Prompt);
-            profile.constrain = constrained.then_some(Constrain::Auto);
+            profile.way = match how {
+                How::Measured => Some(Way::Measured),
+                How::Chosen => Some(Way::Chosen),
+                How::Free | How::Told => None,
+            };
+            profile.constrain = (how != How::Free).then_some(Constrain::Auto);
+            profile.call_threshold = threshold;
             (profile.dialect, profile.style, profile.listing) = (Some(dialect), Some(style), Some(listing));
         }
     }
@@ -209,6 +219,11 @@ fn offer(
         output::note(&say.written_into(input::shown(&path)));
     }
     Ok(())
+}
+
+/// Whether a task is put to a way: one that is told to call says nothing of tasks that want none.
+fn is_asked(cell: Cell, task: &Task) -> bool {
+    cell.decides() || task.wanted != Wanted::NoCall
 }
 
 /// How fast a run is.
@@ -294,7 +309,7 @@ impl Probe {
             for number in 0..stage.tasks.min(self.bench.tasks.tasks.len()) {
                 let task = self.bench.tasks.tasks[number].clone();
                 for cell in self.cells.clone() {
-                    if self.store.has(cell, task.id) {
+                    if !is_asked(cell, &task) || self.store.has(cell, task.id) {
                         continue;
                     }
                     let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
@@ -343,8 +358,9 @@ impl Probe {
     fn progress(&self, pace: &mut Pace, round: usize, cell: Cell) {
         let stage = self.plan.rounds()[round];
         let tasks = self.bench.tasks.tasks.iter().take(stage.tasks);
-        let untried = tasks.flat_map(|task| self.cells.iter().map(|cell| (*cell, task.id)));
-        let here = untried.filter(|(cell, task)| !self.store.has(*cell, *task)).count();
+        let all = tasks.flat_map(|task| self.cells.iter().map(move |cell| (*cell, task)));
+        let untried = all.filter(|(cell, task)| is_asked(*cell, task) && !self.store.has(*cell, task.id));
+        let here = untried.count();
         let left = here + self.plan.trials_behind(round, self.cells.len());
         self.bar.set_length(u64::from(pace.done) + left as u64);
         self.bar.set_position(u64::from(pace.done));
@@ -364,15 +380,19 @@ impl Probe {
 
     /// The scores of the cells that are left, over their first so many tasks.
     fn scores(&self, tasks: usize) -> Vec<(Cell, Score)> {
-        let of = |cell: &Cell| Score::of(self.store.trials(*cell).iter().filter(|trial| trial.task < tasks));
-        self.cells.iter().map(|cell| (*cell, of(cell))).collect()
+        self.cells.iter().map(|cell| (*cell, self.score(*cell, tasks))).collect()
+    }
+
+    /// The score of a cell over its first so many tasks.
+    fn score(&self, cell: Cell, tasks: usize) -> Score {
+        let trials: Vec<Trial> = self.store.trials(cell).iter().filter(|trial| trial.task < tasks).cloned().collect();
+        Score::of(&threshold::counted(&trials))
     }
 
     fn report(&self) -> Report {
         let last = self.plan.rounds().last().map_or(0, |stage| stage.tasks);
         let cells = Cell::all(true).into_iter();
-        let of = |cell: Cell| Score::of(self.store.trials(cell).iter().filter(|trial| trial.task < last));
-        let mut scores = ranked(cells.map(|cell| (cell, of(cell))).collect());
+        let mut scores = ranked(cells.map(|cell| (cell, self.score(cell, last))).collect());
         // Those that were tried longer stand first: they were better when others were left out.
         scores.sort_by_key(|(_, score)| std::cmp::Reverse(score.tasks));
         let tools = if self.bench.all_tools { self.bench.tasks.tools.len() } else { FEW };

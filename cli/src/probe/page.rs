@@ -8,6 +8,7 @@ use super::cell::Cell;
 use super::report::Report;
 use super::store::Store;
 use super::tasks::{Task, Tasks, Wanted};
+use super::threshold;
 use crate::phrases::Phrases;
 use crate::{Failure, page_file};
 
@@ -47,7 +48,10 @@ fn render(report: &Report, tasks: &Tasks, store: &Store, say: Phrases) -> std::i
 
 /// A task that went wrong in one of these ways, with what came of it in each.
 fn failed(task: &Task, cells: &[Cell], store: &Store, say: Phrases) -> Option<Value> {
-    let of = |cell: &Cell| store.trials(*cell).iter().find(|trial| trial.task == task.id).map(|trial| (*cell, trial));
+    let of = |cell: &Cell| {
+        let counted = threshold::counted(store.trials(*cell));
+        counted.into_iter().find(|trial| trial.task == task.id).map(|trial| (*cell, trial))
+    };
     let trials: Vec<_> = cells.iter().filter_map(of).collect();
     if trials.iter().all(|(_, trial)| trial.fault.is_none()) {
         return None;

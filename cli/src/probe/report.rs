@@ -41,21 +41,24 @@ impl Report {
         }
     }
 
-    /// The best of those that were tried most. `None` where nothing was tried or nothing worked.
+    /// The best of those that were tried most and decide by themselves. `None` where nothing was
+    /// tried or nothing worked.
     pub(crate) fn best(&self) -> Option<&Row> {
-        let most = self.rows.iter().map(|row| row.score.tasks).max()?;
-        self.rows.iter().filter(|row| row.score.tasks == most).find(|row| row.score.fully_right > 0)
+        let own = || self.rows.iter().filter(|row| row.cell.decides());
+        let most = own().map(|row| row.score.tasks).max()?;
+        own().filter(|row| row.score.tasks == most).find(|row| row.score.fully_right > 0)
     }
 
     /// The table's cells, row by row, under its head.
-    pub(super) fn cells(&self) -> Vec<[String; 8]> {
-        let of = |count: usize, all: usize| format!("{count}/{all}");
+    pub(super) fn cells(&self) -> Vec<[String; 9]> {
+        let of = |count: usize, all: usize| if all > 0 { format!("{count}/{all}") } else { "–".to_owned() };
         let rows = self.rows.iter().map(|Row { cell, score: s, .. }| {
             [
                 cell.to_string(),
                 of(s.accepted, s.wanted),
                 of(s.right_tool, s.wanted),
-                of(s.fully_right, s.wanted),
+                of(s.fully_right, if cell.decides() { s.wanted } else { 0 }),
+                of(s.fully_right, if cell.decides() { 0 } else { s.wanted }),
                 of(s.false_calls, s.unwanted),
                 of(s.used, s.results),
                 (s.tokens / s.tasks.max(1) as u64).to_string(),
@@ -67,7 +70,7 @@ impl Report {
 
     /// The table.
     pub(crate) fn table(&self, say: Phrases) -> String {
-        let all: Vec<[String; 8]> = std::iter::once(say.probe_head().map(str::to_owned)).chain(self.cells()).collect();
+        let all: Vec<[String; 9]> = std::iter::once(say.probe_head().map(str::to_owned)).chain(self.cells()).collect();
         let widths: Vec<usize> =
             (0..all[0].len()).map(|at| all.iter().map(|row| width(&row[at])).max().unwrap_or(0)).collect();
         let bold = Style::new().bold();

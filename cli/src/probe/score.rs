@@ -20,6 +20,10 @@ pub(crate) struct Trial {
     /// The answer holds the result's value; of tasks that want that.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) used: bool,
+    /// Logarithm of the probability that the answer begins with a call, where it was measured:
+    /// the call was asked for whatever that is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) likely: Option<f64>,
     /// Tokens of all requests and answers.
     pub(crate) tokens: u64,
     /// Milliseconds.
@@ -104,9 +108,14 @@ impl Score {
     }
 }
 
-/// The cells from the best to the worst; of equal ones the one with fewer tokens first.
+/// The cells from the best to the worst: first those that decide by themselves, since only they
+/// can be used where nobody knows whether a call is due; of equal ones the one with fewer tokens
+/// first.
 pub(crate) fn ranked(mut scores: Vec<(Cell, Score)>) -> Vec<(Cell, Score)> {
-    scores.sort_by(|(_, a), (_, b)| b.worth().total_cmp(&a.worth()).then(a.tokens.cmp(&b.tokens)));
+    scores.sort_by(|(one, a), (other, b)| {
+        let by_itself = other.decides().cmp(&one.decides());
+        by_itself.then(b.worth().total_cmp(&a.worth())).then(a.tokens.cmp(&b.tokens))
+    });
     scores
 }
 
@@ -126,6 +135,9 @@ mod tests {
         let cells = Cell::all(false);
         let cheap = Score { tokens: 1, ..score };
         let best = Score::of([&call]);
+        let told = Cell::all(true).into_iter().find(|cell| !cell.decides()).unwrap();
+        let order = ranked(vec![(told, best), (cells[1], score)]);
+        assert_eq!(order[0].0, cells[1], "the other cannot be used where nobody tells it to call");
         let order = ranked(vec![(cells[0], score), (cells[1], cheap), (cells[2], best)]);
         assert_eq!(order.iter().map(|(cell, _)| *cell).collect::<Vec<_>>(), [cells[2], cells[1], cells[0]]);
         assert_eq!(Score::default().worth(), 0.0);

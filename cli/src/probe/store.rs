@@ -11,8 +11,8 @@ use sha2::{Digest, Sha256};
 use super::cell::Cell;
 use super::score::Trial;
 use crate::output::warn;
-use crate::store::{self, Mode};
 use crate::{Failure, state};
+use toolgraft::files::{self, Mode};
 
 /// Trials, cell by cell.
 #[derive(Debug, Default)]
@@ -76,7 +76,7 @@ fn read(path: &Path) -> Option<Content> {
 
 /// Whole or not at all: a probe may be stopped at any moment.
 fn write(path: &Path, content: &Content) -> std::io::Result<()> {
-    store::replace(path, &serde_json::to_vec(content)?, Mode::Private)
+    files::replace(path, &serde_json::to_vec(content)?, Mode::Private)
 }
 
 fn hex(bytes: &[u8]) -> String {

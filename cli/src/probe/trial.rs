@@ -6,12 +6,13 @@ use std::time::{Duration, Instant};
 use futures::StreamExt;
 use serde_json::Value;
 
-use super::cell::Cell;
+use super::cell::{Cell, How};
 use super::score::{Kind, Trial};
 use super::tasks::{Answer, Expected, TASKS, Task, Tasks, Wanted};
 use crate::Failure;
+use toolgraft::agent::CallerWarning;
 use toolgraft::agent::{Finished, StopReason};
-use toolgraft::constrain::Constrain;
+use toolgraft::constrain::{Constrain, Way};
 use toolgraft::dialect::Profile;
 use toolgraft::model::ModelErrorKind;
 use toolgraft::prompt::{Options, Prompt};
@@ -24,6 +25,9 @@ const ROUNDS: u32 = 3;
 
 /// Most time for one task.
 const TASK_LIMIT: Duration = Duration::from_secs(180);
+
+/// Stands for the logarithm of a probability that is not among those that the endpoint tells.
+const UNLIKELY: f64 = -99.0;
 
 /// Bytes of a model's text that are kept for the report.
 const KEPT: usize = 4_000;
@@ -49,6 +53,11 @@ struct Seen {
     finished: Option<Finished>,
     /// The time was over before the answer was.
     timed_out: bool,
+    /// Logarithm of the probability that the first message begins with a call, where it was
+    /// measured.
+    likely: Option<f64>,
+    /// The endpoint does not give what the way needs.
+    unfit: Option<String>,
 }
 
 /// Why a task could not be put to the model.
@@ -79,6 +88,7 @@ impl Bench {
         }
         let mut trial = judge(task, &seen);
         trial.tokens = seen.tokens;
+        trial.likely = seen.likely.filter(|_| cell.how() == How::Measured);
         trial.ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         trial.texts = seen.texts;
         Ok(Some(trial))
@@ -105,11 +115,17 @@ impl Bench {
                         break;
                     }
                 };
-                // Where the call is all that is asked for, the rest is not waited for.
-                if event.is_none_or(|event| seen.note(event, answer.is_none())) {
+                // Where the call is all that is asked for, the rest is not waited for, nor is a call
+                // that nobody wants.
+                let is_over = event.is_none_or(|event| seen.note(event, answer.is_none()));
+                let is_measured = cell.how() == How::Measured && seen.likely.is_some();
+                if is_over || is_measured && task.wanted == Wanted::NoCall {
                     break;
                 }
             }
+        }
+        if let Some(unfit) = seen.unfit.take() {
+            return Err(Unasked::Way(Failure::Job(unfit)));
         }
         match seen.finished.as_ref().map(|finished| &finished.reason) {
             Some(reason @ StopReason::ModelFailed(failure)) if failure.error == ModelErrorKind::Unreachable => {
@@ -157,18 +173,26 @@ impl Bench {
         config.constrain = Constrain::Off;
         match cell {
             Cell::Native => config.tools_mode = ToolsMode::Native,
-            Cell::Prompt { constrained, .. } => {
+            Cell::Prompt { how, .. } => {
                 config.tools_mode = ToolsMode::Prompt;
-                if constrained {
-                    // An endpoint that takes no form would be asked without one, and its
-                    // figures be those of the way that is free.
-                    config.constrain = Constrain::Require;
-                    if task.wanted != Wanted::NoCall {
+                match how {
+                    How::Free => {}
+                    How::Told => {
+                        // An endpoint that takes no form would be asked without one, and its
+                        // figures be those of the way that is free.
+                        config.constrain = Constrain::Require;
                         config.tool_choice = ToolChoice::Required;
                         // Every task wants one call. A weak model that is held to calls finds
                         // no end by itself.
                         config.max_calls = Some(1);
                     }
+                    How::Measured => {
+                        // Whatever the probability, the call is asked for: which of them count is
+                        // decided once a threshold is set. Behind a result it has to answer some time.
+                        (config.constrain, config.way) = (Constrain::Auto, Way::Measured);
+                        config.call_threshold = answer.is_none().then_some(f64::NEG_INFINITY);
+                    }
+                    How::Chosen => (config.constrain, config.way) = (Constrain::Auto, Way::Chosen),
                 }
             }
         }
@@ -194,6 +218,14 @@ impl Seen {
     /// Takes note; `true` where nothing more is needed.
     fn note(&mut self, event: AgentEvent, only_call: bool) -> bool {
         match event {
+            // Behind a result the way is the same, and what is measured is the first decision.
+            AgentEvent::Decided { likely, .. } if self.texts.len() <= 1 => {
+                self.likely.get_or_insert(likely.unwrap_or(UNLIKELY));
+            }
+            AgentEvent::Notice { notice: notice @ (CallerWarning::NoProbabilities | CallerWarning::NoStructure) } => {
+                self.unfit = Some(notice.to_string());
+                return true;
+            }
             AgentEvent::RoundStarted { round, .. } => {
                 if only_call && round > 1 {
                     return true;

@@ -1,7 +1,7 @@
 //! As much of foreign words as fits, with the count of what does not.
 
 use super::boxes::width;
-use super::visible::word;
+use super::visible::{clean, word};
 use super::wrap::rows;
 
 /// A word of at most so many columns, its beginning and its end; how many characters are
@@ -25,6 +25,45 @@ pub(crate) fn bounded(text: &str, columns: usize) -> String {
     let tail = take(&mut text.chars().rev(), room / 3);
     let missing = count - head.len() - tail.len();
     format!("{}…[+{missing}]…{}", head.iter().collect::<String>(), tail.iter().rev().collect::<String>())
+}
+
+/// Longest name of a list, in columns, and how many of them are shown.
+const NAME: usize = 60;
+const NAMES: usize = 40;
+
+/// Names of servers, tools, variables: in one line, each in one piece, and how many are not shown.
+pub(crate) fn names<N: AsRef<str>>(names: impl IntoIterator<Item = N>) -> String {
+    let all: Vec<String> = names.into_iter().map(|name| bounded(name.as_ref(), NAME)).collect();
+    match all.len().checked_sub(NAMES) {
+        Some(more @ 1..) => format!("{}, …[+{more}]", all[..NAMES].join(", ")),
+        _ => all.join(", "),
+    }
+}
+
+/// Lines of a remark at its beginning and at its end, and columns of one of them, that are shown.
+const REMARK: [usize; 2] = [50, 300];
+const REMARK_LINE: usize = 4000;
+
+/// A remark as it is printed: its further lines are indented, so that none of them, whoever wrote
+/// it, looks like a remark of its own; what is left out of a long one is counted.
+pub(crate) fn remark(text: &str) -> String {
+    let text = clean(text);
+    let lines: Vec<&str> = text.lines().collect();
+    let [head, tail] = REMARK;
+    let left_out = head..lines.len().saturating_sub(tail).max(head);
+    let mut shown = String::with_capacity(text.len());
+    for (n, line) in lines.iter().enumerate() {
+        if n == left_out.start && !left_out.is_empty() {
+            shown += &format!("\n{}…[+{}]", INDENTS[0], left_out.len());
+        }
+        if left_out.contains(&n) {
+            continue;
+        }
+        let indent = if n == 0 || line.is_empty() || line.starts_with(INDENTS[0]) { "" } else { INDENTS[0] };
+        let line = if width(line) > REMARK_LINE { bounded(line, REMARK_LINE) } else { (*line).to_owned() };
+        shown += &format!("{}{indent}{line}", if n == 0 { "" } else { "\n" });
+    }
+    shown
 }
 
 /// A list that was cut to what fits.
@@ -91,6 +130,18 @@ mod tests {
         let missing: usize = shown.split(['+', ']']).nth(1).unwrap().parse().unwrap();
         let kept = shown.replace(&format!("…[+{missing}]…"), "");
         assert_eq!(kept.chars().count() + missing, long.chars().count());
+    }
+
+    #[test]
+    fn a_name_stays_in_its_list_and_a_remark_in_its_lines() {
+        assert_eq!(names(["a", "b\nc: d", "e"]), "a, b␊c: d, e");
+        let many = names((0..300).map(|n| format!("s{n}")));
+        assert!(many.ends_with("s39, …[+260]"), "{many}");
+        assert!(names(["x".repeat(9000)]).len() < 100);
+        assert_eq!(remark("one\ntwo\r\n\n  three"), "one\n  two\n\n  three");
+        let long = remark(&(0..1000).map(|n| format!("line {n}\n")).collect::<String>());
+        assert!(long.contains("line 49\n  …[+650]\n  line 700\n") && long.ends_with("line 999"), "{long}");
+        assert!(remark(&"x".repeat(100_000)).len() < 5000);
     }
 
     #[test]

@@ -25,7 +25,7 @@ use toolgraft::tools::exact_pattern;
 
 pub(crate) use boxes::Frame;
 
-use visible::{clean, clean_behind};
+use visible::{clean, clean_behind, word};
 use wrap::{Layout, OpenRow};
 
 pub(crate) const DIM: Style = Style::new().dimmed();
@@ -244,11 +244,12 @@ fn style_of(region: Region) -> Style {
 /// `server.tool`, or the tool alone. Where one of the names has a sign in it that the other
 /// could be meant by, it is the pattern that means this tool alone, as `server/repo.list`.
 pub(crate) fn full_name(server: Option<&str>, tool: &str) -> String {
-    let Some(server) = server else { return tool.to_owned() };
-    match [server, tool].concat().contains(['.', '/', '*', '?', '\\']) {
+    let Some(server) = server else { return word(tool) };
+    // A server's names are foreign words, and stand in lines of ours.
+    word(&match [server, tool].concat().contains(['.', '/', '*', '?', '\\']) {
         true => exact_pattern(Some(server), tool),
         false => format!("{server}.{tool}"),
-    }
+    })
 }
 
 /// Rows of a terminal that does not say how many it has.

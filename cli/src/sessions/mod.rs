@@ -18,6 +18,8 @@ use crate::tools::plain;
 use crate::{Failure, output, trust};
 use store::Kept;
 use toolgraft::conversation::Entry;
+use toolgraft::dialect::Lang;
+use toolgraft::files::Holder;
 
 const EXAMPLES: &str = "\
 Conversations are kept in ~/.local/state/toolgraft/sessions (below $XDG_STATE_HOME where
@@ -83,24 +85,41 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     match &args.command {
         None => list(&store, &[], (false, say)),
         Some(Command::List { words, json }) => list(&store, words, (*json, say)),
-        Some(Command::Show { id }) => output::emit(&shown(&store.find(id)?, say)),
+        Some(Command::Show { id }) => output::emit(&shown(&store.find(id)?.kept, say)),
         Some(Command::Remove { ids }) => {
-            let found = ids.iter().map(|id| store.find(id)).collect::<Result<Vec<_>, _>>()?;
-            for kept in &found {
-                store.remove(&kept.id).map_err(failed)?;
+            let found = ids.iter().map(|id| store.id_of(id)).collect::<Result<Vec<_>, _>>()?;
+            for id in &found {
+                // The chat would write it anew.
+                let _lock = store.hold(id).map_err(|by| {
+                    let by = by_process(by, Phrases::of(Lang::En));
+                    Failure::job(format!("the conversation {id} is open in another chat{by}: leave that first"))
+                })?;
+                store.remove(id).map_err(failed)?;
             }
             output::tell(&say.forgotten(say.conversations(found.len())))
         }
         Some(Command::Clear) => {
-            let gone = store.clear().map_err(failed)?;
-            output::tell(&say.forgotten(say.conversations(gone)))
+            let (gone, open) = store.clear().map_err(failed)?;
+            output::tell(&say.forgotten(say.conversations(gone)))?;
+            if open > 0 {
+                output::note(&say.still_open(say.conversations(open)));
+            }
+            Ok(())
         }
     }
 }
 
+/// ` (process 4711)`, where it is known.
+pub(crate) fn by_process(holder: Holder, say: Phrases) -> String {
+    holder.process.map(|process| say.by_process(process)).unwrap_or_default()
+}
+
 fn list(store: &Store, words: &[String], (as_json, say): (bool, Phrases)) -> Result<(), Failure> {
     let words: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
-    let mut all = store.all();
+    let (mut all, damaged) = store.all();
+    for one in damaged {
+        output::warn(&one.to_string());
+    }
     all.retain(|kept| {
         let text = kept.texts().map(|text| text.to_lowercase()).collect::<Vec<_>>().join("\n");
         words.iter().all(|word| text.contains(word.as_str()))
@@ -195,7 +214,6 @@ fn shown(kept: &Kept, say: Phrases) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use toolgraft::dialect::Lang;
 
     #[test]
     fn ages_are_said_in_the_largest_unit() {

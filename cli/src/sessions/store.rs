@@ -9,9 +9,9 @@ use std::time::{Duration, SystemTime};
 use sha2::{Digest, Sha256};
 
 use crate::saved::Saved;
-use crate::store::{self, Mode};
 use crate::{Failure, state};
 use toolgraft::conversation::Entry;
+use toolgraft::files::{self, Holder, Lock, Mode};
 
 /// A day.
 const DAY: Duration = Duration::from_secs(86_400);
@@ -20,6 +20,22 @@ const DAY: Duration = Duration::from_secs(86_400);
 #[derive(Debug, Clone)]
 pub(crate) struct Store {
     folder: PathBuf,
+}
+
+/// A conversation whose file cannot be read.
+#[derive(Debug)]
+pub(crate) struct Damaged {
+    pub(crate) id: String,
+    /// What is wrong, with the file's name.
+    pub(crate) problem: String,
+}
+
+/// A conversation that was looked for.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) kept: Kept,
+    /// Later ones, which cannot be read.
+    pub(crate) passed_over: Vec<Damaged>,
 }
 
 /// A conversation that was kept.
@@ -57,7 +73,13 @@ impl Store {
 
     /// Keeps a conversation, in place of what was kept under its name.
     pub(crate) fn write(&self, id: &str, saved: &Saved) -> io::Result<()> {
-        store::replace(&self.file(id), (serde_json::to_string(saved)? + "\n").as_bytes(), Mode::Private)
+        files::replace(&self.file(id), (serde_json::to_string(saved)? + "\n").as_bytes(), Mode::Private)
+    }
+
+    /// Takes a conversation for this process, or says which one has it. Where the file system
+    /// knows no locks, nobody is told of anybody.
+    pub(crate) fn hold(&self, id: &str) -> Result<Option<Lock>, Holder> {
+        Lock::take(&self.folder.join(format!("{id}.lock"))).map_or(Ok(None), |taken| taken.map(Some))
     }
 
     /// Forgets a conversation; whether there was one.
@@ -80,52 +102,114 @@ impl Store {
         files.collect()
     }
 
-    /// All conversations, the latest first. A file that cannot be read is left out.
-    pub(crate) fn all(&self) -> Vec<Kept> {
-        let mut files = self.files();
-        files.sort_by_key(|(_, used)| std::cmp::Reverse(*used));
-        files.into_iter().filter_map(|(path, used)| read(&path, used)).collect()
+    /// All conversations, the latest first, and the files that cannot be read.
+    pub(crate) fn all(&self) -> (Vec<Kept>, Vec<Damaged>) {
+        let (mut kept, mut damaged) = (Vec::new(), Vec::new());
+        for one in self.latest_first() {
+            match one {
+                Ok(one) => kept.push(one),
+                Err(one) => damaged.push(one),
+            }
+        }
+        (kept, damaged)
     }
 
-    /// The conversation whose name begins so; the latest for an empty text.
-    pub(crate) fn find(&self, begin: &str) -> Result<Kept, Failure> {
-        let list = "`toolgraft sessions` lists them";
-        let mut all = self.all();
+    fn latest_first(&self) -> impl Iterator<Item = Result<Kept, Damaged>> {
+        let mut files = self.files();
+        files.sort_by_key(|(_, used)| std::cmp::Reverse(*used));
+        files.into_iter().map(|(path, used)| read(&path, used))
+    }
+
+    /// The conversation with this name, as it is now.
+    pub(crate) fn read(&self, id: &str) -> Option<Kept> {
+        let path = self.file(id);
+        let used = path.metadata().ok()?.modified().ok()?;
+        read(&path, used).ok()
+    }
+
+    /// The conversation whose name begins so; the latest that can be read for an empty text.
+    pub(crate) fn find(&self, begin: &str) -> Result<Found, Failure> {
         if begin.is_empty() {
-            return match all.is_empty() {
-                true => Err(Failure::usage("there is no conversation to go on with: none was kept")),
-                false => Ok(all.swap_remove(0)),
-            };
+            return self.latest();
         }
-        all.retain(|kept| kept.id.starts_with(begin));
-        match all.len() {
+        match read(&self.file(&self.id_of(begin)?), SystemTime::now()) {
+            Ok(kept) => Ok(Found { kept, passed_over: Vec::new() }),
+            Err(damaged) => Err(Failure::usage(format!(
+                "{damaged}; `toolgraft sessions` lists the others, `toolgraft sessions remove {}` forgets it",
+                damaged.id
+            ))),
+        }
+    }
+
+    fn latest(&self) -> Result<Found, Failure> {
+        let mut passed_over = Vec::new();
+        for one in self.latest_first() {
+            match one {
+                Ok(kept) => return Ok(Found { kept, passed_over }),
+                Err(damaged) => passed_over.push(damaged),
+            }
+        }
+        Err(match passed_over.first() {
+            None => Failure::usage("there is no conversation to go on with: none was kept"),
+            Some(damaged) => Failure::usage(format!(
+                "{damaged}, and there is no other conversation to go on with; `toolgraft sessions remove {}` forgets it",
+                damaged.id
+            )),
+        })
+    }
+
+    /// The one name that begins so, whether the conversation can be read or not.
+    pub(crate) fn id_of(&self, begin: &str) -> Result<String, Failure> {
+        let list = "`toolgraft sessions` lists them";
+        let files = self.files();
+        let mut ids: Vec<String> = files.iter().map(|(path, _)| id(path)).filter(|id| id.starts_with(begin)).collect();
+        match ids.len() {
             0 => Err(Failure::usage(format!("no conversation {begin:?} was kept; {list}"))),
-            1 => Ok(all.swap_remove(0)),
+            1 => Ok(ids.swap_remove(0)),
             n => Err(Failure::usage(format!("{n} conversations begin with {begin:?}; {list}"))),
         }
     }
 
-    /// Forgets what was not written for so many days.
-    pub(crate) fn prune(&self, days: u32) {
-        let Some(oldest) = SystemTime::now().checked_sub(DAY * days) else { return };
-        for (path, used) in self.files() {
-            if used < oldest {
-                // Whoever else prunes it now has done it.
-                let _ = fs::remove_file(path);
-            }
-        }
+    /// Forgets what was not written for so many days and no chat is at; their number.
+    pub(crate) fn prune(&self, days: u32) -> usize {
+        let Some(oldest) = SystemTime::now().checked_sub(DAY * days) else { return 0 };
+        let old = self.files().into_iter().filter(|(_, used)| *used < oldest);
+        // Whoever else prunes one of them now says so.
+        old.filter(|(path, _)| self.hold(&id(path)).is_ok_and(|_lock| fs::remove_file(path).is_ok())).count()
     }
 
-    /// Forgets all; their number.
-    pub(crate) fn clear(&self) -> io::Result<usize> {
-        let files = self.files();
-        files.iter().try_for_each(|(path, _)| fs::remove_file(path)).map(|()| files.len())
+    /// Forgets all that no chat is at; their number, and that of the others.
+    pub(crate) fn clear(&self) -> io::Result<(usize, usize)> {
+        let (mut gone, mut open) = (0, 0);
+        for (path, _) in self.files() {
+            match self.hold(&id(&path)) {
+                Err(_) => open += 1,
+                Ok(_lock) => {
+                    fs::remove_file(&path)?;
+                    gone += 1;
+                }
+            }
+        }
+        Ok((gone, open))
     }
 }
 
-fn read(path: &Path, used: SystemTime) -> Option<Kept> {
-    let saved = Saved::read(path).ok()?;
-    Some(Kept { id: path.file_stem()?.to_str()?.to_owned(), used, saved })
+fn id(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn read(path: &Path, used: SystemTime) -> Result<Kept, Damaged> {
+    match Saved::read(path) {
+        Ok(saved) => Ok(Kept { id: id(path), used, saved }),
+        Err(failure) => Err(Damaged { id: id(path), problem: failure.message().to_owned() }),
+    }
+}
+
+impl std::fmt::Display for Damaged {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // The problem names the file.
+        write!(f, "the conversation {} cannot be read: {}", self.id, self.problem)
+    }
 }
 
 impl Kept {
@@ -175,11 +259,13 @@ mod tests {
         store.write("aa11", &saved("one")).unwrap();
         store.write("ab22", &saved("two")).unwrap();
         fs::write(folder.path().join("sessions/broken.json"), "{").unwrap();
-        assert_eq!(store.find("ab").unwrap().title(), "two");
+        assert_eq!(store.find("ab").unwrap().kept.title(), "two");
         assert!(store.find("a").is_err() && store.find("b").is_err());
-        assert_eq!(store.all().len(), 2);
+        let (kept, damaged) = store.all();
+        assert_eq!((kept.len(), damaged[0].id.as_str()), (2, "broken"));
+        assert!(store.find("broken").is_err_and(|failure| failure.message().contains("broken.json")));
         assert!(store.remove("ab22").unwrap() && !store.remove("ab22").unwrap());
-        assert_eq!(store.find("").unwrap().title(), "one");
+        assert_eq!(store.find("").unwrap().kept.title(), "one");
         assert_ne!(store.fresh_id(), store.fresh_id());
     }
 
@@ -192,8 +278,14 @@ mod tests {
             let file = fs::File::options().write(true).open(store.file(id)).unwrap();
             file.set_modified(SystemTime::now() - DAY * age).unwrap();
         }
-        store.prune(30);
-        assert_eq!(store.all().iter().map(|kept| kept.id.as_str()).collect::<Vec<_>>(), ["new"]);
-        assert_eq!(store.clear().unwrap(), 1);
+        let open = store.hold("old").unwrap();
+        assert_eq!(store.prune(30), 0, "a chat is at it");
+        drop(open);
+        assert_eq!(store.prune(30), 1);
+        assert_eq!(store.all().0.iter().map(|kept| kept.id.as_str()).collect::<Vec<_>>(), ["new"]);
+        let open = store.hold("new").unwrap();
+        assert_eq!(store.clear().unwrap(), (0, 1));
+        drop(open);
+        assert_eq!(store.clear().unwrap(), (1, 0));
     }
 }

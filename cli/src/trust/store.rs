@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use super::Project;
 use crate::phrases::Phrases;
-use crate::store::{self, Mode};
 use crate::{output, state};
 use toolgraft::dialect::Lang;
+use toolgraft::files::{self, Mode};
 
 /// The language of what is kept, whatever the person's is: lines are compared.
 const KEPT: Phrases = Phrases::of(Lang::En);
@@ -121,7 +121,7 @@ impl Store {
         let file = self.file.as_deref().ok_or("there is no home directory to keep the answer in")?;
         let failed = |e: std::io::Error| format!("cannot write {}: {e}", file.display());
         let text = serde_json::to_string_pretty(&self.kept).map_err(|e| failed(e.into()))?;
-        store::replace(file, format!("{text}\n").as_bytes(), Mode::Private).map_err(failed)
+        files::replace(file, format!("{text}\n").as_bytes(), Mode::Private).map_err(failed)
     }
 }
 

@@ -151,10 +151,20 @@ fn a_secret_is_one_in_the_list_in_the_import_and_in_the_question() {
     let file = json!({ "mcpServers": servers }).to_string();
     place.write(".mcp.json", &file);
     place.write("other.json", &file);
+    place.write("zed.json", json!({ "context_servers": servers }).to_string());
+    fs::create_dir(place.path(".vscode")).unwrap();
+    place.write(".vscode/mcp.json", json!({ "servers": servers }).to_string());
+    place.write(
+        "config.toml",
+        "[mcp_servers.a]\ncommand = \"x\"\nargs = [\"--token\", \"sk-proj-abcdefghij\"]\nenv = { API_KEY = \"key-4711\" }\n",
+    );
     for args in [
         ["mcp", "list"].as_slice(),
         &["mcp", "list", "--json"],
         &["mcp", "import", "other.json", "--dry-run"],
+        &["mcp", "import", "zed.json", "--dry-run"],
+        &["mcp", "import", "config.toml", "--dry-run"],
+        &["mcp", "import", ".vscode/mcp.json", "--dry-run"],
         &["mcp", "trust"],
         &["tools"],
         &["mcp", "trust", "--yes"],
@@ -165,6 +175,21 @@ fn a_secret_is_one_in_the_list_in_the_import_and_in_the_question() {
         for secret in ["sk-proj", "pw-4711", "key-4711"] {
             assert!(!all.contains(secret), "{args:?}: {all}");
         }
+    }
+    // At a terminal the same is shown before the question.
+    let asking = Place::new();
+    asking.write(".mcp.json", &file);
+    asking.write("other.json", &file);
+    let mut place_of_window = asking;
+    for args in [["mcp", "import", "other.json"].as_slice(), &["tools"]] {
+        let window = Window::of(place_of_window, SIZE, Endpoint::start([]), args);
+        window.waits("the question", |shown| shown.contains(QUESTION) && shown.ends_with(']'));
+        let written = window.written();
+        assert!(written.contains("--token (hidden)"), "{args:?}: {written}");
+        for secret in ["sk-proj", "pw-4711", "key-4711"] {
+            assert!(!written.contains(secret), "{args:?}: {written}");
+        }
+        place_of_window = window.place;
     }
     let kept = fs::read_to_string(place.path(".local/state/toolgraft/trusted.json")).unwrap();
     assert!(kept.contains("(hidden)") && !kept.contains("4711") && !kept.contains("sk-proj"), "{kept}");
@@ -325,9 +350,42 @@ fn what_was_said_is_its_owners_to_read() {
         assert!(fs::metadata(place.path(file)).unwrap().len() > 0);
         assert_eq!(mode(&place.path(file)), 0o600, "{file}");
     }
-    let kept: Vec<_> = fs::read_dir(place.path(".local/state/toolgraft/sessions")).into_iter().flatten().collect();
-    for file in kept {
-        assert_eq!(mode(&file.unwrap().path()), 0o600);
+}
+
+#[test]
+fn what_is_kept_by_itself_is_its_owners_to_read() {
+    let endpoint = Endpoint::start([Reply::text("Hello.")]);
+    let window = Window::open_in(Place::new(), SIZE, endpoint, &json!({ "demo": demo_server() }), &[]);
+    window.comes_to_a_prompt();
+    window.types("My question\r");
+    window.sees("Hello.");
+    fs::set_permissions(window.place.write("mine.json", ""), fs::Permissions::from_mode(0o644)).unwrap();
+    window.comes_to_a_prompt();
+    window.types("/save mine.json\r");
+    window.waits("the file", |_| fs::metadata(window.place.path("mine.json")).is_ok_and(|file| file.len() > 0));
+    assert_eq!(mode(&window.place.path("mine.json")), 0o600);
+    let state = window.place.path(".local/state/toolgraft");
+    let mut files = 0;
+    for file in [state.clone(), state.join("sessions")].iter().flat_map(|folder| fs::read_dir(folder).unwrap()) {
+        let path = file.unwrap().path();
+        assert_eq!(mode(&path), if path.is_dir() { 0o700 } else { 0o600 }, "{}", path.display());
+        files += 1;
+    }
+    assert!(files >= 3 && mode(&state) == 0o700, "{files}: the history, the folder, the conversation");
+}
+
+#[test]
+fn what_a_tool_answered_is_its_owners_to_read() {
+    let place = Place::new();
+    let image = json!({ "type": "image", "mimeType": "image/png", "data": "QUJD" });
+    place.servers(json!({ "s": answering_server(&json!({
+        "tools/list": { "tools": [{ "name": "look", "inputSchema": { "type": "object" } }] },
+        "tools/call": { "content": [image, image] },
+    })) }));
+    let config = ["--mcp-config", "mcp.json"];
+    place.run(&[["call", "s", "look", "--output", "a.png"].as_slice(), &config].concat()).ok();
+    for file in ["a.png", "a-2.png"] {
+        assert_eq!(mode(&place.path(file)), 0o600, "{file}");
     }
 }
 
@@ -342,4 +400,153 @@ fn a_file_that_is_a_link_is_followed_and_stays_one() {
     assert!(place.path("link.json").is_symlink());
     assert!(fs::read_to_string(place.path("real.json")).unwrap().contains("Hello."));
     assert_eq!(mode(&place.path("real.json")), 0o600);
+}
+
+/// A text with line breaks whose last line would look like one of ours.
+const FORGED: &str = "x\r\n\u{85}\u{2028}\nerror: FORGED\nwarning: FORGED\n(FORGED\n+-- FORGED";
+
+/// No line of what was said is a foreign one: those that go on with another are indented.
+#[track_caller]
+fn holds_no_forged_line(what: &str, said: &str) {
+    let own = |line: &str| {
+        ["error: FORGED", "warning: FORGED", "FORGED", "(FORGED", "+-- FORGED"]
+            .iter()
+            .any(|forged| line.starts_with(forged))
+    };
+    assert!(!said.lines().any(own), "{what}:\n{said}");
+}
+
+#[test]
+fn no_foreign_name_begins_a_line_of_ours() {
+    let place = Place::new();
+    let tool = json!({ "name": FORGED, "description": FORGED, "inputSchema": { "type": "object" } });
+    let server = answering_server(&json!({
+        "tools/list": { "tools": [tool, { "name": "ok", "inputSchema": { "type": "object" } }] },
+        "tools/call": { "isError": true, "content": [{ "type": "text", "text": FORGED }] },
+        "prompts/list": { "prompts": [{ "name": FORGED, "description": FORGED }] },
+    }));
+    let failing = |text: &str| json!({ "command": "sh", "args": ["-c", "printf %s \"$0\" >&2; exit 3", text] });
+    let mut servers = serde_json::Map::new();
+    servers.insert(FORGED.to_owned(), server);
+    servers.insert(format!("{FORGED} command"), json!({ "command": format!("none{FORGED}") }));
+    servers.insert(format!("{FORGED} url"), json!({ "url": format!("http://127.0.0.1:9/{FORGED}") }));
+    servers.insert(format!("{FORGED} says"), failing(FORGED));
+    place.servers(Value::Object(servers.clone()));
+    let wrong = json!({ FORGED: { "args": [] }, "s": { "command": "x", "env": { FORGED: format!("${{X{FORGED}}}") }, FORGED: 1 } });
+    place.write("wrong.json", json!({ "mcpServers": wrong }).to_string());
+    let endpoint = Endpoint::answer(|_, number| match number {
+        0 => Reply::text(&mcp_call(FORGED, "ok", &json!({}))),
+        _ => Reply::text("Done."),
+    });
+    let url = endpoint.url();
+    let chat = ["chat", "--base-url", &url, "--model", "m", "--tools-mode", "prompt", "--yes", "Go"];
+    for config in ["mcp.json", "wrong.json"] {
+        for args in [
+            ["tools"].as_slice(),
+            &["mcp", "check"],
+            &["mcp", "list"],
+            &["mcp", "remove", "nobody"],
+            &["call", "nobody", "ok"],
+            &["call", FORGED, "ok"],
+            &["call", FORGED, "okk"],
+            &["get", FORGED, "nothing"],
+            &["read", FORGED, "x:1"],
+            &["prompt"],
+            &chat,
+        ] {
+            let run = place.run(&[args, &["--mcp-config", config]].concat());
+            holds_no_forged_line(&format!("{args:?} {config}"), &run.err);
+            if args[0] != "call" && args[0] != "chat" {
+                holds_no_forged_line(&format!("{args:?} {config}"), &run.out);
+            }
+        }
+    }
+    for args in [["mcp", "import", "mcp.json", "--dry-run"], ["mcp", "import", "wrong.json", "--dry-run"]] {
+        let run = place.run(&args);
+        holds_no_forged_line(&format!("{args:?}"), &format!("{}{}", run.out, run.err));
+    }
+    let place = Place::new();
+    place.write(".mcp.json", json!({ "mcpServers": servers }).to_string());
+    let run = place.run(&["tools"]);
+    holds_no_forged_line("a project's file", &run.err);
+    assert!(
+        run.err.lines().filter(|line| line.starts_with("error:")).count() == 2,
+        "what is asked, and the remedy: {}",
+        run.err
+    );
+}
+
+/// A server with one tool, which calls itself read-only or not.
+fn server_with(server: &str, tool: &str, read_only: bool) -> Value {
+    answering_server(&json!({
+        "tools/list": { "tools": [{ "name": tool, "inputSchema": { "type": "object" },
+            "annotations": { "readOnlyHint": read_only, "destructiveHint": false } }] },
+        "tools/call": { "content": [{ "type": "text", "text": format!("ran at {server}") }] },
+    }))
+}
+
+fn around_the_web() -> Value {
+    json!({
+        "web": server_with("web", "fetch", true),
+        "files": server_with("files", "read", true),
+        "mail": server_with("mail", "send", false),
+    })
+}
+
+const UNTRUSTED: [&str; 3] = ["--yes", "--untrusted", "web"];
+
+/// Which of these calls ran, one of them in each message, where nobody can be asked.
+fn ran(place: &Place, flags: &[&str], calls: &[(&'static str, &'static str)]) -> Vec<String> {
+    let script: Vec<_> = calls.iter().map(|(server, tool)| mcp_call(server, tool, &json!({}))).collect();
+    let endpoint = Endpoint::answer(move |_, number| Reply::text(script.get(number).map_or("Done.", String::as_str)));
+    let url = endpoint.url();
+    let args = ["chat", "--base-url", &url, "--model", "m", "--tools-mode", "prompt", "--mcp-config", "mcp.json"];
+    let run = place.run_with(&[args.as_slice(), flags, &["Go"]].concat(), |command| command.write_stdin("")).ok();
+    let ran = calls.iter().map(|(server, _)| format!("ran at {server}"));
+    ran.filter(|text| run.err.contains(text.as_str())).collect()
+}
+
+#[test]
+fn behind_an_untrusted_server_nothing_runs_unasked() {
+    let (web, files, mail) = (("web", "fetch"), ("files", "read"), ("mail", "send"));
+    for (flags, calls, runs) in [
+        (UNTRUSTED.as_slice(), [mail, web].as_slice(), ["mail", "web"].as_slice()),
+        (&UNTRUSTED, &[web, mail], &["web"]),
+        // Another server's word that its tool only reads counts, its own does not.
+        (&UNTRUSTED, &[web, files, mail], &["web", "files"]),
+        (&["--yes"], &[web, mail], &["web", "mail"]),
+        (&["--yes", "--untrusted", "web", "--allow", "mail.send"], &[web, mail], &["web", "mail"]),
+        (&["--yes", "--untrusted", "web", "--allow", "mail.*"], &[web, mail], &["web"]),
+    ] {
+        let place = Place::new();
+        place.servers(around_the_web());
+        let expected: Vec<String> = runs.iter().map(|server| format!("ran at {server}")).collect();
+        assert_eq!(ran(&place, flags, calls), expected, "{flags:?} {calls:?}");
+    }
+}
+
+#[test]
+fn the_mark_of_an_untrusted_server_lasts_for_the_conversation() {
+    let place = Place::new();
+    place.servers(around_the_web());
+    assert_eq!(ran(&place, &UNTRUSTED, &[("web", "fetch")]), ["ran at web"]);
+    let later = [UNTRUSTED.as_slice(), &["--continue"]].concat();
+    assert_eq!(ran(&place, &later, &[("mail", "send")]), [""; 0]);
+    assert_eq!(ran(&place, &UNTRUSTED, &[("mail", "send")]), ["ran at mail"], "another conversation");
+}
+
+#[test]
+fn at_a_terminal_the_person_is_asked_and_told_why() {
+    let endpoint = Endpoint::start(
+        [("web", "fetch"), ("mail", "send")].map(|(server, tool)| Reply::text(&mcp_call(server, tool, &json!({})))),
+    );
+    let flags = ["--yes", "--untrusted", "web", "Go"];
+    let window = Window::open_in(Place::new(), (100, 40), endpoint, &around_the_web(), &flags);
+    let shown = window.waits("the question", |shown| shown.contains("[y/"));
+    let in_one_line = shown.replace('\n', " ");
+    assert!(in_one_line.contains("ran at web") && in_one_line.contains("mail.send"), "{shown}");
+    assert!(in_one_line.contains("A server whose words may be anybody's was called before"), "{shown}");
+    assert!(!shown.contains("ran at mail"), "{shown}");
+    window.types("n\r");
+    window.waits("the answer", |shown| shown.contains("denied"));
 }

@@ -66,7 +66,7 @@ impl Window {
     pub(crate) fn of(place: Place, columns_and_rows: (u16, u16), endpoint: Endpoint, args: &[&str]) -> Self {
         // It begins when the terminal has its size.
         let mut command = Command::new("sh");
-        command.args(["-c", "read go; exec \"$0\" \"$@\"", TOOLGRAFT]).args(args);
+        command.args(["-c", "read go; echo $$ >.pid; exec \"$0\" \"$@\"", TOOLGRAFT]).args(args);
         command.current_dir(place.dir.path()).env("HOME", place.dir.path()).env("TERM", "xterm-256color");
         for name in ["OPENAI_API_KEY", "OPENAI_BASE_URL", "XDG_STATE_HOME", "NO_COLOR", "COLUMNS", "LINES"] {
             command.env_remove(name);
@@ -100,6 +100,11 @@ impl Window {
         let (rows, columns) = size(columns_and_rows);
         self.now().terminal.screen_mut().set_size(rows, columns);
         self.set_size(columns_and_rows);
+    }
+
+    /// The number of the program's process.
+    pub(crate) fn pid(&self) -> u32 {
+        std::fs::read_to_string(self.place.path(".pid")).unwrap().trim().parse().unwrap()
     }
 
     fn set_size(&self, (columns, rows): (u16, u16)) {

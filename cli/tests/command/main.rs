@@ -35,6 +35,8 @@ mod inspect;
 mod inspect_page;
 mod install;
 mod login;
+#[cfg(target_os = "linux")]
+mod loss;
 mod mcp;
 mod mcp_config;
 #[cfg(unix)]

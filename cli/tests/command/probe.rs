@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::endpoint::{Endpoint, Reply, Seen};
+use crate::endpoint::{Endpoint, Reply, Seen, stops, token};
 use crate::process::Place;
 
 const CALL: &str = "<use_mcp_tool>\n<tool_name>get_weather</tool_name>\n<arguments>\n{\"city\": \"Oslo\"}\n</arguments>\n</use_mcp_tool>";
@@ -22,9 +22,11 @@ fn the_best_way_becomes_a_profile() {
     assert_eq!((&report["model"], &report["tools"], &report["cut"]), (&json!("m"), &json!(3), &json!(false)));
     let rows = report["rows"].as_array().unwrap();
     assert_eq!(rows.len(), 25);
+    // One that is told to call is not told so where no call is wanted.
+    let told = |cell: &str| cell.ends_with("constrained");
     for row in rows {
         let cell = row["cell"].as_str().unwrap();
-        assert_eq!(row["tasks"], 8, "{row}");
+        assert_eq!(row["tasks"], if told(cell) { 6 } else { 8 }, "{row}");
         assert_eq!(row["fully_right"], json!(usize::from(cell.starts_with("use_mcp_tool"))), "{row}");
     }
     // A call is required and held to its form in the constrained ways, where one is wanted.
@@ -32,15 +34,45 @@ fn the_best_way_becomes_a_profile() {
     let is_held = |seen: &Seen| seen.body.get("response_format").is_some_and(|format| format["type"] == "json_schema");
     let of = |question: &str| seen.iter().filter(|seen| seen.question().contains(question)).collect::<Vec<_>>();
     let oslo = of("Oslo");
-    assert_eq!((oslo.len(), oslo.iter().filter(|seen| is_held(seen)).count()), (25, 12));
+    // Eight more are tried for what the endpoint does not give.
+    assert_eq!((oslo.len(), oslo.iter().filter(|seen| is_held(seen)).count()), (25 + 8, 12 + 4));
     let unwanted: Value = serde_json::from_str(include_str!("../../src/probe/tasks.json")).unwrap();
     let unwanted = of(unwanted["none"][0]["question"].as_str().unwrap());
-    assert!(unwanted.len() == 25 && !unwanted.iter().any(|seen| is_held(seen)));
-    // What was tried is kept.
+    assert!(unwanted.len() == 13 && !unwanted.iter().any(|seen| is_held(seen)), "{}", unwanted.len());
+    // What was tried is kept, and what was left out may be there by now.
     place.run(&probe).ok();
-    assert_eq!(endpoint.requests(), 0);
+    assert_eq!(endpoint.requests(), 8);
     let saved = std::fs::read_to_string(place.path(".config/toolgraft/profiles.toml")).unwrap();
     assert!(saved.contains("tools = \"prompt\"\ndialect = \"use_mcp_tool\""), "{saved}");
+    assert!(!saved.contains("constrain"), "the best way decides by itself: {saved}");
+}
+
+/// A model that answers freely and knows better: a call is likely where a city is named.
+fn knows(request: &Seen, number: usize) -> Reply {
+    let is_due = request.question().contains("Oslo");
+    match request.body.get("logprobs") {
+        Some(_) => {
+            let percent = if is_due { 1.0 } else { 0.01 };
+            Reply::events(&[token("I", 90.0, &[("<use", percent)]), stops("stop")]).done()
+        }
+        None if request.body.get("grammar").is_some() => Reply::text(CALL),
+        None => answer(request, number),
+    }
+}
+
+#[test]
+fn the_threshold_of_a_measured_way_is_found_and_kept() {
+    let endpoint = Endpoint::setup().models(&["m"]).owner("llamacpp").answer(knows);
+    let place = Place::new();
+    let only =
+        ["--only", "type_marker, compact, signature, measured", "--only", "use_mcp_tool, compact, signature, measured"];
+    let run = ["probe", "--quick", "--json", "--save", "--base-url", &endpoint.url(), "--model", "m"];
+    let report = place.run(&[&run[..], &only].concat()).ok().json();
+    let rows = report["rows"].as_array().unwrap();
+    assert_eq!(rows[0]["cell"], "use_mcp_tool, compact, signature, measured", "{report}");
+    assert_eq!((&rows[0]["fully_right"], &rows[0]["false_calls"]), (&json!(1), &json!(0)), "{report}");
+    let saved = std::fs::read_to_string(place.path(".config/toolgraft/profiles.toml")).unwrap();
+    assert!(saved.contains("way = \"measured\"\ncall_threshold = -"), "{saved}");
 }
 
 #[test]

@@ -27,6 +27,7 @@ pub(crate) mod request;
 pub(crate) mod retry;
 mod server;
 mod skeleton;
+mod terms;
 mod trace;
 
 use std::collections::{HashMap, HashSet};
@@ -40,6 +41,7 @@ use reqwest::Url;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Map, Value};
 
+use self::terms::Terms;
 use super::{ContextWindow, Model, ModelError, ModelEvent, Request};
 use crate::cause::Cause;
 use crate::secrets::Secrets;
@@ -126,8 +128,10 @@ struct Learned {
     listed: Option<Vec<ModelInfo>>,
     /// Models that took a request with tools.
     took: HashSet<String>,
-    /// Models whose calls must be sent back with the reasoning before them.
-    reasoning: HashSet<String>,
+    /// What requests for its models must do without.
+    terms: HashMap<String, Terms>,
+    /// Models whose other tokens the endpoint does not tell of.
+    untold: HashSet<String>,
     /// In which forms answers are held to a structure.
     forms: form::Forms,
 }
@@ -234,6 +238,13 @@ impl OpenAi {
     /// again, and an endpoint that says nothing for [`LIST_TIMEOUT`] counts as failed.
     pub async fn models(&self) -> Result<Vec<ModelInfo>, ModelError> {
         self.inner.list_models().await
+    }
+
+    /// The listed model of this name, or the only one that is listed; asked for once, in at most
+    /// [`PROBE_TIMEOUT`].
+    #[cfg(feature = "serve")]
+    pub(crate) async fn listed_model(&self, model: &str) -> Option<ModelInfo> {
+        self.inner.listed_model(model).await
     }
 
     /// The base URL with `/v1` behind it, where that lists models and the client's own has

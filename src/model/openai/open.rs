@@ -1,5 +1,6 @@
 //! From a request to the beginning of its answer: attempts, refusals, what kind of answer it is.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use futures::channel::mpsc;
@@ -16,6 +17,7 @@ use super::server::ServerKind;
 use super::trace::Response;
 use super::{Inner, MAX_EVENT, MAX_RETRY_AFTER};
 use crate::cause::Cause;
+use crate::constrain::{Constrained, Constraint};
 use crate::model::span::error_type;
 use crate::model::{ModelError, ModelEvent, Progress, Request};
 use crate::secrets::Secrets;
@@ -31,6 +33,13 @@ const MAX_NAMES: usize = 10;
 
 /// Time between two questions to a server that loads its model.
 const LOADING_PAUSE: Duration = Duration::from_millis(500);
+
+/// Most other tokens that endpoints tell of: what OpenAI's interface takes
+/// (platform.openai.com/docs/api-reference/chat, `top_logprobs`), and vLLM without `--max-logprobs`.
+const ALTERNATIVES: u32 = 20;
+
+/// The same for llama.cpp, which knows no limit: each costs some sixty bytes a token.
+const MANY_ALTERNATIVES: u32 = 100;
 
 /// Where is told what happens before the answer.
 pub(super) type Tell = mpsc::UnboundedSender<Progress>;
@@ -71,15 +80,20 @@ impl Inner {
         if is_llama {
             parameters.entry("return_progress").or_insert(true.into());
         }
-        let body = |reasoning, form| super::request::body(model, request, &parameters, reasoning, form).to_string();
+        let mut alternatives = self.alternatives(model, request);
+        let body = |terms, form, alternatives| {
+            super::request::body(model, request, &parameters, terms, form, alternatives).to_string()
+        };
         let mut loading: Option<Instant> = None;
         let mut headers = HeaderMap::new();
         super::insert(&mut headers, &request.headers).map_err(ModelError::caused)?;
-        let mut with_reasoning = self.learned().reasoning.contains(model);
+        let mut terms = self.learned().terms.get(model).copied().unwrap_or_default();
         let mut forms = self.forms(model, request).await?.into_iter();
         let mut form = forms.next();
+        let is_demanded = |c: &Arc<Constraint>| matches!(c.of, Constrained::Calls | Constrained::Choice);
+        let is_demanded = request.constraint.as_ref().is_some_and(is_demanded);
         let mut refused = Refused::default();
-        let mut text = body(with_reasoning, form);
+        let mut text = body(terms, form, alternatives);
         let mut wait = self.backoff;
         let mut left = self.retries;
         loop {
@@ -91,17 +105,24 @@ impl Inner {
                     if let Some(constraint) = &request.constraint {
                         self.learn_forms(model, constraint, &refused.forms, form);
                     }
-                    let answer = self.read(response).await?;
-                    let Some(message) = refused.message else { return Ok(answer) };
-                    let told = stream::iter([Ok(ModelEvent::ConstraintRefused(message))]);
-                    return Ok(told.chain(answer).boxed());
+                    let answer = self.read(response, alternatives.is_some()).await?;
+                    let told = refused.message.map(ModelEvent::ConstraintRefused);
+                    let told =
+                        told.into_iter().chain((is_demanded && form.is_none()).then_some(ModelEvent::Unconstrained));
+                    return Ok(stream::iter(told.map(Ok).collect::<Vec<_>>()).chain(answer).boxed());
                 }
                 Err(failed) => failed,
             };
-            if !with_reasoning && wants_reasoning(request, &failed.error) {
-                self.learned().reasoning.insert(model.to_owned());
-                with_reasoning = true;
-                text = body(true, form);
+            if let Some(told) = terms.told_by(&failed.error, request, &parameters) {
+                self.learned().terms.insert(model.to_owned(), told);
+                terms = told;
+                text = body(terms, form, alternatives);
+                continue;
+            }
+            if alternatives.is_some() && refuses_alternatives(&failed.error) {
+                self.learned().untold.insert(model.to_owned());
+                alternatives = None;
+                text = body(terms, form, alternatives);
                 continue;
             }
             if let Some(tried) = form.filter(|_| may_be_of_form(&failed.error)) {
@@ -111,7 +132,7 @@ impl Inner {
                 }
                 refused.forms.push(tried);
                 refused.message.get_or_insert_with(|| failed.error.to_string());
-                text = body(with_reasoning, form);
+                text = body(terms, form, alternatives);
                 continue;
             }
             if has_tools && failed.error.refuses_tools() {
@@ -266,9 +287,10 @@ impl Inner {
 
     /// The answer, streamed or whole, judged by its first byte: endpoints and
     /// what stands before them mislabel theirs.
-    async fn read(&self, response: Response) -> Result<Events, ModelError> {
+    async fn read(&self, response: Response, alternatives: bool) -> Result<Events, ModelError> {
         let mut source = Source::new(response, self.idle);
         let url = shown_url(self.chat.as_str());
+        let decoder = |url| self.decoder(url).with_alternatives(alternatives);
         match source.first().await? {
             Some(b'<') => {
                 let page = source.collect(MAX_REFUSAL).await.unwrap_or_default();
@@ -282,13 +304,21 @@ impl Inner {
                     let message = format!("the endpoint sent an answer of more than {MAX_EVENT} bytes");
                     return Err(ModelError::bad_answer(url, message));
                 }
-                Ok(stream::iter(self.hidden(whole(&text, self.decoder(url)))).boxed())
+                Ok(stream::iter(self.hidden(whole(&text, decoder(url)))).boxed())
             }
             _ => {
                 let secrets = self.secrets.clone();
-                Ok(events(source, self.decoder(url)).map(move |event| event.map_err(|e| hide_in(&secrets, e))).boxed())
+                Ok(events(source, decoder(url)).map(move |event| event.map_err(|e| hide_in(&secrets, e))).boxed())
             }
         }
+    }
+
+    /// How many other tokens the endpoint is asked for, if the request wants them and it is not
+    /// known to refuse them.
+    fn alternatives(&self, model: &str, request: &Request) -> Option<u32> {
+        let is_llama = || self.known_server() == Some(ServerKind::LlamaCpp);
+        let is_asked = request.alternatives && !self.learned().untold.contains(model);
+        is_asked.then(|| if is_llama() { MANY_ALTERNATIVES } else { ALTERNATIVES })
     }
 
     fn decoder(&self, url: String) -> Decoder {
@@ -304,15 +334,17 @@ impl Inner {
     }
 }
 
-/// Whether the endpoint misses the reasoning before calls that it is reminded of.
-/// DeepSeek's does in thinking mode: "Missing `reasoning_content` field in the
-/// assistant message"; others refuse that field.
-fn wants_reasoning(request: &Request, error: &ModelError) -> bool {
-    let named = |error: &ModelError| match error {
-        ModelError::Refused { status: 400, message, .. } => message.contains("reasoning_content"),
+/// Whether the endpoint takes no question for other tokens: it names the field, or says nothing
+/// but that the request is bad.
+fn refuses_alternatives(error: &ModelError) -> bool {
+    match error {
+        ModelError::Refused { status: 400..=403 | 422 | 500 | 501, message, .. }
+        | ModelError::BadAnswer { message, .. } => {
+            let words = message.to_lowercase();
+            ["logprob", "log_prob", "log prob"].iter().any(|name| words.contains(name))
+        }
         _ => false,
-    };
-    request.messages.iter().any(|message| message.reasoning.is_some()) && named(error)
+    }
 }
 
 fn known(models: &[ModelInfo]) -> String {

@@ -43,6 +43,16 @@ impl Inner {
         Some(said)
     }
 
+    /// The listed model of this name, or the only one that is listed.
+    #[cfg(feature = "serve")]
+    pub(super) async fn listed_model(&self, model: &str) -> Option<ModelInfo> {
+        let mut listed = tokio::time::timeout(PROBE_TIMEOUT, self.listed()).await.ok()?;
+        match listed.iter().position(|info| info.id == model) {
+            Some(at) => Some(listed.swap_remove(at)),
+            None => listed.pop().filter(|_| listed.is_empty()),
+        }
+    }
+
     /// The standard list first, but for a server on this machine, of which only
     /// llama.cpp's says more there; then what Ollama, LM Studio and llama.cpp say beside
     /// it, at their own paths.

@@ -17,9 +17,9 @@ use super::guard::{Guard, MAX_EVENT};
 use super::skeleton::Skeleton;
 use super::trace::Response;
 use crate::cause::Cause;
-use crate::message::FinishReason;
 use crate::message::chunk::{Calls, Choice, Chunk};
-use crate::model::{ModelError, ModelEvent, Progress, Usage};
+use crate::message::{DeltaKind, FinishReason};
+use crate::model::{ModelError, ModelEvent, Progress, TokenChoice, Usage};
 
 /// Time after the finish reason for what may follow it: the usage, `[DONE]`.
 const AFTER_FINISH: Duration = Duration::from_secs(5);
@@ -200,6 +200,8 @@ pub(crate) struct Decoder {
     queue: VecDeque<Item>,
     /// Fields that no event tells of are handed on as they are.
     fields: bool,
+    /// Tokens are told of, with what could have stood in their places.
+    alternatives: bool,
     handed_on: Map<String, Value>,
     /// The choice that is taken: the first one that comes.
     choice: Option<u64>,
@@ -229,6 +231,7 @@ impl Decoder {
             url,
             queue: VecDeque::new(),
             fields: false,
+            alternatives: false,
             handed_on: Map::new(),
             choice: None,
             calls: Calls::default(),
@@ -246,6 +249,12 @@ impl Decoder {
     /// Hands on fields that no event tells of.
     pub(crate) fn with_fields(mut self, fields: bool) -> Self {
         self.fields = fields;
+        self
+    }
+
+    /// Tells of tokens and what could have stood in their places.
+    pub(crate) fn with_alternatives(mut self, alternatives: bool) -> Self {
+        self.alternatives = alternatives;
         self
     }
 
@@ -367,8 +376,14 @@ impl Decoder {
                     return self.fail(ModelError::cut_off(message));
                 }
             }
+            let mut tokens = Some(tokens(&choice.logprobs)).filter(|tokens| self.alternatives && !tokens.is_empty());
             for delta in fields.into_deltas() {
                 self.begun = true;
+                if delta.kind == DeltaKind::Content
+                    && let Some(tokens) = tokens.take()
+                {
+                    self.queue.push_back(Ok(ModelEvent::Tokens(beginning_with(&delta.text, tokens))));
+                }
                 self.queue.push_back(Ok(ModelEvent::Delta(delta)));
             }
         }
@@ -409,6 +424,27 @@ impl Decoder {
             self.over = true;
         }
     }
+}
+
+/// The tokens of a chunk.
+fn tokens(logprobs: &Value) -> Vec<TokenChoice> {
+    let of = |token: &Value| Some((token.get("token")?.as_str()?.to_owned(), token.get("logprob")?.as_f64()?));
+    let all = |value: &Value, key: &str| value.get(key).and_then(Value::as_array).cloned().unwrap_or_default();
+    let token = |token: &Value| {
+        let (text, logprob) = of(token)?;
+        Some(TokenChoice { text, logprob, others: all(token, "top_logprobs").iter().filter_map(of).collect() })
+    };
+    all(logprobs, "content").iter().filter_map(token).collect()
+}
+
+/// The tokens of a text, of which the endpoint may have held back a part and tells of the last
+/// tokens only: then one without alternatives stands for what is missing before them.
+fn beginning_with(text: &str, mut tokens: Vec<TokenChoice>) -> Vec<TokenChoice> {
+    let told: String = tokens.iter().map(|token| token.text.as_str()).collect();
+    if let Some(missing) = text.strip_suffix(told.as_str()).filter(|missing| !missing.is_empty()) {
+        tokens.insert(0, TokenChoice::new(missing, 0.0));
+    }
+    tokens
 }
 
 /// What an endpoint counted; fields that are missing or of another kind count as none.

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::form::Form;
+use super::terms::Terms;
 use crate::message::{Audio, Image, Message};
 use crate::model::Request;
 use crate::tools::ToolChoice;
@@ -14,12 +15,13 @@ pub(super) fn body(
     model: &str,
     request: &Request,
     parameters: &Map<String, Value>,
-    reasoning: bool,
+    terms: Terms,
     form: Option<Form>,
+    alternatives: Option<u32>,
 ) -> Value {
     let mut body = Map::new();
     body.insert("model".to_owned(), request.model.as_deref().unwrap_or(model).into());
-    body.insert("messages".to_owned(), request.messages.iter().map(|m| message(m, reasoning)).collect());
+    body.insert("messages".to_owned(), request.messages.iter().map(|m| message(m, terms.reasoning)).collect());
     body.insert("stream".to_owned(), true.into());
     body.insert("stream_options".to_owned(), json!({"include_usage": true}));
     if let Some(temperature) = request.temperature {
@@ -31,6 +33,10 @@ pub(super) fn body(
     if !request.stop.is_empty() {
         body.insert("stop".to_owned(), json!(request.stop));
     }
+    if let Some(most) = alternatives {
+        body.insert("logprobs".to_owned(), true.into());
+        body.insert("top_logprobs".to_owned(), most.into());
+    }
     insert_tools(&mut body, request);
     if let (Some(form), Some(constraint)) = (form, &request.constraint) {
         form.insert(&mut body, constraint);
@@ -41,6 +47,7 @@ pub(super) fn body(
             value => body.insert(name.clone(), value.clone()),
         };
     }
+    terms.keep(&mut body);
     Value::Object(body)
 }
 
@@ -108,21 +115,21 @@ mod tests {
         let messages = json!([{"role": "system", "content": "s"}, {"role": "user", "content": "u"}]);
         let plain = json!({"model": "m", "messages": messages, "stream": true,
             "stream_options": {"include_usage": true}});
-        assert_eq!(body("m", &request, &Map::new(), false, None), plain);
+        assert_eq!(body("m", &request, &Map::new(), Terms::default(), None, None), plain);
 
         (request.temperature, request.max_tokens) = (Some(0.6), Some(100));
         request.stop = vec!["</use_mcp_tool>".to_owned()];
         let parameters = json!({"stream_options": null, "max_tokens": null, "max_completion_tokens": 50});
         let changed = json!({"model": "m", "messages": messages, "stream": true, "temperature": 0.6,
             "stop": ["</use_mcp_tool>"], "max_completion_tokens": 50});
-        assert_eq!(body("m", &request, parameters.as_object().unwrap(), false, None), changed);
+        assert_eq!(body("m", &request, parameters.as_object().unwrap(), Terms::default(), None, None), changed);
     }
 
     #[test]
     fn images_are_parts_behind_the_text() {
         let image = Image::new(b"GIF89a").unwrap().with_name("dot.gif");
         let said = [Message::user("What is it?").with_image(image.clone()), Message::user("").with_image(image)];
-        let sent = body("m", &Request::new(said.to_vec()), &Map::new(), false, None);
+        let sent = body("m", &Request::new(said.to_vec()), &Map::new(), Terms::default(), None, None);
         let part = json!({"type": "image_url", "image_url": {"url": "data:image/gif;base64,R0lGODlh"}});
         assert_eq!(sent["messages"][0]["content"], json!([{"type": "text", "text": "What is it?"}, part]));
         assert_eq!(sent["messages"][1]["content"], json!([part]));
@@ -131,9 +138,9 @@ mod tests {
     #[test]
     fn a_request_may_name_its_model() {
         let mut request = Request::new(vec![Message::user("u")]);
-        assert_eq!(body("m", &request, &Map::new(), false, None)["model"], "m");
+        assert_eq!(body("m", &request, &Map::new(), Terms::default(), None, None)["model"], "m");
         request.model = Some("other".to_owned());
-        assert_eq!(body("m", &request, &Map::new(), false, None)["model"], "other");
+        assert_eq!(body("m", &request, &Map::new(), Terms::default(), None, None)["model"], "other");
     }
 
     #[test]
@@ -148,7 +155,7 @@ mod tests {
             parameters: json!({"type": "object", "properties": {}}),
         };
         request.tools = vec![tool("weather__get"), tool("time__get")];
-        let sent = body("m", &request, &Map::new(), false, None);
+        let sent = body("m", &request, &Map::new(), Terms::default(), None, None);
         assert_eq!(
             sent["messages"],
             json!([{"role": "user", "content": "u"},
@@ -161,9 +168,9 @@ mod tests {
         assert_eq!((sent["tools"].as_array().unwrap().len(), sent.get("tool_choice")), (2, None));
 
         request.tool_choice = ToolChoice::None;
-        assert_eq!(body("m", &request, &Map::new(), false, None)["tool_choice"], "none");
+        assert_eq!(body("m", &request, &Map::new(), Terms::default(), None, None)["tool_choice"], "none");
         request.tool_choice = ToolChoice::Named("time__get".into());
-        let sent = body("m", &request, &Map::new(), false, None);
+        let sent = body("m", &request, &Map::new(), Terms::default(), None, None);
         assert_eq!(
             (&sent["tool_choice"], &sent["tools"][0]["function"]["name"]),
             (&json!("required"), &json!("time__get"))

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use crate::json::window::{Match, leading_space};
-use crate::tools::Catalog;
+use crate::tools::wire_name::{name_beside, own_names};
+use crate::tools::{Catalog, Tool};
 
 /// What Llama 3.1 writes behind the names of its built-in tools: `brave_search.call(…)`.
 const METHOD: &str = ".call";
@@ -20,10 +21,13 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// The names of a catalog's tools, alone and with their servers.
+    /// The names of a catalog's tools, alone, with their servers, and as requests offer them.
     pub(crate) fn new(catalog: &Catalog) -> Self {
-        let with_server = |tool: &crate::tools::Tool| tool.server.as_ref().map(|s| format!("{s}.{}", tool.name));
-        let names = catalog.tools().flat_map(|tool| [Some(tool.name.clone()), with_server(tool)]);
+        let taken = own_names(catalog.tools());
+        let with_server = |tool: &Tool| tool.server.as_ref().map(|s| format!("{s}.{}", tool.name));
+        let names = catalog
+            .tools()
+            .flat_map(|tool| [Some(tool.name.clone()), with_server(tool), Some(name_beside(&taken, tool))]);
         // What ends a name in a call's text cannot stand in one.
         let mut sorted: Vec<_> = names.flatten().filter(|name| !name.is_empty() && !name.contains('(')).collect();
         sorted.iter_mut().for_each(|name| *name = name.replace(['.', '-'], "_"));
@@ -170,7 +174,6 @@ fn compare(known: &str, written: &str) -> Ordering {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tools::Tool;
 
     #[test]
     fn names_are_found_by_prefix_whatever_joins_their_words() {

@@ -63,6 +63,9 @@ struct Grown<'m> {
     depth: usize,
 }
 
+/// So many nodes are looked at one by one.
+const FEW: usize = 8;
+
 /// Bytes of a mark that are looked at: no text goes further with a mark that it does not mean.
 const LONGEST: usize = 128;
 
@@ -162,7 +165,11 @@ impl Prefixes {
             }
             let [next, behind @ ..] = &rest[same..] else { return Match::Undecided };
             let children = &self.nodes[node.child as usize..][..usize::from(node.children)];
-            let Some(child) = children.iter().find(|child| child.lead == *next) else { return Match::No };
+            // They are in the order of their bytes; most nodes have few.
+            let from = if children.len() > FEW { children.partition_point(|child| child.lead < *next) } else { 0 };
+            let Some(child) = children[from..].iter().take(FEW).find(|child| child.lead == *next) else {
+                return Match::No;
+            };
             (node, rest) = (child, behind);
         }
     }

@@ -5,7 +5,7 @@
 //! the two bytes behind each find tell apart what begins nothing.
 
 use super::prefixes::{Owners, Prefixes};
-use crate::json::bytes::{HIGH, Kind, any_zero_in, differs, word};
+use crate::json::bytes::{Bracket, Either, HIGH, Kind, any_zero_in, differs, word};
 use crate::json::window::Match;
 
 /// What may begin behind a `<`, behind a `[`, and at a line's start.
@@ -54,9 +54,21 @@ impl Triggers {
         self.tags.add_lead(&[first, second]);
     }
 
-    /// The same of two letters, small or capital.
-    pub(crate) fn add_tags_any_case(&mut self, first: u8, second: u8) {
-        in_any_case(first, second).into_iter().for_each(|[first, second]| self.add_tags(first, second));
+    /// Adds all marks that begin with a `<` and the first three bytes of `tag`, or all that it
+    /// has, in small letters or capitals.
+    pub(crate) fn add_tags_any_case(&mut self, tag: &str) {
+        let lead = &tag.as_bytes()[..tag.len().min(3)];
+        for capitals in 0..1 << lead.len() {
+            let case = |(at, byte): (usize, &u8)| match capitals >> at & 1 {
+                0 => byte.to_ascii_lowercase(),
+                _ => byte.to_ascii_uppercase(),
+            };
+            let lead: Vec<u8> = lead.iter().enumerate().map(case).collect();
+            if let [first, second, ..] = *lead {
+                self.tag.add(first, second);
+            }
+            self.tags.add_lead(&lead);
+        }
     }
 
     /// All marks are added.
@@ -191,13 +203,15 @@ impl MarkSet {
 /// The first two bytes of words.
 #[derive(Debug)]
 pub(crate) struct Leads {
-    /// By the first byte, one bit for each second byte.
-    seconds: Box<[[u64; 4]; 256]>,
+    /// By the first byte, the place of its second bytes; 0 where no word begins with it.
+    firsts: [u16; 256],
+    /// One bit for each second byte, none in the first set.
+    seconds: Vec<[u64; 4]>,
 }
 
 impl Default for Leads {
     fn default() -> Self {
-        Leads { seconds: Box::new([[0; 4]; 256]) }
+        Leads { firsts: [0; 256], seconds: vec![[0; 4]] }
     }
 }
 
@@ -211,7 +225,21 @@ impl Leads {
 
     /// Adds a word that begins with these two bytes.
     pub(crate) fn add(&mut self, first: u8, second: u8) {
-        self.seconds[usize::from(first)][usize::from(second >> 6)] |= 1 << (second & 63);
+        let set = &mut self.firsts[usize::from(first)];
+        if *set == 0 {
+            *set = self.seconds.len() as u16;
+            self.seconds.push([0; 4]);
+        }
+        self.seconds[usize::from(*set)][usize::from(second >> 6)] |= 1 << (second & 63);
+    }
+
+    /// Adds a line of another's turn ([`TurnLine`](crate::dialect::TurnLine)).
+    pub(crate) fn add_line(&mut self, line: &str) {
+        match *line.as_bytes() {
+            [first, b'@', ..] => (b'a'..=b'z').for_each(|second| self.add(first, second)),
+            [first, second, ..] => self.add(first, second),
+            _ => {}
+        }
     }
 
     /// Adds a word, in small letters, as it stands and in capitals.
@@ -224,8 +252,11 @@ impl Leads {
     pub(crate) fn fit(&self, text: &[u8]) -> bool {
         match *text {
             [] => true,
-            [first] => self.seconds[usize::from(first)] != [0; 4],
-            [first, second, ..] => self.seconds[usize::from(first)][usize::from(second >> 6)] >> (second & 63) & 1 != 0,
+            [first] => self.firsts[usize::from(first)] != 0,
+            [first, second, ..] => {
+                let seconds = self.seconds.get(usize::from(self.firsts[usize::from(first)]));
+                seconds.is_some_and(|bits| bits[usize::from(second >> 6)] >> (second & 63) & 1 != 0)
+            }
         }
     }
 
@@ -251,8 +282,20 @@ const BLOCK: usize = 16;
 /// Whether there are bytes, and no `<`, no `[` and no line break among them.
 #[inline(always)] // With each chunk; the call alone would cost a quarter of it.
 pub(crate) fn has_no_trigger(bytes: &[u8]) -> bool {
+    has_none(bytes, Trigger)
+}
+
+/// The same, with no bracket and no quotation mark among them.
+#[inline(always)] // With each chunk behind calls.
+pub(crate) fn has_no_trigger_or_bracket(bytes: &[u8]) -> bool {
+    has_none(bytes, Either(Trigger, Bracket))
+}
+
+/// Whether there are bytes, and none of this kind among them.
+#[inline(always)]
+fn has_none(bytes: &[u8], kind: impl Kind) -> bool {
     // A block, or two that overlap, else two words that do: all usual lengths without a loop.
-    let is_plain = |block: &[u8; BLOCK]| !any_zero_in(block, |b| Trigger.rest(b));
+    let is_plain = |block: &[u8; BLOCK]| !any_zero_in(block, |b| kind.rest(b));
     if let Ok(block) = bytes.try_into() {
         return is_plain(block);
     }
@@ -261,12 +304,12 @@ pub(crate) fn has_no_trigger(bytes: &[u8]) -> bool {
         return is_plain(first) && is_plain(last) && (bytes.len() <= 2 * BLOCK || between());
     }
     if let (Some(first), Some(last)) = (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
-        return Trigger.bits(u64::from_le_bytes(*first)) | Trigger.bits(u64::from_le_bytes(*last)) == 0;
+        return kind.bits(u64::from_le_bytes(*first)) | kind.bits(u64::from_le_bytes(*last)) == 0;
     }
     if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
-        return Trigger.bits(u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << 32) == 0;
+        return kind.bits(u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << 32) == 0;
     }
-    !bytes.is_empty() && !bytes.iter().any(|b| Trigger.rest(*b) == 0)
+    !bytes.is_empty() && !bytes.iter().any(|b| kind.rest(*b) == 0)
 }
 
 /// A `<`, a `[`, or a line break.

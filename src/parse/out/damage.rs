@@ -16,6 +16,7 @@
 use super::verdict::Verdict;
 use crate::dialect::{Block, Dialect, NamedCall};
 use crate::event::RejectedKind;
+use crate::json::bytes::{Bracket, Kind, any_zero};
 use crate::json::window::{Match, Window, begins_tag};
 use crate::parse::marks::head::closes;
 use crate::parse::tables::{Marked, Tables};
@@ -108,6 +109,9 @@ pub(crate) struct Damage {
     brackets: Brackets,
     /// The first call behind the last one that may run: an example says nothing of those before.
     last: u32,
+    /// Brackets in the text say something: the damaged call ends with one, or calls came of which
+    /// the first may have ended too early.
+    watches: bool,
 }
 
 /// A closer of calls that came.
@@ -121,21 +125,16 @@ struct Came {
     is_due: bool,
 }
 
-/// Brackets and quotation marks.
-const MATTERS: [bool; 256] = {
-    let mut matters = [false; 256];
-    let bytes = b"{}[]()\"'";
-    let mut at = 0;
-    while at < bytes.len() {
-        matters[bytes[at] as usize] = true;
-        at += 1;
+impl Came {
+    /// Whether brackets close such calls, and the call before number `last` is none of them.
+    fn is_before(&self, last: u32) -> bool {
+        self.closer.brackets && self.behind < last
     }
-    matters
-};
+}
 
 /// Brackets in the text since the last call.
-#[derive(Debug, Default)]
-struct Brackets {
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Brackets {
     /// How many are open.
     depth: u32,
     /// Only brackets and white space stand behind a quotation mark.
@@ -145,8 +144,21 @@ struct Brackets {
 }
 
 impl Brackets {
+    /// The state behind a chunk of plain text, unless a bracket in it closes nothing.
+    #[inline]
+    fn behind(mut self, chunk: &str) -> Option<Self> {
+        if any_zero(chunk.as_bytes(), |byte| Bracket.rest(byte)) {
+            return self.read(chunk, false).is_none().then_some(self);
+        }
+        if self.behind_quote && !chunk.trim_ascii_start().is_empty() {
+            self.behind_quote = false;
+        }
+        Some(self)
+    }
+
     /// Goes on behind `text`: up to behind a bracket that closes nothing and stands right behind
     /// a text in quotes. `any`: or alone on its line.
+    #[inline(never)]
     fn read(&mut self, text: &str, any: bool) -> Option<usize> {
         for (at, byte) in text.bytes().enumerate() {
             match byte {
@@ -174,7 +186,7 @@ impl Damage {
     /// A call cannot be read; what closes it did not come yet.
     pub(crate) fn begins(&mut self, closer: CallCloser, dialect: Dialect) {
         self.open.get_or_insert((closer, dialect));
-        self.brackets = Brackets::default();
+        self.changed();
     }
 
     /// A call is over, which `index` names.
@@ -190,7 +202,6 @@ impl Damage {
     }
 
     fn came(&mut self, came: Came) {
-        self.brackets = Brackets::default();
         match self.came.iter().position(|known| known.closer.is(&came.closer)) {
             Some(at) => {
                 self.came[at].is_due = came.is_due;
@@ -199,11 +210,14 @@ impl Damage {
             }
             None => self.came.push(came),
         }
+        self.changed();
     }
 
     /// Text came up to `to`, before which all up to `from` was handed on.
     pub(crate) fn text_came(&mut self, window: &Window<'_>, from: u64, to: u64) {
-        self.is_near &= window.slice(from.max(self.near_to).min(to)..to).trim_ascii_start().is_empty();
+        if self.is_near {
+            self.is_near = window.slice(from.max(self.near_to).min(to)..to).trim_ascii_start().is_empty();
+        }
     }
 
     /// Whether calls are text of a damaged one, for all that is known.
@@ -239,7 +253,7 @@ impl Damage {
     /// The damaged call's closer came.
     pub(crate) fn closes(&mut self) {
         self.open = None;
-        self.brackets = Brackets::default();
+        self.changed();
     }
 
     /// What closes a group of calls of this dialect came.
@@ -257,35 +271,46 @@ impl Damage {
         }
     }
 
-    /// Whether brackets in the text say something: the damaged call ends with one, or calls came
-    /// of which the first may have ended too early. `calls`: so many came.
-    pub(crate) fn watches_brackets(&self, calls: u32) -> bool {
-        match &self.open {
-            Some((open, _)) => open.is_bracket(),
-            None => self.came.iter().any(|came| came.closer.brackets && came.behind < calls.min(self.last)),
-        }
+    /// Whether brackets in the text say something.
+    #[inline]
+    pub(crate) fn watches_brackets(&self) -> bool {
+        self.watches
     }
 
-    /// Whether brackets are the same behind a chunk of plain text; another is to be
-    /// [read](Self::read_brackets).
-    pub(crate) fn may_pass(chunk: &str) -> bool {
-        !chunk.bytes().any(|byte| MATTERS[usize::from(byte)])
+    /// Looks anew at what closers and calls came: the brackets of a text begin here.
+    fn changed(&mut self) {
+        self.brackets = Brackets::default();
+        self.watches = match &self.open {
+            Some((open, _)) => open.is_bracket(),
+            None => self.came.iter().any(|came| came.is_before(self.last)),
+        };
+    }
+
+    /// Whether a text in quotes ends here, for all that is known.
+    #[inline]
+    pub(crate) fn is_behind_quote(&self) -> bool {
+        self.brackets.behind_quote
+    }
+
+    /// What is known of brackets behind a chunk of plain text in a region that is not damaged;
+    /// `None` if it is to be [read](Self::read_brackets).
+    #[inline]
+    pub(crate) fn brackets_behind(&self, chunk: &str) -> Option<Brackets> {
+        if self.watches { self.brackets.behind(chunk) } else { Some(self.brackets) }
     }
 
     /// Goes on behind such a chunk.
-    pub(crate) fn passed(&mut self, chunk: &str) {
-        if !chunk.trim_ascii_start().is_empty() {
-            (self.brackets.behind_quote, self.brackets.behind_line) = (false, false);
-        }
+    #[inline]
+    pub(crate) fn passed(&mut self, brackets: Brackets) {
+        self.brackets = brackets;
     }
 
     /// Goes on behind text in which brackets are watched: up to behind one that closes nothing,
     /// and what that says.
-    pub(crate) fn read_brackets(&mut self, text: &str, calls: u32) -> Option<(usize, Found)> {
+    pub(crate) fn read_brackets(&mut self, text: &str) -> Option<(usize, Found)> {
         let is_open = self.open.is_some_and(|(open, _)| open.is_bracket());
         let at = self.brackets.read(text, is_open)?;
-        let calls = calls.min(self.last);
-        let first = self.came.iter().filter(|came| came.closer.brackets && came.behind < calls).map(|came| came.first);
+        let first = self.came.iter().filter(|came| came.is_before(self.last)).map(|came| came.first);
         let found = if is_open { Some(Found::Own) } else { first.min().map(Found::Stray) };
         found.map(|found| (at, found))
     }
@@ -294,7 +319,7 @@ impl Damage {
     pub(crate) fn withdrawn(&mut self) {
         self.came.clear();
         self.open = None;
-        self.brackets = Brackets::default();
+        self.changed();
     }
 }
 

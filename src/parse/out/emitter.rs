@@ -354,8 +354,7 @@ impl Emitter {
             self.settle(window, true, sink);
         }
         if self.reads_brackets() {
-            let calls = self.index;
-            if let Some((length, found)) = self.damage().read_brackets(text, calls) {
+            if let Some((length, found)) = self.damage().read_brackets(text) {
                 // The text up to the bracket, then what that says, then the rest.
                 let at = self.reported + length as u64;
                 self.text_piece(window, at, sink);
@@ -390,20 +389,26 @@ impl Emitter {
         &mut self.damage[self.region as usize]
     }
 
+    /// The same, to be read.
+    #[inline]
+    pub(crate) fn known_damage(&self) -> &Damage {
+        &self.damage[self.region as usize]
+    }
+
     /// Whether brackets in the text say whether calls may be text of a damaged one.
     pub(crate) fn reads_brackets(&self) -> bool {
-        self.damage[self.region as usize].watches_brackets(self.index)
+        self.known_damage().watches_brackets()
     }
 
     /// Whether each bracket and line matters, since only a bracket closes a damaged call.
     pub(crate) fn reads_every_bracket(&self) -> bool {
-        let damage = &self.damage[self.region as usize];
-        damage.is_open() && damage.watches_brackets(self.index)
+        let damage = self.known_damage();
+        damage.is_open() && damage.watches_brackets()
     }
 
     /// Whether `text`, between calls, begins with what closes a damaged call or one before.
     pub(crate) fn closer(&self, text: &str, tables: &Tables, more: bool) -> Match<(Found, usize)> {
-        self.damage[self.region as usize].closer(text, tables, more)
+        self.known_damage().closer(text, tables, more)
     }
 
     /// Such a closer, of so many bytes, stands where all up to it was handed on.

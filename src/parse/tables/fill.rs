@@ -3,8 +3,8 @@
 
 use super::{Marker, Owner, Tables};
 use crate::dialect::{
-    BlockForm, NamedArguments, QUOTING_BLOCKS, RESULT_TAGS, ReasoningMark, SENTENCE_END, STRIKE_OPEN, THINK_TAGS,
-    USER_LINES, result_lines,
+    BlockForm, NamedArguments, OTHERS_LINES, QUOTING_BLOCKS, RESULT_TAGS, ReasoningMark, SENTENCE_END, STRIKE_OPEN,
+    THINK_TAGS, USER_LINES,
 };
 use crate::parse::config::HOLD_SLACK;
 use crate::parse::marks::channel::{CHANNEL, START};
@@ -51,8 +51,10 @@ impl Tables {
         }
         for mark in self.marks.clone() {
             for text in [mark.open, mark.close] {
-                if ReasoningMark::is_marker(text) {
-                    self.reasoning_marks.add_mark(text, 0);
+                match *text.as_bytes() {
+                    _ if ReasoningMark::is_marker(text) => self.reasoning_marks.add_mark(text, 0),
+                    [first, second, ..] => self.reasoning_leads.add(first, second),
+                    _ => {}
                 }
                 self.hold = self.hold.max(text.len() + HOLD_SLACK);
             }
@@ -65,7 +67,7 @@ impl Tables {
             self.hold = self.hold.max(longest + HOLD_SLACK);
         }
         if self.tokens {
-            let longest = turn_lines().map(str::len).max();
+            let longest = OTHERS_LINES.iter().map(|line| line.text.len()).max();
             self.hold = self.hold.max(longest.unwrap_or(0) + HOLD_SLACK);
         }
         add_around_calls(&self.marks, self.tokens, &mut self.triggers);
@@ -192,9 +194,8 @@ impl Tables {
 /// Adds what is no call: marks of the reasoning, fences, tokens of chat templates, turns.
 fn add_around_calls(marks: &[&ReasoningMark], tokens: bool, triggers: &mut Triggers) {
     for tag in THINK_TAGS {
-        let [first, second, ..] = *tag.as_bytes() else { continue };
-        triggers.add_tags_any_case(first, second);
-        triggers.add_tags_any_case(b'/', first);
+        triggers.add_tags_any_case(tag);
+        triggers.add_tags_any_case(&format!("/{tag}"));
     }
     for mark in [START, CHANNEL, "<|end|>"] {
         triggers.add_mark(mark);
@@ -229,17 +230,24 @@ fn add_around_calls(marks: &[&ReasoningMark], tokens: bool, triggers: &mut Trigg
     for block in QUOTING_BLOCKS {
         match (block.form, block.open.as_bytes()) {
             (BlockForm::Anywhere, _) => triggers.add_mark(block.open),
-            (BlockForm::Tag('<'), [first, second, ..]) => triggers.add_tags_any_case(*first, *second),
-            // A tag of one letter; attributes may follow.
-            (BlockForm::Tag('<'), [first]) => b"> ".iter().for_each(|second| triggers.add_tags(*first, *second)),
+            // Attributes may follow a tag of one letter.
+            (BlockForm::Tag('<'), [_]) => {
+                b"> ".iter().for_each(|end| triggers.add_tags_any_case(&format!("{}{}", block.open, char::from(*end))));
+            }
+            (BlockForm::Tag('<'), _) => triggers.add_tags_any_case(block.open),
             (BlockForm::Tag(_), [first, second, ..]) => triggers.bracket.add_any_case(*first, *second),
             (_, [first, second, ..]) => triggers.line.add(*first, *second),
             _ => {}
         }
     }
-    // A heredoc's word, its dash, its quotes, or a space and these.
-    for second in (b'A'..=b'Z').chain(*b"-~_'\" <") {
-        triggers.add_tags(b'<', second);
+    // A heredoc, or a here-string with its third sign: its dash, or its word, behind a quotation
+    // mark or a space.
+    for signs in ["<<", "<<<"] {
+        ["-", "~", " -", " ~"].iter().for_each(|behind| triggers.add_mark(&format!("{signs}{behind}")));
+        for before in ["", " ", "'", "\"", " '", " \""] {
+            let letters = (b'A'..=b'Z').chain([b'_']).map(char::from);
+            letters.for_each(|letter| triggers.add_mark(&format!("{signs}{before}{letter}")));
+        }
     }
     // The first item of a list, whose fence stands behind its number.
     for end in *b".)" {
@@ -247,20 +255,9 @@ fn add_around_calls(marks: &[&ReasoningMark], tokens: bool, triggers: &mut Trigg
     }
 }
 
-/// What a line of another's begins with.
-fn turn_lines() -> impl Iterator<Item = &'static str> {
-    USER_LINES.iter().map(|row| row.text).chain(result_lines().map(|(text, _)| text))
-}
-
 /// Adds lines of others, the user's also behind a blank line.
 fn add_turns(triggers: &mut Triggers) {
-    for text in turn_lines() {
-        match *text.as_bytes() {
-            [first, b'@', ..] => (b'a'..=b'z').for_each(|second| triggers.line.add(first, second)),
-            [first, second, ..] => triggers.line.add(first, second),
-            _ => {}
-        }
-    }
+    OTHERS_LINES.iter().for_each(|line| triggers.line.add_line(line.text));
     triggers.line.add(b'\r', b'\n');
     let behind_blank = triggers.behind_blank.get_or_insert_default();
     for row in USER_LINES {

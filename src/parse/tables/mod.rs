@@ -22,7 +22,7 @@ use crate::parse::marks::head::begins_token;
 use crate::parse::marks::names::Names;
 use crate::parse::marks::near::NearMarks;
 use crate::parse::marks::prefixes::Owners;
-use crate::parse::marks::triggers::{MarkSet, Triggers};
+use crate::parse::marks::triggers::{Leads, MarkSet, Triggers};
 use crate::tools::Catalog;
 pub(crate) use marked::Marked;
 use marked::{Marker, lines_of};
@@ -82,6 +82,8 @@ pub(crate) struct Tables {
     pub(crate) openers: MarkSet,
     /// The marks around reasoning.
     pub(crate) reasoning_marks: MarkSet,
+    /// What the others of them begin with.
+    pub(crate) reasoning_leads: Leads,
     /// Names that calls without a marker may begin with.
     pub(crate) names: Names,
     /// The dialect of ReAct's words.
@@ -118,6 +120,7 @@ impl Tables {
             named: Vec::new(),
             openers: MarkSet::default(),
             reasoning_marks: MarkSet::default(),
+            reasoning_leads: Leads::default(),
             names: Names::default(),
             react: None,
             python: None,

@@ -14,11 +14,22 @@ static LEADS: LazyLock<Leads> = LazyLock::new(|| {
         match (row.form, row.open.as_bytes()) {
             (BlockForm::Anywhere, [_, first, second, ..]) => leads.add(*first, *second),
             (BlockForm::Tag(_), [first, second, ..]) => leads.add_any_case(*first, *second),
-            (BlockForm::Tag(_), [first]) => b"> ".iter().for_each(|second| leads.add(*first, *second)),
+            (BlockForm::Tag(_), [first]) => b"> ".iter().for_each(|second| leads.add_any_case(*first, *second)),
             _ => {}
         }
     }
     (0..=u8::MAX).for_each(|second| leads.add(b'<', second));
+    leads
+});
+
+/// What lines begin with that open a block.
+static LINE_LEADS: LazyLock<Leads> = LazyLock::new(|| {
+    let mut leads = Leads::default();
+    for row in QUOTING_BLOCKS {
+        if let (BlockForm::FromALine | BlockForm::Lines, [first, second, ..]) = (row.form, row.open.as_bytes()) {
+            leads.add_any_case(*first, *second);
+        }
+    }
     leads
 });
 
@@ -80,7 +91,7 @@ impl Block {
     /// nothing stands before it on its line. `is_name`: a tool or a parameter has this name.
     pub(super) fn opened_by_mark(
         text: &str,
-        begins_line: bool,
+        begins_line: impl FnOnce() -> bool,
         is_name: impl Fn(&str) -> bool,
         more: bool,
     ) -> Match<(Block, usize)> {
@@ -88,24 +99,32 @@ impl Block {
             return heredoc(text, more);
         }
         let opened = |row: &'static QuotingBlock| match row.form {
-            BlockForm::Anywhere => begins(text, row.open, more).map(|()| (Block::of(row), row.open.len())),
-            BlockForm::Tag(bracket) if text.starts_with(bracket) && !is_name(row.open) => {
-                let tag = open_tag(text, bracket, row.open, more);
-                match tag {
-                    Match::Yes(length) if begins_line => Match::Yes((Block::of(row), length)),
-                    Match::Yes(length) => ends_line(&text[length..], more).map(|()| (Block::of(row), length)),
-                    found => found.map(|length| (Block::of(row), length)),
+            BlockForm::Anywhere => begins(text, row.open, more).map(|()| (row, row.open.len())),
+            BlockForm::Tag(bracket) if may_be_tag(text, bracket, row.open) => {
+                match open_tag(text, bracket, row.open, more) {
+                    Match::No => Match::No,
+                    _ if is_name(row.open) => Match::No,
+                    found => found.map(|length| (row, length)),
                 }
             }
             _ => Match::No,
         };
-        Match::any(QUOTING_BLOCKS.iter().map(opened))
+        match Match::any(QUOTING_BLOCKS.iter().map(opened)) {
+            Match::Yes((row, length)) => {
+                let is_open = match row.form {
+                    BlockForm::Tag(_) if !begins_line() => ends_line(&text[length..], more),
+                    _ => Match::Yes(()),
+                };
+                is_open.map(|()| (Block::of(row), length))
+            }
+            found => found.map(|(row, length)| (Block::of(row), length)),
+        }
     }
 
     /// The same of a line's start.
     pub(super) fn opened_by_line(text: &str, more: bool) -> Match<(Block, usize)> {
         // Nearly all lines begin otherwise.
-        if text.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '<' | '[')) {
+        if !LINE_LEADS.fit(text.as_bytes()) {
             return Match::No;
         }
         let opened = |row: &'static QuotingBlock| match row.form {
@@ -188,6 +207,13 @@ fn begins_any_case(text: &str, word: &str, more: bool) -> Match<()> {
         true if more => Match::Undecided,
         _ => Match::No,
     }
+}
+
+/// Whether `text` has this bracket and the first letter of this name in front.
+fn may_be_tag(text: &str, bracket: char, name: &str) -> bool {
+    let mut bytes = text.bytes();
+    bytes.next() == Some(bracket as u8)
+        && bytes.next().is_none_or(|byte| name.as_bytes()[0] == byte.to_ascii_lowercase())
 }
 
 /// Whether `text` begins with an opening tag of this name; yields its length.
@@ -277,7 +303,7 @@ mod tests {
     use super::*;
 
     fn opens(text: &str, begins_line: bool) -> Option<usize> {
-        let opened = |text: &str, more| Block::opened_by_mark(text, begins_line, |name| name == "known", more);
+        let opened = |text: &str, more| Block::opened_by_mark(text, || begins_line, |name| name == "known", more);
         let all = match opened(text, false) {
             Match::Yes((_, length)) => Some(length),
             _ => None,

@@ -25,6 +25,8 @@ pub(crate) enum Way {
     Reasoning,
     /// More text of either, at a line's start.
     Line,
+    /// More text of either, on a line, whose brackets say something of the calls before it.
+    Bracketed,
     /// A value in the open call's arguments.
     Value,
 }

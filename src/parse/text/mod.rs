@@ -35,9 +35,9 @@ use crate::json::window::{Match, Window, leading_space};
 use crate::message::{FinishReason, ReasoningMode};
 use crate::parse::call::{Ending, Step};
 use crate::parse::marks::fence::Fence;
-use crate::parse::marks::triggers::{Plain, Triggers};
+use crate::parse::marks::triggers::{Plain, Triggers, has_no_trigger_or_bracket};
 use crate::parse::marks::turn::Turn;
-use crate::parse::out::damage::Damage;
+use crate::parse::out::damage::Brackets;
 use crate::parse::out::emitter::{Emitter, Sink};
 use crate::parse::out::not_a_call::{NotACall, Reason};
 use crate::parse::shape::run::ObjectRun;
@@ -215,17 +215,23 @@ impl Scanner {
         self.emitter.reads_brackets()
     }
 
-    /// Whether a chunk of plain text may pass without the scanner as far as its brackets go.
+    /// Whether nothing begins in a chunk of text on a line, and no bracket in it says anything.
+    #[inline(always)] // With each chunk behind calls.
     pub(crate) fn passes_brackets(&self, chunk: &str) -> bool {
-        !self.emitter.reads_brackets() || Damage::may_pass(chunk)
+        has_no_trigger_or_bracket(chunk.as_bytes()) && !self.emitter.known_damage().is_behind_quote()
+    }
+
+    /// What is known of brackets behind a chunk of plain text; `None` if it is for the scanner.
+    #[inline]
+    pub(crate) fn brackets_behind(&self, chunk: &str) -> Option<Brackets> {
+        self.emitter.known_damage().brackets_behind(chunk)
     }
 
     /// Goes on behind such a chunk, which was handed on without the scanner.
-    pub(crate) fn passed(&mut self, chunk: &str) {
+    #[inline]
+    pub(crate) fn passed(&mut self, chunk: &str, brackets: Brackets) {
         self.context.pass(chunk);
-        if self.emitter.reads_brackets() {
-            self.emitter.damage().passed(chunk);
-        }
+        self.emitter.damage().passed(brackets);
     }
 
     /// Goes on behind text that was handed on without the scanner, and `plain`,

@@ -67,7 +67,7 @@ impl Scanner {
     pub(super) fn reasoning_line(&mut self, line: Line<'_>, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
         let Line { indent, text, more } = line;
         // Others are found by their first bytes, wherever they stand.
-        let is_own = !text.starts_with(['<', '[', '\n', '\r']);
+        let is_own = self.tables.reasoning_leads.fit(text.as_bytes());
         if indent > 0 || self.mark.is_some() || !self.reads_marks() || !is_own {
             return Found::Text;
         }

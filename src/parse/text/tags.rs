@@ -322,7 +322,11 @@ impl Scanner {
             return Found::Text;
         }
         self.context.read(window, self.at);
-        let begins_line = self.context.begins_line();
+        // The last signs of a longer row are no heredoc: `<<<<<<< HEAD` marks a conflict.
+        if text.starts_with("<<") && self.context.last() == Some('<') {
+            return Found::Text;
+        }
+        let begins_line = || self.context.begins_line();
         let is_name = |name: &str| self.tables.named_blocks.contains(&name);
         match Block::opened_by_mark(text, begins_line, is_name, more) {
             Match::Undecided => Found::Hold,

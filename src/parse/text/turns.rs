@@ -13,7 +13,7 @@
 
 use super::lines::Line;
 use super::{Found, Scanner};
-use crate::dialect::{LineCounts, TokenClass, USER_LINES, begins_line, result_lines};
+use crate::dialect::{LineCounts, OthersLine, TokenClass, begins_line, others_lines_at};
 use crate::event::{MarkerKind, Region};
 use crate::json::window::{Match, Window, begins};
 use crate::parse::marks::turn::{Role, Turn};
@@ -59,30 +59,34 @@ impl Scanner {
     /// own name in it (`Assistant:`) goes on with what was invented.
     pub(super) fn turn_line(&mut self, line: Line<'_>, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
         let Line { text, more, .. } = line;
-        if !self.hears_others() {
+        // Of a blank line and the one behind it the first begins.
+        let blank = text.bytes().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+        let inner = &text[blank..];
+        let lines = others_lines_at(inner);
+        if lines.is_empty() || !self.hears_others() {
             return Found::Text;
         }
         // What came before counts.
         self.emitter.text(window, self.at, sink);
         let (behind_call, begins) = (self.emitter.answer_has_calls, self.emitter.begins_region());
-        // Of a blank line and the one behind it the first begins.
-        let blank = text.bytes().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
-        let inner = &text[blank..];
         let counts = |counts: LineCounts| match counts {
             LineCounts::BehindACall => behind_call,
             LineCounts::AtTheStart => behind_call || begins,
             LineCounts::Everywhere => true,
         };
-        let result = match blank {
-            0 => Match::any(result_lines().filter(|(_, at)| counts(*at)).map(|(row, _)| begins_line(row, inner, more))),
-            _ => Match::No,
+        // The user's, behind text and a blank line, too; results stand on the next line.
+        let is_heard = |line: &&OthersLine| match (blank, line.is_user) {
+            (0, _) => counts(line.counts),
+            (_, true) => behind_call || begins || self.emitter.visible,
+            (_, false) => false,
         };
-        let user = match blank {
-            0 if !(behind_call || begins) => Match::No,
-            1.. if !(behind_call || begins || self.emitter.visible) => Match::No,
-            _ => Match::any(USER_LINES.iter().map(|row| begins_line(row.text, inner, more))),
+        let heard = match inner {
+            // All of them begin so.
+            "" if more && lines.iter().any(|line| is_heard(&line)) => Match::Undecided,
+            "" => Match::No,
+            _ => Match::any(lines.iter().filter(is_heard).map(|line| begins_line(line.text, inner, more))),
         };
-        match result.or(user) {
+        match heard {
             Match::Undecided => Found::Hold,
             Match::No => Found::Text,
             Match::Yes(()) => {
@@ -97,13 +101,6 @@ impl Scanner {
         if !self.hears_others() {
             return Match::No;
         }
-        if !self.emitter.answer_has_calls {
-            // Before a call, text in a line only mentions it.
-            self.context.read(window, self.at);
-            if !self.context.begins_line() {
-                return Match::No;
-            }
-        }
         let tag = |tag: &&str| match begins(&text[1..], tag, more) {
             Match::Yes(()) => match text.as_bytes().get(1 + tag.len()) {
                 Some(b'>' | b' ') => Match::Yes(()),
@@ -113,6 +110,13 @@ impl Scanner {
             found => found,
         };
         let found = Match::any(self.tables.result_tags.iter().map(tag));
+        if found != Match::No && !self.emitter.answer_has_calls {
+            // Before a call, text in a line only mentions it.
+            self.context.read(window, self.at);
+            if !self.context.begins_line() {
+                return Match::No;
+            }
+        }
         if found == Match::Yes(()) {
             self.speak(window, sink);
         }

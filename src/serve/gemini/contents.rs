@@ -125,17 +125,16 @@ impl History {
         let ToolResult { id, name, text, is_error, .. } = response.into();
         let is_its = |(waiting, called): &(String, String)| match &id {
             Some(id) => waiting == id,
-            None => *called == name,
+            None => *called == *name,
         };
-        let Some(at) = self.waiting.iter().position(is_its) else {
-            return Err(Fault::field(place, format!("no call of '{name}' before waits for this result")));
-        };
-        let (id, _) = self.waiting.remove(at);
+        // A result whose call was cut out of the history waits for nothing.
+        let at = self.waiting.iter().position(is_its);
+        let id = at.map(|at| self.waiting.remove(at).0).or(id).unwrap_or_default();
         let content = match media.is_empty() {
             true => Value::String(text),
             false => Value::Array([vec![json!({"type": "text", "text": text})], media].concat()),
         };
-        Ok(json!({"role": "tool", "tool_call_id": id, "content": content, "is_error": is_error}))
+        Ok(json!({"role": "tool", "tool_call_id": id, "name": name, "content": content, "is_error": is_error}))
     }
 }
 

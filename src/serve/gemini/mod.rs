@@ -18,7 +18,7 @@ use self::fields::{part, snake, take};
 use self::schema::json_schema;
 use self::writer::GeminiStream;
 use super::fault::Fault;
-use super::shape::{NameRule, Places, Read, Shape};
+use super::shape::{Places, Read, Shape};
 
 /// Gemini's `generateContent`.
 pub(super) struct Gemini;
@@ -105,13 +105,6 @@ impl Shape for Gemini {
                 None => field.replace(".function", ""),
             },
         }
-    }
-
-    /// A service of Google's takes as many
-    /// (docs.cloud.google.com/vertex-ai/generative-ai/docs/model-reference/function-calling);
-    /// the other one half of that (ai.google.dev/api/caching#FunctionDeclaration).
-    fn names(&self) -> NameRule {
-        NameRule { most: 128, others: &['_', '-', '.', ':'], words: "underscores, hyphens, dots and colons" }
     }
 
     fn count(&self, tokens: u64) -> Value {

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::serve::content::join;
 use crate::serve::fault::Fault;
+use crate::wire::roles::join;
 
 /// Messages, each with the place of the item that it began with.
 #[derive(Default)]

@@ -3,6 +3,7 @@
 //! Only what says the same is matched, never what is merely alike: a name with
 //! other separators, in other case, or behind a namespace.
 
+use crate::tools::wire_name::{may_be_hashed, wire_name};
 use crate::tools::{ACCESS_RESOURCE, Tool};
 
 use super::{Catalog, Found, NotFound};
@@ -21,7 +22,9 @@ const TURNING: &[&str] =
 type Rule = fn(&Catalog, &Tool, &str) -> Option<usize>;
 
 /// The rules in their order: the first that fits any tool decides.
-const RULES: [Rule; 4] = [
+const RULES: [Rule; 5] = [
+    // One that holds the server and tool that it stands for is found by the rules below as well.
+    |_, tool, name| (may_be_hashed(name) && wire_name(tool.server.as_deref(), &tool.name) == name).then_some(0),
     |_, tool, name| same(&tool.name, name).then_some(0),
     |_, tool, name| same_in_any_case(&tool.name, name).then_some(0),
     Catalog::namespace_before,
@@ -38,6 +41,9 @@ impl Catalog {
     ///    (`weather.get_forecast`), a common one (`functions.get_forecast`), or behind `_` or `-`
     ///    any other (`my_get_forecast`), the longest such name first;
     /// 3. the one tool whose own name has a namespace that was left out.
+    ///
+    /// Before all of these stands the name that a request with tools offers
+    /// ([`wire_name`](crate::wire::wire_name)), where that ends in a hash.
     ///
     /// A name of one word is found behind `_` or `-` only if what stands before
     /// is its server's name or a common namespace: `cancel_order` does not mean

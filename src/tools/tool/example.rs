@@ -25,9 +25,15 @@ impl Tool {
         self.sample(Pick::Second)
     }
 
+    /// Whether it deals with files, by the words of its name and its description.
+    fn is_of_files(&self) -> bool {
+        let mut own = words(&self.name).into_iter().chain(words(self.description.as_deref().unwrap_or_default()));
+        own.any(|word| OF_FILES.contains(&word.as_str()))
+    }
+
     fn sample(&self, pick: Pick) -> Map<String, Value> {
         let Some(root) = &self.input_schema else { return Map::new() };
-        let sampler = Sampler { walk: Walk::new(root), pick };
+        let sampler = Sampler { walk: Walk::new(root), pick, is_of_files: self.is_of_files() };
         let schema = sampler.walk.flatten(root);
         let mut arguments = sampler.object(&schema, 0);
         if arguments.is_empty()
@@ -44,7 +50,7 @@ impl Tool {
 /// [`example_arguments`](Tool::example_arguments) is.
 #[cfg(feature = "validate")]
 pub(crate) fn example_value(root: &Value) -> Value {
-    let sampler = Sampler { walk: Walk::new(root), pick: Pick::First };
+    let sampler = Sampler { walk: Walk::new(root), pick: Pick::First, is_of_files: false };
     let schema = sampler.walk.flatten(root);
     match sampler.value("", root, 0) {
         Value::Object(object) if object.is_empty() => {
@@ -74,6 +80,8 @@ impl Pick {
 struct Sampler<'a> {
     walk: Walk<'a>,
     pick: Pick,
+    /// The tool deals with files.
+    is_of_files: bool,
 }
 
 impl Sampler<'_> {
@@ -145,7 +153,17 @@ impl Sampler<'_> {
         if own.iter().any(|word| ADDRESSED.contains(&word.as_str())) && is_address() {
             return Some(self.pick.of(["kim@example.com", "lee@example.org"]));
         }
-        BY_NAME.iter().find(|(word, _)| own.iter().any(|w| w == word)).map(|(_, values)| self.pick.of(*values))
+        // Of what stands at either end only its description says what it is.
+        if let Some(is_end) = ENDS.iter().find(|(word, _)| own == [*word]).map(|(_, is_end)| *is_end) {
+            let row = BY_KIND.iter().find(|(word, _)| words(description).iter().any(|told| told == word));
+            if let Some((_, [first, second])) = row {
+                return Some(self.pick.of(if is_end { [second, first] } else { [first, second] }));
+            }
+        }
+        let of_files = || OF_FILES_BY_NAME.iter().find(|(word, _)| own == [*word]);
+        let row = if self.is_of_files { of_files() } else { None };
+        let row = row.or_else(|| BY_NAME.iter().find(|(word, _)| own.iter().any(|w| w == word)));
+        row.map(|(_, values)| self.pick.of(*values))
     }
 
     fn number(&self, name: &str) -> Option<i64> {
@@ -312,6 +330,30 @@ fn by_format(format: &str) -> Option<&'static str> {
 /// Parameters that hold an address where their description says so.
 const ADDRESSED: &[&str] = &["to", "from", "cc", "bcc", "recipient", "receiver", "sender"];
 
+/// Names of what stands at either end of something, and whether it is its end.
+const ENDS: &[(&str, bool)] = &[
+    ("from", false),
+    ("to", true),
+    ("source", false),
+    ("target", true),
+    ("origin", false),
+    ("destination", true),
+    ("base", false),
+    ("start", false),
+    ("end", true),
+];
+
+/// Words of a description and two values of that kind.
+const BY_KIND: &[(&str, [&str; 2])] = &[
+    ("currency", ["EUR", "GBP"]),
+    ("language", ["German", "Italian"]),
+    ("unit", ["km", "miles"]),
+    ("city", ["Vienna", "Munich"]),
+    ("station", ["Vienna", "Munich"]),
+    ("airport", ["VIE", "LIS"]),
+    ("place", ["Vienna", "Munich"]),
+];
+
 /// A value and another of its kind.
 const ALIKE: &[(&str, &str)] = &[
     ("EUR", "GBP"),
@@ -351,6 +393,17 @@ const NUMBER_BY_NAME: &[(&str, [i64; 2])] = &[
     ("b", [40, 8]),
 ];
 
+/// Words of tools that deal with files.
+const OF_FILES: &[&str] = &["file", "files", "folder", "folders", "directory", "directories"];
+
+/// As [`BY_NAME`], for those, where the name is this word alone.
+const OF_FILES_BY_NAME: &[(&str, [&str; 2])] = &[
+    ("source", ["notes.txt", "list.csv"]),
+    ("destination", ["notes-old.txt", "list-new.csv"]),
+    ("target", ["notes-old.txt", "list-new.csv"]),
+    ("name", ["notes.txt", "list.csv"]),
+];
+
 /// A word in a parameter's name and two values that suit it; the first that fits wins. Several
 /// words where a value has several as a rule: a small model copies what it sees, its length too.
 const BY_NAME: &[(&str, [&str; 2])] = &[
@@ -367,6 +420,7 @@ const BY_NAME: &[(&str, [&str; 2])] = &[
     ("room", ["dining room", "bathroom"]),
     ("address", ["5 Park Road", "9 Lake View"]),
     ("restaurant", ["Golden Lion", "Green Garden"]),
+    ("ingredient", ["carrots", "rice"]),
     ("dish", ["tomato soup", "fried rice"]),
     ("song", ["Blue Moon", "Purple Rain"]),
     ("track", ["Blue Moon", "Purple Rain"]),
@@ -381,8 +435,10 @@ const BY_NAME: &[(&str, [&str; 2])] = &[
     ("path", ["docs/notes.txt", "music/list.csv"]),
     ("file", ["notes.txt", "list.csv"]),
     ("filename", ["notes.txt", "list.csv"]),
-    ("source", ["notes.txt", "list.csv"]),
-    ("destination", ["notes-old.txt", "list-new.csv"]),
+    ("origin", ["Vienna", "Lisbon"]),
+    ("departure", ["Vienna", "Lisbon"]),
+    ("destination", ["Munich", "New York"]),
+    ("arrival", ["Munich", "New York"]),
     ("branch", ["main", "fix-login"]),
     ("query", ["coffee", "used cars"]),
     ("search", ["coffee", "used cars"]),

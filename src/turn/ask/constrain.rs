@@ -6,6 +6,7 @@ use crate::constrain::{Constrain, Constraint, Thinking};
 use crate::message::ReasoningMode;
 use crate::tools::ToolChoice;
 use crate::turn::config::RoundModel;
+use crate::turn::decide::Asking;
 use crate::turn::shared::{Mending, Shared};
 
 /// What the answer to the next request is held to, where a structure is due: it mends a call
@@ -24,11 +25,16 @@ pub(super) fn constraint(native: bool, model: &RoundModel, shared: &Shared) -> O
 fn due(model: &RoundModel, shared: &Shared) -> Option<Arc<Constraint>> {
     let needs_call = matches!(shared.choice, ToolChoice::Required | ToolChoice::Named(_));
     let required = shared.setup.config.constrain == Constrain::Require;
+    match &shared.asking {
+        Asking::Choice => return Some(shared.setup.choice().0.clone()),
+        Asking::Held(choice) => return calls(choice, model, shared),
+        Asking::Free | Asking::Measured => {}
+    }
     match shared.mending {
         Some(Mending::Output) => answer(required, shared),
-        Some(Mending::Calls) => calls(model, shared),
-        None if needs_call => calls(model, shared),
-        None if !may_call(shared) => answer(required, shared),
+        Some(Mending::Calls) => calls(&shared.choice, model, shared),
+        None if needs_call => calls(&shared.choice, model, shared),
+        None if !shared.may_call() => answer(required, shared),
         None => shared.setup.begun_calls(),
     }
 }
@@ -38,17 +44,12 @@ fn answer(required: bool, shared: &Shared) -> Option<Arc<Constraint>> {
     Some(Arc::new(if required { constraint.require() } else { constraint }))
 }
 
-/// Whether a call of the next message would be dealt with.
-fn may_call(shared: &Shared) -> bool {
-    !(shared.choice == ToolChoice::None || shared.is_last_round() || shared.setup.catalog.is_empty())
-}
-
-fn calls(model: &RoundModel, shared: &Shared) -> Option<Arc<Constraint>> {
+pub(super) fn calls(choice: &ToolChoice, model: &RoundModel, shared: &Shared) -> Option<Arc<Constraint>> {
     let thinking = match (model.reasoning, model.reasons) {
         (ReasoningMode::Open, _) => Thinking::Open,
         (ReasoningMode::Off, _) => Thinking::Off,
         (_, Some(true)) => Thinking::Marked,
         _ => Thinking::Off,
     };
-    shared.setup.calls(&shared.choice, thinking)
+    shared.setup.calls(choice, thinking)
 }

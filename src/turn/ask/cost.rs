@@ -30,6 +30,8 @@ pub(super) struct Cost {
     sent: Option<Sent>,
     /// What the endpoint says that the round cost.
     reported: Option<Usage>,
+    /// What requests of the round cost whose messages are not its message.
+    left: Option<Usage>,
     total: Option<Usage>,
     /// The caller was told that the endpoint cuts prompts.
     cut_told: bool,
@@ -64,6 +66,19 @@ impl Cost {
         self.reported = Some(usage);
     }
 
+    /// The message of the last request is left for that of another. `spoken` is what came of it.
+    pub(super) fn leaves(&mut self, counter: Option<&TokenCounter>, spoken: (String, String)) {
+        let reported = self.reported.take();
+        let cost = match (counter, self.sent) {
+            (Some(counter), Some(sent)) => Some(completed(reported, counter, sent, &spoken)),
+            _ => reported,
+        };
+        self.left = match (self.left.take(), cost) {
+            (Some(left), Some(cost)) => Some(left.plus(cost)),
+            (left, cost) => left.or(cost),
+        };
+    }
+
     /// Tokens of the prompt and of the answer, as far as the endpoint says so.
     pub(super) fn reported(&self) -> Option<(u64, u64)> {
         self.reported.map(|usage| (read(usage), usage.completion_tokens))
@@ -86,6 +101,8 @@ impl Cost {
             (Some(counter), Some(sent)) => Some(completed(reported, counter, sent, &spoken())),
             _ => reported,
         };
+        let left = self.left.take();
+        let usage = usage.map(|usage| left.map_or(usage, |left| left.plus(usage)));
         if let Some(usage) = usage {
             self.total = Some(self.total.map_or(usage, |total| total.plus(usage)));
         }

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 
 use super::carry::thoughts;
-use super::constrain::constraint;
+use super::constrain::{calls, constraint};
 use super::cost::{Cost, count};
 use super::fit::{Window, context, fitting};
+use crate::constrain::{Constrain, Way};
 use crate::conversation::{Layout, Replies, SHORT_RESULT_BYTES, Trim};
 use crate::dialect::SystemPlacement;
 use crate::message::{FinishReason, Message, Role};
@@ -14,6 +15,7 @@ use crate::outcome::Status;
 use crate::parse::Parser;
 use crate::tools::{ToolChoice, ToolsMode};
 use crate::turn::config::{RoundInfo, RoundModel, TurnConfig};
+use crate::turn::decide::{Asking, first};
 use crate::turn::event::AgentEvent;
 use crate::turn::io::Action;
 use crate::turn::shared::Shared;
@@ -309,7 +311,51 @@ impl Ask {
         request.results = results.collect();
         self.offer(&mut request, shared);
         request.constraint = constraint(self.native, &self.model, shared);
+        request.alternatives = shared.asking == Asking::Measured;
+        if shared.asking == Asking::Choice {
+            self.asks_for_a_name(&mut request, shared);
+        }
         Ok(request)
+    }
+
+    /// Asks for the name of a tool, behind everything else, so that what stands before it is as in
+    /// other requests.
+    fn asks_for_a_name(&self, request: &mut Request, shared: &Shared) {
+        let note = self.wording(shared).note(ModelNote::ChooseTool(&shared.setup.choice().1));
+        match request.messages.last_mut().filter(|last| last.role == Role::User) {
+            Some(last) => last.content = format!("{}\n\n{note}", last.content),
+            None => request.messages.push(Message::new(Role::User, note)),
+        }
+    }
+
+    /// What the next request of a round is for, where the model may as well call as answer.
+    pub(in crate::turn) fn asking(&self, shared: &Shared) -> Asking {
+        let config = &shared.setup.config;
+        let is_open = shared.choice == ToolChoice::Auto && shared.mending.is_none() && shared.may_call();
+        let is_free = shared.is_free || self.native || config.way == Way::Free || config.constrain == Constrain::Off;
+        if is_free || !is_open || calls(&shared.choice, &self.model, shared).is_none() {
+            return Asking::Free;
+        }
+        first(config.way, shared.setup.ways().missing(self.model_name(shared)))
+    }
+
+    /// The model as the endpoint names it.
+    pub(in crate::turn) fn model_name<'s>(&'s self, shared: &'s Shared) -> &'s Option<String> {
+        if shared.endpoint_model.is_some() { &shared.endpoint_model } else { &self.model.name }
+    }
+
+    /// Sends another request in the same round, in place of what was said to the last.
+    pub(in crate::turn) fn send_instead(
+        &mut self,
+        spoken: (String, String),
+        shared: &mut Shared,
+    ) -> Result<(), StopReason> {
+        self.cost.leaves(shared.setup.config.tokens.as_ref(), spoken);
+        let (request, trim) = self.fitting(shared)?;
+        let tokens = self.count(&request, shared);
+        self.hand_over(request, tokens, &trim, shared);
+        self.tell_trim(trim, shared);
+        Ok(())
     }
 
     /// The system text and, where they stand apart, the examples. In a user message they stay in

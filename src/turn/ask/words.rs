@@ -255,6 +255,10 @@ fn text(lang: Lang, note: ModelNote<'_>) -> String {
 fn english(note: ModelNote<'_>) -> String {
     match note {
         ModelNote::EmptyAnswer => "Your last message was empty. Write your answer, or call a tool.".to_owned(),
+        ModelNote::ChooseTool(names) => format!(
+            "What comes next? Write nothing but the name of the tool that you call next ({names}), or the word answer if \
+             you answer without a tool."
+        ),
         ModelNote::CallRequired => "Your last message had to call a tool, and did not. Write the call now.".to_owned(),
         ModelNote::ToolRequired(tool) => {
             format!("Your last message had to call {tool}, and did not. Write the call now.")
@@ -304,6 +308,9 @@ fn english(note: ModelNote<'_>) -> String {
 fn chinese(note: ModelNote<'_>) -> String {
     match note {
         ModelNote::EmptyAnswer => "你的上一条消息是空的。请写出回答，或者调用工具。".to_owned(),
+        ModelNote::ChooseTool(names) => {
+            format!("接下来做什么？只写出接下来要调用的工具名（{names}）；如果不用工具直接回答，就只写 answer 这个词。")
+        }
         ModelNote::CallRequired => "你的上一条消息必须调用工具，但没有调用。请现在写出调用。".to_owned(),
         ModelNote::ToolRequired(tool) => format!("你的上一条消息必须调用 {tool}，但没有调用。请现在写出调用。"),
         ModelNote::CallsOff => "现在不能调用任何工具。请直接回答。".to_owned(),
@@ -411,6 +418,7 @@ mod tests {
     fn every_note_is_there_in_both_languages() {
         for note in [
             ModelNote::EmptyAnswer,
+            ModelNote::ChooseTool("search"),
             ModelNote::CallRequired,
             ModelNote::ToolRequired("search"),
             ModelNote::CallsOff,

@@ -12,6 +12,7 @@ use super::doubt::{doubted, judged, keep_syntax};
 use super::ids::next_id;
 use super::message::Message;
 use super::repeats::{Repeated, Repeats};
+use super::tail::{is_tail, leaves_a_tail};
 use crate::event::{Call, Collector, Entry, Event, MarkerKind, Piece, Provenance, Region, Rejected, RejectedKind};
 use crate::message::{Delta, DeltaKind, FinishReason, NativeCall};
 use crate::outcome::Restorer;
@@ -121,6 +122,8 @@ struct Body {
     refusal: String,
     /// It was ended since no more of it is wanted.
     too_long: bool,
+    /// Text behind a broken call that may be the rest of it and is not told.
+    tail: Option<String>,
 }
 
 /// What the message is read with.
@@ -296,7 +299,7 @@ impl Body {
             }
             self.is_answer = to == Region::Content;
         }
-        if let Some(shown) = shown(&event) {
+        if let Some(shown) = shown(&event).and_then(|shown| self.without_tail(shown)) {
             if self.cut.is_some() { self.hidden.push(shown) } else { emit(shown) }
         }
         if let Event::CallEnd { index, result, .. } = &event {
@@ -311,6 +314,27 @@ impl Body {
             }
         }
         self.show_settled(reader, emit);
+    }
+
+    /// The event, unless it is the rest of a broken call. Text that was held since it might have
+    /// been comes with what shows that it is none.
+    fn without_tail(&mut self, mut event: AgentEvent) -> Option<AgentEvent> {
+        match &mut event {
+            AgentEvent::Text { text } | AgentEvent::Reasoning { text } => {
+                let Some(tail) = &mut self.tail else { return Some(event) };
+                tail.push_str(text);
+                if is_tail(tail) {
+                    return None;
+                }
+                *text = std::mem::take(tail);
+                self.tail = None;
+            }
+            AgentEvent::CallRejected { rejected, .. } => {
+                self.tail = leaves_a_tail(rejected).then(String::new);
+            }
+            _ => self.tail = None,
+        }
+        Some(event)
     }
 
     /// Whether text behind the cut may still say that the calls before it are text of the first of

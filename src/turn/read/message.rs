@@ -138,6 +138,11 @@ impl Message {
         }
     }
 
+    /// Whether it says something, and nothing of that is a call or meant as one.
+    pub(in crate::turn) fn is_text_alone(&self) -> bool {
+        self.entries.is_empty() && !self.is_blank()
+    }
+
     /// Whether the message says nothing to the user.
     pub(in crate::turn) fn is_blank(&self) -> bool {
         self.pieces.iter().all(|piece| match piece {

@@ -18,6 +18,7 @@
 //! - `repeats`: a passage that stands there again and again.
 //! - `message`: one that is over, as the history keeps it.
 //! - `judge`: what follows from it.
+//! - `tail`: what is left of a broken call behind it.
 //! - `output`: the value of an answer that has to match a schema.
 
 mod doubt;
@@ -28,6 +29,7 @@ mod message;
 mod output;
 mod repeats;
 mod round;
+mod tail;
 
 pub(super) use judge::Next;
 #[cfg(feature = "serve")]

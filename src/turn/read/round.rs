@@ -5,6 +5,7 @@ use super::ids::next_id;
 use super::judge::{Judge, Next};
 use super::message::{Message, Place};
 use super::output::{Output, find};
+use super::tail::answer_of;
 use crate::constrain::Constrained;
 use crate::dialect::Dialect;
 use crate::event::{Entry, Piece, Region, RejectedKind};
@@ -107,6 +108,13 @@ impl Read {
     ) -> Message {
         let correcting = self.is_correcting(shared);
         with_reader(model, correcting, shared, |reader, emit| self.draft.finish(reason, broke_off, reader, emit))
+    }
+
+    /// Leaves the message that streams; what was said of it, answer and reasoning.
+    pub(in crate::turn) fn leave(&mut self, model: &RoundModel, shared: &mut Shared) -> (String, String) {
+        let reason = FinishReason::Other("left".to_owned());
+        let left = with_reader(model, false, shared, |reader, _| self.draft.finish(&reason, true, reader, &mut |_| {}));
+        left.spoken()
     }
 
     /// Judges a message that is over and keeps it in the history.
@@ -273,7 +281,7 @@ impl Read {
             }
         });
         assistant.cut_off = cut_off;
-        self.answer = restore_tokens(assistant.content().trim()).into_owned();
+        self.answer = restore_tokens(answer_of(&assistant).trim()).into_owned();
         if self.answer.is_empty() {
             self.answer = std::mem::take(&mut self.standing);
         }

@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::message::NativeCall;
+use crate::tools::ToolsMode;
+use crate::wire::wire_name;
 
 fn native(turn: &mut Turn, arguments: &str) {
     let call = NativeCall { id: None, name: "demo__weather".into(), arguments: arguments.into() };
@@ -87,4 +89,63 @@ fn a_required_call_that_was_made_is_not_due_again_in_the_resumed_turn() {
     says(&mut turn, "Sunny.");
     let Some(Action::Finish(finished)) = ends(&mut turn).pop() else { panic!() };
     assert_eq!(finished.reason, StopReason::Answered);
+}
+
+/// A tool list as a home has it: the request offers `home__control_light`, and the light of a
+/// server whose name has other characters by a name that ends in a hash.
+fn at_home(mode: ToolsMode) -> Turn {
+    let schema = json!({"type": "object", "properties": {"room": {"type": "string"}, "on": {"type": "boolean"}},
+                        "required": ["room", "on"]});
+    let light = |server: &str, name: &str| Tool::new(name).with_server(server).with_schema(schema.clone());
+    let tools = [light("home", "control_light"), light("花园", "lamp"), Tool::new("time").with_server("home")];
+    let validator = Arc::new(Validator::new(Arc::new(Catalog::from_tools(tools))));
+    let setup = Arc::new(Setup::new(TurnConfig { tools_mode: mode, ..allowing() }, validator, Arc::new(Plain)));
+    let mut turn = Turn::new(setup, "Light on in the kitchen".into(), Granted::new()).unwrap();
+    actions(&mut turn);
+    turn
+}
+
+#[test]
+fn a_message_that_is_nothing_but_a_call_by_the_name_in_the_request_is_a_call() {
+    let arguments = r#"{"room": "kitchen", "on": true}"#;
+    let hashed = wire_name(Some("花园"), "lamp");
+    for name in ["home__control_light", &hashed, "control_light", "home.control_light"] {
+        for body in [
+            format!(r#"{{"name": "{name}", "arguments": {arguments}}}"#),
+            format!("{{\n  \"name\": \"{name}\",\n  \"arguments\": {arguments}\n}}"),
+            format!(r#"{{"name": "{name}", "parameters": {arguments}}}"#),
+            format!(r#"{{"arguments": {arguments}, "name": "{name}"}}"#),
+            format!(r#"{{"type": "function", "function": {{"name": "{name}", "arguments": {arguments}}}}}"#),
+            format!(r#"[{{"name": "{name}", "arguments": {arguments}}}]"#),
+            format!(r#"{{"tool_calls": [{{"name": "{name}", "arguments": {arguments}}}]}}"#),
+            format!(r#"{{"tool_name": "{name}", "parameters": {arguments}}}"#),
+            format!(r#"{{"{name}": {arguments}}}"#),
+            format!(r#"{name}(room="kitchen", on=True)"#),
+            format!("{name}\n{arguments}"),
+        ] {
+            let fenced = [format!("```json\n{body}\n```"), format!("```\n{body}\n```\n"), format!("```json\n{body}\n")];
+            for said in fenced.into_iter().chain([format!("\n{body}\n\n"), body]) {
+                for mode in [ToolsMode::Native, ToolsMode::Prompt] {
+                    let mut turn = at_home(mode);
+                    says(&mut turn, &said);
+                    assert_eq!(calls(&ends(&mut turn)), ["call_1"], "{mode:?} {said:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_message_that_is_nothing_but_a_call_is_corrected_where_its_arguments_are_wrong() {
+    for said in [
+        r#"{"name": "home__control_light", "arguments": {"room": "kitchen"}}"#,
+        "```json\n{\"name\": \"home__control_light\", \"arguments\": {\"room\": \"kitchen\"}}\n```",
+        r#"{"name": "home__control_light", "arguments": {"room": "kitchen", "on": true}"#,
+    ] {
+        let mut turn = at_home(ToolsMode::Native);
+        says(&mut turn, said);
+        let done = ends(&mut turn);
+        let goes_on = !calls(&done).is_empty() || done.iter().any(|action| matches!(action, Action::Send(_)));
+        assert!(goes_on, "{said:?}: {done:#?}");
+    }
 }

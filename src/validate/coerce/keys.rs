@@ -19,10 +19,16 @@ pub(super) struct Declared<'s> {
 
 impl<'s> Declared<'s> {
     /// The properties declared for the object at `place`, a JSON Pointer into
-    /// the value, and the number of schemas and names that were looked at;
-    /// `None` where a part of the schema cannot be followed.
-    pub(super) fn at(root: &'s Value, place: &str) -> Option<(Self, usize)> {
-        let (schemas, passed) = Applying::at(root, place)?;
+    /// the value; `None` where a part of the schema cannot be followed. The number is that of
+    /// the schemas and names that were looked at.
+    pub(super) fn at(root: &'s Value, place: &str) -> (Option<Self>, usize) {
+        let (schemas, passed) = Applying::at(root, place);
+        let declared = schemas.and_then(Declared::of);
+        let names = declared.as_ref().map_or(0, |declared| declared.names.len());
+        (declared, passed + names)
+    }
+
+    fn of(schemas: Vec<&'s Value>) -> Option<Self> {
         let mut declared = Declared { names: HashSet::new(), patterns: Vec::new() };
         for schema in schemas {
             declared.names.extend(properties(schema).map(|(name, _)| name.as_str()));
@@ -30,27 +36,29 @@ impl<'s> Declared<'s> {
                 declared.patterns.push(regex::Regex::new(pattern).ok()?);
             }
         }
-        let work = passed + declared.names.len();
-        Some((declared, work))
+        Some(declared)
     }
 
-    /// Adds a name that the schema wants and does not describe.
-    pub(super) fn add(&mut self, name: &'s str) {
-        self.names.insert(name);
+    /// Names and patterns that a key is compared with.
+    pub(super) fn len(&self) -> usize {
+        self.names.len() + self.patterns.len()
     }
 
     /// Keys of the object that are not declared, each with the declared name
     /// that it matches: the only one, which the object does not have and no
-    /// other such key matches.
-    pub(super) fn renames(&self, members: &Map<String, Value>) -> Vec<(String, String)> {
-        let declared = |key: &str| self.names.contains(key) || self.patterns.iter().any(|p| p.is_match(key));
+    /// other such key matches. `wanted` is a name that the schema wants and may not describe.
+    pub(super) fn renames(&self, wanted: Option<&str>, members: &Map<String, Value>) -> Vec<(String, String)> {
+        let declared = |key: &str| {
+            self.names.contains(key) || wanted == Some(key) || self.patterns.iter().any(|p| p.is_match(key))
+        };
         let keys: Vec<(&String, String)> = members.keys().filter(|key| !declared(key)).map(|k| (k, plain(k))).collect();
         let mut alike: HashMap<&str, usize> = HashMap::new();
         for (_, form) in &keys {
             *alike.entry(form).or_default() += 1;
         }
         let mut names: HashMap<String, Vec<&str>> = HashMap::new();
-        for name in &self.names {
+        let further = wanted.filter(|wanted| !self.names.contains(wanted));
+        for name in self.names.iter().copied().chain(further) {
             names.entry(plain(name)).or_default().push(name);
         }
         let mut renames = Vec::new();

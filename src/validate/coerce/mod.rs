@@ -141,6 +141,8 @@ struct Run<'a> {
     judged: bool,
     /// What became of values in branches.
     tried: HashMap<Question, Vec<Tried>>,
+    /// The properties that the schema declares for places; nothing where it cannot be followed.
+    declared: HashMap<String, Option<Declared<'a>>>,
 }
 
 /// The array of branches that a value was tried in, the value's place, and
@@ -152,8 +154,8 @@ type Tried = (Value, Option<(Value, Vec<Repair>)>);
 
 impl<'a> Run<'a> {
     fn new(compiled: &'a Compiled, schema: &'a Value, raw: &'a str, work: &'a Work) -> Self {
-        let judge = Judge::new(compiled.rules(schema), work);
-        Run { compiled, schema, raw, work, judge, judged: false, tried: HashMap::new() }
+        let judge = Judge::new(compiled, schema, work);
+        Run { compiled, schema, raw, work, judge, judged: false, tried: HashMap::new(), declared: HashMap::new() }
     }
 
     /// Gives other readings to what is refused in `value`; whether it is
@@ -365,12 +367,20 @@ impl<'a> Run<'a> {
         repairs: &mut Vec<Repair>,
     ) -> bool {
         let Some(Value::Object(members)) = value.pointer_mut(path) else { return false };
-        let Some((mut declared, work)) = Declared::at(self.schema, place) else { return false };
-        if !self.work.spend(work + members.len()) {
+        let schema = self.schema;
+        // Each branch that is tried asks about the same place.
+        if !self.declared.contains_key(place) {
+            let (declared, work) = Declared::at(schema, place);
+            if !self.work.spend(work) {
+                return false;
+            }
+            self.declared.insert(place.to_owned(), declared);
+        }
+        let Some(Some(declared)) = self.declared.get(place) else { return false };
+        if !self.work.spend(declared.len() + members.len()) {
             return false;
         }
-        wanted.into_iter().for_each(|name| declared.add(name));
-        let renames = declared.renames(members);
+        let renames = declared.renames(wanted, members);
         if renames.is_empty() || wanted.is_some_and(|wanted| !renames.iter().any(|(_, new)| new == wanted)) {
             return false;
         }

@@ -164,7 +164,7 @@ fn what_is_judged_part_by_part_is_explained_as_ever() {
 fn explained(schema: &Value, compiled: &Compiled, arguments: &Value, by_parts: bool) -> String {
     let work = Work::on(arguments);
     let refusals = match by_parts {
-        true => judge::Judge::new(compiled.rules(schema), &work)
+        true => judge::Judge::new(&compiled, schema, &work)
             .refusals("", arguments, explain::MAX_NESTING, explain::MAX_READ)
             .unwrap(),
         false => {
@@ -319,11 +319,80 @@ fn the_parts_say_what_the_validator_says_which_does_no_more_than_was_counted() {
         let says = validator.is_valid(&value);
         assert!(VISITS.get() <= visits, "{} of {visits} visits: {value} for {schema}", VISITS.get());
         let work = Work::on(&value);
-        let mut judge = judge::Judge::new(rules, &work);
+        if seed % 2 == 0 {
+            // As where many parts are asked.
+            compiled.alone(|| rules.parts().into_iter().map(|part| judge::alone(part).into()).collect());
+        }
+        let mut judge = judge::Judge::new(&compiled, &schema, &work);
         assert_eq!(judge.takes(&schema, &value), Some(says), "{value} for {schema}");
         let found = judge.refusals("", &value, 4, 1000).unwrap();
         assert_eq!(found.is_empty(), says, "{value} for {schema}");
         if says { valid += 1 } else { refused += 1 }
     }
     assert!(valid > 200 && refused > 200, "{valid} valid, {refused} refused");
+}
+
+/// A branch with a name of its own, which wants a member that is not there.
+fn branch(n: usize) -> Value {
+    json!({"type": "object", "properties": {"kind": {"const": format!("k{n}")}, "a": {"type": "integer"}},
+        "required": ["kind", format!("r{n}")]})
+}
+
+fn branches(n: usize) -> Value {
+    (0..n).map(branch).collect()
+}
+
+/// What each branch asks again (which keys the place has, what its keywords say) is found out
+/// once: the steps grow as the schema does, and not with its square.
+#[test]
+fn many_branches_take_steps_as_there_are_branches() {
+    let given = json!({"kind": "no", "a": "5", "other": 7});
+    let named = |n| (0..n).map(|n| (format!("n{n}"), branch(n))).collect::<Map<_, _>>();
+    let references = |n| (0..n).map(|n| json!({"$ref": format!("#/$defs/n{n}")})).collect::<Value>();
+    type Shape<'s> = &'s dyn Fn(usize) -> Value;
+    let shapes: [(&str, Shape<'_>, Value); 4] = [
+        ("anyOf", &|n| json!({"properties": {"x": {"anyOf": branches(n)}}}), given.clone()),
+        ("oneOf", &|n| json!({"properties": {"x": {"items": {"oneOf": branches(n)}}}}), json!([given, given])),
+        ("$ref", &|n| json!({"properties": {"x": {"anyOf": references(n)}}, "$defs": named(n)}), given.clone()),
+        ("text", &|n| json!({"properties": {"x": {"anyOf": branches(n)}}}), json!(given.to_string())),
+    ];
+    for (name, schema, value) in shapes {
+        let steps = |n: usize| {
+            let (checked, steps) = counted(&schema(n), json!({"x": value}));
+            assert!(checked.unwrap_err().contains("/x"), "{name}");
+            steps
+        };
+        let (few, many) = (steps(400), steps(2_800));
+        assert!(many < 10 * few, "{name}: {few} steps for 400 branches, {many} for 2,800");
+    }
+}
+
+/// Validators for all subschemas are compiled only where that is little: where all refer to
+/// each other it is the square of their number.
+#[test]
+fn what_is_compiled_for_the_branches_is_counted_before() {
+    let expression = |n: usize| {
+        let operation =
+            |n: usize| json!({"properties": {"op": {"const": n}, "of": {"$ref": "#/$defs/e"}}, "required": ["op"]});
+        json!({"properties": {"x": {"$ref": "#/$defs/e"}},
+            "$defs": {"e": {"anyOf": (0..n).map(operation).collect::<Vec<_>>()}}})
+    };
+    let work = |schema: &Value| compile::branch_work(schema, usize::MAX).unwrap();
+    // Each of the objects is compiled with all that it holds or leads to.
+    assert_eq!(work(&json!({"a": {"b": {}}})), 3 + 2 + 1);
+    let one = json!({"$defs": {"e": {"$ref": "#/$defs/e"}}});
+    assert_eq!(work(&one), (4 + 2) + (3 + 2) + (2 + 2));
+    let (few, many) = (expression(20), expression(200));
+    assert!(work(&many) > 50 * work(&few));
+    for (schema, compiles) in [(few, true), (many, false)] {
+        let compiled = Compiled::new(&schema).unwrap();
+        assert_eq!(compiled.branch(&schema, "/$defs/e/anyOf/0").is_some(), compiles);
+        refuses_somehow(&schema, json!({"x": {"op": "no"}}));
+    }
+}
+
+#[track_caller]
+fn refuses_somehow(schema: &Value, arguments: Value) {
+    let message = counted(schema, arguments).0.unwrap_err();
+    assert!(message.starts_with("/x: fits none of"), "{message}");
 }

@@ -1,8 +1,8 @@
 //! Tokens in files that only their owner may read: one for each resource and issuer.
 
 use std::fmt;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind, Write};
+use std::fs;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::error::LoginError;
 use super::resource::Resource;
 use crate::cause::Cause;
+use crate::files::{self, Lock, Mode};
 
 /// The only version of the file that there is.
 const VERSION: u32 = 1;
@@ -124,19 +125,16 @@ impl Logins {
         let resource = Resource::of(&kept.resource)?;
         let file = self.file(&resource, kept.issuer.as_deref());
         let text = serde_json::to_vec_pretty(kept).map_err(|e| failed(&file, "write", e.into()))?;
-        private_folder(&self.folder).map_err(|e| self.failed("make", e))?;
-        write(&file, &text).map_err(|e| failed(&file, "write", e))
+        files::private_folder(&self.folder).map_err(|e| self.failed("make", e))?;
+        files::replace(&file, &text, Mode::Private).map_err(|e| failed(&file, "write", e))
     }
 
     /// Takes the files of a resource for one process, until the guard is dropped. A refresh
     /// token may be good for one use only.
-    pub(super) async fn lock(&self, resource: &Resource) -> Result<Option<File>, LoginError> {
+    pub(super) async fn lock(&self, resource: &Resource) -> Result<Option<Lock>, LoginError> {
         let file = self.file(resource, Some("lock")).with_extension("lock");
-        private_folder(&self.folder).map_err(|e| self.failed("make", e))?;
-        let lock = private(OpenOptions::new().write(true).create(true).truncate(false)).open(&file);
-        let lock = lock.map_err(|e| failed(&file, "write", e))?;
-        let locked = tokio::task::spawn_blocking(move || exclusive(&lock).map(|()| lock)).await;
-        match locked {
+        files::private_folder(&self.folder).map_err(|e| self.failed("make", e))?;
+        match tokio::task::spawn_blocking(move || Lock::wait(&file)).await {
             Ok(Ok(lock)) => Ok(Some(lock)),
             // A file system without locks: then two processes may disturb each other.
             Ok(Err(_)) | Err(_) => Ok(None),
@@ -183,41 +181,6 @@ fn failed(file: &Path, action: &'static str, error: io::Error) -> LoginError {
 fn fnv(texts: &[&str]) -> u64 {
     let bytes = texts.iter().flat_map(|text| text.bytes().chain([0]));
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
-}
-
-/// Replaces a file as a whole, by one of mode 0600.
-fn write(file: &Path, text: &[u8]) -> io::Result<()> {
-    let partial = file.with_extension(format!("{}.partial", std::process::id()));
-    // One that a process of the same number left behind may be anything.
-    let _ = fs::remove_file(&partial);
-    let written = private(OpenOptions::new().write(true).create_new(true)).open(&partial).and_then(|mut out| {
-        out.write_all(text)?;
-        out.sync_all()
-    });
-    written.and_then(|()| fs::rename(&partial, file)).inspect_err(|_| drop(fs::remove_file(&partial)))
-}
-
-fn private(options: &mut OpenOptions) -> &mut OpenOptions {
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
-    options
-}
-
-fn private_folder(folder: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.recursive(true).create(folder)
-}
-
-#[cfg(unix)]
-fn exclusive(file: &File) -> io::Result<()> {
-    Ok(rustix::fs::flock(file, rustix::fs::FlockOperation::LockExclusive)?)
-}
-
-#[cfg(not(unix))]
-fn exclusive(_: &File) -> io::Result<()> {
-    Ok(())
 }
 
 #[cfg(test)]

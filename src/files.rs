@@ -1,15 +1,21 @@
 //! The one writer of files: each is replaced whole or not at all, and is read by who should.
 //!
 //! What is written stands beside the file first and takes its place by a rename, so whoever
-//! reads it gets the earlier text or the later one. A link is followed and stays a link.
+//! reads it gets the earlier text or the later one. A link is followed and stays a link. A
+//! [`Lock`] tells two programs of one another that would write the same file.
+
+mod lock;
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+pub use lock::{Holder, Lock};
+
 /// Who may read a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mode {
+#[non_exhaustive]
+pub enum Mode {
     /// Its owner alone, whoever could before: it holds a conversation, tokens or a recording.
     Private,
     /// Its owner alone where it is new; one that is there keeps its mode.
@@ -21,7 +27,10 @@ const LINKS: usize = 40;
 
 /// Replaces a file as a whole. A new folder gets mode 0700. What is no file, such as a device,
 /// is written to.
-pub(crate) fn replace(path: &Path, bytes: &[u8], mode: Mode) -> io::Result<()> {
+///
+/// # Errors
+/// The file cannot be written; then it is what it was.
+pub fn replace(path: &Path, bytes: &[u8], mode: Mode) -> io::Result<()> {
     let path = target(path)?;
     let found = fs::metadata(&path).ok();
     if found.as_ref().is_some_and(|found| !found.is_file()) {
@@ -45,8 +54,20 @@ pub(crate) fn replace(path: &Path, bytes: &[u8], mode: Mode) -> io::Result<()> {
     written.and_then(|()| fs::rename(&partial, &path)).inspect_err(|_| drop(fs::remove_file(&partial)))
 }
 
+/// Writes a file that is not there yet, for its owner alone. A link counts as there, whatever
+/// it leads to.
+///
+/// # Errors
+/// Something is there, or the file cannot be written.
+pub fn create(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    private(OpenOptions::new().write(true).create_new(true)).open(path)?.write_all(bytes)
+}
+
 /// A file that is written on as something goes on, for its owner alone.
-pub(crate) fn append(path: &Path) -> io::Result<File> {
+///
+/// # Errors
+/// The file cannot be opened.
+pub fn append(path: &Path) -> io::Result<File> {
     let file = private(OpenOptions::new().append(true).create(true)).open(path)?;
     #[cfg(unix)]
     if file.metadata().is_ok_and(|found| found.is_file()) {
@@ -68,7 +89,10 @@ fn target(path: &Path) -> io::Result<PathBuf> {
 }
 
 /// A folder, with those above it, that only its owner may look into where it is new.
-pub(crate) fn private_folder(folder: &Path) -> io::Result<()> {
+///
+/// # Errors
+/// A folder cannot be made.
+pub fn private_folder(folder: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
@@ -82,7 +106,7 @@ fn private(options: &mut OpenOptions) -> &mut OpenOptions {
 }
 
 /// Whether others than the owner may read a file.
-pub(crate) fn others_may_read(file: &Path) -> bool {
+pub fn others_may_read(file: &Path) -> bool {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;

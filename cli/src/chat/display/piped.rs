@@ -1,0 +1,144 @@
+//! What the model says, on a standard output that is no terminal: as it comes.
+//!
+//! Where tools are offered a call may follow, and then what stands before it ("Let me look.") is
+//! no answer. So the first words of a message wait: a line or two of them, a moment long.
+
+use std::io::{self, Write, stdout};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+/// Bytes of a message that wait for a call; more is an answer.
+const WORDS: usize = 200;
+
+/// So long they wait.
+const MOMENT: Duration = Duration::from_secs(2);
+
+/// What goes out, and when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sends {
+    /// Only at the end of the turn: an answer that must match a schema.
+    AtTheEnd,
+    /// First words wait, the rest goes out as it comes.
+    BehindFirstWords,
+    AsItComes,
+}
+
+/// The text of a turn on a pipe or in a file. Each message begins a line and ends one.
+pub(super) struct Piped {
+    sends: Sends,
+    /// The text of this message so far.
+    said: String,
+    /// Bytes of it that went out; what is behind them is white space that further text waits for.
+    written: usize,
+    /// When the first words came, as long as they wait.
+    waits_since: Option<Instant>,
+    /// A line is open.
+    open: bool,
+    /// Of this message nothing goes out before the turn is over.
+    held: bool,
+}
+
+impl Piped {
+    pub(super) fn new(has_schema: bool) -> Self {
+        let sends = if has_schema { Sends::AtTheEnd } else { Sends::AsItComes };
+        Piped { sends, said: String::new(), written: 0, waits_since: None, open: false, held: false }
+    }
+
+    /// A turn begins, with tools or without.
+    pub(super) fn begin_turn(&mut self, with_tools: bool) {
+        if self.sends != Sends::AtTheEnd {
+            self.sends = if with_tools { Sends::BehindFirstWords } else { Sends::AsItComes };
+        }
+    }
+
+    /// A message begins.
+    pub(super) fn begin(&mut self) -> io::Result<()> {
+        self.end_line()?;
+        self.said.clear();
+        (self.written, self.waits_since, self.held) = (0, None, false);
+        Ok(())
+    }
+
+    /// What was taken for reasoning is text of the message, which is over. Whether it is the
+    /// answer says the turn's end: calls that stood in it are told after it.
+    pub(super) fn was_said(&mut self, text: &str) {
+        self.held = true;
+        self.said.push_str(text);
+    }
+
+    /// More of the message; whether something went out.
+    pub(super) fn text(&mut self, text: &str) -> io::Result<bool> {
+        let text = if self.said.is_empty() { text.trim_start() } else { text };
+        self.said.push_str(text);
+        if self.said.is_empty() {
+            return Ok(false);
+        }
+        match self.sends {
+            Sends::AtTheEnd => return Ok(false),
+            _ if self.held => return Ok(false),
+            Sends::BehindFirstWords if self.written == 0 && self.said.len() <= WORDS => {
+                self.waits_since.get_or_insert_with(Instant::now);
+                return Ok(false);
+            }
+            Sends::BehindFirstWords | Sends::AsItComes => {}
+        }
+        self.send().map(|()| true)
+    }
+
+    /// When the first words have waited long enough, if they do.
+    pub(super) fn due(&self) -> Option<Instant> {
+        self.waits_since.map(|since| since + MOMENT)
+    }
+
+    /// Sends what came so far.
+    pub(super) fn send(&mut self) -> io::Result<()> {
+        self.waits_since = None;
+        let end = self.said.trim_end().len();
+        if end <= self.written {
+            return Ok(());
+        }
+        let mut out = stdout().lock();
+        out.write_all(&self.said.as_bytes()[self.written..end])?;
+        (self.written, self.open) = (end, true);
+        out.flush()
+    }
+
+    /// Ends the line that text stands on: what follows is something else. Returns the words that
+    /// have not gone out.
+    pub(super) fn end_line(&mut self) -> io::Result<Option<String>> {
+        self.waits_since = None;
+        if self.written == 0 {
+            return Ok(Some(std::mem::take(&mut self.said)));
+        }
+        if std::mem::take(&mut self.open) {
+            self.written = self.said.len();
+            let mut out = stdout().lock();
+            out.write_all(b"\n")?;
+            out.flush()?;
+        }
+        Ok(None)
+    }
+
+    /// The text of this message was something else; what it was.
+    pub(super) fn take(&mut self) -> io::Result<String> {
+        if let Some(said) = self.end_line()? {
+            return Ok(said);
+        }
+        self.written = 0;
+        Ok(std::mem::take(&mut self.said))
+    }
+
+    /// The turn is over: its answer, unless that went out as it came.
+    pub(super) fn finish(&mut self, answer: &str) -> io::Result<()> {
+        if self.written > 0 {
+            return self.end_line().map(drop);
+        }
+        if answer.is_empty() {
+            return Ok(());
+        }
+        let mut out = stdout().lock();
+        writeln!(out, "{answer}")?;
+        out.flush()
+    }
+}

@@ -1,0 +1,103 @@
+//! From which probability on a message is to be a call: set on some tasks, counted on others.
+
+use super::score::{Kind, Trial};
+
+/// A threshold that fits these trials best: most right calls without false ones, each as a part of
+/// its kind; of equal ones the highest, in the middle between its neighbours. `None` without any
+/// that was measured.
+pub(crate) fn fitting<'a>(trials: impl Iterator<Item = &'a Trial> + Clone) -> Option<f64> {
+    let mut likely: Vec<f64> = trials.clone().filter_map(|trial| trial.likely).collect();
+    likely.sort_by(f64::total_cmp);
+    likely.dedup();
+    let (least, most) = (*likely.first()?, *likely.last()?);
+    let between = likely.windows(2).map(|pair| f64::midpoint(pair[0], pair[1]));
+    let candidates = [least - 1.0].into_iter().chain(between).chain([most + 1.0]);
+    candidates.max_by(|a, b| gain(trials.clone(), *a).total_cmp(&gain(trials.clone(), *b)))
+}
+
+/// The part of wanted calls that are right, less that of unwanted ones.
+fn gain<'a>(trials: impl Iterator<Item = &'a Trial>, threshold: f64) -> f64 {
+    let (mut wanted, mut right, mut unwanted, mut bad) = (0.0, 0.0, 0.0, 0.0);
+    for trial in trials {
+        let calls = trial.likely.is_some_and(|likely| likely >= threshold);
+        let (all, counted, counts) = match trial.kind {
+            Kind::None => (&mut unwanted, &mut bad, calls),
+            Kind::Call | Kind::Result => (&mut wanted, &mut right, calls && trial.right),
+        };
+        *all += 1.0;
+        *counted += f64::from(u8::from(counts));
+    }
+    let part = |of: f64, all: f64| if all > 0.0 { of / all } else { 0.0 };
+    part(right, wanted) - part(bad, unwanted)
+}
+
+/// The trial as it is with this threshold.
+fn within(trial: &Trial, threshold: f64) -> Trial {
+    let calls = trial.likely.is_none_or(|likely| likely >= threshold);
+    let is_none = trial.kind == Kind::None;
+    match calls {
+        true if is_none => Trial { accepted: true, right: false, ..trial.clone() },
+        true => trial.clone(),
+        false => Trial {
+            accepted: false,
+            right_tool: false,
+            right: is_none,
+            used: false,
+            fault: (!is_none).then(|| "no call: its probability is below the threshold".to_owned()),
+            ..trial.clone()
+        },
+    }
+}
+
+/// The trials of a measured way as they count: those with an even number with the threshold that
+/// fits the others, and these with that of the even ones, so that no task is judged by a threshold
+/// that was set on it.
+pub(crate) fn counted(trials: &[Trial]) -> Vec<Trial> {
+    let half = |even: bool| trials.iter().filter(move |trial| (trial.task % 2 == 0) == even);
+    let thresholds = [fitting(half(true)), fitting(half(false))];
+    let of = |trial: &Trial| match thresholds[usize::from(trial.task % 2 == 0)].or(thresholds[trial.task % 2]) {
+        Some(threshold) => within(trial, threshold),
+        None => trial.clone(),
+    };
+    trials.iter().map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trial(task: usize, kind: Kind, likely: f64, right: bool) -> Trial {
+        Trial { task, kind, likely: Some(likely), right, accepted: true, right_tool: right, ..Trial::default() }
+    }
+
+    #[test]
+    fn a_threshold_parts_wanted_calls_from_unwanted_ones() {
+        let trials = [
+            trial(0, Kind::Call, -1.0, true),
+            trial(1, Kind::Call, -5.0, true),
+            trial(2, Kind::None, -7.0, false),
+            trial(3, Kind::None, -20.0, false),
+        ];
+        assert_eq!(fitting(trials.iter()), Some(-6.0));
+        // A call that would be wrong is no reason to take more of them.
+        let wrong = [trial(0, Kind::Call, -1.0, true), trial(1, Kind::Call, -9.0, false), trials[2].clone()];
+        assert_eq!(fitting(wrong.iter()), Some(-4.0));
+        assert_eq!(fitting([].iter()), None);
+        assert!(fitting([trial(0, Kind::None, -3.0, false)].iter()).is_some_and(|found| found > -3.0));
+    }
+
+    #[test]
+    fn a_trial_counts_by_the_threshold_of_the_other_half() {
+        let all = [
+            trial(0, Kind::Call, -1.0, true),
+            trial(2, Kind::None, -3.0, false),
+            trial(1, Kind::Call, -1.5, true),
+            trial(3, Kind::None, -8.0, false),
+        ];
+        // Even ones: -2; odd ones: -4.75, by which the unwanted call of the even ones counts.
+        let marks: Vec<(bool, bool)> = counted(&all).iter().map(|trial| (trial.accepted, trial.right)).collect();
+        assert_eq!(marks, [(true, true), (true, false), (true, true), (false, true)]);
+        let free = Trial { likely: None, ..all[0].clone() };
+        assert_eq!(counted(std::slice::from_ref(&free)), [free]);
+    }
+}

@@ -1,0 +1,436 @@
+//! What the command must not lose: a conversation that two chats are at, one that cannot be read,
+//! one that is old, and what a chat had when it was stopped.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant, SystemTime};
+
+use serde_json::{Value, json};
+
+use crate::chat_screen::Window;
+use crate::endpoint::{End, Endpoint, Reply, mcp_call, says, stops};
+use crate::process::{Place, Run, TOOLGRAFT, demo_server};
+
+const FOLDER: &str = ".local/state/toolgraft/sessions";
+
+const SIZE: (u16, u16) = (100, 30);
+
+fn chat(place: &Place, endpoint: &Endpoint, args: &[&str]) -> Run {
+    let url = endpoint.url();
+    let named = ["chat", "--base-url", &url, "--model", "small-model"];
+    place.run_with(&[named.as_slice(), args].concat(), |command| command.env_remove("OPENAI_API_KEY").write_stdin(""))
+}
+
+/// The files of the conversations that are kept, the latest first.
+fn kept(place: &Place) -> Vec<PathBuf> {
+    let entries = fs::read_dir(place.path(FOLDER)).into_iter().flatten().map(|entry| entry.unwrap().path());
+    let mut files: Vec<PathBuf> = entries.filter(|path| path.extension().is_some_and(|e| e == "json")).collect();
+    files.sort_by_key(|path| std::cmp::Reverse(path.metadata().unwrap().modified().unwrap()));
+    files
+}
+
+fn text(file: &PathBuf) -> String {
+    fs::read_to_string(file).unwrap()
+}
+
+fn age(file: &PathBuf, days: u64) {
+    let time = SystemTime::now() - Duration::from_secs(days * 86_400);
+    File::options().write(true).open(file).unwrap().set_modified(time).unwrap();
+}
+
+#[test]
+fn a_second_chat_at_a_conversation_is_told_and_gets_a_copy() {
+    let place = Place::new();
+    let endpoint = Endpoint::start(["One.", "Two.", "Three.", "Four."].map(Reply::text));
+    chat(&place, &endpoint, &["First question"]).ok();
+    let [first] = kept(&place).try_into().unwrap();
+    let id = first.file_stem().unwrap().to_str().unwrap().to_owned();
+
+    // The one at a terminal goes on with it, the one on a pipe comes later.
+    let url = endpoint.url();
+    let args = ["chat", "--base-url", &url, "--model", "small-model", "--continue"];
+    let window = Window::of(place, SIZE, Endpoint::start([]), &args);
+    window.comes_to_a_prompt();
+    let run = chat(&window.place, &endpoint, &["--continue", "Of the second"]).ok();
+    assert!(run.err.contains(&format!("conversation {id} is open in another chat (process ")), "{run:?}");
+    assert!(run.err.contains("goes on with a copy of it, "), "{run:?}");
+    window.types("Of the first\r");
+    window.sees("Three.");
+    window.comes_to_a_prompt();
+
+    let files = kept(&window.place);
+    assert_eq!(files.len(), 2, "{files:?}");
+    let (own, copy): (Vec<_>, Vec<_>) = files.into_iter().partition(|file| *file == first);
+    let (own, copy) = (text(&own[0]), text(&copy[0]));
+    assert!(own.contains("First question") && own.contains("Of the first") && !own.contains("Of the second"), "{own}");
+    assert!(copy.contains("First question") && copy.contains("Of the second") && !copy.contains("Of the first"));
+
+    // It is not taken away below a chat.
+    let run = window.place.run(&["sessions", "remove", &id]);
+    run.refuses(1, &format!("the conversation {id} is open in another chat (process "));
+    let run = window.place.run(&["sessions", "clear"]).ok();
+    assert!(run.out.contains("1 conversation forgotten") && run.err.contains("1 conversation left"), "{run:?}");
+
+    // After the first one has left nobody is at it.
+    window.types("\u{4}");
+    window.sees("goes on with it");
+    window.waits("its end", |_| !window.place.path(&format!("{FOLDER}/{id}.lock")).exists());
+    let run = chat(&window.place, &endpoint, &["--continue", "Later"]).ok();
+    assert!(!run.err.contains("another chat"), "{run:?}");
+    assert_eq!(kept(&window.place), [window.place.path(&format!("{FOLDER}/{id}.json"))]);
+}
+
+#[test]
+fn a_chat_at_a_terminal_is_told_of_another_one_too() {
+    let place = Place::new();
+    let endpoint = Endpoint::start(["One.", "Two."].map(Reply::text));
+    chat(&place, &endpoint, &["First question"]).ok();
+    let url = endpoint.url();
+    let args = ["chat", "--base-url", &url, "--model", "small-model", "--continue"];
+    // Another folder with the same conversations.
+    let other = Place::new();
+    symlink(place.path(".local"), other.path(".local")).unwrap();
+    let first = Window::of(place, SIZE, Endpoint::start([]), &args);
+    first.comes_to_a_prompt();
+    let second = Window::of(other, SIZE, Endpoint::start([]), &args);
+    second.comes_to_a_prompt();
+    let in_one_line = |window: &Window| window.shows().replace('\n', " ");
+    let shown = in_one_line(&second);
+    assert!(shown.contains("is open in another chat (process "), "{shown}");
+    assert!(!in_one_line(&first).contains("another chat"), "{}", first.shows());
+}
+
+#[test]
+fn a_lock_that_a_killed_chat_left_behind_holds_nobody_up() {
+    let place = Place::new();
+    let endpoint = Endpoint::start(["One.", "Two."].map(Reply::text));
+    chat(&place, &endpoint, &["First question"]).ok();
+    let [file] = kept(&place).try_into().unwrap();
+    fs::write(file.with_extension("lock"), "1").unwrap();
+    let run = chat(&place, &endpoint, &["--continue", "And then?"]).ok();
+    assert!(!run.err.contains("another chat"), "{run:?}");
+    assert_eq!(kept(&place), [file]);
+}
+
+#[test]
+fn a_second_chat_that_saves_to_the_same_file_gets_another_one() {
+    let place = Place::new();
+    let first = Endpoint::start(["One.", "Two."].map(Reply::text));
+    let window = Window::open_in(place, SIZE, first, &serde_json::json!({}), &["--save", "talk.json"]);
+    window.comes_to_a_prompt();
+    window.types("Of the first\r");
+    window.sees("One.");
+    let second = Endpoint::start(["Two.", "Three."].map(Reply::text));
+    for (file, question) in [("talk-2.json", "Of the second"), ("talk-3.json", "Of the third")] {
+        let run = chat(&window.place, &second, &["--save", "talk.json", "--resume", "talk.json", question]).ok();
+        assert!(run.err.contains("another chat (process "), "{run:?}");
+        assert!(run.err.contains(&format!("writes talk.json: this one is saved in {file}")), "{run:?}");
+        let saved = fs::read_to_string(window.place.path(file)).unwrap();
+        assert!(saved.contains("Of the first") && saved.contains(question), "{saved}");
+    }
+    let saved = fs::read_to_string(window.place.path("talk.json")).unwrap();
+    assert!(saved.contains("Of the first") && !saved.contains("Of the second"), "{saved}");
+}
+
+#[test]
+fn a_damaged_conversation_is_named_with_what_is_taken_instead() {
+    let place = Place::new();
+    let endpoint = Endpoint::start(["One.", "Two.", "Three."].map(Reply::text));
+    chat(&place, &endpoint, &["First question"]).ok();
+    let [first] = kept(&place).try_into().unwrap();
+    age(&first, 1);
+    chat(&place, &endpoint, &["Second question"]).ok();
+    let latest = kept(&place).swap_remove(0);
+    let whole = text(&latest);
+    fs::write(&latest, &whole[..whole.len() / 2]).unwrap();
+    let (id, before) = (latest.file_stem().unwrap().to_str().unwrap(), first.file_stem().unwrap().to_str().unwrap());
+
+    let run = chat(&place, &endpoint, &["--continue", "And then?"]).ok();
+    assert!(run.err.contains(&format!("warning: the conversation {id} cannot be read: ")), "{run:?}");
+    assert!(run.err.contains(&format!("{id}.json")) && run.err.contains(&format!("going on with {before}")), "{run:?}");
+    assert!(text(&first).contains("And then?"));
+    assert_eq!(text(&latest), whole[..whole.len() / 2], "it stays as it is");
+
+    let run = place.run(&["sessions", "list"]).ok();
+    assert!(run.err.contains(&format!("the conversation {id} cannot be read")), "{run:?}");
+    let named = chat(&place, &endpoint, &[&format!("--continue={id}"), "Hi"]);
+    named.refuses(2, &format!("toolgraft sessions remove {id}"));
+    chat(&place, &endpoint, &["--resume", latest.to_str().unwrap(), "Hi"]).refuses(2, "not a saved conversation");
+    fs::write(&first, "").unwrap();
+    let run = chat(&place, &endpoint, &["--continue", "Hi"]);
+    run.refuses(2, "there is no other conversation to go on with");
+    place.run(&["sessions", "remove", id]).quiet();
+    assert!(!latest.exists());
+}
+
+#[test]
+fn what_is_old_is_deleted_with_a_line_or_not_at_all() {
+    let place = Place::new();
+    let endpoint = Endpoint::start(["One.", "Two.", "Three.", "Four."].map(Reply::text));
+    chat(&place, &endpoint, &["First question"]).ok();
+    let [first] = kept(&place).try_into().unwrap();
+    age(&first, 31);
+    let run = chat(&place, &endpoint, &["--quiet", "Second question"]).ok();
+    assert!(!run.err.contains("deleted") && first.exists(), "{run:?}");
+    let run = chat(&place, &endpoint, &["Third question"]).ok();
+    assert!(run.err.contains("1 conversation without a word for 30 days deleted"), "{run:?}");
+    assert!(run.err.contains("session_days") && !first.exists(), "{run:?}");
+    let run = chat(&place, &endpoint, &["Fourth question"]).ok();
+    assert!(!run.err.contains("deleted"), "{run:?}");
+    let sessions: Value = place.run(&["sessions", "list", "--json"]).quiet().json();
+    assert_eq!(sessions["sessions"].as_array().unwrap().len(), 3);
+}
+
+/// After this time something that should have happened has failed.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A chat whose output goes where `out` says.
+fn start(place: &Place, endpoint: &Endpoint, out: Stdio, args: &[&str]) -> Child {
+    let mut command = Command::new(TOOLGRAFT);
+    command.args(["chat", "--base-url", &endpoint.url(), "--model", "m", "--tools-mode", "prompt"]).args(args);
+    command.current_dir(place.dir.path()).env("HOME", place.dir.path()).env("NO_PROXY", "127.0.0.1");
+    for name in ["OPENAI_API_KEY", "OPENAI_BASE_URL", "XDG_STATE_HOME", "LC_ALL", "LC_MESSAGES", "LANG"] {
+        command.env_remove(name);
+    }
+    command.stdin(Stdio::null()).stdout(out).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+#[track_caller]
+fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !holds() {
+        assert!(start.elapsed() < PATIENCE, "{what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[track_caller]
+fn ended(mut process: Child, what: &str) -> Output {
+    let start = Instant::now();
+    while process.try_wait().unwrap().is_none() {
+        if start.elapsed() > PATIENCE {
+            process.kill().unwrap();
+            panic!("{what}: it goes on");
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    process.wait_with_output().unwrap()
+}
+
+/// A text that comes in these pieces and then no further.
+fn stalling(pieces: &'static [&'static str]) -> Endpoint {
+    Endpoint::answer(|_, _| Reply::events(&pieces.iter().map(|piece| says(piece)).collect::<Vec<_>>()).end(End::Stall))
+}
+
+/// Reads so much of a pipe as this text is long.
+fn reads(out: &mut impl Read, text: &str) -> String {
+    let mut bytes = vec![0; text.len()];
+    out.read_exact(&mut bytes).unwrap();
+    String::from_utf8(bytes).unwrap()
+}
+
+#[test]
+fn text_goes_to_a_pipe_as_it_comes_and_a_signal_leaves_what_there_was() {
+    for (signal, said) in [("INT", "error:"), ("TERM", "stopped by SIGTERM"), ("HUP", "stopped by SIGHUP")] {
+        let place = Place::new();
+        let endpoint = stalling(&["\n\nHalf", " an ans"]);
+        let mut process = start(&place, &endpoint, Stdio::piped(), &["Say it"]);
+        let mut out = process.stdout.take().unwrap();
+        assert_eq!(reads(&mut out, "Half an ans"), "Half an ans");
+        kill(signal, process.id());
+        let output = ended(process, signal);
+        let mut rest = String::new();
+        out.read_to_string(&mut rest).unwrap();
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), rest.as_str()), (Some(1), "\n"), "{signal}: {err}");
+        assert!(err.contains(said), "{signal}: {err}");
+        let [file] = kept(&place).try_into().unwrap();
+        let kept = text(&file);
+        assert!(kept.contains("Say it") && kept.contains("Half an ans"), "{signal}: {kept}");
+        // And it can be gone on with.
+        let later = Endpoint::start([Reply::text("Done.")]);
+        assert_eq!(chat(&place, &later, &["--continue", "Go on"]).ok().out, "Done.\n");
+        assert!(later.seen()[0].messages().contains("Half an ans"));
+    }
+}
+
+#[test]
+fn text_goes_to_a_file_as_it_comes_and_saved_is_what_there_was() {
+    let place = Place::new();
+    place.servers(json!({ "demo": demo_server() }));
+    let endpoint = stalling(&["Half", " an ans"]);
+    let out = File::create(place.path("out.txt")).unwrap();
+    let args = ["--mcp-config", "mcp.json", "--save", "talk.json", "Say it"];
+    let process = start(&place, &endpoint, out.into(), &args);
+    // With tools first words wait a moment for a call.
+    eventually("the text", || fs::read_to_string(place.path("out.txt")).unwrap() == "Half an ans");
+    kill("TERM", process.id());
+    let output = ended(process, "TERM");
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let saved = fs::read_to_string(place.path("talk.json")).unwrap();
+    assert!(saved.contains("Say it") && saved.contains("Half an ans"), "{saved}");
+}
+
+#[test]
+fn a_signal_at_a_terminal_leaves_what_there_was_too() {
+    for signal in ["TERM", "HUP"] {
+        let window = Window::open_in(Place::new(), SIZE, stalling(&["Half", " an ans"]), &json!({}), &[]);
+        window.comes_to_a_prompt();
+        window.types("Say it\r");
+        window.sees("Half an ans");
+        kill(signal, window.pid());
+        eventually("the file", || {
+            let files = kept(&window.place);
+            files.first().is_some_and(|file| text(file).contains("Half an ans"))
+        });
+        window.sees(&format!("stopped by SIG{signal}"));
+    }
+}
+
+/// A server with the tool `dig`, which leaves the file `started` and never ends.
+fn digging() -> Value {
+    let script = r#"while read -r line; do
+        id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+        case "$line" in
+        *notifications/*) ;;
+        *'"initialize"'*) printf '{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}}\n' "$id" ;;
+        *'"tools/list"'*) printf '{"jsonrpc":"2.0","id":%s,"result":{"tools":[{"name":"dig","inputSchema":{"type":"object"}}]}}\n' "$id" ;;
+        *'"tools/call"'*) touch started ;;
+        *) printf '{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no"}}\n' "$id" ;;
+        esac
+        done"#;
+    json!({ "command": "sh", "args": ["-c", script] })
+}
+
+#[test]
+fn a_signal_while_a_tool_runs_leaves_the_call() {
+    let place = Place::new();
+    place.servers(json!({ "s": digging() }));
+    let endpoint = Endpoint::start([Reply::text(&format!("I dig.\n{}", mcp_call("s", "dig", &json!({}))))]);
+    let args = ["--mcp-config", "mcp.json", "--yes", "Dig"];
+    let process = start(&place, &endpoint, Stdio::piped(), &args);
+    eventually("the call", || place.path("started").exists());
+    kill("TERM", process.id());
+    let output = ended(process, "TERM");
+    let [file] = kept(&place).try_into().unwrap();
+    let kept = text(&file);
+    assert!(kept.contains("I dig.") && kept.contains("cancelled"), "{kept}: {output:?}");
+}
+
+#[test]
+fn a_chat_ends_when_nobody_reads() {
+    // While the model says nothing, and with each event as JSON.
+    for args in [["Say it"].as_slice(), &["--json", "Say it"]] {
+        let place = Place::new();
+        let mut endpoint = stalling(&["Half", " an ans"]);
+        let mut process = start(&place, &endpoint, Stdio::piped(), args);
+        let mut out = process.stdout.take().unwrap();
+        let mut read = Vec::new();
+        while !read.ends_with(b" an ans") {
+            read.extend(reads(&mut out, "x").bytes());
+        }
+        drop(out);
+        let output = ended(process, "nobody reads");
+        endpoint.gone_blocking();
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(1) && !err.contains("error"), "{args:?} {err}");
+        let [file] = kept(&place).try_into().unwrap();
+        assert!(text(&file).contains("Half an ans"), "{args:?}");
+    }
+    // While a tool runs, before a word went out.
+    let place = Place::new();
+    place.servers(json!({ "s": digging() }));
+    let endpoint = Endpoint::start([Reply::text(&mcp_call("s", "dig", &json!({}))), Reply::text("Deep.")]);
+    let mut process = start(&place, &endpoint, Stdio::piped(), &["--mcp-config", "mcp.json", "--yes", "Dig"]);
+    eventually("the call", || place.path("started").exists());
+    drop(process.stdout.take());
+    ended(process, "nobody reads while a tool runs");
+    assert_eq!(endpoint.requests(), 1, "the model is not told of it");
+}
+
+#[test]
+fn first_words_before_a_call_are_no_answer_and_longer_ones_go_out() {
+    let place = Place::new();
+    place.servers(json!({ "demo": demo_server() }));
+    let call = mcp_call("demo", "weather_query", &json!({ "city": "Oslo" }));
+    let long = "A long way to say that something is looked up. ".repeat(6);
+    for (words, out) in [("Let me look.", "Fog.\n".to_owned()), (&long, format!("{}\nFog.\n", long.trim()))] {
+        let endpoint = Endpoint::start([Reply::text(&format!("{words}\n{call}")), Reply::text("Fog.")]);
+        let run = chat(&place, &endpoint, &["--tools-mode", "prompt", "--mcp-config", "mcp.json", "--yes", "Rain?"]);
+        assert_eq!(run.ok().out, out);
+    }
+}
+
+#[test]
+fn an_answer_that_fails_its_schema_is_not_on_standard_output() {
+    let place = Place::new();
+    place.write(
+        "schema.json",
+        r#"{"type": "object", "required": ["days"], "properties": {"days": {"type": "integer"}}}"#,
+    );
+    let wrong = || Reply::text("It takes three days.");
+    let cut = || Reply::events(&[says("{\"days\": "), stops("length")]).done();
+    for reply in [wrong as fn() -> Reply, cut] {
+        let endpoint = Endpoint::answer(move |_, _| reply());
+        let run = chat(&place, &endpoint, &["--schema", "schema.json", "How long?"]);
+        assert_eq!((run.code, run.out.as_str()), (Some(1), ""), "{run:?}");
+    }
+    let endpoint = stalling(&["{\"days\": "]);
+    let process = start(&place, &endpoint, Stdio::piped(), &["--schema", "schema.json", "How long?"]);
+    eventually("the request", || endpoint.requests() == 1);
+    kill("INT", process.id());
+    let output = ended(process, "INT");
+    assert!(output.stdout.is_empty(), "{output:?}");
+    let endpoint = Endpoint::start([Reply::text("{\"days\": 3}")]);
+    assert_eq!(chat(&place, &endpoint, &["--schema", "schema.json", "How long?"]).ok().out, "{\"days\":3}\n");
+}
+
+/// Calls that cannot be read, each with its rest behind the place where its brackets end.
+const BROKEN: [&str; 4] = [
+    "TYPE: MCP\n```json\n{\"server_name\":\"demo\",\"tool_name\":\"weather_query\",\"arguments\":\"city\":\"Oslo\"}}\n```",
+    "<tool_call>\n{\"name\": \"weather_query\", \"arguments\": {\"city\": }}\n</tool_call>\n}\n</arguments>\n</use_mcp_tool>",
+    "<use_mcp_tool>\n<server_name>demo</server_name>\n<tool_name>weather_query</tool_name>\n<arguments>\n{\"city\": Oslo\"}}\n</arguments>\n</use_mcp_tool>\n}\n```",
+    "<tool_call>\n{\"name\": \"weather_query\", \"arguments\": {\"city\": \"Oslo\"]}}\n</tool_call>\n\"}]\n</tool_call>",
+];
+
+#[test]
+fn the_rest_of_a_broken_call_is_never_an_answer() {
+    let place = Place::new();
+    place.servers(json!({ "demo": demo_server() }));
+    let tools = ["--tools-mode", "prompt", "--mcp-config", "mcp.json", "--yes"];
+    for broken in BROKEN {
+        for profile in [["--profile", "deepseek-r1"].as_slice(), &[]] {
+            for (words, out) in [("", ""), ("Let me look.\n", "Let me look.\n")] {
+                let said = format!("{words}{broken}");
+                let endpoint = Endpoint::answer(move |_, _| Reply::text(&said));
+                let run = chat(&place, &endpoint, &[&tools, profile, &["Rain?"]].concat());
+                assert_eq!((run.code, run.out.as_str()), (Some(1), out), "{profile:?} {broken}: {}", run.err);
+                assert!(run.err.contains("still wrong after 2 corrections"), "{}", run.err);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_rest_of_a_broken_call_is_not_shown_at_a_terminal_either() {
+    for broken in BROKEN {
+        for profile in [["--profile", "deepseek-r1", "--max-rounds", "1"].as_slice(), &["--max-rounds", "1"]] {
+            let endpoint = Endpoint::start([Reply::text(&format!("Let me look.\n{broken}"))]);
+            let window = Window::open_in(Place::new(), (120, 60), endpoint, &json!({ "demo": demo_server() }), profile);
+            window.comes_to_a_prompt();
+            window.types("Rain?\r");
+            window.sees("no answer within the limit of 1 round");
+            let shown = window.shows();
+            // What stands in the box of the call begins with the box's edge.
+            let rest = |row: &str| ["}", "\"}", "```", "</"].iter().any(|sign| row.starts_with(sign));
+            assert!(shown.contains("Let me look.") && !shown.lines().any(rest), "{profile:?} {broken}:\n{shown}");
+        }
+    }
+}
+
+fn kill(signal: &str, pid: u32) {
+    assert!(Command::new("kill").args(["-s", signal, &pid.to_string()]).status().unwrap().success());
+}

@@ -1,0 +1,63 @@
+//! An endpoint's terms: what a request for one of its models must do without, as its refusals say.
+
+use serde_json::{Map, Value};
+
+use crate::model::{ModelError, Request};
+use crate::wire::roles::system_to_user;
+
+/// What is known of an endpoint's model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Terms {
+    /// Calls must be sent back with the reasoning before them.
+    pub(super) reasoning: bool,
+    /// No message has the role `system`: its text stands in front of the first user message.
+    no_system: bool,
+    /// The field `stream_options` is refused.
+    no_stream_options: bool,
+}
+
+/// What chat templates and servers say that know no system role, in lower case; each is enough.
+const NO_SYSTEM: [&str; 6] = [
+    // Gemma 1 and 2: the template of huggingface.co/google/gemma-2-9b-it.
+    "system role not supported",
+    "system role is not supported",
+    "system messages are not supported",
+    // dspy (github.com/stanfordnlp/dspy/issues/1627).
+    "does not support system",
+    // Mistral 7B v0.1: a system message is no user's, and the template counts it.
+    "conversation roles must alternate user/assistant",
+    // Mixtral 8x7B: its template.
+    "only user and assistant roles are supported",
+];
+
+impl Terms {
+    /// The terms that this refusal of the request tells, if it tells any that are not kept yet.
+    pub(super) fn told_by(self, error: &ModelError, request: &Request, body: &Map<String, Value>) -> Option<Self> {
+        let ModelError::Refused { status: 400 | 422 | 500, message, .. } = error else { return None };
+        let words = message.to_lowercase();
+        let has_system = match body.get("messages") {
+            Some(messages) => messages[0]["role"] == "system",
+            None => request.messages.first().is_some_and(|first| first.role == crate::message::Role::System),
+        };
+        let thought = request.messages.iter().any(|message| message.reasoning.is_some());
+        let told = match () {
+            () if thought && words.contains("reasoning_content") => Terms { reasoning: true, ..self },
+            () if words.contains("stream_options") => Terms { no_stream_options: true, ..self },
+            () if has_system && NO_SYSTEM.iter().any(|said| words.contains(said)) => Terms { no_system: true, ..self },
+            () => self,
+        };
+        (told != self).then_some(told)
+    }
+
+    /// Brings a request's body to these terms.
+    pub(super) fn keep(self, body: &mut Map<String, Value>) {
+        if self.no_stream_options {
+            body.shift_remove("stream_options");
+        }
+        if self.no_system
+            && let Some(Value::Array(messages)) = body.get_mut("messages")
+        {
+            system_to_user(messages);
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! What the taught call begins with, and what may stand before it.
+
+use serde_json::Map;
+
+use crate::dialect::{Dialect, REASONING_MARKS, THINK_TAGS, write_tool_call};
+use crate::tools::Catalog;
+
+/// What an answer of the dialect begins with that has a word for that (prompts/en/type_marker.j2).
+const TYPE_ANSWER: &str = "TYPE: ANSWER";
+
+/// The texts with which a message may begin.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Openers {
+    /// Those of calls.
+    calls: Vec<String>,
+    /// What an answer begins with, where the prompt teaches that.
+    answer: Option<&'static str>,
+    /// Openers of reasoning, each with its closer.
+    reasoning: Vec<(String, String)>,
+}
+
+/// What a text may be the beginning of, or begins with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Fits {
+    /// A call.
+    pub(super) call: bool,
+    /// An answer that begins as a call does, or reasoning.
+    pub(super) other: bool,
+}
+
+impl Openers {
+    /// Those of calls as the prompt of this dialect writes them, and of reasoning in the marks
+    /// that `marks` open, beside the think tags.
+    pub(crate) fn new(dialect: Dialect, catalog: &Catalog, marks: &[String]) -> Self {
+        let mut calls: Vec<String> = catalog
+            .offered()
+            .map(|tool| opener(&write_tool_call(dialect, catalog, tool, &Map::new())))
+            .filter(|opener| !opener.is_empty())
+            .collect();
+        calls.sort_unstable();
+        calls.dedup();
+        let tags = THINK_TAGS.iter().map(|tag| (format!("<{tag}>"), format!("</{tag}>")));
+        let known = REASONING_MARKS.iter().filter(|mark| marks.iter().any(|open| open == mark.open));
+        let reasoning = tags.chain(known.map(|mark| (mark.open.to_owned(), mark.close.to_owned()))).collect();
+        Openers { calls, answer: (dialect == Dialect::TypeMarker).then_some(TYPE_ANSWER), reasoning }
+    }
+
+    /// What this text, without white space before it, may become.
+    pub(super) fn fits(&self, text: &str) -> Fits {
+        let call = self.calls.iter().any(|opener| opener.starts_with(text) || text.starts_with(opener.as_str()));
+        let answer = call && self.answer.is_some_and(|answer| answer.starts_with(text));
+        Fits { call, other: answer || self.reasoning.iter().any(|(open, _)| open.starts_with(text)) }
+    }
+
+    /// Whether a call's opener stands there whole.
+    pub(super) fn is_call(&self, text: &str) -> bool {
+        self.calls.iter().any(|opener| text.starts_with(opener.as_str()))
+    }
+
+    /// The closer of the reasoning that this text opens, and the text behind the opener.
+    pub(super) fn opens_reasoning<'a>(&self, text: &'a str) -> Option<(&str, &'a str)> {
+        self.reasoning.iter().find_map(|(open, close)| Some((close.as_str(), text.strip_prefix(open.as_str())?)))
+    }
+}
+
+/// What a written call begins with: its first tag, or its first line.
+fn opener(call: &str) -> String {
+    let line = call.trim_start().lines().next().unwrap_or_default();
+    match line.find('>').filter(|_| line.starts_with('<')) {
+        Some(end) => line[..=end].to_owned(),
+        None => line.trim_end().to_owned(),
+    }
+}

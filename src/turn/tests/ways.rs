@@ -1,0 +1,246 @@
+//! Whether a message is to be a call, decided by its probabilities or by a choice.
+
+use super::*;
+use crate::constrain::{Constrain, Constrained, Way};
+use crate::model::{Request, TokenChoice};
+use crate::tools::ToolsMode;
+
+fn measured() -> TurnConfig {
+    TurnConfig { way: Way::Measured, call_threshold: Some(-2.0), ..allowing() }
+}
+
+fn chosen() -> TurnConfig {
+    TurnConfig { way: Way::Chosen, ..allowing() }
+}
+
+/// A token with others beside it; probabilities in percent.
+fn token(text: &str, percent: f64, others: &[(&str, f64)]) -> TokenChoice {
+    let ln = |percent: f64| (percent / 100.0).ln();
+    let token = TokenChoice::new(text, ln(percent)).or(text, ln(percent));
+    others.iter().fold(token, |token, (text, percent)| token.or(*text, ln(*percent)))
+}
+
+fn begins(turn: &mut Turn, tokens: &[TokenChoice]) -> Vec<Action> {
+    turn.handle(Input::Tokens(tokens.to_vec())).unwrap();
+    actions(turn)
+}
+
+/// The request that stands in the place of the one before.
+fn instead(actions: &[Action]) -> Option<&Request> {
+    match actions {
+        [Action::Emit(AgentEvent::Decided { call: true, .. }), Action::CancelStream, Action::Send(request)]
+        | [Action::CancelStream, Action::Send(request)] => Some(request),
+        _ => None,
+    }
+}
+
+fn requests(actions: &[Action]) -> Vec<&Request> {
+    let sent = |action| if let &Action::Send(ref request) = action { Some(request) } else { None };
+    actions.iter().filter_map(sent).collect()
+}
+
+fn notices(actions: &[Action]) -> Vec<&CallerWarning> {
+    let told = |action| if let &Action::Emit(AgentEvent::Notice { ref notice }) = action { Some(notice) } else { None };
+    actions.iter().filter_map(told).collect()
+}
+
+fn held(request: &Request) -> Option<Constrained> {
+    request.constraint.as_ref().map(|constraint| constraint.of)
+}
+
+fn first_request(config: TurnConfig) -> (Turn, Request) {
+    let mut turn = Turn::new(setup(config), "Weather?".into(), Granted::new()).unwrap();
+    let Some(Action::Send(request)) = turn.action() else { panic!() };
+    actions(&mut turn);
+    (turn, request)
+}
+
+#[test]
+fn below_the_threshold_the_same_stream_is_the_answer() {
+    let (mut turn, request) = first_request(measured());
+    assert!(request.alternatives && held(&request) != Some(Constrained::Calls));
+    let decided = begins(&mut turn, &[token("It", 90.0, &[("<", 9.0)])]);
+    let [Action::Emit(AgentEvent::Decided { call: false, likely: Some(likely) })] = decided[..] else {
+        panic!("{decided:?}")
+    };
+    assert!((likely.exp() - 0.09).abs() < 1e-9);
+    let said = says(&mut turn, "It");
+    assert_eq!(said, [Action::Emit(AgentEvent::Text { text: "It".into() })], "no text waits");
+    assert_eq!(begins(&mut turn, &[token("<", 99.0, &[])]), [], "it is decided once");
+    says(&mut turn, " rains.");
+    let Some(Action::Finish(finished)) = ends(&mut turn).pop() else { panic!() };
+    assert_eq!((finished.reason, &*finished.answer, finished.rounds), (StopReason::Answered, "It rains.", 1));
+}
+
+#[test]
+fn above_the_threshold_the_call_is_asked_for_under_its_grammar_with_the_same_prefix() {
+    let (mut turn, request) = first_request(measured());
+    let done = begins(&mut turn, &[token("It", 80.0, &[("<", 14.0)])]);
+    let again = instead(&done).unwrap();
+    assert_eq!(again.messages, request.messages);
+    assert_eq!((held(again), again.alternatives), (Some(Constrained::Calls), false));
+    says(&mut turn, &paris());
+    assert_eq!(calls(&ends(&mut turn)), ["call_1"]);
+    let outcome = Outcome::new(Status::Result, "sunny");
+    turn.handle(Input::Outcome { id: "call_1".into(), outcome }).unwrap();
+    let next = actions(&mut turn);
+    assert!(requests(&next)[0].alternatives, "the next round is decided about as well");
+}
+
+#[test]
+fn what_a_message_says_that_is_left_is_not_in_the_history() {
+    let (mut turn, _) = first_request(TurnConfig { reasons: Some(true), ..measured() });
+    begins(&mut turn, &[token("<think>Hm.</think>", 100.0, &[("Hi", 0.0)])]);
+    says(&mut turn, "<think>Hm.</think>");
+    let done = begins(&mut turn, &[token("It", 50.0, &[("<use", 50.0)])]);
+    assert!(instead(&done).is_some(), "{done:?}");
+    says(&mut turn, &paris());
+    assert_eq!(calls(&ends(&mut turn)), ["call_1"]);
+    turn.handle(Input::Cancel).unwrap();
+    let Some(Action::Finish(finished)) = actions(&mut turn).pop() else { panic!() };
+    let kept = format!("{:?}", finished.conversation);
+    assert!(!kept.contains("Hm.") && kept.contains("Paris"), "{kept}");
+}
+
+#[test]
+fn reasoning_in_a_field_of_its_own_is_passed_over() {
+    let config = TurnConfig { reasoning: ReasoningMode::Open, reasons: Some(true), ..measured() };
+    let (mut turn, _) = first_request(config);
+    turn.handle(Input::Delta(Delta::reasoning("So."))).unwrap();
+    actions(&mut turn);
+    assert!(instead(&begins(&mut turn, &[token("It", 50.0, &[("<use", 50.0)])])).is_some());
+}
+
+#[test]
+fn what_is_decided_elsewhere_is_not_measured() {
+    for choice in [ToolChoice::Required, ToolChoice::Named("weather".into()), ToolChoice::None] {
+        let (_, request) = first_request(TurnConfig { tool_choice: choice.clone(), ..measured() });
+        assert!(!request.alternatives, "{choice:?}");
+    }
+    for config in [
+        TurnConfig { constrain: Constrain::Off, ..measured() },
+        TurnConfig { max_rounds: 1, ..measured() },
+        TurnConfig { tools_mode: ToolsMode::Native, ..measured() },
+        allowing(),
+    ] {
+        assert!(!first_request(config.clone()).1.alternatives, "{config:?}");
+    }
+}
+
+#[test]
+fn an_endpoint_without_probabilities_is_asked_to_choose_and_no_more_for_them() {
+    let setup = setup(measured());
+    let mut turn = Turn::new(setup.clone(), "Weather?".into(), Granted::new()).unwrap();
+    actions(&mut turn);
+    let done = says(&mut turn, "It rains.");
+    assert_eq!(notices(&done), [&CallerWarning::NoProbabilities]);
+    let request = requests(&done)[0].clone();
+    assert!(cancels(&done) && held(&request) == Some(Constrained::Choice) && !request.alternatives, "{request:?}");
+    assert!(request.messages.last().unwrap().content.ends_with("ChooseTool(\"weather, time\")"), "{request:?}");
+    assert_eq!(says(&mut turn, "wea"), [], "a name is not shown");
+    says(&mut turn, "ther\n");
+    let done = ends(&mut turn);
+    let [Action::Emit(AgentEvent::Decided { call: true, likely: None }), Action::Send(request)] = &done[..] else {
+        panic!("{done:?}")
+    };
+    let grammar = request.constraint.as_ref().unwrap().grammar.clone().unwrap();
+    assert!(grammar.contains("weather") && !grammar.contains("time") && request.messages.len() == 2, "{grammar}");
+    says(&mut turn, &paris());
+    assert_eq!(calls(&ends(&mut turn)), ["call_1"]);
+    let mut next = Turn::new(setup, "Weather?".into(), Granted::new()).unwrap();
+    let sent = actions(&mut next);
+    assert_eq!(held(requests(&sent)[0]), Some(Constrained::Choice));
+}
+
+#[test]
+fn tokens_without_alternatives_are_no_probabilities() {
+    let (mut turn, _) = first_request(measured());
+    let done = begins(&mut turn, &[TokenChoice::new("It", -0.1)]);
+    assert_eq!(notices(&done), [&CallerWarning::NoProbabilities]);
+    let (mut turn, _) = first_request(measured());
+    let done = begins(&mut turn, &[TokenChoice::new("<use_mcp_tool>", -0.1)]);
+    assert!(instead(&done).is_some(), "a call that is written is one: {done:?}");
+}
+
+#[test]
+fn a_choice_of_the_answer_asks_for_it_freely() {
+    for said in ["answer", " answer\n", r#"{"name": "answer"}"#] {
+        let (mut turn, _) = first_request(chosen());
+        says(&mut turn, said);
+        let done = ends(&mut turn);
+        let [Action::Emit(AgentEvent::Decided { call: false, likely: None }), Action::Send(request)] = &done[..] else {
+            panic!("{done:?}")
+        };
+        assert!(held(request) != Some(Constrained::Choice) && !request.alternatives);
+        says(&mut turn, "It rains.");
+        let Some(Action::Finish(finished)) = ends(&mut turn).pop() else { panic!() };
+        assert_eq!((finished.reason, &*finished.answer, finished.rounds), (StopReason::Answered, "It rains.", 1));
+    }
+}
+
+#[test]
+fn an_endpoint_that_holds_to_no_structure_is_asked_freely_from_then_on() {
+    // What it says in place of a name, at once, in words about it, or as the call that was demanded.
+    let setup = setup(chosen());
+    let mut turn = Turn::new(setup.clone(), "Weather?".into(), Granted::new()).unwrap();
+    actions(&mut turn);
+    says(&mut turn, "I would call weather.");
+    let done = ends(&mut turn);
+    assert_eq!(notices(&done), [&CallerWarning::NoStructure]);
+    assert_ne!(held(requests(&done)[0]), Some(Constrained::Choice));
+    says(&mut turn, &paris());
+    assert_eq!(calls(&ends(&mut turn)), ["call_1"]);
+    let mut next = Turn::new(setup, "Weather?".into(), Granted::new()).unwrap();
+    assert_ne!(held(requests(&actions(&mut next))[0]), Some(Constrained::Choice));
+
+    let (mut turn, _) = first_request(chosen());
+    turn.handle(Input::Unconstrained).unwrap();
+    let done = actions(&mut turn);
+    assert!(cancels(&done) && notices(&done) == [&CallerWarning::NoStructure], "{done:?}");
+
+    let (mut turn, _) = first_request(measured());
+    begins(&mut turn, &[token("<use", 90.0, &[("It", 10.0)])]);
+    assert!(turn.handle(Input::Unconstrained).is_ok());
+    let done = actions(&mut turn);
+    assert!(!cancels(&done) && notices(&done) == [&CallerWarning::NoStructure], "{done:?}");
+    says(&mut turn, "It rains.");
+    let Some(Action::Finish(finished)) = ends(&mut turn).pop() else { panic!() };
+    assert_eq!(&*finished.answer, "It rains.");
+
+    let (mut turn, _) = first_request(measured());
+    begins(&mut turn, &[token("<use", 90.0, &[("It", 10.0)])]);
+    says(&mut turn, "It rains.");
+    assert_eq!(notices(&ends(&mut turn)), [&CallerWarning::NoStructure]);
+}
+
+#[test]
+fn a_turn_that_is_suspended_or_cancelled_while_it_decides_ends() {
+    for (input, reason) in [(Input::Suspend, StopReason::Suspended), (Input::Cancel, StopReason::Cancelled)] {
+        let (mut turn, _) = first_request(chosen());
+        says(&mut turn, "weat");
+        turn.handle(input.clone()).unwrap();
+        let mut done = actions(&mut turn);
+        if input == Input::Suspend {
+            says(&mut turn, "her");
+            done = ends(&mut turn);
+        }
+        let Some(Action::Finish(finished)) = done.pop() else { panic!("{done:?}") };
+        assert_eq!((finished.reason, finished.conversation.messages().count()), (reason, 0));
+    }
+}
+
+#[test]
+fn what_messages_cost_that_were_left_is_counted() {
+    let config = TurnConfig { tokens: Some(crate::message::TokenCounter::estimate()), ..measured() };
+    let (mut turn, _) = first_request(config);
+    begins(&mut turn, &[token("<use", 90.0, &[("It", 10.0)])]);
+    says(&mut turn, &paris());
+    turn.handle(Input::Usage(Usage { prompt_tokens: 100, completion_tokens: 20, ..Usage::default() })).unwrap();
+    let done = ends(&mut turn);
+    let usage = done.iter().find_map(|action| match action {
+        Action::Emit(AgentEvent::RoundFinished { usage, .. }) => *usage,
+        _ => None,
+    });
+    let usage = usage.unwrap();
+    assert!(usage.prompt_tokens > 100 && usage.completion_tokens >= 20, "{usage:?}");
+}
