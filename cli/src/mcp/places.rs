@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// Folders in which programs keep a project's settings, and the user's in the home directory.
+/// Folders in which programs keep a project's settings.
 const FOLDERS: [&str; 5] = [".cursor", ".vscode", ".codex", ".gemini", ".opencode"];
 
 /// A program whose configuration is known.
@@ -89,9 +89,11 @@ impl Machine {
         let absolute = self.here.join(file);
         let folder = absolute.parent().map(|folder| folder.canonicalize().unwrap_or(folder.to_owned()));
         let Some(folder) = folder else { return false };
-        let users = FOLDERS.map(|folder| self.home.join(folder)).into_iter();
+        // The user's own have the same names in the home directory, but for VS Code's.
+        let users = [".cursor", ".codex", ".gemini", ".config/opencode"].map(|folder| self.home.join(folder));
         let is_users = users
-            .chain([self.applications.join("Code/User"), self.home.join(".config/opencode")])
+            .into_iter()
+            .chain([self.applications.join("Code/User")])
             .any(|own| own.canonicalize().is_ok_and(|own| own == folder));
         let named = absolute
             .file_name()
