@@ -1,23 +1,44 @@
 //! Configurations of other programs to entries as ours are written.
 //!
 //! Read are `mcpServers` (most programs), `servers` (VS Code), the `mcp` of VS Code's older
-//! settings, `context_servers` (Zed), `mcp_servers` in TOML (Codex), and what Claude Code
-//! keeps for a folder. Whatever lets calls run without a question stays behind, and so does
-//! every key that nobody here knows; both are named. Variables of other programs become
+//! settings, `context_servers` (Zed), what Claude Code keeps for a folder, and the forms of
+//! Codex, Gemini CLI, opencode and goose, which have tables of their own ([`forms`]). Whatever
+//! lets calls run without a question stays behind, and so does every key that nobody here
+//! knows; both are named. Variables of other programs become
 //! ours: `${input:token}` is `${TOKEN}`.
 
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
+use yaml_rust2::{Yaml, YamlLoader};
+
 use super::config_file::{self, Entry};
+use super::forms::{self, Form, Taken};
 use super::places::Machine;
 use crate::phrases::Phrases;
 use crate::trust::Project;
 use crate::{Failure, input};
 
 /// Keys that are taken over as they are.
-const KEPT: &[&str] = &["type", "command", "args", "env", "cwd", "url", "headers", "oauth", "disabled", "timeout"];
+const KEPT: &[&str] = &[
+    "enabledTools",
+    "disabledTools",
+    "type",
+    "command",
+    "args",
+    "env",
+    "cwd",
+    "url",
+    "headers",
+    "oauth",
+    "disabled",
+    "timeout",
+];
+
+/// A time-out above this is in milliseconds, as Claude Code writes it
+/// (code.claude.com/docs/en/mcp): those who write seconds allow an hour.
+const MOST_SECONDS: f64 = 3_600.0;
 
 /// Keys that let calls run without a question.
 const APPROVALS: &[&str] = &["autoApprove", "alwaysAllow", "trust"];
@@ -29,6 +50,8 @@ pub(super) struct Foreign {
     pub(super) entry: Entry,
     /// What is different from there.
     pub(super) notes: Vec<Note>,
+    /// Keys for which there is nothing here: the server is not taken over.
+    pub(super) refused: Vec<String>,
 }
 
 /// Something that is different from there.
@@ -58,8 +81,13 @@ pub(super) fn read(text: &str, path: &Path, folder: Option<&Path>, machine: &Mac
     let name = input::shown(path);
     let root = match path.extension().is_some_and(|e| e == "toml") {
         true => toml_edit::de::from_str(text).map_err(|e| Failure::usage(format!("{name}: {e}")))?,
+        false if forms::is_yaml(path) => yaml(text, &name)?,
         false => config_file::value(text, &name)?,
     };
+    if let Some(form) = Form::of(&root, path) {
+        let servers = form.servers(&root);
+        return Ok(servers.iter().map(|(name, entry)| of_form(form, name, entry, &root)).collect());
+    }
     let mut servers = Vec::new();
     for found in places(&root, machine) {
         for (name, entry) in found {
@@ -82,9 +110,36 @@ fn places<'a>(root: &'a Value, machine: &Machine) -> Vec<&'a Map<String, Value>>
         root.get("servers"),
         root.get("mcp").and_then(|mcp| mcp.get("servers")),
         root.get("context_servers"),
-        root.get("mcp_servers"),
     ];
     found.into_iter().flatten().filter_map(Value::as_object).collect()
+}
+
+/// A file of YAML as JSON.
+fn yaml(text: &str, name: &str) -> Result<Value, Failure> {
+    let documents = YamlLoader::load_from_str(text).map_err(|e| Failure::usage(format!("{name}: {e}")))?;
+    Ok(documents.first().map(json_of).unwrap_or_default())
+}
+
+fn json_of(yaml: &Yaml) -> Value {
+    match yaml {
+        Yaml::String(text) => Value::from(text.as_str()),
+        Yaml::Integer(number) => json!(number),
+        Yaml::Real(_) => yaml.as_f64().map_or(Value::Null, |number| json!(number)),
+        Yaml::Boolean(on) => json!(on),
+        Yaml::Array(items) => items.iter().map(json_of).collect(),
+        Yaml::Hash(fields) => {
+            let fields = fields.iter().filter_map(|(key, value)| Some((key.as_str()?.to_owned(), json_of(value))));
+            Value::Object(fields.collect())
+        }
+        Yaml::Null | Yaml::BadValue | Yaml::Alias(_) => Value::Null,
+    }
+}
+
+fn of_form(form: Form, name: &str, entry: &Value, root: &Value) -> Foreign {
+    let Taken { entry, approvals, variables, refused } = form.taken(name, entry, root);
+    let approvals = approvals.into_iter().map(Note::NotApproved);
+    let variables = variables.into_iter().map(|name| Note::Variable(name.clone(), name));
+    Foreign { name: name.to_owned(), entry, notes: approvals.chain(variables).collect(), refused }
 }
 
 fn translated(name: &str, mut written: Entry, folder: Option<&Path>, machine: &Machine) -> Foreign {
@@ -111,6 +166,10 @@ fn translated(name: &str, mut written: Entry, folder: Option<&Path>, machine: &M
         match key.as_str() {
             _ if value.is_null() => {}
             "disabled" if value == json!(false) => {}
+            "timeout" if value.as_f64().is_some_and(|time| time > MOST_SECONDS) => {
+                let seconds = value.as_f64().map(|millis| millis / 1_000.0);
+                entry.insert(key, json!(seconds));
+            }
             key if KEPT.contains(&key) => drop(entry.insert(key.to_owned(), value)),
             key if APPROVALS.contains(&key) => notes.push(Note::NotApproved(key.to_owned())),
             key => left_out.push(key.to_owned()),
@@ -122,7 +181,7 @@ fn translated(name: &str, mut written: Entry, folder: Option<&Path>, machine: &M
     let mut variables = Variables { folder, machine, asked: Vec::new() };
     entry.values_mut().for_each(|value| variables.replace(value));
     notes.extend(variables.asked.into_iter().map(|(id, name)| Note::Variable(id, name)));
-    Foreign { name: name.to_owned(), entry, notes }
+    Foreign { name: name.to_owned(), entry, notes, refused: Vec::new() }
 }
 
 /// Variables of other programs in the strings of an entry.
@@ -193,8 +252,9 @@ pub(super) fn project(path: &Path, machine: &Machine) -> Result<Project, Failure
 
 /// A file's servers as a text that this program reads.
 fn as_ours(servers: &[Foreign]) -> String {
+    let taken = servers.iter().filter(|server| server.refused.is_empty());
     let servers: Map<String, Value> =
-        servers.iter().map(|server| (server.name.clone(), Value::Object(server.entry.clone()))).collect();
+        taken.map(|server| (server.name.clone(), Value::Object(server.entry.clone()))).collect();
     json!({ "mcpServers": servers }).to_string()
 }
 
@@ -235,6 +295,48 @@ mod tests {
         assert_eq!(Value::Object(toml[0].entry.clone()), json!({ "command": "x", "args": ["-y"] }));
     }
 
+    /// Each file of `tests/import` beside what is taken over of it, written by hand.
+    #[test]
+    fn every_key_of_four_programs_is_taken_over_or_names_the_server_that_is_refused() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/import");
+        let mut files = 0;
+        for file in std::fs::read_dir(&folder).unwrap().map(|file| file.unwrap().path()) {
+            if file.to_string_lossy().ends_with(".expect.json") {
+                continue;
+            }
+            files += 1;
+            let servers = read(&std::fs::read_to_string(&file).unwrap(), &file, None, &machine()).unwrap();
+            let expected = std::fs::read_to_string(file.with_extension("expect.json")).unwrap();
+            let of = |pick: &dyn Fn(&Foreign) -> Option<Value>| {
+                let pairs = servers.iter().filter_map(|server| Some((server.name.clone(), pick(server)?)));
+                Value::Object(pairs.collect())
+            };
+            let some = |texts: Vec<String>| (!texts.is_empty()).then(|| json!(texts));
+            let noted = |server: &Foreign, pick: fn(&Note) -> Option<String>| {
+                some(server.notes.iter().filter_map(pick).collect()).filter(|_| server.refused.is_empty())
+            };
+            let found = json!({
+                "taken": of(&|server| server.refused.is_empty().then(|| Value::Object(server.entry.clone()))),
+                "refused": of(&|server| some(server.refused.clone())),
+                "asked_about": of(&|server| noted(server, |note| match note {
+                    Note::NotApproved(key) => Some(key.clone()),
+                    _ => None,
+                })),
+                "variables": of(&|server| noted(server, |note| match note {
+                    Note::Variable(_, name) => Some(name.clone()),
+                    _ => None,
+                })),
+            });
+            let expected: Value = serde_json::from_str(&expected).unwrap();
+            assert_eq!(found, expected, "{}: {found:#}", file.display());
+            // What is taken over is read here as it is meant.
+            let ours = toolgraft::route::mcp::Config::parse_as_written(&as_ours(&servers), "ours").unwrap();
+            assert_eq!(ours.servers().iter().filter_map(|server| server.problem()).next(), None);
+            assert!(ours.notes().is_empty(), "{:?}", ours.notes());
+        }
+        assert_eq!(files, 5);
+    }
+
     #[test]
     fn what_claude_code_keeps_for_this_folder_counts_before_the_rest() {
         let text = json!({
@@ -257,6 +359,8 @@ mod tests {
                  "gallery": true, "envFile": ".env", "disabled": false, "timeout": 30 } } }"#,
         );
         assert_eq!(entry, json!({ "command": "x", "timeout": 30 }));
+        let millis = one(r#"{ "mcpServers": { "a": { "command": "x", "timeout": 600000 } } }"#).0;
+        assert_eq!(millis, json!({ "command": "x", "timeout": 600.0 }));
         assert_eq!(notes.iter().filter(|note| note.contains("is not taken over")).count(), 3, "{notes:?}");
         assert!(notes.contains(&"left out: gallery, envFile".to_owned()), "{notes:?}");
     }

@@ -21,7 +21,7 @@ use toolgraft::secrets::Secrecy;
 const EXAMPLES: &str = "\
 Without FROM: what Claude Desktop, Claude Code, Cursor and VS Code have on this machine,
 for you and not for a project. Other programs' files are named by their path (Windsurf,
-Gemini CLI, Cline, Zed, LM Studio; Codex's config.toml). You see what would be taken over,
+Gemini CLI, Cline, Zed, LM Studio, opencode; Codex's config.toml, goose's config.yaml). You see what would be taken over,
 secrets hidden, and are asked before anything is written.
 
 What lets calls run without a question (autoApprove, alwaysAllow) is never taken over. A
@@ -89,6 +89,8 @@ enum Fate {
     Taken,
     /// An earlier file has a server of the name.
     Earlier,
+    /// It has keys for which there is nothing here.
+    Refused,
     /// `--server` does not name it.
     NotAsked,
 }
@@ -211,6 +213,7 @@ fn judged(all: Vec<(String, Vec<Foreign>)>, args: &Args, target: &ConfigFile) ->
             let earlier = seen.iter().find(|earlier| earlier.name == server.name);
             let fate = match (target.entry(&server.name), earlier) {
                 _ if !args.server.is_empty() && !args.server.contains(&server.name) => Fate::NotAsked,
+                _ if !server.refused.is_empty() => Fate::Refused,
                 (_, Some(earlier)) if earlier.entry == server.entry => Fate::Known,
                 (_, Some(_)) => Fate::Earlier,
                 (Some(entry), _) if entry == server.entry => Fate::Known,
@@ -218,7 +221,10 @@ fn judged(all: Vec<(String, Vec<Foreign>)>, args: &Args, target: &ConfigFile) ->
                 (Some(_), _) => Fate::Taken,
                 (None, _) => Fate::New,
             };
-            seen.push(server.clone());
+            // Another file's server may have the name of one that is refused.
+            if fate != Fate::Refused || !args.server.is_empty() {
+                seen.push(server.clone());
+            }
             judged.push((server, fate));
         }
         found.push(Found { title, servers: judged });
@@ -248,13 +254,14 @@ fn shown(found: &[Found], say: Phrases) -> String {
             let why = match fate {
                 Fate::NotAsked => continue,
                 Fate::New => None,
-                Fate::Replaces => Some(say.replaces_one()),
-                Fate::Known => Some(say.is_there_already()),
-                Fate::Taken => Some(say.name_is_taken()),
-                Fate::Earlier => Some(say.name_came_earlier()),
+                Fate::Refused => Some(say.has_no_place(server.refused.join(", "))),
+                Fate::Replaces => Some(say.replaces_one().to_owned()),
+                Fate::Known => Some(say.is_there_already().to_owned()),
+                Fate::Taken => Some(say.name_is_taken().to_owned()),
+                Fate::Earlier => Some(say.name_came_earlier().to_owned()),
             };
             text.push_str(&list::server(&server.name, &server.entry, say));
-            for line in why.map(str::to_owned).into_iter().chain(server.notes.iter().map(|note| note.text(say))) {
+            for line in why.into_iter().chain(server.notes.iter().map(|note| note.text(say))) {
                 let _ = writeln!(text, "      {}", word(&say.in_brackets(line)));
             }
         }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! add, remove ─────────────────────▶ config_file (text in, text out; comments stay)
-//! import: places ─▶ foreign ───────▶ (entries as ours are written)
+//! import: places ─▶ foreign, forms ▶ (entries as ours are written)
 //! list, import ─▶ masked (an entry in one line, without its secrets)
 //! login, logout: a person, a browser, and tokens that are kept
 //! check, trust: the servers themselves, and whether a project may start its own
@@ -12,6 +12,7 @@ mod add;
 mod check;
 mod config_file;
 mod foreign;
+mod forms;
 mod import;
 mod list;
 mod login;

@@ -2,6 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+/// Folders in which programs keep a project's settings.
+const FOLDERS: [&str; 5] = [".cursor", ".vscode", ".codex", ".gemini", ".opencode"];
+
 /// A program whose configuration is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Program {
@@ -86,23 +89,32 @@ impl Machine {
         let absolute = self.here.join(file);
         let folder = absolute.parent().map(|folder| folder.canonicalize().unwrap_or(folder.to_owned()));
         let Some(folder) = folder else { return false };
-        let is_users = [self.home.join(".cursor"), self.applications.join("Code/User")]
-            .iter()
+        // The user's own have the same names in the home directory, but for VS Code's.
+        let users = [".cursor", ".codex", ".gemini", ".config/opencode"].map(|folder| self.home.join(folder));
+        let is_users = users
+            .into_iter()
+            .chain([self.applications.join("Code/User")])
             .any(|own| own.canonicalize().is_ok_and(|own| own == folder));
-        let named = absolute.file_name().is_some_and(|name| name == ".mcp.json");
-        let inside = folder.file_name().is_some_and(|name| name == ".cursor" || name == ".vscode");
-        (named || inside) && !is_users
+        let named = absolute
+            .file_name()
+            .is_some_and(|name| name == ".mcp.json" || name == "opencode.json" || name == "opencode.jsonc");
+        (named || is_settings(&folder)) && !is_users
     }
 
     /// The folder of the project that a file belongs to.
     pub(super) fn project_of(&self, file: &Path) -> PathBuf {
         let folder = self.here.join(file).parent().map(Path::to_owned).unwrap_or_default();
         let folder = folder.canonicalize().unwrap_or(folder);
-        match folder.parent().filter(|_| folder.ends_with(".cursor") || folder.ends_with(".vscode")) {
+        match folder.parent().filter(|_| is_settings(&folder)) {
             Some(above) => above.to_owned(),
             None => folder,
         }
     }
+}
+
+/// Whether programs keep a project's settings in a folder of this name.
+fn is_settings(folder: &Path) -> bool {
+    folder.file_name().is_some_and(|name| FOLDERS.iter().any(|known| name == *known))
 }
 
 fn applications(home: &Path, system: &str, variable: &dyn Fn(&str) -> Option<PathBuf>) -> PathBuf {
@@ -117,6 +129,29 @@ fn applications(home: &Path, system: &str, variable: &dyn Fn(&str) -> Option<Pat
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_project_s_own_files_are_known_and_the_user_s_are_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path().canonicalize().unwrap();
+        for own in [".codex", ".gemini", ".config/opencode", "src/.codex", "src/.gemini"] {
+            std::fs::create_dir_all(home.join(own)).unwrap();
+        }
+        let machine = Machine { here: home.join("src"), applications: home.join(".config"), home: home.clone() };
+        for (file, is_projects) in [
+            (".mcp.json", true),
+            (".codex/config.toml", true),
+            (".gemini/settings.json", true),
+            ("opencode.json", true),
+            ("other.json", false),
+            ("../.codex/config.toml", false),
+            ("../.gemini/settings.json", false),
+            ("../.config/opencode/opencode.json", false),
+        ] {
+            assert_eq!(machine.is_projects(Path::new(file)), is_projects, "{file}");
+        }
+        assert_eq!(machine.project_of(Path::new(".codex/config.toml")), home.join("src"));
+    }
 
     #[test]
     fn settings_lie_where_each_system_has_them() {

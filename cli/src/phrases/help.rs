@@ -939,11 +939,11 @@ pub(crate) const HELP: &[(&str, &str)] = &[
     (
         "Without FROM: what Claude Desktop, Claude Code, Cursor and VS Code have on this machine, for \
          you and not for a project. Other programs' files are named by their path (Windsurf, Gemini CLI, \
-         Cline, Zed, LM Studio; Codex's config.toml). You see what would be taken over, secrets hidden, \
+         Cline, Zed, LM Studio, opencode; Codex's config.toml, goose's config.yaml). You see what would be taken over, secrets hidden, \
          and are asked before anything is written.",
         "不给出 FROM 时：本机上 Claude Desktop、Claude Code、Cursor 和 VS Code 中属于你、而不属于某个项目\
-         的服务器。其他程序的文件用路径给出（Windsurf、Gemini CLI、Cline、Zed、LM Studio；Codex 的 \
-         config.toml）。写入之前会显示将要导入的内容（秘密会隐藏）并询问你。",
+         的服务器。其他程序的文件用路径给出（Windsurf、Gemini CLI、Cline、Zed、LM Studio、opencode；Codex 的 \
+         config.toml、goose 的 config.yaml）。写入之前会显示将要导入的内容（秘密会隐藏）并询问你。",
     ),
     (
         "What lets calls run without a question (autoApprove, alwaysAllow) is never taken over. A \

@@ -120,6 +120,9 @@ phrases! {
     in_brackets(remark) = "({remark})", "（{remark}）";
     approval_stays_behind(key) =
         "{key} is not taken over: its calls are asked about here", "{key} 没有导入：这里会询问它的调用";
+    has_no_place(keys) =
+        "left out: there is nothing here like {keys}; add it by hand (`toolgraft mcp add`)",
+        "略过：这里没有与 {keys} 相当的设置；请手动添加（`toolgraft mcp add`）";
     keys_stay_behind(keys) = "left out: {keys}", "略去：{keys}";
     becomes_variable(id, name) =
         "asks for {id} there; here it is your variable {name}", "在那里会询问 {id}；在这里是你的变量 {name}";

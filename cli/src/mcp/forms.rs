@@ -1,0 +1,535 @@
+//! The forms in which Codex, Gemini CLI, opencode and goose write a server, key by key.
+//!
+//! Every key of theirs stands in a table: what it is here, or that there is nothing like it.
+//! An entry with a key of the latter kind, or with one that is in no table, is refused by
+//! that key: a server without its deny-list, its time-out or its token is another server.
+//!
+//! The keys are those of `codex-rs/config/src/mcp_types.rs` (github.com/openai/codex),
+//! `docs/tools/mcp-server.md` (github.com/google-gemini/gemini-cli), opencode.ai/docs/mcp-servers
+//! and opencode.ai/v2/docs/mcp-servers, `crates/goose/src/agents/extension.rs`
+//! (github.com/aaif-goose/goose).
+
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+
+use super::config_file::Entry;
+
+/// A program with a form of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    Codex,
+    Gemini,
+    OpenCode,
+    Goose,
+}
+
+/// What a server of another form is here.
+#[derive(Debug, Default)]
+pub(super) struct Taken {
+    pub(super) entry: Entry,
+    /// Keys that let calls run without a question.
+    pub(super) approvals: Vec<String>,
+    /// Variables that are kept elsewhere there.
+    pub(super) variables: Vec<String>,
+    /// Keys for which there is nothing here.
+    pub(super) refused: Vec<String>,
+}
+
+/// What a key is here.
+#[derive(Debug, Clone, Copy)]
+enum Becomes {
+    /// The same under this key.
+    Is(&'static str),
+    /// A list of tools under this key; an empty one names all, and says nothing.
+    Tools(&'static str),
+    /// Seconds under this key.
+    Seconds(&'static str),
+    /// Milliseconds there, seconds under these keys.
+    Millis(&'static [&'static str]),
+    /// Milliseconds there, or `startup` and `request` apart.
+    Limits,
+    /// The opposite of `disabled`.
+    Enabled,
+    /// A program, or a list of it and its arguments.
+    Line,
+    /// Names of variables that the server gets.
+    Variables,
+    /// Headers whose values are those of variables.
+    HeaderVariables,
+    /// The variable of a bearer token.
+    Bearer,
+    /// How it is reached.
+    Kind,
+    /// What a login is made with, by these keys; `false` says that there is none.
+    Login(&'static [Row]),
+    /// Scopes of a login, in one text or a list.
+    Scopes,
+    /// Lets calls run without a question.
+    Approval,
+    /// Says nothing of how the server is started or called.
+    Nothing,
+    /// There is nothing like it here, but for this value.
+    Not(Option<&'static str>),
+}
+
+use Becomes::{
+    Approval, Bearer, Enabled, HeaderVariables, Is, Kind, Limits, Line, Login, Millis, Not, Nothing, Scopes, Seconds,
+    Tools, Variables,
+};
+
+type Row = (&'static str, Becomes);
+
+const CODEX: &[Row] = &[
+    ("command", Is("command")),
+    ("args", Is("args")),
+    ("env", Is("env")),
+    ("env_vars", Variables),
+    ("cwd", Is("cwd")),
+    ("url", Is("url")),
+    ("http_headers", Is("headers")),
+    ("env_http_headers", HeaderVariables),
+    ("bearer_token_env_var", Bearer),
+    ("bearer_token", Not(None)),
+    ("startup_timeout_sec", Seconds("connectTimeout")),
+    ("startup_timeout_ms", Millis(&["connectTimeout"])),
+    ("tool_timeout_sec", Seconds("timeout")),
+    ("enabled", Enabled),
+    ("enabled_tools", Is("enabledTools")),
+    ("disabled_tools", Tools("disabledTools")),
+    ("supports_parallel_tool_calls", Is("parallel")),
+    ("scopes", Scopes),
+    ("oauth", Login(&[("client_id", Is("clientId"))])),
+    ("oauth_resource", Not(None)),
+    ("default_tools_approval_mode", Approval),
+    ("tools", Approval),
+    ("required", Nothing),
+    ("name", Nothing),
+    ("experimental_environment", Not(Some("local"))),
+];
+
+const GEMINI: &[Row] = &[
+    ("command", Is("command")),
+    ("args", Is("args")),
+    ("env", Is("env")),
+    ("cwd", Is("cwd")),
+    ("url", Is("url")),
+    ("httpUrl", Is("httpUrl")),
+    ("type", Kind),
+    ("headers", Is("headers")),
+    ("timeout", Millis(&["timeout"])),
+    ("trust", Approval),
+    ("includeTools", Is("enabledTools")),
+    ("excludeTools", Tools("disabledTools")),
+    ("oauth", Login(GEMINI_LOGIN)),
+    ("authProviderType", Not(Some("dynamic_discovery"))),
+    ("targetAudience", Not(None)),
+    ("targetServiceAccount", Not(None)),
+    ("tcp", Not(None)),
+    // Programs that began as a copy of it write this one.
+    ("enabled", Enabled),
+    ("description", Nothing),
+    ("extension", Nothing),
+    ("extensionName", Nothing),
+];
+
+const GEMINI_LOGIN: &[Row] = &[
+    ("enabled", Nothing),
+    ("clientId", Is("clientId")),
+    ("clientSecret", Is("clientSecret")),
+    ("scopes", Is("scopes")),
+];
+
+const OPENCODE: &[Row] = &[
+    ("type", Kind),
+    ("command", Line),
+    ("environment", Is("env")),
+    ("cwd", Is("cwd")),
+    ("url", Is("url")),
+    ("headers", Is("headers")),
+    ("timeout", Limits),
+    ("enabled", Enabled),
+    ("disabled", Is("disabled")),
+    ("oauth", Login(OPENCODE_LOGIN)),
+];
+
+const OPENCODE_LOGIN: &[Row] = &[
+    ("clientId", Is("clientId")),
+    ("clientSecret", Is("clientSecret")),
+    ("scope", Scopes),
+    ("callbackPort", Is("callbackPort")),
+];
+
+const GOOSE: &[Row] = &[
+    ("type", Kind),
+    ("cmd", Is("command")),
+    ("args", Is("args")),
+    ("envs", Is("env")),
+    ("env_keys", Variables),
+    ("cwd", Is("cwd")),
+    ("uri", Is("url")),
+    ("headers", Is("headers")),
+    ("timeout", Seconds("timeout")),
+    ("enabled", Enabled),
+    ("available_tools", Tools("enabledTools")),
+    ("socket", Not(None)),
+    ("name", Nothing),
+    ("display_name", Nothing),
+    ("description", Nothing),
+    ("bundled", Nothing),
+];
+
+/// Keys that only Gemini CLI writes among those who have `mcpServers`.
+const GEMINI_ALONE: &[&str] = &["httpUrl", "includeTools", "excludeTools", "authProviderType", "targetAudience"];
+
+impl Form {
+    /// The form of a file's servers; `None` for those that are written as ours are, or nearly.
+    pub(super) fn of(root: &Value, path: &Path) -> Option<Self> {
+        let object = |key: &str| root.get(key).and_then(Value::as_object);
+        let any = |key: &str, is: &dyn Fn(&Value) -> bool| object(key).is_some_and(|servers| servers.values().any(is));
+        let is_opencode = |entry: &Value| {
+            let kind = entry.get("type").and_then(Value::as_str);
+            matches!(kind, Some("local" | "remote")) || entry.get("environment").is_some()
+        };
+        let newer = root.pointer("/mcp/servers").and_then(Value::as_object);
+        let is_geminis = |entry: &Value| GEMINI_ALONE.iter().any(|key| entry.get(key).is_some());
+        match () {
+            () if object("mcp_servers").is_some() => Some(Form::Codex),
+            () if object("extensions").is_some() && is_yaml(path) => Some(Form::Goose),
+            () if any("mcp", &is_opencode) || newer.is_some_and(|servers| servers.values().any(is_opencode)) => {
+                Some(Form::OpenCode)
+            }
+            () if object("mcpServers").is_some() && is_in_geminis_folder(path) => Some(Form::Gemini),
+            () if any("mcpServers", &is_geminis) => Some(Form::Gemini),
+            () => None,
+        }
+    }
+
+    /// The servers of a file.
+    pub(super) fn servers(self, root: &Value) -> Map<String, Value> {
+        let places: &[&str] = match self {
+            Form::Codex => &["/mcp_servers"],
+            Form::Gemini => &["/mcpServers"],
+            Form::OpenCode => &["/mcp/servers", "/mcp"],
+            Form::Goose => &["/extensions"],
+        };
+        let found = places.iter().find_map(|place| root.pointer(place)?.as_object());
+        found.cloned().unwrap_or_default()
+    }
+
+    /// What a server is here, of its entry and of what the file says beside that.
+    pub(super) fn taken(self, name: &str, written: &Value, root: &Value) -> Taken {
+        let mut taken = Taken::default();
+        let Some(written) = written.as_object() else {
+            taken.refused.push("it is no object".to_owned());
+            return taken;
+        };
+        let mut written = written.clone();
+        // An older form of goose's.
+        if let (Form::Goose, Some(Value::Object(inner))) = (self, written.get("config").cloned()) {
+            written.remove("config");
+            written.extend(inner);
+        }
+        let rows = match self {
+            Form::Codex => CODEX,
+            Form::Gemini => GEMINI,
+            Form::OpenCode => OPENCODE,
+            Form::Goose => GOOSE,
+        };
+        let mut entry = Entry::new();
+        for (key, value) in &written {
+            self.take(rows, (key, key), value, &mut entry, &mut taken);
+        }
+        self.finish(&mut entry, &mut taken);
+        self.beside(name, root, &mut entry);
+        taken.entry = entry;
+        taken
+    }
+
+    fn take(self, rows: &[Row], (key, path): (&str, &str), value: &Value, entry: &mut Entry, taken: &mut Taken) {
+        if value.is_null() {
+            return;
+        }
+        let becomes = rows.iter().find(|(known, _)| *known == key).map(|(_, becomes)| *becomes);
+        let done = becomes.and_then(|becomes| self.put(becomes, path, value, entry, taken));
+        if done.is_none() {
+            taken.refused.push(path.to_owned());
+        }
+    }
+
+    /// Puts what a key says into the entry; `None` where its value cannot be had here.
+    fn put(self, becomes: Becomes, path: &str, value: &Value, entry: &mut Entry, taken: &mut Taken) -> Option<()> {
+        let mut set = |key: &str, value: Value| drop(entry.insert(key.to_owned(), value));
+        match becomes {
+            Is("headers") => {
+                let headers = value.as_object()?;
+                let ours = object_in(entry, "headers");
+                for (name, value) in headers {
+                    ours.insert(name.clone(), self.text(value, true)?);
+                }
+            }
+            Is("env") => {
+                let env = value.as_object()?;
+                let ours = object_in(entry, "env");
+                for (name, value) in env {
+                    ours.insert(name.clone(), self.text(value, false)?);
+                }
+            }
+            Is(key) => set(key, self.text(value, false)?),
+            Tools(key) => {
+                if !value.as_array()?.is_empty() {
+                    set(key, value.clone());
+                }
+            }
+            Seconds(key) => set(key, seconds(value, 1.0)?),
+            Millis(keys) => {
+                for key in keys {
+                    set(key, seconds(value, 1_000.0)?);
+                }
+            }
+            Limits => match value {
+                Value::Object(limits) => {
+                    for (name, value) in limits {
+                        let key = match name.as_str() {
+                            "startup" => "connectTimeout",
+                            "request" => "timeout",
+                            _ => return None,
+                        };
+                        set(key, seconds(value, 1_000.0)?);
+                    }
+                }
+                value => {
+                    set("connectTimeout", seconds(value, 1_000.0)?);
+                    set("timeout", seconds(value, 1_000.0)?);
+                }
+            },
+            Enabled => {
+                if !value.as_bool()? {
+                    set("disabled", json!(true));
+                }
+            }
+            Line => match value {
+                Value::Array(words) => {
+                    let mut words = words.iter().map(|word| self.text(word, false)).collect::<Option<Vec<_>>>()?;
+                    if words.is_empty() {
+                        return None;
+                    }
+                    set("command", words.remove(0));
+                    if !words.is_empty() {
+                        set("args", Value::Array(words));
+                    }
+                }
+                value => set("command", self.text(value, false)?),
+            },
+            Variables => {
+                let env = object_in(entry, "env");
+                for variable in value.as_array()? {
+                    let source = variable.get("source").and_then(Value::as_str);
+                    let name = variable.as_str().or(variable.get("name").and_then(Value::as_str))?;
+                    if source.is_some_and(|source| source != "local") {
+                        return None;
+                    }
+                    // What is set there by hand comes first.
+                    env.entry(name).or_insert_with(|| reference(name));
+                    taken.variables.extend((self == Form::Goose).then(|| name.to_owned()));
+                }
+            }
+            HeaderVariables => {
+                let headers = object_in(entry, "headers");
+                for (header, name) in value.as_object()? {
+                    headers.insert(header.clone(), reference(name.as_str()?));
+                }
+            }
+            Bearer => {
+                let name = value.as_str()?;
+                let headers = object_in(entry, "headers");
+                headers.insert("Authorization".to_owned(), format!("Bearer ${{{name}}}").into());
+            }
+            Kind => match value.as_str()? {
+                "stdio" | "local" | "remote" => {}
+                "http" | "streamable_http" => set("type", json!("http")),
+                "sse" => set("type", json!("sse")),
+                _ => return None,
+            },
+            Login(rows) => match value {
+                Value::Bool(false) => {}
+                value => {
+                    let mut login = Entry::new();
+                    for (key, value) in value.as_object()? {
+                        self.take(rows, (key, &format!("{path}.{key}")), value, &mut login, taken);
+                    }
+                    object_in(entry, "oauth").extend(login);
+                }
+            },
+            Scopes => {
+                let scopes = match value {
+                    Value::String(text) => text.split_whitespace().map(Value::from).collect(),
+                    list => list.as_array()?.clone(),
+                };
+                // In the login's own object it stands beside the rest.
+                let place = if path.contains('.') { entry } else { object_in(entry, "oauth") };
+                place.insert("scopes".to_owned(), Value::Array(scopes));
+            }
+            Approval => taken.approvals.push(path.to_owned()),
+            Nothing => {}
+            Not(but) => but.filter(|but| value == but).map(drop)?,
+        }
+        Some(())
+    }
+
+    /// What several keys say together.
+    fn finish(self, entry: &mut Entry, taken: &mut Taken) {
+        if let Some(url) = entry.remove("httpUrl") {
+            entry.insert("url".to_owned(), url);
+            entry.insert("type".to_owned(), json!("http"));
+        }
+        if entry.get("url").is_some() {
+            if self == Form::Codex {
+                // It has no other transport over HTTP.
+                entry.insert("type".to_owned(), json!("http"));
+            }
+            if let (Form::Goose, Some(Value::Object(env))) = (self, entry.remove("env")) {
+                // They stand in for variables of the headers.
+                for value in object_in(entry, "headers").values_mut() {
+                    for (name, set) in &env {
+                        let (Value::String(text), Some(set)) = (&mut *value, set.as_str()) else { continue };
+                        *text = text.replace(&format!("${{{name}}}"), set);
+                    }
+                }
+            }
+        }
+        for empty in ["env", "headers", "oauth"] {
+            if entry.get(empty).is_some_and(|value| value.as_object().is_some_and(Map::is_empty)) {
+                entry.remove(empty);
+            }
+        }
+        if entry.get("disabled") == Some(&json!(false)) {
+            entry.remove("disabled");
+        }
+        // Gemini names tools with what their arguments begin with.
+        for list in ["enabledTools", "disabledTools"] {
+            let Some(Value::Array(tools)) = entry.get_mut(list).filter(|_| self == Form::Gemini) else { continue };
+            for tool in tools {
+                if let Some(name) = tool.as_str().and_then(|tool| Some(tool.split_once('(')?.0.to_owned())) {
+                    *tool = name.into();
+                }
+            }
+        }
+        if entry.get("enabledTools") == Some(&json!([])) {
+            // None of its tools is listed there.
+            taken.refused.push("enabledTools".to_owned());
+        }
+    }
+
+    /// What the file says of the server outside of its entry.
+    fn beside(self, name: &str, root: &Value, entry: &mut Entry) {
+        let lists = |list: &str| root.pointer(list).and_then(Value::as_array).filter(|names| !names.is_empty());
+        let has = |names: &Vec<Value>| names.iter().any(|other| other == name);
+        match self {
+            Form::Gemini
+                if lists("/mcp/allowed").is_some_and(|names| !has(names))
+                    || lists("/mcp/excluded").is_some_and(has) =>
+            {
+                entry.insert("disabled".to_owned(), json!(true));
+            }
+            Form::OpenCode => {
+                // `"SERVER_*": false`: the name of a tool has its server's in front.
+                for (pattern, on) in root.get("tools").and_then(Value::as_object).into_iter().flatten() {
+                    let of_it = pattern.strip_prefix(name).filter(|_| on == false);
+                    match of_it {
+                        Some("*" | "_*") => drop(entry.insert("disabled".to_owned(), json!(true))),
+                        Some(rest) => {
+                            if let (Some(tool), Some(tools)) = (rest.strip_prefix('_'), list_in(entry, "disabledTools"))
+                            {
+                                tools.push(tool.into());
+                            }
+                        }
+                        None => {}
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// A value with its variables as ours are written; `None` for one that reads a file.
+    fn text(self, value: &Value, is_header: bool) -> Option<Value> {
+        Some(match value {
+            Value::String(text) => match self {
+                Form::Gemini => Value::String(dollars(text)),
+                Form::Goose if is_header => Value::String(dollars(text)),
+                Form::OpenCode => Value::String(braces(text)?),
+                // Nothing is replaced there.
+                Form::Codex | Form::Goose => Value::String(text.replace("${", "$${")),
+            },
+            Value::Array(items) => items.iter().map(|item| self.text(item, is_header)).collect::<Option<_>>()?,
+            other => other.clone(),
+        })
+    }
+}
+
+/// Whether a file is YAML by its name.
+pub(super) fn is_yaml(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e == "yaml" || e == "yml")
+}
+
+fn is_in_geminis_folder(path: &Path) -> bool {
+    let mut parts = path.components().map(|part| part.as_os_str());
+    parts.any(|part| part == ".gemini" || part == "gemini-extension.json")
+}
+
+fn object_in<'a>(entry: &'a mut Entry, key: &str) -> &'a mut Entry {
+    let place = entry.entry(key).or_insert_with(|| Value::Object(Map::new()));
+    if !place.is_object() {
+        *place = Value::Object(Map::new());
+    }
+    place.as_object_mut().expect("it is an object")
+}
+
+fn list_in<'a>(entry: &'a mut Entry, key: &str) -> Option<&'a mut Vec<Value>> {
+    entry.entry(key).or_insert_with(|| Value::Array(Vec::new())).as_array_mut()
+}
+
+/// `${NAME}`.
+fn reference(name: &str) -> Value {
+    format!("${{{name}}}").into()
+}
+
+/// Seconds, of which so many make up the unit there; whole ones as a whole number.
+fn seconds(value: &Value, units: f64) -> Option<Value> {
+    let seconds = value.as_f64().filter(|number| *number > 0.0)? / units;
+    Some(if seconds.fract() == 0.0 && seconds < 1e9 { json!(seconds as u64) } else { json!(seconds) })
+}
+
+/// `$NAME` as `${NAME}`; what stands in braces is ours already.
+fn dollars(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once('$') {
+        out.push_str(before);
+        let name = behind.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap_or_default();
+        if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
+            out.push('$');
+            rest = behind;
+        } else {
+            out.push_str(&format!("${{{name}}}"));
+            rest = &behind[name.len()..];
+        }
+    }
+    out + rest
+}
+
+/// `{env:NAME}` as `${NAME}`; `None` where a file is read.
+fn braces(text: &str) -> Option<String> {
+    let mut out = String::with_capacity(text.len());
+    let text = text.replace("${", "$${");
+    let mut rest = text.as_str();
+    while let Some((before, behind)) = rest.split_once("{env:") {
+        let (name, after) = behind.split_once('}')?;
+        out.push_str(before);
+        out.push_str(&format!("${{{}}}", name.trim()));
+        rest = after;
+    }
+    out.push_str(rest);
+    (!out.contains("{file:")).then_some(out)
+}
