@@ -12,10 +12,13 @@ use super::example::{
 use super::options::{Listing, NAME_CHARS, NOTE_CHARS, Options, TEXT_CHARS};
 use crate::dialect::{Dialect, Lang};
 use crate::outcome::Neutraliser;
-use crate::tools::{Catalog, Server, Tool, ToolChoice};
+use crate::tools::{Catalog, Search, Server, Tool, ToolChoice};
 
 /// Names that are listed where none is near the one that was written.
 pub(super) const NAMES: usize = 40;
+
+/// Tools that are described where words ask for one.
+const LIKELIEST: usize = 3;
 
 /// What the templates of the system text see.
 #[derive(Debug, Serialize)]
@@ -248,6 +251,8 @@ pub(super) fn describe(catalog: &Catalog, options: &Options, name: &str) -> Desc
     let found = catalog.named(name);
     let (tools, nearest) = match found {
         Ok(tools) => (tools, Vec::new()),
+        // What is near no name may be words for what is wanted.
+        Err(error) if error.nearest.is_empty() => (likeliest(catalog, name), Vec::new()),
         Err(error) => (Vec::new(), error.nearest),
     };
     let all = catalog.offered().map(|tool| word(&display_name(catalog, options.dialect, tool)));
@@ -257,6 +262,12 @@ pub(super) fn describe(catalog: &Catalog, options: &Options, name: &str) -> Desc
         name: word(name),
         nearest: nearest.iter().map(|name| word(name)).collect(),
     }
+}
+
+/// The tools that words mean, the likeliest first.
+fn likeliest<'c>(catalog: &'c Catalog, words: &str) -> Vec<&'c Tool> {
+    let offered: Vec<&Tool> = catalog.offered().collect();
+    Search::new(catalog).find(words, LIKELIEST).into_iter().filter_map(|place| offered.get(place).copied()).collect()
 }
 
 fn offers(server: &Server) -> bool {

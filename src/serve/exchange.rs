@@ -58,6 +58,8 @@ pub(super) struct Asked {
     pub(super) results: Vec<String>,
     /// What the person said last.
     pub(super) question: String,
+    /// The client's last call, where its result is what was said last.
+    pub(super) answered: Option<(String, Map<String, Value>)>,
     /// Most tokens of the answer, over all rounds, and the field that says so.
     pub(super) max_tokens: Option<(&'static str, u64)>,
     /// The schema that the answer has to match.
@@ -442,6 +444,11 @@ impl Exchange {
                 let approval = Approval::from(self.prepared.is_clients(request.server.as_deref(), &request.tool));
                 self.turn.handle(Input::Approval { id: request.id, approval })?;
             }
+            Action::Call(call) if self.is_answered(&call) => {
+                let note = self.prepared.setup.wording().note(ModelNote::SameResult);
+                let outcome = Outcome::new(Status::Denied, note);
+                self.turn.handle(Input::Outcome { id: call.id, outcome })?;
+            }
             Action::Call(call) if self.prepared.is_clients(call.server.as_deref(), &call.tool) => {
                 self.client_calls.push(call);
             }
@@ -450,6 +457,16 @@ impl Exchange {
             Action::Withdraw { .. } => {}
         }
         Ok(())
+    }
+
+    /// Whether the client just made this very call, so that it would come in every round. The model
+    /// is told so once; what it calls all the same may be meant.
+    fn is_answered(&mut self, call: &Invocation) -> bool {
+        let is_known = |(tool, arguments): &(String, Map<String, Value>)| {
+            call.server.is_none() && *tool == call.tool && *arguments == call.arguments
+        };
+        let is_open = !self.is_sent();
+        self.asked.answered.take_if(|answered| is_open && is_known(answered)).is_some()
     }
 
     fn event(&mut self, event: AgentEvent) {

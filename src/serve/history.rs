@@ -66,6 +66,8 @@ pub(super) struct Rendered {
     pub(super) results: Vec<String>,
     /// What the person said last.
     pub(super) question: String,
+    /// The last call, where its result is what was said last: the client's tool and arguments.
+    pub(super) answered: Option<(String, Map<String, Value>)>,
     /// What rounds brought that the client did not see may be anybody's words.
     pub(super) untrusted: bool,
 }
@@ -126,8 +128,12 @@ pub(super) fn render(messages: Vec<Value>, prepared: &Prepared, kept: &Kept) -> 
             None => return Err(Fault::field(format!("{place}.role"), "a message needs a 'role'")),
         }
     }
-    let History { rendered, question, last, results, .. } = history;
-    Ok(Rendered { messages: rendered, last, results, question, untrusted })
+    let History { rendered, question, last, results, mut done, .. } = history;
+    let answered = done.pop().filter(|done| last.is_some() && done.call.server.is_none()).and_then(|done| {
+        let Call { tool, arguments, .. } = done.call;
+        if let Value::Object(arguments) = arguments { Some((tool, arguments)) } else { None }
+    });
+    Ok(Rendered { messages: rendered, last, results, question, answered, untrusted })
 }
 
 struct History<'a> {

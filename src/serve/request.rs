@@ -134,7 +134,8 @@ impl ChatRequest {
         };
         check_arguments(&messages)?;
         let may_be = prepared.watches() && kept.may_be_untrusted(&messages);
-        let Rendered { messages, last, results, question, untrusted } = history::render(messages, &prepared, &kept)?;
+        let Rendered { messages, last, results, question, answered, untrusted } =
+            history::render(messages, &prepared, &kept)?;
         let untrusted = untrusted || may_be;
         OURS.iter().for_each(|field| {
             self.body.shift_remove(*field);
@@ -143,7 +144,7 @@ impl ChatRequest {
         self.body.retain(|_, value| !value.is_null());
         Ok((
             prepared,
-            Asked { body: self.body, messages, last, results, question, max_tokens, output, untrusted, kept },
+            Asked { body: self.body, messages, last, results, question, answered, max_tokens, output, untrusted, kept },
         ))
     }
 

@@ -149,7 +149,7 @@ impl Catalog {
             .with_description("Gives the parameters and the whole description of a listed tool.")
             .with_schema(json!({
                 "type": "object",
-                "properties": {"tool": {"type": "string", "description": "The tool's name, as listed."}},
+                "properties": {"tool": {"type": "string", "description": "The tool's name, as listed, or words for what it has to do."}},
                 "required": ["tool"],
             }));
         let place = (self.servers.len(), 0);

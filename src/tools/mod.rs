@@ -8,6 +8,7 @@
 //! ```text
 //! tools/list ─▶ Tool ─▶ Catalog ─┬─▶ prompt, requests      (every tool, in order)
 //!                                └─▶ Catalog::resolve      (a model's name ─▶ one tool)
+//! Catalog ─▶ Search ─▶ the tools that a question means
 //! call ─▶ Policy ─▶ Decision                               (allow, ask, deny)
 //! Catalog ─▶ wire_name ─▶ requests that carry tools         (one name for server and tool)
 //! input_schema ─▶ schema::Walk ─▶ prompts, requests, examples, messages, tags
@@ -21,6 +22,7 @@ pub(crate) mod catalog;
 #[cfg(feature = "agent")]
 pub(crate) mod policy;
 pub(crate) mod schema;
+pub(crate) mod search;
 pub(crate) mod tool;
 pub(crate) mod wire_name;
 
@@ -30,6 +32,7 @@ pub use catalog::{Found, MAX_NEAREST, NotFound, Server};
 pub(crate) use policy::Policy;
 #[cfg(feature = "agent")]
 pub use policy::{AmbiguousPattern, Decision, DefaultDecision, exact_pattern, matches, server_pattern, wants_approval};
+pub use search::Search;
 pub(crate) use tool::Tool;
 #[cfg(feature = "validate")]
 pub(crate) use tool::example_value;

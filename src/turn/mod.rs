@@ -378,7 +378,10 @@ impl Turn {
     /// Sends the round's request, or asks first whether it may fit.
     fn dispatch(&mut self) -> Result<(), TurnError> {
         self.read.sent();
-        self.shared.asking = self.ask.asking(&self.shared);
+        self.shared.asking = match std::mem::take(&mut self.shared.next_is_free) {
+            true => Asking::Free,
+            false => self.ask.asking(&self.shared),
+        };
         self.decide.begin(&self.shared.asking, self.ask.model(), self.shared.setup.openers());
         match self.ask.send(&mut self.shared) {
             Ok(true) => self.state = State::Streaming,
@@ -448,6 +451,27 @@ impl Turn {
         self.shared.emit(AgentEvent::Notice { notice: CallerWarning::NoStructure });
     }
 
+    /// Whether a message that was held to calls makes none but those of the prompt's examples.
+    fn is_copied(&self, message: &Message) -> bool {
+        let calls = message.good_calls().filter(|calls| !calls.is_empty());
+        let apart = self.ask.wording(&self.shared).system_apart(&self.shared.choice);
+        let (Some(calls), Some((_, examples))) = (calls, apart) else { return false };
+        let said = self.shared.said();
+        calls.iter().all(|call| {
+            let spelled = self.shared.setup.natives.spelled(call);
+            let examples = examples.iter().map(|example| example.call.as_str());
+            spelled.is_some_and(|spelled| decide::is_copied(&spelled, &call.arguments, examples, &said))
+        })
+    }
+
+    /// Leaves a message whose calls nobody asked for, and asks for one as the model likes it.
+    fn answer_instead(&mut self) -> Result<(), TurnError> {
+        let message = "the call is an example of the prompt, and nobody asked for it".to_owned();
+        self.shared.emit(AgentEvent::Correcting { kind: None, message });
+        self.shared.next_is_free = true;
+        self.send()
+    }
+
     /// The message that names a tool is over, or no more of it is wanted.
     fn chosen(&mut self, streams: bool) -> Result<(), TurnError> {
         let asking = self.decide.chosen(&self.shared.setup.catalog);
@@ -465,6 +489,9 @@ impl Turn {
         let message = self.close(finish, &reason, false);
         if matches!(self.shared.asking, Asking::Held(_)) && message.is_text_alone() {
             self.holds_to_nothing();
+        }
+        if matches!(self.shared.asking, Asking::Held(_)) && self.is_copied(&message) {
+            return self.answer_instead();
         }
         let (next, kept) = self.read.judge_and_keep(message, &reason, &mut self.shared)?;
         self.place(kept)?;

@@ -12,7 +12,7 @@ use super::setup::Setup;
 use super::stop::StopReason;
 use super::wording::ModelNote;
 use crate::constrain::Constrained;
-use crate::conversation::Conversation;
+use crate::conversation::{Conversation, Entry};
 use crate::event::RejectedKind;
 use crate::outcome::{Outcome, Status};
 use crate::tools::ToolChoice;
@@ -44,8 +44,9 @@ pub(super) struct Shared {
     pub(super) asking: Asking,
     /// The model as the endpoint names it, where whoever drives the turn names it.
     pub(super) endpoint_model: Option<String>,
-    /// Whether it calls is left to the model.
+    /// Whether it calls is left to the model; in the round that is asked for next, or always.
     pub(super) is_free: bool,
+    pub(super) next_is_free: bool,
     /// What the round's request holds the answer to.
     pub(super) held: Option<Constrained>,
     /// The next message is the last: the model made nothing but calls that are not run again.
@@ -77,6 +78,7 @@ impl Shared {
             asking: Asking::default(),
             endpoint_model: None,
             is_free: false,
+            next_is_free: false,
             held: None,
             closing: false,
             context_full: None,
@@ -97,6 +99,17 @@ impl Shared {
         self.conversation.answer(id, outcome.clone())?;
         self.emit(AgentEvent::Outcome { id: id.to_owned(), outcome });
         Ok(())
+    }
+
+    /// What the person and the tools said in the conversation.
+    pub(super) fn said(&self) -> String {
+        let texts = self.conversation.entries().iter().filter_map(|entry| match entry {
+            Entry::User(user) => Some(user.text.as_str()),
+            _ => None,
+        });
+        let answered = self.conversation.answered();
+        let results = answered.iter().map(|answered| answered.outcome.text.as_str());
+        texts.chain(results).collect::<Vec<_>>().join("\n")
     }
 
     /// Answers a call with a note to the model.

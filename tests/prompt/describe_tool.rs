@@ -9,11 +9,11 @@ use toolgraft::agent::{AgentBuilder, Finished, StopReason};
 use toolgraft::dialect::{Lang, write_call};
 use toolgraft::model::{Recorded, Round};
 use toolgraft::outcome::Status;
-use toolgraft::prompt::{Listing, Options};
+use toolgraft::prompt::{Listing, Options, Prompt};
 use toolgraft::route::Toolboxes;
 use toolgraft::tools::{DefaultDecision, ToolChoice};
 use toolgraft::turn::TurnConfig;
-use toolgraft::{Agent, AgentEvent, Dialect, Functions, Outcome, Policy, Tool};
+use toolgraft::{Agent, AgentEvent, Catalog, Dialect, Functions, Outcome, Policy, Tool};
 
 fn call(dialect: Dialect, server: Option<&str>, tool: &str, arguments: &Value) -> String {
     write_call(dialect, server, tool, arguments.as_object().unwrap())
@@ -247,4 +247,22 @@ async fn nobody_is_asked_about_a_look_up_beside_a_call_that_is_denied() {
     let played = Scene::new(dialect, &[both.to_owned(), answer(dialect)]).policy(Policy::default()).play().await;
     let statuses: Vec<Status> = played.outcomes().iter().map(|o| o.status).collect();
     assert_eq!((statuses.as_slice(), played.ran), (&[Status::Result, Status::Denied][..], 0));
+}
+
+#[test]
+fn words_for_what_is_wanted_are_answered_with_the_likeliest_tools() {
+    let tool = |name: &str, does: &str| Tool::new(name).with_server("s").with_description(does);
+    let tools = [
+        tool("get_forecast", "Gets the weather of the next days."),
+        tool("send_mail", "Sends an email."),
+        tool("list_notes", "Lists notes."),
+    ];
+    let catalog = Catalog::from_tools(tools).with_describe_tool();
+    let prompt = Prompt::new(Options::default()).unwrap();
+    let told = prompt.describe(&catalog, "what will the weather be").unwrap();
+    assert!(told.text.contains("get_forecast") && !told.text.contains("send_mail"), "{}", told.text);
+    assert_eq!(told.status, Status::Result);
+    let told = prompt.describe(&catalog, "play chess with me").unwrap();
+    assert_eq!(told.status, Status::ToolError, "{}", told.text);
+    assert!(told.text.contains("Tools that exist: get_forecast"), "{}", told.text);
 }

@@ -98,7 +98,8 @@ fn written(answer: &Value) -> String {
 #[tokio::test]
 async fn a_result_that_is_repeated_is_the_argument() {
     let endpoint = Endpoint::answer(|seen, _| {
-        let shown = json!({"content": framed(last(seen))});
+        // With one thing more: the very call whose result was just told would not be handed out.
+        let shown = json!({"content": framed(last(seen)), "again": true});
         Reply::text(&write_call(Dialect::UseMcpTool, None, "write", shown.as_object().unwrap()))
     });
     let served = serve(&endpoint, |config| config).await;

@@ -53,9 +53,10 @@ fn within(trial: &Trial, threshold: f64) -> Trial {
 /// fits the others, and these with that of the even ones, so that no task is judged by a threshold
 /// that was set on it.
 pub(crate) fn counted(trials: &[Trial]) -> Vec<Trial> {
-    let half = |even: bool| trials.iter().filter(move |trial| (trial.task % 2 == 0) == even);
-    let thresholds = [fitting(half(true)), fitting(half(false))];
-    let of = |trial: &Trial| match thresholds[usize::from(trial.task % 2 == 0)].or(thresholds[trial.task % 2]) {
+    let half = |even: bool| trials.iter().filter(move |trial| trial.task.is_multiple_of(2) == even);
+    let (of_even, of_odd) = (fitting(half(true)), fitting(half(false)));
+    let other = |is_even: bool| if is_even { of_odd.or(of_even) } else { of_even.or(of_odd) };
+    let of = |trial: &Trial| match other(trial.task.is_multiple_of(2)) {
         Some(threshold) => within(trial, threshold),
         None => trial.clone(),
     };

@@ -20,8 +20,10 @@
 //!
 //! - `openers`: what the taught call begins with, and what may stand before it.
 //! - `probability`: how likely the message begins with one.
+//! - `copied`: calls that are an example's.
 //! - `known`: what the endpoint is known not to give.
 
+mod copied;
 mod known;
 mod openers;
 mod probability;
@@ -33,6 +35,7 @@ use crate::model::TokenChoice;
 use crate::tools::{Catalog, Tool, ToolChoice};
 use crate::turn::config::{CALL_THRESHOLD, RoundModel};
 
+pub(super) use copied::is_copied;
 pub(crate) use known::{KnownWays, Missing};
 pub(super) use openers::Openers;
 use probability::Probability;

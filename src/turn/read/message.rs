@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::conversation::{Assistant, HistoryCall, Part};
 use crate::dialect::RESULT_TAGS;
-use crate::event::{Entry, MarkerKind, Piece, Provenance, Region, RejectedKind};
+use crate::event::{Call, Entry, MarkerKind, Piece, Provenance, Region, RejectedKind};
 use crate::message::NativeCall;
 
 /// A message that is over.
@@ -136,6 +136,11 @@ impl Message {
             }),
             _ => false,
         }
+    }
+
+    /// Its calls that may run; none where some call is rejected.
+    pub(in crate::turn) fn good_calls(&self) -> Option<Vec<&Call>> {
+        self.entries.iter().map(|entry| entry.result.as_ref().ok()).collect()
     }
 
     /// Whether it says something, and nothing of that is a call or meant as one.

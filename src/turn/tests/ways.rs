@@ -35,13 +35,23 @@ fn instead(actions: &[Action]) -> Option<&Request> {
 }
 
 fn requests(actions: &[Action]) -> Vec<&Request> {
-    let sent = |action| if let &Action::Send(ref request) = action { Some(request) } else { None };
-    actions.iter().filter_map(sent).collect()
+    let mut sent = Vec::new();
+    for action in actions {
+        if let Action::Send(request) = action {
+            sent.push(request);
+        }
+    }
+    sent
 }
 
 fn notices(actions: &[Action]) -> Vec<&CallerWarning> {
-    let told = |action| if let &Action::Emit(AgentEvent::Notice { ref notice }) = action { Some(notice) } else { None };
-    actions.iter().filter_map(told).collect()
+    let mut told = Vec::new();
+    for action in actions {
+        if let Action::Emit(AgentEvent::Notice { notice }) = action {
+            told.push(notice);
+        }
+    }
+    told
 }
 
 fn held(request: &Request) -> Option<Constrained> {
@@ -243,4 +253,52 @@ fn what_messages_cost_that_were_left_is_counted() {
     });
     let usage = usage.unwrap();
     assert!(usage.prompt_tokens > 100 && usage.completion_tokens >= 20, "{usage:?}");
+}
+
+/// A wording that shows an example.
+struct Showing;
+
+impl Wording for Showing {
+    fn system(&self, choice: &ToolChoice) -> String {
+        Plain.system(choice)
+    }
+
+    fn system_apart(&self, _: &ToolChoice) -> Option<(String, Vec<crate::prompt::Example>)> {
+        let tool = Tool::new("weather")
+            .with_server("demo")
+            .with_schema(json!({"properties": {"city": {}}, "required": ["city"]}));
+        let options = crate::prompt::Options::default().with_style(crate::dialect::PromptStyle::Compact);
+        crate::prompt::Prompt::new(options).ok()?.system_apart(&Catalog::from_tools([tool])).ok()?
+    }
+
+    fn replies(&self, replies: &Replies<'_>) -> Result<String, WordingError> {
+        Plain.replies(replies)
+    }
+
+    fn note(&self, note: ModelNote<'_>) -> String {
+        Plain.note(note)
+    }
+}
+
+#[test]
+fn a_held_call_that_only_repeats_an_example_is_left_for_a_free_answer() {
+    for (question, runs) in [("Tell me a joke.", false), ("Is it cold in Berlin?", true)] {
+        let validator = setup(allowing()).validator.clone();
+        let setup = Arc::new(Setup::new(measured(), validator, Arc::new(Showing)));
+        let mut turn = Turn::new(setup, question.into(), Granted::new()).unwrap();
+        actions(&mut turn);
+        assert!(instead(&begins(&mut turn, &[token("<use", 90.0, &[("It", 10.0)])])).is_some());
+        says(&mut turn, &call("weather", &json!({"city": "Berlin"})));
+        let done = ends(&mut turn);
+        assert_eq!(!calls(&done).is_empty(), runs, "{question}: {done:?}");
+        if runs {
+            continue;
+        }
+        let next = requests(&done)[0];
+        assert!(!next.alternatives && held(next) != Some(Constrained::Calls), "{next:?}");
+        says(&mut turn, "Knock, knock.");
+        let Some(Action::Finish(finished)) = ends(&mut turn).pop() else { panic!() };
+        assert_eq!((finished.answer.as_str(), finished.rounds), ("Knock, knock.", 2));
+        assert_eq!(finished.conversation.messages().count(), 1, "the copy is not in the history");
+    }
 }

@@ -7,6 +7,7 @@ use rmcp::model::{
     ClientRequest, ListPromptsRequest, ListResourceTemplatesRequest, ListResourcesRequest, ListToolsRequest,
     PaginatedRequestParams,
 };
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -15,7 +16,7 @@ use super::prompts::McpPrompt;
 use super::request::{RequestError, seconds};
 use crate::route::mcp::config::ServerConfig;
 use crate::route::mcp::transport::answer::{Entry, Unread};
-use crate::tools::{self, ACCESS_RESOURCE, Server, Tool, matches};
+use crate::tools::{self, ACCESS_RESOURCE, Server, Tool, ToolExample, matches};
 
 /// Pages of one list that are asked for.
 const MAX_PAGES: usize = 100;
@@ -151,8 +152,8 @@ pub(super) fn keep(config: &ServerConfig, server: &mut Server, notes: &mut Vec<S
 /// Tools; of two with one name the first is kept.
 fn read_tools(entries: Vec<Entry>, notes: &mut Vec<String>) -> Vec<Tool> {
     let mut seen = HashSet::new();
-    let entries = entries.into_iter();
-    let entries = entries.map(|entry| entry.map(without_broken_annotations).and_then(without_task)).collect();
+    let read = |entry: Value| without_task(without_broken_annotations(entry)).map(with_examples);
+    let entries = entries.into_iter().map(|entry| entry.and_then(read)).collect();
     let mut tools: Vec<Tool> = items("tool", "name", entries, notes);
     // What runs nothing is the program's to say.
     tools.iter_mut().for_each(|tool| tool.display_only = false);
@@ -200,6 +201,21 @@ fn without_task(entry: Value) -> Entry {
     }
 }
 
+/// Member of a tool's `_meta` that holds examples of its use, each as a
+/// [`ToolExample`] is stored.
+const EXAMPLES: &str = "toolgraft/examples";
+
+/// A tool with the examples of its `_meta`, those that can be read.
+fn with_examples(mut entry: Value) -> Value {
+    let Some(tool) = entry.as_object_mut() else { return entry };
+    tool.shift_remove("examples");
+    let given = tool.get("_meta").and_then(|meta| meta.get(EXAMPLES)).and_then(Value::as_array);
+    let is_read = |example: &&Value| ToolExample::deserialize(*example).is_ok();
+    let given: Option<Vec<Value>> = given.map(|given| given.iter().filter(is_read).cloned().collect());
+    tool.extend(given.map(|given| ("examples".to_owned(), Value::Array(given))));
+    entry
+}
+
 /// Entries of one kind; `key` is the field that names one.
 fn items<T: DeserializeOwned>(kind: &str, key: &str, entries: Vec<Entry>, notes: &mut Vec<String>) -> Vec<T> {
     let read = entries.into_iter().enumerate().filter_map(|(i, entry)| {
@@ -224,10 +240,21 @@ mod tests {
     use crate::tools::Resource;
 
     #[test]
+    fn examples_of_a_tools_meta_are_read_one_by_one() {
+        let examples = json!([{ "question": "Is it cold in Turku?", "arguments": { "city": "Turku" }, "result": "-3" },
+                              { "arguments": {} }, "Turku"]);
+        let entry = json!({ "name": "weather", "_meta": { "toolgraft/examples": examples } });
+        let tools = read_tools(vec![Ok(entry)], &mut Vec::new());
+        let [example] = &tools[0].examples[..] else { panic!("{tools:?}") };
+        assert_eq!((example.question.as_str(), &example.arguments["city"]), ("Is it cold in Turku?", &json!("Turku")));
+    }
+
+    #[test]
     fn one_malformed_tool_is_left_out_by_name_and_the_rest_stay() {
         let mut notes = Vec::new();
         let entries = vec![
-            json!({ "name": "good", "inputSchema": { "z": 1, "a": 2 }, "annotations": { "readOnlyHint": "yes" } }),
+            json!({ "name": "good", "inputSchema": { "z": 1, "a": 2 }, "annotations": { "readOnlyHint": "yes" },
+                    "examples": "of another kind" }),
             json!({ "name": "bad", "description": 5 }),
             json!({ "description": "nameless" }),
             json!({ "name": "schemaless", "annotations": [], "displayOnly": true }),
@@ -240,7 +267,7 @@ mod tests {
         let names: Vec<_> = tools.iter().map(|t| t.name.as_str()).collect();
         assert_eq!(names, ["good", "schemaless", "either"]);
         assert_eq!(tools[0].input_schema.as_ref().unwrap().to_string(), r#"{"z":1,"a":2}"#);
-        assert!(!tools[1].display_only);
+        assert!(!tools[1].display_only && tools[0].examples.is_empty());
         assert_eq!(notes.len(), 5);
         assert!(
             notes.iter().any(|note| note.starts_with("the tool \"long\" is left out: it runs only as a task")),
