@@ -31,6 +31,7 @@ pub(crate) struct Introductions {
     /// Of the results of calls.
     pub(crate) results: &'static str,
     /// Of one result, before its colon, in the compact style.
+    #[cfg_attr(not(feature = "prompt"), expect(dead_code, reason = "the templates alone print it"))]
     pub(crate) result: &'static str,
     /// Of the calls that were made before.
     pub(crate) earlier: &'static str,
