@@ -190,6 +190,7 @@ impl Catalog {
     }
 
     /// The server that offers this tool of the catalog.
+    #[cfg(feature = "agent")]
     pub(crate) fn server_of(&self, tool: &Tool) -> Option<&Server> {
         let is_it = |own: &Tool| std::ptr::eq(own, tool);
         self.by_name

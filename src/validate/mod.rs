@@ -119,7 +119,7 @@ use work::Work;
 
 pub use output::{Mismatch, OutputSchema, OutputSchemaError};
 pub use work::max_steps;
-#[cfg(feature = "serve")]
+#[cfg(feature = "agent")]
 pub(crate) use work::takes_long;
 
 /// Longest text, in bytes, that [`Validator::correct_call`] gives.
