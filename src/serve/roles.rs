@@ -108,7 +108,8 @@ mod tests {
     #[test]
     fn every_history_has_one_system_text_and_then_takes_turns() {
         let parts = json!([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]);
-        let histories: [(&[Value], &[(&str, &str)]); 12] = [
+        type Case<'c> = (&'c [Value], &'c [(&'c str, &'c str)]);
+        let histories: [Case<'_>; 12] = [
             (&[said("user", "q")], &[("system", "OWN"), ("user", "q")]),
             (&[said("system", "s"), said("user", "q")], &[("system", "s\n\nOWN"), ("user", "q")]),
             (
