@@ -654,7 +654,7 @@ impl Emitter {
     }
 
     fn report_end(&mut self, ended: Ended, quoted_in: Option<QuotedIn>, window: &Window<'_>, sink: &mut Sink<'_>) {
-        let Ended { mut verdict, restated, span, is_bare, closer, head } = ended;
+        let Ended { mut verdict, restated, span, is_bare, is_whole, closer, head } = ended;
         let is_quoted = quoted_in.is_some();
         if self.leaves_out(is_quoted) {
             return self.count_end(is_quoted, window, span.end, sink);
@@ -670,7 +670,7 @@ impl Emitter {
             Some(RejectedKind::BehindDamage) => Some(Never::BehindDamage),
             Some(RejectedKind::Truncated) => Some(Never::CutOff),
             // The end of the reasoning ended it.
-            Some(_) if think_close(window.from(span.end), false) != Match::No => Some(Never::CutOff),
+            Some(_) if !is_whole && think_close(window.from(span.end), false) != Match::No => Some(Never::CutOff),
             _ => None,
         };
         // A draft in a fence may be meant, one that is only mentioned is not.

@@ -25,6 +25,8 @@ pub(crate) struct Ended {
     pub(crate) span: Range<u64>,
     /// Nothing announces it: prose behind it says that it may be an example.
     pub(crate) is_bare: bool,
+    /// Its own closer ends it, if it cannot be read.
+    pub(crate) is_whole: bool,
     /// What closes such a call.
     pub(crate) closer: CallCloser,
     /// The call's first bytes, if it is over the limit: the window no longer holds them.

@@ -309,7 +309,15 @@ impl OpenCall {
                         out.delta(span.start, &call.arguments.to_string());
                     }
                     let closer = CallCloser::BRACKETS;
-                    let ended = Ended { verdict, restated: false, span, is_bare: self.is_bare, closer, head: None };
+                    let ended = Ended {
+                        verdict,
+                        restated: false,
+                        span,
+                        is_bare: self.is_bare,
+                        is_whole: true,
+                        closer,
+                        head: None,
+                    };
                     out.emitter.call_end(ended, self.quoted_in, window, out.sink);
                 }
                 step => return step,
@@ -425,10 +433,12 @@ impl OpenCall {
         goes_on |= call.goes_on;
         let verdict = found(verdict(tables, self.dialect, emitter.index(), call, raw), self.provenance);
         let head = (self.head.is_some() || end > self.limit_offset).then(|| raw.to_owned());
-        let is_closed = || closer.ends(window.slice(self.start.max(window.base).min(end)..end), tables);
-        let is_left = goes_on && verdict.is_err() && self.quoted_in.is_none() && !is_closed();
+        let text = window.slice(self.start.max(window.base).min(end)..end);
+        let is_closed = verdict.is_err() && closer.ends(text, tables);
+        let is_left = goes_on && verdict.is_err() && self.quoted_in.is_none() && !is_closed;
+        let is_whole = is_closed || text.ends_with(['}', ']', ')']);
         emitter.call_end(
-            Ended { verdict, restated, span, is_bare: self.is_bare, closer, head },
+            Ended { verdict, restated, span, is_bare: self.is_bare, is_whole, closer, head },
             self.quoted_in,
             window,
             sink,
