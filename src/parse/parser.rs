@@ -124,21 +124,14 @@ impl Parser {
     /// does not pay for the registers that this needs.
     #[inline(never)]
     fn push_slow(&mut self, reasoning: bool, chunk: &str, sink: &mut impl FnMut(Event<'_>)) {
-        if self.way == Way::Bracketed && self.text.reasoning_channel == reasoning && self.scanner.passes_brackets(chunk)
-        {
-            self.scanner.context.pass(chunk);
-            return self.text.hand_on(chunk, sink);
-        }
-        self.push_other(reasoning, chunk, sink);
-    }
-
-    /// The same of a chunk that may be any other.
-    #[inline(never)]
-    fn push_other(&mut self, reasoning: bool, chunk: &str, sink: &mut impl FnMut(Event<'_>)) {
         if chunk.is_empty() {
             return;
         }
         let plain = match self.way {
+            Way::Bracketed if self.text.reasoning_channel == reasoning && self.scanner.passes_brackets(chunk) => {
+                self.scanner.context.pass(chunk);
+                return self.text.hand_on(chunk, sink);
+            }
             Way::Answer | Way::Reasoning | Way::Line | Way::Bracketed
                 if self.text.reasoning_channel == reasoning
                     && let Some(brackets) = self.scanner.brackets_behind(chunk) =>
