@@ -36,7 +36,7 @@ pub struct Request {
     /// [look at it](crate::Model::constrains).
     pub constraint: Option<Arc<Constraint>>,
     /// Whether the answer is to tell what else could have stood in the place of each of its
-    /// tokens ([`ModelEvent::Tokens`](crate::ModelEvent::Tokens)), where the endpoint does.
+    /// tokens ([`ModelEvent::Tokens`](crate::model::ModelEvent::Tokens)), where the endpoint does.
     pub alternatives: bool,
     /// Further headers, for a model that sends any. Their values are shown in no message
     /// and stand in no recording.
