@@ -72,7 +72,7 @@ async fn an_approval_is_answered_by_another_task_while_other_calls_finish() {
         async move { answered.await.unwrap_or(Approval::Denied { reason: None }) }
     };
     let policy = Policy::new(DefaultDecision::Ask).allow("files/read");
-    let agent = Agent::builder(model(&endpoint), files()).policy(policy).approver(approver).build();
+    let agent = Agent::builder(model(&endpoint), files().parallel()).policy(policy).approver(approver).build();
 
     // The question is answered only once the other call's outcome was seen.
     let (saw, seen) = oneshot::channel::<()>();
