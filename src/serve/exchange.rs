@@ -19,6 +19,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
+use super::asked::Asked;
 use super::content::tokens;
 use super::early::EarlyCall;
 use super::fault::Fault;
@@ -43,32 +44,8 @@ use crate::transcript::Recorder;
 use crate::turn::event::{Approval, Finished};
 use crate::turn::may_be_meant;
 use crate::turn::{Action, AgentEvent, Granted, Input, ModelNote, StopReason, Turn, TurnError};
-use crate::validate::{OutputSchema, takes_long};
+use crate::validate::takes_long;
 use crate::wire::roles::join;
-
-/// What a client asks, in the shape of Chat Completions.
-pub(super) struct Asked {
-    /// Fields for the endpoint; without messages, tools and what is ours.
-    pub(super) body: Map<String, Value>,
-    /// The client's history with its calls and results in the dialect.
-    pub(super) messages: Vec<Value>,
-    /// The last of them with what is said for now, where it tells results.
-    pub(super) last: Option<Value>,
-    /// What the tools of that history said.
-    pub(super) results: Vec<String>,
-    /// What the person said last.
-    pub(super) question: String,
-    /// The client's last call, where its result is what was said last.
-    pub(super) answered: Option<(String, Map<String, Value>)>,
-    /// Most tokens of the answer, over all rounds, and the field that says so.
-    pub(super) max_tokens: Option<(&'static str, u64)>,
-    /// The schema that the answer has to match.
-    pub(super) output: Option<Arc<OutputSchema>>,
-    /// The history holds results of the toolbox that may be anybody's words, or may.
-    pub(super) untrusted: bool,
-    /// What is kept of whoever asks.
-    pub(super) kept: Kept,
-}
 
 /// What is to be done next.
 #[derive(Debug)]
@@ -262,7 +239,7 @@ impl Exchange {
     pub(super) fn step(&mut self) -> Option<Step> {
         let mut step = self.steps.pop_front();
         if let Some(Step::Out(Out::Call(NativeCall { name, .. }) | Out::Part(Part::Begin { name, .. }))) = &mut step {
-            self.prepared.named.given(name).to_owned().clone_into(name);
+            *name = self.prepared.named.given(name).to_owned();
         }
         step
     }
@@ -660,9 +637,9 @@ impl Exchange {
             let out = self.say.release();
             self.steps.extend(out.map(Step::Out));
         }
-        let (written, mut names) = (self.turn.written(), Vec::new());
+        let written = self.turn.written();
+        let made = self.client_calls.iter().map(|call| (call.tool.clone(), call.arguments.clone())).collect();
         let mut ids = Vec::new();
-        names.extend(self.client_calls.iter().map(|call| (call.tool.clone(), call.arguments.clone())));
         let mut calls = std::mem::take(&mut self.client_calls).into_iter();
         if let Some(early) = self.early.take().filter(EarlyCall::is_sent) {
             let rest = calls.next().and_then(|call| early.finish(&call.tool, call.arguments));
@@ -678,7 +655,7 @@ impl Exchange {
         }
         // What the model wrote holds calls of ours too, where it made some, that the client did not see.
         if let Some(text) = written.filter(|_| self.own_calls.is_empty()) {
-            self.asked.kept.keep_written(&ids, Written { calls: names, text });
+            self.asked.kept.keep_written(&ids, Written { calls: made, text });
         }
         if self.own_begun > 0 {
             let messages = std::mem::take(&mut self.since);

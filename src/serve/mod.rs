@@ -47,6 +47,7 @@
 
 mod adapter;
 mod answer;
+mod asked;
 mod chat;
 mod config;
 mod content;

@@ -22,6 +22,7 @@ impl Named {
     pub(super) fn add(&mut self, given: &str, is_taken: impl Fn(&str) -> bool) -> String {
         let fits = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':');
         let near: String = given.chars().map(|c| if fits(c) { c } else { '_' }).collect();
+        // A hash tells apart what is too long or taken; a name that the wire holds gets one by the space.
         let near = if near.chars().count() > LONGEST || is_taken(&near) {
             wire_name(None, &format!("{given} "))
         } else {

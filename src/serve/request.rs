@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::asked::Asked;
 use super::config::Config;
 use super::doors;
-use super::exchange::Asked;
 use super::fault::Fault;
 use super::history::{self, Rendered};
 use super::kept::Kept;

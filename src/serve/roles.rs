@@ -77,8 +77,7 @@ fn flatten(message: &mut Map<String, Value>) {
 
 /// Whether a message says nothing.
 fn is_empty(message: &Map<String, Value>) -> bool {
-    let has_calls = message.get("tool_calls").is_some_and(|calls| !calls.is_null());
-    !has_calls && message.get("content").is_none_or(blank)
+    message.get("content").is_none_or(blank)
 }
 
 fn blank(content: &Value) -> bool {

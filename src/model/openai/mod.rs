@@ -130,8 +130,6 @@ struct Learned {
     took: HashSet<String>,
     /// What requests for its models must do without.
     terms: HashMap<String, Terms>,
-    /// Models whose other tokens the endpoint does not tell of.
-    untold: HashSet<String>,
     /// In which forms answers are held to a structure.
     forms: form::Forms,
 }

@@ -14,6 +14,7 @@ use super::info::ModelInfo;
 use super::read::{Decoder, Source, events, whole};
 use super::retry::{jittered, random, retry_after, told};
 use super::server::ServerKind;
+use super::terms::Terms;
 use super::trace::Response;
 use super::{Inner, MAX_EVENT, MAX_RETRY_AFTER};
 use crate::cause::Cause;
@@ -80,8 +81,8 @@ impl Inner {
         if is_llama {
             parameters.entry("return_progress").or_insert(true.into());
         }
-        let mut alternatives = self.alternatives(model, request);
-        let body = |terms, form, alternatives| {
+        let body = |terms: Terms, form| {
+            let alternatives = self.alternatives(request, terms);
             super::request::body(model, request, &parameters, terms, form, alternatives).to_string()
         };
         let mut loading: Option<Instant> = None;
@@ -93,7 +94,7 @@ impl Inner {
         let is_demanded = |c: &Arc<Constraint>| matches!(c.of, Constrained::Calls | Constrained::Choice);
         let is_demanded = request.constraint.as_ref().is_some_and(is_demanded);
         let mut refused = Refused::default();
-        let mut text = body(terms, form, alternatives);
+        let mut text = body(terms, form);
         let mut wait = self.backoff;
         let mut left = self.retries;
         loop {
@@ -105,7 +106,7 @@ impl Inner {
                     if let Some(constraint) = &request.constraint {
                         self.learn_forms(model, constraint, &refused.forms, form);
                     }
-                    let answer = self.read(response, alternatives.is_some()).await?;
+                    let answer = self.read(response, self.alternatives(request, terms).is_some()).await?;
                     let told = refused.message.map(ModelEvent::ConstraintRefused);
                     let told =
                         told.into_iter().chain((is_demanded && form.is_none()).then_some(ModelEvent::Unconstrained));
@@ -116,13 +117,7 @@ impl Inner {
             if let Some(told) = terms.told_by(&failed.error, request, &parameters) {
                 self.learned().terms.insert(model.to_owned(), told);
                 terms = told;
-                text = body(terms, form, alternatives);
-                continue;
-            }
-            if alternatives.is_some() && refuses_alternatives(&failed.error) {
-                self.learned().untold.insert(model.to_owned());
-                alternatives = None;
-                text = body(terms, form, alternatives);
+                text = body(terms, form);
                 continue;
             }
             if let Some(tried) = form.filter(|_| may_be_of_form(&failed.error)) {
@@ -132,7 +127,7 @@ impl Inner {
                 }
                 refused.forms.push(tried);
                 refused.message.get_or_insert_with(|| failed.error.to_string());
-                text = body(terms, form, alternatives);
+                text = body(terms, form);
                 continue;
             }
             if has_tools && failed.error.refuses_tools() {
@@ -318,9 +313,9 @@ impl Inner {
 
     /// How many other tokens the endpoint is asked for, if the request wants them and it is not
     /// known to refuse them.
-    fn alternatives(&self, model: &str, request: &Request) -> Option<u32> {
+    fn alternatives(&self, request: &Request, terms: Terms) -> Option<u32> {
         let is_llama = || self.known_server() == Some(ServerKind::LlamaCpp);
-        let is_asked = request.alternatives && !self.learned().untold.contains(model);
+        let is_asked = request.alternatives && !terms.no_alternatives;
         is_asked.then(|| if is_llama() { MANY_ALTERNATIVES } else { ALTERNATIVES })
     }
 
@@ -334,19 +329,6 @@ impl Inner {
 
     pub(super) fn hide(&self, text: String) -> String {
         self.secrets.hide(&text).into_owned()
-    }
-}
-
-/// Whether the endpoint takes no question for other tokens: it names the field, or says nothing
-/// but that the request is bad.
-fn refuses_alternatives(error: &ModelError) -> bool {
-    match error {
-        ModelError::Refused { status: 400..=403 | 422 | 500 | 501, message, .. }
-        | ModelError::BadAnswer { message, .. } => {
-            let words = message.to_lowercase();
-            ["logprob", "log_prob", "log prob"].iter().any(|name| words.contains(name))
-        }
-        _ => false,
     }
 }
 

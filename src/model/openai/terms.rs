@@ -14,6 +14,8 @@ pub(super) struct Terms {
     no_system: bool,
     /// The field `stream_options` is refused.
     no_stream_options: bool,
+    /// The probabilities of tokens are refused.
+    pub(super) no_alternatives: bool,
 }
 
 /// What chat templates and servers say that know no system role, in lower case; each is enough.
@@ -30,9 +32,15 @@ const NO_SYSTEM: [&str; 6] = [
     "only user and assistant roles are supported",
 ];
 
+/// How endpoints name the probabilities of tokens where they refuse them, in lower case.
+const ALTERNATIVES: [&str; 3] = ["logprob", "log_prob", "log prob"];
+
 impl Terms {
     /// The terms that this refusal of the request tells, if it tells any that are not kept yet.
     pub(super) fn told_by(self, error: &ModelError, request: &Request, body: &Map<String, Value>) -> Option<Self> {
+        if request.alternatives && !self.no_alternatives && refuses_alternatives(error) {
+            return Some(Terms { no_alternatives: true, ..self });
+        }
         let ModelError::Refused { status: 400 | 422 | 500, message, .. } = error else { return None };
         let words = message.to_lowercase();
         let has_system = match body.get("messages") {
@@ -59,5 +67,16 @@ impl Terms {
         {
             system_to_user(messages);
         }
+    }
+}
+
+fn refuses_alternatives(error: &ModelError) -> bool {
+    match error {
+        ModelError::Refused { status: 400..=403 | 422 | 500 | 501, message, .. }
+        | ModelError::BadAnswer { message, .. } => {
+            let words = message.to_lowercase();
+            ALTERNATIVES.iter().any(|name| words.contains(name))
+        }
+        _ => false,
     }
 }

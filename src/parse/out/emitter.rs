@@ -15,6 +15,7 @@ use crate::parse::marks::head::begins_token;
 use crate::parse::marks::turn::Turn;
 use crate::parse::out::damage::{Damage, Found, behind_damage};
 use crate::parse::out::pending::{Ended, Held, Pending};
+use crate::parse::out::prose::Prose;
 use crate::parse::out::verdict::{Verdict, draft, invented, quoted};
 use crate::parse::tables::Tables;
 
@@ -94,31 +95,6 @@ pub(crate) struct Emitter {
 struct Unfenced {
     calls: Range<u32>,
     syntax: Vec<Span>,
-}
-
-/// Where prose stands before a place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Prose {
-    None,
-    /// On its line alone.
-    OnTheLine,
-    /// On lines before.
-    Above,
-}
-
-impl Prose {
-    /// Goes on behind `text`.
-    pub(crate) fn read(&mut self, text: &str) {
-        let begins = match self {
-            Prose::Above => return,
-            Prose::OnTheLine => 0,
-            Prose::None => text.len() - text.trim_ascii_start().len(),
-        };
-        if begins < text.len() || *self == Prose::OnTheLine {
-            let ends_line = memchr::memchr(b'\n', &text.as_bytes()[begins..]).is_some();
-            *self = if ends_line { Prose::Above } else { Prose::OnTheLine };
-        }
-    }
 }
 
 /// What promotion needs to know about a call.

@@ -17,6 +17,7 @@ pub(crate) mod damage;
 pub(crate) mod emitter;
 pub(crate) mod not_a_call;
 pub(crate) mod pending;
+pub(crate) mod prose;
 pub(crate) mod series;
 pub(crate) mod unresolved;
 pub(crate) mod verdict;

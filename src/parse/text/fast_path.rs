@@ -12,7 +12,7 @@ use crate::json::bytes::{HIGH, Kind, Places, any_zero, differs};
 use crate::json::{Special, escaped, is_short_escape};
 use crate::parse::call::OpenValue;
 use crate::parse::marks::triggers::{Plain, Triggers};
-use crate::parse::out::emitter::Prose;
+use crate::parse::out::prose::Prose;
 
 /// Which way the next chunk takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,0 +1,32 @@
+//! What a client asks, once its interface is read and its history told.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::kept::Kept;
+use crate::validate::OutputSchema;
+
+/// What a client asks, in the shape of Chat Completions.
+pub(super) struct Asked {
+    /// Fields for the endpoint; without messages, tools and what is ours.
+    pub(super) body: Map<String, Value>,
+    /// The client's history with its calls and results in the dialect.
+    pub(super) messages: Vec<Value>,
+    /// The last of them with what is said for now, where it tells results.
+    pub(super) last: Option<Value>,
+    /// What the tools of that history said.
+    pub(super) results: Vec<String>,
+    /// What the person said last.
+    pub(super) question: String,
+    /// The client's last call, where its result is what was said last.
+    pub(super) answered: Option<(String, Map<String, Value>)>,
+    /// Most tokens of the answer, over all rounds, and the field that says so.
+    pub(super) max_tokens: Option<(&'static str, u64)>,
+    /// The schema that the answer has to match.
+    pub(super) output: Option<Arc<OutputSchema>>,
+    /// The history holds results of the toolbox that may be anybody's words, or may.
+    pub(super) untrusted: bool,
+    /// What is kept of whoever asks.
+    pub(super) kept: Kept,
+}

@@ -1,0 +1,138 @@
+//! The four interfaces of clients, by what differs in their requests and errors.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::http::{Served, read};
+
+/// An interface of clients.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Shape {
+    Chat,
+    Messages,
+    Responses,
+    Gemini,
+}
+
+pub(crate) use Shape::{Chat, Gemini, Messages, Responses};
+
+pub(crate) const SHAPES: [Shape; 4] = [Chat, Messages, Responses, Gemini];
+
+impl Shape {
+    pub(crate) fn path(self) -> &'static str {
+        match self {
+            Chat => "/v1/chat/completions",
+            Messages => "/v1/messages",
+            Responses => "/v1/responses",
+            Gemini => "/v1beta/models/m:generateContent",
+        }
+    }
+
+    /// A request with these messages and tools.
+    pub(crate) fn request(self, messages: Value, tools: Value) -> Value {
+        match self {
+            Chat => json!({"model": "m", "messages": messages, "tools": tools}),
+            Messages => json!({"model": "m", "max_tokens": 1_000, "messages": messages, "tools": tools}),
+            Responses => json!({"model": "m", "input": messages, "tools": tools}),
+            Gemini => json!({"contents": messages, "tools": [{"functionDeclarations": tools}]}),
+        }
+    }
+
+    pub(crate) fn tool(self, name: &str, schema: Option<Value>) -> Value {
+        match (self, schema) {
+            (Chat, Some(schema)) => json!({"type": "function", "function": {"name": name, "parameters": schema}}),
+            (Chat, None) => json!({"type": "function", "function": {"name": name}}),
+            (Messages, Some(schema)) => json!({"name": name, "input_schema": schema}),
+            (Responses, Some(schema)) => json!({"type": "function", "name": name, "parameters": schema}),
+            (Responses, None) => json!({"type": "function", "name": name}),
+            (Gemini, Some(schema)) => json!({"name": name, "parametersJsonSchema": schema}),
+            (Messages | Gemini, None) => json!({"name": name}),
+        }
+    }
+
+    pub(crate) fn tools(self, names: &[&str]) -> Value {
+        names.iter().map(|name| self.tool(name, Some(json!({"type": "object"})))).collect()
+    }
+
+    /// A message of the role `user` or `assistant` with a text.
+    pub(crate) fn says(self, role: &str, text: &str) -> Value {
+        match self {
+            Chat | Messages | Responses => json!({"role": role, "content": text}),
+            Gemini => json!({"role": if role == "user" { "user" } else { "model" }, "parts": [{"text": text}]}),
+        }
+    }
+
+    /// A call of the tool `f`, and its result.
+    pub(crate) fn call(self) -> Value {
+        match self {
+            Chat => json!({"role": "assistant", "content": null, "tool_calls": [
+                {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}]}),
+            Messages => {
+                json!({"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "f", "input": {}}]})
+            }
+            Responses => json!({"type": "function_call", "call_id": "c1", "name": "f", "arguments": "{}"}),
+            Gemini => json!({"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}]}),
+        }
+    }
+
+    pub(crate) fn result(self) -> Value {
+        match self {
+            Chat => json!({"role": "tool", "tool_call_id": "c1", "content": "1"}),
+            Messages => {
+                json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "1"}]})
+            }
+            Responses => json!({"type": "function_call_output", "call_id": "c1", "output": "1"}),
+            Gemini => json!({"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {"a": 1}}}]}),
+        }
+    }
+
+    /// Requires a call of a tool that is not there.
+    pub(crate) fn chooses(self, request: &mut Value, name: &str) {
+        match self {
+            Chat => request["tool_choice"] = json!({"type": "function", "function": {"name": name}}),
+            Messages => request["tool_choice"] = json!({"type": "tool", "name": name}),
+            Responses => request["tool_choice"] = json!({"type": "function", "name": name}),
+            Gemini => {
+                let config = json!({"mode": "ANY", "allowedFunctionNames": [name]});
+                request["toolConfig"] = json!({"functionCallingConfig": config});
+            }
+        }
+    }
+
+    /// The message and the place of an error, which has this interface's own form.
+    #[track_caller]
+    pub(crate) fn error(self, status: u16, body: &Value) -> (String, String) {
+        let error = &body["error"];
+        let message = error["message"].as_str().unwrap_or_else(|| panic!("{self:?} {body:#}")).to_owned();
+        match self {
+            Chat | Responses => {
+                assert!(error["type"].is_string() && error.get("code").is_some(), "{body:#}");
+                (message, error["param"].as_str().unwrap_or_default().to_owned())
+            }
+            Messages => {
+                assert!(body["type"] == "error" && error["type"].is_string(), "{body:#}");
+                placed(&message)
+            }
+            Gemini => {
+                assert!(error["code"] == status && error["status"].is_string(), "{body:#}");
+                placed(&message)
+            }
+        }
+    }
+}
+
+/// A message that begins with its place, since the shape has no field for it.
+fn placed(message: &str) -> (String, String) {
+    let place = message.split_once(": ").map(|(place, _)| place).filter(|place| !place.contains(' '));
+    (message.to_owned(), place.unwrap_or_default().to_owned())
+}
+
+/// What the server says to a body, which it does before long.
+pub(crate) async fn ask(served: &Served, shape: Shape, body: String) -> (u16, Value) {
+    let sent = served.client.post(format!("{}{}", served.url, shape.path())).header("content-type", "application/json");
+    let answered =
+        tokio::time::timeout(Duration::from_secs(60), async { read(sent.body(body).send().await.unwrap()).await });
+    let (status, body) = answered.await.unwrap_or_else(|_| panic!("{shape:?} hangs"));
+    (status.as_u16(), body)
+}
