@@ -49,9 +49,9 @@ pub(crate) struct Fields {
     reasoning_content: Option<String>,
     #[serde(default)]
     reasoning: Option<String>,
-    /// As Ollama's and some hosts' interfaces name it.
+    /// As Ollama's and some hosts' interfaces name it; to others it is something else.
     #[serde(default)]
-    thinking: Option<String>,
+    thinking: Value,
     /// A list of parts, as OpenRouter has it (openrouter.ai/docs, reasoning tokens).
     #[serde(default)]
     reasoning_details: Value,
@@ -65,7 +65,8 @@ pub(crate) struct Fields {
 impl Fields {
     /// The pieces of text that are not empty, reasoning first.
     pub(crate) fn into_deltas(self) -> impl Iterator<Item = Delta> {
-        let named = [self.reasoning_content, self.reasoning, self.thinking];
+        let thinking = if let Value::String(text) = self.thinking { Some(text) } else { None };
+        let named = [self.reasoning_content, self.reasoning, thinking];
         // What comes in several fields is said once.
         let reasoning = named.into_iter().flatten().find(|text| !text.is_empty()).or_else(|| {
             let parts = self.reasoning_details.as_array().into_iter().flatten();

@@ -62,6 +62,17 @@ async fn reasoning_is_read_from_each_field_that_endpoints_have_for_it() {
     }
 }
 
+/// A field of that name that is no text is an endpoint's own affair.
+#[tokio::test]
+async fn a_field_that_is_no_reasoning_costs_no_text() {
+    let events = [delta(json!({"thinking": {"type": "enabled"}, "content": "Hi."})), stops("stop")];
+    let endpoint = Endpoint::start([Reply::events(&events).done()]);
+    let served = serve(&endpoint, |config| config).await;
+    let body = Chat.request(json!([Chat.says("user", "Hi")]), Chat.tools(&["f"]));
+    let (status, answer) = ask(&served, Chat, body.to_string()).await;
+    assert_eq!((status, &answer["choices"][0]["message"]["content"]), (200, &json!("Hi.")), "{answer:#}");
+}
+
 /// A server that leaves kept connections without a word, as load balancers and llama.cpp do: the
 /// first request of each connection is answered, the second meets a closed one.
 #[tokio::test]
