@@ -240,13 +240,15 @@ impl Actor {
                 biased;
                 () = connection.gone() => return Gone::Died(connection),
                 () = self.reset.notified() => return Gone::Restart(connection),
-                () = connection.lists_changed() => {}
+                () = connection.noticed.changed() => {}
             }
             // Servers tell of each change, and make many at once.
             tokio::select! {
                 () = connection.gone() => return Gone::Died(connection),
-                () = sleep(DEBOUNCE) => connection.forget_changes(),
+                () = connection.noticed.awaited() => {}
+                () = sleep(DEBOUNCE) => {}
             }
+            connection.noticed.forget();
             let again = Instant::now() + BETWEEN_LISTINGS;
             tokio::select! {
                 () = self.reset.notified() => return Gone::Restart(connection),
@@ -255,16 +257,17 @@ impl Actor {
             tokio::select! {
                 () = connection.gone() => return Gone::Died(connection),
                 () = self.reset.notified() => return Gone::Restart(connection),
+                () = connection.noticed.awaited() => {}
                 () = sleep_until(again) => {}
             }
         }
     }
 
     async fn list_anew(&self, connection: &Connection) {
-        let notices = connection.notices_so_far();
+        let notices = connection.noticed.so_far();
         let offered = self.offered(connection).await;
         self.take_anew(connection, offered);
-        connection.has_listed(notices);
+        connection.noticed.has_listed(notices);
     }
 
     fn take_anew(&self, connection: &Connection, offered: Result<(Offer, Vec<String>), String>) {

@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use super::connection::{Client, Connection, Service};
 use super::elicit::Answers;
 use super::handshake::{HandshakeError, Methods, handshake};
+use super::noticing::Noticing;
 use super::request::seconds;
 use super::settings::{Limits, Settings};
 use super::states::States;
@@ -387,7 +388,8 @@ where
     T: Transport<RoleClient> + 'static,
     T::Error: std::error::Error + Send + Sync + 'static,
 {
-    serve_directly(client, transport, Some(info))
+    let noticed = client.noticed.clone();
+    serve_directly(client, Noticing { transport, noticed }, Some(info))
 }
 
 impl Era {

@@ -12,12 +12,13 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext, RunningService};
 use rmcp::{ClientHandler, Peer, RoleClient};
 use serde_json::{Value, json};
-use tokio::sync::{Notify, Semaphore, watch};
+use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::deadlines::Deadlines;
 use super::elicit::Answers;
+use super::noticing::Noticed;
 use super::settings::Limits;
 use super::states::{ServerEventKind, States};
 use crate::route::mcp::config::Hidden;
@@ -27,30 +28,7 @@ use crate::route::mcp::transport::stdio::ChildState;
 const CLOSE: Duration = Duration::from_secs(15);
 
 /// Longest wait of a call for lists that have changed meanwhile.
-const SETTLE: Duration = Duration::from_secs(1);
-
-/// Notices of changed lists.
-pub(super) struct Noticed {
-    changed: Notify,
-    /// How many came.
-    told: watch::Sender<u64>,
-    /// How many of them the lists hold that were read last.
-    listed: watch::Sender<u64>,
-}
-
-impl Default for Noticed {
-    fn default() -> Self {
-        Noticed { changed: Notify::new(), told: watch::Sender::new(0), listed: watch::Sender::new(0) }
-    }
-}
-
-impl Noticed {
-    /// Takes a notice.
-    pub(super) fn tell(&self) {
-        self.told.send_modify(|told| *told += 1);
-        self.changed.notify_one();
-    }
-}
+const SETTLE: Duration = Duration::from_secs(2);
 
 /// A running client of rmcp.
 pub(super) type Service = RunningService<RoleClient, Client>;
@@ -59,7 +37,7 @@ pub(super) type Service = RunningService<RoleClient, Client>;
 #[derive(Default)]
 pub(super) struct Client {
     pub(super) deadlines: Arc<Deadlines>,
-    /// Told when the server says that one of its lists has changed.
+    /// What the server says of its lists.
     pub(super) noticed: Arc<Noticed>,
     /// The server's name, and who answers it.
     pub(super) server: String,
@@ -130,18 +108,6 @@ impl ClientHandler for Client {
         let message = message.map(|text| self.hidden.in_answers.hide(&text).into_owned());
         self.states.tell(&self.server, ServerEventKind::Progress { progress, total, message });
     }
-
-    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
-        self.noticed.tell();
-    }
-
-    async fn on_resource_list_changed(&self, _: NotificationContext<RoleClient>) {
-        self.noticed.tell();
-    }
-
-    async fn on_prompt_list_changed(&self, _: NotificationContext<RoleClient>) {
-        self.noticed.tell();
-    }
 }
 
 /// A server that has finished its handshake.
@@ -158,7 +124,7 @@ pub(crate) struct Connection {
     pub(super) permits: Semaphore,
     /// It has answered a call.
     answered: AtomicBool,
-    /// Told when the server says that one of its lists has changed.
+    /// What the server says of its lists.
     pub(super) noticed: Arc<Noticed>,
     /// The server's name, and who answers it.
     pub(super) server: String,
@@ -207,24 +173,11 @@ impl Connection {
         self.answered.load(Ordering::Relaxed)
     }
 
-    /// Notes that lists are being read that hold all changes up to now; the notices so far.
-    pub(super) fn notices_so_far(&self) -> u64 {
-        *self.noticed.told.borrow()
-    }
-
-    /// The lists hold what so many notices were about.
-    pub(super) fn has_listed(&self, notices: u64) {
-        self.noticed.listed.send_replace(notices);
-    }
-
     /// Waits, not for long, until the lists are read anew that the server says have changed: a
     /// tool that a call brought can be called next.
     pub(crate) async fn lists_settled(&self) {
-        let told = self.notices_so_far();
-        let mut listed = self.noticed.listed.subscribe();
-        let settled = tokio::time::timeout(SETTLE, listed.wait_for(|listed| *listed >= told));
         tokio::select! {
-            _ = settled => {}
+            _ = tokio::time::timeout(SETTLE, self.noticed.settled()) => {}
             () = self.gone() => {}
         }
     }
@@ -259,17 +212,6 @@ impl Connection {
         if self.peer.is_transport_closed() {
             self.gone.cancel();
         }
-    }
-
-    /// Waits until the server says that one of its lists has changed.
-    pub(super) async fn lists_changed(&self) {
-        self.noticed.changed.notified().await;
-    }
-
-    /// Forgets what it said so far: all lists are read after this.
-    pub(super) fn forget_changes(&self) {
-        let mut said = std::pin::pin!(self.noticed.changed.notified());
-        said.as_mut().enable();
     }
 
     /// How it ended, behind `what` that was noticed of it; without the server's secrets.

@@ -7,7 +7,8 @@ use rmcp::model::SubscriptionFilter;
 use rmcp::{Peer, RoleClient};
 use tokio_util::sync::CancellationToken;
 
-use super::connection::{Connection, Noticed};
+use super::connection::Connection;
+use super::noticing::Noticed;
 
 /// Wait before a subscription that has ended is asked for again.
 const AGAIN: Duration = Duration::from_secs(5);
@@ -44,9 +45,8 @@ async fn gone_or(gone: &CancellationToken, listening: impl Future<Output = ()>) 
 /// Ends when the server will not have it, or has gone.
 async fn listen(peer: &Peer<RoleClient>, filter: SubscriptionFilter, noticed: &Noticed) {
     while let Ok(mut subscription) = peer.listen(filter.clone()).await {
-        while let Ok(Some(_)) = subscription.next().await {
-            noticed.tell();
-        }
+        // What comes in was counted on its way here.
+        while let Ok(Some(_)) = subscription.next().await {}
         tokio::time::sleep(AGAIN).await;
         // Something may have changed while nobody listened.
         noticed.tell();

@@ -26,7 +26,7 @@
 //! | [handle], [actor], [shared] | the two sides of a server, and what they share |
 //! | [connect], [handshake] | from an entry to a server that has answered, in either era of MCP |
 //! | [connection], [request], [deadlines] | requests that always end |
-//! | [listing], [listen], [prompts] | what it offers, and that this has changed |
+//! | [listing], [listen], [noticing], [prompts] | what it offers, and that this has changed |
 //! | [calls], [elicit], [content] | calls, questions in between, results as outcomes |
 
 mod actor;
@@ -41,6 +41,7 @@ mod handle;
 mod handshake;
 mod listen;
 mod listing;
+mod noticing;
 mod prompts;
 mod request;
 mod settings;

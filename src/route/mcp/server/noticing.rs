@@ -1,0 +1,117 @@
+//! Notices of changed lists, taken in the order in which a server sends them.
+//!
+//! rmcp runs each handler of a notification as a task of its own: the answer to a call may reach
+//! its caller before the notice that stood in front of it. So they are counted where messages
+//! come in.
+
+use std::sync::Arc;
+
+use rmcp::RoleClient;
+use rmcp::model::{JsonRpcMessage, ServerNotification};
+use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use tokio::sync::{Notify, watch};
+
+/// Notices of changed lists.
+pub(super) struct Noticed {
+    changed: Notify,
+    /// How many came.
+    told: watch::Sender<u64>,
+    /// How many of them the lists hold that were read last.
+    listed: watch::Sender<u64>,
+    /// Told when a call waits for the lists.
+    awaited: Notify,
+}
+
+impl Default for Noticed {
+    fn default() -> Self {
+        let none = || watch::Sender::new(0);
+        Noticed { changed: Notify::new(), told: none(), listed: none(), awaited: Notify::new() }
+    }
+}
+
+impl Noticed {
+    /// Takes a notice.
+    pub(super) fn tell(&self) {
+        self.told.send_modify(|told| *told += 1);
+        self.changed.notify_one();
+    }
+
+    /// How many came so far. Lists that are read after this hold what they were about.
+    pub(super) fn so_far(&self) -> u64 {
+        *self.told.borrow()
+    }
+
+    /// The lists hold what so many notices were about.
+    pub(super) fn has_listed(&self, notices: u64) {
+        self.listed.send_replace(notices);
+    }
+
+    /// Waits until the lists hold all notices up to now.
+    pub(super) async fn settled(&self) {
+        let told = self.so_far();
+        let mut listed = self.listed.subscribe();
+        if *listed.borrow_and_update() >= told {
+            return;
+        }
+        self.awaited.notify_one();
+        // The sender lives as long as `self`.
+        let _ = listed.wait_for(|listed| *listed >= told).await;
+    }
+
+    /// Waits until a list has changed.
+    pub(super) async fn changed(&self) {
+        self.changed.notified().await;
+    }
+
+    /// Waits until a call waits for the lists, which are then read at once: what it changed is
+    /// told by now, and models do not call often.
+    pub(super) async fn awaited(&self) {
+        self.awaited.notified().await;
+    }
+
+    /// Forgets what was told so far: all lists are read after this.
+    pub(super) fn forget(&self) {
+        let mut said = std::pin::pin!(self.changed.notified());
+        said.as_mut().enable();
+    }
+}
+
+/// A transport whose notices of changed lists are counted.
+pub(super) struct Noticing<T> {
+    pub(super) transport: T,
+    pub(super) noticed: Arc<Noticed>,
+}
+
+impl<T: Transport<RoleClient>> Transport<RoleClient> for Noticing<T> {
+    type Error = T::Error;
+
+    fn send(
+        &mut self,
+        item: TxJsonRpcMessage<RoleClient>,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        self.transport.send(item)
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
+        let message = self.transport.receive().await?;
+        if tells_of_a_list(&message) {
+            self.noticed.tell();
+        }
+        Some(message)
+    }
+
+    fn close(&mut self) -> impl Future<Output = Result<(), Self::Error>> + Send {
+        self.transport.close()
+    }
+}
+
+fn tells_of_a_list(message: &RxJsonRpcMessage<RoleClient>) -> bool {
+    let JsonRpcMessage::Notification(message) = message else { return false };
+    matches!(
+        message.notification,
+        ServerNotification::ToolListChangedNotification(_)
+            | ServerNotification::PromptListChangedNotification(_)
+            | ServerNotification::ResourceListChangedNotification(_)
+    )
+}
