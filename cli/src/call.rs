@@ -13,9 +13,9 @@ use super::servers::{self, ServerArgs};
 use super::tty::Tty;
 use super::watch::watched;
 use super::{Failure, input, media, output, words};
-use toolgraft::route::mcp::{Elicitation, HubBuilder, MEDIA_EVENT};
+use toolgraft::Outcome;
 use toolgraft::route::{Invocation, Toolbox};
-use toolgraft::{Hub, Outcome};
+use toolgraft_mcp::{Elicitation, Hub, HubBuilder, MEDIA_EVENT};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -18,15 +18,16 @@ use super::{Failure, browser, page_file, prompt, replay, servers, state, termina
 use show::Show;
 use toolgraft::agent::Finished;
 use toolgraft::dialect::{Lang, Profile};
-use toolgraft::files::{self, Mode};
 use toolgraft::message::Role;
 use toolgraft::model::{Recorded, Round};
 use toolgraft::prompt::Options;
 use toolgraft::route::Toolbox;
-use toolgraft::route::mcp::{Config, ServerConfig};
 use toolgraft::tools::DefaultDecision;
 use toolgraft::transcript::{self, Recorder, Recording};
-use toolgraft::{Agent, AgentEvent, Dialect, Hub, Policy};
+use toolgraft::{Agent, AgentEvent, Dialect, Policy};
+use toolgraft_mcp::Hub;
+use toolgraft_mcp::files::{self, Mode};
+use toolgraft_mcp::{Config, ServerConfig};
 
 /// Name of the bundled server in the configuration, and so in the prompt.
 const SERVER: &str = "demo";

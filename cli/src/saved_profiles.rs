@@ -30,7 +30,7 @@ use toolgraft::prompt::{Listing, Options};
 use toolgraft::tools::ToolsMode;
 
 use crate::{Failure, input};
-use toolgraft::files::{self, Mode};
+use toolgraft_mcp::files::{self, Mode};
 
 /// Where the file lies below the home directory.
 const FILE: &str = ".config/toolgraft/profiles.toml";

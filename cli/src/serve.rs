@@ -25,7 +25,8 @@ use toolgraft::route::Toolbox;
 use toolgraft::secrets::shown_url;
 use toolgraft::serve::{Config, DRAIN, Inspector, ModelSettings, ServeError, Server};
 use toolgraft::tools::DefaultDecision;
-use toolgraft::{Dialect, Hub, OpenAi, Policy};
+use toolgraft::{Dialect, OpenAi, Policy};
+use toolgraft_mcp::Hub;
 
 /// Longest wait for a connection to the endpoint when the server starts.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);

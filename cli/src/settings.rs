@@ -14,9 +14,9 @@ use crate::phrases::Phrases;
 use crate::{Failure, input, output, words};
 use toolgraft::Dialect;
 use toolgraft::dialect::{Lang, Profile, PromptStyle};
-use toolgraft::files::{self, Mode};
 use toolgraft::prompt::Listing;
 use toolgraft::tools::ToolsMode;
+use toolgraft_mcp::files::{self, Mode};
 
 /// Where the file lies below the home directory.
 const FILE: &str = ".config/toolgraft/config.toml";

@@ -12,7 +12,7 @@ use crate::saved::Saved;
 use crate::sessions::{Store, by_process};
 use crate::settings::Settings;
 use crate::{Failure, output, state};
-use toolgraft::files::{Holder, Lock};
+use toolgraft_mcp::files::{Holder, Lock};
 
 /// Days that a conversation is kept where nobody says otherwise.
 const DAYS: u32 = 30;

@@ -45,7 +45,7 @@ use display::Display;
 use files::Files;
 use kept::Keeping;
 use session::{Ended, Session};
-use toolgraft::Hub;
+use toolgraft_mcp::Hub;
 
 pub(super) use args::Args;
 pub(crate) use args::EndpointArgs;

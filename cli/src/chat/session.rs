@@ -30,11 +30,11 @@ use toolgraft::dialect::Profile;
 use toolgraft::message::{Reads, TokenCounter};
 use toolgraft::prompt::{Options, Prompt, System};
 use toolgraft::route::Toolbox;
-use toolgraft::route::mcp::{ServerEventKind, ServerState, ServerStatus};
 use toolgraft::tools::ToolsMode;
 use toolgraft::turn::{ModelChoice, TurnConfig};
 use toolgraft::validate::OutputSchema;
-use toolgraft::{Agent, AgentEvent, Conversation, Hub, Outcome};
+use toolgraft::{Agent, AgentEvent, Conversation, Outcome};
+use toolgraft_mcp::{Hub, ServerEventKind, ServerState, ServerStatus};
 
 /// Tokens of tools, or of a question, beyond which is warned: so many where the context is not known, else its
 /// third part. The answer and the conversation want their room, too.

@@ -8,8 +8,8 @@ use super::config_file::{ConfigFile, Entry, checked, target};
 use crate::phrases::Phrases;
 use crate::screen::excerpt::names;
 use crate::{Failure, output, servers};
-use toolgraft::files;
 use toolgraft::secrets::names_secret;
+use toolgraft_mcp::files;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -23,7 +23,8 @@ use toolgraft::outcome::Status;
 use toolgraft::route::{Invocation, Toolbox};
 use toolgraft::transcript::import::{Format, Imported};
 use toolgraft::transcript::{Recording, Round};
-use toolgraft::{Call, Catalog, Hub, Outcome};
+use toolgraft::{Call, Catalog, Outcome};
+use toolgraft_mcp::Hub;
 
 /// Runs calls from a thread of its own, so that a signal can end the program meanwhile.
 #[derive(Clone)]

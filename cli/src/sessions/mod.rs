@@ -19,7 +19,7 @@ use crate::{Failure, output, trust};
 use store::Kept;
 use toolgraft::conversation::Entry;
 use toolgraft::dialect::Lang;
-use toolgraft::files::Holder;
+use toolgraft_mcp::files::Holder;
 
 const EXAMPLES: &str = "\
 Conversations are kept in ~/.local/state/toolgraft/sessions (below $XDG_STATE_HOME where
