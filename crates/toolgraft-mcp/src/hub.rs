@@ -15,7 +15,8 @@ use super::config::{Config, ServerConfig};
 use super::environment;
 use super::server::{
     Connection, Elicitation, Elicitor, McpError, McpPrompt, PromptMessage, RequestError, Retry, ServerEvent,
-    ServerHandle, ServerStatus, Settings, Start, States, resource_outcome, seconds, tool_outcome, with_media,
+    ServerHandle, ServerStatus, Settings, Start, States, has_large, resource_outcome, scaled, seconds, tool_outcome,
+    with_media,
 };
 use toolgraft::outcome::Status;
 use toolgraft::route::{Invocation, Toolbox};
@@ -355,7 +356,7 @@ impl Hub {
         };
         match connection.call(&found.name, invocation.arguments).await {
             Ok((result, answer)) => {
-                let outcome = self.kept(tool_outcome(&result, &answer), &result);
+                let outcome = self.kept(tool_outcome(&result, &answer), &result).await;
                 connection.lists_settled().await;
                 outcome
             }
@@ -363,8 +364,18 @@ impl Hub {
         }
     }
 
-    fn kept(&self, outcome: Outcome, result: &Value) -> Outcome {
-        if self.media { with_media(outcome, result) } else { outcome }
+    /// With its images and sound, where they are wanted, and with what a model is shown of them.
+    async fn kept(&self, outcome: Outcome, result: &Value) -> Outcome {
+        if !self.media {
+            return outcome;
+        }
+        let outcome = with_media(outcome, result);
+        if !has_large(&outcome) {
+            return outcome;
+        }
+        let unscaled = outcome.clone();
+        // A decoder that panics costs its picture alone.
+        tokio::task::spawn_blocking(move || scaled(outcome)).await.unwrap_or(unscaled)
     }
 
     async fn read(&self, invocation: Invocation) -> Outcome {
@@ -380,7 +391,7 @@ impl Hub {
             Err(absent) => return Outcome::error(absent.to_string()),
         };
         match connection.read(uri).await {
-            Ok((result, answer)) => self.kept(resource_outcome(&result, &answer), &result),
+            Ok((result, answer)) => self.kept(resource_outcome(&result, &answer), &result).await,
             Err(error) if error.is_unknown_method() => Outcome::error(format!("server {name:?} has no resources")),
             Err(error) => failure(&name, &format!("resource {uri:?}"), &error),
         }

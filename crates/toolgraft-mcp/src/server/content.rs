@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::elicit::is_question;
 use crate::transport::answer::Answer;
 use toolgraft::Outcome;
-use toolgraft::outcome::{MEDIA_EVENT, MODEL_MEDIUM_BYTES, Status};
+use toolgraft::outcome::{MEDIA_EVENT, Status};
 
 /// Kind of the interface event that carries a result's `_meta`: data of the
 /// server for the client, which is not for the model
@@ -135,13 +135,7 @@ pub(super) fn block(block: &Value) -> String {
             None | Some(Value::Null) => "[text that is not there]".to_owned(),
             Some(other) => other.to_string(),
         },
-        Some(kind @ ("image" | "audio")) => {
-            let note = note(kind, field("mimeType"), field("data").map(decoded_length), None);
-            match field("data").map(decoded_length) {
-                Some(bytes) if bytes > MODEL_MEDIUM_BYTES as u64 => note.replace(']', ", too large to be shown]"),
-                _ => note,
-            }
-        }
+        Some(kind @ ("image" | "audio")) => note(kind, field("mimeType"), field("data").map(decoded_length), None),
         Some("resource") => block.get("resource").map_or_else(|| note("resource", None, None, None), contents_text),
         Some("resource_link") => {
             let words = [field("name"), field("description")];

@@ -27,7 +27,7 @@
 //! | [connect], [handshake] | from an entry to a server that has answered, in either era of MCP |
 //! | [connection], [request], [deadlines] | requests that always end |
 //! | [listing], [listen], [noticing], [prompts] | what it offers, and that this has changed |
-//! | [calls], [elicit], [content] | calls, questions in between, results as outcomes |
+//! | [calls], [elicit], [content], [scale] | calls, questions in between, results as outcomes |
 
 mod actor;
 mod calls;
@@ -44,6 +44,7 @@ mod listing;
 mod noticing;
 mod prompts;
 mod request;
+mod scale;
 mod settings;
 mod shared;
 mod states;
@@ -53,6 +54,7 @@ pub(crate) use connection::Connection;
 pub(crate) use content::{resource_outcome, tool_outcome, with_media};
 pub(crate) use handle::ServerHandle;
 pub(crate) use request::seconds;
+pub(crate) use scale::{has_large, scaled};
 pub(crate) use settings::Settings;
 pub(crate) use states::States;
 
