@@ -10,11 +10,12 @@ use futures::StreamExt;
 use serde_json::Value;
 
 use super::phrases::Phrases;
+use super::profiles::taught_dialect;
 use super::replay::Speed;
 use super::runner::Runner;
 use super::screen::Frame;
 use super::terminal::grouped;
-use super::{Failure, browser, page_file, prompt, replay, servers, state, terminal};
+use super::{Failure, browser, page_file, replay, servers, state, terminal};
 use show::Show;
 use toolgraft::agent::Finished;
 use toolgraft::dialect::{Lang, Profile};
@@ -58,7 +59,7 @@ pub(super) struct Args {
     lang: Option<Lang>,
 
     /// Call syntax that is taught: use_mcp_tool, tool_tag, type_marker
-    #[arg(long, default_value_t = Dialect::TypeMarker, value_parser = prompt::dialect)]
+    #[arg(long, default_value_t = Dialect::TypeMarker, value_parser = taught_dialect)]
     dialect: Dialect,
 
     /// How fast the model speaks: max, or a factor [default: 1 at a terminal, else max]

@@ -49,11 +49,11 @@ use toolgraft_mcp::Hub;
 
 pub(super) use args::Args;
 pub(crate) use args::EndpointArgs;
-pub(crate) use endpoint::{Endpoint, local_endpoint, variable};
+pub(crate) use endpoint::{Endpoint, local_endpoint};
 
 /// Runs `toolgraft chat`.
 pub(super) fn run(mut args: Args) -> Result<(), Failure> {
-    let settings = settings::read()?;
+    let settings = settings::file()?;
     let question = question(&args)?;
     let in_conversation = question.is_none();
     if in_conversation && args.output.json {
@@ -61,8 +61,10 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
     }
     files::check(&args)?;
     let say = Phrases::of_user(args.model.lang.or(settings.lang));
+    settings::environment().fill(args.slots());
     let (keeping, gone_on) = Keeping::begin(&mut args, &settings, say)?;
-    kept::apply(&settings, &mut args);
+    settings.fill(args.slots());
+    args.conversation.no_history |= settings.history == Some(false);
     // Held until the conversation is over.
     let _file = args.conversation.save.as_mut().and_then(|file| kept::take_file(file, say));
     let attached = Attached::read(&args.attached, "-f", say)?;

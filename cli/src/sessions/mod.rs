@@ -21,6 +21,9 @@ use toolgraft::conversation::Entry;
 use toolgraft::dialect::Lang;
 use toolgraft_mcp::files::Holder;
 
+/// Days that a conversation is kept after its last word, unless `session_days` says otherwise.
+pub(crate) const KEPT_DAYS: u32 = 30;
+
 const EXAMPLES: &str = "\
 Conversations are kept in ~/.local/state/toolgraft/sessions (below $XDG_STATE_HOME where
 that is set), which only you can read, for 30 days after the last word. `toolgraft config
