@@ -12,6 +12,7 @@
 //!
 //! - `doors`: who may come in, with what.
 //! - `request`, `history`: what is asked; calls and results of the client's history as text.
+//! - `own_words`: what the person said, without what a client puts beside it.
 //! - `kept`: what rounds that a client did not see brought, until it comes back.
 //! - `seal`: identifiers that carry whose they are and what they stand behind.
 //! - `work`: what takes long, away from the threads that serve.
@@ -70,6 +71,7 @@ mod messages;
 mod metrics;
 mod named;
 mod out;
+mod own_words;
 mod passed;
 mod prepared;
 mod ready;
