@@ -273,6 +273,10 @@ pub(crate) const HELP: &[(&str, &str)] = &[
          没有规则，结果也简短。",
     ),
     (
+        "Characters of a tool's description at most, or full [default: 600, with --listing schema 2000]",
+        "工具说明最多的字符数，或 full（完整）[默认：600，--listing schema 时为 2000]",
+    ),
+    (
         "Tokens that the list of tools may take: tools are listed shorter until it fits",
         "工具列表最多占用的 token 数：逐步缩短工具的说明，直到放得下",
     ),
@@ -441,6 +445,10 @@ pub(crate) const HELP: &[(&str, &str)] = &[
          takes one. require: else the answer is an error. [default: auto]",
         "应当有固定形式的，是必须调用工具时、带模式的回答，以及纠正这两者的请求。auto：端点接受某种形式（\
          语法、JSON Schema）时使用。require：端点不接受则回答为错误。[默认：auto]",
+    ),
+    (
+        "Leave clients' tools out whose names match a glob, such as 'Cron*'; the model sees none of them",
+        "去掉名称与通配模式匹配的客户端工具，例如 'Cron*'；模型看不到它们",
     ),
     (
         "Send a call before it is over, once N bytes of its arguments are there; else whole",

@@ -81,6 +81,12 @@ impl PromptWording {
         Ok(PromptWording { templates, system, native: Arc::new(native) })
     }
 
+    /// Tools of which the listing does not hold the whole description.
+    #[cfg(feature = "serve")]
+    pub(crate) fn cut_descriptions(&self) -> Result<usize, PromptError> {
+        self.templates.prompt.cut_descriptions(&self.templates.catalog)
+    }
+
     /// The same with all examples in the system text, for one that stands in a user message.
     #[cfg(feature = "serve")]
     pub(crate) fn with_examples_in_text(mut self) -> Self {
