@@ -33,6 +33,10 @@ pub(crate) struct PromptArgs {
     #[arg(long, value_name = "STYLE")]
     pub(crate) prompt_style: Option<PromptStyle>,
 
+    /// Characters of a tool's description at most, or full [default: 600, with --listing schema 2000]
+    #[arg(long, value_name = "full|N", value_parser = description)]
+    pub(crate) describe: Option<usize>,
+
     /// Tokens that the list of tools may take: tools are listed shorter until it fits
     ///
     /// First all tools with a schema become signatures, those that save most
@@ -65,13 +69,22 @@ impl PromptArgs {
     /// The options with what the flags say. Reads the templates; what is wrong in
     /// them shows when a prompt is made of the options.
     pub(crate) fn apply(&self, options: Options) -> Result<Options, Failure> {
+        let known = options.description_chars;
         let (style, listing) = (self.prompt_style.unwrap_or(options.style), self.listing.unwrap_or(options.listing));
         Ok(options
             .with_style(style)
             .with_listing(listing)
+            .with_description_chars(self.describe.or(known))
             .with_tool_budget(self.tool_budget.map(NonZeroUsize::get))
             .with_tokens(TokenCounter::new(tokens::count))
             .with_templates(self.prompt.as_deref().map(templates).transpose()?.unwrap_or_default()))
+    }
+}
+
+fn description(text: &str) -> Result<usize, String> {
+    match text {
+        "full" => Ok(usize::MAX),
+        _ => text.parse().map_err(|_| "expected full, or a number of characters".to_owned()),
     }
 }
 

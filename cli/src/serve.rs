@@ -185,6 +185,12 @@ struct ModelArgs {
     #[arg(long, value_name = "WHEN")]
     constrain: Option<Constrain>,
 
+    /// Leave clients' tools out whose names match a glob, such as 'Cron*'; the model sees none of them
+    ///
+    /// May be given several times.
+    #[arg(long, value_name = "GLOB")]
+    without: Vec<String>,
+
     /// The model reads images: those of the servers' tools go to it
     ///
     /// Without it their results have a note of each. Images that clients send go to the model
@@ -420,6 +426,7 @@ async fn config(args: &Args) -> Result<(Config, String), Failure> {
         let settings = probed(args.clone(), &kept);
         config = config.with_model_settings(kept.name, settings);
     }
+    config = args.model.without.iter().fold(config, Config::with_left_out);
     config = config.with_reads(Reads::default().with_images(args.model.images));
     if let Some(bytes) = args.model.hold_bytes {
         config = config.with_hold_bytes(bytes);

@@ -28,7 +28,7 @@ pub(crate) struct Introductions {
     pub(crate) output: &'static str,
     /// What the line with an example's question begins with, where the call is right behind it.
     pub(crate) question: &'static str,
-    /// Of the results of calls.
+    /// Of the results of calls, in prompts of before.
     pub(crate) results: &'static str,
     /// Of one result, before its colon, in the compact style.
     #[cfg_attr(not(feature = "prompt"), expect(dead_code, reason = "the templates alone print it"))]

@@ -229,7 +229,7 @@ pub(super) fn servers(
     neutraliser: &Neutraliser,
     mut styles: &[Listing],
 ) -> Vec<ServerView> {
-    let lister = Lister { catalog, dialect: options.dialect, neutraliser };
+    let lister = Lister::new(catalog, options, neutraliser);
     let built_in = catalog.describe_tool();
     let mut views = Vec::new();
     for server in catalog.servers().iter().filter(|s| offers(s)) {
@@ -246,7 +246,7 @@ pub(super) fn servers(
 /// Values for the description of the tools that a name stands for.
 pub(super) fn describe(catalog: &Catalog, options: &Options, name: &str) -> DescribeVariables {
     let neutraliser = Neutraliser::new(catalog);
-    let lister = Lister { catalog, dialect: options.dialect, neutraliser: &neutraliser };
+    let lister = Lister::new(catalog, options, &neutraliser);
     let word = |word: &str| neutraliser.describe(word, NOTE_CHARS);
     let found = catalog.named(name);
     let (tools, nearest) = match found {
@@ -256,9 +256,10 @@ pub(super) fn describe(catalog: &Catalog, options: &Options, name: &str) -> Desc
         Err(error) => (Vec::new(), error.nearest),
     };
     let all = catalog.offered().map(|tool| word(&display_name(catalog, options.dialect, tool)));
+    let most = options.description_chars.unwrap_or(0).max(TEXT_CHARS);
     DescribeVariables {
         names: if tools.is_empty() && nearest.is_empty() { all.take(NAMES).collect() } else { Vec::new() },
-        tools: tools.iter().map(|tool| lister.tool_within(tool, options.listing.full(), TEXT_CHARS)).collect(),
+        tools: tools.iter().map(|tool| lister.tool_within(tool, options.listing.full(), most)).collect(),
         name: word(name),
         nearest: nearest.iter().map(|name| word(name)).collect(),
     }

@@ -48,9 +48,8 @@ fn validate_templates(prompt: &Prompt) -> Result<(), PromptError> {
     let told = results::view(&catalog, &prompt.options, &round);
     let described = ["look", "lok"].map(|name| listing::describe(&catalog, &prompt.options, name));
 
-    let tool =
-        entry::Lister { catalog: &catalog, dialect: prompt.options.dialect, neutraliser: &Neutraliser::new(&catalog) }
-            .tool(mixed.tools[0], Listing::Signature);
+    let tool = entry::Lister::new(&catalog, &prompt.options, &Neutraliser::new(&catalog))
+        .tool(mixed.tools[0], Listing::Signature);
     for template in prompt.templates.custom() {
         let known = match template.name() {
             "system" | "frame" | "listing" | "lookup" | "rules" => names(&view),

@@ -137,6 +137,17 @@ impl Prompt {
         Ok(System { text, listed: Listed::new(&styles, tokens, self.options.tool_budget) })
     }
 
+    /// Tools of which the listing does not hold the whole description.
+    ///
+    /// # Errors
+    /// As [`compose`](Prompt::compose).
+    pub fn cut_descriptions(&self, catalog: &Catalog) -> Result<usize, PromptError> {
+        let draft = Draft::new(self, catalog);
+        let (styles, _) = draft.styles()?;
+        let lister = draft.lister();
+        Ok(draft.tools.iter().zip(&styles).filter(|(tool, style)| lister.cuts(tool, **style)).count())
+    }
+
     pub(super) fn stem(&self) -> &str {
         let built_in = match self.options.style {
             PromptStyle::Compact => "compact",
@@ -265,6 +276,10 @@ impl<'a> Draft<'a> {
         Ok((styles, Some(tokens)))
     }
 
+    fn lister(&self) -> Lister<'_> {
+        Lister::new(self.catalog, &self.prompt.options, &self.neutraliser)
+    }
+
     pub(super) fn view(&self, styles: &[Listing]) -> Result<listing::SystemVariables, PromptError> {
         listing::view(self.catalog, &self.prompt.options, &self.neutraliser, styles)
     }
@@ -281,9 +296,7 @@ impl Measure for Draft<'_> {
     }
 
     fn tool(&self, place: usize, style: Listing) -> Result<usize, PromptError> {
-        let lister =
-            Lister { catalog: self.catalog, dialect: self.prompt.options.dialect, neutraliser: &self.neutraliser };
-        let view = listing::ToolVariables { tool: lister.tool(self.tools[place], style) };
+        let view = listing::ToolVariables { tool: self.lister().tool(self.tools[place], style) };
         Ok(self.prompt.options.tokens.count(&self.prompt.render("tool", &view)?))
     }
 }

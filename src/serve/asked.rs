@@ -27,6 +27,8 @@ pub(super) struct Asked {
     pub(super) output: Option<Arc<OutputSchema>>,
     /// The history holds results of the toolbox that may be anybody's words, or may.
     pub(super) untrusted: bool,
+    /// Tokens of the model's context, where that was asked for.
+    pub(super) context: Option<usize>,
     /// What is kept of whoever asks.
     pub(super) kept: Kept,
 }

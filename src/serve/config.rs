@@ -50,6 +50,7 @@ pub struct Config {
     pub(super) style: Option<PromptStyle>,
     pub(super) models: HashMap<String, ModelSettings>,
     pub(super) prompt: Options,
+    pub(super) without: Vec<String>,
     pub(super) constrain: Constrain,
     pub(super) way: Way,
     pub(super) call_threshold: Option<f64>,
@@ -96,6 +97,7 @@ impl Config {
             style: None,
             models: HashMap::new(),
             prompt: Options::default(),
+            without: Vec::new(),
             constrain: Constrain::Auto,
             way: Way::Free,
             call_threshold: None,
@@ -169,6 +171,14 @@ impl Config {
     #[must_use]
     pub fn with_prompt(mut self, options: Options) -> Self {
         self.prompt = options;
+        self
+    }
+
+    /// Leaves those of the clients' tools out whose names match this glob, such as `Cron*`: the
+    /// model does not see them.
+    #[must_use]
+    pub fn with_left_out(mut self, tools: impl Into<String>) -> Self {
+        self.without.push(tools.into());
         self
     }
 

@@ -136,7 +136,9 @@ pub(super) struct Exchange {
     /// The next round only mends a mistake.
     correcting: bool,
     rounds: u32,
+    /// Sum over the rounds, and what the last one cost.
     usage: Usage,
+    delivered: Usage,
     /// Bytes that the round's message may have.
     allowed: usize,
     /// Tokens of the round's request by our own count, and what the model said.
@@ -150,6 +152,9 @@ pub(super) struct Exchange {
     heard: String,
     /// Why the last message ended.
     finish: Option<FinishReason>,
+    /// Messages in a row that a limit cut off; most tokens of the last one, where the client says.
+    cut_off: u32,
+    limit: Option<u64>,
     /// Calls of the toolbox that were begun in this answer; those that run.
     own_begun: usize,
     /// The model refused to answer.
@@ -195,6 +200,7 @@ impl Exchange {
             correcting: false,
             rounds: 0,
             usage: Usage::default(),
+            delivered: Usage::default(),
             allowed: usize::MAX,
             sent_tokens: 0,
             spoken: String::new(),
@@ -202,6 +208,8 @@ impl Exchange {
             content: String::new(),
             heard: String::new(),
             finish: None,
+            cut_off: 0,
+            limit: None,
             own_begun: 0,
             refused: false,
             running: Vec::new(),
@@ -252,6 +260,16 @@ impl Exchange {
     /// Tokens of the last request by our own count.
     pub(super) fn prompt_tokens(&self) -> u64 {
         self.sent_tokens as u64
+    }
+
+    /// Tools whose description the listing does not hold, of how many.
+    pub(super) fn cut(&self) -> (usize, usize) {
+        self.prepared.cut
+    }
+
+    /// What all rounds cost that are over.
+    pub(super) fn usage(&self) -> Usage {
+        self.usage
     }
 
     /// Requests to the endpoint so far.
@@ -501,11 +519,13 @@ impl Exchange {
                 self.tell(out);
             }
             AgentEvent::RoundFinished { usage, finish, .. } => {
+                self.cut_off = if finish == Some(FinishReason::Length) { self.cut_off + 1 } else { 0 };
                 self.finish = finish;
                 self.awaits = false;
                 let spoken = std::mem::take(&mut self.spoken);
                 let usage = usage.unwrap_or_else(|| self.estimate(&spoken));
                 self.usage = self.usage.plus(usage);
+                self.delivered = usage;
             }
             _ => {}
         }
@@ -549,6 +569,9 @@ impl Exchange {
             return self.fail(taken_back());
         }
         self.early = None;
+        if self.correcting && !self.may_mend() {
+            return self.end(FinishReason::Length);
+        }
         let mut body = self.asked.body.clone();
         if let Some((field, most)) = self.asked.max_tokens {
             let left = most.saturating_sub(self.usage.completion_tokens);
@@ -557,6 +580,7 @@ impl Exchange {
                 return self.end(FinishReason::Length);
             }
             body.insert(field.to_owned(), left.into());
+            self.limit = Some(left);
             let bytes = usize::try_from(left).unwrap_or(usize::MAX).saturating_mul(TOKEN_BYTES);
             self.allowed = bytes.saturating_add(SPARE_BYTES);
         }
@@ -576,6 +600,22 @@ impl Exchange {
         self.sent_tokens = messages.iter().map(|message| tokens(&message["content"])).sum::<usize>();
         body.insert("messages".to_owned(), Value::Array(messages));
         self.steps.push_back(Step::Send(Sent { body, constraint, alternatives }));
+    }
+
+    /// Whether a further round may mend a message that a limit cut off: not the second one, none
+    /// that filled the context, and none that took what the client allows.
+    fn may_mend(&self) -> bool {
+        if self.cut_off == 0 {
+            return true;
+        }
+        let Usage { prompt_tokens, completion_tokens, estimated, .. } = self.delivered;
+        let is_full = self.asked.context.is_some_and(|most| {
+            let slack = most as u64 / 128 + 2;
+            prompt_tokens + completion_tokens + slack >= most as u64
+        });
+        // Where the endpoint's own limit is far below the client's, less may fit.
+        let is_used_up = self.limit.is_some_and(|most| estimated || completion_tokens >= most / 2);
+        self.cut_off == 1 && !is_full && !is_used_up
     }
 
     /// System text and examples, the client's history, and what came since.
@@ -666,7 +706,8 @@ impl Exchange {
 
     fn end(&mut self, reason: FinishReason) {
         self.over = true;
-        let finish = Finish { reason, usage: self.usage, rounds: self.rounds, refused: self.refused };
+        let (usage, total) = (self.delivered, self.usage);
+        let finish = Finish { reason, usage, total, rounds: self.rounds, refused: self.refused };
         self.out(Out::Finish(finish));
     }
 

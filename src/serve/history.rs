@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 use super::content::text_of;
 use super::fault::Fault;
 use super::kept::{Kept, Written};
+use super::own_words::own_words;
 use super::prepared::Prepared;
 use super::roles::push;
 use crate::Call;
@@ -84,7 +85,8 @@ pub(super) fn render(messages: Vec<Value>, prepared: &Prepared, kept: &Kept) -> 
         rendered: Vec::with_capacity(messages.len()),
         question: String::new(),
         done: Vec::new(),
-        last: None,
+        after_results: false,
+        newest: None,
         results: Vec::new(),
     };
     let mut messages: VecDeque<_> = messages.into_iter().enumerate().collect();
@@ -113,7 +115,7 @@ pub(super) fn render(messages: Vec<Value>, prepared: &Prepared, kept: &Kept) -> 
                 }
                 let results = results_of(&calls, &mut messages);
                 let written = kept.written(&calls[0].id);
-                history.calls(message, calls, written.as_deref(), results, messages.is_empty())?;
+                history.calls(message, calls, written.as_deref(), results, is_newest(&messages))?;
             }
             // The call that it answers is gone: a client cut its history.
             Some("tool" | "function") => {
@@ -121,14 +123,15 @@ pub(super) fn render(messages: Vec<Value>, prepared: &Prepared, kept: &Kept) -> 
                 while messages.front().is_some_and(|(_, next)| is_result(next)) {
                     results.extend(messages.pop_front().map(|(_, result)| result));
                 }
-                history.results(Vec::new(), results, messages.is_empty())?;
+                history.results(Vec::new(), results, is_newest(&messages))?;
             }
             Some("user") => history.user(message),
+            Some("system" | "developer") if history.after_results => history.beside_results(message),
             Some(_) => history.push(message),
             None => return Err(Fault::field(format!("{place}.role"), "a message needs a 'role'")),
         }
     }
-    let History { rendered, question, last, results, mut done, .. } = history;
+    let History { rendered, question, newest: last, results, mut done, .. } = history;
     let answered = done.pop().filter(|done| last.is_some() && done.call.server.is_none()).and_then(|done| {
         let Call { tool, arguments, .. } = done.call;
         if let Value::Object(arguments) = arguments { Some((tool, arguments)) } else { None }
@@ -142,8 +145,10 @@ struct History<'a> {
     question: String,
     /// Calls since the person last spoke.
     done: Vec<Done>,
-    /// The last message, if it holds results, with what is said for now.
-    last: Option<Value>,
+    /// The last message holds results.
+    after_results: bool,
+    /// That message with what is said for now, where nobody said anything after it.
+    newest: Option<Value>,
     results: Vec<String>,
 }
 
@@ -153,27 +158,41 @@ impl History<'_> {
             *content = unmarked(content.take());
         }
         self.rendered.push(Value::Object(message));
-        self.last = None;
+        (self.after_results, self.newest) = (false, None);
     }
 
     fn user(&mut self, mut message: Map<String, Value>) {
-        self.question = message.get("content").map(text_of).unwrap_or_default();
+        let content = message.entry("content").or_insert(Value::Null);
+        let text = text_of(content);
         for kind in [FILE, RESULT] {
-            self.results.extend(foreign_in_frames(kind, &self.question).map(str::to_owned));
+            self.results.extend(foreign_in_frames(kind, &text).map(str::to_owned));
         }
-        if let Some(content) = message.get_mut("content") {
-            each_text(content, &|text| told_apart(text));
-        }
-        self.done.clear();
-        let after_results = self.last.take().is_some();
-        match self.rendered.last_mut().filter(|_| after_results) {
-            // Results are a user message too, and some endpoints want roles to alternate.
-            Some(last) => {
-                let content = message.get_mut("content").map(Value::take).unwrap_or_default();
-                last["content"] = join(last["content"].take(), unmarked(content));
+        match own_words(content) {
+            // What a client adds by itself is no new request.
+            None if !self.question.is_empty() => {}
+            words => {
+                self.question = words.unwrap_or(text);
+                self.done.clear();
+                self.newest = None;
             }
-            None => self.push(message),
         }
+        each_text(content, &|text| told_apart(text));
+        match self.after_results {
+            true => self.beside_results(message),
+            false => self.push(message),
+        }
+    }
+
+    /// Puts a message behind the results that the last one tells: they are a user's message too, and
+    /// some endpoints want roles to alternate.
+    fn beside_results(&mut self, mut message: Map<String, Value>) {
+        let Some(last) = self.rendered.last_mut() else { return };
+        let told = last["content"].take();
+        let said = unmarked(message.get_mut("content").map(Value::take).unwrap_or_default());
+        if let Some(newest) = &mut self.newest {
+            newest["content"] = join_before(&told, newest["content"].take(), said.clone());
+        }
+        last["content"] = join(told, said);
     }
 
     /// A message with calls, and the user message with their results behind it.
@@ -183,7 +202,7 @@ impl History<'_> {
         calls: Vec<Made>,
         written: Option<&Written>,
         results: Vec<Value>,
-        is_last: bool,
+        is_newest: bool,
     ) -> Result<(), Fault> {
         let prepared = self.prepared;
         if let Some(written) = written.filter(|written| is_unchanged(&message, &calls, written)) {
@@ -191,8 +210,7 @@ impl History<'_> {
             // Control tokens in it are broken already, but for those of the calls' own syntax.
             message.insert("content".to_owned(), written.text.as_str().into());
             self.rendered.push(Value::Object(message));
-            self.last = None;
-            return self.results(calls, results, is_last);
+            return self.results(calls, results, is_newest);
         }
         let catalog = prepared.setup.catalog();
         let written: Vec<String> = calls
@@ -206,11 +224,11 @@ impl History<'_> {
         let content = message.get_mut("content").map(Value::take).unwrap_or_default();
         message.insert("content".to_owned(), join(content, Value::String(written.join("\n"))));
         self.push(message);
-        self.results(calls, results, is_last)
+        self.results(calls, results, is_newest)
     }
 
     /// The user message with what answers calls, in their order; behind it what answers none.
-    fn results(&mut self, calls: Vec<Made>, results: Vec<Value>, is_last: bool) -> Result<(), Fault> {
+    fn results(&mut self, calls: Vec<Made>, results: Vec<Value>, is_newest: bool) -> Result<(), Fault> {
         let prepared = self.prepared;
         // Two of the interfaces have no field that says whether a tool failed.
         let without_status = results.iter().any(|result| result.get("is_error").is_none());
@@ -265,9 +283,25 @@ impl History<'_> {
         };
         let told = message(&replies)?;
         replies.later = 0;
-        self.last = Some(if is_last { message(&replies)? } else { Value::Null });
+        self.newest = if is_newest { Some(message(&replies)?) } else { None };
+        self.after_results = true;
         self.rendered.push(told);
         Ok(())
+    }
+}
+
+/// Whether no answer of the model's is among the messages that follow.
+fn is_newest(messages: &VecDeque<(usize, Value)>) -> bool {
+    messages.iter().all(|(_, message)| message["role"] != "assistant")
+}
+
+/// A content that begins with `told`, with more behind that: what is said for now stays last.
+fn join_before(told: &Value, newest: Value, more: Value) -> Value {
+    match (told.as_str(), newest.as_str(), more.as_str()) {
+        (Some(told), Some(text), Some(more)) if text.starts_with(told) => {
+            format!("{told}\n\n{more}{}", &text[told.len()..]).into()
+        }
+        _ => join(newest, more),
     }
 }
 

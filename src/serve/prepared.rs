@@ -48,6 +48,8 @@ pub(super) struct Prepared {
     pub(super) choice: ToolChoice,
     /// What the client calls its tools.
     pub(super) named: Named,
+    /// Tools whose description the listing does not hold, of how many.
+    pub(super) cut: (usize, usize),
 }
 
 /// What a list of tools is prepared for.
@@ -110,6 +112,8 @@ impl Prepared {
         };
         let wording = PromptWording::new(catalog.clone(), &options, &turn)
             .map_err(|error| Fault::field("tools", format!("the tools cannot be described: {error}")))?;
+        let cut = wording.cut_descriptions().unwrap_or(0);
+        let cut = (cut, catalog.offered().count());
         let wording = match profile.system {
             SystemPlacement::User => wording.with_examples_in_text(),
             _ => wording,
@@ -136,6 +140,7 @@ impl Prepared {
             hold_bytes: config.hold_bytes,
             choice: wanted.choice.clone(),
             named: wanted.named.clone(),
+            cut,
         })
     }
 

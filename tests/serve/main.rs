@@ -22,6 +22,7 @@ mod media;
 mod refusals;
 mod responses;
 mod round_trip;
+mod sessions;
 mod shapes;
 mod terms;
 mod toolbox;

@@ -81,6 +81,12 @@ impl PromptWording {
         Ok(PromptWording { templates, system, native: Arc::new(native) })
     }
 
+    /// Tools of which the listing does not hold the whole description.
+    #[cfg(feature = "serve")]
+    pub(crate) fn cut_descriptions(&self) -> Result<usize, PromptError> {
+        self.templates.prompt.cut_descriptions(&self.templates.catalog)
+    }
+
     /// The same with all examples in the system text, for one that stands in a user message.
     #[cfg(feature = "serve")]
     pub(crate) fn with_examples_in_text(mut self) -> Self {
@@ -157,6 +163,7 @@ impl Wording for PromptWording {
                 request: replies.request,
                 followed: replies.later > 0,
                 without_status: replies.without_status,
+                left_out: replies.left_out,
             };
             texts.push(self.templates.results(&round, replies.result_bytes)?);
         }
@@ -374,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn results_name_the_call_and_recall_earlier_ones() {
+    fn results_recall_earlier_calls() {
         let wording = wording(Lang::En, Dialect::UseMcpTool, ToolChoice::Auto);
         let mut conversation = Conversation::from("Hi");
         for (id, query) in [("call_1", "rust"), ("call_2", "tokio")] {
@@ -395,7 +402,10 @@ mod tests {
         let layout = Layout::new("", SystemPlacement::System);
         let messages = conversation.render(&layout, |replies| wording.replies(replies)).unwrap();
         let (first, second) = (&messages[2].content, &messages[4].content);
-        assert!(first.contains("about rust") && first.contains("call_1") && !first.contains("earlier"), "{first}");
+        assert!(
+            first.starts_with("<tool_result end=") && first.contains("about rust") && !first.contains("earlier"),
+            "{first}"
+        );
         assert!(second.contains("about tokio") && second.contains("Calls made earlier"), "{second}");
         assert!(second.contains("rust") && !second.contains("about rust"), "{second}");
     }
