@@ -15,3 +15,4 @@ mod prompt_docs;
 #[cfg(feature = "prompt")]
 mod repeated;
 mod schemas;
+mod search;
