@@ -8,6 +8,7 @@
 mod fill;
 mod marked;
 mod named;
+pub(crate) mod openers;
 mod tags;
 
 use std::sync::{Arc, OnceLock};
