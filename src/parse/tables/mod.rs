@@ -265,6 +265,12 @@ impl Tables {
         self.catalog()?.resolve(server, name).ok().map(|found| found.tool)
     }
 
+    /// The tool that a name stands for, which may be `server.tool`.
+    pub(crate) fn named_tool(&self, name: &str) -> Option<&crate::tools::Tool> {
+        let (server, tool) = self.split_name(name);
+        self.tool(server.as_deref(), &tool)
+    }
+
     /// Where something may begin that is no call; set up at first use, which few messages have.
     pub(crate) fn quiet(&self) -> &Triggers {
         self.quiet.get_or_init(|| self.around_calls())
