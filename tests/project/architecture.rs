@@ -21,7 +21,9 @@ const FLOORS: &[&[&str]] = &[
     &["cause", "http", "json", "message", "secrets", "spans"],
     &["tools"],
     &["dialect"],
-    &["event", "outcome"],
+    &["event"],
+    &["parse"],
+    &["outcome"],
     &["conversation", "wire"],
     &["constrain"],
     STAGES,
@@ -31,7 +33,7 @@ const FLOORS: &[&[&str]] = &[
     &["serve"],
 ];
 /// Stages; none imports another.
-const STAGES: &[&str] = &["prompt", "model", "parse", "validate", "route"];
+const STAGES: &[&str] = &["prompt", "model", "validate", "route"];
 /// Rooms that know a runtime or the network; all others know neither.
 const WITH_RUNTIME: &[&str] = &["http", "model", "route", "transcript", "agent", "serve"];
 
