@@ -57,7 +57,7 @@ const MAX_NAME: usize = 256;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Neutraliser {
-    /// Names that are markers after `<`, in lower case.
+    /// Names of tools that are markers after `<`, in lower case; [`TAGS`] are for every catalog.
     tags: HashSet<String>,
     /// Names of tools, folded.
     tools: HashSet<String>,
@@ -73,18 +73,11 @@ impl Neutraliser {
             tools.insert(tool.name.to_lowercase());
             tools.extend(tool.server.as_ref().map(|server| format!("{server}.{}", tool.name).to_lowercase()));
         }
-        let mut tags = tools.clone();
+        let odd = odd(&tools);
+        let tags = tools.clone();
         // As a call in Python's syntax may have it, too.
         let methods = tools.iter().map(|name| format!("{name}.call"));
         let tools = tools.iter().cloned().chain(methods).map(|name| folded(&name)).collect();
-        tags.extend(FOREIGN_TAGS.iter().map(|tag| (*tag).to_owned()));
-        tags.extend(block_tags().chain(named_tags()).map(str::to_lowercase));
-        tags.extend(wrapper_words('<').map(str::to_lowercase));
-        let marks = REASONING_MARKS.iter().flat_map(|mark| [mark.open.trim(), mark.close]);
-        let tokens = template_tokens().map(|token| token.text).chain([SENTENCE_END]).chain(marks);
-        let tokens = tokens.filter(|token| token.starts_with('<'));
-        tags.extend(tokens.map(|token| token.trim_matches(['<', '/', '>']).to_lowercase()));
-        let odd = tags.iter().filter(|name| name.contains(ends_name)).cloned().collect();
         Neutraliser { tags, tools, odd }
     }
 
@@ -188,9 +181,30 @@ impl Neutraliser {
         }
         let name = name_at(rest).to_lowercase();
         let name = name.trim_end_matches('/');
-        self.tags.contains(name.trim_end_matches('('))
-            || self.odd.iter().any(|odd| rest.get(..odd.len()).is_some_and(|r| r.to_lowercase() == *odd))
+        let (name, (known, odd)) = (name.trim_end_matches('('), &*TAGS);
+        self.tags.contains(name)
+            || known.contains(name)
+            || odd.iter().chain(&self.odd).any(|odd| rest.get(..odd.len()).is_some_and(|r| r.to_lowercase() == *odd))
     }
+}
+
+/// Names of tags that are markers whatever the tools are, in lower case, and those of them that hold
+/// characters which end a run.
+static TAGS: LazyLock<(HashSet<String>, Vec<String>)> = LazyLock::new(|| {
+    let mut tags: HashSet<String> = FOREIGN_TAGS.iter().map(|tag| (*tag).to_owned()).collect();
+    tags.extend(block_tags().chain(named_tags()).map(str::to_lowercase));
+    tags.extend(wrapper_words('<').map(str::to_lowercase));
+    let marks = REASONING_MARKS.iter().flat_map(|mark| [mark.open.trim(), mark.close]);
+    let tokens = template_tokens().map(|token| token.text).chain([SENTENCE_END]).chain(marks);
+    let tokens = tokens.filter(|token| token.starts_with('<'));
+    tags.extend(tokens.map(|token| token.trim_matches(['<', '/', '>']).to_lowercase()));
+    let odd = odd(&tags);
+    (tags, odd)
+});
+
+/// The names that hold characters which end a run.
+fn odd(names: &HashSet<String>) -> Vec<String> {
+    names.iter().filter(|name| name.contains(ends_name)).cloned().collect()
 }
 
 /// Where the first letter at or behind a place stands.
