@@ -16,7 +16,7 @@ use crate::dialect::{
     Announcer, CallKeys, Dialect, FUNCTION, MarkedJson, REASONING_MARKS, RESULT_TAGS, React, SENTENCE_END, Shape,
     THINK_TAGS, Wrapper, template_tokens,
 };
-use crate::json::window::{Match, leading_space};
+use crate::json::window::leading_space;
 use crate::parse::marks::head::head;
 use crate::parse::marks::names::Names;
 use crate::tools::Catalog;
@@ -120,7 +120,7 @@ impl Finder<'_> {
         for (line, kind) in [(&lines.call, OpenerKind::Line), (&lines.answer, OpenerKind::AnswerLine)] {
             let first = line.lead.as_bytes()[0];
             for at in memchr2_iter(first, first.to_ascii_uppercase(), self.text.as_bytes()) {
-                let Match::Yes(length) = line.matches(&self.text[at..], false) else { continue };
+                let Ok(length) = line.matches(&self.text[at..], false) else { continue };
                 let end = at + length;
                 if !self.text[..at].ends_with(in_word) && !self.text[end..].starts_with(in_word) {
                     self.add(dialect, kind, at..end, at, true);
@@ -178,8 +178,7 @@ impl Finder<'_> {
         for end in memchr_iter(b'(', text.as_bytes()) {
             let before = &text[..end];
             let at = before.rfind(ends_name).map_or(0, |at| at + before[at..].chars().next().map_or(0, char::len_utf8));
-            let is_known =
-                |at: usize| matches!(names.called(&text[at..], false), Match::Yes(length) if at + length == end);
+            let is_known = |at: usize| matches!(names.called(&text[at..], false), Ok(length) if at + length == end);
             // A method of what is no server is shown as one.
             let is_method = || before[at..].match_indices('.').any(|(dot, _)| is_known(at + dot + 1));
             if end - at > MAX_NAME || !(is_known(at) || is_method()) {
@@ -196,7 +195,7 @@ impl Finder<'_> {
         let (text, Some(names)) = (self.text, self.names) else { return };
         for start in line_starts(text) {
             let at = start + leading_space(&text[start..]);
-            if let Match::Yes((length, _)) = names.on_a_line(&text[at..], false) {
+            if let Ok((length, _)) = names.on_a_line(&text[at..], false) {
                 self.add(dialect, OpenerKind::NameLine, at..at + length, at, true);
             }
         }
@@ -204,7 +203,7 @@ impl Finder<'_> {
 
     fn react(&mut self, dialect: Dialect, react: &React) {
         for (at, _) in self.text.match_indices("Action") {
-            if let Match::Yes(found) = head(react.head, &self.text[at..], false) {
+            if let Ok(found) = head(react.head, &self.text[at..], false) {
                 let begins = begins_line(self.text, at);
                 self.add(dialect, OpenerKind::React, at..at + found.length, at, begins);
             }
