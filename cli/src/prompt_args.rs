@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use super::phrases::Phrases;
+use super::settings::Slots;
 use super::{Failure, input, tokens};
 use toolgraft::dialect::PromptStyle;
 use toolgraft::message::TokenCounter;
@@ -55,6 +56,16 @@ pub(crate) struct PromptArgs {
 }
 
 impl PromptArgs {
+    /// The flags that have defaults.
+    pub(crate) fn slots(&mut self) -> Slots<'_> {
+        Slots {
+            listing: Some(&mut self.listing),
+            prompt_style: Some(&mut self.prompt_style),
+            tool_budget: Some(&mut self.tool_budget),
+            ..Slots::default()
+        }
+    }
+
     /// The options with what the flags say. Reads the templates; what is wrong in
     /// them shows when a prompt is made of the options.
     pub(crate) fn apply(&self, options: Options) -> Result<Options, Failure> {

@@ -1,5 +1,7 @@
 //! What the data of a dialect can say.
 
+use std::borrow::Cow;
+
 /// The constant data of a dialect.
 #[derive(Debug)]
 pub struct Spec {
@@ -12,6 +14,63 @@ pub struct Spec {
     pub template: Option<&'static str>,
     /// Another way to write its calls, which is only read: objects behind a marker.
     pub objects: Option<MarkedJson>,
+}
+
+impl Spec {
+    /// All literal marks of its calls, in order: what stands before, in and behind them.
+    pub(crate) fn marks(&self) -> Vec<Cow<'static, str>> {
+        let mut marks = Vec::new();
+        match &self.shape {
+            Shape::Element(blocks) => {
+                let tags = blocks
+                    .iter()
+                    .flat_map(|block| [block.tag].into_iter().chain(block.children.iter().map(|child| child.tag)));
+                marks.extend(tags.map(|tag| Cow::Owned(format!("<{tag}>"))));
+            }
+            Shape::MarkedJson(marked) => marked.add_marks(&mut marks),
+            Shape::Named(named) => named.add_marks(&mut marks),
+            Shape::ToolTag | Shape::Python | Shape::Json(_) | Shape::React(_) => {}
+        }
+        if let Some(objects) = &self.objects {
+            objects.add_marks(&mut marks);
+        }
+        marks
+    }
+}
+
+impl MarkedJson {
+    fn add_marks(&self, marks: &mut Vec<Cow<'static, str>>) {
+        match &self.announcer {
+            Announcer::Line { call, .. } => marks.push(call.text.into()),
+            Announcer::Marker(wrappers) => {
+                let texts = wrappers.iter().filter(|w| !w.is_word()).flat_map(|w| [Some(w.open), w.close]);
+                marks.extend(texts.flatten().map(Cow::Borrowed));
+            }
+        }
+        if let Some(named) = self.named {
+            named.add_marks(marks);
+        }
+    }
+}
+
+impl Named {
+    fn add_marks(&self, marks: &mut Vec<Cow<'static, str>>) {
+        let mut add_pieces = |pieces: &[Piece]| {
+            marks.extend(pieces.iter().filter_map(|piece| match piece {
+                Piece::Text(text) | Piece::Maybe(text) => Some(Cow::Borrowed(*text)),
+                _ => None,
+            }));
+        };
+        for call in self.calls {
+            add_pieces(call.head);
+            add_pieces(&[Piece::Text(call.close)]);
+            if let NamedArguments::Tags { open, close, .. } = &call.arguments {
+                add_pieces(open);
+                add_pieces(&[Piece::Text(close)]);
+            }
+        }
+        self.groups.iter().for_each(|group| add_pieces(&[Piece::Text(group.open), Piece::Text(group.close)]));
+    }
 }
 
 /// The shape of a dialect's calls.

@@ -68,8 +68,11 @@ mod text;
 mod values;
 
 pub use config::{Config, HOLD_SLACK, Limits, MAX_CALL_BYTES, MAX_CALLS, MAX_DEPTH, MIN_HOLD, OPENINGS_PER_CALL};
+pub(crate) use marks::names::Names;
 pub use out::not_a_call::{NotACall, Reason};
 pub(crate) use parser::Parser;
+pub(crate) use tables::openers::{Marks, without_marks};
+pub use tables::openers::{Opener, OpenerKind};
 pub use values::{FoundValue, FoundValues, NoValue, find_values, read_value};
 
 use crate::event::Assembled;

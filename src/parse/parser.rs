@@ -1,7 +1,6 @@
 //! The parser: what is held between two chunks, and the way past the scanner.
 
 use std::fmt;
-use std::ops::Range;
 use std::sync::Arc;
 
 use super::config::Config;
@@ -9,9 +8,9 @@ use super::marks::triggers::{Plain, has_no_trigger};
 use super::near::near_call;
 use super::out::not_a_call::NotACall;
 use super::tables::Tables;
+use super::tables::openers::Opener;
 use super::text::Scanner;
 use super::text::fast_path::{FastPath, FastText, FastValue, Way};
-use crate::dialect::Dialect;
 use crate::event::{Assembled, Collector, Entry, Event, RejectedKind};
 use crate::json::window::{Window, ceil_boundary};
 use crate::message::FinishReason;
@@ -233,13 +232,10 @@ impl Parser {
         self.scanner.not_calls.as_deref().unwrap_or_default()
     }
 
-    /// Where openers of the dialects that are read stand in a text, whatever is around them.
-    pub fn openers(&self, text: &str) -> Vec<(Dialect, Range<usize>)> {
-        let marks = text.match_indices(['<', '[']).filter_map(|(at, _)| {
-            let (dialect, length, _) = self.scanner.tables().mark(&text[at..])?;
-            Some((dialect, at..at + length))
-        });
-        marks.collect()
+    /// Where calls may begin in a text, whatever is around them: with a marker those of the
+    /// dialects that are read, without one those of all.
+    pub fn openers(&self, text: &str) -> Vec<Opener> {
+        self.scanner.tables().openers(text)
     }
 
     /// Takes a chunk in which something may begin behind `plain`, or that comes

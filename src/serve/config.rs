@@ -301,7 +301,7 @@ impl Config {
 
     /// Sets what the model is known to read beside text of what the toolbox's tools give, such
     /// as images; by default nothing. What clients send goes to it in any case. A hub has to
-    /// [keep](crate::route::mcp::HubBuilder::keep_media) such media.
+    /// keep such media (`HubBuilder::keep_media` of `toolgraft-mcp`).
     #[must_use]
     pub fn with_reads(mut self, reads: Reads) -> Self {
         self.reads = reads;

@@ -12,6 +12,7 @@ mod json_repair;
 mod laws;
 mod limits;
 mod neutralise;
+mod objects;
 mod parity;
 mod place;
 mod rejected_raw;

@@ -10,8 +10,9 @@ mod gbnf;
 mod grammar;
 #[cfg(feature = "prompt")]
 mod prompt;
-#[cfg(all(feature = "client", feature = "mcp"))]
+#[cfg(feature = "client")]
 mod prompt_docs;
 #[cfg(feature = "prompt")]
 mod repeated;
 mod schemas;
+mod search;

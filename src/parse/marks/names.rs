@@ -11,7 +11,7 @@ use crate::tools::{Catalog, Tool};
 const METHOD: &str = ".call";
 
 /// The known names, in order, as they compare: `.`, `-` and `_` are one.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Names {
     sorted: Vec<String>,
     /// By bit, the ASCII bytes that a name may begin with as it is written; bit 0 for all others.

@@ -1,6 +1,6 @@
 //! Marks of the dialects as letters alone, for what is spelt nearly so.
 
-use crate::dialect::{Announcer, Dialect, Named, NamedArguments, Piece, Shape};
+use crate::dialect::Dialect;
 
 /// Letters of the shortest mark that counts.
 const LEAST: usize = 6;
@@ -19,53 +19,9 @@ impl NearMarks {
     pub(crate) fn of(dialects: impl Iterator<Item = Dialect>) -> Self {
         let mut marks = NearMarks::default();
         for dialect in dialects {
-            match &dialect.spec().shape {
-                Shape::Element(blocks) => {
-                    for block in *blocks {
-                        marks.add(dialect, block.tag);
-                        block.children.iter().for_each(|child| marks.add(dialect, child.tag));
-                    }
-                }
-                Shape::MarkedJson(spec) => {
-                    match &spec.announcer {
-                        Announcer::Line { call, .. } => marks.add(dialect, call.text),
-                        Announcer::Marker(wrappers) => {
-                            for wrapper in wrappers.iter().filter(|wrapper| !wrapper.is_word()) {
-                                marks.add(dialect, wrapper.open);
-                                wrapper.close.iter().for_each(|close| marks.add(dialect, close));
-                            }
-                        }
-                    }
-                    spec.named.iter().for_each(|named| marks.add_named(dialect, named));
-                }
-                Shape::Named(named) => marks.add_named(dialect, named),
-                Shape::ToolTag | Shape::Python | Shape::Json(_) | Shape::React(_) => {}
-            }
+            dialect.spec().marks().iter().for_each(|mark| marks.add(dialect, mark));
         }
         marks
-    }
-
-    fn add_named(&mut self, dialect: Dialect, named: &Named) {
-        for call in named.calls {
-            self.add_pieces(dialect, call.head);
-            self.add(dialect, call.close);
-            if let NamedArguments::Tags { open, close, .. } = &call.arguments {
-                self.add_pieces(dialect, open);
-                self.add(dialect, close);
-            }
-        }
-        for group in named.groups {
-            self.add(dialect, group.open);
-            self.add(dialect, group.close);
-        }
-    }
-
-    fn add_pieces(&mut self, dialect: Dialect, pieces: &[Piece]) {
-        for piece in pieces {
-            if let Piece::Text(text) | Piece::Maybe(text) = piece {
-                self.add(dialect, text);
-            }
-        }
     }
 
     fn add(&mut self, dialect: Dialect, mark: &str) {

@@ -10,12 +10,13 @@
 
 use std::ops::Range;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::SURPLUS_BRACKET;
-use super::fit::{begins_with_parameter, fits, is_definition, keyed, take_flat, unwrap_function};
+use super::call_object::{CallObject, Further, Held};
+use super::fit::begins_with_parameter;
 use crate::dialect::{CallKeys, FUNCTION};
-use crate::event::{RejectedKind, Repair};
+use crate::event::RejectedKind;
 use crate::json::Closer;
 use crate::json::window::{Match, Window, leading_space};
 use crate::parse::call::json::{CallJson, JsonCloser, JsonStep};
@@ -258,18 +259,21 @@ impl WholeMessage {
         let mut call = UnresolvedCall::default();
         object.json.read(window, end, &mut call);
         let further = Further { any: self.first.is_some(), keyed: self.keyed };
-        let mut call = match pick(self.keys, call, further, tables) {
-            Ok((call, keyed)) => {
-                self.keyed |= keyed && self.first.is_none();
-                call
-            }
+        let reader = CallObject { keys: self.keys, tables, strict: Some(further) };
+        let held = match &call.fault {
+            Some(fault) if fault.kind == RejectedKind::Limit => Err(Reason::Limit),
+            Some(_) => Err(Reason::Damaged),
+            None => reader.take(&mut call).map_err(|why| why.reason()),
+        };
+        match held {
+            Ok(held) => self.keyed |= held == Held::Keyed && self.first.is_none(),
             Err(why @ (Reason::Damaged | Reason::Limit)) if self.is_further() => {
                 self.failed.get_or_insert(why);
                 self.end = end;
                 return Step::Next;
             }
             Err(why) => return Step::Text(end, why),
-        };
+        }
         if let Some(range) = object.arguments {
             window.slice(range).clone_into(&mut call.raw_arguments);
         }
@@ -386,9 +390,7 @@ impl Object {
         if self.member != Member::Keyed {
             return self.has_arguments || self.flat;
         }
-        let (server, name) = tables.split_name(name);
-        let tool = tables.tool(server.as_deref(), &name);
-        tool.is_some_and(|tool| begins_with_parameter(tool, window.from(self.value_start)))
+        tables.named_tool(name).is_some_and(|tool| begins_with_parameter(tool, window.from(self.value_start)))
     }
 
     /// Whether nothing that a call needs came.
@@ -419,8 +421,7 @@ impl Object {
         let Some(name) = self.tool.as_deref().filter(|_| !self.has_arguments) else { return false };
         let is_own = matches!(Member::of(keys, key), Some(Member::Tool | Member::Function | Member::List))
             || keys.arguments[..2].contains(&key);
-        let (server, name) = tables.split_name(name);
-        !is_own && tables.tool(server.as_deref(), &name).is_some_and(|tool| tool.has_parameter(key))
+        !is_own && tables.named_tool(name).is_some_and(|tool| tool.has_parameter(key))
     }
 
     /// Whether its first key, in single quotes, is one of a call or a known tool's name, or may
@@ -452,94 +453,9 @@ fn may_begin_call(keys: &CallKeys, names: &Names, text: &str) -> bool {
     keys.all().any(|known| known.starts_with(text)) || names.may_become(text)
 }
 
-/// What is known of the calls before one.
-#[derive(Debug, Clone, Copy)]
-struct Further {
-    /// There are such: an unknown name is a mistake and no text.
-    any: bool,
-    /// Their names are their objects' keys.
-    keyed: bool,
-}
-
 /// The text of a JSON string without escapes.
 fn name_in(text: &str) -> Option<&str> {
     text.strip_prefix('"')?.strip_suffix('"').filter(|name| !name.contains('\\'))
-}
-
-/// The call of an object whose only key is its tool's name, if it is one: the first of a message
-/// has only what can be the arguments of a known tool.
-fn pick_keyed(
-    keys: &CallKeys,
-    object: &Map<String, Value>,
-    call: &UnresolvedCall,
-    further: Further,
-    tables: &Tables,
-) -> Option<Result<UnresolvedCall, Reason>> {
-    let (name, value, arguments) = keyed(object, |key| Member::of(keys, key).is_some())?;
-    let (server, tool_name) = tables.split_name(name);
-    let known = tables.tool(server.as_deref(), &tool_name).filter(|_| tables.names.knows(name));
-    if is_definition(value, || known) {
-        return Some(Err(Reason::Definition));
-    }
-    let is_call = match known {
-        Some(tool) => further.any || (tool.input_schema.is_some() && fits(tool, &arguments)),
-        None => further.keyed,
-    };
-    if !is_call {
-        return Some(Err(if known.is_some() { Reason::ForeignKey } else { Reason::UnknownTool }));
-    }
-    Some(Ok(UnresolvedCall {
-        tool: Some(name.to_owned()),
-        raw_arguments: value.to_string(),
-        arguments: value.clone(),
-        repairs: call.repairs.clone(),
-        ..UnresolvedCall::default()
-    }))
-}
-
-/// Takes the call out of an object that was read, and whether its name is the object's key. Else
-/// it needs a name and arguments, and a tool's definition has both, too.
-fn pick(
-    keys: &'static CallKeys,
-    mut call: UnresolvedCall,
-    further: Further,
-    tables: &Tables,
-) -> Result<(UnresolvedCall, bool), Reason> {
-    if let Some(fault) = &call.fault {
-        return Err(if fault.kind == RejectedKind::Limit { Reason::Limit } else { Reason::Damaged });
-    }
-    let Value::Object(mut object) = call.arguments.take() else { return Err(Reason::Damaged) };
-    if let Some(found) = pick_keyed(keys, &object, &call, further, tables) {
-        return found.map(|call| (call, true));
-    }
-    call.fault = unwrap_function(&mut object, keys.tool[0]);
-    let tool = call.take(&mut object, keys.tool).ok_or(Reason::Incomplete)?;
-    let name = tool.as_str().filter(|name| further.any || tables.names.knows(name)).ok_or(Reason::UnknownTool)?;
-    let known = || {
-        let (server, name) = tables.split_name(name);
-        tables.tool(server.as_deref(), &name)
-    };
-    let flat = take_flat(&mut object, known, keys);
-    let arguments = match flat {
-        Some(flat) => {
-            call.repairs.push(Repair::FlatArguments);
-            Value::Object(flat)
-        }
-        None => call.take(&mut object, keys.arguments).ok_or(Reason::Incomplete)?,
-    };
-    let server = call.take(&mut object, keys.server);
-    object.retain(|key, _| !keys.idle.contains(&key.as_str()));
-    if !object.is_empty() {
-        return Err(Reason::ForeignKey);
-    }
-    if is_definition(&arguments, known) {
-        return Err(Reason::Definition);
-    }
-    call.tool = Some(name.to_owned());
-    call.server = server.and_then(|server| server.as_str().map(str::to_owned)).filter(|server| !server.is_empty());
-    call.raw_arguments = arguments.to_string();
-    call.arguments = arguments;
-    Ok((call, false))
 }
 
 /// Behind all that is a call: whether the fence ends here, or the message.

@@ -23,6 +23,7 @@
 //! may begin.
 
 pub(crate) mod arrows;
+pub(crate) mod call_object;
 pub(crate) mod delimited;
 pub(crate) mod element;
 pub(crate) mod fit;

@@ -2,10 +2,8 @@
 
 use std::borrow::Cow;
 
-use serde_json::{Map, Value};
-
 use super::SURPLUS_BRACKET;
-use super::fit::{is_definition, keyed, take_flat, unwrap_function};
+use super::call_object::{CallObject, Held};
 use super::run::ObjectRun;
 use crate::event::Repair;
 use crate::json::window::{Match, Window, leading_space};
@@ -14,7 +12,7 @@ use crate::parse::call::json::{CallJson, JsonCloser, JsonStep};
 use crate::parse::call::{CallOut, CallShape, CalledTool, Missing, OpenValue, Step};
 use crate::parse::marks::fence::fence_end;
 use crate::parse::out::damage::{CallCloser, CloserKind};
-use crate::parse::out::unresolved::{Fault, UnresolvedCall, holds};
+use crate::parse::out::unresolved::{Fault, UnresolvedCall};
 use crate::parse::tables::Tables;
 
 /// An open object; its brace is the first byte.
@@ -152,91 +150,31 @@ impl MarkedObject {
         self.preview(window, out);
     }
 
-    /// The known tool whose name is the object's only key, and its arguments: what Apertus writes
-    /// (`hermes/name_as_key`).
-    fn keyed_by_name(&self, object: &Map<String, Value>, tables: &Tables) -> Option<(String, Value)> {
-        let keys = self.run.marked.spec.keys;
-        let keys = [keys.tool, keys.arguments, keys.server, keys.idle];
-        let (name, value, _) = keyed(object, |key| keys.iter().any(|keys| keys.contains(&key)))?;
-        let (server, tool) = tables.split_name(name);
-        tables.tool(server.as_deref(), &tool).map(|_| (name.to_owned(), value.clone()))
-    }
-
-    /// Takes the call out of the object that was read.
-    fn pick(&self, window: &Window<'_>, tables: &Tables, call: &mut UnresolvedCall) {
-        let Value::Object(mut object) = std::mem::take(&mut call.arguments) else {
-            call.fault = Some(Fault::malformed("a call is a JSON object"));
-            return;
-        };
-        let keys = self.run.marked.spec.keys;
-        let key = keys.arguments.iter().find(|key| holds(&object, key));
-        call.restated |= self.has_arguments() && key != Some(&self.arguments_key);
-        if let Some((name, arguments)) = self.keyed_by_name(&object, tables) {
-            call.tool = Some(name);
-            call.raw_arguments = arguments.to_string();
-            call.arguments = arguments;
-            return;
-        }
-        let tool = call.take(&mut object, keys.tool);
-        // Whether the tool's own parameters stand beside its name is known by its schema only
-        // (`hermes/flat`, `hermes/flat_with_another_key`).
-        let known = || {
-            let (server, name) = tables.split_name(tool.as_ref()?.as_str()?.trim());
-            tables.tool(server.as_deref(), &name)
-        };
-        let flat = take_flat(&mut object, known, keys);
-        let server = call.take(&mut object, keys.server);
-        let arguments = match flat {
-            Some(flat) => {
-                call.repairs.push(Repair::FlatArguments);
-                Some(Value::Object(flat))
+    /// Takes the call out of the object that was read; yields whether it has arguments.
+    fn pick(&self, window: &Window<'_>, tables: &Tables, call: &mut UnresolvedCall) -> bool {
+        let (keys, written) = (self.run.marked.spec.keys, std::mem::take(&mut call.raw_arguments));
+        let held = match (CallObject { keys, tables, strict: None }).take(call) {
+            Ok(held) => held,
+            Err(why) => {
+                call.fault.get_or_insert_with(|| why.fault(keys));
+                return true;
             }
-            None => call.take(&mut object, keys.arguments),
         };
-        if arguments.as_ref().is_some_and(|arguments| is_definition(arguments, known)) {
-            let message =
-                format!("a schema stands in `{}`: it defines the tool and does not call it", keys.arguments[0]);
-            call.fault.get_or_insert(Fault::malformed(message));
-        }
-        if call.fault.is_some() {
-            return;
-        }
-        match tool {
-            Some(Value::String(name)) if !name.trim().is_empty() => call.tool = Some(name.trim().to_owned()),
-            // `hermes/name_is_no_text`
-            Some(_) => return call.fault = Some(Fault::malformed(format!("`{}` is not a text", keys.tool[0]))),
-            None => return call.fault = Some(Fault::malformed(format!("`{}` is missing", keys.tool[0]))),
-        }
+        call.restated |= self.has_arguments() && held != Held::Keyed && held != Held::Under(self.arguments_key);
         // What was shown as the name while it came must stay the name.
-        if self.json.is_damaged() && self.tool.as_ref().is_some_and(|seen| Some(seen.trim()) != call.tool.as_deref()) {
-            return call.fault = Some(Fault::malformed(format!("`{}` is damaged", keys.tool[0])));
+        let is_other = self.tool.as_ref().is_some_and(|seen| Some(seen.trim()) != call.tool.as_deref());
+        if held != Held::Keyed && self.json.is_damaged() && is_other {
+            call.fault.get_or_insert_with(|| Fault::malformed(format!("`{}` is damaged", keys.tool[0])));
         }
         // A text without quotes may be an argument, but it names no tool (`hermes/name_without_quotes`).
-        if call.repairs.contains(&Repair::UnquotedValues) && !is_quoted(call.tool.as_deref(), &call.raw_arguments) {
-            return call.fault = Some(Fault::malformed(format!("`{}` has no quotes", keys.tool[0])));
+        let is_bare = call.repairs.contains(&Repair::UnquotedValues);
+        if is_bare && held != Held::Keyed && !is_quoted(call.tool.as_deref(), &written) {
+            call.fault.get_or_insert_with(|| Fault::malformed(format!("`{}` has no quotes", keys.tool[0])));
         }
-        call.server = match server {
-            Some(Value::String(name)) => Some(name.trim().to_owned()).filter(|n| !n.is_empty()),
-            _ => None,
-        };
-        object.retain(|key, _| !keys.idle.contains(&key.as_str()));
-        if arguments.is_none() && !object.is_empty() {
-            let found: Vec<_> = object.keys().map(|k| format!("`{k}`")).collect();
-            let message = format!(
-                "{} found beside the tool's name: arguments stand in `{}`",
-                found.join(", "),
-                keys.arguments[0]
-            );
-            return call.fault = Some(Fault::malformed(message));
-        }
-        call.repairs.extend(object.keys().map(|key| Repair::Other(format!("ignored_key:{key}"))));
-        call.ignored_keys.extend(object.keys().cloned());
-        if let Some((start, Some(end))) = self.json.shown().filter(|_| !call.restated) {
+        if let Some((start, Some(end))) = self.json.shown().filter(|_| !call.restated && held != Held::Keyed) {
             window.slice(start..end).clone_into(&mut call.raw_arguments);
-        } else {
-            call.raw_arguments = arguments.as_ref().map(Value::to_string).unwrap_or_default();
         }
-        call.arguments = arguments.unwrap_or_else(|| Value::Object(Map::new()));
+        held != Held::Absent
     }
 }
 
@@ -290,18 +228,7 @@ impl CallShape for MarkedObject {
         let mut call = UnresolvedCall::default();
         self.json.read(window, end, &mut call);
         if call.fault.is_none() {
-            let keys = self.run.marked.spec.keys.arguments;
-            let tools = self.run.marked.spec.keys.tool;
-            if let Value::Object(object) = &mut call.arguments
-                && !tools.iter().any(|key| holds(object, key))
-            {
-                call.fault = unwrap_function(object, tools[0]);
-            }
-            let has_arguments = call.arguments.as_object().is_some_and(|object| {
-                keys.iter().any(|key| holds(object, key)) || self.keyed_by_name(object, tables).is_some()
-            });
-            self.pick(window, tables, &mut call);
-            let absent = !has_arguments && !call.repairs.contains(&Repair::FlatArguments);
+            let absent = !self.pick(window, tables, &mut call);
             if self.left_open && absent && call.fault.is_none() {
                 // Nobody knows whether they would have come (`hermes/no_arguments_and_no_close`).
                 call.fault = Some(Fault::truncated("the call has no arguments, and what closes it is missing"));

@@ -8,6 +8,7 @@
 mod fill;
 mod marked;
 mod named;
+pub(crate) mod openers;
 mod tags;
 
 use std::sync::{Arc, OnceLock};
@@ -262,6 +263,12 @@ impl Tables {
     /// The tool that a call means.
     pub(crate) fn tool(&self, server: Option<&str>, name: &str) -> Option<&crate::tools::Tool> {
         self.catalog()?.resolve(server, name).ok().map(|found| found.tool)
+    }
+
+    /// The tool that a name stands for, which may be `server.tool`.
+    pub(crate) fn named_tool(&self, name: &str) -> Option<&crate::tools::Tool> {
+        let (server, tool) = self.split_name(name);
+        self.tool(server.as_deref(), &tool)
     }
 
     /// Where something may begin that is no call; set up at first use, which few messages have.

@@ -259,7 +259,13 @@ fn numbers_become_text_with_the_digits_that_were_written() {
     let nullable = self::validator(&property(json!({"type": ["integer", "null"], "minimum": 10})));
     assert!(nullable.check(lost.clone(), "").is_err());
     let number = self::validator(&property(json!({"type": ["number", "string"]})));
-    assert!(number.check(lost, "").is_ok(), "a fraction fits there");
+    assert!(number.check(lost.clone(), "").is_ok(), "a fraction fits there");
+    // Where the schema says nothing of it, it may be an identifier.
+    let message = self::validator(&json!({"type": "object"})).check(lost, "").unwrap_err().message;
+    assert!(message.contains("/x: expected a text or a shorter number, found 12345678901234567890123"), "{message}");
+    let raw = r#"{"x": 1.50000000000000000000001, "y": {"z": 1e30}}"#;
+    let fraction = Call { raw_arguments: raw.to_owned(), ..call("t", serde_json::from_str(raw).unwrap()) };
+    assert!(self::validator(&property(json!({}))).check(fraction, "").is_ok(), "neither is an integer");
     // Which spelling it had is not known: nothing is guessed.
     let call = Call { raw_arguments: String::new(), ..call("t", json!({"x": 1.1})) };
     assert!(validator.check(call, "").is_err());
@@ -270,7 +276,7 @@ fn lost_digits_are_named() {
     let schema = property(json!({"type": "number"}));
     let precise = "2.24159265358979323846";
     coerces(&schema, json!({"x": precise}), json!({"x": 2.241_592_653_589_793}), &["coerced:/x", "number_precision"]);
-    let object = property(json!({"type": "object"}));
+    let object = property(json!({"type": "object", "properties": {"id": {"type": "number"}}}));
     let (_, repairs) = check(&object, json!({"x": "{\"id\": 12345678901234567890123}"})).unwrap();
     assert_eq!(repairs, ["unwrapped_string:/x", "number_precision"]);
 }

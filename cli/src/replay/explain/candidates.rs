@@ -5,8 +5,8 @@ use std::ops::Range;
 use regex::Regex;
 
 use super::context::Context;
-use toolgraft::dialect::{Announcer, CallKeys, DialectSet, FUNCTION, MarkedJson, Piece, React, Shape};
-use toolgraft::parse::{NotACall, Reason};
+use toolgraft::dialect::{DialectSet, Shape};
+use toolgraft::parse::{NotACall, OpenerKind, Reason};
 use toolgraft::{Dialect, Parser};
 
 /// Something that looks like a call.
@@ -55,20 +55,19 @@ impl Candidate {
 pub(super) fn find(context: &Context<'_>, noted: &[NotACall]) -> Vec<Candidate> {
     let mut list: Vec<_> = noted.iter().filter_map(|held| note(context.text, held)).collect();
     let every = Parser::new(context.config.clone().with_dialects(DialectSet::AUTO));
-    let opener = |(dialect, span)| Candidate { span, kind: Kind::Opener(dialect) };
-    list.extend(every.openers(context.text).into_iter().map(opener));
-    for dialect in Dialect::ALL.iter().copied() {
-        match &dialect.spec().shape {
-            Shape::ToolTag => tags(context, &mut list),
-            Shape::MarkedJson(MarkedJson { announcer: Announcer::Line { call, .. }, .. }) => {
-                lines(context.text, dialect, call.pieces, &mut list);
-            }
-            Shape::Json(keys) => objects(context, keys, &mut list),
-            Shape::React(react) => react_lines(context.text, react, &mut list),
-            // Found by their openers, or by known names.
-            Shape::Element(_) | Shape::Named(_) | Shape::MarkedJson(_) | Shape::Python => {}
-        }
-    }
+    list.extend(every.openers(context.text).into_iter().filter_map(|opener| {
+        let kind = match opener.kind {
+            OpenerKind::Mark => Kind::Opener(opener.dialect),
+            OpenerKind::Line => Kind::Line(opener.dialect),
+            OpenerKind::Python { list } => Kind::Python { list },
+            OpenerKind::Json => Kind::Json,
+            OpenerKind::React => Kind::React,
+            // A name is found as one.
+            _ => return None,
+        };
+        Some(Candidate { span: opener.span, kind })
+    }));
+    tags(context, &mut list);
     names(context, &mut list);
     list.sort_by_key(|c| (c.span.start, !matches!(c.kind, Kind::Noted(..)), usize::MAX - c.span.end));
     let mut end = 0;
@@ -101,17 +100,6 @@ fn is_dialects_own(tag: &str) -> bool {
     })
 }
 
-fn lines(text: &str, dialect: Dialect, pieces: &[&str], list: &mut Vec<Candidate>) {
-    let marker = Regex::new(&pieces.concat()).expect("the dialects' pieces are valid patterns");
-    for found in marker.find_iter(text) {
-        let ends_word = !text[found.end()..].starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
-        let starts_word = !text[..found.start()].ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
-        if starts_word && ends_word {
-            list.push(Candidate { span: found.range(), kind: Kind::Line(dialect) });
-        }
-    }
-}
-
 fn names(context: &Context<'_>, list: &mut Vec<Candidate>) {
     let Some(catalog) = &context.config.catalog else { return };
     // Chinese puts no space around a name.
@@ -123,8 +111,7 @@ fn names(context: &Context<'_>, list: &mut Vec<Candidate>) {
         for (at, _) in context.text.match_indices(name) {
             let end = at + name.len();
             if !context.text[..at].ends_with(within_word) && !context.text[end..].starts_with(within_word) {
-                let call = called(context.text, at..end);
-                list.push(call.unwrap_or(Candidate { span: at..end, kind: Kind::Name }));
+                list.push(Candidate { span: at..end, kind: Kind::Name });
             }
         }
     }
@@ -135,59 +122,4 @@ fn note(text: &str, held: &NotACall) -> Option<Candidate> {
     let clamp = |at: u64| usize::try_from(at).ok().filter(|at| text.is_char_boundary(*at));
     let span = clamp(held.span.start)?..clamp(held.span.end)?;
     Some(Candidate { span, kind: Kind::Noted(held.dialect, held.reason) })
-}
-
-/// A known name that is called as Python calls: `f(`, `[f(`, `["f(`.
-fn called(text: &str, name: Range<usize>) -> Option<Candidate> {
-    let rest = &text[name.end..];
-    let end = name.end + ["(", ".call("].iter().find(|call| rest.starts_with(**call))?.len();
-    let before = &text[..name.start];
-    // A server, or an object that the name is a method of.
-    let in_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
-    let start = if before.ends_with('.') { before.trim_end_matches(in_name).len() } else { name.start };
-    let before = &text[..start];
-    let bracket = before.strip_suffix(['"', '\'']).unwrap_or(before).trim_end();
-    let list = bracket.ends_with('[');
-    let start = if list { bracket.len() - 1 } else { start };
-    Some(Candidate { span: start..end, kind: Kind::Python { list } })
-}
-
-/// Keys of JSON objects with a tool's name under them: of a known tool, or, where
-/// none is known, with a key for its arguments in the same text.
-fn objects(context: &Context<'_>, keys: &CallKeys, list: &mut Vec<Candidate>) {
-    let one_of = |keys: &[&str]| keys.iter().map(|key| regex::escape(key)).collect::<Vec<_>>().join("|");
-    let named = [keys.tool, &[FUNCTION]].concat();
-    let named = Regex::new(&format!(r#"(?:\{{\s*)?"(?:{})"\s*:\s*"([^"\\]+)""#, one_of(&named)));
-    let named = named.expect("keys make a valid pattern");
-    let arguments = Regex::new(&format!(r#""(?:{})"\s*:"#, one_of(keys.arguments))).expect("keys make a valid pattern");
-    for found in named.captures_iter(context.text) {
-        let (Some(whole), Some(name)) = (found.get(0), found.get(1)) else { continue };
-        let meant = match &context.config.catalog {
-            Some(catalog) => catalog.tools().any(|tool| tool.name == name.as_str()),
-            None => arguments.is_match(context.text),
-        };
-        if meant {
-            list.push(Candidate { span: whole.range(), kind: Kind::Json });
-        }
-    }
-}
-
-/// The lines of a call in ReAct's words.
-fn react_lines(text: &str, react: &React, list: &mut Vec<Candidate>) {
-    let class = |set: &str| set.chars().map(|c| regex::escape(&c.to_string())).collect::<String>();
-    let pieces = react.head.iter().map(|piece| match piece {
-        Piece::Text(text) => regex::escape(text),
-        Piece::Any(set) => format!("[{}]*", class(set)),
-        Piece::OneOf(set) => format!("[{}]", class(set)),
-        Piece::Name => r"([^\s`*]+)".to_owned(),
-        Piece::Maybe(_)
-        | Piece::Space
-        | Piece::Id
-        | Piece::Index
-        | Piece::Quote
-        | Piece::Before
-        | Piece::Attributes => String::new(),
-    });
-    let lines = Regex::new(&pieces.collect::<String>()).expect("the dialect's pieces make a valid pattern");
-    list.extend(lines.find_iter(text).map(|found| Candidate { span: found.range(), kind: Kind::React }));
 }

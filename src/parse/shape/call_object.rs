@@ -1,0 +1,172 @@
+//! One JSON object that is a call: which of its members say what.
+//!
+//! ```text
+//!   {"name": "f", "arguments": {…}}   {"function": {…}}   {"name": "f", "a": 1}   {"f": {"a": 1}}
+//!    tool         arguments            both                a flat one              keyed
+//! ```
+//!
+//! The same reader serves an object behind a marker and one that nothing announces; the latter is
+//! read strictly, since it may be any object. What makes it none is said in both ways: as a fault
+//! of the call, or as the reason why it is text.
+
+use serde_json::{Map, Value};
+
+use super::fit::{fits, is_definition, keyed, take_flat, unwrap_function};
+use crate::dialect::CallKeys;
+use crate::event::Repair;
+use crate::parse::out::not_a_call::Reason;
+use crate::parse::out::unresolved::{Fault, UnresolvedCall, holds};
+use crate::parse::tables::Tables;
+
+/// How a call object is read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CallObject<'t> {
+    pub(crate) keys: &'static CallKeys,
+    pub(crate) tables: &'t Tables,
+    /// Nothing announces it: it has a known tool's name, arguments, and nothing that no call has.
+    pub(crate) strict: Option<Further>,
+}
+
+/// What is known of the calls before one that nothing announces.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Further {
+    /// There are such: an unknown name is a mistake and no text.
+    pub(crate) any: bool,
+    /// Their names are their objects' keys.
+    pub(crate) keyed: bool,
+}
+
+/// How the object held its arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Held {
+    /// Under this key.
+    Under(&'static str),
+    /// Beside the tool's name.
+    Flat,
+    /// Under the tool's name.
+    Keyed,
+    /// Not at all.
+    Absent,
+}
+
+/// Why an object is no call.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum NotCall {
+    NoObject,
+    Unnamed,
+    NameIsNoText,
+    UnknownTool,
+    NoArguments,
+    Definition,
+    Foreign(Vec<String>),
+}
+
+impl NotCall {
+    pub(crate) fn fault(&self, keys: &CallKeys) -> Fault {
+        let (tool, arguments) = (keys.tool[0], keys.arguments[0]);
+        Fault::malformed(match self {
+            NotCall::NoObject => "a call is a JSON object".to_owned(),
+            // `hermes/name_is_no_text`
+            NotCall::NameIsNoText => format!("`{tool}` is not a text"),
+            NotCall::Unnamed | NotCall::UnknownTool => format!("`{tool}` is missing"),
+            NotCall::NoArguments => format!("`{arguments}` is missing"),
+            NotCall::Definition => {
+                format!("a schema stands in `{arguments}`: it defines the tool and does not call it")
+            }
+            NotCall::Foreign(found) => {
+                let found: Vec<_> = found.iter().map(|key| format!("`{key}`")).collect();
+                format!("{} found beside the tool's name: arguments stand in `{arguments}`", found.join(", "))
+            }
+        })
+    }
+
+    pub(crate) fn reason(&self) -> Reason {
+        match self {
+            NotCall::NoObject => Reason::Damaged,
+            NotCall::Unnamed | NotCall::NoArguments => Reason::Incomplete,
+            NotCall::NameIsNoText | NotCall::UnknownTool => Reason::UnknownTool,
+            NotCall::Definition => Reason::Definition,
+            NotCall::Foreign(_) => Reason::ForeignKey,
+        }
+    }
+}
+
+impl CallObject<'_> {
+    /// Takes tool, server and arguments out of the object that `call` has as its arguments, and
+    /// says how these were held.
+    pub(crate) fn take(self, call: &mut UnresolvedCall) -> Result<Held, NotCall> {
+        let Value::Object(mut object) = call.arguments.take() else { return Err(NotCall::NoObject) };
+        if self.take_keyed(&object, call)? {
+            return Ok(Held::Keyed);
+        }
+        if self.strict.is_some() || !self.keys.tool.iter().any(|key| holds(&object, key)) {
+            call.fault = unwrap_function(&mut object, self.keys.tool[0]);
+        }
+        let under = self.keys.arguments.iter().find(|key| holds(&object, key));
+        let mut held = under.map_or(Held::Absent, |key| Held::Under(key));
+        let tool = call.take(&mut object, self.keys.tool);
+        // Whether the tool's own parameters stand beside its name is known by its schema only
+        // (`hermes/flat`, `hermes/flat_with_another_key`).
+        let known = || self.tables.named_tool(tool.as_ref()?.as_str()?.trim());
+        let arguments = match take_flat(&mut object, known, self.keys) {
+            Some(flat) => {
+                call.repairs.push(Repair::FlatArguments);
+                held = Held::Flat;
+                Some(Value::Object(flat))
+            }
+            None => None,
+        };
+        let server = call.take(&mut object, self.keys.server);
+        let arguments = arguments.or_else(|| call.take(&mut object, self.keys.arguments));
+        if arguments.as_ref().is_some_and(|arguments| is_definition(arguments, known)) {
+            return Err(NotCall::Definition);
+        }
+        let name = match &tool {
+            None => return Err(NotCall::Unnamed),
+            Some(Value::String(name)) if !name.trim().is_empty() => name.trim(),
+            Some(_) => return Err(NotCall::NameIsNoText),
+        };
+        object.retain(|key, _| !self.keys.idle.contains(&key.as_str()));
+        let foreign = || NotCall::Foreign(object.keys().cloned().collect());
+        match self.strict {
+            Some(further) if !further.any && !self.tables.names.knows(name) => return Err(NotCall::UnknownTool),
+            Some(_) if arguments.is_none() => return Err(NotCall::NoArguments),
+            Some(_) if !object.is_empty() => return Err(foreign()),
+            None if call.fault.is_none() && arguments.is_none() && !object.is_empty() => return Err(foreign()),
+            _ => {}
+        }
+        call.tool = Some(name.to_owned());
+        call.server = server.and_then(|server| server.as_str().map(|server| server.trim().to_owned()));
+        call.server.take_if(|server| server.is_empty());
+        call.repairs.extend(object.keys().map(|key| Repair::Other(format!("ignored_key:{key}"))));
+        call.ignored_keys.extend(object.keys().cloned());
+        call.raw_arguments = arguments.as_ref().map(Value::to_string).unwrap_or_default();
+        call.arguments = arguments.unwrap_or_else(|| Value::Object(Map::new()));
+        Ok(held)
+    }
+
+    /// The call of an object whose only key is its tool's name, if it is one: what Apertus writes
+    /// (`hermes/name_as_key`). The first of a message that nothing announces has only what can be the
+    /// arguments of a known tool.
+    fn take_keyed(self, object: &Map<String, Value>, call: &mut UnresolvedCall) -> Result<bool, NotCall> {
+        let is_own = |key: &str| self.keys.all().any(|known| known == key);
+        let Some((name, value, arguments)) = keyed(object, is_own) else { return Ok(false) };
+        let known = self.tables.named_tool(name);
+        match (known, self.strict) {
+            (None, None) => return Ok(false),
+            _ if is_definition(value, || known) => return Err(NotCall::Definition),
+            (Some(_), None) => {}
+            (Some(tool), Some(further)) if self.tables.names.knows(name) => {
+                if !further.any && (tool.input_schema.is_none() || !fits(tool, &arguments)) {
+                    return Err(NotCall::Foreign(vec![name.to_owned()]));
+                }
+            }
+            (_, Some(further)) if further.keyed => {}
+            _ => return Err(NotCall::UnknownTool),
+        }
+        call.tool = Some(name.to_owned());
+        call.raw_arguments = value.to_string();
+        call.arguments = value.clone();
+        Ok(true)
+    }
+}

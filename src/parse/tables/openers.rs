@@ -1,0 +1,296 @@
+//! Where a call may begin in a text, whatever stands around it.
+//!
+//! One answer for those who ask from outside: [`Parser::openers`](crate::Parser::openers) for what a text
+//! holds that looks like a call, and the [`Neutraliser`](crate::outcome::Neutraliser), which
+//! breaks it. Each opener is matched by what the scanner matches it with.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::ops::Range;
+
+use memchr::{memchr_iter, memchr2_iter};
+
+use super::Tables;
+use super::marked::{Lines, lines_of};
+use crate::dialect::{
+    Announcer, CallKeys, Dialect, FUNCTION, MarkedJson, REASONING_MARKS, RESULT_TAGS, React, SENTENCE_END, Shape,
+    THINK_TAGS, Wrapper, template_tokens,
+};
+use crate::json::window::{Match, leading_space};
+use crate::parse::marks::head::head;
+use crate::parse::marks::names::Names;
+use crate::tools::Catalog;
+
+/// A place where a call may begin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Opener {
+    /// The dialect of that call.
+    pub dialect: Dialect,
+    /// What kind of place it is.
+    pub kind: OpenerKind,
+    /// The opener's bytes.
+    pub span: Range<usize>,
+    /// The byte that it is known by, inside the span: of a name, a key or a word the first.
+    pub at: usize,
+    /// Whether it stands where such a call can: at a line's start or in a list, where the kind
+    /// demands it.
+    pub begins: bool,
+}
+
+/// What an opener is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OpenerKind {
+    /// A marker that begins with `<` or `[`.
+    Mark,
+    /// A line, or a word on a line, that announces objects.
+    Line,
+    /// A line that announces the answer.
+    AnswerLine,
+    /// A known tool's name and a parenthesis.
+    Python {
+        /// It is the first of a list.
+        list: bool,
+    },
+    /// A key of a JSON object with a known tool's name under it, or that name as a key.
+    Json,
+    /// A known tool's name alone on its line before an object.
+    NameLine,
+    /// The lines of a call in ReAct's words, up to its arguments.
+    React,
+}
+
+/// Longest run of characters that is looked at as a name.
+const MAX_NAME: usize = 256;
+
+impl Tables {
+    /// Where calls may begin in `text`, by place; of those that no marker announces each that
+    /// any dialect has, read or not.
+    pub(crate) fn openers(&self, text: &str) -> Vec<Opener> {
+        let marks = memchr2_iter(b'<', b'[', text.as_bytes()).filter_map(|at| {
+            let (dialect, length, _) = self.mark(&text[at..])?;
+            Some(Opener { dialect, kind: OpenerKind::Mark, span: at..at + length, at, begins: true })
+        });
+        let mut openers: Vec<_> = marks.collect();
+        let names = self.catalog().map(|catalog| Names::new(catalog));
+        openers.extend(without_marks(text, names.as_ref()));
+        openers.sort_by_key(|opener| opener.span.start);
+        openers
+    }
+}
+
+/// Where calls may begin that no `<` and no `[` announces, with these known names; `None`: any.
+pub(crate) fn without_marks(text: &str, names: Option<&Names>) -> Vec<Opener> {
+    let mut found = Finder { text, names, openers: Vec::new() };
+    for dialect in Dialect::ALL.iter().copied() {
+        match &dialect.spec().shape {
+            Shape::MarkedJson(MarkedJson { announcer: Announcer::Line { .. }, .. }) => {
+                lines_of(dialect).into_iter().for_each(|lines| found.lines(dialect, lines));
+            }
+            Shape::MarkedJson(MarkedJson { announcer: Announcer::Marker(wrappers), .. }) => {
+                let words = wrappers.iter().filter(|wrapper| wrapper.is_word());
+                words.for_each(|word| found.word(dialect, word));
+            }
+            Shape::Json(keys) => found.objects(dialect, keys),
+            Shape::Python => found.called(dialect),
+            Shape::Named(named) if named.name_line => found.name_lines(dialect),
+            Shape::React(react) => found.react(dialect, react),
+            Shape::Element(_) | Shape::ToolTag | Shape::Named(_) => {}
+        }
+    }
+    found.openers
+}
+
+struct Finder<'t> {
+    text: &'t str,
+    names: Option<&'t Names>,
+    openers: Vec<Opener>,
+}
+
+impl Finder<'_> {
+    fn add(&mut self, dialect: Dialect, kind: OpenerKind, span: Range<usize>, at: usize, begins: bool) {
+        self.openers.push(Opener { dialect, kind, span, at, begins });
+    }
+
+    /// Lines that announce calls or the answer, in any place: who shows the text may put it at a
+    /// line's start.
+    fn lines(&mut self, dialect: Dialect, lines: &Lines) {
+        let in_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        for (line, kind) in [(&lines.call, OpenerKind::Line), (&lines.answer, OpenerKind::AnswerLine)] {
+            let first = line.lead.as_bytes()[0];
+            for at in memchr2_iter(first, first.to_ascii_uppercase(), self.text.as_bytes()) {
+                let Match::Yes(length) = line.matches(&self.text[at..], false) else { continue };
+                let end = at + length;
+                if !self.text[..at].ends_with(in_word) && !self.text[end..].starts_with(in_word) {
+                    self.add(dialect, kind, at..end, at, true);
+                }
+            }
+        }
+    }
+
+    /// A word at a line's start, and what leads to an object behind it.
+    fn word(&mut self, dialect: Dialect, word: &Wrapper) {
+        for (at, _) in self.text.match_indices(word.open) {
+            let end = at + word.open.len();
+            let leads = self.text[end..].trim_start().starts_with(['{', '[', '`', '~', '\'']);
+            if leads && begins_line(self.text, at) {
+                self.add(dialect, OpenerKind::Line, at..end, at, true);
+            }
+        }
+    }
+
+    /// Known tools' names under a key for them, or as their objects' first key.
+    fn objects(&mut self, dialect: Dialect, keys: &CallKeys) {
+        let text = self.text;
+        let is_tool = |key: &str| keys.tool.contains(&key) || key == FUNCTION;
+        for at in memchr2_iter(b'"', b'\'', text.as_bytes()) {
+            let Some(key) = quoted(&text[at..]) else { continue };
+            let behind = text[at + key.len() + 2..].trim_start();
+            let Some(value) = behind.strip_prefix(':').map(str::trim_start) else { continue };
+            let brace = text[..at].trim_end();
+            let brace = brace.ends_with('{').then(|| brace.len() - 1);
+            if is_tool(key)
+                && let Some(name) = quoted(value)
+                && self.is_called(name, keys)
+            {
+                let end = text.len() - value.len() + name.len() + 2;
+                self.add(dialect, OpenerKind::Json, brace.unwrap_or(at)..end, at, true);
+            } else if let Some(brace) = brace
+                && value.starts_with(['{', '"', '\''])
+                && self.names.is_some_and(|names| names.knows(key))
+            {
+                self.add(dialect, OpenerKind::Json, brace..at + key.len() + 2, at, true);
+            }
+        }
+    }
+
+    /// Whether an object with this name may be a call: where no tool is known, beside a key for
+    /// arguments.
+    fn is_called(&self, name: &str, keys: &CallKeys) -> bool {
+        let has_arguments = || keys.arguments.iter().any(|key| self.text.contains(&format!("\"{key}\"")));
+        self.names.map_or_else(has_arguments, |names| names.knows(name))
+    }
+
+    /// Known tools' names before a parenthesis.
+    fn called(&mut self, dialect: Dialect) {
+        let (text, Some(names)) = (self.text, self.names) else { return };
+        for end in memchr_iter(b'(', text.as_bytes()) {
+            let before = &text[..end];
+            let at = before.rfind(ends_name).map_or(0, |at| at + before[at..].chars().next().map_or(0, char::len_utf8));
+            let is_known =
+                |at: usize| matches!(names.called(&text[at..], false), Match::Yes(length) if at + length == end);
+            // A method of what is no server is shown as one.
+            let is_method = || before[at..].match_indices('.').any(|(dot, _)| is_known(at + dot + 1));
+            if end - at > MAX_NAME || !(is_known(at) || is_method()) {
+                continue;
+            }
+            let list = text[..at].strip_suffix(['"', '\'']).unwrap_or(&text[..at]).trim_end();
+            let (start, list) = list.strip_suffix('[').map_or((at, false), |before| (before.len(), true));
+            let begins = is_known(at) && (list || begins_line(text, at));
+            self.add(dialect, OpenerKind::Python { list }, start..end + 1, at, begins);
+        }
+    }
+
+    fn name_lines(&mut self, dialect: Dialect) {
+        let (text, Some(names)) = (self.text, self.names) else { return };
+        for start in line_starts(text) {
+            let at = start + leading_space(&text[start..]);
+            if let Match::Yes((length, _)) = names.on_a_line(&text[at..], false) {
+                self.add(dialect, OpenerKind::NameLine, at..at + length, at, true);
+            }
+        }
+    }
+
+    fn react(&mut self, dialect: Dialect, react: &React) {
+        for (at, _) in self.text.match_indices("Action") {
+            if let Match::Yes(found) = head(react.head, &self.text[at..], false) {
+                let begins = begins_line(self.text, at);
+                self.add(dialect, OpenerKind::React, at..at + found.length, at, begins);
+            }
+        }
+    }
+}
+
+/// What no call's dialect alone decides: each mark that means something behind a `<` or between
+/// square brackets, as loosely as any reader may take it.
+#[derive(Debug, Clone)]
+pub(crate) struct Marks {
+    /// The bracket and what is behind it, in small letters.
+    known: HashSet<String>,
+    /// Those that hold what ends a name; looked for one by one.
+    odd: Vec<String>,
+}
+
+impl Marks {
+    /// The marks of all dialects, of reasoning, results and templates, and the tags of a catalog's
+    /// tools.
+    pub(crate) fn new(catalog: &Catalog) -> Self {
+        let own = Dialect::ALL.iter().flat_map(|dialect| dialect.spec().marks());
+        let around = REASONING_MARKS.iter().flat_map(|mark| [mark.open.trim(), mark.close]);
+        let tokens = template_tokens().map(|token| token.text).chain([SENTENCE_END]).chain(around);
+        let tags = THINK_TAGS.into_iter().chain(RESULT_TAGS.iter().map(|(tag, _)| *tag));
+        let with_server =
+            |tool: &crate::tools::Tool| tool.server.as_ref().map(|server| format!("{server}.{}", tool.name));
+        let tools = catalog.tools().flat_map(|tool| [Some(tool.name.clone()), with_server(tool)]).flatten();
+        let tags = tags.map(str::to_owned).chain(tools).map(|tag| Cow::Owned(format!("<{tag}>")));
+        let marks = own.chain(tokens.map(Cow::Borrowed)).chain(tags);
+        let known = marks.filter_map(|mark| {
+            let word = match mark.as_bytes() {
+                [b'<', .., b'>'] => mark.trim_matches(['<', '/', '>']),
+                [b'<', ..] => mark.trim_matches(['<', '/']).split([' ', '=', '>']).next()?,
+                [b'[', ..] => mark[1..].split(']').next()?,
+                _ => return None,
+            };
+            Some(mark[..1].to_owned() + &word.to_lowercase())
+        });
+        let known: HashSet<_> = known.collect();
+        let odd = known.iter().filter(|name| name.starts_with('<') && name[1..].contains(ends_name)).cloned().collect();
+        Marks { known, odd }
+    }
+
+    /// Whether `text`, which begins with `<` or `[`, begins with a mark.
+    pub(crate) fn begins(&self, text: &str) -> bool {
+        let (sign, rest) = text.split_at(1);
+        let is_known =
+            |word: &str| word.len() <= MAX_NAME && self.known.contains(&(sign.to_owned() + &word.to_lowercase()));
+        if sign == "[" {
+            return rest.trim_start().split_once(']').is_some_and(|(word, _)| is_known(word.trim_end()));
+        }
+        let rest = rest.trim_start_matches(|c: char| c.is_whitespace() || c == '/' || c == '!');
+        // Special tokens: ChatML's, and DeepSeek's with a full-width bar.
+        if rest.starts_with(['|', '｜']) {
+            return true;
+        }
+        let name = &rest[..rest.find(ends_name).unwrap_or(rest.len())];
+        let is_odd = |odd: &String| rest.get(..odd.len() - 1).is_some_and(|found| found.to_lowercase() == odd[1..]);
+        is_known(name.trim_end_matches('/')) || self.odd.iter().any(is_odd)
+    }
+}
+
+/// Characters that end a name in a tag or before its arguments.
+fn ends_name(c: char) -> bool {
+    c.is_whitespace() || matches!(c, '<' | '>' | '=' | '"' | '\'' | '(' | '[' | ']' | ',' | '{' | '`' | '*' | '~')
+}
+
+/// The text in quotation marks that `text` begins with. No escapes: with them it names no call.
+fn quoted(text: &str) -> Option<&str> {
+    let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+    let inner = &text[1..];
+    let end = inner.find([quote, '\\', '\n']).filter(|end| inner[*end..].starts_with(quote))?;
+    (1..=MAX_NAME).contains(&end).then(|| &inner[..end])
+}
+
+fn line_starts(text: &str) -> impl Iterator<Item = usize> {
+    std::iter::once(0).chain(memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1))
+}
+
+/// Whether only a line's own signs stand before `at` on its line: spaces, those of Markdown, a
+/// fence and its language.
+fn begins_line(text: &str, at: usize) -> bool {
+    let line = &text[memchr::memrchr(b'\n', &text.as_bytes()[..at]).map_or(0, |end| end + 1)..at];
+    let behind = line.trim_start_matches([' ', '\t', '>', '*', '_', '`', '-', '~', '\'']);
+    let is_language = behind.trim_end().bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let is_fence = || ["```", "~~~", "'''"].iter().any(|fence| line.trim_start().starts_with(fence));
+    behind.is_empty() || (is_language && behind.ends_with([' ', '\t']) && is_fence())
+}
