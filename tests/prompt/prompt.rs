@@ -707,9 +707,7 @@ fn what_to_do_now_is_one_sentence_behind_what_stays() {
     let (arguments, outcome) = (Map::new(), Outcome::result("It is 17:30\nin Tokyo"));
     let item = Item::Answered { id: "c", server: None, tool: "now", arguments: &arguments, outcome: &outcome };
     let (items, earlier) = ([item], [Earlier::new("now", &arguments, Status::Result)]);
-    for ((_, lang), style) in
-        all().into_iter().flat_map(|each| [PromptStyle::Full, PromptStyle::Compact].map(|s| (each, s)))
-    {
+    for ((_, lang), style) in all().flat_map(|each| [PromptStyle::Full, PromptStyle::Compact].map(|s| (each, s))) {
         let prompt = prompt(options(Dialect::UseMcpTool, lang).with_style(style));
         let round = Round::new(&items).with_earlier(&earlier).with_request("What time is it?");
         let newest = prompt.results(&real(), &round).unwrap();
