@@ -123,11 +123,13 @@ pub(crate) fn over_budget(listed: &Listed, say: Phrases) -> Option<String> {
     Some(say.over_budget(listed.tokens, budget))
 }
 
-/// The same as JSON: `tokens`, `budget`, and the number of tools in each style.
+/// The same as JSON: `tokens`, `budget`, the number of tools in each style, and of those that
+/// are not listed.
 pub(crate) fn as_json(listed: &Listed) -> Value {
     let mut object = Map::new();
     object.insert("tokens".to_owned(), listed.tokens.into());
     object.insert("budget".to_owned(), listed.budget.into());
     object.extend(Listing::ALL.iter().map(|style| (style.to_string(), listed.count(*style).into())));
+    object.insert("unlisted".to_owned(), listed.unlisted.into());
     Value::Object(object)
 }

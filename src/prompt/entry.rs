@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
+use super::budget::Style;
 use super::example::{display_name, map_strings};
 use super::options::{DESCRIPTION_CHARS, Listing, NAME_CHARS, NOTE_CHARS, Options, SENTENCE_CHARS, TEXT_CHARS};
 use super::sentence::first_sentence;
@@ -92,12 +93,17 @@ impl<'a> Lister<'a> {
     }
 
     /// The server with its tools in these styles, which are as many.
-    pub(super) fn server(&self, server: &Server, styles: &[Listing]) -> ServerView {
+    pub(super) fn server(&self, server: &Server, styles: &[Style]) -> ServerView {
         let instructions = server.instructions.as_deref().unwrap_or_default();
         ServerView {
             name: server.name.as_deref().map(|name| self.clean(name, NAME_CHARS)),
             instructions: self.neutraliser.describe_lines(instructions, TEXT_CHARS),
-            tools: server.tools.iter().zip(styles).map(|(tool, style)| self.tool(tool, *style)).collect(),
+            tools: server
+                .tools
+                .iter()
+                .zip(styles)
+                .filter_map(|(tool, style)| Some(self.tool(tool, (*style)?)))
+                .collect(),
             resources: server.resources.iter().map(|resource| self.resource(resource)).collect(),
             templates: server.resource_templates.iter().map(|template| self.template(template)).collect(),
         }

@@ -135,14 +135,17 @@ impl Options {
     }
 
     /// What a model that reads this prompt may call: the catalog's tools and,
-    /// where the listing may leave something out, the built-in tool that
-    /// describes them ([`Catalog::with_describe_tool`]). The prompt, the parser
+    /// where the listing may leave something out, the built-in tools that
+    /// describe them ([`Catalog::with_describe_tool`]) and find them
+    /// ([`Catalog::with_find_tool`]). The prompt, the parser
     /// and the validator must be given the same.
     pub fn callable(&self, catalog: Arc<Catalog>) -> Arc<Catalog> {
-        let shortens = self.listing == Listing::Index || self.tool_budget.is_some();
-        if !shortens || catalog.describe_tool().is_some() {
-            return catalog;
+        match (self.tool_budget, self.listing) {
+            (Some(_), _) if catalog.find_tool().is_none() => Arc::new(Arc::unwrap_or_clone(catalog).with_find_tool()),
+            (None, Listing::Index) if catalog.describe_tool().is_none() => {
+                Arc::new(Arc::unwrap_or_clone(catalog).with_describe_tool())
+            }
+            _ => catalog,
         }
-        Arc::new(Arc::unwrap_or_clone(catalog).with_describe_tool())
     }
 }

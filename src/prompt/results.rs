@@ -257,7 +257,7 @@ impl RoundWriter<'_> {
     }
 
     fn example_tool(&self) -> Option<&Tool> {
-        self.named().or_else(|| example_tool(self.catalog, &self.neutraliser))
+        self.named().or_else(|| example_tool(self.catalog.offered(), &self.neutraliser))
     }
 
     fn question(&self, tool: &Tool) -> String {

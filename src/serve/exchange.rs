@@ -43,7 +43,7 @@ use crate::tools::Decision;
 use crate::transcript::Recorder;
 use crate::turn::event::{Approval, Finished};
 use crate::turn::may_be_meant;
-use crate::turn::{Action, AgentEvent, Granted, Input, ModelNote, StopReason, Turn, TurnError};
+use crate::turn::{Action, AgentEvent, Client, Input, ModelNote, StopReason, Turn, TurnError};
 use crate::validate::takes_long;
 use crate::wire::roles::join;
 
@@ -171,7 +171,12 @@ impl Exchange {
         let (setup, output) = (prepared.setup.clone(), asked.output.clone());
         // What the client demands of the answer leaves no place for a structure of ours.
         let is_free = is_held(&asked.body);
-        let mut turn = Turn::of_model(setup, conversation, Granted::default(), output, (named, is_free))?;
+        let mut turn = Turn::of_client(
+            setup,
+            conversation,
+            output,
+            Client { model: named, is_free, said: std::mem::take(&mut asked.said) },
+        )?;
         turn.knows_results(std::mem::take(&mut asked.results));
         let output = asked.output.as_deref();
         let mut exchange = Exchange {

@@ -20,7 +20,7 @@ use crate::conversation::{Answered, Replies};
 use crate::dialect::{write_call, write_tool_call};
 use crate::outcome::{FILE, Outcome, RESULT, Status, break_tokens, foreign_in_frames, restore_tokens, told_apart};
 use crate::parse::find_values;
-use crate::turn::ModelNote;
+use crate::turn::{ModelNote, SaidBefore};
 use crate::wire::roles::join;
 
 /// A call of the history, as the client says it.
@@ -77,6 +77,8 @@ pub(super) struct Rendered {
     pub(super) results: Vec<String>,
     /// What the person said last.
     pub(super) question: String,
+    /// What was said and called in all of it.
+    pub(super) said: Vec<SaidBefore>,
     /// The last call, where its result is what was said last: the client's tool and arguments.
     pub(super) answered: Option<(String, Map<String, Value>)>,
     /// What rounds brought that the client did not see may be anybody's words.
@@ -99,6 +101,7 @@ pub(super) fn render(messages: Vec<Value>, prepared: &Prepared, kept: &Kept) -> 
         after_results: false,
         newest: None,
         results: Vec::new(),
+        said: Vec::new(),
     };
     let mut messages: VecDeque<_> = messages.into_iter().enumerate().collect();
     while let Some((at, message)) = messages.pop_front() {
@@ -142,12 +145,12 @@ pub(super) fn render(messages: Vec<Value>, prepared: &Prepared, kept: &Kept) -> 
             None => return Err(Fault::field(format!("{place}.role"), "a message needs a 'role'")),
         }
     }
-    let History { rendered, question, newest: last, results, mut done, .. } = history;
+    let History { rendered, question, newest: last, results, said, mut done, .. } = history;
     let answered = done.pop().filter(|done| last.is_some() && done.call.server.is_none()).and_then(|done| {
         let Call { tool, arguments, .. } = done.call;
         if let Value::Object(arguments) = arguments { Some((tool, arguments)) } else { None }
     });
-    Ok(Rendered { messages: rendered, last, results, question, answered, untrusted })
+    Ok(Rendered { messages: rendered, last, results, question, said, answered, untrusted })
 }
 
 struct History<'a> {
@@ -163,6 +166,7 @@ struct History<'a> {
     /// That message with what is said for now, where nobody said anything after it.
     newest: Option<Value>,
     results: Vec<String>,
+    said: Vec<SaidBefore>,
 }
 
 impl History<'_> {
@@ -185,6 +189,7 @@ impl History<'_> {
             None if !self.question.is_empty() => {}
             words => {
                 self.question = words.unwrap_or(text);
+                self.said.push(SaidBefore::Question(self.question.clone()));
                 self.done.clear();
                 self.before = self.prepared.told.hash(&self.question);
                 self.newest = None;
@@ -219,6 +224,8 @@ impl History<'_> {
         is_newest: bool,
     ) -> Result<(), Fault> {
         let prepared = self.prepared;
+        let found = calls.iter().filter_map(|call| prepared.setup.catalog().find(None, &call.name).ok());
+        self.said.extend(found.map(|found| SaidBefore::called(found.tool)));
         if let Some(written) = written.filter(|written| is_unchanged(&message, &calls, written)) {
             let mut message = plain(message);
             // Control tokens in it are broken already, but for those of the calls' own syntax.

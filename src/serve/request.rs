@@ -154,7 +154,7 @@ impl ChatRequest {
         };
         check_arguments(&messages)?;
         let may_be = prepared.watches() && kept.may_be_untrusted(&messages);
-        let Rendered { messages, last, results, question, answered, untrusted } =
+        let Rendered { messages, last, results, question, said, answered, untrusted } =
             history::render(messages, &prepared, &kept)?;
         let untrusted = untrusted || may_be;
         OURS.iter().for_each(|field| {
@@ -170,6 +170,7 @@ impl ChatRequest {
                 last,
                 results,
                 question,
+                said,
                 answered,
                 max_tokens,
                 output,

@@ -6,6 +6,8 @@
 
 #[cfg(feature = "agent")]
 mod describe_tool;
+#[cfg(feature = "agent")]
+mod find_tool;
 mod gbnf;
 mod grammar;
 #[cfg(feature = "prompt")]

@@ -258,3 +258,38 @@ async fn a_prompt_that_the_endpoint_cut_is_told() {
         assert_eq!(told.map(|(_, read)| read), Some(read).filter(|_| cut), "{told:?}");
     }
 }
+
+/// Of more tools than there is room for, those are listed that the history means; the model finds
+/// and calls another one, and the client sees nothing of the search.
+#[tokio::test]
+async fn tools_that_nobody_asked_for_are_found_and_not_listed() {
+    let rounds = [mcp_call("", "find_tool", &json!({"query": "roll a die"})), mcp_call("", "roll_die", &json!({}))];
+    let rounds = rounds.map(|call| call.replace("<server_name></server_name>\n", ""));
+    let endpoint = Endpoint::setup().start(rounds.iter().map(|call| Reply::text(call)));
+    let served = serve(&endpoint, |config| config.with_prompt(Options::default().with_tool_budget(600))).await;
+    let mut names: Vec<String> = (0..60).map(|at| format!("count_sheep_{at}")).collect();
+    names.push("roll_die".to_owned());
+    let mut tools = Chat.tools(&names.iter().map(String::as_str).collect::<Vec<_>>());
+    for tool in tools.as_array_mut().unwrap() {
+        let name = tool["function"]["name"].as_str().unwrap().to_owned();
+        let does = if name == "roll_die" { "Rolls a die." } else { "Counts the sheep of a field, one after another." };
+        tool["function"]["description"] = json!(does);
+    }
+    let said = [
+        Chat.says("user", "How many sheep are there?"),
+        Chat.says("assistant", "Many."),
+        Chat.says("user", "Thanks. Go on."),
+    ];
+    let (status, whole) = ask(&served, Chat, Chat.request(json!(said), tools).to_string()).await;
+    assert_eq!(status, 200, "{whole}");
+    let call = &whole["choices"][0]["message"]["tool_calls"];
+    assert_eq!(
+        (call[0]["function"]["name"].as_str(), call.as_array().unwrap().len()),
+        (Some("roll_die"), 1),
+        "{whole}"
+    );
+    let seen = endpoint.take_seen();
+    let listed = |at: usize, text: &str| seen[at].messages().contains(text);
+    assert!(listed(0, "count_sheep_0(") && !listed(0, "roll_die"), "{}", seen[0].messages());
+    assert!(listed(1, "roll_die("), "{}", seen[1].messages());
+}

@@ -7,6 +7,7 @@
 //! by pairs of characters. Nothing is learned and nothing asked for: the same catalog and question
 //! give the same tools.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
 use super::{Catalog, Tool};
@@ -33,6 +34,28 @@ const ALIKE: f32 = 0.7;
 
 /// What a tool counts that changes something, where the question does not say so.
 const CHANGES: f32 = 0.7;
+
+/// Tools that are likely enough to be listed, and that a search for them gives.
+pub(crate) const LIKELIEST: usize = 8;
+pub(crate) const FOUND: usize = 5;
+
+/// Characters at either end of what was said that are looked at: a person pastes between.
+const ENDS: usize = 1_000;
+
+/// What was said in a conversation, as far as it tells which tools are meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Said<'a> {
+    /// By the person.
+    Question(&'a str),
+    /// A tool was called.
+    Called {
+        /// Its server.
+        server: Option<&'a str>,
+        /// Its name.
+        tool: &'a str,
+    },
+}
 
 /// An index over the tools of a catalog that are offered.
 #[derive(Debug, Clone, Default)]
@@ -124,6 +147,33 @@ impl Search {
         found
     }
 
+    /// The likeliest tools of this catalog, of which the index is; the best first.
+    pub(crate) fn tools<'c>(&self, catalog: &'c Catalog, question: &str, most: usize) -> Vec<&'c Tool> {
+        let offered: Vec<&Tool> = catalog.offered().collect();
+        self.find(question, most).into_iter().filter_map(|place| offered.get(place).copied()).collect()
+    }
+
+    /// The places of the tools that a conversation means, in the order in which they came up: the
+    /// likeliest by its first question, those that were called, and the likeliest by a later
+    /// question whose best is none of them yet. What is said later takes none away.
+    pub fn meant(&self, catalog: &Catalog, said: &[Said<'_>]) -> Vec<usize> {
+        let mut places = Vec::new();
+        for said in said {
+            let found = match said {
+                Said::Question(text) => self.find(&ends_of(text), LIKELIEST),
+                Said::Called { server, tool } => {
+                    let mut offered = catalog.offered();
+                    let place = offered.position(|own| own.name == *tool && own.server.as_deref() == *server);
+                    place.into_iter().collect()
+                }
+            };
+            if found.first().is_some_and(|best| !places.contains(best)) {
+                places.extend(found.into_iter().filter(|place| !places.contains(place)).collect::<Vec<_>>());
+            }
+        }
+        places
+    }
+
     /// The words that are looked for, and the lines of those that are alike, with what each counts.
     fn wanted<'s>(&'s self, said: &'s Asked) -> (HashMap<&'s str, f32>, HashMap<u32, f32>) {
         // "Magic UI" is `magicuidesign` there.
@@ -186,6 +236,14 @@ fn weighted(tool: &Tool) -> HashMap<String, f32> {
         description.into_iter().for_each(|description| add(description, IN_PARAMETER / 2.0));
     }
     found
+}
+
+/// A text without what stands between its ends.
+fn ends_of(text: &str) -> Cow<'_, str> {
+    let Some((end, _)) = text.char_indices().nth(2 * ENDS) else { return Cow::Borrowed(text) };
+    let (head, _) = text.char_indices().nth(ENDS).unwrap_or((end, ' '));
+    let (tail, _) = text.char_indices().rev().nth(ENDS).unwrap_or((head, ' '));
+    Cow::Owned(format!("{} {}", &text[..head], &text[tail.max(head)..]))
 }
 
 /// A description's first sentence, and what stands behind it.
