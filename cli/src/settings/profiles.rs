@@ -3,10 +3,10 @@
 use toolgraft::Dialect;
 use toolgraft::dialect::Profile;
 
-/// Reads the name of a dialect that can be taught.
+/// Reads the name of a dialect; each can be taught.
 pub(crate) fn taught_dialect(name: &str) -> Result<Dialect, String> {
-    Dialect::taught().find(|dialect| dialect.name() == name).ok_or_else(|| {
-        let names: Vec<_> = Dialect::taught().map(Dialect::name).collect();
+    Dialect::ALL.iter().copied().find(|dialect| dialect.name() == name).ok_or_else(|| {
+        let names: Vec<_> = Dialect::ALL.iter().map(|dialect| dialect.name()).collect();
         format!("expected one of {}", names.join(", "))
     })
 }

@@ -111,14 +111,6 @@ fn all_in(path: &Path, endpoint: &str) -> Result<Vec<SavedProfile>, Failure> {
 fn read(path: &Path) -> Result<Vec<SavedProfile>, Failure> {
     let text = input::read_text(path)?;
     let read = toml_edit::de::from_str::<File>(&text).map_err(|e| unfit(path, &e.to_string()))?;
-    if let Some(odd) = read.model.iter().find(|kept| kept.dialect.is_some_and(|d| Dialect::taught().all(|t| t != d))) {
-        let names: Vec<_> = Dialect::taught().map(Dialect::name).collect();
-        let name = odd.dialect.map(Dialect::name).unwrap_or_default();
-        return Err(unfit(
-            path,
-            &format!("the dialect {name} of {:?} is only read: write one of {}", odd.name, names.join(", ")),
-        ));
-    }
     Ok(read.model)
 }
 
@@ -279,7 +271,7 @@ mod tests {
             ("[[model]]\nname = \"m\"\nstyel = \"full\"\n", "styel"),
             ("[[model]]\nname = \"m\"\nstyle = \"long\"\n", "line 3"),
             ("[[model]]\nname = \"m\"\nconstrain = \"always\"\n", "line 3"),
-            ("[[model]]\nname = \"m\"\ndialect = \"hermes\"\n", "only read"),
+            ("[[model]]\nname = \"m\"\ndialect = \"hermess\"\n", "line 3"),
             ("model = 3\n", "line 1"),
         ] {
             std::fs::write(&path, text).unwrap();

@@ -258,7 +258,8 @@ impl WholeMessage {
         let start = object.json.start;
         let mut call = UnresolvedCall::default();
         object.json.read(window, end, &mut call);
-        let further = Further { any: self.first.is_some(), keyed: self.keyed };
+        let alone = !self.is_further() && self.closers != "]";
+        let further = Further { any: self.first.is_some(), keyed: self.keyed, alone };
         let reader = CallObject { keys: self.keys, tables, strict: Some(further) };
         let held = match &call.fault {
             Some(fault) if fault.kind == RejectedKind::Limit => Err(Reason::Limit),

@@ -72,8 +72,7 @@ impl PromptWording {
     /// token counter, where it has one.
     ///
     /// # Errors
-    /// The dialect is only read, the tool choice does not fit the tools, or a
-    /// template fails.
+    /// The tool choice does not fit the tools, or a template fails.
     pub fn new(catalog: Arc<Catalog>, options: &Options, config: &TurnConfig) -> Result<Self, PromptError> {
         let with = |tool_choice: ToolChoice| {
             let tokens = config.tokens.as_ref().unwrap_or(&options.tokens).clone();
