@@ -248,9 +248,10 @@ impl ToolTag {
                 return Step::End(end);
             }
             Next::Parameter(name, length) => {
-                let parameter = self.index(tool, name);
+                let name = self.tags.parameter_name(name);
+                let parameter = self.index(tool, &name);
                 self.cursor += length as u64;
-                self.key_delta(name, out);
+                self.key_delta(&name, out);
                 let is_text = self.parameter(tool, parameter).is_text;
                 State::Value(Open::new(parameter, is_text))
             }
