@@ -9,7 +9,7 @@
 //! limit; any other is `limit`.
 //!
 //! A call that no marker announces is the same call with a flag: the emitter
-//! holds what it says until it is known to be one (`out/pending.rs`). Over the
+//! holds what it says until it is known to be one (`emit/pending.rs`). Over the
 //! limit it is text.
 
 use super::fast_path::FastValue;
@@ -17,13 +17,13 @@ use crate::dialect::{Dialect, Shape};
 use crate::event::{Call, MarkerKind, Provenance, QuotedIn};
 use crate::json::window::{Window, floor_boundary, leading_space};
 use crate::parse::call::{CallOut, CallShape, Ending, Missing, OpenValue, Step};
-use crate::parse::out::damage::CallCloser;
-use crate::parse::out::emitter::{Emitter, Sink};
-use crate::parse::out::pending::Ended;
-use crate::parse::out::prose::Prose;
-use crate::parse::out::series;
-use crate::parse::out::unresolved::{Fault, UnresolvedCall};
-use crate::parse::out::verdict::{Verdict, unwrap_element, verdict};
+use crate::parse::emit::damage::CallCloser;
+use crate::parse::emit::emitter::{Emitter, Sink};
+use crate::parse::emit::pending::Ended;
+use crate::parse::emit::prose::Prose;
+use crate::parse::emit::series;
+use crate::parse::emit::unresolved::{Fault, UnresolvedCall};
+use crate::parse::emit::verdict::{Verdict, unwrap_element, verdict};
 use crate::parse::tables::Tables;
 
 /// Why a call is truncated.

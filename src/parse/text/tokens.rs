@@ -4,9 +4,9 @@ use super::tags::Here;
 use super::{Next, Scanner};
 use crate::dialect::{CALL_TOKENS, OTHER_ROLES, OWN_ROLES, SENTENCE_END, STRIKE_OPEN, TemplateToken, TokenClass};
 use crate::json::window::{Answer, Match, No, Undecided, Window, begins, first_of, leading_space};
+use crate::parse::emit::emitter::Sink;
 use crate::parse::marks::tokens::tokens_at;
 use crate::parse::marks::turn::Role;
-use crate::parse::out::emitter::Sink;
 
 impl Scanner {
     /// At a `<` or a `[` that opens nothing else: a token, which is taken off.

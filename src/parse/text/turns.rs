@@ -17,8 +17,8 @@ use super::{Next, Scanner};
 use crate::dialect::{LineCounts, OthersLine, TokenClass, begins_line, others_lines_at};
 use crate::event::{MarkerKind, Region};
 use crate::json::window::{Answer, Match, No, Undecided, Window, begins, first_of};
+use crate::parse::emit::emitter::Sink;
 use crate::parse::marks::turn::{Role, Turn};
-use crate::parse::out::emitter::Sink;
 
 impl Scanner {
     pub(super) fn set_turn(&mut self, turn: Turn) {

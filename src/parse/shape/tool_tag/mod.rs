@@ -28,9 +28,9 @@ use crate::json::window::{Answer, Match, No, Undecided, Window, begins, begins_t
 use crate::parse::call::{
     COMMENT_CLOSE, COMMENT_OPEN, CallOut, CallShape, CalledTool, Ending, Missing, OpenValue, Step, comment,
 };
+use crate::parse::emit::damage::{CallCloser, CloserKind};
+use crate::parse::emit::unresolved::{Fault, UnresolvedCall};
 use crate::parse::marks::fence::think_close;
-use crate::parse::out::damage::{CallCloser, CloserKind};
-use crate::parse::out::unresolved::{Fault, UnresolvedCall};
 use crate::parse::tables::{Tables, TagParameter, TagTool};
 use tags::Tags;
 
