@@ -14,8 +14,8 @@ use serde_json::{Map, Value};
 use super::fit::{fits, is_definition, keyed, take_flat, unwrap_function};
 use crate::dialect::CallKeys;
 use crate::event::Repair;
-use crate::parse::out::not_a_call::Reason;
-use crate::parse::out::unresolved::{Fault, UnresolvedCall, holds};
+use crate::parse::emit::not_a_call::Reason;
+use crate::parse::emit::unresolved::{Fault, UnresolvedCall, holds};
 use crate::parse::tables::Tables;
 
 /// How a call object is read.

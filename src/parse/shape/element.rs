@@ -21,9 +21,9 @@ use crate::parse::call::{
     gated, kept_end,
 };
 use crate::parse::config::MIN_HOLD;
+use crate::parse::emit::damage::{CallCloser, CloserKind};
+use crate::parse::emit::unresolved::{Fault, UnresolvedCall};
 use crate::parse::marks::fence::think_close;
-use crate::parse::out::damage::{CallCloser, CloserKind};
-use crate::parse::out::unresolved::{Fault, UnresolvedCall};
 use crate::parse::tables::{Owner, Tables};
 
 use super::tool_tag::read_tags;

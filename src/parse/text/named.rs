@@ -5,8 +5,8 @@ use super::{Next, Scanner};
 use crate::dialect::Named;
 use crate::event::MarkerKind;
 use crate::json::window::{Answer, Match, No, Undecided, Window, first_of, leading_space};
+use crate::parse::emit::emitter::Sink;
 use crate::parse::marks::head::begins_token;
-use crate::parse::out::emitter::Sink;
 use crate::parse::shape::named::{call_of, group_close};
 
 impl Scanner {

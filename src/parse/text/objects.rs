@@ -3,9 +3,9 @@
 use super::{Next, Scanner};
 use crate::event::{MarkerKind, QuotedIn};
 use crate::json::window::{Answer, Match, No, Undecided, Window, leading_space};
+use crate::parse::emit::emitter::Sink;
 use crate::parse::marks::fence::fence_end;
 use crate::parse::marks::fence::think_close;
-use crate::parse::out::emitter::Sink;
 use crate::parse::shape::object::MarkedObject;
 use crate::parse::shape::run::{Following, ObjectRun, Prefix};
 use crate::parse::tables::Marked;

@@ -1,15 +1,17 @@
 //! Leaked tokens of chat templates.
 
+use super::tags::Here;
 use super::{Next, Scanner};
 use crate::dialect::{CALL_TOKENS, OTHER_ROLES, OWN_ROLES, SENTENCE_END, STRIKE_OPEN, TemplateToken, TokenClass};
 use crate::json::window::{Answer, Match, No, Undecided, Window, begins, first_of, leading_space};
+use crate::parse::emit::emitter::Sink;
 use crate::parse::marks::tokens::tokens_at;
 use crate::parse::marks::turn::Role;
-use crate::parse::out::emitter::Sink;
 
 impl Scanner {
     /// At a `<` or a `[` that opens nothing else: a token, which is taken off.
-    pub(super) fn token(&mut self, text: &str, more: bool, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+    pub(super) fn token(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+        let Here { text, more, window } = here;
         // The end of a channel is read wherever the channel is.
         if !(self.tables.tokens || self.saw_channel) || self.fence.is_some() {
             return Err(No);

@@ -14,8 +14,8 @@
 use std::ops::Range;
 
 use crate::event::MarkerKind;
-use crate::parse::out::damage::CallCloser;
-use crate::parse::out::verdict::Verdict;
+use crate::parse::emit::damage::CallCloser;
+use crate::parse::emit::verdict::Verdict;
 
 /// A call that is over.
 #[derive(Debug)]

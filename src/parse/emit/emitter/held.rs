@@ -1,12 +1,12 @@
 //! What waits: calls in a fence for what follows it, calls without a marker for their own end.
-//! `out/pending.rs` is the list that they wait in.
+//! `emit/pending.rs` is the list that they wait in.
 
 use super::{Emitter, Sink, Unfenced};
 use crate::event::{MarkerKind, QuotedIn, Repair};
 use crate::json::window::Window;
-use crate::parse::out::pending::{Held, HeldCall, Pending};
-use crate::parse::out::series;
-use crate::parse::out::verdict::quoted;
+use crate::parse::emit::pending::{Held, HeldCall, Pending};
+use crate::parse::emit::series;
+use crate::parse::emit::verdict::quoted;
 
 impl Emitter {
     /// Starts to hold everything from here, a fence that opens, or goes on holding.

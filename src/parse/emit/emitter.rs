@@ -10,13 +10,13 @@ use crate::event::{Call, Event, MarkerKind, Provenance, QuotedIn, Reason, Region
 use crate::json::window::{Match, No, Undecided, Window};
 use crate::message::{FencedCalls, ReasoningCalls, ReasoningMode};
 use crate::parse::config::Config;
+use crate::parse::emit::damage::{Damage, Found, behind_damage};
+use crate::parse::emit::pending::{Ended, Held, Pending};
+use crate::parse::emit::prose::Prose;
+use crate::parse::emit::verdict::{Verdict, draft, invented, quoted};
 use crate::parse::marks::fence::think_close;
 use crate::parse::marks::head::begins_token;
 use crate::parse::marks::turn::Turn;
-use crate::parse::out::damage::{Damage, Found, behind_damage};
-use crate::parse::out::pending::{Ended, Held, Pending};
-use crate::parse::out::prose::Prose;
-use crate::parse::out::verdict::{Verdict, draft, invented, quoted};
 use crate::parse::tables::Tables;
 
 /// Where events go. Dynamic, so that the parser is compiled once.

@@ -242,6 +242,13 @@ impl Damage {
         first_of(came)
     }
 
+    /// What closes a call before and nothing in `text`, if anything in it does.
+    pub(crate) fn stray_in(&self, text: &str, tables: &Tables) -> Option<Found> {
+        let closers = memchr::memchr2_iter(b'<', b'[', text.as_bytes())
+            .filter_map(|at| self.closer(&text[at..], tables, false).ok());
+        closers.map(|(found, _)| found).find(|found| matches!(found, Found::Stray(_)))
+    }
+
     /// The last call's closer came, behind other text or once more; it ends at `end`.
     pub(crate) fn last_closes(&mut self, end: u64) {
         self.near_to = end;

@@ -2,7 +2,7 @@
 
 use crate::dialect::{Dialect, Shape, named_by_element};
 use crate::event::{Call, Provenance, QuotedIn, Rejected, RejectedKind, Repair};
-use crate::parse::out::unresolved::{Fault, UnresolvedCall};
+use crate::parse::emit::unresolved::{Fault, UnresolvedCall};
 use crate::parse::tables::Tables;
 use crate::tools::{ACCESS_RESOURCE, Tool};
 
