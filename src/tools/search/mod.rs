@@ -10,7 +10,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
-use super::{Catalog, Tool};
+use super::Tool;
 
 mod words;
 
@@ -76,16 +76,17 @@ struct Postings {
 }
 
 impl Search {
-    /// An index over the tools that the catalog's servers offer.
-    pub fn new(catalog: &Catalog) -> Self {
+    /// An index over these tools.
+    pub fn new<'t>(tools: impl IntoIterator<Item = &'t Tool>) -> Self {
+        let tools: Vec<&Tool> = tools.into_iter().collect();
         let mut search = Search::default();
         for (word, line) in lines() {
             search.lines.entry(word).or_default().push(line);
         }
-        let texts: Vec<HashMap<String, f32>> = catalog.offered().map(weighted).collect();
+        let texts: Vec<HashMap<String, f32>> = tools.iter().map(|tool| weighted(tool)).collect();
         let lengths: Vec<f32> = texts.iter().map(|text| text.values().sum()).collect();
         let verb = |tool: &Tool| changing(&tool.name, tool.server.as_deref().unwrap_or_default());
-        search.changing = catalog.offered().map(verb).collect();
+        search.changing = tools.iter().map(|tool| verb(tool)).collect();
         #[expect(clippy::cast_precision_loss, reason = "a mean of a few thousand")]
         let mean = (lengths.iter().sum::<f32>() / lengths.len().max(1) as f32).max(1.0);
         for (place, (text, length)) in (0_u32..).zip(texts.into_iter().zip(&lengths)) {
@@ -107,18 +108,18 @@ impl Search {
         search
     }
 
-    /// The places of the likeliest tools among [those that are offered](Catalog::offered), at most
-    /// so many, the best first; of equal ones the earlier. None of them has no word of the question.
+    /// The places of the likeliest tools among those that the index is of, at most so many, the best
+    /// first; of equal ones the earlier. None of them has no word of the question.
     ///
     /// ```
+    /// use toolgraft::Tool;
     /// use toolgraft::tools::Search;
-    /// use toolgraft::{Catalog, Tool};
     ///
     /// let tools = [
     ///     Tool::new("get_weather").with_description("Gets the weather of a city."),
     ///     Tool::new("send_email").with_description("Sends an email."),
     /// ];
-    /// let search = Search::new(&Catalog::from_tools(tools));
+    /// let search = Search::new(&tools);
     /// assert_eq!(search.find("Which emails can I send?", 8), [1]);
     /// ```
     pub fn find(&self, question: &str, most: usize) -> Vec<usize> {
@@ -147,25 +148,16 @@ impl Search {
         found
     }
 
-    /// The likeliest tools of this catalog, of which the index is; the best first.
-    pub(crate) fn tools<'c>(&self, catalog: &'c Catalog, question: &str, most: usize) -> Vec<&'c Tool> {
-        let offered: Vec<&Tool> = catalog.offered().collect();
-        self.find(question, most).into_iter().filter_map(|place| offered.get(place).copied()).collect()
-    }
-
     /// The places of the tools that a conversation means, in the order in which they came up: the
     /// likeliest by its first question, those that were called, and the likeliest by a later
     /// question whose best is none of them yet. What is said later takes none away.
-    pub fn meant(&self, catalog: &Catalog, said: &[Said<'_>]) -> Vec<usize> {
+    /// `place` says where a tool of a server stands, if it does.
+    pub fn meant(&self, said: &[Said<'_>], place: impl Fn(Option<&str>, &str) -> Option<usize>) -> Vec<usize> {
         let mut places = Vec::new();
         for said in said {
             let found = match said {
                 Said::Question(text) => self.find(&ends_of(text), LIKELIEST),
-                Said::Called { server, tool } => {
-                    let mut offered = catalog.offered();
-                    let place = offered.position(|own| own.name == *tool && own.server.as_deref() == *server);
-                    place.into_iter().collect()
-                }
+                Said::Called { server, tool } => place(*server, tool).into_iter().collect(),
             };
             if found.first().is_some_and(|best| !places.contains(best)) {
                 places.extend(found.into_iter().filter(|place| !places.contains(place)).collect::<Vec<_>>());
@@ -268,9 +260,8 @@ mod tests {
     use super::*;
 
     fn found(tools: &[Tool], question: &str) -> Vec<String> {
-        let catalog = Catalog::from_tools(tools.to_vec());
         let names: Vec<&str> = catalog.offered().map(|tool| tool.name.as_str()).collect();
-        Search::new(&catalog).find(question, 3).into_iter().map(|place| names[place].to_owned()).collect()
+        Search::new(tools).find(question, 3).into_iter().map(|place| names[place].to_owned()).collect()
     }
 
     #[test]
