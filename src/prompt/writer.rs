@@ -313,7 +313,7 @@ impl<'a> Draft<'a> {
         if self.catalog.find_tool().is_some() && self.tools.len() > LIKELIEST {
             let names: Vec<Style> = start.iter().map(|start| Some(Listing::Index.max(*start))).collect();
             if self.listing(&names)? > *budget {
-                let meant = self.catalog.search().meant(self.catalog, said);
+                let meant = self.catalog.meant(said);
                 let (styles, tokens) = budget::choose(self, (listing.full(), &meant), &pinned, *budget)?;
                 return Ok((styles, Some(tokens)));
             }

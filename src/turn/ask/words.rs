@@ -233,7 +233,7 @@ impl Wording for PromptWording {
 
     fn meant(&self, said: &[Said<'_>]) -> Option<Arc<dyn Wording>> {
         let catalog = self.chooses.then_some(&self.templates.catalog)?;
-        let meant = Some(catalog.search().meant(catalog, said)).filter(|meant| !meant.is_empty())?;
+        let meant = Some(catalog.meant(said)).filter(|meant| !meant.is_empty())?;
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, words)) = last.as_ref().filter(|(places, _)| *places == meant) {
             return Some(words.clone());
