@@ -35,6 +35,7 @@ pub(crate) fn parse<P: Parser>() -> Result<P, ExitCode> {
     let words: Vec<OsString> = std::env::args_os().collect();
     let is_chinese = Phrases::of_user(asked(&words)).lang() == Lang::Zh;
     let mut command = if is_chinese { in_chinese(P::command()) } else { P::command() };
+    let asked_words: Vec<String> = words.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     let parsed = command.try_get_matches_from_mut(words).and_then(|mut matches| P::from_arg_matches_mut(&mut matches));
     parsed.map_err(|error| {
         let error = error.format(&mut command);
@@ -47,9 +48,36 @@ pub(crate) fn parse<P: Parser>() -> Result<P, ExitCode> {
         } else {
             // A reader that has gone is no failure.
             let _ = error.print();
+            if let Some(remedy) = remedy(&error, &asked_words) {
+                anstream::eprintln!("\n  tip: {remedy}");
+            }
         }
         ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
     })
+}
+
+/// What a person may have meant, where clap cannot know.
+fn remedy(error: &clap::Error, words: &[String]) -> Option<String> {
+    let quoted = |words: &[String]| shlex::try_join(words.iter().map(String::as_str)).ok();
+    match (error.kind(), words) {
+        (ErrorKind::InvalidSubcommand, [first, ..]) if !first.starts_with('-') => {
+            Some(format!("to ask a model: toolgraft chat {}", quoted(&[words.join(" ")])?))
+        }
+        (ErrorKind::UnknownArgument, [mcp, add, name, program @ ..])
+            if (mcp.as_str(), add.as_str()) == ("mcp", "add")
+                && program.len() > 1
+                && !program.iter().any(|word| word == "--")
+                && !name.starts_with('-')
+                && !program[0].starts_with('-') =>
+        {
+            Some(format!(
+                "a program stands behind --: toolgraft mcp add {} -- {}",
+                quoted(std::slice::from_ref(name))?,
+                quoted(program)?
+            ))
+        }
+        _ => None,
+    }
 }
 
 /// The language of `--lang`, wherever it stands: help is shown before anything is read.

@@ -72,5 +72,8 @@ fn prompt(prompt: PromptCost) -> String {
         return String::new();
     }
     let cached = prompt.cached_tokens.map_or(String::new(), |tokens| format!(" cached={tokens}"));
-    format!(" prompt={} same={}%{cached}", prompt.tokens, prompt.repeated_percent())
+    let cut = prompt.cut.map_or(String::new(), |(sent, read)| {
+        format!(" prompt_cut (the endpoint read {read} of about {sent} tokens: give the model a longer context)")
+    });
+    format!(" prompt={} same={}%{cached}{cut}", prompt.tokens, prompt.repeated_percent())
 }

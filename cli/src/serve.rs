@@ -118,8 +118,12 @@ struct EndpointArgs {
 #[command(next_help_heading = "Clients")]
 struct DoorArgs {
     /// Address to listen on; one that other machines reach needs --api-key
-    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8787")]
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8787", value_parser = address)]
     listen: String,
+
+    /// Port to listen on, for this machine alone
+    #[arg(long, value_name = "PORT", conflicts_with = "listen")]
+    port: Option<u16>,
 
     /// Further name by which clients call the server, such as host.docker.internal
     ///
@@ -286,6 +290,15 @@ impl Args {
     }
 }
 
+/// An address, or a port of this machine's.
+fn address(text: &str) -> Result<String, String> {
+    match text.parse::<u16>() {
+        Ok(port) => Ok(format!("127.0.0.1:{port}")),
+        Err(_) if text.contains(':') => Ok(text.to_owned()),
+        Err(_) => Err("expected HOST:PORT, such as 127.0.0.1:8787".to_owned()),
+    }
+}
+
 fn host_name(text: &str) -> Result<String, String> {
     let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
     let has_port = text.rsplit_once(':').is_some_and(|(_, port)| is_port(port)) && !text.ends_with(']');
@@ -305,6 +318,9 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
         return Err(Failure::usage(
             "--allow, --deny, --untrusted, --max-calls, --mcp-always and --show-results are about MCP servers: name their configuration with --mcp-config",
         ));
+    }
+    if let Some(port) = args.door.port {
+        args.door.listen = format!("127.0.0.1:{port}");
     }
     defaults(&args.door.listen)?.fill(args.slots());
     let mut servers = args.servers.clone();

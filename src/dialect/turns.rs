@@ -7,7 +7,7 @@
 use std::sync::LazyLock;
 
 use super::introductions::Introductions;
-use crate::json::window::{Match, begins};
+use crate::json::window::{Match, No, Undecided, begins};
 
 /// Where a line counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,7 +126,7 @@ fn begins_row(row: &str, text: &str, more: bool) -> Match<()> {
         return begins(text, row, more);
     };
     match begins(text, &row[..at], more) {
-        Match::Yes(()) => {}
+        Ok(()) => {}
         found => return found,
     }
     let is_number = row.as_bytes()[at] == b'#';
@@ -135,9 +135,9 @@ fn begins_row(row: &str, text: &str, more: bool) -> Match<()> {
     };
     let length = text.bytes().skip(at).take(MAX_NAME).take_while(fits).count();
     match &text[at + length..] {
-        "" if more && length < MAX_NAME => Match::Undecided,
+        "" if more && length < MAX_NAME => Err(Undecided),
         rest if length > 0 => begins_row(&row[at + 1..], rest, more),
-        _ => Match::No,
+        _ => Err(No),
     }
 }
 
@@ -183,20 +183,20 @@ mod tests {
     #[test]
     fn rows_begin_lines_with_numbers_and_names() {
         for (row, text, found) in [
-            ("[Round #] USER:", "[Round 12] USER: hi", Match::Yes(())),
-            ("[Round #] USER:", "[Round x] USER: hi", Match::No),
-            ("[Round #] USER:", "[Round ] USER:", Match::No),
-            ("[@ for '", "[use_mcp_tool for 'w'] Result:", Match::Yes(())),
-            ("[@ for '", "[link](for 'w')", Match::No),
-            ("[@] Result:", "[list_files] Result:", Match::Yes(())),
-            ("[Round #]", "(Round 1)", Match::No),
-            ("### User:", "### User: hi", Match::Yes(())),
-            ("### User:", "### Users", Match::No),
+            ("[Round #] USER:", "[Round 12] USER: hi", Ok(())),
+            ("[Round #] USER:", "[Round x] USER: hi", Err(No)),
+            ("[Round #] USER:", "[Round ] USER:", Err(No)),
+            ("[@ for '", "[use_mcp_tool for 'w'] Result:", Ok(())),
+            ("[@ for '", "[link](for 'w')", Err(No)),
+            ("[@] Result:", "[list_files] Result:", Ok(())),
+            ("[Round #]", "(Round 1)", Err(No)),
+            ("### User:", "### User: hi", Ok(())),
+            ("### User:", "### Users", Err(No)),
         ] {
             assert_eq!(begins_line(row, text, false), found, "{row}: {text}");
             for (end, _) in text.char_indices() {
                 let so_far = begins_line(row, &text[..end], true);
-                assert!(so_far == Match::Undecided || so_far == found, "{row}: {}", &text[..end]);
+                assert!(so_far == Err(Undecided) || so_far == found, "{row}: {}", &text[..end]);
             }
         }
     }

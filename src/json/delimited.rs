@@ -9,7 +9,7 @@
 //! taken as such, keys too, and so are texts in single quotes.
 
 use super::escape::push_escaped;
-use super::window::{Match, begins};
+use super::window::{No, Undecided, begins};
 
 /// Bytes of a bare key at most; a longer one is no key.
 const MAX_KEY: usize = 256;
@@ -166,13 +166,13 @@ impl Delimited {
         self.begins = matches!(byte, b'{' | b'[' | b',' | b':') || begins_here && byte.is_ascii_whitespace();
         match byte {
             b'<' => match begins(rest, self.token, more) {
-                Match::Yes(()) => {
+                Ok(()) => {
                     (self.state, self.expects_key) = (State::Text, false);
                     json.push('"');
                     Between::Taken(self.token.len())
                 }
-                Match::Undecided => Between::More,
-                Match::No => Between::Step(DelimitedStep::Unexpected, 0),
+                Err(Undecided) => Between::More,
+                Err(No) => Between::Step(DelimitedStep::Unexpected, 0),
             },
             b'{' | b'[' if self.depth == self.max_depth => Between::Step(DelimitedStep::TooDeep, 0),
             b'{' | b'[' => {

@@ -7,7 +7,7 @@
 //! line break inside a string nobody can say where strings end; from then on a
 //! line that begins with the closer ends the value.
 
-use super::window::{Match, Window, leading_space};
+use super::window::{Match, No, Undecided, Window, leading_space};
 
 /// Bytes that are looked at for a closer: none that is known is longer.
 const CLOSER_BYTES: usize = 64;
@@ -85,9 +85,9 @@ impl Loose {
                 // Bounded, or a run of fence characters would be read anew with every chunk.
                 let (text, more) = window.candidate(*cursor, CLOSER_BYTES);
                 match closer.closes(text, self.line_start, more) {
-                    Match::Yes(()) => return LooseStep::Closed(*cursor),
-                    Match::Undecided => return LooseStep::More,
-                    Match::No => {}
+                    Ok(()) => return LooseStep::Closed(*cursor),
+                    Err(Undecided) => return LooseStep::More,
+                    Err(No) => {}
                 }
             }
             let indent = self.line_start && matches!(c, ' ' | '\t' | '\r') && !self.escaped;

@@ -1,7 +1,7 @@
 //! What stands behind a JSON value, and whether it may belong inside.
 
 use super::repair::{closes_string, opens_string};
-use super::window::{Match, begins, leading_space};
+use super::window::{Match, No, Undecided, begins, first_of, leading_space};
 
 /// What was seen behind a value.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -33,23 +33,21 @@ impl Trailing {
         let glued = behind.starts_with(glues);
         let surplus = text[leading_space(text)..].starts_with(['}', ']']);
         let found = [member(text, more), digits(behind, more), object(text, more), on_its_line(text, more)];
-        if found.contains(&Match::Undecided) {
-            return Match::Undecided;
+        if found.contains(&Err(Undecided)) {
+            return Err(Undecided);
         }
-        let [member, digits, object, text] = found.map(|found| found == Match::Yes(()));
-        Match::Yes(Trailing { surplus, glued, digits, text, member, object })
+        let [member, digits, object, text] = found.map(|found| found == Ok(()));
+        Ok(Trailing { surplus, glued, digits, text, member, object })
     }
 }
 
 /// Whether text follows on the same line.
 fn on_its_line(text: &str, more: bool) -> Match<()> {
     match text.trim_start_matches(['}', ']', ',', ';', ' ', '\t']).chars().next() {
-        Some(c) if c.is_alphanumeric() || matches!(c, '_' | '$' | '\'' | '"' | '“' | '”' | '&' | '\\') => {
-            Match::Yes(())
-        }
-        Some(_) => Match::No,
-        None if more => Match::Undecided,
-        None => Match::No,
+        Some(c) if c.is_alphanumeric() || matches!(c, '_' | '$' | '\'' | '"' | '“' | '”' | '&' | '\\') => Ok(()),
+        Some(_) => Err(No),
+        None if more => Err(Undecided),
+        None => Err(No),
     }
 }
 
@@ -62,18 +60,18 @@ fn object(text: &str, more: bool) -> Match<()> {
 
 /// Whether digits follow, and behind them a bracket or a comma and a quotation mark.
 fn digits(text: &str, more: bool) -> Match<()> {
-    let unknown = if more { Match::Undecided } else { Match::No };
+    let unknown = if more { Err(Undecided) } else { Err(No) };
     let behind = text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
-    let behind = if text.starts_with(|c: char| c.is_ascii_digit()) { behind.trim_start() } else { return Match::No };
+    let behind = if text.starts_with(|c: char| c.is_ascii_digit()) { behind.trim_start() } else { return Err(No) };
     match behind.strip_prefix([',', '}', ']']) {
         Some(key) if behind.starts_with(',') => match key.trim_start().chars().next() {
-            Some(open) if opens_string(open) => Match::Yes(()),
-            Some(_) => Match::No,
+            Some(open) if opens_string(open) => Ok(()),
+            Some(_) => Err(No),
             None => unknown,
         },
-        Some(_) => Match::Yes(()),
+        Some(_) => Ok(()),
         None if behind.is_empty() => unknown,
-        None => Match::No,
+        None => Err(No),
     }
 }
 
@@ -83,7 +81,7 @@ const ESCAPED_QUOTES: [&str; 2] = ["\\\"", "&quot;"];
 /// Whether a key in quotes follows, behind closing brackets or not: with a comma before it or a
 /// colon behind it. Another text in quotes may be prose.
 fn member(text: &str, more: bool) -> Match<()> {
-    let unknown = if more { Match::Undecided } else { Match::No };
+    let unknown = if more { Err(Undecided) } else { Err(No) };
     let text = text.trim_start_matches([' ', '\t', '\r', '\n', '}', ']']);
     let behind_comma = text.strip_prefix([',', '，']);
     let text = behind_comma.unwrap_or(text);
@@ -91,19 +89,19 @@ fn member(text: &str, more: bool) -> Match<()> {
     let Some(open) = text.chars().next() else { return unknown };
     if !opens_string(open) {
         let escaped = ESCAPED_QUOTES.into_iter().filter(|_| behind_comma.is_some());
-        return Match::any(escaped.map(|quote| begins(text, quote, more)));
+        return first_of(escaped.map(|quote| begins(text, quote, more)));
     }
     if behind_comma.is_some() {
-        return Match::Yes(());
+        return Ok(());
     }
     let key = &text[open.len_utf8()..];
     let end = key.find(|c| c == '\n' || closes_string(open, c));
     let Some((end, close)) = end.and_then(|end| Some((end, key[end..].chars().next()?))) else { return unknown };
     let colon = key[end + close.len_utf8()..].trim_start_matches([' ', '\t']);
     match colon.chars().next() {
-        _ if close == '\n' => Match::No,
-        Some(':' | '：') => Match::Yes(()),
-        Some(_) => Match::No,
+        _ if close == '\n' => Err(No),
+        Some(':' | '：') => Ok(()),
+        Some(_) => Err(No),
         None => unknown,
     }
 }
@@ -115,13 +113,13 @@ mod tests {
     #[test]
     fn digits_go_on_with_a_number_where_the_json_goes_on_behind_them() {
         for text in ["14}", "1.5 ]", "4, \"b\": 1"] {
-            assert_eq!(digits(text, false), Match::Yes(()), "{text}");
+            assert_eq!(digits(text, false), Ok(()), "{text}");
         }
         for text in ["", "x}", "1 < 2", "2, then 3", " 14}", "14"] {
-            assert_eq!(digits(text, false), Match::No, "{text}");
+            assert_eq!(digits(text, false), Err(No), "{text}");
         }
         for text in ["14", "1, "] {
-            assert_eq!(digits(text, true), Match::Undecided, "{text}");
+            assert_eq!(digits(text, true), Err(Undecided), "{text}");
         }
     }
 
@@ -137,7 +135,7 @@ mod tests {
             "'b': 1",
             "“b”：1",
         ] {
-            assert_eq!(member(text, false), Match::Yes(()), "{text}");
+            assert_eq!(member(text, false), Ok(()), "{text}");
         }
         for text in [
             "",
@@ -152,10 +150,10 @@ mod tests {
             "; \"b\": 1",
             "'''\n",
         ] {
-            assert_eq!(member(text, false), Match::No, "{text}");
+            assert_eq!(member(text, false), Err(No), "{text}");
         }
         for text in ["", ", &quo", ",\\", " }", ",", ", ", "\"b", "\"b\"", "\"b\" "] {
-            assert_eq!(member(text, true), Match::Undecided, "{text}");
+            assert_eq!(member(text, true), Err(Undecided), "{text}");
         }
     }
 }

@@ -59,51 +59,76 @@ impl<'w> Window<'w> {
     }
 }
 
-/// Answer to "does this begin with …?" when the text may still grow.
+/// Answer to "does this begin with …?" when the text may still grow: what is there, or why it is
+/// not. With `?` what follows in a function is asked only where this was found.
+pub(crate) type Match<T> = Result<T, Miss>;
+
+/// Why something was not found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Match<T> {
+#[repr(usize)] // As wide as most finds, so that an answer stays in two registers.
+pub(crate) enum Miss {
     No,
     /// What is there fits so far.
     Undecided,
-    Yes(T),
 }
 
-impl<T> Match<T> {
-    /// The same answer, with what was found made into something else.
-    pub(crate) fn map<U>(self, with: impl FnOnce(T) -> U) -> Match<U> {
-        match self {
-            Match::No => Match::No,
-            Match::Undecided => Match::Undecided,
-            Match::Yes(found) => Match::Yes(with(found)),
-        }
-    }
+pub(crate) use Miss::{No, Undecided};
+
+/// How answers are joined.
+pub(crate) trait Answer: Sized {
+    /// What is asked for.
+    type Found;
+
+    /// What was found, or `None` if that is no: with `?` only what is undecided ends the function.
+    fn decided(self) -> Match<Option<Self::Found>>;
 
     /// The first of two answers that was found; undecided if either is.
-    pub(crate) fn or(self, other: Match<T>) -> Match<T> {
-        match (self, other) {
-            (found @ Match::Yes(_), _) | (_, found @ Match::Yes(_)) => found,
-            (Match::No, Match::No) => Match::No,
-            _ => Match::Undecided,
-        }
-    }
-
-    /// The same of any number of answers; none is asked for behind one that was found.
-    pub(crate) fn any(answers: impl IntoIterator<Item = Match<T>>) -> Match<T> {
-        let mut undecided = false;
-        for answer in answers {
-            match answer {
-                Match::Yes(_) => return answer,
-                Match::Undecided => undecided = true,
-                Match::No => {}
-            }
-        }
-        if undecided { Match::Undecided } else { Match::No }
-    }
+    fn either(self, other: Self) -> Self;
 
     /// This answer, or another where it is no. While it is undecided, so is all.
-    pub(crate) fn or_else(self, other: impl FnOnce() -> Match<T>) -> Match<T> {
-        if matches!(self, Match::No) { other() } else { self }
+    fn else_try(self, other: impl FnOnce() -> Self) -> Self;
+}
+
+impl<T> Answer for Match<T> {
+    type Found = T;
+
+    #[inline]
+    fn decided(self) -> Match<Option<T>> {
+        match self {
+            Ok(found) => Ok(Some(found)),
+            Err(No) => Ok(None),
+            Err(Undecided) => Err(Undecided),
+        }
     }
+
+    #[inline]
+    fn either(self, other: Self) -> Self {
+        match (self, other) {
+            (found @ Ok(_), _) | (_, found @ Ok(_)) => found,
+            (Err(No), Err(No)) => Err(No),
+            _ => Err(Undecided),
+        }
+    }
+
+    #[inline]
+    fn else_try(self, other: impl FnOnce() -> Self) -> Self {
+        if matches!(self, Err(No)) { other() } else { self }
+    }
+}
+
+/// The first of any number of answers that was found, as [`Answer::either`] joins them; none is
+/// asked for behind it.
+#[inline]
+pub(crate) fn first_of<T>(answers: impl IntoIterator<Item = Match<T>>) -> Match<T> {
+    let mut miss = No;
+    for answer in answers {
+        match answer {
+            Ok(_) => return answer,
+            Err(Undecided) => miss = Undecided,
+            Err(No) => {}
+        }
+    }
+    Err(miss)
 }
 
 /// Whether `text` begins with `word`.
@@ -111,7 +136,7 @@ impl<T> Match<T> {
 pub(crate) fn begins(text: &str, word: &str, more: bool) -> Match<()> {
     // Nearly always the first two bytes are others.
     match (text.as_bytes(), word.as_bytes()) {
-        ([a, b, ..], [c, d, ..]) if (a, b) != (c, d) => Match::No,
+        ([a, b, ..], [c, d, ..]) if (a, b) != (c, d) => Err(No),
         _ => begins_word(text, word, more),
     }
 }
@@ -119,9 +144,9 @@ pub(crate) fn begins(text: &str, word: &str, more: bool) -> Match<()> {
 fn begins_word(text: &str, word: &str, more: bool) -> Match<()> {
     let there = text.len().min(word.len());
     match text.as_bytes()[..there] == word.as_bytes()[..there] {
-        true if there == word.len() => Match::Yes(()),
-        true if more => Match::Undecided,
-        _ => Match::No,
+        true if there == word.len() => Ok(()),
+        true if more => Err(Undecided),
+        _ => Err(No),
     }
 }
 
@@ -132,7 +157,7 @@ pub(crate) fn begins_tag(text: &str, tag: &str, close: bool, more: bool) -> Matc
     if let [first, second, ..] = *text.as_bytes() {
         let name = text.as_bytes().get(1 + usize::from(close)).zip(tag.as_bytes().first());
         if first != b'<' || (second == b'/') != close || name.is_some_and(|(found, wanted)| found != wanted) {
-            return Match::No;
+            return Err(No);
         }
     }
     begins_this_tag(text, tag, close, more)
@@ -142,17 +167,17 @@ fn begins_this_tag(text: &str, tag: &str, close: bool, more: bool) -> Match<usiz
     let lead = if close { &b"</"[..] } else { b"<" };
     // Each byte by itself: for two of them, comparing slices costs more.
     if !text.bytes().zip(lead).all(|(found, wanted)| found == *wanted) {
-        return Match::No;
+        return Err(No);
     }
     let name = text.as_bytes().get(lead.len()..).unwrap_or_default();
     let named = name.len().min(tag.len());
     if name[..named] != tag.as_bytes()[..named] {
-        return Match::No;
+        return Err(No);
     }
     match name.get(tag.len()) {
-        Some(b'>') => Match::Yes(lead.len() + tag.len() + 1),
-        None if more => Match::Undecided,
-        _ => Match::No,
+        Some(b'>') => Ok(lead.len() + tag.len() + 1),
+        None if more => Err(Undecided),
+        _ => Err(No),
     }
 }
 
@@ -163,14 +188,14 @@ pub(crate) fn begins_tag_any_case(text: &str, tag: &str, close: bool, more: bool
     let text = text.as_bytes();
     let wanted = lead.iter().chain(tag.as_bytes());
     if !text.iter().zip(wanted).all(|(found, wanted)| found.eq_ignore_ascii_case(wanted)) {
-        return Match::No;
+        return Err(No);
     }
     let behind = text.get(lead.len() + tag.len()..).unwrap_or_default();
     let space = behind.iter().take(MAX_TAG_SPACE).take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     match behind.get(space) {
-        Some(b'>') => Match::Yes(lead.len() + tag.len() + space + 1),
-        None if more => Match::Undecided,
-        _ => Match::No,
+        Some(b'>') => Ok(lead.len() + tag.len() + space + 1),
+        None if more => Err(Undecided),
+        _ => Err(No),
     }
 }
 
@@ -198,32 +223,32 @@ mod tests {
 
     #[test]
     fn a_prefix_is_undecided_only_while_more_may_come() {
-        assert_eq!(begins_tag("<thi", "think", false, true), Match::Undecided);
-        assert_eq!(begins_tag("<thi", "think", false, false), Match::No);
-        assert_eq!(begins_tag("</think>x", "think", true, true), Match::Yes(8));
-        assert_eq!(begins_tag("<thinker>", "think", false, true), Match::No);
+        assert_eq!(begins_tag("<thi", "think", false, true), Err(Undecided));
+        assert_eq!(begins_tag("<thi", "think", false, false), Err(No));
+        assert_eq!(begins_tag("</think>x", "think", true, true), Ok(8));
+        assert_eq!(begins_tag("<thinker>", "think", false, true), Err(No));
         for (text, close) in [("<a_tag>", false), ("</a_tag>", true)] {
             for end in 0..text.len() {
-                assert_eq!(begins_tag(&text[..end], "a_tag", close, true), Match::Undecided, "{}", &text[..end]);
-                assert_eq!(begins_tag(&text[..end], "a_tag", close, false), Match::No, "{}", &text[..end]);
+                assert_eq!(begins_tag(&text[..end], "a_tag", close, true), Err(Undecided), "{}", &text[..end]);
+                assert_eq!(begins_tag(&text[..end], "a_tag", close, false), Err(No), "{}", &text[..end]);
                 let other = format!("{}~", &text[..end]);
-                assert_eq!(begins_tag(&other, "a_tag", close, true), Match::No, "{other}");
+                assert_eq!(begins_tag(&other, "a_tag", close, true), Err(No), "{other}");
             }
-            assert_eq!(begins_tag(text, "a_tag", close, false), Match::Yes(text.len()));
-            assert_eq!(begins_tag(text, "a_tag", !close, false), Match::No);
+            assert_eq!(begins_tag(text, "a_tag", close, false), Ok(text.len()));
+            assert_eq!(begins_tag(text, "a_tag", !close, false), Err(No));
         }
     }
 
     #[test]
     fn what_was_found_counts_before_what_is_undecided() {
-        let (no, undecided) = (Match::<u8>::No, Match::Undecided);
-        assert_eq!(undecided.or(Match::Yes(1)), Match::Yes(1));
-        assert_eq!(Match::Yes(1).or(Match::Yes(2)), Match::Yes(1));
-        assert_eq!((no.or(undecided), undecided.or(no), no.or(no)), (undecided, undecided, no));
-        assert_eq!(Match::any([no, undecided, Match::Yes(1), Match::Yes(2)]), Match::Yes(1));
-        assert_eq!((Match::any([undecided, no]), Match::any([no]), Match::<u8>::any([])), (undecided, no, no));
+        let (no, undecided) = (Match::<u8>::Err(No), Err(Undecided));
+        assert_eq!(undecided.either(Ok(1)), Ok(1));
+        assert_eq!(Ok(1).either(Ok(2)), Ok(1));
+        assert_eq!((no.either(undecided), undecided.either(no), no.either(no)), (undecided, undecided, no));
+        assert_eq!(first_of([no, undecided, Ok(1), Ok(2)]), Ok(1));
+        assert_eq!((first_of([undecided, no]), first_of([no]), first_of::<u8>([])), (undecided, no, no));
         // Where an answer that is undecided counts before another that was found.
-        assert_eq!(undecided.or_else(|| Match::Yes(1)), undecided);
+        assert_eq!(undecided.else_try(|| Ok(1)), undecided);
     }
 
     #[test]

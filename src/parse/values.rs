@@ -5,7 +5,7 @@ use std::ops::Range;
 use serde_json::Value;
 
 use crate::event::Repair;
-use crate::json::window::{Match, Window};
+use crate::json::window::{Match, No, Window};
 use crate::json::{Closer, LexStep, Lexer, LooseStep, read};
 use crate::parse::MAX_DEPTH;
 use crate::parse::marks::fence::{Fence, fence_close, fence_open};
@@ -159,12 +159,12 @@ impl Finder<'_> {
         let line = &rest[indent..];
         match self.fence {
             Some(fence) => {
-                let Match::Yes(length) = fence_close(line, fence, false) else { return None };
+                let Ok(length) = fence_close(line, fence, false) else { return None };
                 self.fence = None;
                 Some(at + indent + length)
             }
             None => {
-                let Match::Yes((fence, length)) = fence_open(line, false) else { return None };
+                let Ok((fence, length)) = fence_open(line, false) else { return None };
                 self.fence = Some(fence);
                 let body = at + indent + length;
                 self.scalar(body..body + until_close(&self.text[body..], fence), true);
@@ -266,8 +266,8 @@ struct FenceEnd(Option<Fence>);
 impl Closer for FenceEnd {
     fn closes(&self, text: &str, line_start: bool, _: bool) -> Match<()> {
         match self.0 {
-            Some(fence) if line_start && matches!(fence_close(text, fence, false), Match::Yes(_)) => Match::Yes(()),
-            _ => Match::No,
+            Some(fence) if line_start && matches!(fence_close(text, fence, false), Ok(_)) => Ok(()),
+            _ => Err(No),
         }
     }
 }
@@ -276,7 +276,7 @@ impl Closer for FenceEnd {
 fn until_close(body: &str, fence: Fence) -> usize {
     let mut at = 0;
     for line in body.split_inclusive('\n') {
-        if let Match::Yes(_) = fence_close(line.trim_start_matches([' ', '\t']), fence, false) {
+        if let Ok(_) = fence_close(line.trim_start_matches([' ', '\t']), fence, false) {
             break;
         }
         at += line.len();

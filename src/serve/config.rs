@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::inspect::Inspector;
 use super::log::{Log, Served};
 use super::settings::ModelSettings;
+use super::told::Told;
 use crate::OpenAi;
 use crate::constrain::{Constrain, Way};
 use crate::dialect::{Dialect, Profile, PromptStyle};
@@ -78,6 +79,8 @@ pub struct Config {
     pub(super) drain: Duration,
     pub(super) inspector: Option<Inspector>,
     pub(super) log: Option<Log>,
+    /// What messages of histories became, for all servers and adapters of this configuration.
+    pub(super) told: Arc<Told>,
 }
 
 impl Config {
@@ -125,6 +128,7 @@ impl Config {
             drain: DRAIN,
             inspector: None,
             log: None,
+            told: Arc::default(),
         })
     }
 

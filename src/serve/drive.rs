@@ -72,6 +72,7 @@ struct Told {
     own_calls: usize,
     way: Option<Way>,
     usage: Usage,
+    cut_prompt: Option<(u64, u64)>,
 }
 
 impl Told {
@@ -82,6 +83,7 @@ impl Told {
             own_calls: exchange.own_calls(),
             way: exchange.way(),
             usage: exchange.usage(),
+            cut_prompt: exchange.cut_prompt(),
         }
     }
 }
@@ -158,8 +160,8 @@ impl Driver {
 
     /// What their prompts took.
     pub(super) fn prompt_cost(&self) -> PromptCost {
-        let (usage, (bytes, repeated)) = (self.usage(), self.sent);
-        PromptCost { bytes, repeated, tokens: usage.prompt_tokens, cached_tokens: usage.cached_tokens }
+        let (Told { usage, cut_prompt, .. }, (bytes, repeated)) = (self.told(), self.sent);
+        PromptCost { bytes, repeated, tokens: usage.prompt_tokens, cached_tokens: usage.cached_tokens, cut: cut_prompt }
     }
 
     /// Requests so far.

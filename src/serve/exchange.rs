@@ -42,8 +42,8 @@ use crate::spans::{self, Span};
 use crate::tools::Decision;
 use crate::transcript::Recorder;
 use crate::turn::event::{Approval, Finished};
-use crate::turn::may_be_meant;
 use crate::turn::{Action, AgentEvent, Client, Input, ModelNote, StopReason, Turn, TurnError};
+use crate::turn::{cut_to, may_be_meant};
 use crate::validate::takes_long;
 use crate::wire::roles::join;
 
@@ -143,6 +143,10 @@ pub(super) struct Exchange {
     allowed: usize,
     /// Tokens of the round's request by our own count, and what the model said.
     sent_tokens: usize,
+    /// Those of them from the model's last message on, which no request held before.
+    new_tokens: usize,
+    /// Tokens of a prompt by our own count, and what the endpoint read of it, where it cut it.
+    cut_prompt: Option<(u64, u64)>,
     spoken: String,
     /// The round's request is out.
     awaits: bool,
@@ -208,6 +212,8 @@ impl Exchange {
             delivered: Usage::default(),
             allowed: usize::MAX,
             sent_tokens: 0,
+            new_tokens: 0,
+            cut_prompt: None,
             spoken: String::new(),
             awaits: false,
             content: String::new(),
@@ -270,6 +276,11 @@ impl Exchange {
     /// Tools whose description the listing does not hold, of how many.
     pub(super) fn cut(&self) -> (usize, usize) {
         self.prepared.cut
+    }
+
+    /// Tokens of a prompt by our own count, and what the endpoint read of it, where it cut it.
+    pub(super) fn cut_prompt(&self) -> Option<(u64, u64)> {
+        self.cut_prompt
     }
 
     /// What all rounds cost that are over.
@@ -528,6 +539,9 @@ impl Exchange {
                 self.finish = finish;
                 self.awaits = false;
                 let spoken = std::mem::take(&mut self.spoken);
+                if let Some(read) = usage.and_then(|usage| cut_to(self.sent_tokens, self.new_tokens, usage)) {
+                    self.cut_prompt = Some((self.sent_tokens as u64, read));
+                }
                 let usage = usage.unwrap_or_else(|| self.estimate(&spoken));
                 self.usage = self.usage.plus(usage);
                 self.delivered = usage;
@@ -602,7 +616,10 @@ impl Exchange {
         }
         [&mut self.spoken, &mut self.content, &mut self.heard].into_iter().for_each(String::clear);
         let messages = self.messages(request);
-        self.sent_tokens = messages.iter().map(|message| tokens(&message["content"])).sum::<usize>();
+        let own = messages.iter().rposition(|message| message["role"] == "assistant").unwrap_or(0);
+        let count = |messages: &[Value]| messages.iter().map(|message| tokens(&message["content"])).sum::<usize>();
+        self.new_tokens = count(&messages[own..]);
+        self.sent_tokens = count(&messages[..own]) + self.new_tokens;
         body.insert("messages".to_owned(), Value::Array(messages));
         self.steps.push_back(Step::Send(Sent { body, constraint, alternatives }));
     }

@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
+use std::hash::Hash;
 use std::time::Instant;
 
 use serde_json::{Map, Value, json};
@@ -54,6 +55,15 @@ impl Done {
     fn answered(&self) -> Answered<'_> {
         Answered { id: &self.id, call: &self.call, outcome: &self.outcome }
     }
+
+    /// All that the model may be told of it.
+    fn told(&self) -> [Cow<'_, str>; 5] {
+        let Done { id, call, outcome } = self;
+        // As they were written: the order of an object's keys counts for no hash of a value.
+        let arguments = call.arguments.to_string();
+        let status = outcome.status.as_str();
+        [id.into(), call.tool.as_str().into(), arguments.into(), status.into(), outcome.text.as_str().into()]
+    }
 }
 
 /// The history.
@@ -87,6 +97,7 @@ pub(super) fn render(messages: Vec<Value>, prepared: &Prepared, kept: &Kept) -> 
         rendered: Vec::with_capacity(messages.len()),
         question: String::new(),
         done: Vec::new(),
+        before: [0; 2],
         after_results: false,
         newest: None,
         results: Vec::new(),
@@ -148,6 +159,8 @@ struct History<'a> {
     question: String,
     /// Calls since the person last spoke.
     done: Vec<Done>,
+    /// The hash of what the person said last and of all calls since.
+    before: [u64; 2],
     /// The last message holds results.
     after_results: bool,
     /// That message with what is said for now, where nobody said anything after it.
@@ -178,6 +191,7 @@ impl History<'_> {
                 self.question = words.unwrap_or(text);
                 self.said.push(SaidBefore::Question(self.question.clone()));
                 self.done.clear();
+                self.before = self.prepared.told.hash(&self.question);
                 self.newest = None;
             }
         }
@@ -275,25 +289,30 @@ impl History<'_> {
             self.done.push(Done { id, call, outcome });
         }
         let (earlier, last) = self.done.split_at(before);
-        let mut replies = Replies {
-            answered: last.iter().map(Done::answered).collect(),
-            earlier: earlier.iter().map(Done::answered).collect(),
-            request: Some(self.question.as_str()).filter(|text| !text.trim().is_empty()),
-            later: 1,
-            without_status,
-            ..Replies::default()
+        let key = self.key((without_status, last.iter().map(Done::told).collect::<Vec<_>>()));
+        let replies = |later: usize| {
+            let replies = Replies {
+                answered: last.iter().map(Done::answered).collect(),
+                earlier: earlier.iter().map(Done::answered).collect(),
+                request: Some(self.question.as_str()).filter(|text| !text.trim().is_empty()),
+                later,
+                without_status,
+                ..Replies::default()
+            };
+            prepared.setup.wording().replies(&replies).map_err(|error| Fault::internal(error.to_string()))
         };
         let others = if others.is_empty() { Value::Null } else { Value::Array(others) };
-        let message = |replies: &Replies<'_>| {
-            let text = prepared.setup.wording().replies(replies).map_err(|error| Fault::internal(error.to_string()))?;
-            Ok::<_, Fault>(json!({"role": "user", "content": join(Value::String(text), others.clone())}))
-        };
-        let told = message(&replies)?;
-        replies.later = 0;
-        self.newest = if is_newest { Some(message(&replies)?) } else { None };
-        self.after_results = true;
+        let message = |text: &str| json!({"role": "user", "content": join(text.into(), others.clone())});
+        let told = message(&prepared.told.text(key, || replies(1))?);
+        let newest = if is_newest { Some(message(&replies(0)?)) } else { None };
+        (self.newest, self.after_results, self.before) = (newest, true, key);
         self.rendered.push(told);
         Ok(())
+    }
+
+    /// The hash of what a message becomes that is made of this, behind all that was before.
+    fn key(&self, of: impl Hash) -> [u64; 2] {
+        self.prepared.told.hash((self.prepared.identity, self.before, of))
     }
 }
 

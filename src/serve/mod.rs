@@ -13,6 +13,7 @@
 //! - `doors`: who may come in, with what.
 //! - `request`, `history`: what is asked; calls and results of the client's history as text.
 //! - `own_words`: what the person said, without what a client puts beside it.
+//! - `told`: what messages of a history became, found again by their hash.
 //! - `kept`: what rounds that a client did not see brought, until it comes back.
 //! - `seal`: identifiers that carry whose they are and what they stand behind.
 //! - `work`: what takes long, away from the threads that serve.
@@ -85,6 +86,7 @@ mod seal;
 mod settings;
 mod shape;
 mod shared;
+mod told;
 mod upstream;
 mod way;
 mod work;

@@ -28,6 +28,9 @@ pub struct PromptCost {
     pub tokens: u64,
     /// Tokens that the endpoint had cached, where it says so.
     pub cached_tokens: Option<u64>,
+    /// Tokens of a prompt by our own count, and those of it that the endpoint read, where these are so
+    /// few that it cut the prompt in silence: the tools stand at its beginning.
+    pub cut: Option<(u64, u64)>,
 }
 
 impl PromptCost {

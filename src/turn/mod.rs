@@ -94,6 +94,8 @@ pub use wording::{ModelNote, Wording, WordingError};
 use act::Act;
 use ask::Ask;
 #[cfg(feature = "serve")]
+pub(crate) use ask::cut_to;
+#[cfg(feature = "serve")]
 pub(crate) use decide::KnownWays;
 use decide::{Asking, Decide, Verdict, first};
 #[cfg(feature = "serve")]

@@ -24,6 +24,7 @@ mod responses;
 mod round_trip;
 mod sessions;
 mod shapes;
+mod templates;
 mod terms;
 mod toolbox;
 mod ways;

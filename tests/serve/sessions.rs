@@ -242,6 +242,23 @@ async fn what_no_further_round_can_mend_is_not_asked_for_again() {
     }
 }
 
+/// An endpoint that reads the end of a prompt alone, and does not say so, has lost the tools.
+#[tokio::test]
+async fn a_prompt_that_the_endpoint_cut_is_told() {
+    for (read, cut) in [(4_096, true), (30_000, false)] {
+        let endpoint =
+            Endpoint::answer(move |_, _| Reply::events(&[says("Fine."), stops("stop"), usage(read, 2)]).done());
+        let lines = Arc::new(Mutex::new(Vec::new()));
+        let log = lines.clone();
+        let served =
+            serve(&endpoint, |config| config.with_log(move |line: Served| log.lock().unwrap().push(line))).await;
+        let body = Chat.request(json!([Chat.says("user", &"word ".repeat(30_000))]), Chat.tools(&["f"]));
+        assert_eq!(ask(&served, Chat, body.to_string()).await.0, 200);
+        let told = lines.lock().unwrap()[0].prompt.cut;
+        assert_eq!(told.map(|(_, read)| read), Some(read).filter(|_| cut), "{told:?}");
+    }
+}
+
 /// Of more tools than there is room for, those are listed that the history means; the model finds
 /// and calls another one, and the client sees nothing of the search.
 #[tokio::test]

@@ -3,6 +3,8 @@
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 
+use clap::builder::NonEmptyStringValueParser;
+
 use super::super::input;
 use super::super::prompt_args::PromptArgs;
 use super::super::servers::{ListedArgs, ServerArgs};
@@ -47,8 +49,8 @@ usage or configuration, no endpoint.";
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = ABOUT)]
 pub(crate) struct Args {
-    /// One question; without it, a conversation
-    pub(super) question: Option<String>,
+    /// One question, in one word or several; without it, a conversation
+    pub(super) question: Vec<String>,
 
     /// Send a text file or an image with the question; in a conversation, with the first
     ///
@@ -152,7 +154,7 @@ pub(crate) struct EndpointArgs {
     pub(super) base_url: Option<String>,
 
     /// Model to ask; without it, the only one that there is, or a choice of all
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, short, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(super) model: Option<String>,
 
     /// API key; better in OPENAI_API_KEY, since other users can see a command line
@@ -244,7 +246,7 @@ pub(super) struct ModelArgs {
     /// End the model's answer where it writes this; may be given several times
     ///
     /// A call whose closing tag it takes is whole.
-    #[arg(long, value_name = "TEXT", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
     pub(super) stop: Vec<String>,
 
     /// How much of its reasoning the model reads again: none, last (message), turn

@@ -35,6 +35,7 @@ use super::ask::Asker;
 use super::elicit::Questions;
 use super::phrases::Phrases;
 use super::runner::Runner;
+use super::saved::Saved;
 use super::screen::DIM;
 use super::servers::ServerArgs;
 use super::tty::Tty;
@@ -60,6 +61,8 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
         return Err(Failure::usage("--json takes one question: give it as an argument or on a pipe"));
     }
     files::check(&args)?;
+    // A file that is not there is said before an endpoint is looked for.
+    args.conversation.resume.as_deref().map(Saved::read).transpose()?;
     let say = Phrases::of_user(args.model.lang.or(settings.lang));
     settings::environment().fill(args.slots());
     let (keeping, gone_on) = Keeping::begin(&mut args, &settings, say)?;
@@ -124,7 +127,8 @@ async fn one(session: &mut Session, question: &str) -> Result<(), Failure> {
 fn question(args: &Args) -> Result<Option<String>, Failure> {
     let piped = if stdin().is_terminal() { None } else { Some(piped()?) };
     let material = piped.as_deref().map(str::trim_end).filter(|text| !text.trim().is_empty());
-    match (args.question.as_deref().map(str::trim), material) {
+    let asked = (!args.question.is_empty()).then(|| args.question.join(" "));
+    match (asked.as_deref().map(str::trim), material) {
         (Some(""), _) => Err(Failure::usage("the question is empty")),
         (Some(question), Some(material)) => Ok(Some(format!("{question}\n\n{material}"))),
         (Some(question), None) => Ok(Some(question.to_owned())),

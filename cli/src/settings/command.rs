@@ -6,7 +6,9 @@ use std::path::Path;
 use serde_json::{Map, Value as Json, json};
 use toml_edit::{DocumentMut, Item, Value};
 
-use super::{KEYS, ReasoningDisplay, Settings, environment, file};
+use super::file;
+use super::keys::{KEYS, Key, ReasoningDisplay, Settings, Slots};
+use super::sources::environment;
 use crate::phrases::Phrases;
 use crate::sessions::KEPT_DAYS;
 use crate::{Failure, output, saved_profiles};
@@ -171,11 +173,11 @@ fn sources(args: &ShowArgs, path: &Path, say: Phrases) -> Result<Vec<Source>, Fa
     let (environment, file) = (environment(), file::read()?);
     let (mut url, mut model, mut profile) = (args.base_url.clone(), args.model.clone(), None);
     for source in [&environment, &file] {
-        let slots = super::Slots {
+        let slots = Slots {
             base_url: Some(&mut url),
             model: Some(&mut model),
             profile: Some(&mut profile),
-            ..super::Slots::default()
+            ..Slots::default()
         };
         source.fill(slots);
     }
@@ -224,7 +226,7 @@ fn show(args: &ShowArgs, path: &Path, document: &DocumentMut, say: Phrases) -> R
     let sources = sources(args, path, if args.json { Phrases::of(Lang::En) } else { say })?;
     let found = |key: &str| sources.iter().find_map(|source| Some((source.value(key)?, source.from.as_str())));
     if args.json {
-        let key = |key: &super::Key| {
+        let key = |key: &Key| {
             let set = document.get(key.name).map(|item| item.to_string().trim().to_owned());
             let (value, from) = found(key.name).unzip();
             let what = (key.does)(Phrases::of(Lang::En));
@@ -234,7 +236,7 @@ fn show(args: &ShowArgs, path: &Path, document: &DocumentMut, say: Phrases) -> R
     }
     let file = path.display().to_string();
     let mut text = format!("# {}\n", if path.exists() { file.clone() } else { say.file_not_there(&file) });
-    for super::Key { name, does, example } in KEYS {
+    for Key { name, does, example } in KEYS {
         text.push_str(&format!("\n# {}\n", does(say)));
         let set = document.get(name).map(|item| item.to_string().trim().to_owned());
         if let Some(set) = &set {

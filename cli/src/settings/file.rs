@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use toml_edit::{DocumentMut, Item};
 
-use super::{KEYS, Settings};
+use super::keys::{KEYS, Settings};
 use crate::{Failure, input, words};
 
 /// Where the file lies below the home directory.
@@ -101,7 +101,7 @@ fn in_plain_words(message: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Key;
+    use super::super::keys::Key;
     use super::*;
 
     fn read(text: &str) -> Result<Settings, String> {

@@ -21,7 +21,7 @@ use std::ops::Range;
 use super::out::CallOut;
 use super::sections::{CDATA_CLOSE, CDATA_OPEN, joined_cdata};
 use crate::event::Repair;
-use crate::json::window::{Match, Window, begins};
+use crate::json::window::{Answer, Match, No, Undecided, Window, begins};
 use crate::json::{Closer, LexStep, Lexer, Loose, LooseStep, Trailing, read, unclosed};
 use crate::parse::marks::fence::{fence_chars, fence_run, think_close};
 use crate::parse::out::unresolved::{Fault, UnresolvedCall};
@@ -160,14 +160,14 @@ impl CallJson {
     /// What `rest`, before the value, begins with; `own` is the call's closer there.
     /// Moves the cursor behind what stands around.
     pub(crate) fn lead(&mut self, rest: &str, more: bool, own: Match<usize>, call: &mut UnresolvedCall) -> JsonLead {
-        let cdata = if self.around == Around::Layers { begins(rest, CDATA_OPEN, more) } else { Match::No };
+        let cdata = if self.around == Around::Layers { begins(rest, CDATA_OPEN, more) } else { Err(No) };
         let fence = match self.around {
             Around::Layers => fence_run(rest, more),
             Around::Fence { .. } if !self.has_fence => fence_run(rest, more),
-            Around::Nothing | Around::Fence { .. } => Match::No,
+            Around::Nothing | Around::Fence { .. } => Err(No),
         };
         match (own, cdata, fence) {
-            (Match::Yes(length), ..) => {
+            (Ok(length), ..) => {
                 // What they were to be is missing (`deepseek/fence_open_and_empty`).
                 if let Some(what) = self.opened {
                     let message = format!("the arguments are missing: the {what} is open and empty");
@@ -175,13 +175,13 @@ impl CallJson {
                 }
                 JsonLead::Closer(length)
             }
-            (_, Match::Yes(()), _) => {
+            (_, Ok(()), _) => {
                 self.has_cdata = true;
                 self.opened = Some("CDATA section");
                 call.note(Repair::Cdata);
                 JsonLead::Around(CDATA_OPEN.len())
             }
-            (_, _, Match::Yes(length)) => {
+            (_, _, Ok(length)) => {
                 self.has_fence = true;
                 // A second fence line closes the first.
                 self.opened = if self.opened.is_none() { Some("code fence") } else { None };
@@ -190,8 +190,8 @@ impl CallJson {
                 }
                 JsonLead::Around(length)
             }
-            (Match::Undecided, ..) | (_, Match::Undecided, _) | (_, _, Match::Undecided) => JsonLead::More,
-            (Match::No, Match::No, Match::No) => JsonLead::Value,
+            (Err(Undecided), ..) | (_, Err(Undecided), _) | (_, _, Err(Undecided)) => JsonLead::More,
+            (Err(No), Err(No), Err(No)) => JsonLead::Value,
         }
     }
 
@@ -205,16 +205,16 @@ impl CallJson {
     /// it; yields its length.
     pub(crate) fn unwrap(&mut self, rest: &str, more: bool) -> Match<usize> {
         match self.around {
-            Around::Nothing => Match::No,
-            Around::Fence { .. } if !self.is_fence_open() => Match::No,
+            Around::Nothing => Err(No),
+            Around::Fence { .. } if !self.is_fence_open() => Err(No),
             Around::Fence { .. } => fence_chars(rest, more).map(|fence| {
                 self.opened = None;
                 fence.length()
             }),
             Around::Layers => {
-                let cdata = if self.has_cdata { begins(rest, CDATA_CLOSE, more) } else { Match::No };
-                let fence = || if self.has_fence { fence_run(rest, more) } else { Match::No };
-                cdata.map(|()| CDATA_CLOSE.len()).or_else(fence)
+                let cdata = if self.has_cdata { begins(rest, CDATA_CLOSE, more) } else { Err(No) };
+                let fence = || if self.has_fence { fence_run(rest, more) } else { Err(No) };
+                cdata.map(|()| CDATA_CLOSE.len()).else_try(fence)
             }
         }
     }
@@ -437,12 +437,12 @@ impl CallJson {
         for i in memchr::memchr_iter(first, text.as_bytes()) {
             let at = base + i as u64;
             match closer.inner(window.from(at), window.more) {
-                Match::No => {}
-                Match::Yes(()) => {
+                Err(No) => {}
+                Ok(()) => {
                     self.guard = Some(at);
                     return;
                 }
-                Match::Undecided => {
+                Err(Undecided) => {
                     self.guard = Some(at);
                     self.guarded = at;
                     return;
@@ -471,7 +471,7 @@ impl CallJson {
     /// Looks at what follows the value, which ends at the cursor: `rest`, at `at`. Whether that
     /// could be decided.
     pub(crate) fn peek_trailing(&mut self, at: u64, rest: &str, more: bool) -> bool {
-        let Match::Yes(trailing) = Trailing::of(rest, more) else { return false };
+        let Ok(trailing) = Trailing::of(rest, more) else { return false };
         let is_near = at == self.cursor;
         let Trailing { glued, digits, text, .. } = trailing;
         self.trailing =
@@ -558,7 +558,7 @@ pub(crate) trait JsonCloser: Closer {
 
     /// Whether `text` begins with that closer.
     fn inner(&self, _text: &str, _more: bool) -> Match<()> {
-        Match::No
+        Err(No)
     }
 
     /// Where the call ended if the last whole closer (all closing tags of the
@@ -576,7 +576,7 @@ struct OrThink<'c> {
 
 impl Closer for OrThink<'_> {
     fn closes(&self, text: &str, line_start: bool, more: bool) -> Match<()> {
-        let think = if self.think_ends { think_close(text, more) } else { Match::No };
-        think.map(|_| ()).or(self.closer.closes(text, line_start, more))
+        let think = if self.think_ends { think_close(text, more) } else { Err(No) };
+        think.map(|_| ()).either(self.closer.closes(text, line_start, more))
     }
 }

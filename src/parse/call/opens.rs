@@ -2,7 +2,7 @@
 
 use super::shape::CallShape;
 use crate::dialect::Dialect;
-use crate::json::window::{Match, leading_space};
+use crate::json::window::{Match, No, Undecided, leading_space};
 use crate::parse::config::Config;
 use crate::parse::tables::{Marked, Owner, Tables};
 
@@ -57,11 +57,11 @@ pub(crate) fn gated(
     more: bool,
     gate: impl FnOnce(&str) -> Match<()>,
 ) -> Match<usize> {
-    let Match::Yes(length) = opener else { return opener };
+    let Ok(length) = opener else { return opener };
     let inner = &text[length..];
     match &inner[leading_space(inner)..] {
-        "" if more => Match::Undecided,
-        "" => Match::No,
+        "" if more => Err(Undecided),
+        "" => Err(No),
         inner => gate(inner).map(|()| length),
     }
 }

@@ -1,6 +1,6 @@
 //! Sections of XML that stand in calls: comments, and CDATA.
 
-use crate::json::window::{Match, begins};
+use crate::json::window::{No, begins};
 use crate::parse::marks::fence::think_close;
 
 pub(crate) const CDATA_OPEN: &str = "<![CDATA[";
@@ -35,11 +35,11 @@ pub(crate) fn joined_cdata(inner: &str) -> Option<String> {
 pub(crate) fn comment(rest: &str, think_ends: bool, more: bool) -> (usize, bool) {
     for i in memchr::memchr2_iter(b'-', b'<', rest.as_bytes()) {
         let close = begins(&rest[i..], COMMENT_CLOSE, more);
-        let think = if think_ends { think_close(&rest[i..], more) } else { Match::No };
+        let think = if think_ends { think_close(&rest[i..], more) } else { Err(No) };
         match (close, think) {
-            (Match::Yes(()), _) => return (i + COMMENT_CLOSE.len(), true),
-            (_, Match::Yes(_)) => return (i, true),
-            (Match::No, Match::No) => {}
+            (Ok(()), _) => return (i + COMMENT_CLOSE.len(), true),
+            (_, Ok(_)) => return (i, true),
+            (Err(No), Err(No)) => {}
             _ => return (i, false),
         }
     }

@@ -4,7 +4,7 @@
 //!   [<|start|>assistant[ to=WHO]]<|channel|>NAME[ to=WHO][ <|constrain|>TYPE]<|message|>
 //! ```
 
-use crate::json::window::{Match, begins, leading_space};
+use crate::json::window::{Match, No, Undecided, begins, leading_space};
 
 /// What a channel's text is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,59 +40,59 @@ const MAX_CHANNELS: usize = 2;
 pub(crate) fn header(text: &str, more: bool) -> Match<Header> {
     let mut at = 0;
     let starts = match begins(text, OWN, more) {
-        Match::Yes(()) => true,
-        Match::Undecided => return Match::Undecided,
-        Match::No => false,
+        Ok(()) => true,
+        Err(Undecided) => return Err(Undecided),
+        Err(No) => false,
     };
     if starts {
         match words(&text[OWN.len()..], more) {
-            Match::Yes(length) => at = OWN.len() + length,
-            Match::Undecided => return Match::Undecided,
-            Match::No => return Match::No,
+            Ok(length) => at = OWN.len() + length,
+            Err(Undecided) => return Err(Undecided),
+            Err(No) => return Err(No),
         }
     }
     let mut channel = None;
     for _ in 0..MAX_CHANNELS {
         match begins(&text[at..], CHANNEL, more) {
-            Match::Yes(()) => at += CHANNEL.len(),
-            Match::Undecided => return Match::Undecided,
-            Match::No => break,
+            Ok(()) => at += CHANNEL.len(),
+            Err(Undecided) => return Err(Undecided),
+            Err(No) => break,
         }
         at += leading_space(&text[at..]);
         let name = text[at..].bytes().take_while(u8::is_ascii_lowercase).count();
         if at + name == text.len() && more {
-            return Match::Undecided;
+            return Err(Undecided);
         }
         channel = match &text[at..at + name] {
             "analysis" => Some(Channel::Analysis),
             "commentary" => Some(Channel::Commentary),
             "final" => Some(Channel::Final),
-            _ => return Match::No,
+            _ => return Err(No),
         };
         at += name;
         for token in ["", CONSTRAIN] {
             match begins(&text[at..], token, more) {
-                Match::Yes(()) => at += token.len(),
-                Match::Undecided => return Match::Undecided,
-                Match::No => continue,
+                Ok(()) => at += token.len(),
+                Err(Undecided) => return Err(Undecided),
+                Err(No) => continue,
             }
             match words(&text[at..], more) {
-                Match::Yes(length) => at += length,
-                Match::Undecided => return Match::Undecided,
-                Match::No => return Match::No,
+                Ok(length) => at += length,
+                Err(Undecided) => return Err(Undecided),
+                Err(No) => return Err(No),
             }
         }
     }
-    let Some(channel) = channel else { return Match::No };
+    let Some(channel) = channel else { return Err(No) };
     begins(&text[at..], MESSAGE, more).map(|()| Header { channel, starts, length: at + MESSAGE.len() })
 }
 
 /// Words up to the next token, on one line.
 fn words(text: &str, more: bool) -> Match<usize> {
     match text.find(['<', '\n']) {
-        Some(end) if end <= MAX_WORDS && text[end..].starts_with('<') => Match::Yes(end),
-        None if more && text.len() <= MAX_WORDS => Match::Undecided,
-        _ => Match::No,
+        Some(end) if end <= MAX_WORDS && text[end..].starts_with('<') => Ok(end),
+        None if more && text.len() <= MAX_WORDS => Err(Undecided),
+        _ => Err(No),
     }
 }
 
@@ -113,17 +113,17 @@ mod tests {
             ("<|start|>assistant to=user<|channel|>final json<|message|>", Channel::Final, true),
             ("<|channel|>commentary to=assistant<|channel|>analysis<|message|>", Channel::Analysis, false),
         ] {
-            assert_eq!(header(text, true), Match::Yes(Header { channel, starts, length: text.len() }), "{text}");
+            assert_eq!(header(text, true), Ok(Header { channel, starts, length: text.len() }), "{text}");
             for end in 1..text.len() {
-                assert_eq!(header(&text[..end], true), Match::Undecided, "{}", &text[..end]);
-                assert_eq!(header(&text[..end], false), Match::No, "{}", &text[..end]);
+                assert_eq!(header(&text[..end], true), Err(Undecided), "{}", &text[..end]);
+                assert_eq!(header(&text[..end], false), Err(No), "{}", &text[..end]);
             }
         }
         let long = format!("<|channel|>final {}", "x".repeat(MAX_WORDS + 1));
         for text in
             ["<|channel|>finally<|message|>", "<|channel|>final\n<|message|>", "<|start|>user<|message|>", &long]
         {
-            assert_eq!(header(text, true), Match::No, "{text}");
+            assert_eq!(header(text, true), Err(No), "{text}");
         }
     }
 }

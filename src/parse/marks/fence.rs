@@ -2,7 +2,7 @@
 
 use super::tokens::tokens_at;
 use crate::dialect::{SENTENCE_END, THINK_TAGS};
-use crate::json::window::{Match, begins, begins_tag, begins_tag_any_case};
+use crate::json::window::{Answer, Match, No, Undecided, begins, begins_tag, begins_tag_any_case, first_of};
 
 /// An open code fence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,29 +43,25 @@ pub(crate) fn fence_open(text: &str, more: bool) -> Match<(Fence, usize)> {
             let length = open_tag(text, tag, more);
             length.map(|length| (Fence { byte: b'<', length, tag: Some(tag) }, length))
         };
-        return match Match::any(FENCE_TAGS.into_iter().map(opens)) {
+        return match first_of(FENCE_TAGS.into_iter().map(opens)) {
             // `<pre><code>` is one.
-            Match::Yes((fence, length)) => match open_tag(&text[length..], "code", more) {
-                Match::Yes(code) => Match::Yes((fence, length + code)),
-                Match::No => Match::Yes((fence, length)),
-                Match::Undecided => Match::Undecided,
+            Ok((fence, length)) => match open_tag(&text[length..], "code", more) {
+                Ok(code) => Ok((fence, length + code)),
+                Err(No) => Ok((fence, length)),
+                Err(Undecided) => Err(Undecided),
             },
             found => found,
         };
     }
-    let fence = match fence_chars(text, more) {
-        Match::Yes(fence) => fence,
-        Match::Undecided => return Match::Undecided,
-        Match::No => return Match::No,
-    };
+    let fence = fence_chars(text, more)?;
     let info = &text[fence.length..];
     if info.starts_with('\n') {
-        return Match::Yes((fence, fence.length + 1));
+        return Ok((fence, fence.length + 1));
     }
     match memchr::memchr(b'\n', info.as_bytes()) {
-        Some(end) if is_info(&info[..end]) => Match::Yes((fence, fence.length + end + 1)),
-        None if more && is_info(info) => Match::Undecided,
-        _ => Match::No,
+        Some(end) if is_info(&info[..end]) => Ok((fence, fence.length + end + 1)),
+        None if more && is_info(info) => Err(Undecided),
+        _ => Err(No),
     }
 }
 
@@ -73,24 +69,24 @@ pub(crate) fn fence_open(text: &str, more: bool) -> Match<(Fence, usize)> {
 /// length with a line break behind it.
 fn open_tag(text: &str, name: &str, more: bool) -> Match<usize> {
     let Some(rest) = text.strip_prefix('<') else {
-        return if text.is_empty() && more { Match::Undecided } else { Match::No };
+        return if text.is_empty() && more { Err(Undecided) } else { Err(No) };
     };
     let attributes = match begins(rest, name, more) {
-        Match::Yes(()) => &rest[name.len()..],
-        Match::Undecided => return Match::Undecided,
-        Match::No => return Match::No,
+        Ok(()) => &rest[name.len()..],
+        Err(Undecided) => return Err(Undecided),
+        Err(No) => return Err(No),
     };
     let end = attributes.bytes().take(MAX_TAG).position(|byte| matches!(byte, b'>' | b'<' | b'\n'));
     match (attributes.bytes().next(), end) {
         (Some(b'>' | b' '), Some(end)) if attributes[end..].starts_with('>') => {
             let length = text.len() - attributes.len() + end + 1;
             match &text[length..] {
-                "" if more => Match::Undecided,
-                behind => Match::Yes(length + usize::from(behind.starts_with('\n'))),
+                "" if more => Err(Undecided),
+                behind => Ok(length + usize::from(behind.starts_with('\n'))),
             }
         }
-        (Some(b' ') | None, None) if more && attributes.len() < MAX_TAG => Match::Undecided,
-        _ => Match::No,
+        (Some(b' ') | None, None) if more && attributes.len() < MAX_TAG => Err(Undecided),
+        _ => Err(No),
     }
 }
 
@@ -98,14 +94,14 @@ fn open_tag(text: &str, name: &str, more: bool) -> Match<usize> {
 /// a line break behind it.
 fn tag_close(text: &str, tag: &str, more: bool) -> Match<usize> {
     let code = match begins_tag(text, "code", true, more) {
-        Match::Yes(length) if tag != "code" => length,
-        Match::Undecided if tag != "code" => return Match::Undecided,
+        Ok(length) if tag != "code" => length,
+        Err(Undecided) if tag != "code" => return Err(Undecided),
         _ => 0,
     };
     match begins_tag(&text[code..], tag, true, more) {
-        Match::Yes(length) => match &text[code + length..] {
-            "" if more => Match::Undecided,
-            behind => Match::Yes(code + length + usize::from(behind.starts_with('\n'))),
+        Ok(length) => match &text[code + length..] {
+            "" if more => Err(Undecided),
+            behind => Ok(code + length + usize::from(behind.starts_with('\n'))),
         },
         found => found,
     }
@@ -124,18 +120,18 @@ pub(crate) fn fence_close(text: &str, fence: Fence, more: bool) -> Match<usize> 
     }
     let length = text.bytes().take_while(|b| *b == fence.byte).count();
     if length == text.len() && more && length > 0 {
-        return Match::Undecided;
+        return Err(Undecided);
     }
     if length < fence.length {
-        return Match::No;
+        return Err(No);
     }
     let rest = &text[length..];
     let space = rest.bytes().take_while(|b| matches!(b, b' ' | b'\t' | b'\r')).count();
     match rest.as_bytes().get(space) {
-        Some(b'\n') => Match::Yes(length + space + 1),
-        Some(_) => Match::No,
-        None if more => Match::Undecided,
-        None => Match::Yes(text.len()),
+        Some(b'\n') => Ok(length + space + 1),
+        Some(_) => Err(No),
+        None if more => Err(Undecided),
+        None => Ok(text.len()),
     }
 }
 
@@ -144,18 +140,18 @@ pub(crate) fn fence_close(text: &str, fence: Fence, more: bool) -> Match<usize> 
 /// Yields the length up to that.
 pub(crate) fn fence_end(text: &str, fence: Fence, think_tags: bool, more: bool) -> Match<usize> {
     let ends = |rest: &str| ends_message(rest, think_tags, more);
-    fence_close(text, fence, more).or_else(|| fence_close_before(text, fence, ends))
+    fence_close(text, fence, more).else_try(|| fence_close_before(text, fence, ends))
 }
 
 /// Whether `text` begins with what closes `fence`, and its line goes on with
 /// something that `follows`. Yields the length up to that.
 pub(crate) fn fence_close_before<T>(text: &str, fence: Fence, follows: impl FnOnce(&str) -> Match<T>) -> Match<usize> {
     if fence.is_tag() {
-        return Match::No;
+        return Err(No);
     }
     let length = text.bytes().take_while(|b| *b == fence.byte).count();
     if length < fence.length {
-        return Match::No;
+        return Err(No);
     }
     let length = length + text[length..].bytes().take_while(|b| matches!(b, b' ' | b'\t')).count();
     follows(&text[length..]).map(|_| length)
@@ -165,28 +161,28 @@ pub(crate) fn fence_close_before<T>(text: &str, fence: Fence, follows: impl FnOn
 /// language; yields the length of both. For fences that a dialect expects.
 pub(crate) fn fence_run(text: &str, more: bool) -> Match<usize> {
     match fence_chars(text, more) {
-        Match::Yes(fence) => {
+        Ok(fence) => {
             let word = text[fence.length..].bytes().take_while(u8::is_ascii_alphanumeric).count();
             let length = fence.length + word;
-            if length == text.len() && more { Match::Undecided } else { Match::Yes(length) }
+            if length == text.len() && more { Err(Undecided) } else { Ok(length) }
         }
-        Match::Undecided => Match::Undecided,
-        Match::No => Match::No,
+        Err(Undecided) => Err(Undecided),
+        Err(No) => Err(No),
     }
 }
 
 /// The fence that `text` begins with, for [`fence_close`].
 pub(crate) fn fence_chars(text: &str, more: bool) -> Match<Fence> {
     let Some(&byte) = text.as_bytes().first().filter(|b| matches!(b, b'`' | b'~' | b'\'')) else {
-        return Match::No;
+        return Err(No);
     };
     let length = text.bytes().take_while(|b| *b == byte).count();
     if length == text.len() && more {
-        Match::Undecided
+        Err(Undecided)
     } else if length >= MIN_FENCE {
-        Match::Yes(Fence { byte, length, tag: None })
+        Ok(Fence { byte, length, tag: None })
     } else {
-        Match::No
+        Err(No)
     }
 }
 
@@ -206,26 +202,26 @@ pub(crate) fn may_be_think(text: &str) -> bool {
 #[inline]
 pub(crate) fn think_close(text: &str, more: bool) -> Match<usize> {
     // Nearly every tag is another one.
-    if may_be_think(text) { closes_think(text, more) } else { Match::No }
+    if may_be_think(text) { closes_think(text, more) } else { Err(No) }
 }
 
 fn closes_think(text: &str, more: bool) -> Match<usize> {
-    THINK_TAGS.iter().map(|tag| begins_tag_any_case(text, tag, true, more)).fold(Match::No, Match::or)
+    THINK_TAGS.iter().map(|tag| begins_tag_any_case(text, tag, true, more)).fold(Err(No), Answer::either)
 }
 
 /// Whether `text` begins with what ends a message or its reasoning: a closing
 /// think tag, where they count, or a token of a chat template.
 pub(crate) fn ends_message(text: &str, think_tags: bool, more: bool) -> Match<()> {
-    let think = if think_tags { think_close(text, more).map(|_| ()) } else { Match::No };
+    let think = if think_tags { think_close(text, more).map(|_| ()) } else { Err(No) };
     let tokens = tokens_at(text).iter().map(|token| begins(text, token.text, more));
-    think.or(sentence_end(text, more)).or(Match::any(tokens))
+    think.either(sentence_end(text, more)).either(first_of(tokens))
 }
 
 /// The same of the token that ends a message only where nothing follows it.
 fn sentence_end(text: &str, more: bool) -> Match<()> {
     match begins(text, SENTENCE_END, more) {
-        Match::Yes(()) if !text[SENTENCE_END.len()..].trim_ascii().is_empty() => Match::No,
-        Match::Yes(()) if more => Match::Undecided,
+        Ok(()) if !text[SENTENCE_END.len()..].trim_ascii().is_empty() => Err(No),
+        Ok(()) if more => Err(Undecided),
         found => found,
     }
 }
@@ -237,44 +233,44 @@ mod tests {
     #[test]
     fn fence_lines_open_and_close() {
         let open = |text| match fence_open(text, true) {
-            Match::Yes((fence, length)) => Some((fence, length)),
+            Ok((fence, length)) => Some((fence, length)),
             _ => None,
         };
         let (fence, length) = open("```json\nx").unwrap();
         assert_eq!(length, 8);
-        assert_eq!(fence_close("```\n", fence, true), Match::Yes(4));
-        assert_eq!(fence_close("````  \r\n", fence, true), Match::Yes(8));
-        assert_eq!(fence_close("``", fence, true), Match::Undecided);
-        assert_eq!(fence_close("``", fence, false), Match::No);
-        assert_eq!(fence_close("```", fence, false), Match::Yes(3));
-        assert_eq!(fence_close("```json\n", fence, true), Match::No);
-        assert_eq!(fence_end("```\n</think>", fence, true, true), Match::Yes(4));
+        assert_eq!(fence_close("```\n", fence, true), Ok(4));
+        assert_eq!(fence_close("````  \r\n", fence, true), Ok(8));
+        assert_eq!(fence_close("``", fence, true), Err(Undecided));
+        assert_eq!(fence_close("``", fence, false), Err(No));
+        assert_eq!(fence_close("```", fence, false), Ok(3));
+        assert_eq!(fence_close("```json\n", fence, true), Err(No));
+        assert_eq!(fence_end("```\n</think>", fence, true, true), Ok(4));
         for (text, found) in [
-            ("``` </think>a", Match::Yes(4)),
-            ("```</thi", Match::Undecided),
-            ("```<|im_end|>a", Match::Yes(3)),
-            ("````<|im_e", Match::Undecided),
-            ("```</s>\n", Match::Undecided),
-            ("```</s>a", Match::No),
-            ("```<b>", Match::No),
-            ("``</think>", Match::No),
+            ("``` </think>a", Ok(4)),
+            ("```</thi", Err(Undecided)),
+            ("```<|im_end|>a", Ok(3)),
+            ("````<|im_e", Err(Undecided)),
+            ("```</s>\n", Err(Undecided)),
+            ("```</s>a", Err(No)),
+            ("```<b>", Err(No)),
+            ("``</think>", Err(No)),
         ] {
             assert_eq!(fence_end(text, fence, true, true), found, "{text}");
         }
-        assert_eq!(fence_end("```</think>", fence, false, true), Match::No);
-        assert_eq!(fence_end("```</s>\n", fence, false, false), Match::Yes(3));
+        assert_eq!(fence_end("```</think>", fence, false, true), Err(No));
+        assert_eq!(fence_end("```</s>\n", fence, false, false), Ok(3));
         assert!(open("'''\n").is_some() && open("~~~~ py\n").is_some());
         assert!(open("```a``` b\n").is_none() && open("''' is how he began to speak\n").is_none());
         assert!(open("```</think>\n").is_none() && open("```<|im_end|>\n").is_none());
-        assert_eq!(fence_open("```js", true), Match::Undecided);
-        assert_eq!(fence_open("''", true), Match::Undecided);
-        assert_eq!(fence_open("''x", true), Match::No);
+        assert_eq!(fence_open("```js", true), Err(Undecided));
+        assert_eq!(fence_open("''", true), Err(Undecided));
+        assert_eq!(fence_open("''x", true), Err(No));
     }
 
     #[test]
     fn a_run_takes_its_language() {
-        assert_eq!(fence_run("```json {", true), Match::Yes(7));
-        assert_eq!(fence_run("'''{", true), Match::Yes(3));
-        assert_eq!(fence_run("```js", true), Match::Undecided);
+        assert_eq!(fence_run("```json {", true), Ok(7));
+        assert_eq!(fence_run("'''{", true), Ok(3));
+        assert_eq!(fence_run("```js", true), Err(Undecided));
     }
 }

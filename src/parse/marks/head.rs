@@ -2,7 +2,7 @@
 //! their spellings.
 
 use crate::dialect::{NamedArguments, NamedCall, Piece};
-use crate::json::window::{Match, begins, floor_boundary, leading_space};
+use crate::json::window::{Answer, Match, No, Undecided, begins, floor_boundary, leading_space};
 use crate::parse::marks::fence::fence_chars;
 
 /// Longest name in an opener, in bytes: the most that MCP recommends.
@@ -33,7 +33,7 @@ pub(crate) fn head<'t>(pieces: &[Piece], text: &'t str, more: bool) -> Match<Hea
         && wanted.is_ascii()
         && found != wanted
     {
-        return Match::No;
+        return Err(No);
     }
     this_head(pieces, text, more)
 }
@@ -47,7 +47,7 @@ fn this_head<'t>(pieces: &[Piece], text: &'t str, more: bool) -> Match<Head<'t>>
         let taken = match piece {
             Piece::Text(token) => begins_token(rest, token, more),
             Piece::Maybe(token) => match begins_token(rest, token, more) {
-                Match::No => Match::Yes(0),
+                Err(No) => Ok(0),
                 found => found,
             },
             Piece::Space => run_of(leading_space(rest), 0, MAX_FILL, rest, more),
@@ -59,54 +59,54 @@ fn this_head<'t>(pieces: &[Piece], text: &'t str, more: bool) -> Match<Head<'t>>
             Piece::Index => {
                 // `functions.search:0`: `kimi/one_call`.
                 name = name.trim_end_matches(|c: char| c.is_ascii_digit()).strip_suffix(':').unwrap_or(name);
-                Match::Yes(0)
+                Ok(0)
             }
             Piece::Any(set) => run_of(rest.find(|c| !set.contains(c)).unwrap_or(rest.len()), 0, MAX_FILL, rest, more),
             Piece::OneOf(set) => match rest.chars().next() {
-                Some(c) if set.contains(c) => Match::Yes(c.len_utf8()),
-                None if more => Match::Undecided,
-                _ => Match::No,
+                Some(c) if set.contains(c) => Ok(c.len_utf8()),
+                None if more => Err(Undecided),
+                _ => Err(No),
             },
             Piece::Id => run_of(name_length(rest, None), 1, MAX_FILL, rest, more),
             Piece::Quote => match rest.chars().next() {
                 Some(c @ ('"' | '\'')) if quote.is_none_or(|open| open == c) => {
                     quote = if quote.is_none() { Some(c) } else { None };
-                    Match::Yes(1)
+                    Ok(1)
                 }
-                None if more => Match::Undecided,
-                _ => Match::No,
+                None if more => Err(Undecided),
+                _ => Err(No),
             },
             Piece::Before => attributes_before(rest, more),
             // What stands right behind the name's quotation mark is none (`invoke/broken_attribute`).
-            Piece::Attributes if rest.starts_with(|c: char| !c.is_whitespace() && c != '>') => Match::No,
+            Piece::Attributes if rest.starts_with(|c: char| !c.is_whitespace() && c != '>') => Err(No),
             Piece::Attributes => {
                 let end = rest.find(['>', '<', '\n']).unwrap_or(rest.len());
                 match run_of(end, 0, MAX_FILL, rest, more) {
-                    Match::Yes(end) if rest[end..].starts_with('>') => Match::Yes(end + 1),
-                    Match::Yes(_) => Match::No,
+                    Ok(end) if rest[end..].starts_with('>') => Ok(end + 1),
+                    Ok(_) => Err(No),
                     other => other,
                 }
             }
         };
         match taken {
-            Match::Yes(taken) => length += taken,
-            Match::Undecided => return Match::Undecided,
-            Match::No => return Match::No,
+            Ok(taken) => length += taken,
+            Err(Undecided) => return Err(Undecided),
+            Err(No) => return Err(No),
         }
     }
-    if name.is_empty() { Match::No } else { Match::Yes(Head { name, length }) }
+    if name.is_empty() { Err(No) } else { Ok(Head { name, length }) }
 }
 
 /// A run of `length` bytes at the start of `rest`, which may still grow if it reaches its end.
 fn run_of(length: usize, least: usize, most: usize, rest: &str, more: bool) -> Match<usize> {
     if length > most {
-        Match::No
+        Err(No)
     } else if length == rest.len() && more {
-        Match::Undecided
+        Err(Undecided)
     } else if length < least {
-        Match::No
+        Err(No)
     } else {
-        Match::Yes(length)
+        Ok(length)
     }
 }
 
@@ -117,10 +117,10 @@ fn attributes_before(rest: &str, more: bool) -> Match<usize> {
         let attribute = &rest[length..];
         let word = attribute.bytes().take_while(|byte| IS_PLAIN[usize::from(*byte)]).count();
         if attribute.starts_with("name=") {
-            return Match::Yes(length);
+            return Ok(length);
         }
         if length > MAX_FILL {
-            return Match::No;
+            return Err(No);
         }
         let mut rest = attribute[word..].chars();
         match (rest.next(), rest.next()) {
@@ -131,19 +131,19 @@ fn attributes_before(rest: &str, more: bool) -> Match<usize> {
                         let behind = &value[end + 1..];
                         let space = leading_space(behind);
                         if space == 0 && !(behind.is_empty() && more) {
-                            return Match::No;
+                            return Err(No);
                         }
                         length = attribute.len() + length - behind.len() + space;
                         if behind.len() == space && more {
-                            return Match::Undecided;
+                            return Err(Undecided);
                         }
                     }
-                    None if more && value.len() <= MAX_FILL => return Match::Undecided,
-                    _ => return Match::No,
+                    None if more && value.len() <= MAX_FILL => return Err(Undecided),
+                    _ => return Err(No),
                 }
             }
-            (None, _) | (Some('='), None) if more && word <= MAX_FILL => return Match::Undecided,
-            _ => return Match::No,
+            (None, _) | (Some('='), None) if more && word <= MAX_FILL => return Err(Undecided),
+            _ => return Err(No),
         }
     }
 }
@@ -183,23 +183,23 @@ fn ends_name(c: char, quote: Option<char>) -> bool {
 /// Whether `text`, behind the head of a call, begins something that belongs to the call.
 pub(crate) fn gate(call: &NamedCall, text: &str, more: bool) -> Match<()> {
     if matches!(call.arguments, NamedArguments::None) {
-        return Match::Yes(());
+        return Ok(());
     }
     let inner = &text[leading_space(text)..];
     if inner.is_empty() {
-        return if more { Match::Undecided } else { Match::No };
+        return if more { Err(Undecided) } else { Err(No) };
     }
     let arguments = match &call.arguments {
-        NamedArguments::None => Match::Yes(()),
+        NamedArguments::None => Ok(()),
         NamedArguments::Json { .. } => match begins(inner, "{", more) {
-            Match::Yes(()) => Match::Yes(()),
+            Ok(()) => Ok(()),
             _ => unit(fence_chars(inner, more)),
         },
         NamedArguments::Tags { open, .. } => unit(head(open, inner, more)),
         // Without braces Gemma's tokens hold no call: no reader that was looked at takes one.
         NamedArguments::Delimited { .. } | NamedArguments::Arrows => return begins(inner, "{", more),
     };
-    arguments.or(unit(closes(call, inner, more)))
+    arguments.either(unit(closes(call, inner, more)))
 }
 
 /// Whether `text` begins with what ends the call; yields its length.
@@ -209,7 +209,7 @@ pub(crate) fn closes(call: &NamedCall, text: &str, more: bool) -> Match<usize> {
 
 /// The same of a closer that may be empty, which then ends nothing.
 pub(crate) fn ends(close: &str, text: &str, more: bool) -> Match<usize> {
-    if close.is_empty() { Match::No } else { begins_token(text, close, more) }
+    if close.is_empty() { Err(No) } else { begins_token(text, close, more) }
 }
 
 /// Whether `text` begins with a token, in any of its spellings; yields its length.
@@ -217,16 +217,16 @@ pub(crate) fn ends(close: &str, text: &str, more: bool) -> Match<usize> {
 pub(crate) fn begins_token(text: &str, token: &str, more: bool) -> Match<usize> {
     let same = token.bytes().zip(text.bytes()).take_while(|(wanted, found)| wanted == found).count();
     match token.as_bytes().get(same) {
-        None => Match::Yes(same),
+        None => Ok(same),
         // Nearly always: only other characters have spellings.
         Some(next) if next.is_ascii() => {
             if more && same == text.len() {
-                Match::Undecided
+                Err(Undecided)
             } else {
-                Match::No
+                Err(No)
             }
         }
-        Some(_) if text.as_bytes().get(same).is_some_and(|byte| begins_no_spelling(*byte)) => Match::No,
+        Some(_) if text.as_bytes().get(same).is_some_and(|byte| begins_no_spelling(*byte)) => Err(No),
         Some(_) => begins_spelling(text, token, floor_boundary(token, same), more),
     }
 }
@@ -249,11 +249,11 @@ fn begins_spelling(text: &str, token: &str, mut length: usize, more: bool) -> Ma
         };
         match spellings.iter().find(|spelling| rest.starts_with(**spelling)) {
             Some(found) => length += found.len(),
-            None if more && spellings.iter().any(|spelling| spelling.starts_with(rest)) => return Match::Undecided,
-            None => return Match::No,
+            None if more && spellings.iter().any(|spelling| spelling.starts_with(rest)) => return Err(Undecided),
+            None => return Err(No),
         }
     }
-    Match::Yes(length)
+    Ok(length)
 }
 
 /// Length of an opener with a name of this length, and little white space.
@@ -295,17 +295,17 @@ mod tests {
             (Dialect::Invoke, "<invoke  name='f' id=\"1\">", "f"),
         ] {
             let pieces = named(dialect).calls[0].head;
-            assert_eq!(head(pieces, text, true), Match::Yes(Head { name, length: text.len() }), "{text}");
+            assert_eq!(head(pieces, text, true), Ok(Head { name, length: text.len() }), "{text}");
             for (end, _) in text.char_indices() {
-                assert_eq!(head(pieces, &text[..end], true), Match::Undecided, "{}", &text[..end]);
-                assert_eq!(head(pieces, &text[..end], false), Match::No, "{}", &text[..end]);
+                assert_eq!(head(pieces, &text[..end], true), Err(Undecided), "{}", &text[..end]);
+                assert_eq!(head(pieces, &text[..end], false), Err(No), "{}", &text[..end]);
             }
         }
         let long = format!("<function={}", "f".repeat(MAX_NAME + 1));
         for text in ["<function=>", "<function=a b>", "<functional=f>", "<function=f\n>", &long] {
-            assert_eq!(head(named(Dialect::FunctionTag).calls[0].head, text, true), Match::No, "{text}");
+            assert_eq!(head(named(Dialect::FunctionTag).calls[0].head, text, true), Err(No), "{text}");
         }
-        assert_eq!(head(named(Dialect::Invoke).calls[0].head, "<invoke name=\"f'>", true), Match::No);
+        assert_eq!(head(named(Dialect::Invoke).calls[0].head, "<invoke name=\"f'>", true), Err(No));
     }
 
     #[test]
@@ -313,11 +313,11 @@ mod tests {
         let token = "<｜tool▁call▁end｜>";
         for text in [token, "<|tool_call_end|>", "<|tool▁call▁end|>", "<｜tool\\_call\\_end｜>", "<｜tool call end｜>"]
         {
-            assert_eq!(begins_token(text, token, true), Match::Yes(text.len()), "{text}");
+            assert_eq!(begins_token(text, token, true), Ok(text.len()), "{text}");
             for (end, _) in text.char_indices() {
-                assert_eq!(begins_token(&text[..end], token, true), Match::Undecided, "{}", &text[..end]);
+                assert_eq!(begins_token(&text[..end], token, true), Err(Undecided), "{}", &text[..end]);
             }
         }
-        assert_eq!(begins_token("<|tool_calls_end|>", token, true), Match::No);
+        assert_eq!(begins_token("<|tool_calls_end|>", token, true), Err(No));
     }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-use crate::json::window::{Match, leading_space};
+use crate::json::window::{Match, No, Undecided, leading_space};
 use crate::tools::wire_name::{name_beside, own_names};
 use crate::tools::{Catalog, Tool};
 
@@ -84,15 +84,15 @@ impl Names {
     /// and an opening parenthesis; yields the length of both.
     pub(crate) fn called(&self, text: &str, more: bool) -> Match<usize> {
         if !self.may_begin(text) {
-            return Match::No;
+            return Err(No);
         }
         match memchr::memchr(b'(', text.as_bytes()) {
-            Some(end) if self.knows_written(&text[..end]) => Match::Yes(end),
-            Some(_) => Match::No,
+            Some(end) if self.knows_written(&text[..end]) => Ok(end),
+            Some(_) => Err(No),
             None if more && [&self.sorted, &self.methods].into_iter().any(|names| begins_one(names, text)) => {
-                Match::Undecided
+                Err(Undecided)
             }
-            None => Match::No,
+            None => Err(No),
         }
     }
 
@@ -110,21 +110,21 @@ impl Names {
     /// the name's length, and where the object begins.
     pub(crate) fn on_a_line(&self, text: &str, more: bool) -> Match<(usize, usize)> {
         if !self.may_begin(text) {
-            return Match::No;
+            return Err(No);
         }
-        let undecided = |fits: bool| if more && fits { Match::Undecided } else { Match::No };
+        let undecided = |fits: bool| if more && fits { Err(Undecided) } else { Err(No) };
         let Some(end) = memchr::memchr(b'\n', text.as_bytes()) else {
             let name = text.trim_end_matches([' ', '\t', '\r']);
             return undecided(if name.len() < text.len() { self.knows(name) } else { begins_one(&self.sorted, text) });
         };
         let name = text[..end].trim_end_matches([' ', '\t', '\r']);
         if !self.knows(name) {
-            return Match::No;
+            return Err(No);
         }
         let at = end + leading_space(&text[end..]);
         match text.as_bytes().get(at) {
-            Some(b'{') => Match::Yes((name.len(), at)),
-            Some(_) => Match::No,
+            Some(b'{') => Ok((name.len(), at)),
+            Some(_) => Err(No),
             None => undecided(true),
         }
     }
@@ -180,46 +180,46 @@ mod tests {
         let tools = ["get", "get-weather", "notes.search"].map(|name| Tool::new(name).with_server("my-server"));
         let names = Names::new(&Catalog::from_tools(tools));
         for (text, found) in [
-            ("get(", Match::Yes(3)),
-            ("get_weather(city", Match::Yes(11)),
-            ("get-weather(", Match::Yes(11)),
-            ("my_server.get_weather(", Match::Yes(21)),
-            ("get_wea", Match::Undecided),
-            ("", Match::Undecided),
-            ("notes-s", Match::Undecided),
-            ("get_weathers", Match::No),
-            ("get the weather", Match::No),
-            ("Get(", Match::No),
-            ("get\\_weather(", Match::Yes(12)),
-            ("get\\", Match::Undecided),
-            ("get\\_wea", Match::Undecided),
-            ("get\\weather(", Match::No),
-            ("\\get(", Match::No),
-            ("get.call(", Match::Yes(8)),
-            ("get-weather.call(", Match::Yes(16)),
-            ("get.ca", Match::Undecided),
-            ("get_call(", Match::No),
-            ("got.call(", Match::No),
+            ("get(", Ok(3)),
+            ("get_weather(city", Ok(11)),
+            ("get-weather(", Ok(11)),
+            ("my_server.get_weather(", Ok(21)),
+            ("get_wea", Err(Undecided)),
+            ("", Err(Undecided)),
+            ("notes-s", Err(Undecided)),
+            ("get_weathers", Err(No)),
+            ("get the weather", Err(No)),
+            ("Get(", Err(No)),
+            ("get\\_weather(", Ok(12)),
+            ("get\\", Err(Undecided)),
+            ("get\\_wea", Err(Undecided)),
+            ("get\\weather(", Err(No)),
+            ("\\get(", Err(No)),
+            ("get.call(", Ok(8)),
+            ("get-weather.call(", Ok(16)),
+            ("get.ca", Err(Undecided)),
+            ("get_call(", Err(No)),
+            ("got.call(", Err(No)),
         ] {
             assert_eq!(names.called(text, true), found, "{text}");
         }
         for (text, found) in [
-            ("get\n{", Match::Yes((3, 4))),
-            ("get-weather \r\n\n {\"a\"", Match::Yes((11, 16))),
-            ("my_server.get\n", Match::Undecided),
-            ("get", Match::Undecided),
-            ("get ", Match::Undecided),
-            ("get x\n{", Match::No),
-            ("get\nx", Match::No),
-            ("got\n{", Match::No),
+            ("get\n{", Ok((3, 4))),
+            ("get-weather \r\n\n {\"a\"", Ok((11, 16))),
+            ("my_server.get\n", Err(Undecided)),
+            ("get", Err(Undecided)),
+            ("get ", Err(Undecided)),
+            ("get x\n{", Err(No)),
+            ("get\nx", Err(No)),
+            ("got\n{", Err(No)),
         ] {
             assert_eq!(names.on_a_line(text, true), found, "{text}");
         }
-        assert_eq!(names.called("get_wea", false), Match::No);
+        assert_eq!(names.called("get_wea", false), Err(No));
         assert_eq!(
             (names.method("get.call"), names.method("get"), names.method("got.call")),
             (Some("get"), None, None)
         );
-        assert_eq!(Names::default().called("", true), Match::No);
+        assert_eq!(Names::default().called("", true), Err(No));
     }
 }

@@ -4,7 +4,7 @@
 //! repeats the beginning of a mark passes them each time, and would be compared with each
 //! mark that begins so. Here what marks begin with is a tree, and each byte is looked at once.
 
-use crate::json::window::Match;
+use crate::json::window::{Match, No, Undecided};
 
 /// Marks that begin with the same byte, which is not looked at.
 #[derive(Debug, Default)]
@@ -149,26 +149,26 @@ impl Prefixes {
 
     /// Whether a text with these bytes behind its first one begins with a mark, and whose marks do.
     pub(crate) fn fit(&self, behind: &[u8]) -> Match<Owners> {
-        let Some(&first) = behind.first() else { return Match::Undecided };
+        let Some(&first) = behind.first() else { return Err(Undecided) };
         let Some(root) = self.roots.get(usize::from(first)).and_then(|root| root.checked_sub(1)) else {
-            return Match::No;
+            return Err(No);
         };
         let (mut node, mut rest) = (&self.nodes[usize::from(root)], &behind[1..]);
         loop {
             let label = &self.labels[node.label as usize..][..usize::from(node.bytes)];
             let same = label.iter().zip(rest).take_while(|(byte, found)| byte == found).count();
             if same < label.len() {
-                return if same == rest.len() { Match::Undecided } else { Match::No };
+                return if same == rest.len() { Err(Undecided) } else { Err(No) };
             }
             if node.children == 0 {
-                return Match::Yes(node.owners);
+                return Ok(node.owners);
             }
-            let [next, behind @ ..] = &rest[same..] else { return Match::Undecided };
+            let [next, behind @ ..] = &rest[same..] else { return Err(Undecided) };
             let children = &self.nodes[node.child as usize..][..usize::from(node.children)];
             // They are in the order of their bytes; most nodes have few.
             let from = if children.len() > FEW { children.partition_point(|child| child.lead < *next) } else { 0 };
             let Some(child) = children[from..].iter().take(FEW).find(|child| child.lead == *next) else {
-                return Match::No;
+                return Err(No);
             };
             (node, rest) = (child, behind);
         }
@@ -188,39 +188,39 @@ mod tests {
         marks.add_lead(b"th");
         marks.seal();
         for (text, found) in [
-            ("", Match::Undecided),
-            ("s", Match::Undecided),
-            ("search", Match::Undecided),
-            ("search>", Match::Yes(0)),
-            ("search_", Match::Undecided),
-            ("search_<", Match::No),
-            ("search_files>", Match::No),
-            ("search_file>x", Match::Yes(0)),
-            ("searching", Match::No),
-            ("x", Match::No),
-            ("\0", Match::No),
-            ("\u{7f}", Match::No),
-            ("a", Match::Undecided),
-            ("a>", Match::Yes(0)),
-            ("aé", Match::Undecided),
-            ("aé>", Match::Yes(0)),
-            ("t", Match::Undecided),
-            ("thing", Match::Yes(0)),
-            ("tea", Match::No),
-            ("｜end", Match::Yes(0)),
-            ("|end of turn", Match::Yes(0)),
-            ("|en", Match::Undecided),
-            ("|e|", Match::No),
+            ("", Err(Undecided)),
+            ("s", Err(Undecided)),
+            ("search", Err(Undecided)),
+            ("search>", Ok(0)),
+            ("search_", Err(Undecided)),
+            ("search_<", Err(No)),
+            ("search_files>", Err(No)),
+            ("search_file>x", Ok(0)),
+            ("searching", Err(No)),
+            ("x", Err(No)),
+            ("\0", Err(No)),
+            ("\u{7f}", Err(No)),
+            ("a", Err(Undecided)),
+            ("a>", Ok(0)),
+            ("aé", Err(Undecided)),
+            ("aé>", Ok(0)),
+            ("t", Err(Undecided)),
+            ("thing", Ok(0)),
+            ("tea", Err(No)),
+            ("｜end", Ok(0)),
+            ("|end of turn", Ok(0)),
+            ("|en", Err(Undecided)),
+            ("|e|", Err(No)),
         ] {
             assert_eq!(marks.fit(text.as_bytes()), found, "{text}");
         }
-        assert_eq!(Prefixes::default().fit(b"x"), Match::No);
+        assert_eq!(Prefixes::default().fit(b"x"), Err(No));
 
         let (mut long, name) = (Prefixes::default(), "x".repeat(300));
         long.add_mark(&format!("<{name}>"), 0);
         long.seal();
-        assert_eq!(long.fit(&name.as_bytes()[..LONGEST - 1]), Match::Undecided);
-        assert_eq!(long.fit(&name.as_bytes()[..LONGEST]), Match::Yes(0));
+        assert_eq!(long.fit(&name.as_bytes()[..LONGEST - 1]), Err(Undecided));
+        assert_eq!(long.fit(&name.as_bytes()[..LONGEST]), Ok(0));
     }
 
     #[test]
@@ -231,7 +231,7 @@ mod tests {
         }
         marks.seal();
         for (text, owners) in [("a>", 1), ("abc>", 14), ("abd", 14), ("|x z", 48)] {
-            assert_eq!(marks.fit(text.as_bytes()), Match::Yes(owners), "{text}");
+            assert_eq!(marks.fit(text.as_bytes()), Ok(owners), "{text}");
         }
     }
 
@@ -242,8 +242,8 @@ mod tests {
         texts.iter().for_each(|text| marks.add_mark(text, 0));
         marks.seal();
         for text in texts.iter().filter(|text| !text.contains(['｜', '▁'])) {
-            assert_eq!(marks.fit(&text.as_bytes()[1..]), Match::Yes(0), "{text:?}");
-            assert_eq!(marks.fit(&text.as_bytes()[1..text.len() - 1]), Match::Undecided, "{text:?}");
+            assert_eq!(marks.fit(&text.as_bytes()[1..]), Ok(0), "{text:?}");
+            assert_eq!(marks.fit(&text.as_bytes()[1..text.len() - 1]), Err(Undecided), "{text:?}");
         }
     }
 }

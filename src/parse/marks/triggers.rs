@@ -6,7 +6,7 @@
 
 use super::prefixes::{Owners, Prefixes};
 use crate::json::bytes::{Bracket, Either, HIGH, Kind, any_zero_in, differs, word};
-use crate::json::window::Match;
+use crate::json::window::{Match, No, Undecided};
 
 /// What may begin behind a `<`, behind a `[`, and at a line's start.
 #[derive(Debug, Default)]
@@ -106,8 +106,8 @@ impl Triggers {
                         continue;
                     }
                     let mark = if *byte == b'<' { self.begins_tag(behind) } else { self.bracket.begins(behind) };
-                    if mark != Match::No {
-                        return Plain { length: at, line_start: false, is_mark: mark == Match::Yes(()) };
+                    if mark != Err(No) {
+                        return Plain { length: at, line_start: false, is_mark: mark == Ok(()) };
                     }
                 }
             }
@@ -124,7 +124,7 @@ impl Triggers {
     /// Whether something begins with a `<` that has these bytes behind it.
     #[inline]
     fn begins_tag(&self, behind: &[u8]) -> Match<()> {
-        if self.tag.fit(behind) { self.tags.fit(behind).map(|_| ()) } else { Match::No }
+        if self.tag.fit(behind) { self.tags.fit(behind).map(|_| ()) } else { Err(No) }
     }
 
     /// Whether something may begin in `text`, which begins at a line's start.
@@ -192,10 +192,10 @@ impl MarkSet {
     #[inline]
     pub(crate) fn fit(&self, text: &str) -> Match<Owners> {
         match text.as_bytes() {
-            [] => Match::Undecided,
+            [] => Err(Undecided),
             [b'<', behind @ ..] => self.tag.fit(behind),
             [b'[', behind @ ..] => self.bracket.fit(behind),
-            _ => Match::No,
+            _ => Err(No),
         }
     }
 }
@@ -264,9 +264,9 @@ impl Leads {
     #[inline]
     fn begins(&self, text: &[u8]) -> Match<()> {
         match self.fit(text) {
-            false => Match::No,
-            true if text.len() < 2 => Match::Undecided,
-            true => Match::Yes(()),
+            false => Err(No),
+            true if text.len() < 2 => Err(Undecided),
+            true => Ok(()),
         }
     }
 }

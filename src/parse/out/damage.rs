@@ -17,7 +17,7 @@ use super::verdict::Verdict;
 use crate::dialect::{Block, Dialect, NamedCall};
 use crate::event::RejectedKind;
 use crate::json::bytes::{Bracket, Kind, any_zero};
-use crate::json::window::{Match, Window, begins_tag};
+use crate::json::window::{Match, No, Window, begins_tag, first_of};
 use crate::parse::marks::head::closes;
 use crate::parse::tables::{Marked, Tables};
 
@@ -61,7 +61,7 @@ impl CallCloser {
     /// Whether `text` begins with it; yields its length. Brackets are looked for elsewhere.
     pub(crate) fn begins(&self, text: &str, tables: &Tables, more: bool) -> Match<usize> {
         match self.kind {
-            CloserKind::Bracket => Match::No,
+            CloserKind::Bracket => Err(No),
             CloserKind::Block(block) => begins_tag(text, block.tag, true, more),
             CloserKind::Tool(tool) => begins_tag(text, &tables.tools[tool].tag, true, more),
             CloserKind::Named(call) => closes(call, text, more),
@@ -72,7 +72,7 @@ impl CallCloser {
     /// Whether a call's text ends with it.
     pub(crate) fn ends(&self, text: &str, tables: &Tables) -> bool {
         let at = text.rfind(['<', '[']);
-        at.is_some_and(|at| self.begins(&text[at..], tables, false) == Match::Yes(text.len() - at))
+        at.is_some_and(|at| self.begins(&text[at..], tables, false) == Ok(text.len() - at))
     }
 
     /// Whether only brackets close it.
@@ -239,7 +239,7 @@ impl Damage {
             let found = if is_last && (near || *is_due) { Found::Last } else { Found::Stray(*first) };
             closer.begins(text, tables, more).map(|length| (found, length))
         });
-        Match::any(came)
+        first_of(came)
     }
 
     /// The last call's closer came, behind other text or once more; it ends at `end`.

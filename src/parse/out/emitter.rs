@@ -7,7 +7,7 @@ mod held;
 use std::ops::Range;
 
 use crate::event::{Call, Event, MarkerKind, Provenance, QuotedIn, Reason, Region, RejectedKind, Repair, Span};
-use crate::json::window::{Match, Window};
+use crate::json::window::{Match, No, Undecided, Window};
 use crate::message::{FencedCalls, ReasoningCalls, ReasoningMode};
 use crate::parse::config::Config;
 use crate::parse::marks::fence::think_close;
@@ -250,9 +250,9 @@ impl Emitter {
     /// Whether a stop string ended the stream that equals or begins `closer`, which was due.
     pub(crate) fn is_stopped_by(&self, closer: &str) -> bool {
         let took = |stop: &String| match begins_token(stop.trim_start(), closer, true) {
-            Match::Yes(length) => length == stop.trim_start().len(),
-            Match::Undecided => !stop.trim().is_empty(),
-            Match::No => false,
+            Ok(length) => length == stop.trim_start().len(),
+            Err(Undecided) => !stop.trim().is_empty(),
+            Err(No) => false,
         };
         self.stop.iter().any(took)
     }
@@ -646,7 +646,7 @@ impl Emitter {
             Some(RejectedKind::BehindDamage) => Some(Never::BehindDamage),
             Some(RejectedKind::Truncated) => Some(Never::CutOff),
             // The end of the reasoning ended it.
-            Some(_) if !is_whole && think_close(window.from(span.end), false) != Match::No => Some(Never::CutOff),
+            Some(_) if !is_whole && think_close(window.from(span.end), false) != Err(No) => Some(Never::CutOff),
             _ => None,
         };
         // A draft in a fence may be meant, one that is only mentioned is not.

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use crate::dialect::NamedCall;
 use crate::event::Repair;
 use crate::json::read;
-use crate::json::window::{Match, Window, leading_space};
+use crate::json::window::{No, Undecided, Window, leading_space};
 use crate::parse::call::{CallOut, CallShape, CalledTool, Ending, Missing, Step};
 use crate::parse::config::MIN_HOLD;
 use crate::parse::marks::head::{closes, unit};
@@ -110,9 +110,9 @@ impl Arrows {
             return Step::Next;
         }
         match closes(self.form, rest, more) {
-            Match::Yes(length) => Step::End(self.cursor + length as u64),
-            Match::Undecided => Step::More,
-            Match::No => {
+            Ok(length) => Step::End(self.cursor + length as u64),
+            Err(Undecided) => Step::More,
+            Err(No) => {
                 self.call.note(Repair::MissingClose);
                 Step::End(self.end.unwrap_or(self.cursor))
             }
@@ -127,9 +127,9 @@ impl Arrows {
         };
         self.cursor += at as u64;
         match closes(self.form, &rest[at..], window.more) {
-            Match::Yes(length) => Step::End(self.cursor + length as u64),
-            Match::Undecided => Step::More,
-            Match::No => {
+            Ok(length) => Step::End(self.cursor + length as u64),
+            Err(Undecided) => Step::More,
+            Err(No) => {
                 self.cursor += 1;
                 Step::Next
             }
@@ -175,7 +175,7 @@ impl CallShape for Arrows {
         self.call.note(Repair::MissingClose);
         // A closer that was cut off belongs to the call.
         let cut = window.from(self.cursor);
-        let is_cut = cut.len() > 1 && unit(closes(self.form, cut, true)) == Match::Undecided;
+        let is_cut = cut.len() > 1 && unit(closes(self.form, cut, true)) == Err(Undecided);
         Ending::Complete(if is_cut { window.end() } else { end })
     }
 

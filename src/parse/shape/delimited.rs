@@ -11,7 +11,7 @@
 
 use crate::dialect::{NamedCall, Piece};
 use crate::event::Repair;
-use crate::json::window::{Match, Window, begins, leading_space};
+use crate::json::window::{Answer, No, Undecided, Window, begins, leading_space};
 use crate::json::{Delimited, DelimitedStep, LexStep, Lexer, read};
 use crate::parse::call::{CallOut, CallShape, CalledTool, Ending, Missing, Step, kept_end};
 use crate::parse::marks::fence::think_close;
@@ -108,14 +108,14 @@ impl DelimitedCall {
     fn tail(&mut self, window: &Window<'_>) -> Step {
         let (rest, more) = (window.from(self.cursor), window.more);
         match (closes(self.form, rest, more), begins(rest, self.token, more)) {
-            (Match::Yes(length), _) => return Step::End(self.cursor + length as u64),
-            (Match::Undecided, _) | (_, Match::Undecided) => return Step::More,
+            (Ok(length), _) => return Step::End(self.cursor + length as u64),
+            (Err(Undecided), _) | (_, Err(Undecided)) => return Step::More,
             // A bracket stands too early (`gemma/member_behind`).
-            (_, Match::Yes(())) => {}
-            (Match::No, Match::No) if rest.starts_with('<') => {
+            (_, Ok(())) => {}
+            (Err(No), Err(No)) if rest.starts_with('<') => {
                 return self.ends_with(window).map_or(Step::More, Step::End);
             }
-            (Match::No, Match::No) => {}
+            (Err(No), Err(No)) => {}
         }
         self.fails(Fault::malformed(GOES_ON));
         Step::Next
@@ -130,16 +130,16 @@ impl DelimitedCall {
         };
         self.cursor += at as u64;
         let (rest, more) = (&rest[at..], window.more);
-        let think = if think_ends { unit(think_close(rest, more)) } else { Match::No };
+        let think = if think_ends { unit(think_close(rest, more)) } else { Err(No) };
         let next = match self.form.head.first() {
             Some(Piece::Text(open)) => begins(rest, open, more),
-            _ => Match::No,
+            _ => Err(No),
         };
-        match (closes(self.form, rest, more), think.or(next)) {
-            (Match::Yes(length), _) => Step::End(self.cursor + length as u64),
-            (_, Match::Yes(())) => Step::End(self.cursor),
-            (Match::Undecided, _) | (_, Match::Undecided) => Step::More,
-            (Match::No, Match::No) => {
+        match (closes(self.form, rest, more), think.either(next)) {
+            (Ok(length), _) => Step::End(self.cursor + length as u64),
+            (_, Ok(())) => Step::End(self.cursor),
+            (Err(Undecided), _) | (_, Err(Undecided)) => Step::More,
+            (Err(No), Err(No)) => {
                 self.cursor += 1;
                 Step::Next
             }
@@ -157,7 +157,7 @@ impl DelimitedCall {
         let at = self.completed()?;
         self.call.note(Repair::MissingClose);
         let cut = window.from(at).trim_start();
-        let is_cut = !window.more && cut.len() > 1 && closes(self.form, cut, true) == Match::Undecided;
+        let is_cut = !window.more && cut.len() > 1 && closes(self.form, cut, true) == Err(Undecided);
         Some(if is_cut { window.end() } else { at })
     }
 }

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use crate::dialect::{Block, Child, ChildRole};
 use crate::event::Repair;
 use crate::json::Closer;
-use crate::json::window::{Match, Window, begins, begins_tag, leading_space};
+use crate::json::window::{Answer, Match, No, Undecided, Window, begins, begins_tag, first_of, leading_space};
 use crate::parse::call::json::{Around, CallJson, JsonCloser, JsonLead, JsonStep, TWO_OBJECTS};
 use crate::parse::call::{
     COMMENT_OPEN, CallOut, CallShape, CalledTool, Ending, Missing, OpenValue, Opened, Opening, Opens, Step, comment,
@@ -97,7 +97,7 @@ impl Element {
     fn gate(block: &Block, text: &str, more: bool) -> Match<()> {
         let mut found = begins_tag(text, block.tag, true, more).map(|_| ());
         for child in block.children {
-            found = found.or_else(|| begins_tag(text, child.tag, false, more).map(|_| ()));
+            found = found.else_try(|| begins_tag(text, child.tag, false, more).map(|_| ()));
         }
         found
     }
@@ -149,30 +149,30 @@ impl Element {
         let more = window.more;
         let mut undecided = false;
         match begins_tag(rest, self.block.tag, true, more) {
-            Match::Yes(length) => return self.closed(self.cursor + length as u64),
-            found => undecided |= found == Match::Undecided,
+            Ok(length) => return self.closed(self.cursor + length as u64),
+            found => undecided |= found == Err(Undecided),
         }
         for (i, child) in self.block.children.iter().enumerate() {
             match begins_tag(rest, child.tag, false, more) {
-                Match::Yes(length) => {
+                Ok(length) => {
                     self.cursor += length as u64;
                     return self.open_child(i);
                 }
-                found => undecided |= found == Match::Undecided,
+                found => undecided |= found == Err(Undecided),
             }
         }
         match begins(rest, COMMENT_OPEN, more) {
             // Behind a complete call a comment is text: waiting for its end would
             // read the rest of the stream twice.
-            Match::Yes(()) if self.completed().is_none() => {
+            Ok(()) if self.completed().is_none() => {
                 self.cursor += COMMENT_OPEN.len() as u64;
                 self.state = State::Comment;
                 return Step::Next;
             }
-            found => undecided |= found == Match::Undecided,
+            found => undecided |= found == Err(Undecided),
         }
         if think_ends {
-            undecided |= think_close(rest, more) == Match::Undecided;
+            undecided |= think_close(rest, more) == Err(Undecided);
         }
         if undecided {
             return Step::More;
@@ -230,10 +230,10 @@ impl Element {
         let child = &self.block.children[i];
         let tag = &rest[tag_at..];
         let closer = begins_tag(tag, child.tag, true, window.more);
-        let length = match closer.or_else(|| self.next_child(i, tag, window.more)) {
-            Match::Undecided => return Step::More,
-            Match::No => return self.fault(format!("<{}> is not closed by </{}>", child.tag, child.tag)),
-            Match::Yes(length) => length,
+        let length = match closer.else_try(|| self.next_child(i, tag, window.more)) {
+            Err(Undecided) => return Step::More,
+            Err(No) => return self.fault(format!("<{}> is not closed by </{}>", child.tag, child.tag)),
+            Ok(length) => length,
         };
         if length == 0 {
             // The next child's opener says where this one ends.
@@ -277,7 +277,7 @@ impl Element {
             let has_json = child.role == ChildRole::Arguments && self.json.is_some();
             *other != i && !self.has(*other) && !has_json
         });
-        Match::any(others.map(|(_, child)| begins_tag(text, child.tag, false, more))).map(|_| 0)
+        first_of(others.map(|(_, child)| begins_tag(text, child.tag, false, more))).map(|_| 0)
     }
 
     /// Tells the name once it is known, then what is known of the arguments.
@@ -354,24 +354,24 @@ impl Element {
         let (rest, more) = (&rest[at..], window.more);
         if think_ends {
             match think_close(rest, more) {
-                Match::Yes(_) => return self.fault(format!("</{}> is missing", self.arguments_tag())),
-                Match::Undecided => return Step::More,
-                Match::No => {}
+                Ok(_) => return self.fault(format!("</{}> is missing", self.arguments_tag())),
+                Err(Undecided) => return Step::More,
+                Err(No) => {}
             }
         }
         match (begins_tag(rest, self.block.tag, true, more), begins_tag(rest, self.arguments_tag(), true, more)) {
-            (Match::Yes(_), _) => return self.fault(format!("</{}> is missing", self.arguments_tag())),
-            (Match::Undecided, _) | (_, Match::Undecided) => return Step::More,
-            (Match::No, Match::No) => {}
-            (Match::No, Match::Yes(length)) => {
+            (Ok(_), _) => return self.fault(format!("</{}> is missing", self.arguments_tag())),
+            (Err(Undecided), _) | (_, Err(Undecided)) => return Step::More,
+            (Err(No), Err(No)) => {}
+            (Err(No), Ok(length)) => {
                 let behind = &rest[length..];
                 match self.follows(&behind[leading_space(behind)..], more) {
-                    Match::Undecided => return Step::More,
-                    Match::Yes(()) => {
+                    Err(Undecided) => return Step::More,
+                    Ok(()) => {
                         self.tags = Some(start..self.cursor);
                         return self.arguments_closed(length);
                     }
-                    Match::No => {}
+                    Err(No) => {}
                 }
             }
         }
@@ -381,10 +381,10 @@ impl Element {
     /// Whether `text`, behind the arguments' closing tag, goes on with the block, or nothing does.
     fn follows(&self, text: &str, more: bool) -> Match<()> {
         if text.is_empty() {
-            return if more { Match::Undecided } else { Match::Yes(()) };
+            return if more { Err(Undecided) } else { Ok(()) };
         }
         let children = self.block.children.iter().map(|child| begins_tag(text, child.tag, false, more));
-        Match::any(children.chain([begins_tag(text, self.block.tag, true, more)])).map(|_| ())
+        first_of(children.chain([begins_tag(text, self.block.tag, true, more)])).map(|_| ())
     }
 
     /// Behind the arguments' closing tag, which has this length.
@@ -407,17 +407,17 @@ impl Element {
     fn tail(&mut self, window: &Window<'_>) -> Step {
         let (rest, more) = window.candidate(self.cursor, MIN_HOLD);
         match begins_tag(rest, self.arguments_tag(), true, more) {
-            Match::Yes(length) => return self.arguments_closed(length),
-            Match::Undecided => return Step::More,
-            Match::No => {}
+            Ok(length) => return self.arguments_closed(length),
+            Err(Undecided) => return Step::More,
+            Err(No) => {}
         }
-        match self.json.as_mut().map_or(Match::No, |json| json.unwrap(rest, more)) {
-            Match::Yes(length) => return self.skip(length, Step::Next),
-            Match::Undecided => return Step::More,
-            Match::No => {}
+        match self.json.as_mut().map_or(Err(No), |json| json.unwrap(rest, more)) {
+            Ok(length) => return self.skip(length, Step::Next),
+            Err(Undecided) => return Step::More,
+            Err(No) => {}
         }
         // `</arguments>` is missing; what follows may still belong to the call.
-        if begins(rest, "<", more) != Match::No {
+        if begins(rest, "<", more) != Err(No) {
             self.call.note(Repair::MissingClose);
             self.state = State::Between;
             return Step::Next;
@@ -454,11 +454,11 @@ impl Element {
         let rest = &rest[tag_at..];
         let close = begins_tag(rest, self.block.tag, true, more);
         let anew = begins_tag(rest, self.block.tag, false, more);
-        let think = if think_ends { think_close(rest, more) } else { Match::No };
+        let think = if think_ends { think_close(rest, more) } else { Err(No) };
         match (close, anew, think) {
-            (Match::Yes(length), ..) => Step::End(self.cursor + length as u64),
-            (_, Match::Yes(_), _) | (_, _, Match::Yes(_)) => Step::End(self.cursor),
-            (Match::No, Match::No, Match::No) => self.skip(1, Step::Next),
+            (Ok(length), ..) => Step::End(self.cursor + length as u64),
+            (_, Ok(_), _) | (_, _, Ok(_)) => Step::End(self.cursor),
+            (Err(No), Err(No), Err(No)) => self.skip(1, Step::Next),
             _ => Step::More,
         }
     }
@@ -577,13 +577,13 @@ impl Opens for Blocks {
         for (item, (_, block)) in tables.blocks.iter().enumerate() {
             let tag = begins_tag(text, block.tag, false, more);
             let gate = |inner: &str| Element::gate(block, inner, more);
-            match if let Match::Yes(_) = tag { gated(tag, text, more, gate) } else { tag } {
-                Match::Yes(length) => return Match::Yes(Opening { item, form: 0, length }),
-                Match::Undecided => undecided = true,
-                Match::No => {}
+            match if let Ok(_) = tag { gated(tag, text, more, gate) } else { tag } {
+                Ok(length) => return Ok(Opening { item, form: 0, length }),
+                Err(Undecided) => undecided = true,
+                Err(No) => {}
             }
         }
-        if undecided { Match::Undecided } else { Match::No }
+        if undecided { Err(Undecided) } else { Err(No) }
     }
 
     fn open(&self, opening: Opening, at: u64, _: &str, tables: &Tables) -> Opened {
@@ -601,7 +601,7 @@ struct Tags {
 impl Closer for Tags {
     fn closes(&self, text: &str, _line_start: bool, more: bool) -> Match<()> {
         let own = [begins_tag(text, self.arguments, true, more), begins_tag(text, self.block, true, more)];
-        Match::any(own).map(|_| ())
+        first_of(own).map(|_| ())
     }
 }
 

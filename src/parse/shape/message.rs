@@ -18,7 +18,7 @@ use super::fit::begins_with_parameter;
 use crate::dialect::{CallKeys, FUNCTION};
 use crate::event::RejectedKind;
 use crate::json::Closer;
-use crate::json::window::{Match, Window, leading_space};
+use crate::json::window::{Match, No, Undecided, Window, leading_space};
 use crate::parse::call::json::{CallJson, JsonCloser, JsonStep};
 use crate::parse::call::{CallOut, CallShape, CalledTool, Ending, Step};
 use crate::parse::config::MIN_HOLD;
@@ -126,26 +126,26 @@ impl WholeMessage {
     /// or a list of such.
     pub(crate) fn ahead(keys: &CallKeys, names: &Names, text: &str, more: bool) -> Match<()> {
         let bare = text.strip_prefix('[').map_or(text, |inner| &inner[leading_space(inner)..]);
-        let undecided = || if more { Match::Undecided } else { Match::No };
+        let undecided = || if more { Err(Undecided) } else { Err(No) };
         let Some(inner) = bare.strip_prefix('{') else {
-            return if bare.is_empty() { undecided() } else { Match::No };
+            return if bare.is_empty() { undecided() } else { Err(No) };
         };
         let inner = &inner[leading_space(inner)..];
         let Some(quote) = inner.chars().next() else { return undecided() };
-        let Some(key) = inner.strip_prefix(['"', '\'']) else { return Match::No };
+        let Some(key) = inner.strip_prefix(['"', '\'']) else { return Err(No) };
         match key.split_once(quote) {
-            Some((key, _)) if Member::of(keys, key).is_some() || names.knows(key) => Match::Yes(()),
-            None if more && may_begin_call(keys, names, key) => Match::Undecided,
-            _ => Match::No,
+            Some((key, _)) if Member::of(keys, key).is_some() || names.knows(key) => Ok(()),
+            None if more && may_begin_call(keys, names, key) => Err(Undecided),
+            _ => Err(No),
         }
     }
 
     /// Behind the last bracket: what ends the objects.
     fn behind(&self, window: &Window<'_>, think_ends: bool) -> Step {
         match behind_all(self.cursor, self.fence, think_ends, window) {
-            Match::Yes(()) => self.failed.map_or(Step::End(self.end), |why| Step::Broken(self.end, why)),
-            Match::Undecided => Step::More,
-            Match::No => Step::Text(self.cursor, Reason::TextBehind),
+            Ok(()) => self.failed.map_or(Step::End(self.end), |why| Step::Broken(self.end, why)),
+            Err(Undecided) => Step::More,
+            Err(No) => Step::Text(self.cursor, Reason::TextBehind),
         }
     }
 
@@ -478,7 +478,7 @@ pub(crate) struct FenceCloser {
 impl Closer for FenceCloser {
     fn closes(&self, text: &str, line_start: bool, more: bool) -> Match<()> {
         let fence = self.fence.filter(|_| line_start);
-        fence.map_or(Match::No, |fence| unit(fence_end(text, fence, self.think_ends, more)))
+        fence.map_or(Err(No), |fence| unit(fence_end(text, fence, self.think_ends, more)))
     }
 }
 

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::fit::{begins_with_parameter, fits};
 use crate::event::RejectedKind;
-use crate::json::window::{Match, Window, leading_space};
+use crate::json::window::{No, Undecided, Window, leading_space};
 use crate::parse::call::json::{Around, CallJson, JsonStep};
 use crate::parse::call::{CallOut, CallShape, CalledTool, Ending, Step};
 use crate::parse::marks::fence::Fence;
@@ -76,9 +76,9 @@ impl CallShape for NameLine {
             return Step::More;
         }
         match behind_all(*cursor, self.fence, out.think_ends, window) {
-            Match::Yes(()) => Step::End(*end),
-            Match::Undecided => Step::More,
-            Match::No => Step::Text(*cursor, Reason::TextBehind),
+            Ok(()) => Step::End(*end),
+            Err(Undecided) => Step::More,
+            Err(No) => Step::Text(*cursor, Reason::TextBehind),
         }
     }
 

@@ -15,7 +15,7 @@ use super::tool_tag::{Callee, ToolTag};
 use crate::dialect::{Group, Named, NamedArguments, NamedCall, Piece};
 use crate::event::Repair;
 use crate::json::Closer;
-use crate::json::window::{Match, Window, leading_space};
+use crate::json::window::{Answer, Match, No, Undecided, Window, first_of, leading_space};
 use crate::parse::call::json::{Around, CallJson, JsonCloser, JsonLead, JsonStep, TWO_OBJECTS};
 use crate::parse::call::{
     CallOut, CallShape, CalledTool, Ending, Missing, OpenValue, Opened, Opening, Opens, Step, kept_end,
@@ -105,8 +105,8 @@ impl NamedJson {
     fn ends_with(&mut self, window: &Window<'_>) -> Option<u64> {
         let at = self.ends_here()?;
         let cut = window.from(at).trim_start();
-        let fence = if self.json.is_fence_open() { unit(fence_chars(cut, true)) } else { Match::No };
-        let is_cut = cut.len() > 1 && unit(self.closes(cut, true)).or(fence) == Match::Undecided;
+        let fence = if self.json.is_fence_open() { unit(fence_chars(cut, true)) } else { Err(No) };
+        let is_cut = cut.len() > 1 && unit(self.closes(cut, true)).either(fence) == Err(Undecided);
         Some(if is_cut { window.end() } else { at })
     }
 
@@ -162,16 +162,16 @@ impl NamedJson {
     /// Behind the JSON: its fence's end, the closer, or something else.
     fn tail(&mut self, rest: &str, more: bool, window: &Window<'_>) -> Step {
         let close = self.closes(rest, more);
-        if let Match::Yes(length) = close {
+        if let Ok(length) = close {
             return Step::End(self.cursor + length as u64);
         }
         match (close, self.json.unwrap(rest, more)) {
-            (_, Match::Yes(length)) => {
+            (_, Ok(length)) => {
                 self.cursor += length as u64;
                 self.complete_at = self.complete_at.map(|_| self.cursor);
                 if self.close.is_empty() { Step::End(self.cursor) } else { Step::Next }
             }
-            (Match::Undecided, _) | (_, Match::Undecided) => Step::More,
+            (Err(Undecided), _) | (_, Err(Undecided)) => Step::More,
             _ if !self.json.peek_trailing(self.cursor, rest, more) => Step::More,
             _ if self.complete_at.is_some() && self.json.is_followed_by_object() => {
                 self.call.goes_on = true;
@@ -279,12 +279,12 @@ impl Opens for Heads {
             }
             let named = dialect.named;
             match call_of(named, text, more) {
-                Match::No => {}
+                Err(No) => {}
                 found => return found.map(|(form, length)| Opening { item, form, length }),
             }
             for group in named.groups {
                 match group_of(named, group, text, more) {
-                    Match::No => {}
+                    Err(No) => {}
                     found => {
                         return found.map(|(opens, length)| {
                             let form = if opens { GROUP_OPENS } else { GROUP_CLOSES };
@@ -294,7 +294,7 @@ impl Opens for Heads {
                 }
             }
         }
-        Match::No
+        Err(No)
     }
 
     fn open(&self, opening: Opening, at: u64, text: &str, tables: &Tables) -> Opened {
@@ -302,7 +302,7 @@ impl Opens for Heads {
         let NamedDialect { dialect, named, .. } = tables.named[item];
         let Some(call) = named.calls.get(form) else { return Opened::Group(item, form == GROUP_OPENS) };
         let name = match head(call.head, text, false) {
-            Match::Yes(head) => head.name,
+            Ok(head) => head.name,
             _ => "",
         };
         let (server, name) = tables.split_name(name);
@@ -341,19 +341,17 @@ pub(crate) fn call_of(named: &Named, text: &str, more: bool) -> Match<(usize, us
         let length = match before {
             Some((head, length)) if std::ptr::eq(head, call.head) => length,
             _ => match head(call.head, text, more) {
-                Match::Yes(head) => head.length,
-                Match::Undecided => return Match::Undecided,
-                Match::No => continue,
+                Ok(head) => head.length,
+                Err(Undecided) => return Err(Undecided),
+                Err(No) => continue,
             },
         };
         before = Some((call.head, length));
-        match gate(call, &text[length..], more) {
-            Match::Yes(()) => return Match::Yes((i, length)),
-            Match::Undecided => return Match::Undecided,
-            Match::No => {}
+        if let Some(()) = gate(call, &text[length..], more).decided()? {
+            return Ok((i, length));
         }
     }
-    Match::No
+    Err(No)
 }
 
 /// Whether `text` begins with what opens a group, and what must follow it; a
@@ -361,11 +359,11 @@ pub(crate) fn call_of(named: &Named, text: &str, more: bool) -> Match<(usize, us
 /// and its length with the white space behind an opener.
 fn group_of(named: &Named, group: &Group, text: &str, more: bool) -> Match<(bool, usize)> {
     let length = match begins_token(text, group.open, more) {
-        Match::Yes(length) if group.gated => length,
-        Match::Yes(length) => return Match::Yes((true, length)),
-        Match::Undecided => return Match::Undecided,
-        Match::No if group.gated => return Match::No,
-        Match::No => {
+        Ok(length) if group.gated => length,
+        Ok(length) => return Ok((true, length)),
+        Err(Undecided) => return Err(Undecided),
+        Err(No) if group.gated => return Err(No),
+        Err(No) => {
             return begins_token(text, group.close, more).map(|length| (false, length));
         }
     };
@@ -374,11 +372,11 @@ fn group_of(named: &Named, group: &Group, text: &str, more: bool) -> Match<(bool
         Some(Piece::Text(opener)) => Some(begins_token(&text[length..], opener, more)),
         _ => None,
     });
-    Match::any(openers).map(|_| (true, length))
+    first_of(openers).map(|_| (true, length))
 }
 
 pub(crate) fn group_close(named: &Named, text: &str, more: bool) -> Match<usize> {
-    Match::any(named.groups.iter().map(|group| begins_token(text, group.close, more)))
+    first_of(named.groups.iter().map(|group| begins_token(text, group.close, more)))
 }
 
 /// What ends damaged JSON from outside.
@@ -390,8 +388,8 @@ struct Closers<'c> {
 
 impl Closer for Closers<'_> {
     fn closes(&self, text: &str, line_start: bool, more: bool) -> Match<()> {
-        let fence = if self.fenced && line_start { fence_chars(text, more) } else { Match::No };
-        let own = unit(ends(self.close, text, more)).or(unit(fence));
+        let fence = if self.fenced && line_start { fence_chars(text, more) } else { Err(No) };
+        let own = unit(ends(self.close, text, more)).either(unit(fence));
         let groups =
             self.named.iter().flat_map(|named| named.groups).map(|group| unit(begins_token(text, group.close, more)));
         // The next call of the same kind; a token may stand anywhere, other openers in strings as well.
@@ -399,9 +397,9 @@ impl Closer for Closers<'_> {
             [Piece::Text(opener), ..] if line_start || opener.starts_with("<｜") => {
                 unit(begins_token(text, opener, more))
             }
-            _ => Match::No,
+            _ => Err(No),
         });
-        own.or(Match::any(groups.chain(next)))
+        own.either(first_of(groups.chain(next)))
     }
 }
 
@@ -416,7 +414,7 @@ impl JsonCloser for Closers<'_> {
 
     fn last_passed(&self, line: &str) -> Option<usize> {
         memchr::memrchr_iter(b'<', line.as_bytes()).find_map(|at| match ends(self.close, &line[at..], false) {
-            Match::Yes(length) => Some(at + length),
+            Ok(length) => Some(at + length),
             _ => None,
         })
     }

@@ -6,7 +6,7 @@ use super::SURPLUS_BRACKET;
 use super::call_object::{CallObject, Held};
 use super::run::ObjectRun;
 use crate::event::Repair;
-use crate::json::window::{Match, Window, leading_space};
+use crate::json::window::{Answer, Match, No, Undecided, Window, leading_space};
 use crate::json::{Closer, string};
 use crate::parse::call::json::{CallJson, JsonCloser, JsonStep};
 use crate::parse::call::{CallOut, CallShape, CalledTool, Missing, OpenValue, Step};
@@ -86,14 +86,14 @@ impl MarkedObject {
         let rest = &text[leading_space(text)..];
         if self.run.marked.must_close() {
             match self.run.next_is(rest, more) {
-                Match::Undecided => return Step::More,
-                Match::Yes(false) => return Step::End(end),
-                Match::Yes(true) => self.close_repair = Some(Repair::Other(SURPLUS_BRACKET.to_owned())),
+                Err(Undecided) => return Step::More,
+                Ok(false) => return Step::End(end),
+                Ok(true) => self.close_repair = Some(Repair::Other(SURPLUS_BRACKET.to_owned())),
                 // A stop string may have taken the one closer that is due.
-                Match::No if !more && rest.is_empty() && self.is_stopped(out) => {
+                Err(No) if !more && rest.is_empty() && self.is_stopped(out) => {
                     self.close_repair = Some(Repair::StopSequence);
                 }
-                Match::No => {
+                Err(No) => {
                     self.close_repair = Some(Repair::MissingClose);
                     self.left_open = true;
                 }
@@ -102,9 +102,9 @@ impl MarkedObject {
             return Step::End(end);
         } else if self.run.array && !self.has_arguments() {
             match self.run.following(rest, more) {
-                Match::Undecided => return Step::More,
-                Match::No if more && rest.is_empty() => return Step::More,
-                found => self.left_open = found == Match::No,
+                Err(Undecided) => return Step::More,
+                Err(No) if more && rest.is_empty() => return Step::More,
+                found => self.left_open = found == Err(No),
             }
         }
         // The array's own bracket is none too many.
@@ -285,8 +285,8 @@ impl Closer for RunCloser {
         if !line_start {
             return close.map(|_| ());
         }
-        let fence = fence.map_or(Match::No, |fence| fence_end(text, fence, think_tags, more));
-        close.or(fence).or(marked.call_line(text, more)).or(marked.answer_line(text, more)).map(|_| ())
+        let fence = fence.map_or(Err(No), |fence| fence_end(text, fence, think_tags, more));
+        close.either(fence).either(marked.call_line(text, more)).either(marked.answer_line(text, more)).map(|_| ())
     }
 }
 

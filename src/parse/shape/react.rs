@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 
 use crate::event::{RejectedKind, Repair};
 use crate::json::Closer;
-use crate::json::window::{Match, Window, begins, leading_space};
+use crate::json::window::{Answer, Match, No, Undecided, Window, begins, first_of, leading_space};
 use crate::parse::call::json::{Around, CallJson, JsonCloser, JsonLead, JsonStep};
 use crate::parse::call::{CallOut, CallShape, CalledTool, Ending, Missing, Step};
 use crate::parse::config::MIN_HOLD;
@@ -91,10 +91,10 @@ impl React {
         };
         let behind = &behind[leading_space(behind)..];
         let follows = match behind.is_empty() {
-            true if window.more => Match::Undecided,
-            true => Match::Yes(()),
-            false => Match::any(self.spec.lines.iter().map(|line| begins(behind, line, window.more)))
-                .or(unit(fence_chars(behind, window.more))),
+            true if window.more => Err(Undecided),
+            true => Ok(()),
+            false => first_of(self.spec.lines.iter().map(|line| begins(behind, line, window.more)))
+                .either(unit(fence_chars(behind, window.more))),
         };
         let (length, token) = match token_in(line) {
             Some(at) => (at, true),
@@ -102,9 +102,9 @@ impl React {
         };
         match follows {
             _ if token => {}
-            Match::Undecided => return Step::More,
-            Match::No => return Step::Text(self.cursor + line.len() as u64, Reason::TextBehind),
-            Match::Yes(()) => {}
+            Err(Undecided) => return Step::More,
+            Err(No) => return Step::Text(self.cursor + line.len() as u64, Reason::TextBehind),
+            Ok(()) => {}
         }
         // Its name in quotation marks is a key of damaged JSON.
         let takes = self.takes.take().filter(|parameter| !line.contains(&format!("{parameter}\"")));
@@ -121,7 +121,7 @@ impl React {
 
     /// Before the JSON: a fence.
     fn lead(&mut self, rest: &str, more: bool) -> Step {
-        match self.json.lead(rest, more, Match::No, &mut self.call) {
+        match self.json.lead(rest, more, Err(No), &mut self.call) {
             JsonLead::More => return Step::More,
             JsonLead::Around(length) | JsonLead::Closer(length) => self.cursor += length as u64,
             JsonLead::Value => {
@@ -147,12 +147,12 @@ impl React {
     /// Behind the JSON: the fence's end.
     fn tail(&mut self, json_end: u64, rest: &str, more: bool, window: &Window<'_>) -> Step {
         match self.json.unwrap(rest, more) {
-            Match::Undecided => Step::More,
-            Match::Yes(length) => self.over(self.cursor + length as u64, window),
-            Match::No if !self.json.peek_trailing(self.cursor, rest, more) => Step::More,
+            Err(Undecided) => Step::More,
+            Ok(length) => self.over(self.cursor + length as u64, window),
+            Err(No) if !self.json.peek_trailing(self.cursor, rest, more) => Step::More,
             // Which of two objects is meant nobody knows (`react/two_objects`).
-            Match::No if self.json.is_followed_by_object() => Step::Text(json_end, Reason::Damaged),
-            Match::No => self.over(json_end, window),
+            Err(No) if self.json.is_followed_by_object() => Step::Text(json_end, Reason::Damaged),
+            Err(No) => self.over(json_end, window),
         }
     }
 
@@ -219,7 +219,7 @@ struct Lines(&'static dialect::React);
 
 impl Closer for Lines {
     fn closes(&self, text: &str, line_start: bool, more: bool) -> Match<()> {
-        Match::any(self.0.lines.iter().filter(|_| line_start).map(|line| begins(text, line, more)))
+        first_of(self.0.lines.iter().filter(|_| line_start).map(|line| begins(text, line, more)))
     }
 }
 

@@ -1,7 +1,7 @@
 //! A run of JSON objects behind a marker, as text: what leads to an object,
 //! what may stand between two, and what ends the run.
 
-use crate::json::window::{Match, begins, leading_space};
+use crate::json::window::{Answer, Match, No, Undecided, begins, first_of, leading_space};
 use crate::parse::call::{Opened, Opening, Opens};
 use crate::parse::marks::fence::{Fence, fence_chars, fence_close_before, fence_end, fence_run};
 use crate::parse::marks::head::unit;
@@ -59,14 +59,12 @@ pub(crate) enum Following {
 impl ObjectRun {
     /// Whether `text`, behind an object and white space, goes on with the run.
     pub(crate) fn following(&self, text: &str, more: bool) -> Match<Following> {
-        match self.marked.close(text, more) {
-            Match::Yes(length) => return Match::Yes(Following::Close(length)),
-            Match::Undecided => return Match::Undecided,
-            Match::No => {}
+        if let Some(length) = self.marked.close(text, more).decided()? {
+            return Ok(Following::Close(length));
         }
         match text.bytes().next() {
-            Some(b'{') => Match::Yes(Following::Object(Prefix::default())),
-            Some(b']') if self.array => Match::Yes(Following::Bracket),
+            Some(b'{') => Ok(Following::Object(Prefix::default())),
+            Some(b']') if self.array => Ok(Following::Bracket),
             Some(b'[') if !self.array => json_prefix(text, more).map(Following::Object),
             Some(b'`' | b'~' | b'\'') => match self.fence {
                 Some(fence) => self.fence_end(text, fence, more).map(Following::FenceClose),
@@ -74,41 +72,41 @@ impl ObjectRun {
                 None if self.was_fenced && self.marked.is_line() => self.further_fence(text, more),
                 // Behind a bare object, or a token, a fence is none of the marker's: it is judged as every other,
                 // and may show an example (`fences/behind_a_marked_call`, `fences/between_marked_calls`).
-                None => Match::No,
+                None => Err(No),
             },
             Some(byte) if self.marked.spec.separators.contains(&byte) => {
                 let bracket = next_object(&text[1..], more).map(|space| space + 1);
                 bracket.map(|bracket| Following::Object(Prefix { bracket, ..Prefix::default() }))
             }
             Some(b'}' | b']') if self.marked.must_close() => self.surplus(text, more),
-            _ => Match::No,
+            _ => Err(No),
         }
     }
 
     /// Whether a further fence begins with a call of the dialect, by its object's first key.
     fn further_fence(&self, text: &str, more: bool) -> Match<Following> {
         let prefix = match json_prefix(text, more) {
-            Match::Yes(prefix) => prefix,
+            Ok(prefix) => prefix,
             found => return found.map(Following::Object),
         };
         let object = &text[prefix.fence_length + prefix.bracket + 1..];
         let key = &object[leading_space(object)..];
         let keys = self.marked.spec.keys.names();
         let of_call = keys.map(|known| begins(key, &format!("\"{known}\""), more));
-        Match::any(of_call).map(|()| Following::Object(prefix))
+        first_of(of_call).map(|()| Following::Object(prefix))
     }
 
     /// Whether `text` closes the run's fence; what closes the run may follow on the line.
     fn fence_end(&self, text: &str, fence: Fence, more: bool) -> Match<usize> {
         let close = |rest: &str| self.marked.close(rest, more);
-        fence_end(text, fence, self.think_tags, more).or_else(|| fence_close_before(text, fence, close))
+        fence_end(text, fence, self.think_tags, more).else_try(|| fence_close_before(text, fence, close))
     }
 
     fn surplus(&self, text: &str, more: bool) -> Match<Following> {
         let length = text.bytes().take_while(|b| matches!(b, b'}' | b']')).count();
         let length = length + leading_space(&text[length..]);
         if length == text.len() {
-            return if more { Match::Undecided } else { Match::No };
+            return if more { Err(Undecided) } else { Err(No) };
         }
         self.marked.close(&text[length..], more).map(|_| Following::Surplus(length))
     }
@@ -119,18 +117,18 @@ impl ObjectRun {
         loop {
             text = &text[leading_space(text)..];
             if text.is_empty() {
-                return if more { Match::Undecided } else { Match::No };
+                return if more { Err(Undecided) } else { Err(No) };
             }
             let length = match self.following(text, more) {
-                Match::No => return Match::No,
-                Match::Undecided => return Match::Undecided,
-                Match::Yes(Following::Object(_) | Following::Close(_)) => return Match::Yes(false),
-                Match::Yes(Following::Surplus(_)) => return Match::Yes(true),
-                Match::Yes(Following::Bracket) => {
+                Err(No) => return Err(No),
+                Err(Undecided) => return Err(Undecided),
+                Ok(Following::Object(_) | Following::Close(_)) => return Ok(false),
+                Ok(Following::Surplus(_)) => return Ok(true),
+                Ok(Following::Bracket) => {
                     self.array = false;
                     1
                 }
-                Match::Yes(Following::FenceClose(length)) => {
+                Ok(Following::FenceClose(length)) => {
                     (self.fence, self.was_fenced) = (None, true);
                     length
                 }
@@ -157,21 +155,21 @@ impl Opens for Markers {
                 continue;
             }
             let found = match begins(text, wrapper.open, more) {
-                Match::Yes(()) => marker_prefix(text, length, more).map(|_| ()),
+                Ok(()) => marker_prefix(text, length, more).map(|_| ()),
                 found => found,
             };
             // What stands in the braces may be no JSON, where the dialect has such calls.
             let other = match (found, marked.spec.named) {
-                (Match::Yes(()), Some(named)) => unit(call_of(named, text, more)),
-                _ => Match::No,
+                (Ok(()), Some(named)) => unit(call_of(named, text, more)),
+                _ => Err(No),
             };
             match (found, other) {
-                (Match::No, _) | (_, Match::Yes(())) => {}
-                (_, Match::Undecided) => return Match::Undecided,
-                (found, Match::No) => return found.map(|()| Opening { item, form: 0, length }),
+                (Err(No), _) | (_, Ok(())) => {}
+                (_, Err(Undecided)) => return Err(Undecided),
+                (found, Err(No)) => return found.map(|()| Opening { item, form: 0, length }),
             }
         }
-        Match::No
+        Err(No)
     }
 
     fn open(&self, opening: Opening, _: u64, _: &str, tables: &Tables) -> Opened {
@@ -182,9 +180,9 @@ impl Opens for Markers {
 /// Whether `text` begins with a marker line that leads to an object.
 pub(crate) fn line_prefix(marked: Marked, text: &str, more: bool) -> Match<Prefix> {
     match marked.call_line(text, more) {
-        Match::Yes(length) => marker_prefix(text, length, more),
-        Match::Undecided => Match::Undecided,
-        Match::No => Match::No,
+        Ok(length) => marker_prefix(text, length, more),
+        Err(Undecided) => Err(Undecided),
+        Err(No) => Err(No),
     }
 }
 
@@ -197,22 +195,16 @@ pub(crate) fn marker_prefix(text: &str, lead: usize, more: bool) -> Match<Prefix
 /// Whether `text` leads to an object: a fence, a bracket, or the object itself.
 pub(crate) fn json_prefix(text: &str, more: bool) -> Match<Prefix> {
     let mut prefix = Prefix::default();
-    match fence_run(text, more) {
-        Match::Undecided => return Match::Undecided,
-        Match::No => {}
-        Match::Yes(length) => {
-            prefix.fence = match fence_chars(text, false) {
-                Match::Yes(fence) => Some(fence),
-                _ => None,
-            };
-            prefix.fence_length = length + leading_space(&text[length..]);
-        }
+    if let Some(length) = fence_run(text, more).decided()? {
+        prefix.fence = match fence_chars(text, false) {
+            Ok(fence) => Some(fence),
+            _ => None,
+        };
+        prefix.fence_length = length + leading_space(&text[length..]);
     }
     let rest = &text[prefix.fence_length..];
-    match begins(rest, "[", more) {
-        Match::Undecided => return Match::Undecided,
-        Match::No => {}
-        Match::Yes(()) => prefix.array = true,
+    if let Some(()) = begins(rest, "[", more).decided()? {
+        prefix.array = true;
     }
     let bracket = usize::from(prefix.array);
     // White space before an object without a bracket was counted already.

@@ -6,7 +6,7 @@
 
 use crate::dialect::Dialect;
 use crate::json::Closer;
-use crate::json::window::{Match, Window, begins, leading_space};
+use crate::json::window::{Match, No, Undecided, Window, begins, leading_space};
 use crate::parse::call::json::{Around, CallJson, JsonCloser, JsonLead, JsonStep};
 use crate::parse::call::{CallOut, CallShape, CalledTool, OpenValue, Opened, Opening, Opens, Step};
 use crate::parse::config::Config;
@@ -23,8 +23,8 @@ pub(crate) struct Smallest;
 fn name_length(text: &str, more: bool) -> Match<usize> {
     match text[OPEN.len()..].split_once(' ') {
         Some((name, rest)) if !name.is_empty() => begins(rest, "{", more).map(|()| name.len()),
-        None if more => Match::Undecided,
-        _ => Match::No,
+        None if more => Err(Undecided),
+        _ => Err(No),
     }
 }
 
@@ -35,11 +35,9 @@ impl Opens for Smallest {
 
     fn opener(&self, _: &Tables, text: &str, more: bool) -> Match<Opening> {
         match begins(text, OPEN, more) {
-            Match::Yes(()) => {
-                name_length(text, more).map(|name| Opening { item: 0, form: 0, length: OPEN.len() + name })
-            }
-            Match::Undecided => Match::Undecided,
-            Match::No => Match::No,
+            Ok(()) => name_length(text, more).map(|name| Opening { item: 0, form: 0, length: OPEN.len() + name }),
+            Err(Undecided) => Err(Undecided),
+            Err(No) => Err(No),
         }
     }
 
@@ -82,12 +80,10 @@ impl CallShape for Call {
         let close = begins(rest, CLOSE, window.more).map(|()| CLOSE.len());
         match (self.state, close) {
             _ if rest.is_empty() => Step::More,
-            (State::Tail, Match::Undecided) => Step::More,
-            (State::Tail, close) => {
-                Step::End(self.cursor + if let Match::Yes(length) = close { length as u64 } else { 0 })
-            }
+            (State::Tail, Err(Undecided)) => Step::More,
+            (State::Tail, close) => Step::End(self.cursor + if let Ok(length) = close { length as u64 } else { 0 }),
             _ => {
-                let JsonLead::Value = self.json.lead(rest, window.more, Match::No, &mut self.call) else {
+                let JsonLead::Value = self.json.lead(rest, window.more, Err(No), &mut self.call) else {
                     return Step::More;
                 };
                 out.start(self.cursor, None, self.call.tool.as_deref().unwrap_or_default());

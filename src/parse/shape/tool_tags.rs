@@ -19,7 +19,7 @@ impl Opens for ToolTags {
 
     fn opener(&self, tables: &Tables, text: &str, more: bool) -> Match<Opening> {
         let (item, length) = match tables.tool_opener(text, more) {
-            Match::Yes((item, length)) => (item, Match::Yes(length)),
+            Ok((item, length)) => (item, Ok(length)),
             found => return found.map(|(item, length)| Opening { item, form: 0, length }),
         };
         let gate = |inner: &str| ToolTag::gate(&tables.tools[item], inner, more);

@@ -6,7 +6,7 @@ use regex::Regex;
 
 use crate::dialect::{Announcer, Dialect, LineMarker, MarkedJson, Shape, Wrapper};
 use crate::event::MarkerKind;
-use crate::json::window::{Match, begins};
+use crate::json::window::{Match, No, Undecided, begins};
 
 /// A dialect of JSON objects behind a marker, and that marker.
 #[derive(Debug, Clone, Copy)]
@@ -36,7 +36,7 @@ impl Marked {
         match self.marker {
             Marker::Lines(lines) => lines.call.matches(text, more),
             Marker::Wrapper(word) if word.is_word() => begins(text, word.open, more).map(|()| word.open.len()),
-            Marker::Wrapper(_) => Match::No,
+            Marker::Wrapper(_) => Err(No),
         }
     }
 
@@ -57,7 +57,7 @@ impl Marked {
     pub(crate) fn answer_line(&self, text: &str, more: bool) -> Match<usize> {
         match self.marker {
             Marker::Lines(lines) => lines.answer.matches(text, more),
-            Marker::Wrapper(_) => Match::No,
+            Marker::Wrapper(_) => Err(No),
         }
     }
 
@@ -71,7 +71,7 @@ impl Marked {
 
     /// Whether `text` begins with what closes the objects; yields its length.
     pub(crate) fn close(&self, text: &str, more: bool) -> Match<usize> {
-        self.closer().map_or(Match::No, |close| begins(text, close, more).map(|()| close.len()))
+        self.closer().map_or(Err(No), |close| begins(text, close, more).map(|()| close.len()))
     }
 
     /// Whether `text` is the first part of what closes the objects.
@@ -107,17 +107,17 @@ impl LinePattern {
         let letters = text.trim_start_matches(['*', '_']);
         let mut pairs = letters.bytes().zip(self.lead.bytes());
         if !pairs.all(|(found, wanted)| found.to_ascii_lowercase() == wanted) {
-            return Match::No;
+            return Err(No);
         }
         // A word cut short needs no expression; most such words become others.
         if letters.len() < self.lead.len() {
-            return if more { Match::Undecided } else { Match::No };
+            return if more { Err(Undecided) } else { Err(No) };
         }
         match self.whole.find(text) {
-            Some(found) if found.end() == text.len() && more => Match::Undecided,
-            Some(found) => Match::Yes(found.end()),
-            None if more && self.prefix.is_match(text) => Match::Undecided,
-            None => Match::No,
+            Some(found) if found.end() == text.len() && more => Err(Undecided),
+            Some(found) => Ok(found.end()),
+            None if more && self.prefix.is_match(text) => Err(Undecided),
+            None => Err(No),
         }
     }
 }
@@ -147,14 +147,14 @@ mod tests {
         let [(_, Lines { call, answer })] = &LINES[..] else { panic!("dialects of marker lines: {LINES:?}") };
         for line in ["TYPE: MCP\n", "type:mcp\n", "TYPE：MCP\n", "**TYPE: MCP**\n", "**TYPE:** MCP\n", "Type : MCP\n"]
         {
-            assert_eq!(call.matches(line, true), Match::Yes(line.len() - 1), "{line}");
+            assert_eq!(call.matches(line, true), Ok(line.len() - 1), "{line}");
             for end in line.char_indices().map(|(i, _)| i) {
-                assert_eq!(call.matches(&line[..end], true), Match::Undecided, "{:?}", &line[..end]);
+                assert_eq!(call.matches(&line[..end], true), Err(Undecided), "{:?}", &line[..end]);
             }
         }
-        assert_eq!(call.matches("TYPE of", true), Match::No);
-        assert_eq!(call.matches("TYPE: ANSWER\n", true), Match::No);
-        assert_eq!(answer.matches("TYPE: ANSWER\n", true), Match::Yes(12));
-        assert_eq!(call.matches("Tomorrow", true), Match::No);
+        assert_eq!(call.matches("TYPE of", true), Err(No));
+        assert_eq!(call.matches("TYPE: ANSWER\n", true), Err(No));
+        assert_eq!(answer.matches("TYPE: ANSWER\n", true), Ok(12));
+        assert_eq!(call.matches("Tomorrow", true), Err(No));
     }
 }

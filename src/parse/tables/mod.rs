@@ -17,7 +17,7 @@ use crate::dialect::{
     Announcer, Block, CallKeys, Dialect, MarkedJson, Named, Piece, QUOTING_BLOCKS, REASONING_MARKS, RESULT_TAGS, React,
     ReasoningMark, Shape, Wrapper,
 };
-use crate::json::window::{Match, begins_tag};
+use crate::json::window::{Match, No, Undecided, begins_tag};
 use crate::parse::config::{Config, HOLD_SLACK, MIN_HOLD};
 use crate::parse::marks::head::begins_token;
 use crate::parse::marks::names::Names;
@@ -193,14 +193,14 @@ impl Tables {
     /// Whether `text` begins with the opening tag of a known tool; yields the tool's
     /// index and the tag's length.
     pub(crate) fn tool_opener(&self, text: &str, more: bool) -> Match<(usize, usize)> {
-        let Some(name) = text.strip_prefix('<').filter(|_| !self.tool_tags.is_empty()) else { return Match::No };
+        let Some(name) = text.strip_prefix('<').filter(|_| !self.tool_tags.is_empty()) else { return Err(No) };
         let end = memchr::memchr(b'>', name.as_bytes());
         let name = &name[..end.unwrap_or(name.len())];
         let next = self.tool_tags.partition_point(|(tag, _)| tag.as_str() < name);
         match (self.tool_tags.get(next), end) {
-            (Some((tag, tool)), Some(end)) if tag == name => Match::Yes((*tool, end + 2)),
-            (Some((tag, _)), None) if more && tag.starts_with(name) => Match::Undecided,
-            _ => Match::No,
+            (Some((tag, tool)), Some(end)) if tag == name => Ok((*tool, end + 2)),
+            (Some((tag, _)), None) if more && tag.starts_with(name) => Err(Undecided),
+            _ => Err(No),
         }
     }
 
@@ -208,7 +208,7 @@ impl Tables {
     /// and whether it is whole. Only for who asks why it is none.
     pub(crate) fn mark(&self, text: &str) -> Option<(Dialect, usize, bool)> {
         let whole = |dialect, found: Match<usize>| match found {
-            Match::Yes(length) => Some((dialect, length, true)),
+            Ok(length) => Some((dialect, length, true)),
             _ => None,
         };
         let blocks = self.blocks.iter().find_map(|(dialect, block)| {
@@ -297,10 +297,10 @@ mod tests {
         let tools = ["get", "get_weather", "search"].map(Tool::new);
         let config = Config { catalog: Some(Arc::new(Catalog::from_tools(tools))), ..Config::default() };
         let tables = Tables::new(config);
-        assert_eq!(tables.tool_opener("<get>", true), Match::Yes((0, 5)));
-        assert_eq!(tables.tool_opener("<get_wea", true), Match::Undecided);
-        assert_eq!(tables.tool_opener("<get_wea", false), Match::No);
-        assert_eq!(tables.tool_opener("<got", true), Match::No);
-        assert_eq!(tables.tool_opener("<use_mcp_tool>", true), Match::No);
+        assert_eq!(tables.tool_opener("<get>", true), Ok((0, 5)));
+        assert_eq!(tables.tool_opener("<get_wea", true), Err(Undecided));
+        assert_eq!(tables.tool_opener("<get_wea", false), Err(No));
+        assert_eq!(tables.tool_opener("<got", true), Err(No));
+        assert_eq!(tables.tool_opener("<use_mcp_tool>", true), Err(No));
     }
 }

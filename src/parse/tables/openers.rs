@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use memchr::{memchr_iter, memchr2_iter};
 
@@ -16,13 +17,14 @@ use crate::dialect::{
     Announcer, CallKeys, Dialect, FUNCTION, MarkedJson, REASONING_MARKS, RESULT_TAGS, React, SENTENCE_END, Shape,
     THINK_TAGS, Wrapper, template_tokens,
 };
-use crate::json::window::{Match, leading_space};
+use crate::json::window::leading_space;
 use crate::parse::marks::head::head;
 use crate::parse::marks::names::Names;
 use crate::tools::Catalog;
 
 /// A place where a call may begin.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Opener {
     /// The dialect of that call.
     pub dialect: Dialect,
@@ -119,7 +121,7 @@ impl Finder<'_> {
         for (line, kind) in [(&lines.call, OpenerKind::Line), (&lines.answer, OpenerKind::AnswerLine)] {
             let first = line.lead.as_bytes()[0];
             for at in memchr2_iter(first, first.to_ascii_uppercase(), self.text.as_bytes()) {
-                let Match::Yes(length) = line.matches(&self.text[at..], false) else { continue };
+                let Ok(length) = line.matches(&self.text[at..], false) else { continue };
                 let end = at + length;
                 if !self.text[..at].ends_with(in_word) && !self.text[end..].starts_with(in_word) {
                     self.add(dialect, kind, at..end, at, true);
@@ -177,8 +179,7 @@ impl Finder<'_> {
         for end in memchr_iter(b'(', text.as_bytes()) {
             let before = &text[..end];
             let at = before.rfind(ends_name).map_or(0, |at| at + before[at..].chars().next().map_or(0, char::len_utf8));
-            let is_known =
-                |at: usize| matches!(names.called(&text[at..], false), Match::Yes(length) if at + length == end);
+            let is_known = |at: usize| matches!(names.called(&text[at..], false), Ok(length) if at + length == end);
             // A method of what is no server is shown as one.
             let is_method = || before[at..].match_indices('.').any(|(dot, _)| is_known(at + dot + 1));
             if end - at > MAX_NAME || !(is_known(at) || is_method()) {
@@ -195,7 +196,7 @@ impl Finder<'_> {
         let (text, Some(names)) = (self.text, self.names) else { return };
         for start in line_starts(text) {
             let at = start + leading_space(&text[start..]);
-            if let Match::Yes((length, _)) = names.on_a_line(&text[at..], false) {
+            if let Ok((length, _)) = names.on_a_line(&text[at..], false) {
                 self.add(dialect, OpenerKind::NameLine, at..at + length, at, true);
             }
         }
@@ -203,7 +204,7 @@ impl Finder<'_> {
 
     fn react(&mut self, dialect: Dialect, react: &React) {
         for (at, _) in self.text.match_indices("Action") {
-            if let Match::Yes(found) = head(react.head, &self.text[at..], false) {
+            if let Ok(found) = head(react.head, &self.text[at..], false) {
                 let begins = begins_line(self.text, at);
                 self.add(dialect, OpenerKind::React, at..at + found.length, at, begins);
             }
@@ -221,19 +222,26 @@ pub(crate) struct Marks {
     odd: Vec<String>,
 }
 
+/// The marks that every catalog has.
+static COMMON: LazyLock<Marks> = LazyLock::new(|| {
+    let own = Dialect::ALL.iter().flat_map(|dialect| dialect.spec().marks());
+    let around = REASONING_MARKS.iter().flat_map(|mark| [mark.open.trim(), mark.close]);
+    let tokens = template_tokens().map(|token| token.text).chain([SENTENCE_END]).chain(around);
+    let tags = THINK_TAGS.into_iter().chain(RESULT_TAGS.iter().map(|(tag, _)| *tag));
+    Marks::of(own.chain(tokens.map(Cow::Borrowed)).chain(tags.map(|tag| Cow::Owned(format!("<{tag}>")))))
+});
+
 impl Marks {
     /// The marks of all dialects, of reasoning, results and templates, and the tags of a catalog's
     /// tools.
     pub(crate) fn new(catalog: &Catalog) -> Self {
-        let own = Dialect::ALL.iter().flat_map(|dialect| dialect.spec().marks());
-        let around = REASONING_MARKS.iter().flat_map(|mark| [mark.open.trim(), mark.close]);
-        let tokens = template_tokens().map(|token| token.text).chain([SENTENCE_END]).chain(around);
-        let tags = THINK_TAGS.into_iter().chain(RESULT_TAGS.iter().map(|(tag, _)| *tag));
         let with_server =
             |tool: &crate::tools::Tool| tool.server.as_ref().map(|server| format!("{server}.{}", tool.name));
         let tools = catalog.tools().flat_map(|tool| [Some(tool.name.clone()), with_server(tool)]).flatten();
-        let tags = tags.map(str::to_owned).chain(tools).map(|tag| Cow::Owned(format!("<{tag}>")));
-        let marks = own.chain(tokens.map(Cow::Borrowed)).chain(tags);
+        Marks::of(tools.map(|name| Cow::Owned(format!("<{name}>"))))
+    }
+
+    fn of<'a>(marks: impl Iterator<Item = Cow<'a, str>>) -> Self {
         let known = marks.filter_map(|mark| {
             let word = match mark.as_bytes() {
                 [b'<', .., b'>'] => mark.trim_matches(['<', '/', '>']),
@@ -251,8 +259,10 @@ impl Marks {
     /// Whether `text`, which begins with `<` or `[`, begins with a mark.
     pub(crate) fn begins(&self, text: &str) -> bool {
         let (sign, rest) = text.split_at(1);
-        let is_known =
-            |word: &str| word.len() <= MAX_NAME && self.known.contains(&(sign.to_owned() + &word.to_lowercase()));
+        let is_known = |word: &str| {
+            let marked = || sign.to_owned() + &word.to_lowercase();
+            word.len() <= MAX_NAME && [&COMMON.known, &self.known].iter().any(|known| known.contains(&marked()))
+        };
         if sign == "[" {
             return rest.trim_start().split_once(']').is_some_and(|(word, _)| is_known(word.trim_end()));
         }
@@ -263,7 +273,7 @@ impl Marks {
         }
         let name = &rest[..rest.find(ends_name).unwrap_or(rest.len())];
         let is_odd = |odd: &String| rest.get(..odd.len() - 1).is_some_and(|found| found.to_lowercase() == odd[1..]);
-        is_known(name.trim_end_matches('/')) || self.odd.iter().any(is_odd)
+        is_known(name.trim_end_matches('/')) || COMMON.odd.iter().chain(&self.odd).any(is_odd)
     }
 }
 

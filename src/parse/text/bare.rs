@@ -2,9 +2,9 @@
 
 use super::lines::Line;
 use super::open::OpenCall;
-use super::{Found, Scanner};
+use super::{Next, Scanner};
 use crate::dialect::Dialect;
-use crate::json::window::{Match, Window};
+use crate::json::window::{Answer, Match, No, Undecided, Window};
 use crate::parse::call::CallShape;
 use crate::parse::out::emitter::Sink;
 use crate::parse::out::not_a_call::Reason;
@@ -14,7 +14,7 @@ use crate::parse::shape::python::{Form, MAX_INDENT, Place, Python, list_ahead};
 
 impl Scanner {
     /// At a line's start: JSON, or a call in Python's syntax.
-    pub(super) fn bare_line(&mut self, line: Line<'_>, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
+    pub(super) fn bare_line(&mut self, line: Line<'_>, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Next> {
         let Line { indent, text, more } = line;
         let is_json = text.starts_with(['{', '[']);
         let is_code = || indent > MAX_INDENT as usize || window.from(self.at)[..indent].contains('\t');
@@ -28,33 +28,33 @@ impl Scanner {
             None => !self.in_final && (!is_json || self.emitter.begins_region()),
         };
         let ahead = match (is_json, self.tables.json) {
-            _ if !allowed => Match::No,
+            _ if !allowed => Err(No),
             (true, Some((_, keys))) => WholeMessage::ahead(keys, &self.tables.names, text, more),
-            (true, None) => Match::No,
+            (true, None) => Err(No),
             (false, _) if text.starts_with(['\\', '[']) => self.python_ahead(text, more),
             (false, _) => self.called_ahead(text, more, window),
         };
         match ahead {
-            Match::Undecided => return Found::Hold,
-            Match::No if is_json => return Found::Text,
-            Match::No => return self.name_line(line, window, sink),
-            Match::Yes(()) => {}
+            Err(Undecided) => return Err(Undecided),
+            Err(No) if is_json => return Err(No),
+            Err(No) => return self.name_line(line, window, sink),
+            Ok(()) => {}
         }
         self.at += indent as u64;
         self.emitter.text(window, self.at, sink);
         match self.line_ahead(text, false) {
-            Match::Yes(form) if !is_json => self.open_python(form, true, window, sink),
+            Ok(form) if !is_json => self.open_python(form, true, window, sink),
             _ => self.open_json(window, sink),
         }
     }
 
     /// A known name alone on its line, and an object behind it, where the message begins.
-    fn name_line(&mut self, line: Line<'_>, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
+    fn name_line(&mut self, line: Line<'_>, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Next> {
         let Line { indent, text, more } = line;
-        let Some(dialect) = self.tables.name_line else { return Found::Text };
+        let Some(dialect) = self.tables.name_line else { return Err(No) };
         let ahead = self.tables.names.on_a_line(text, more);
-        if ahead == Match::No {
-            return Found::Text;
+        if ahead == Err(No) {
+            return Err(No);
         }
         // What came before says whether a call may stand here.
         self.emitter.text(window, self.at, sink);
@@ -63,9 +63,9 @@ impl Scanner {
             None => !self.in_final && self.emitter.begins_region(),
         };
         let (name, inner) = match ahead {
-            Match::Yes(found) if allowed => found,
-            Match::Undecided if allowed => return Found::Hold,
-            _ => return Found::Text,
+            Ok(found) if allowed => found,
+            Err(Undecided) if allowed => return Err(Undecided),
+            _ => return Err(No),
         };
         self.at += indent as u64;
         self.emitter.text(window, self.at, sink);
@@ -77,39 +77,42 @@ impl Scanner {
 
     /// Whether a line begins with a call of a known tool, and is no signature of the prompt's list.
     fn called_ahead(&mut self, text: &str, more: bool, window: &Window<'_>) -> Match<()> {
-        let length = match self.tables.names.called(text, more) {
-            Match::Yes(length) => length,
-            found => return found.map(|_| ()),
-        };
+        let length = self.tables.names.called(text, more)?;
         if self.fence.is_some() {
-            return Match::Yes(());
+            return Ok(());
         }
         match signature_ahead(&text[length..], more) {
-            Match::Undecided => Match::Undecided,
-            Match::No => Match::Yes(()),
-            Match::Yes(is_described) => {
+            Err(Undecided) => Err(Undecided),
+            Err(No) => Ok(()),
+            Ok(is_described) => {
                 self.context.read(window, self.at);
                 match is_described || self.context.is_behind_listing() {
-                    true => Match::No,
-                    false => Match::Yes(()),
+                    true => Err(No),
+                    false => Ok(()),
                 }
             }
         }
     }
 
     /// At a `[`: a list of calls in Python's syntax. What came before was handed on.
-    pub(super) fn python_list(&mut self, text: &str, more: bool, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
+    pub(super) fn python_list(
+        &mut self,
+        text: &str,
+        more: bool,
+        window: &Window<'_>,
+        sink: &mut Sink<'_>,
+    ) -> Match<Next> {
         if self.tables.python.is_none() || !self.may_be_bare() || self.emitter.is_spent() {
-            return Found::Text;
+            return Err(No);
         }
         match list_ahead(&self.tables.names, text, more) {
-            Match::Undecided => Found::Hold,
-            Match::No => Found::Text,
-            Match::Yes(form) => {
+            Err(Undecided) => Err(Undecided),
+            Err(No) => Err(No),
+            Ok(form) => {
                 self.context.read(window, self.at);
                 if self.fence.is_none() && self.context.is_code_around() {
                     self.note_here(Dialect::Python, 0, 1, Reason::CodeAround);
-                    return Found::Text;
+                    return Err(No);
                 }
                 let begins_line = self.context.last().is_none();
                 self.open_python(form, begins_line, window, sink)
@@ -128,38 +131,50 @@ impl Scanner {
     /// Whether `text`, at a fence's start, begins a call that no marker announces.
     pub(super) fn bare_ahead(&self, text: &str, more: bool) -> Match<()> {
         if self.in_final {
-            return Match::No;
+            return Err(No);
         }
         let names = &self.tables.names;
-        let json = self.tables.json.map_or(Match::No, |(_, keys)| WholeMessage::ahead(keys, names, text, more));
+        let json = self.tables.json.map_or(Err(No), |(_, keys)| WholeMessage::ahead(keys, names, text, more));
         let line = match self.tables.name_line {
             Some(_) => self.tables.names.on_a_line(text, more).map(|_| ()),
-            None => Match::No,
+            None => Err(No),
         };
-        json.or(self.python_ahead(text, more)).or(line)
+        json.either(self.python_ahead(text, more)).either(line)
     }
 
     /// The same of calls in Python's syntax.
     pub(super) fn python_ahead(&self, text: &str, more: bool) -> Match<()> {
-        if self.tables.python.is_none() || self.in_final { Match::No } else { self.line_ahead(text, more).map(|_| ()) }
+        if self.tables.python.is_none() || self.in_final { Err(No) } else { self.line_ahead(text, more).map(|_| ()) }
     }
 
     /// Opens what [`python_ahead`](Self::python_ahead) found here.
-    pub(super) fn open_bare(&mut self, text: &str, more: bool, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
+    pub(super) fn open_bare(
+        &mut self,
+        text: &str,
+        more: bool,
+        window: &Window<'_>,
+        sink: &mut Sink<'_>,
+    ) -> Match<Next> {
         match self.line_ahead(text, more) {
-            Match::Yes(form) => self.open_python(form, true, window, sink),
-            _ => Found::Taken,
+            Ok(form) => self.open_python(form, true, window, sink),
+            _ => Ok(Next::Taken),
         }
     }
 
-    fn open_json(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
-        let Some((dialect, keys)) = self.tables.json else { return Found::Text };
+    fn open_json(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+        let Some((dialect, keys)) = self.tables.json else { return Err(No) };
         let message = WholeMessage::new(keys, self.at, self.fence, self.emitter.holds_series());
         self.open_markerless(dialect, Box::new(message), window, sink)
     }
 
-    fn open_python(&mut self, form: Form, at_line_start: bool, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
-        let Some(dialect) = self.tables.python else { return Found::Text };
+    fn open_python(
+        &mut self,
+        form: Form,
+        at_line_start: bool,
+        window: &Window<'_>,
+        sink: &mut Sink<'_>,
+    ) -> Match<Next> {
+        let Some(dialect) = self.tables.python else { return Err(No) };
         let behind_calls = self.emitter.holds_series();
         let is_quoted = self.fence.is_none() && self.surroundings(self.at, window).quoted_in.is_some();
         let announced = self.emitter.announced().is_some();
@@ -173,7 +188,7 @@ impl Scanner {
         shape: Box<dyn CallShape>,
         window: &Window<'_>,
         sink: &mut Sink<'_>,
-    ) -> Found {
+    ) -> Match<Next> {
         let call_bytes = self.tables.config.limits.call_bytes;
         self.open(OpenCall::new(dialect, self.at, shape, call_bytes).markerless(), window, sink)
     }
@@ -193,15 +208,15 @@ impl Scanner {
 /// tools: no arguments. Yields whether the line behind it is indented as a description is there.
 fn signature_ahead(text: &str, more: bool) -> Match<bool> {
     let Some(rest) = text.strip_prefix("()") else {
-        return if more && text == "(" { Match::Undecided } else { Match::No };
+        return if more && text == "(" { Err(Undecided) } else { Err(No) };
     };
     let rest = rest.trim_start_matches([' ', '\r']);
     let Some(line) = rest.strip_prefix('\n') else {
-        return if rest.is_empty() && more { Match::Undecided } else { Match::Yes(false) };
+        return if rest.is_empty() && more { Err(Undecided) } else { Ok(false) };
     };
     match line.as_bytes() {
-        [b' ', b' ', c, ..] => Match::Yes(!c.is_ascii_whitespace()),
-        [] | [b' '] | [b' ', b' '] if more => Match::Undecided,
-        _ => Match::Yes(false),
+        [b' ', b' ', c, ..] => Ok(!c.is_ascii_whitespace()),
+        [] | [b' '] | [b' ', b' '] if more => Err(Undecided),
+        _ => Ok(false),
     }
 }

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use crate::dialect::{BlockForm, QUOTING_BLOCKS, QuotingBlock};
 use crate::event::QuotedIn;
-use crate::json::window::{Match, begins};
+use crate::json::window::{Match, No, Undecided, begins, first_of};
 use crate::parse::marks::triggers::Leads;
 
 /// What stands behind the bracket of openers that begin with one.
@@ -102,18 +102,18 @@ impl Block {
             BlockForm::Anywhere => begins(text, row.open, more).map(|()| (row, row.open.len())),
             BlockForm::Tag(bracket) if may_be_tag(text, bracket, row.open) => {
                 match open_tag(text, bracket, row.open, more) {
-                    Match::No => Match::No,
-                    _ if is_name(row.open) => Match::No,
+                    Err(No) => Err(No),
+                    _ if is_name(row.open) => Err(No),
                     found => found.map(|length| (row, length)),
                 }
             }
-            _ => Match::No,
+            _ => Err(No),
         };
-        match Match::any(QUOTING_BLOCKS.iter().map(opened)) {
-            Match::Yes((row, length)) => {
+        match first_of(QUOTING_BLOCKS.iter().map(opened)) {
+            Ok((row, length)) => {
                 let is_open = match row.form {
                     BlockForm::Tag(_) if !begins_line() => ends_line(&text[length..], more),
-                    _ => Match::Yes(()),
+                    _ => Ok(()),
                 };
                 is_open.map(|()| (Block::of(row), length))
             }
@@ -125,15 +125,15 @@ impl Block {
     pub(super) fn opened_by_line(text: &str, more: bool) -> Match<(Block, usize)> {
         // Nearly all lines begin otherwise.
         if !LINE_LEADS.fit(text.as_bytes()) {
-            return Match::No;
+            return Err(No);
         }
         let opened = |row: &'static QuotingBlock| match row.form {
             BlockForm::FromALine | BlockForm::Lines => {
                 begins_any_case(text, row.open, more).map(|()| (Block::of(row), row.open.len()))
             }
-            BlockForm::Anywhere | BlockForm::Tag(_) => Match::No,
+            BlockForm::Anywhere | BlockForm::Tag(_) => Err(No),
         };
-        Match::any(QUOTING_BLOCKS.iter().map(opened))
+        first_of(QUOTING_BLOCKS.iter().map(opened))
     }
 
     /// Whether its closer begins `text`, at a `<` or a `[`; yields its length.
@@ -141,7 +141,7 @@ impl Block {
         match self.closer {
             Closer::Tag(bracket, name) => close_tag(text, bracket, name, more),
             Closer::Text(close) => begins(text, close, more).map(|()| close.len()),
-            Closer::Line(_) | Closer::Word { .. } => Match::No,
+            Closer::Line(_) | Closer::Word { .. } => Err(No),
         }
     }
 
@@ -152,11 +152,11 @@ impl Block {
             Closer::Word { word, length } => {
                 let word = std::str::from_utf8(&word[..length]).unwrap_or_default();
                 match begins(text, word, more) {
-                    Match::Yes(()) => ends_line(&text[length..], more).map(|()| length),
+                    Ok(()) => ends_line(&text[length..], more).map(|()| length),
                     found => found.map(|()| length),
                 }
             }
-            Closer::Text(_) | Closer::Tag(..) => Match::No,
+            Closer::Text(_) | Closer::Tag(..) => Err(No),
         }
     }
 
@@ -174,17 +174,17 @@ impl Block {
                     let inner = line.trim_start_matches([' ', '\t']);
                     // A line's start decides about it.
                     match self.closed_by_line(inner, more) {
-                        Match::No if inner.is_empty() && more => return Ends::Perhaps(at + 1),
-                        Match::No => continue,
+                        Err(No) if inner.is_empty() && more => return Ends::Perhaps(at + 1),
+                        Err(No) => continue,
                         _ => return Ends::Perhaps(at + 1),
                     }
                 }
                 _ => self.closed_by_mark(&text[at..], more),
             };
             match found {
-                Match::Yes(length) => return Ends::At(at + length),
-                Match::Undecided => return Ends::Perhaps(at),
-                Match::No => {}
+                Ok(length) => return Ends::At(at + length),
+                Err(Undecided) => return Ends::Perhaps(at),
+                Err(No) => {}
             }
         }
         Ends::No
@@ -194,18 +194,18 @@ impl Block {
 /// Whether only white space stands before the line's end.
 fn ends_line(text: &str, more: bool) -> Match<()> {
     match text.trim_start_matches([' ', '\t', '\r']) {
-        "" if more => Match::Undecided,
-        rest if rest.is_empty() || rest.starts_with('\n') => Match::Yes(()),
-        _ => Match::No,
+        "" if more => Err(Undecided),
+        rest if rest.is_empty() || rest.starts_with('\n') => Ok(()),
+        _ => Err(No),
     }
 }
 
 fn begins_any_case(text: &str, word: &str, more: bool) -> Match<()> {
     let there = text.len().min(word.len());
     match text.as_bytes()[..there].eq_ignore_ascii_case(&word.as_bytes()[..there]) {
-        true if there == word.len() => Match::Yes(()),
-        true if more => Match::Undecided,
-        _ => Match::No,
+        true if there == word.len() => Ok(()),
+        true if more => Err(Undecided),
+        _ => Err(No),
     }
 }
 
@@ -220,21 +220,21 @@ fn may_be_tag(text: &str, bracket: char, name: &str) -> bool {
 fn open_tag(text: &str, bracket: char, name: &str, more: bool) -> Match<usize> {
     let (close, assigns) = if bracket == '<' { ('>', None) } else { (']', Some('=')) };
     match begins_any_case(&text[1..], name, more) {
-        Match::Yes(()) => {}
+        Ok(()) => {}
         found => return found.map(|()| 0),
     }
     let rest = &text[1 + name.len()..];
-    let Some(next) = rest.chars().next() else { return if more { Match::Undecided } else { Match::No } };
+    let Some(next) = rest.chars().next() else { return if more { Err(Undecided) } else { Err(No) } };
     if next == close {
-        return Match::Yes(name.len() + 2);
+        return Ok(name.len() + 2);
     }
     if next != ' ' && Some(next) != assigns {
-        return Match::No;
+        return Err(No);
     }
     match rest.find([close, '\n', bracket]) {
-        Some(end) if end < MAX_TAG && rest[end..].starts_with(close) => Match::Yes(1 + name.len() + end + 1),
-        None if more && rest.len() < MAX_TAG => Match::Undecided,
-        _ => Match::No,
+        Some(end) if end < MAX_TAG && rest[end..].starts_with(close) => Ok(1 + name.len() + end + 1),
+        None if more && rest.len() < MAX_TAG => Err(Undecided),
+        _ => Err(No),
     }
 }
 
@@ -245,27 +245,27 @@ fn close_tag(text: &str, bracket: char, name: &str, more: bool) -> Match<usize> 
     let mut at = 0;
     for part in [&*lead, "/", name, close] {
         match begins_any_case(&text[at..], part, more) {
-            Match::Yes(()) => at += part.len(),
+            Ok(()) => at += part.len(),
             found => return found.map(|()| 0),
         }
     }
-    Match::Yes(at)
+    Ok(at)
 }
 
 /// Whether `text` begins a heredoc, `<<EOF` or `<<-'EOF'`, whose word stands in capitals or quotes.
 /// Yields the length up to the word's end.
 fn heredoc(text: &str, more: bool) -> Match<(Block, usize)> {
-    let undecided = |is_open: bool| if is_open && more { Match::Undecided } else { Match::No };
+    let undecided = |is_open: bool| if is_open && more { Err(Undecided) } else { Err(No) };
     let signs = text.bytes().take(MAX_SIGNS + 1).take_while(|byte| *byte == b'<').count();
     if signs > MAX_SIGNS {
-        return Match::No;
+        return Err(No);
     }
     let rest = &text[signs..];
     let dash = rest.bytes().take(1).filter(|byte| matches!(byte, b'-' | b'~')).count();
     let space = rest[dash..].bytes().take_while(|byte| *byte == b' ').count();
     let inner = &rest[dash + space..];
     if space > 1 {
-        return Match::No;
+        return Err(No);
     }
     let quote = inner.bytes().take(1).filter(|byte| matches!(byte, b'\'' | b'"')).count();
     let name = &inner[quote..];
@@ -273,7 +273,7 @@ fn heredoc(text: &str, more: bool) -> Match<(Block, usize)> {
         name.bytes().take_while(|byte| byte.is_ascii_uppercase() || matches!(byte, b'_' | b'0'..=b'9')).count();
     let behind = &name[length..];
     if length > MAX_WORD || (length < 2 && !behind.is_empty()) || name.starts_with(|c: char| c.is_ascii_digit()) {
-        return Match::No;
+        return Err(No);
     }
     // A redirection or a pipe may follow on the line, but no further sign, which shifts bits.
     let closes = match quote {
@@ -283,16 +283,16 @@ fn heredoc(text: &str, more: bool) -> Match<(Block, usize)> {
     match behind[usize::from(quote > 0 && closes)..].chars().next() {
         None if closes || behind.is_empty() => return undecided(true),
         Some(' ' | '\n' | '\r' | ')' | '|' | ';' | '>' | '&') if closes => {}
-        _ => return Match::No,
+        _ => return Err(No),
     }
     let mut word = [0; MAX_WORD];
     word[..length].copy_from_slice(&name.as_bytes()[..length]);
     let rest = &behind[quote..];
     match rest.find('\n').map_or((rest, false), |end| (&rest[..end], true)) {
-        (line, _) if line.contains("<<") => Match::No,
+        (line, _) if line.contains("<<") => Err(No),
         (_, true) => {
             let closer = Closer::Word { word, length };
-            Match::Yes((Block { quoted_in: QuotedIn::Block, closer }, signs + dash + space + 2 * quote + length))
+            Ok((Block { quoted_in: QuotedIn::Block, closer }, signs + dash + space + 2 * quote + length))
         }
         (_, false) => undecided(true),
     }
@@ -305,14 +305,14 @@ mod tests {
     fn opens(text: &str, begins_line: bool) -> Option<usize> {
         let opened = |text: &str, more| Block::opened_by_mark(text, || begins_line, |name| name == "known", more);
         let all = match opened(text, false) {
-            Match::Yes((_, length)) => Some(length),
+            Ok((_, length)) => Some(length),
             _ => None,
         };
         for end in 1..text.len() {
             match opened(&text[..end], true) {
-                Match::Yes((_, length)) => assert_eq!(Some(length), all, "{}", &text[..end]),
-                Match::No => assert_eq!(all, None, "{}", &text[..end]),
-                Match::Undecided => {}
+                Ok((_, length)) => assert_eq!(Some(length), all, "{}", &text[..end]),
+                Err(No) => assert_eq!(all, None, "{}", &text[..end]),
+                Err(Undecided) => {}
             }
         }
         all

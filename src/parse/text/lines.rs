@@ -1,9 +1,9 @@
 //! At a line's start: fence lines, marker lines, bare calls and ReAct's words.
 
 use super::blocks::Block;
-use super::{Found, Scanner};
+use super::{Next, Scanner};
 use crate::event::{MarkerKind, QuotedIn};
-use crate::json::window::{Match, Window, leading_space};
+use crate::json::window::{Answer, Match, No, Undecided, Window, first_of, leading_space};
 use crate::parse::marks::fence::{Fence, fence_chars, fence_end, fence_open};
 use crate::parse::marks::head::unit;
 use crate::parse::out::emitter::Sink;
@@ -26,97 +26,91 @@ const MAX_DIGITS: usize = 3;
 
 impl Scanner {
     /// At a line's start: what may begin only there.
-    pub(super) fn line(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
+    pub(super) fn line(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Next> {
         let (text, more) = window.candidate(self.at, self.tables.hold);
         let indent = text.bytes().take_while(|b| matches!(b, b' ' | b'\t')).count();
-        match self.block_line(Line { indent, text: &text[indent..], more }, window) {
-            Found::Text => {}
-            found => return found,
+        if let Some(next) = self.block_line(Line { indent, text: &text[indent..], more }, window).decided()? {
+            return Ok(next);
         }
-        match self.numbered(&text[indent..], more) {
-            Match::Undecided => return Found::Hold,
-            Match::Yes(number) => {
-                let indent = indent + number;
-                match self.opening_line(Line { indent, text: &text[indent..], more }, window, sink) {
-                    Found::Text => {}
-                    found => return found,
-                }
+        if let Some(number) = self.numbered(&text[indent..], more).decided()? {
+            let indent = indent + number;
+            if let Some(next) =
+                self.opening_line(Line { indent, text: &text[indent..], more }, window, sink).decided()?
+            {
+                return Ok(next);
             }
-            Match::No => {}
         }
         if self.at == 0 {
-            match self.recipient_first(&text[indent..], indent, more, window, sink) {
-                Found::Text => {}
-                found => return found,
+            if let Some(next) = self.recipient_first(&text[indent..], indent, more, window, sink).decided()? {
+                return Ok(next);
             }
         }
         match text.as_bytes().get(indent) {
-            None if more => return Found::Hold,
+            None if more => return Err(Undecided),
             Some(_) if self.triggers().may_begin(&text.as_bytes()[indent..]) => {}
             _ => {
                 self.line_start = false;
-                return Found::Text;
+                return Err(No);
             }
         }
         let line = Line { indent, text: &text[indent..], more };
         let found = match line.text.as_bytes() {
             // A fence begins with what begins neither.
-            [b'`' | b'~', ..] => Found::Text,
+            [b'`' | b'~', ..] => Err(No),
             _ => match self.turn_line(line, window, sink) {
-                Found::Text => self.reasoning_line(line, window, sink),
+                Err(No) => self.reasoning_line(line, window, sink),
                 found => found,
             },
         };
-        match found {
-            Found::Text => {}
-            found => return found,
+        if let Some(next) = found.decided()? {
+            return Ok(next);
         }
         let found = match self.fence {
-            None if self.context.block.is_some() => Found::Text,
+            None if self.context.block.is_some() => Err(No),
             Some(fence) => self.closing_line(fence, line, window, sink),
             None => self.opening_line(line, window, sink),
         };
         let found = match found {
-            Found::Text if !self.emitter.is_spent() => self.call_line(line, window, sink),
+            Err(No) if !self.emitter.is_spent() => self.call_line(line, window, sink),
             found => found,
         };
-        if matches!(found, Found::Text) {
+        if matches!(found, Err(No)) {
             self.line_start = false;
         }
         found
     }
 
     /// At a line's start: what closes the block that quotes, or opens one.
-    fn block_line(&mut self, line: Line<'_>, window: &Window<'_>) -> Found {
+    fn block_line(&mut self, line: Line<'_>, window: &Window<'_>) -> Match<Next> {
         let Line { indent, text, more } = line;
         let (found, is_open) = match self.context.block {
             Some(block) => (block.closed_by_line(text, more).map(|length| (block, length)), true),
-            None if self.fence.is_some() => return Found::Text,
+            None if self.fence.is_some() => return Err(No),
             None => (Block::opened_by_line(text, more), false),
         };
         match found {
-            Match::Undecided => Found::Hold,
-            Match::No => Found::Text,
-            Match::Yes((block, length)) => {
+            Err(Undecided) => Err(Undecided),
+            Err(No) => Err(No),
+            Ok((block, length)) => {
                 self.at += (indent + length) as u64;
                 self.line_start = false;
                 match is_open {
                     true => self.context.block_closes(window, self.at),
                     false => self.context.block = Some(block),
                 }
-                Found::Taken
+                Ok(Next::Taken)
             }
         }
     }
 
     /// What announces a call, or begins one by itself.
-    fn call_line(&mut self, line: Line<'_>, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
+    fn call_line(&mut self, line: Line<'_>, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Next> {
         let found = match self.marker_line(line, window, sink) {
-            Found::Text if !self.emitter.is_spent() => self.bare_line(line, window, sink),
+            Err(No) if !self.emitter.is_spent() => self.bare_line(line, window, sink),
             found => found,
         };
         match found {
-            Found::Text if !self.emitter.is_spent() => self.react_line(line, window, sink),
+            Err(No) if !self.emitter.is_spent() => self.react_line(line, window, sink),
             found => found,
         }
     }
@@ -127,13 +121,9 @@ impl Scanner {
         line: Line<'_>,
         window: &Window<'_>,
         sink: &mut Sink<'_>,
-    ) -> Found {
+    ) -> Match<Next> {
         let Line { indent, text, more } = line;
-        let length = match fence_end(text, fence, self.reads_think_tags(), more) {
-            Match::Undecided => return Found::Hold,
-            Match::No => return Found::Text,
-            Match::Yes(length) => length,
-        };
+        let length = fence_end(text, fence, self.reads_think_tags(), more)?;
         self.emitter.text(window, self.at, sink);
         self.at += (indent + length) as u64;
         self.fence = None;
@@ -147,55 +137,47 @@ impl Scanner {
             self.emitter.fence_text(window, self.at, sink);
         }
         self.emitter.behind_unread = std::mem::take(&mut self.fence_is_unread);
-        Found::Taken
+        Ok(Next::Taken)
     }
 
-    fn opening_line(&mut self, line: Line<'_>, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
+    fn opening_line(&mut self, line: Line<'_>, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Next> {
         let Line { indent, text, more } = line;
         if text.starts_with('\'') && self.context.closes_triple_quotes(window, self.at) {
-            return Found::Text;
+            return Err(No);
         }
-        match self.fence_on_a_line(text, more) {
-            Match::Undecided => return Found::Hold,
-            Match::Yes((fence, length)) => {
-                self.emitter.text(window, self.at, sink);
-                self.emitter.hold_fence();
-                self.at += (indent + length) as u64;
-                self.emitter.marker(MarkerKind::Fence, false, window, self.at, sink);
-                self.fence = Some(fence);
-                self.emitter.fence_is_clean = true;
-                return self.open_bare(&text[length..], more, window, sink);
-            }
-            Match::No => {}
+        if let Some((fence, length)) = self.fence_on_a_line(text, more).decided()? {
+            self.emitter.text(window, self.at, sink);
+            self.emitter.hold_fence();
+            self.at += (indent + length) as u64;
+            self.emitter.marker(MarkerKind::Fence, false, window, self.at, sink);
+            self.fence = Some(fence);
+            self.emitter.fence_is_clean = true;
+            return self.open_bare(&text[length..], more, window, sink);
         }
-        let (fence, length) = match fence_open(text, more) {
-            Match::Undecided => return Found::Hold,
-            Match::No => return Found::Text,
-            Match::Yes(found) => found,
-        };
+        let (fence, length) = fence_open(text, more)?;
         let inner = length + leading_space(&text[length..]);
         self.context.read(window, self.at);
         let is_spent = self.emitter.is_spent();
         let introduced = !is_spent && self.context.introduces_example();
         let alone = match self.emitter.only_drafts() || introduced || is_spent {
-            true => Match::No,
+            true => Err(No),
             false => self.call_ahead(&text[inner..], more),
         };
-        let mut found = Found::Taken;
-        if alone != Match::Undecided {
+        let mut found = Ok(Next::Taken);
+        if alone != Err(Undecided) {
             self.emitter.text(window, self.at, sink);
             self.behind_end();
         }
         match alone {
-            Match::Undecided => return Found::Hold,
-            Match::Yes(()) => {
+            Err(Undecided) => return Err(Undecided),
+            Ok(()) => {
                 self.emitter.text(window, self.at, sink);
                 self.emitter.hold_fence();
                 self.at += (indent + inner) as u64;
                 self.emitter.marker(MarkerKind::Fence, false, window, self.at, sink);
-                found = Found::Opened;
+                found = Ok(Next::Opened);
             }
-            Match::No => {
+            Err(No) => {
                 // An ordinary fence: whatever was held before it is an example.
                 self.emitter.text(window, self.at, sink);
                 self.at += (indent + length) as u64;
@@ -217,17 +199,17 @@ impl Scanner {
         // Only the first item's number is told by a trigger, wherever a chunk ends.
         let is_told = &text[..digits] == "1" || self.emitter.waits_for_fence();
         if self.fence.is_some() || digits == 0 || !is_told {
-            return Match::No;
+            return Err(No);
         }
         let rest = &text[digits..];
         let space = match rest.strip_prefix(['.', ')']) {
             Some(rest) if self.emitter.waits_for_fence() => leading_space(rest),
             Some(rest) => rest.bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count(),
-            None if rest.is_empty() && more => return Match::Undecided,
-            None => return Match::No,
+            None if rest.is_empty() && more => return Err(Undecided),
+            None => return Err(No),
         };
         match &rest[1 + space..] {
-            "" if more => Match::Undecided,
+            "" if more => Err(Undecided),
             inner => fence_chars(inner, more).map(|_| digits + 1 + space),
         }
     }
@@ -236,17 +218,13 @@ impl Scanner {
     /// Yields the fence, and its length with a language.
     fn fence_on_a_line(&self, text: &str, more: bool) -> Match<(Fence, usize)> {
         if self.tables.python.is_none() || self.emitter.only_drafts() || self.emitter.is_spent() {
-            return Match::No;
+            return Err(No);
         }
-        let fence = match fence_chars(text, more) {
-            Match::Yes(fence) => fence,
-            Match::Undecided => return Match::Undecided,
-            Match::No => return Match::No,
-        };
+        let fence = fence_chars(text, more)?;
         let info = &text[fence.length()..];
         // Nearly every fence has its line to itself.
         if info.starts_with('\n') {
-            return Match::No;
+            return Err(No);
         }
         let word = info.bytes().take_while(u8::is_ascii_alphanumeric).count();
         let space = |text: &str| text.bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
@@ -254,11 +232,11 @@ impl Scanner {
         let direct = self.python_ahead(&info[space(info)..], more).map(|()| (fence, fence.length() + space(info)));
         let behind = &info[word..];
         match (direct, space(behind)) {
-            (Match::No, gap) if word > 0 && gap > 0 => {
+            (Err(No), gap) if word > 0 && gap > 0 => {
                 let call = self.python_ahead(&behind[gap..], more);
                 call.map(|()| (fence, fence.length() + word + gap))
             }
-            (Match::No, _) if word > 0 && behind.is_empty() && more => Match::Undecided,
+            (Err(No), _) if word > 0 && behind.is_empty() && more => Err(Undecided),
             (direct, _) => direct,
         }
     }
@@ -266,35 +244,34 @@ impl Scanner {
     /// Whether `text` begins with an opener that passes its gate.
     fn call_ahead(&self, text: &str, more: bool) -> Match<()> {
         if text.is_empty() {
-            return if more { Match::Undecided } else { Match::No };
+            return if more { Err(Undecided) } else { Err(No) };
         }
         // A further fence begins none.
         if text.starts_with(['`', '~']) && !self.tables.names.may_begin(text) {
-            return Match::No;
+            return Err(No);
         }
-        let line = Match::any(self.tables.lined.iter().map(|marked| unit(line_prefix(*marked, text, more))));
-        unit(self.opener(text, more)).or(unit(self.react_ahead(text, more))).or(self.bare_ahead(text, more)).or(line)
+        let line = first_of(self.tables.lined.iter().map(|marked| unit(line_prefix(*marked, text, more))));
+        unit(self.opener(text, more))
+            .either(unit(self.react_ahead(text, more)))
+            .either(self.bare_ahead(text, more))
+            .either(line)
     }
 
     /// `TYPE: MCP` and `TYPE: ANSWER` lines, and words that announce calls.
-    fn marker_line(&mut self, line: Line<'_>, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
+    fn marker_line(&mut self, line: Line<'_>, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Next> {
         let Line { indent, text, more } = line;
         for i in 0..self.tables.lined.len() {
             let marked = self.tables.lined[i];
-            let length = match marked.call_line(text, more) {
-                Match::Undecided => return Found::Hold,
-                Match::Yes(length) => length,
-                Match::No => continue,
-            };
+            let Some(length) = marked.call_line(text, more).decided()? else { continue };
             match marker_prefix(text, length, more) {
-                Match::Undecided => return Found::Hold,
-                Match::Yes(prefix) => {
+                Err(Undecided) => return Err(Undecided),
+                Ok(prefix) => {
                     self.emitter.text(window, self.at, sink);
                     self.marked_call();
                     let run = self.run_of(marked, prefix);
                     return self.open_object(run, prefix.behind(indent), marked.line_kind(), window, sink);
                 }
-                Match::No => {
+                Err(No) => {
                     self.note_here(marked.dialect, indent, length, Reason::NoJson);
                     // A line is looked at once more while another of its readings is undecided.
                     if self.no_object_at.replace(self.at) != Some(self.at) {
@@ -304,20 +281,20 @@ impl Scanner {
             }
         }
         if self.fence.is_some() || self.tables.lined.is_empty() {
-            return Found::Text;
+            return Err(No);
         }
         self.emitter.text(window, self.at, sink);
         let first = !self.emitter.visible;
-        match Match::any(self.tables.lined.iter().map(|marked| answer_line(*marked, text, first, more))) {
-            Match::Undecided => Found::Hold,
-            Match::No => Found::Text,
-            Match::Yes(length) => {
+        match first_of(self.tables.lined.iter().map(|marked| answer_line(*marked, text, first, more))) {
+            Err(Undecided) => Err(Undecided),
+            Err(No) => Err(No),
+            Ok(length) => {
                 self.emitter.settle(window, true, sink);
                 let start = self.at;
                 self.at += (indent + length) as u64;
                 self.emitter.marker(MarkerKind::AnswerLine, false, window, self.at, sink);
                 self.context.new_line(window, start, self.at);
-                Found::Taken
+                Ok(Next::Taken)
             }
         }
     }
@@ -326,18 +303,14 @@ impl Scanner {
 /// Whether `text` begins with an answer line; yields its length. `first`: the
 /// answer may then begin on the same line.
 fn answer_line(marked: Marked, text: &str, first: bool, more: bool) -> Match<usize> {
-    let length = match marked.answer_line(text, more) {
-        Match::Yes(length) => length,
-        Match::Undecided => return Match::Undecided,
-        Match::No => return Match::No,
-    };
+    let length = marked.answer_line(text, more)?;
     let rest = &text[length..];
     let spaces = rest.bytes().take_while(|b| matches!(b, b' ' | b'\t' | b'\r')).count();
     match rest.as_bytes().get(spaces) {
-        Some(b'\n') => Match::Yes(length + spaces + 1),
-        None if more => Match::Undecided,
-        None => Match::Yes(text.len()),
-        Some(_) if first && spaces > 0 => Match::Yes(length + spaces),
-        Some(_) => Match::No,
+        Some(b'\n') => Ok(length + spaces + 1),
+        None if more => Err(Undecided),
+        None => Ok(text.len()),
+        Some(_) if first && spaces > 0 => Ok(length + spaces),
+        Some(_) => Err(No),
     }
 }

@@ -31,7 +31,7 @@ use std::sync::Arc;
 
 use crate::dialect::{Dialect, ReasoningMark};
 use crate::event::{QuotedIn, Region};
-use crate::json::window::{Match, Window, leading_space};
+use crate::json::window::{Match, No, Undecided, Window, leading_space};
 use crate::message::{FinishReason, ReasoningMode};
 use crate::parse::call::{Ending, Step};
 use crate::parse::marks::fence::Fence;
@@ -121,12 +121,9 @@ const NOWHERE: u64 = u64::MAX;
 /// Bytes behind a call in which what quotes it must be closed.
 const CLOSES_WITHIN: usize = 64;
 
-/// What became of a place where something may begin.
-enum Found {
-    /// More text is needed.
-    Hold,
-    /// It is text.
-    Text,
+/// What became of a place where something may begin, if it is no text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Next {
     /// It was taken; go on behind it.
     Taken,
     /// A call or a held fence is open: how far may be read has changed.
@@ -472,14 +469,14 @@ impl Scanner {
     /// Ends the open call at `at`; `false` if what follows it must be known first.
     fn call_ended(&mut self, at: u64, window: &Window<'_>, sink: &mut Sink<'_>) -> bool {
         match self.closed_behind(at, window) {
-            Match::Undecided => {
+            Err(Undecided) => {
                 if let Some(call) = &mut self.call {
                     call.ended_at = Some(at);
                 }
                 return false;
             }
-            Match::No => {}
-            Match::Yes(quoted_in) => {
+            Err(No) => {}
+            Ok(quoted_in) => {
                 if let Some(call) = &mut self.call {
                     call.quoted_in = Some(quoted_in);
                 }
@@ -525,49 +522,49 @@ impl Scanner {
         loop {
             if let Some(run) = self.run {
                 match self.between_objects(run, window, sink) {
-                    Found::Hold => return false,
-                    Found::Opened => return true,
-                    Found::Taken => continue,
-                    Found::Text => self.run = None,
+                    Err(Undecided) => return false,
+                    Ok(Next::Opened) => return true,
+                    Ok(Next::Taken) => continue,
+                    Err(No) => self.run = None,
                 }
             }
             if self.group.is_some() {
                 match self.around_calls(window, sink) {
-                    Found::Hold => return self.hold(window, sink),
-                    Found::Taken => continue,
-                    Found::Text | Found::Opened => {}
+                    Err(Undecided) => return self.hold(window, sink),
+                    Ok(Next::Taken) => continue,
+                    Err(No) | Ok(Next::Opened) => {}
                 }
             }
             if self.line_start {
                 match self.line(window, sink) {
-                    Found::Hold => return self.hold(window, sink),
-                    Found::Opened => return true,
-                    Found::Taken => continue,
-                    Found::Text => {}
+                    Err(Undecided) => return self.hold(window, sink),
+                    Ok(Next::Opened) => return true,
+                    Ok(Next::Taken) => continue,
+                    Err(No) => {}
                 }
             }
             if self.mark_at != self.at {
                 match self.plain(window) {
-                    Found::Hold => return self.hold(window, sink),
-                    Found::Taken => continue,
-                    Found::Text | Found::Opened => {}
+                    Err(Undecided) => return self.hold(window, sink),
+                    Ok(Next::Taken) => continue,
+                    Err(No) | Ok(Next::Opened) => {}
                 }
             }
             match self.mark(window, sink) {
-                Found::Hold => return self.hold(window, sink),
-                Found::Opened => return true,
-                Found::Taken => {}
-                Found::Text => self.at += window.from(self.at).chars().next().map_or(1, char::len_utf8) as u64,
+                Err(Undecided) => return self.hold(window, sink),
+                Ok(Next::Opened) => return true,
+                Ok(Next::Taken) => {}
+                Err(No) => self.at += window.from(self.at).chars().next().map_or(1, char::len_utf8) as u64,
             }
         }
     }
 
     /// Goes on to where something may begin: `Text` at a mark.
     #[inline(always)] // With each chunk that is read here.
-    fn plain(&mut self, window: &Window<'_>) -> Found {
+    fn plain(&mut self, window: &Window<'_>) -> Match<Next> {
         let rest = window.from(self.at);
         if rest.is_empty() {
-            return Found::Hold;
+            return Err(Undecided);
         }
         // Between fences that wait, numbers begin lines, too, which no trigger tells.
         if self.emitter.waits_for_fence()
@@ -575,7 +572,7 @@ impl Scanner {
         {
             self.at += line_break as u64 + 1;
             self.line_start = true;
-            return Found::Taken;
+            return Ok(Next::Taken);
         }
         let mut plain = self.triggers().plain(rest.as_bytes(), false);
         if let Some(at) = self.odd_closer(&rest[..plain.length]) {
@@ -587,24 +584,24 @@ impl Scanner {
                 Ends::At(length) => {
                     self.at += length as u64;
                     self.context.block_closes(window, self.at);
-                    return Found::Taken;
+                    return Ok(Next::Taken);
                 }
                 Ends::Perhaps(length) => {
                     self.at += length as u64;
                     self.line_start = rest[..length].ends_with('\n');
-                    return if self.line_start { Found::Taken } else { Found::Hold };
+                    return if self.line_start { Ok(Next::Taken) } else { Err(Undecided) };
                 }
             }
         }
         self.at += plain.length as u64;
         self.line_start = plain.line_start;
         if plain.length == rest.len() {
-            return Found::Hold;
+            return Err(Undecided);
         }
         if plain.is_mark {
             self.mark_at = self.at;
         }
-        if self.line_start { Found::Taken } else { Found::Text }
+        if self.line_start { Ok(Next::Taken) } else { Err(No) }
     }
 
     /// Where the closer of the open reasoning may begin, if no trigger finds it.

@@ -1,10 +1,10 @@
 //! What stands around calls whose opener holds their tool's name.
 
 use super::group::CallGroup;
-use super::{Found, Scanner};
+use super::{Next, Scanner};
 use crate::dialect::Named;
 use crate::event::MarkerKind;
-use crate::json::window::{Match, Window, leading_space};
+use crate::json::window::{Answer, Match, No, Undecided, Window, first_of, leading_space};
 use crate::parse::marks::head::begins_token;
 use crate::parse::out::emitter::Sink;
 use crate::parse::shape::named::{call_of, group_close};
@@ -18,7 +18,7 @@ impl Scanner {
         length: usize,
         window: &Window<'_>,
         sink: &mut Sink<'_>,
-    ) -> Found {
+    ) -> Match<Next> {
         if !opens {
             self.emitter.damage().group_closes(self.tables.named[named].dialect);
         }
@@ -27,14 +27,14 @@ impl Scanner {
         self.take_syntax(length, window, sink)
     }
 
-    fn take_syntax(&mut self, length: usize, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
+    fn take_syntax(&mut self, length: usize, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Next> {
         let start = self.at;
         self.at += length as u64;
         self.line_start = false;
         let quoted = self.outer.quoted_in.is_some() || self.is_example();
         self.emitter.marker(MarkerKind::Wrapper, quoted, window, self.at, sink);
         self.behind_syntax_of_outer(start, window);
-        Found::Taken
+        Ok(Next::Taken)
     }
 
     /// Goes on behind syntax of a run or a group, from `start` on.
@@ -57,18 +57,18 @@ impl Scanner {
             let rest = &text[length..];
             let space = leading_space(rest);
             let inner = &rest[space..];
-            let group = Match::any(groups.clone().map(|known| group_close(known.named, inner, more)));
-            let close = run.map_or(Match::No, |run| run.marked.close(inner, more));
+            let group = first_of(groups.clone().map(|known| group_close(known.named, inner, more)));
+            let close = run.map_or(Err(No), |run| run.marked.close(inner, more));
             let bracket = run.is_some_and(|run| run.array && inner.starts_with(']'));
-            length += match (group.or(close), bracket) {
-                (Match::Yes(close), _) => {
+            length += match (group.either(close), bracket) {
+                (Ok(close), _) => {
                     run = None;
                     space + close
                 }
-                (Match::No, true) => space + 1,
-                (Match::No, false) if inner.is_empty() && more => return Match::Undecided,
-                (Match::No, false) => return Match::Yes(length),
-                (Match::Undecided, _) => return Match::Undecided,
+                (Err(No), true) => space + 1,
+                (Err(No), false) if inner.is_empty() && more => return Err(Undecided),
+                (Err(No), false) => return Ok(length),
+                (Err(Undecided), _) => return Err(Undecided),
             };
         }
     }
@@ -86,37 +86,35 @@ impl Scanner {
 
     /// Right behind a call or a group's opener: the group's closer, the next
     /// call, or something else. In a group, white space before them is syntax.
-    pub(super) fn around_calls(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
-        let Some(group) = self.group.filter(|group| group.is_near) else { return Found::Text };
+    pub(super) fn around_calls(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Next> {
+        let Some(group) = self.group.filter(|group| group.is_near) else { return Err(No) };
         let (text, more) = window.candidate(self.at, self.tables.hold);
         let space = leading_space(text);
         let inner = &text[space..];
         let named = self.tables.named[group.named].named;
         match (group_close(named, inner, more), inner.is_empty() && more) {
-            (Match::Yes(length), _) => {
+            (Ok(length), _) => {
                 self.group = None;
                 self.emitter.damage().group_closes(self.tables.named[group.named].dialect);
                 return self.take_syntax(space + length, window, sink);
             }
-            (Match::Undecided, _) | (_, true) => return Found::Hold,
-            (Match::No, false) => {}
+            (Err(Undecided), _) | (_, true) => return Err(Undecided),
+            (Err(No), false) => {}
         }
         if group.is_open && space > 0 {
-            match call_of(named, inner, more) {
-                Match::Yes(_) => return self.take_syntax(space, window, sink),
-                Match::Undecided => return Found::Hold,
-                Match::No => {}
+            if let Some(_) = call_of(named, inner, more).decided()? {
+                return self.take_syntax(space, window, sink);
             }
         }
         self.group = group.is_open.then_some(CallGroup { is_near: false, ..group });
-        Found::Text
+        Err(No)
     }
 
     /// At a `<`: the closer of the group that is open; yields its length.
     pub(super) fn closes_group(&self, text: &str, more: bool) -> Match<usize> {
         match self.group {
             Some(group) if group.is_open => group_close(self.tables.named[group.named].named, text, more),
-            _ => Match::No,
+            _ => Err(No),
         }
     }
 }
@@ -124,5 +122,5 @@ impl Scanner {
 /// Whether the group that `text` opens glues values to their tags.
 fn is_glued(named: &Named, text: &str) -> bool {
     let mut glued = named.groups.iter().filter(|group| group.glued);
-    glued.any(|group| matches!(begins_token(text, group.open, false), Match::Yes(_)))
+    glued.any(|group| matches!(begins_token(text, group.open, false), Ok(_)))
 }

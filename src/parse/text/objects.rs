@@ -1,8 +1,8 @@
 //! ObjectRun behind a marker: their calls, and what stands between them.
 
-use super::{Found, Scanner};
+use super::{Next, Scanner};
 use crate::event::{MarkerKind, QuotedIn};
-use crate::json::window::{Match, Window, leading_space};
+use crate::json::window::{Answer, Match, No, Undecided, Window, leading_space};
 use crate::parse::marks::fence::fence_end;
 use crate::parse::marks::fence::think_close;
 use crate::parse::out::emitter::Sink;
@@ -31,7 +31,7 @@ impl Scanner {
         first: MarkerKind,
         window: &Window<'_>,
         sink: &mut Sink<'_>,
-    ) -> Found {
+    ) -> Match<Next> {
         if self.fence.is_none() {
             // A call outside fences makes examples of the fenced ones before it.
             self.emitter.settle(window, true, sink);
@@ -56,7 +56,7 @@ impl Scanner {
     }
 
     /// Behind an object: a further one, what stands between them, or something else.
-    pub(super) fn between_objects(&mut self, run: ObjectRun, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
+    pub(super) fn between_objects(&mut self, run: ObjectRun, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Next> {
         // Inside of brackets or a fence white space is syntax at once; elsewhere what follows
         // it decides (`tool_calls/no_arguments_and_prose_in_the_array`,
         // `hermes/fence_in_the_tag_then_prose`).
@@ -69,44 +69,42 @@ impl Scanner {
         // Before what goes on with the run white space is syntax, else it is text.
         let rest = &text[space.min(text.len())..];
         let Some(byte) = rest.bytes().next() else {
-            return if more { Found::Hold } else { Found::Text };
+            return if more { Err(Undecided) } else { Err(No) };
         };
         // The fence that the whole block stands in goes first: what closes it is none of the
         // block's.
         if let (b'`' | b'~' | b'\'', Some(fence), None) = (byte, self.fence, run.fence) {
-            match fence_end(rest, fence, self.reads_think_tags(), more) {
-                Match::Yes(_) => return Found::Text,
-                Match::Undecided => return Found::Hold,
-                Match::No => {}
+            if let Some(_) = fence_end(rest, fence, self.reads_think_tags(), more).decided()? {
+                return Err(No);
             }
         }
         match run.following(rest, more) {
-            Match::Undecided => Found::Hold,
+            Err(Undecided) => Err(Undecided),
             // The stream ended within the closer of a run that is whole (`hermes/closer_cut`).
-            Match::No if !window.more && run.marked.is_cut_close(rest) && text == window.from(self.at) => {
+            Err(No) if !window.more && run.marked.is_cut_close(rest) && text == window.from(self.at) => {
                 self.run = None;
                 self.wrapper(text.len(), MarkerKind::Wrapper, window, sink)
             }
-            Match::No => self.end_objects(run, rest, more),
-            Match::Yes(Following::Object(prefix)) => {
+            Err(No) => self.end_objects(run, rest, more),
+            Ok(Following::Object(prefix)) => {
                 let run = ObjectRun { array: run.array || prefix.array, fence: run.fence.or(prefix.fence), ..run };
                 self.open_object(run, prefix.behind(space), MarkerKind::Wrapper, window, sink)
             }
-            Match::Yes(Following::Bracket) => {
+            Ok(Following::Bracket) => {
                 self.run = Some(ObjectRun { array: false, ..run });
                 self.wrapper(space + 1, MarkerKind::Wrapper, window, sink)
             }
             // A bracket that closes nothing, where it can be nothing else (`hermes/surplus_bracket`).
-            Match::Yes(Following::Surplus(length)) => {
+            Ok(Following::Surplus(length)) => {
                 self.run = Some(ObjectRun { array: false, ..run });
                 self.wrapper(space + length, MarkerKind::Wrapper, window, sink)
             }
-            Match::Yes(Following::FenceClose(length)) => {
+            Ok(Following::FenceClose(length)) => {
                 self.run = Some(ObjectRun { fence: None, was_fenced: true, ..run });
                 self.line_start = true;
                 self.wrapper(space + length, MarkerKind::Fence, window, sink)
             }
-            Match::Yes(Following::Close(length)) => {
+            Ok(Following::Close(length)) => {
                 self.run = None;
                 self.emitter.damage().run_closes(run.marked);
                 // In a fence its closing line may follow right behind the closer
@@ -117,22 +115,22 @@ impl Scanner {
         }
     }
 
-    fn wrapper(&mut self, length: usize, kind: MarkerKind, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
+    fn wrapper(&mut self, length: usize, kind: MarkerKind, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Next> {
         let start = self.at;
         self.at += length as u64;
         let quoted = self.outer.quoted_in.is_some() || self.is_example();
         self.emitter.marker(kind, quoted, window, self.at, sink);
         self.behind_syntax_of_outer(start, window);
-        Found::Taken
+        Ok(Next::Taken)
     }
 
     /// Something else follows the run. Their fence, if it was not closed,
     /// goes on around it, unless a marker line or the reasoning's end comes.
-    fn end_objects(&mut self, run: ObjectRun, text: &str, more: bool) -> Found {
+    fn end_objects(&mut self, run: ObjectRun, text: &str, more: bool) -> Match<Next> {
         if let Some(fence) = run.fence {
             match (run.marked.call_line(text, more), think_close(text, more)) {
-                (Match::Yes(_), _) | (_, Match::Yes(_)) => {}
-                (Match::Undecided, _) | (_, Match::Undecided) => return Found::Hold,
+                (Ok(_), _) | (_, Ok(_)) => {}
+                (Err(Undecided), _) | (_, Err(Undecided)) => return Err(Undecided),
                 _ if self.fence.is_none() => {
                     self.fence = Some(fence);
                     self.fence_quotes = QuotedIn::Fence;
@@ -141,6 +139,6 @@ impl Scanner {
                 _ => {}
             }
         }
-        Found::Text
+        Err(No)
     }
 }

@@ -1,8 +1,8 @@
 //! At a line's start: ReAct's words.
 
 use super::lines::Line;
-use super::{Found, Scanner};
-use crate::json::window::{Match, Window, begins, leading_space};
+use super::{Next, Scanner};
+use crate::json::window::{Match, No, Undecided, Window, begins, leading_space};
 use crate::parse::marks::fence::fence_chars;
 use crate::parse::marks::head::head;
 use crate::parse::out::emitter::Sink;
@@ -12,20 +12,20 @@ use crate::parse::tables::Tables;
 
 impl Scanner {
     /// A line that names a known tool, the line of its arguments, and where these begin.
-    pub(super) fn react_line(&mut self, line: Line<'_>, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
+    pub(super) fn react_line(&mut self, line: Line<'_>, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Next> {
         let Line { indent, text, more } = line;
-        let Some((dialect, spec)) = self.tables.react else { return Found::Text };
+        let Some((dialect, spec)) = self.tables.react else { return Err(No) };
         let (name, length) = match self.react_words(text, more) {
-            Match::Undecided => return Found::Hold,
-            Match::No => {
-                if let (true, Match::Yes(head)) = (self.not_calls.is_some(), head(spec.head, text, false)) {
+            Err(Undecided) => return Err(Undecided),
+            Err(No) => {
+                if let (true, Ok(head)) = (self.not_calls.is_some(), head(spec.head, text, false)) {
                     let is_known = self.tables.names.knows(head.name);
                     let reason = if is_known { Reason::NoJson } else { Reason::UnknownTool };
                     self.note_here(dialect, indent, head.length, reason);
                 }
-                return Found::Text;
+                return Err(No);
             }
-            Match::Yes(found) => found,
+            Ok(found) => found,
         };
         self.at += indent as u64;
         self.emitter.text(window, self.at, sink);
@@ -44,31 +44,27 @@ impl Scanner {
     /// takes one; yields the tool's name and the head's length.
     fn react_words<'t>(&self, text: &'t str, more: bool) -> Match<(&'t str, usize)> {
         let ahead = self.react_ahead(text, more);
-        let Some((_, spec)) = self.tables.react.filter(|_| ahead == Match::No) else { return ahead };
-        let Match::Yes(found) = head(spec.head, text, false) else { return Match::No };
+        let Some((_, spec)) = self.tables.react.filter(|_| ahead == Err(No)) else { return ahead };
+        let Ok(found) = head(spec.head, text, false) else { return Err(No) };
         let (server, tool) = self.tables.split_name(found.name);
         let is_bare = self.tables.names.knows(found.name)
             && begins_text(&text[found.length..])
             && one_text(&self.tables, server.as_deref(), &tool).is_some();
-        if is_bare { Match::Yes((found.name, found.length)) } else { Match::No }
+        if is_bare { Ok((found.name, found.length)) } else { Err(No) }
     }
 
     /// Whether `text` begins a call in ReAct's words with JSON; yields the tool's name and the head's
     /// length.
     pub(super) fn react_ahead<'t>(&self, text: &'t str, more: bool) -> Match<(&'t str, usize)> {
-        let Some((_, spec)) = self.tables.react.filter(|_| !self.in_final) else { return Match::No };
-        let found = match head(spec.head, text, more) {
-            Match::Yes(found) => found,
-            Match::Undecided => return Match::Undecided,
-            Match::No => return Match::No,
-        };
+        let Some((_, spec)) = self.tables.react.filter(|_| !self.in_final) else { return Err(No) };
+        let found = head(spec.head, text, more)?;
         if !self.tables.names.knows(found.name) {
-            return Match::No;
+            return Err(No);
         }
         let inner = &text[found.length..];
         let inner = &inner[leading_space(inner)..];
         match begins(inner, "{", more) {
-            Match::No => fence_chars(inner, more).map(|_| (found.name, found.length)),
+            Err(No) => fence_chars(inner, more).map(|_| (found.name, found.length)),
             brace => brace.map(|()| (found.name, found.length)),
         }
     }

@@ -2,11 +2,11 @@
 
 use super::context::Context;
 use super::lines::Line;
-use super::{Found, Scanner};
+use super::{Next, Scanner};
 use crate::dialect::TokenClass;
 use crate::dialect::{Dialect, ReasoningMark};
 use crate::event::{MarkerKind, Region};
-use crate::json::window::{Match, Window, begins};
+use crate::json::window::{Answer, Match, No, Undecided, Window, begins, first_of};
 use crate::message::ReasoningMode;
 use crate::parse::marks::channel::{Channel, Header, OWN, START, header};
 use crate::parse::marks::head::{Head, head};
@@ -23,7 +23,7 @@ const RECIPIENT: &str = "to=functions.";
 impl Scanner {
     /// Whether the first bytes of `text`, at a `<` or a `[`, are those of a mark that counts.
     pub(super) fn may_be_mark(&self, text: &str) -> bool {
-        let fits = || self.tables.reasoning_marks.fit(text) != Match::No;
+        let fits = || self.tables.reasoning_marks.fit(text) != Err(No);
         self.reads_marks() && (!text.starts_with(['<', '[']) || fits())
     }
 
@@ -36,7 +36,7 @@ impl Scanner {
         more: bool,
     ) -> Match<(&'static ReasoningMark, bool, usize)> {
         if !self.reads_marks() {
-            return Match::No;
+            return Err(No);
         }
         if let Some(mark) = self.mark {
             return begins(text, mark.close, more).map(|()| (mark, true, mark.close.len()));
@@ -47,35 +47,34 @@ impl Scanner {
         if self.emitter.is_undecided() {
             let marks = self.tables.marks.iter().filter(is_named);
             let closed = marks.map(|mark| begins(text, mark.close, more).map(|()| (*mark, true, mark.close.len())));
-            match Match::any(closed) {
-                Match::No => {}
-                found => return found,
+            if let Some(next) = first_of(closed).decided()? {
+                return Ok(next);
             }
         }
         // At the message's start or a line's.
         if !self.may_begin_block() || !(at_line_start || self.emitter.begins_region()) {
-            return Match::No;
+            return Err(No);
         }
         // Behind the first block those count that the model is known to write.
         let counts = |mark: &&&'static ReasoningMark| !self.reasoning_told || is_named(mark);
         let begins = self.emitter.begins_region();
         let marks = self.tables.marks.iter().filter(counts).filter(|mark| begins || !mark.is_phrase());
-        Match::any(marks.map(|mark| mark_open(mark, text, more).map(|length| (*mark, false, length))))
+        first_of(marks.map(|mark| mark_open(mark, text, more).map(|length| (*mark, false, length))))
     }
 
     /// At a line's start: a mark that begins only there.
-    pub(super) fn reasoning_line(&mut self, line: Line<'_>, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
+    pub(super) fn reasoning_line(&mut self, line: Line<'_>, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Next> {
         let Line { indent, text, more } = line;
         // Others are found by their first bytes, wherever they stand.
         let is_own = self.tables.reasoning_leads.fit(text.as_bytes());
         if indent > 0 || self.mark.is_some() || !self.reads_marks() || !is_own {
-            return Found::Text;
+            return Err(No);
         }
         self.emitter.text(window, self.at, sink);
         match self.reasoning_mark(text, true, more) {
-            Match::Undecided => Found::Hold,
-            Match::No => Found::Text,
-            Match::Yes((mark, close, length)) => self.take_mark(mark, close, length, window, sink),
+            Err(Undecided) => Err(Undecided),
+            Err(No) => Err(No),
+            Ok((mark, close, length)) => self.take_mark(mark, close, length, window, sink),
         }
     }
 
@@ -96,7 +95,7 @@ impl Scanner {
         length: usize,
         window: &Window<'_>,
         sink: &mut Sink<'_>,
-    ) -> Found {
+    ) -> Match<Next> {
         self.at += length as u64;
         self.line_start = true;
         self.context = Context::new(self.at);
@@ -110,7 +109,7 @@ impl Scanner {
             self.enter_reasoning(window, sink);
             self.mark = Some(mark);
         }
-        Found::Taken
+        Ok(Next::Taken)
     }
 
     /// Goes over to the reasoning with a mark up to `at`.
@@ -145,24 +144,24 @@ impl Scanner {
     }
 
     /// At a `<` that opens no call: the header of a channel.
-    pub(super) fn channel(&mut self, text: &str, more: bool, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
+    pub(super) fn channel(&mut self, text: &str, more: bool, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Next> {
         if self.fence.is_some() {
-            return Found::Text;
+            return Err(No);
         }
         match header(text, more) {
-            Match::Undecided => Found::Hold,
-            Match::No => Found::Text,
-            Match::Yes(header) => match self.is_mention(&text[header.length..], more, window) {
-                Match::Undecided => Found::Hold,
-                Match::Yes(()) => Found::Text,
-                Match::No => {
+            Err(Undecided) => Err(Undecided),
+            Err(No) => Err(No),
+            Ok(header) => match self.is_mention(&text[header.length..], more, window) {
+                Err(Undecided) => Err(Undecided),
+                Ok(()) => Err(No),
+                Err(No) => {
                     let called = named_head(&self.tables, text);
                     self.take_header(header, window, sink);
                     if let Some((dialect, call, _)) = called {
                         self.broken_call(dialect, call);
                     }
                     self.context = Context::new(self.at);
-                    Found::Taken
+                    Ok(Next::Taken)
                 }
             },
         }
@@ -210,23 +209,15 @@ impl Scanner {
         more: bool,
         window: &Window<'_>,
         sink: &mut Sink<'_>,
-    ) -> Found {
+    ) -> Match<Next> {
         let harmony = self.tables.named.iter().position(|known| known.dialect == Dialect::Harmony);
-        let Some(item) = harmony else { return Found::Text };
-        match begins(text, RECIPIENT, more) {
-            Match::Undecided => return Found::Hold,
-            Match::No => return Found::Text,
-            Match::Yes(()) => {}
-        }
+        let Some(item) = harmony else { return Err(No) };
+        begins(text, RECIPIENT, more)?;
         let written = format!("{OWN} {text}");
-        let (form, length) = match call_of(self.tables.named[item].named, &written, more) {
-            Match::Undecided => return Found::Hold,
-            Match::No => return Found::Text,
-            Match::Yes(found) => found,
-        };
+        let (form, length) = call_of(self.tables.named[item].named, &written, more)?;
         let NamedDialect { dialect, named, .. } = self.tables.named[item];
         let call = &named.calls[form];
-        let Match::Yes(Head { name, .. }) = head(call.head, &written, false) else { return Found::Text };
+        let Ok(Head { name, .. }) = head(call.head, &written, false) else { return Err(No) };
         let (server, name) = self.tables.split_name(name);
         // The opener's first bytes stand before the message.
         let at = (indent + length - OWN.len() - 1) as u64;
@@ -250,7 +241,7 @@ impl Scanner {
 /// break behind that (`reasoning/gemma_label`, `reasoning/gemma_no_label`).
 fn mark_open(mark: &ReasoningMark, text: &str, more: bool) -> Match<usize> {
     match (begins(text, mark.open, more), mark.label) {
-        (Match::Yes(()), Some(label)) => {
+        (Ok(()), Some(label)) => {
             let rest = &text[mark.open.len()..];
             label_length(label, rest, more).map(|length| mark.open.len() + length)
         }
@@ -260,14 +251,14 @@ fn mark_open(mark: &ReasoningMark, text: &str, more: bool) -> Match<usize> {
 
 fn label_length(label: &str, text: &str, more: bool) -> Match<usize> {
     match begins(text, label, more) {
-        Match::Yes(()) => match text.as_bytes().get(label.len()) {
-            Some(b'\n') => Match::Yes(label.len() + 1),
-            Some(b'<') => Match::Yes(label.len()),
-            Some(_) => Match::Yes(0),
-            None if more => Match::Undecided,
-            None => Match::Yes(label.len()),
+        Ok(()) => match text.as_bytes().get(label.len()) {
+            Some(b'\n') => Ok(label.len() + 1),
+            Some(b'<') => Ok(label.len()),
+            Some(_) => Ok(0),
+            None if more => Err(Undecided),
+            None => Ok(label.len()),
         },
-        Match::Undecided => Match::Undecided,
-        Match::No => Match::Yes(0),
+        Err(Undecided) => Err(Undecided),
+        Err(No) => Ok(0),
     }
 }

@@ -4,10 +4,10 @@ use super::blocks::Block;
 use super::context::Context;
 use super::lines::Line;
 use super::open::{OpenCall, Where};
-use super::{CLOSES_WITHIN, Found, Outer, Scanner};
+use super::{CLOSES_WITHIN, Next, Outer, Scanner};
 use crate::dialect::{Dialect, NamedCall, THINK_TAGS};
 use crate::event::{MarkerKind, QuotedIn, Region};
-use crate::json::window::{Match, Window, begins_tag_any_case};
+use crate::json::window::{Answer, Match, No, Undecided, Window, begins_tag_any_case};
 use crate::message::ReasoningMode;
 use crate::parse::call::{Opened, Opening, Opens};
 use crate::parse::marks::channel::START;
@@ -25,95 +25,81 @@ impl Scanner {
     /// so that no later one is taken too soon.
     pub(super) fn opener(&self, text: &str, more: bool) -> Match<(&'static dyn Opens, Opening)> {
         if self.emitter.is_spent() {
-            return Match::No;
+            return Err(No);
         }
         let owners = match self.tables.openers.fit(text) {
-            Match::Yes(owners) => owners,
+            Ok(owners) => owners,
             // Each shape would say the same.
-            Match::Undecided if more => return Match::Undecided,
-            Match::Undecided | Match::No => return Match::No,
+            Err(Undecided) if more => return Err(Undecided),
+            Err(Undecided) | Err(No) => return Err(No),
         };
         for shape in OPENERS.iter().filter(|shape| owners & shape.owner().bit() != 0) {
             match shape.opener(&self.tables, text, more) {
-                Match::No => {}
+                Err(No) => {}
                 found => return found.map(|opening| (*shape, opening)),
             }
         }
-        Match::No
+        Err(No)
     }
 
     /// At a `<` or a `[`: think tags and openers.
-    pub(super) fn mark(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
+    pub(super) fn mark(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Next> {
         let (text, more) = window.candidate(self.at, self.tables.hold);
         if text.len() == 1 {
-            return if more { Found::Hold } else { Found::Text };
+            return if more { Err(Undecided) } else { Err(No) };
         }
         // What came before counts in the decisions below.
         self.emitter.text(window, self.at, sink);
         match self.think_tag(text, more) {
-            Match::Undecided => return Found::Hold,
-            Match::Yes((close, length)) => match self.is_mention(&text[length..], more, window) {
-                Match::Undecided => return Found::Hold,
-                Match::Yes(()) => return Found::Text,
-                Match::No if !close && self.mentions_think() => self.emitter.decide(),
-                Match::No => return self.take_think(close, length, window, sink),
+            Err(Undecided) => return Err(Undecided),
+            Ok((close, length)) => match self.is_mention(&text[length..], more, window) {
+                Err(Undecided) => return Err(Undecided),
+                Ok(()) => return Err(No),
+                Err(No) if !close && self.mentions_think() => self.emitter.decide(),
+                Err(No) => return self.take_think(close, length, window, sink),
             },
-            Match::No => {}
+            Err(No) => {}
         }
         if let Some(fence) = self.fence.filter(|fence| fence.is_tag()) {
-            match self.closing_line(fence, Line { indent: 0, text, more }, window, sink) {
-                Found::Text => {}
-                found => return found,
+            if let Some(next) = self.closing_line(fence, Line { indent: 0, text, more }, window, sink).decided()? {
+                return Ok(next);
             }
         }
-        match self.block_mark(text, more, window) {
-            Found::Text => {}
-            found => return found,
+        if let Some(next) = self.block_mark(text, more, window).decided()? {
+            return Ok(next);
         }
         let mark = match self.may_be_mark(text) {
             true => {
                 self.context.read(window, self.at);
                 self.reasoning_mark(text, self.context.last().is_none(), more)
             }
-            false => Match::No,
+            false => Err(No),
         };
-        match mark {
-            Match::Undecided => return Found::Hold,
-            Match::Yes((mark, close, length)) => {
-                let mention = if close { Match::No } else { self.is_mention(&text[length..], more, window) };
-                match mention {
-                    Match::Undecided => return Found::Hold,
-                    Match::Yes(()) => {}
-                    Match::No => return self.take_mark(mark, close, length, window, sink),
-                }
+        if let Some((mark, close, length)) = mark.decided()? {
+            let mention = if close { Err(No) } else { self.is_mention(&text[length..], more, window) };
+            if mention.decided()?.is_none() {
+                return self.take_mark(mark, close, length, window, sink);
             }
-            Match::No => {}
         }
         if !text.starts_with(['<', '[']) {
-            return Found::Text;
+            return Err(No);
         }
-        if self.closer(text, more, window, sink) == Match::Undecided {
-            return Found::Hold;
+        if self.closer(text, more, window, sink) == Err(Undecided) {
+            return Err(Undecided);
         }
         let is_list = text.starts_with('[');
         // A backslash is how a bracket is written that opens nothing (`tool_calls/escaped`).
         if is_list {
             self.context.read(window, self.at);
             if self.context.last() == Some('\\') {
-                return Found::Text;
+                return Err(No);
             }
         }
-        match self.closes_group(text, more) {
-            Match::Undecided => return Found::Hold,
-            Match::Yes(length) => {
-                return self.take_group(self.group.map_or(0, |group| group.named), false, length, window, sink);
-            }
-            Match::No => {}
+        if let Some(length) = self.closes_group(text, more).decided()? {
+            return self.take_group(self.group.map_or(0, |group| group.named), false, length, window, sink);
         }
-        let (shape, opening) = match self.opener(text, more) {
-            Match::Undecided => return Found::Hold,
-            Match::No => return self.no_call(text, more, window, sink),
-            Match::Yes(found) => found,
+        let Some((shape, opening)) = self.opener(text, more).decided()? else {
+            return self.no_call(text, more, window, sink);
         };
         self.marked_call();
         match shape.open(opening, self.at, text, &self.tables) {
@@ -139,7 +125,7 @@ impl Scanner {
                 self.take_group(named, opens, opening.length, window, sink)
             }
             Opened::Objects(marked) => {
-                let Match::Yes(prefix) = marker_prefix(text, opening.length, false) else { return Found::Text };
+                let Ok(prefix) = marker_prefix(text, opening.length, false) else { return Err(No) };
                 let run = self.run_of(marked, prefix);
                 self.open_object(run, prefix, MarkerKind::Wrapper, window, sink)
             }
@@ -149,44 +135,39 @@ impl Scanner {
     /// At a `<` or a `[`: what closes a damaged call, or one before, and closes nothing here.
     fn closer(&mut self, text: &str, more: bool, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<()> {
         if self.closer_at == self.at {
-            return Match::No;
+            return Err(No);
         }
-        let (found, length) = match self.emitter.closer(text, &self.tables, more) {
-            Match::Yes(found) => found,
-            found => return found.map(|_| ()),
-        };
+        let (found, length) = self.emitter.closer(text, &self.tables, more)?;
         // In quotes it is only mentioned.
         match self.is_mention(&text[length..], more, window) {
-            Match::No => {
+            Err(No) => {
                 self.closer_at = self.at;
                 self.emitter.found_closer(found, length, sink);
-                Match::Yes(())
+                Ok(())
             }
-            Match::Yes(()) => Match::No,
-            Match::Undecided => Match::Undecided,
+            Ok(()) => Err(No),
+            Err(Undecided) => Err(Undecided),
         }
     }
 
     /// At a `<` or a `[` that opens no call with a marker.
-    fn no_call(&mut self, text: &str, more: bool, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
+    fn no_call(&mut self, text: &str, more: bool, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Next> {
         let found = match text.starts_with('[') {
             true => self.python_list(text, more, window, sink),
             false => self.channel(text, more, window, sink),
         };
         let found = match found {
-            Found::Text => self.token(text, more, window, sink),
+            Err(No) => self.token(text, more, window, sink),
             found => return found,
         };
-        if matches!(found, Found::Text) {
-            match self.broken_head(text, more, window, sink) {
-                Match::Undecided => return Found::Hold,
-                Match::Yes(()) => return Found::Taken,
-                Match::No => {}
+        if matches!(found, Err(No)) {
+            if let Some(()) = self.broken_head(text, more, window, sink).decided()? {
+                return Ok(Next::Taken);
             }
         }
-        if matches!(found, Found::Text) && text.starts_with('<') {
-            if self.result_tag(text, more, window, sink) == Match::Undecided {
-                return Found::Hold;
+        if matches!(found, Err(No)) && text.starts_with('<') {
+            if self.result_tag(text, more, window, sink) == Err(Undecided) {
+                return Err(Undecided);
             }
             if self.not_calls.is_some() && !self.emitter.is_spent() {
                 self.context.read(window, self.at);
@@ -202,23 +183,21 @@ impl Scanner {
     /// At an opener with a known tool's name behind which no arguments begin: what follows may be
     /// what was to be the arguments.
     fn broken_head(&mut self, text: &str, more: bool, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<()> {
-        let Some((dialect, call, length)) = named_head(&self.tables, text) else { return Match::No };
+        let Some((dialect, call, length)) = named_head(&self.tables, text) else { return Err(No) };
         if self.emitter.is_spent() || self.is_example() {
-            return Match::No;
+            return Err(No);
         }
         let mention = match self.surroundings(self.at, window).quoted_in {
-            Some(_) => Match::Yes(()),
+            Some(_) => Ok(()),
             None => self.is_mention(&text[length..], more, window),
         };
-        match mention {
-            Match::Undecided => return Match::Undecided,
-            Match::Yes(()) => return Match::No,
-            Match::No => {}
+        if let Some(()) = mention.decided()? {
+            return Err(No);
         }
         self.at += length as u64;
         self.emitter.text(window, self.at, sink);
         self.broken_call(dialect, call);
-        Match::Yes(())
+        Ok(())
     }
 
     /// Behind the opener of a call whose arguments do not begin.
@@ -228,7 +207,7 @@ impl Scanner {
         self.emitter.damage().begins(closer, dialect);
     }
 
-    pub(super) fn open(&mut self, mut call: OpenCall, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
+    pub(super) fn open(&mut self, mut call: OpenCall, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Next> {
         self.emitter.takes_opening();
         if self.fence.is_none() {
             // A call outside fences makes examples of the fenced ones before it.
@@ -249,7 +228,7 @@ impl Scanner {
         }
         call.open(quoted_in, place, reads_think_tags, in_reasoning, &mut self.emitter);
         self.call = Some(call);
-        Found::Opened
+        Ok(Next::Opened)
     }
 
     /// What surrounds a call, or a marker in front of some, that begins at `at`.
@@ -274,24 +253,24 @@ impl Scanner {
 
     /// Whether marks that were open before the open call, which ends at `at`, are closed behind it.
     pub(super) fn closed_behind(&mut self, at: u64, window: &Window<'_>) -> Match<QuotedIn> {
-        let Some(call) = &self.call else { return Match::No };
+        let Some(call) = &self.call else { return Err(No) };
         // Of a call past the limit on bytes there is too little left to make it text
         // (`limits/past_both_in_quotation_marks`, `limits/past_both_in_a_code_span`).
         if !call.has_marks || call.quoted_in.is_some() || self.fence.is_some() || call.is_past_limit() {
-            return Match::No;
+            return Err(No);
         }
         let marks = if call.in_outer { self.outer.marks } else { self.context.marks() };
         let (text, more) = window.candidate(at, CLOSES_WITHIN);
         let begins_call = |rest: &str| self.tables.mark(rest).is_some_and(|(_, _, is_whole)| is_whole);
         match self.behind_syntax(text, more) {
-            Match::Yes(length) => match marks.closed_in(&text[length..], more, begins_call) {
+            Ok(length) => match marks.closed_in(&text[length..], more, begins_call) {
                 // The line goes on with so much text that the call stands in the midst of it.
-                Match::No if window.from(at).len() >= CLOSES_WITHIN => {
-                    marks.go_on_in(&text[length..], begins_call).map_or(Match::No, Match::Yes)
+                Err(No) if window.from(at).len() >= CLOSES_WITHIN => {
+                    marks.go_on_in(&text[length..], begins_call).map_or(Err(No), Ok)
                 }
                 found => found,
             },
-            _ => Match::Undecided,
+            _ => Err(Undecided),
         }
     }
 
@@ -302,42 +281,42 @@ impl Scanner {
         let marks = self.context.marks();
         marks
             .encloses(behind, more)
-            .or_else(|| marks.without_apostrophes().closed_in(behind, more, |_| false).map(|_| ()))
+            .else_try(|| marks.without_apostrophes().closed_in(behind, more, |_| false).map(|_| ()))
     }
 
     /// At a `<` or a `[`: what closes the block that quotes, or opens one.
-    fn block_mark(&mut self, text: &str, more: bool, window: &Window<'_>) -> Found {
+    fn block_mark(&mut self, text: &str, more: bool, window: &Window<'_>) -> Match<Next> {
         if let Some(block) = self.context.block {
             return match block.closed_by_mark(text, more) {
-                Match::Undecided => Found::Hold,
-                Match::No => Found::Text,
-                Match::Yes(length) => {
+                Err(Undecided) => Err(Undecided),
+                Err(No) => Err(No),
+                Ok(length) => {
                     self.at += length as u64;
                     self.context.block_closes(window, self.at);
-                    Found::Taken
+                    Ok(Next::Taken)
                 }
             };
         }
         if self.fence.is_some() || !Block::may_open(text) {
-            return Found::Text;
+            return Err(No);
         }
         self.context.read(window, self.at);
         // The last signs of a longer row are no heredoc: `<<<<<<< HEAD` marks a conflict.
         if text.starts_with("<<") && self.context.last() == Some('<') {
-            return Found::Text;
+            return Err(No);
         }
         let begins_line = || self.context.begins_line();
         let is_name = |name: &str| self.tables.named_blocks.contains(&name);
         match Block::opened_by_mark(text, begins_line, is_name, more) {
-            Match::Undecided => Found::Hold,
-            Match::No => Found::Text,
-            Match::Yes((block, length)) => match self.is_mention(&text[length..], more, window) {
-                Match::Undecided => Found::Hold,
-                Match::Yes(()) => Found::Text,
-                Match::No => {
+            Err(Undecided) => Err(Undecided),
+            Err(No) => Err(No),
+            Ok((block, length)) => match self.is_mention(&text[length..], more, window) {
+                Err(Undecided) => Err(Undecided),
+                Ok(()) => Err(No),
+                Err(No) => {
                     self.context.block = Some(block);
                     self.at += length as u64;
-                    Found::Taken
+                    Ok(Next::Taken)
                 }
             },
         }
@@ -356,16 +335,17 @@ impl Scanner {
     fn think_tag(&self, text: &str, more: bool) -> Match<(bool, usize)> {
         let is_other = self.fence.is_some() || (self.mark.is_some() && !self.think_closes);
         if !self.reads_think_tags() || is_other || !may_be_think(text) {
-            return Match::No;
+            return Err(No);
         }
-        let open = THINK_TAGS.iter().map(|tag| begins_tag_any_case(text, tag, false, more)).fold(Match::No, Match::or);
+        let open =
+            THINK_TAGS.iter().map(|tag| begins_tag_any_case(text, tag, false, more)).fold(Err(No), Answer::either);
         let (close, length) = match (think_close(text, more), open) {
-            (Match::Yes(length), _) => (true, length),
-            (_, Match::Yes(length)) => (false, length),
-            (Match::No, Match::No) => return Match::No,
-            _ => return Match::Undecided,
+            (Ok(length), _) => (true, length),
+            (_, Ok(length)) => (false, length),
+            (Err(No), Err(No)) => return Err(No),
+            _ => return Err(Undecided),
         };
-        Match::Yes((close, length))
+        Ok((close, length))
     }
 
     /// Whether an opening think tag is text here: they do not nest, so that one inside the
@@ -374,7 +354,7 @@ impl Scanner {
         self.emitter.region == Region::Reasoning && self.emitter.region_has_text
     }
 
-    fn take_think(&mut self, close: bool, length: usize, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
+    fn take_think(&mut self, close: bool, length: usize, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Next> {
         self.at += length as u64;
         self.line_start = true;
         self.group = None;
@@ -402,7 +382,7 @@ impl Scanner {
         if orphan {
             self.emitter.all_was_reasoning(sink);
         }
-        Found::Taken
+        Ok(Next::Taken)
     }
 }
 
@@ -412,7 +392,7 @@ pub(super) fn named_head(tables: &Tables, text: &str) -> Option<(Dialect, &'stat
     let dialects = tables.named.iter().filter(|dialect| dialect.may_begin(text));
     dialects.flat_map(|known| known.named.calls.iter().map(|call| (known.dialect, call))).find_map(|(dialect, call)| {
         match head(call.head, text, false) {
-            Match::Yes(head) if catalog.knows(head.name) => Some((dialect, call, head.length)),
+            Ok(head) if catalog.knows(head.name) => Some((dialect, call, head.length)),
             _ => None,
         }
     })

@@ -1,34 +1,34 @@
 //! Leaked tokens of chat templates.
 
-use super::{Found, Scanner};
+use super::{Next, Scanner};
 use crate::dialect::{CALL_TOKENS, OTHER_ROLES, OWN_ROLES, SENTENCE_END, STRIKE_OPEN, TemplateToken, TokenClass};
-use crate::json::window::{Match, Window, begins, leading_space};
+use crate::json::window::{Answer, Match, No, Undecided, Window, begins, first_of, leading_space};
 use crate::parse::marks::tokens::tokens_at;
 use crate::parse::marks::turn::Role;
 use crate::parse::out::emitter::Sink;
 
 impl Scanner {
     /// At a `<` or a `[` that opens nothing else: a token, which is taken off.
-    pub(super) fn token(&mut self, text: &str, more: bool, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
+    pub(super) fn token(&mut self, text: &str, more: bool, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Next> {
         // The end of a channel is read wherever the channel is.
         if !(self.tables.tokens || self.saw_channel) || self.fence.is_some() {
-            return Found::Text;
+            return Err(No);
         }
         let all = self.tables.tokens;
         let counts = move |token: &&&TemplateToken| all || token.class == TokenClass::EndsMessage;
         let template = || {
-            tokens_at(text).iter().filter(counts).fold(Match::No, |found, token| {
-                found.or_else(|| begins_token(text, token, more).map(|(length, role)| (token.class, role, length)))
+            tokens_at(text).iter().filter(counts).fold(Err(No), |found, token| {
+                found.else_try(|| begins_token(text, token, more).map(|(length, role)| (token.class, role, length)))
             })
         };
         let end = self.sentence_end(text, more, window).map(|length| (TokenClass::EndsText, None, length));
-        match end.or_else(template) {
-            Match::Undecided => return Found::Hold,
-            Match::No => return Found::Text,
-            Match::Yes((class, role, length)) => match self.is_mention(&text[length..], more, window) {
-                Match::Undecided => return Found::Hold,
-                Match::Yes(()) => return Found::Text,
-                Match::No => {
+        match end.else_try(template) {
+            Err(Undecided) => return Err(Undecided),
+            Err(No) => return Err(No),
+            Ok((class, role, length)) => match self.is_mention(&text[length..], more, window) {
+                Err(Undecided) => return Err(Undecided),
+                Ok(()) => return Err(No),
+                Err(No) => {
                     let (start, begins_line) = (self.at, self.context.begins_line());
                     self.take_token(class, role, length, window, sink);
                     self.context.new_line(window, start, self.at);
@@ -39,30 +39,28 @@ impl Scanner {
                 }
             },
         }
-        Found::Taken
+        Ok(Next::Taken)
     }
 
     /// `</s>` with nothing but white space behind it, in a text without `<s>`.
     fn sentence_end(&mut self, text: &str, more: bool, window: &Window<'_>) -> Match<usize> {
-        match begins(text, STRIKE_OPEN, more) {
-            Match::Undecided => return Match::Undecided,
-            Match::Yes(()) => self.saw_strike = true,
-            Match::No => {}
+        if let Some(()) = begins(text, STRIKE_OPEN, more).decided()? {
+            self.saw_strike = true;
         }
         if self.saw_strike {
-            return Match::No;
+            return Err(No);
         }
         match begins(text, SENTENCE_END, more) {
-            Match::Yes(()) => {
+            Ok(()) => {
                 let rest = &text[SENTENCE_END.len()..];
                 match leading_space(rest) == rest.len() {
-                    true if more => Match::Undecided,
-                    true if !window.more && text == window.from(self.at) => Match::Yes(SENTENCE_END.len()),
-                    _ => Match::No,
+                    true if more => Err(Undecided),
+                    true if !window.more && text == window.from(self.at) => Ok(SENTENCE_END.len()),
+                    _ => Err(No),
                 }
             }
-            Match::Undecided => Match::Undecided,
-            Match::No => Match::No,
+            Err(Undecided) => Err(Undecided),
+            Err(No) => Err(No),
         }
     }
 }
@@ -71,25 +69,23 @@ impl Scanner {
 /// whose turn the role's is.
 fn begins_token(text: &str, token: &TemplateToken, more: bool) -> Match<(usize, Option<Role>)> {
     let (length, end) = match (begins(text, token.text, more), token.class) {
-        (Match::Yes(()), TokenClass::OpensRole(end)) => (token.text.len(), end),
+        (Ok(()), TokenClass::OpensRole(end)) => (token.text.len(), end),
         (found, _) => return found.map(|()| (token.text.len(), None)),
     };
     let role = |name: &&str, role: Role| match begins(&text[length..], name, more) {
-        Match::Yes(()) => {
-            role_end(&text[length + name.len()..], end, more).map(|end| (length + name.len() + end, Some(role)))
-        }
-        Match::Undecided => Match::Undecided,
-        Match::No => Match::No,
+        Ok(()) => role_end(&text[length + name.len()..], end, more).map(|end| (length + name.len() + end, Some(role))),
+        Err(Undecided) => Err(Undecided),
+        Err(No) => Err(No),
     };
-    let own = OWN_ROLES.iter().fold(Match::No, |found, name| found.or_else(|| role(name, Role::Own)));
-    let known = OTHER_ROLES.iter().fold(own, |found, name| found.or_else(|| role(name, Role::Other)));
-    known.or_else(|| match text[length..].bytes().next() {
-        Some(b'<' | b'[') => Match::Yes((length, Some(Role::NextToken))),
+    let own = OWN_ROLES.iter().fold(Err(No), |found, name| found.else_try(|| role(name, Role::Own)));
+    let known = OTHER_ROLES.iter().fold(own, |found, name| found.else_try(|| role(name, Role::Other)));
+    known.else_try(|| match text[length..].bytes().next() {
+        Some(b'<' | b'[') => Ok((length, Some(Role::NextToken))),
         // A tool's name stands there (`functions.f to=assistant`).
-        Some(byte) if end == "<|" && byte.is_ascii_alphanumeric() => Match::Yes((length, Some(Role::Other))),
-        Some(_) => Match::Yes((length, Some(Role::Unknown))),
-        None if more => Match::Undecided,
-        None => Match::Yes((length, Some(Role::NextToken))),
+        Some(byte) if end == "<|" && byte.is_ascii_alphanumeric() => Ok((length, Some(Role::Other))),
+        Some(_) => Ok((length, Some(Role::Unknown))),
+        None if more => Err(Undecided),
+        None => Ok((length, Some(Role::NextToken))),
     })
 }
 
@@ -97,9 +93,9 @@ fn begins_token(text: &str, token: &TemplateToken, more: bool) -> Match<(usize, 
 /// that ends it is one of its own, and so is what else a template puts behind the role.
 fn role_end(text: &str, end: &str, more: bool) -> Match<usize> {
     if text.is_empty() && !more {
-        return Match::Yes(0);
+        return Ok(0);
     }
     let own = begins(text, end, more).map(|()| if end == "\n" { end.len() } else { 0 });
     let others = [begins(text, " to=", more), begins(text, " name=", more)];
-    own.or_else(|| Match::any(others).map(|()| 0))
+    own.else_try(|| first_of(others).map(|()| 0))
 }

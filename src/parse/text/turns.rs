@@ -12,10 +12,10 @@
 //! the model's own turn, but for a token of another's: it stays one.
 
 use super::lines::Line;
-use super::{Found, Scanner};
+use super::{Next, Scanner};
 use crate::dialect::{LineCounts, OthersLine, TokenClass, begins_line, others_lines_at};
 use crate::event::{MarkerKind, Region};
-use crate::json::window::{Match, Window, begins};
+use crate::json::window::{Match, No, Undecided, Window, begins, first_of};
 use crate::parse::marks::turn::{Role, Turn};
 use crate::parse::out::emitter::Sink;
 
@@ -57,14 +57,14 @@ impl Scanner {
 
     /// At a line's start: a line of another's. What follows stays another's: a line of the model's
     /// own name in it (`Assistant:`) goes on with what was invented.
-    pub(super) fn turn_line(&mut self, line: Line<'_>, window: &Window<'_>, sink: &mut Sink<'_>) -> Found {
+    pub(super) fn turn_line(&mut self, line: Line<'_>, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Next> {
         let Line { text, more, .. } = line;
         // Of a blank line and the one behind it the first begins.
         let blank = text.bytes().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
         let inner = &text[blank..];
         let lines = others_lines_at(inner);
         if lines.is_empty() || !self.hears_others() {
-            return Found::Text;
+            return Err(No);
         }
         // What came before counts.
         self.emitter.text(window, self.at, sink);
@@ -82,16 +82,16 @@ impl Scanner {
         };
         let heard = match inner {
             // All of them begin so.
-            "" if more && lines.iter().any(|line| is_heard(&line)) => Match::Undecided,
-            "" => Match::No,
-            _ => Match::any(lines.iter().filter(is_heard).map(|line| begins_line(line.text, inner, more))),
+            "" if more && lines.iter().any(|line| is_heard(&line)) => Err(Undecided),
+            "" => Err(No),
+            _ => first_of(lines.iter().filter(is_heard).map(|line| begins_line(line.text, inner, more))),
         };
         match heard {
-            Match::Undecided => Found::Hold,
-            Match::No => Found::Text,
-            Match::Yes(()) => {
+            Err(Undecided) => Err(Undecided),
+            Err(No) => Err(No),
+            Ok(()) => {
                 self.speak(window, sink);
-                Found::Text
+                Err(No)
             }
         }
     }
@@ -99,25 +99,25 @@ impl Scanner {
     /// At a `<` that opens no call: a tag that results stand in.
     pub(super) fn result_tag(&mut self, text: &str, more: bool, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<()> {
         if !self.hears_others() {
-            return Match::No;
+            return Err(No);
         }
         let tag = |tag: &&str| match begins(&text[1..], tag, more) {
-            Match::Yes(()) => match text.as_bytes().get(1 + tag.len()) {
-                Some(b'>' | b' ') => Match::Yes(()),
-                None if more => Match::Undecided,
-                _ => Match::No,
+            Ok(()) => match text.as_bytes().get(1 + tag.len()) {
+                Some(b'>' | b' ') => Ok(()),
+                None if more => Err(Undecided),
+                _ => Err(No),
             },
             found => found,
         };
-        let found = Match::any(self.tables.result_tags.iter().map(tag));
-        if found != Match::No && !self.emitter.answer_has_calls {
+        let found = first_of(self.tables.result_tags.iter().map(tag));
+        if found != Err(No) && !self.emitter.answer_has_calls {
             // Before a call, text in a line only mentions it.
             self.context.read(window, self.at);
             if !self.context.begins_line() {
-                return Match::No;
+                return Err(No);
             }
         }
-        if found == Match::Yes(()) {
+        if found == Ok(()) {
             self.speak(window, sink);
         }
         found

@@ -1,6 +1,6 @@
 //! Whether calls in Python's syntax begin at a place.
 
-use crate::json::window::{Match, begins, leading_space};
+use crate::json::window::{Match, No, Undecided, begins, leading_space};
 use crate::parse::marks::names::Names;
 
 /// Longest name of a tool that is looked for behind the first call of a list.
@@ -26,11 +26,7 @@ pub(crate) enum Form {
 /// Whether `text`, which begins with a bracket, begins a list of calls of known tools.
 pub(crate) fn list_ahead(names: &Names, text: &str, more: bool) -> Match<Form> {
     let (bracket, escaped) = if text.starts_with('\\') { ("\\[", true) } else { ("[", false) };
-    match begins(text, bracket, more) {
-        Match::Yes(()) => {}
-        Match::Undecided => return Match::Undecided,
-        Match::No => return Match::No,
-    }
+    begins(text, bracket, more)?;
     let inner = &text[bracket.len()..];
     let inner = &inner[leading_space(inner)..];
     // A list may hold lists (`python/list_of_lists`).
@@ -52,9 +48,9 @@ pub(super) fn unknown_name(text: &str, more: bool) -> Match<usize> {
     let length = text.find(|c| !in_name(c)).unwrap_or(text.len());
     let begins_well = text.starts_with(|c: char| c.is_alphabetic() || c == '_');
     match text[length..].bytes().next() {
-        _ if !begins_well || length > MAX_NAME => Match::No,
-        Some(b'(') => Match::Yes(length),
-        None if more => Match::Undecided,
-        _ => Match::No,
+        _ if !begins_well || length > MAX_NAME => Err(No),
+        Some(b'(') => Ok(length),
+        None if more => Err(Undecided),
+        _ => Err(No),
     }
 }

@@ -7,7 +7,7 @@ use super::callee::{split_name, tool};
 use super::reader::{Arguments, Reader};
 use super::{literal, unquoted};
 use crate::event::Repair;
-use crate::json::window::{Match, Window};
+use crate::json::window::Window;
 use crate::parse::call::Step;
 use crate::parse::marks::names::unescaped;
 use crate::parse::out::not_a_call::Reason;
@@ -54,9 +54,9 @@ pub(super) fn calls_in(
 /// The call that `text` begins with, and its length.
 fn first_call(text: &str, any: bool, tables: &Tables) -> Result<(usize, UnresolvedCall), Reason> {
     let length = match tables.names.called(text, false) {
-        Match::Yes(length) => length,
+        Ok(length) => length,
         _ => match unknown_name(text, false) {
-            Match::Yes(length) if any => length,
+            Ok(length) if any => length,
             _ => return Err(Reason::UnknownTool),
         },
     };

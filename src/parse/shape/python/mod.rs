@@ -29,7 +29,7 @@ mod unquoted;
 use std::collections::VecDeque;
 
 use crate::event::Repair;
-use crate::json::window::{Match, Window, begins, leading_space};
+use crate::json::window::{Answer, No, Undecided, Window, begins, leading_space};
 use crate::parse::call::{CallOut, CallShape, CalledTool, Ending, Step};
 use crate::parse::marks::names::unescaped;
 use crate::parse::out::not_a_call::Reason;
@@ -100,9 +100,9 @@ impl Python {
             }
             (State::Name { may_end: true } | State::Between, b'\\') if self.form == Form::EscapedList => {
                 match begins(rest, "\\]", window.more) {
-                    Match::Undecided => return Step::More,
-                    Match::No => return self.is_over(self.cursor, Reason::NoFurtherCall),
-                    Match::Yes(()) => {
+                    Err(Undecided) => return Step::More,
+                    Err(No) => return self.is_over(self.cursor, Reason::NoFurtherCall),
+                    Ok(()) => {
                         self.cursor += 2;
                         self.state = State::Behind;
                     }
@@ -123,9 +123,9 @@ impl Python {
             (State::Between, _) if self.form == Form::List && self.begins_line(window) => {
                 let (text, more) = window.candidate(self.cursor, out.tables.hold.max(MAX_NAME));
                 match out.tables.names.called(text, more) {
-                    Match::Undecided => return Step::More,
-                    Match::No => return self.is_over(self.cursor, Reason::NoFurtherCall),
-                    Match::Yes(_) => {}
+                    Err(Undecided) => return Step::More,
+                    Err(No) => return self.is_over(self.cursor, Reason::NoFurtherCall),
+                    Ok(_) => {}
                 }
                 self.missing_comma = true;
                 return self.call_name(out, window);
@@ -151,15 +151,15 @@ impl Python {
         let tables = out.tables;
         let (rest, more) = window.candidate(self.cursor, tables.hold.max(MAX_NAME));
         let (length, is_known) = match tables.names.called(rest, more) {
-            Match::Yes(length) => (length, true),
+            Ok(length) => (length, true),
             // The first is known: a further one that is not is a mistake, no text.
-            Match::No if self.first.is_some() => match unknown_name(rest, more) {
-                Match::Yes(length) => (length, false),
-                Match::Undecided => return Step::More,
-                Match::No => return self.is_over(self.cursor, Reason::NoFurtherCall),
+            Err(No) if self.first.is_some() => match unknown_name(rest, more) {
+                Ok(length) => (length, false),
+                Err(Undecided) => return Step::More,
+                Err(No) => return self.is_over(self.cursor, Reason::NoFurtherCall),
             },
-            Match::No => return self.is_over(self.cursor, Reason::UnknownTool),
-            Match::Undecided => return Step::More,
+            Err(No) => return self.is_over(self.cursor, Reason::UnknownTool),
+            Err(Undecided) => return Step::More,
         };
         let start = self.cursor;
         if self.series.begun && out.openings() == 0 {
@@ -167,8 +167,8 @@ impl Python {
         }
         if is_known && out.only_counts() {
             match skim::arguments(&rest[length + 1..], more) {
-                Match::Undecided => return Step::More,
-                Match::Yes(arguments) => {
+                Err(Undecided) => return Step::More,
+                Ok(arguments) => {
                     self.begins(1, out);
                     self.cursor += (length + 1 + arguments) as u64;
                     self.first.get_or_insert_with(|| {
@@ -181,7 +181,7 @@ impl Python {
                     }
                     return Step::Counted(start..self.cursor);
                 }
-                Match::No => {}
+                Err(No) => {}
             }
         }
         self.begins(1, out);
@@ -228,12 +228,12 @@ impl Python {
 
     fn quoted_call(&mut self, start: u64, quoted: Quoted, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
         let end = match quoted.end(&mut self.cursor, &mut self.apostrophe, out.think_ends, window) {
-            Match::Undecided => return Step::More,
-            Match::No => {
+            Err(Undecided) => return Step::More,
+            Err(No) => {
                 self.series.is_open = true;
                 return self.is_over(self.cursor, Reason::NoLiteral);
             }
-            Match::Yes(end) => end,
+            Ok(end) => end,
         };
         self.state = State::Between;
         let left = out.openings() + usize::from(!self.series.begun);
@@ -265,7 +265,7 @@ impl Python {
     fn reads_around(&mut self, start: u64, quoted: Quoted, end: u64, tables: &Tables, window: &Window<'_>) -> bool {
         let text = window.slice(quoted.start..end);
         let quote = window.slice(start..quoted.start).as_bytes();
-        let (&[quote], Match::Yes(length)) = (quote, tables.names.called(text, false)) else { return false };
+        let (&[quote], Ok(length)) = (quote, tables.names.called(text, false)) else { return false };
         if text.contains('\\') {
             return false;
         }
@@ -320,15 +320,15 @@ impl Python {
 
     /// Behind a list's bracket.
     fn list_ended(&mut self, rest: &str, more: bool) -> Step {
-        match begins(rest, "(", more).or(begins(rest, ":", more)) {
+        match begins(rest, "(", more).either(begins(rest, ":", more)) {
             // `[f(a=1)](…)` is a link, `[f(a=1)]: …` what one refers to.
-            Match::Yes(()) => self.is_over(self.cursor, Reason::Link),
-            Match::Undecided => Step::More,
-            Match::No if self.place.is_quoted => {
+            Ok(()) => self.is_over(self.cursor, Reason::Link),
+            Err(Undecided) => Step::More,
+            Err(No) if self.place.is_quoted => {
                 let end = self.cursor;
                 self.series.failed.map_or(Step::End(end), |why| Step::Broken(end, why))
             }
-            Match::No => {
+            Err(No) => {
                 self.series.line |= self.series.needs_line && self.place.at_line_start;
                 if self.series.needs_line && !self.place.at_line_start {
                     return self.is_over(self.cursor, Reason::TextBehind);

@@ -1,6 +1,6 @@
 //! Where a Python string ends. In one in single quotes an apostrophe in a word is no end.
 
-use crate::json::window::{Match, Window};
+use crate::json::window::{Answer, Match, No, Undecided, Window};
 use crate::parse::marks::fence::think_close;
 
 /// An open string.
@@ -59,41 +59,37 @@ impl Quoted {
         while let Some(i) = memchr::memchr3(self.quote, b'\\', stop, &bytes[from..]).map(|i| i + from) {
             *cursor = base + i as u64;
             match bytes[i] {
-                b'\\' if i + 1 == bytes.len() => return Match::Undecided,
+                b'\\' if i + 1 == bytes.len() => return Err(Undecided),
                 b'\\' => from = i + 2,
-                b'\n' => return Match::No,
+                b'\n' => return Err(No),
                 b'<' => match think_close(&text[i..], window.more) {
-                    Match::Yes(_) => return Match::No,
-                    Match::Undecided => return Match::Undecided,
-                    Match::No => from = i + 1,
+                    Ok(_) => return Err(No),
+                    Err(Undecided) => return Err(Undecided),
+                    Err(No) => from = i + 1,
                 },
                 _ => {
                     let run = bytes[i..].iter().take(quotes).take_while(|byte| **byte == self.quote).count();
                     if run == quotes && self.may_be_apostrophe() {
                         let before = if i == 0 { window.before(base) } else { text[..i].chars().next_back() };
-                        match is_apostrophe(before, &text[i + 1..], window.more) {
-                            Match::Undecided => return Match::Undecided,
-                            Match::Yes(()) => {
-                                *apostrophe = true;
-                                from = i + 1;
-                                continue;
-                            }
-                            Match::No => {}
+                        if let Some(()) = is_apostrophe(before, &text[i + 1..], window.more).decided()? {
+                            *apostrophe = true;
+                            from = i + 1;
+                            continue;
                         }
                     }
                     if run == quotes {
                         *cursor += quotes as u64;
-                        return Match::Yes(base + i as u64);
+                        return Ok(base + i as u64);
                     }
                     if i + run == bytes.len() {
-                        return Match::Undecided;
+                        return Err(Undecided);
                     }
                     from = i + run;
                 }
             }
         }
         *cursor = window.end();
-        Match::Undecided
+        Err(Undecided)
     }
 
     /// Whether a string of one line has this text of several.
@@ -117,18 +113,18 @@ const LONGEST_OPERATOR: usize = 4;
 /// is neither an operator nor the prefix of a string.
 fn is_apostrophe(before: Option<char>, text: &str, more: bool) -> Match<()> {
     if !before.is_some_and(char::is_alphanumeric) {
-        return Match::No;
+        return Err(No);
     }
     let text = text.strip_prefix(' ').unwrap_or(text);
     let end = text.char_indices().take(LONGEST_OPERATOR + 1).find(|(_, c)| !c.is_alphabetic());
     let word = match end {
         Some((end, _)) => &text[..end],
-        None if more && text.chars().nth(LONGEST_OPERATOR).is_none() => return Match::Undecided,
+        None if more && text.chars().nth(LONGEST_OPERATOR).is_none() => return Err(Undecided),
         None => text,
     };
     let is_prefix =
         text[word.len()..].starts_with(['\'', '"']) && word.len() <= 2 && word.bytes().all(is_prefix_letter);
-    if word.is_empty() || is_prefix || OPERATORS.contains(&word) { Match::No } else { Match::Yes(()) }
+    if word.is_empty() || is_prefix || OPERATORS.contains(&word) { Err(No) } else { Ok(()) }
 }
 
 /// Letters before a string's quotes.

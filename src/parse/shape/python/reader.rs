@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::literal;
 use super::quoted::Quoted;
 use crate::event::Repair;
-use crate::json::window::{Match, Window, leading_space};
+use crate::json::window::{No, Undecided, Window, leading_space};
 use crate::parse::call::Step;
 use crate::parse::marks::names::unescaped;
 use crate::parse::out::not_a_call::Reason;
@@ -303,9 +303,9 @@ impl Reader {
     /// In a string: reads on to its closing quotes.
     fn text(&mut self, quoted: Quoted, think_ends: bool, window: &Window<'_>) -> Step {
         match quoted.end(&mut self.cursor, &mut self.apostrophe, think_ends, window) {
-            Match::Undecided => Step::More,
-            Match::No => self.fault(self.cursor),
-            Match::Yes(end) => self.string_read(quoted, window.slice(quoted.start..end)),
+            Err(Undecided) => Step::More,
+            Err(No) => self.fault(self.cursor),
+            Ok(end) => self.string_read(quoted, window.slice(quoted.start..end)),
         }
     }
 

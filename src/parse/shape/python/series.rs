@@ -7,7 +7,7 @@
 
 use super::ahead::{Form, MAX_INDENT, MAX_NAME, list_ahead, unknown_name};
 use super::state::{After, Python, Skip, State};
-use crate::json::window::{Match, Window};
+use crate::json::window::{Answer, Match, No, Undecided, Window};
 use crate::parse::call::{CallOut, Ending, Step};
 use crate::parse::marks::fence::{ends_message, fence_end};
 use crate::parse::out::not_a_call::Reason;
@@ -74,26 +74,26 @@ impl Python {
     fn further(&mut self, after: After, window: &Window<'_>, out: &CallOut<'_, '_>) -> Step {
         let tables = out.tables;
         let (text, more) = window.candidate(self.cursor, tables.hold.max(MAX_NAME));
-        let list = if text.starts_with('[') { list_ahead(&tables.names, text, more) } else { Match::No };
+        let list = if text.starts_with('[') { list_ahead(&tables.names, text, more) } else { Err(No) };
         let form = match text.as_bytes()[0] {
-            b'[' if list != Match::No => list,
+            b'[' if list != Err(No) => list,
             // Tokens begin with a bracket, too (`tokens/with_brackets_behind_a_python_call`).
             b'<' | b'[' | b'`' | b'~' | b'\'' if after.line.is_none() => match self.ends(text, out.think_ends, more) {
-                Match::Undecided => return Step::More,
-                Match::Yes(()) if after.separator != Some(b',') && after.skipped.is_none() && self.is_due(after) => {
+                Err(Undecided) => return Step::More,
+                Ok(()) if after.separator != Some(b',') && after.skipped.is_none() && self.is_due(after) => {
                     return self.keep(after.separated_at);
                 }
-                _ => Match::No,
+                _ => Err(No),
             },
             _ => self.line_ahead(after, text, more, window, tables),
         };
         match form {
-            Match::Undecided => return Step::More,
-            Match::Yes(form) => {
+            Err(Undecided) => return Step::More,
+            Ok(form) => {
                 self.open(form);
                 return Step::Next;
             }
-            Match::No => {}
+            Err(No) => {}
         }
         match (after.line, self.series.failed) {
             // Two bytes tell what begins a line.
@@ -113,11 +113,11 @@ impl Python {
             None => separated || self.form != Form::Line,
         };
         if !may_stand {
-            return Match::No;
+            return Err(No);
         }
         let known = tables.names.called(text, more);
         let any = match known {
-            Match::No if separated && after.skipped.is_none() => unknown_name(text, more),
+            Err(No) if separated && after.skipped.is_none() => unknown_name(text, more),
             known => known,
         };
         any.map(|_| Form::Line)
@@ -125,8 +125,8 @@ impl Python {
 
     /// Whether the message or its reasoning ends here, or the fence.
     fn ends(&self, text: &str, think_ends: bool, more: bool) -> Match<()> {
-        let fence = self.place.fence.map_or(Match::No, |fence| fence_end(text, fence, think_ends, more).map(|_| ()));
-        fence.or(ends_message(text, true, more))
+        let fence = self.place.fence.map_or(Err(No), |fence| fence_end(text, fence, think_ends, more).map(|_| ()));
+        fence.either(ends_message(text, true, more))
     }
 
     /// A member cannot be read, which ends at `at` or goes on there.
@@ -165,34 +165,34 @@ impl Python {
             None => return self.skipped(skip),
             Some(b'\n') => return self.skipped(skip),
             Some(b'<') => match ends_message(text, out.think_ends, more) {
-                Match::Undecided => return Step::More,
-                Match::Yes(()) => return self.skipped(skip),
+                Err(Undecided) => return Step::More,
+                Ok(()) => return self.skipped(skip),
                 // Two bytes behind it tell what begins there, and no more are looked at: where
                 // the chunk ends must not matter (`python/closing_tag_in_a_value`).
-                Match::No if text.len() < 3 && more => return Step::More,
+                Err(No) if text.len() < 3 && more => return Step::More,
                 // A marker may stand here, which is none of the series.
-                Match::No if tables.triggers.leads_tag(text.as_bytes()) => {
+                Err(No) if tables.triggers.leads_tag(text.as_bytes()) => {
                     self.series.is_open = skip.open > 0;
                     self.fails(skip.why, self.cursor);
                     return self.is_over(self.cursor, skip.why);
                 }
-                Match::No => {}
+                Err(No) => {}
             },
             Some(_) => {
                 match ends_message(text, false, more) {
-                    Match::Undecided => return Step::More,
-                    Match::Yes(()) => return self.skipped(skip),
-                    Match::No => {}
+                    Err(Undecided) => return Step::More,
+                    Ok(()) => return self.skipped(skip),
+                    Err(No) => {}
                 }
                 // What comes first and is no call says nothing of a list behind it.
-                let list = if self.first.is_none() { list_ahead(&tables.names, text, more) } else { Match::No };
+                let list = if self.first.is_none() { list_ahead(&tables.names, text, more) } else { Err(No) };
                 match list {
-                    Match::Undecided => return Step::More,
-                    Match::Yes(_) => {
+                    Err(Undecided) => return Step::More,
+                    Ok(_) => {
                         self.series.is_open = skip.open > 0;
                         return Step::Text(self.cursor, skip.why);
                     }
-                    Match::No => {}
+                    Err(No) => {}
                 }
             }
         }

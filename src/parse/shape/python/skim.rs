@@ -4,7 +4,7 @@
 //! texts without escapes, words) is passed over here; all else is read as ever.
 
 use super::literal::word;
-use crate::json::window::Match;
+use crate::json::window::{Match, No, Undecided};
 
 /// Most bytes of a call that are waited for: what is longer is read as it comes.
 const MOST: usize = 64;
@@ -16,9 +16,9 @@ const KEYWORDS: usize = 8;
 /// closing parenthesis.
 pub(super) fn arguments(text: &str, more: bool) -> Match<usize> {
     match read(text.as_bytes()) {
-        Some(length) => Match::Yes(length),
-        None if more && text.len() < MOST && !text.contains([')', '\n']) => Match::Undecided,
-        None => Match::No,
+        Some(length) => Ok(length),
+        None if more && text.len() < MOST && !text.contains([')', '\n']) => Err(Undecided),
+        None => Err(No),
     }
 }
 
@@ -87,11 +87,11 @@ mod tests {
     #[test]
     fn plain_arguments_are_passed_over_and_others_are_not() {
         for text in [")", "a=1)", "a=1, b_2='x y', c=True)", "a=\"(\",)", " a=0 )"] {
-            assert_eq!(arguments(text, true), Match::Yes(text.len()), "{text}");
+            assert_eq!(arguments(text, true), Ok(text.len()), "{text}");
         }
         for text in ["a=x)", "a=1, a=2)", "1)", "a='it's')", "a=007)", "a=1.5)", "a='x' 'y')", "a='\\n')", "True=1)"] {
-            assert_eq!(arguments(text, true), Match::No, "{text}");
+            assert_eq!(arguments(text, true), Err(No), "{text}");
         }
-        assert_eq!((arguments("a=1", true), arguments("a=1", false)), (Match::Undecided, Match::No));
+        assert_eq!((arguments("a=1", true), arguments("a=1", false)), (Err(Undecided), Err(No)));
     }
 }

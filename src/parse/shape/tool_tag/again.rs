@@ -17,7 +17,7 @@ use super::tags::Tags;
 use super::{Open, ToolTag};
 use crate::dialect::Group;
 use crate::event::Repair;
-use crate::json::window::{Match, Window, leading_space};
+use crate::json::window::{No, Window, leading_space};
 use crate::parse::marks::head::begins_token;
 use crate::parse::tables::{Tables, TagTool};
 
@@ -93,14 +93,14 @@ impl<'t> Reader<'t> {
     fn last_close(&self) -> Option<usize> {
         let mut places = memchr::memrchr_iter(b'<', self.text.as_bytes());
         let found = places.find_map(|at| match self.tags.closes_call(self.tool, &self.text[at..], false) {
-            Match::Yes(length) => Some((at, at + length)),
+            Ok(length) => Some((at, at + length)),
             _ => None,
         });
         let (at, end) = found?;
         let mut rest = self.text[end..].trim_start();
         while !rest.is_empty() {
-            let close = |group: &&&Group| begins_token(rest, group.close, false) != Match::No;
-            let Match::Yes(length) = begins_token(rest, self.groups.iter().find(close)?.close, false) else {
+            let close = |group: &&&Group| begins_token(rest, group.close, false) != Err(No);
+            let Ok(length) = begins_token(rest, self.groups.iter().find(close)?.close, false) else {
                 return None;
             };
             rest = rest[length..].trim_start();
@@ -110,7 +110,7 @@ impl<'t> Reader<'t> {
 
     fn opens(&self, at: usize) -> Option<(&'t str, usize)> {
         match self.tags.parameter(&self.text[at..], false) {
-            Match::Yes(head) => Some((head.name, head.length)),
+            Ok(head) => Some((head.name, head.length)),
             _ => None,
         }
     }
@@ -126,7 +126,7 @@ impl<'t> Reader<'t> {
             };
             let tag = &self.text[at..];
             let begins_line = self.text[..at].trim_end_matches([' ', '\t']).ends_with('\n');
-            if let Match::Yes(length) = self.tags.closes_value(name, tag, false) {
+            if let Ok(length) = self.tags.closes_value(name, tag, false) {
                 let behind = &self.text[at + length..];
                 let next = at + length + leading_space(behind);
                 let goes_on = || {
@@ -146,10 +146,10 @@ impl<'t> Reader<'t> {
                         && !self.text[at + length..].starts_with(char::is_whitespace);
                     return (is_line && (begins_line || is_glued)).then(|| reading.mended(name, start, at));
                 }
-            } else if self.tags.ends_opener(tag, false) != Match::No {
+            } else if self.tags.ends_opener(tag, false) != Err(No) {
                 return None;
-            } else if self.tags.closes_call(self.tool, tag, false) == Match::No
-                && self.tags.opens_call(self.tool, tag, false) == Match::No
+            } else if self.tags.closes_call(self.tool, tag, false) == Err(No)
+                && self.tags.opens_call(self.tool, tag, false) == Err(No)
             {
                 continue;
             }

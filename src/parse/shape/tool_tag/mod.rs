@@ -24,7 +24,7 @@ use serde_json::{Map, Value};
 use crate::dialect::NamedCall;
 use crate::event::Repair;
 use crate::json::push_escaped;
-use crate::json::window::{Match, Window, begins, begins_tag, leading_space};
+use crate::json::window::{Answer, Match, No, Undecided, Window, begins, begins_tag, first_of, leading_space};
 use crate::parse::call::{
     COMMENT_CLOSE, COMMENT_OPEN, CallOut, CallShape, CalledTool, Ending, Missing, OpenValue, Step, comment,
 };
@@ -170,31 +170,31 @@ impl ToolTag {
                 Some(end) => {
                     let rest = &text[end + COMMENT_CLOSE.len()..];
                     let rest = &rest[leading_space(rest)..];
-                    if rest.is_empty() && more { Match::Undecided } else { ToolTag::gate(tool, rest, more) }
+                    if rest.is_empty() && more { Err(Undecided) } else { ToolTag::gate(tool, rest, more) }
                 }
-                None if more => Match::Undecided,
-                None => Match::No,
+                None if more => Err(Undecided),
+                None => Err(No),
             };
         }
         let parameters = tool.parameters.iter().map(|p| begins_tag(text, &p.name, false, more));
         let tags = parameters.chain([begins_tag(text, &tool.tag, true, more)]);
         let comment = begins(text, COMMENT_OPEN, more);
-        comment.or(Match::any(tags).map(|_| ())).or(ToolTag::object(tool, text, more))
+        comment.either(first_of(tags).map(|_| ())).either(ToolTag::object(tool, text, more))
     }
 
     /// Whether `text`, after the opening tag, begins one object with all arguments: its first key
     /// must be a parameter's, for in other texts braces stand behind a tag as well.
     fn object(tool: &TagTool, text: &str, more: bool) -> Match<()> {
-        let Some(inner) = text.strip_prefix('{') else { return Match::No };
+        let Some(inner) = text.strip_prefix('{') else { return Err(No) };
         let key = &inner[leading_space(inner)..];
         let end = key.strip_prefix('"').and_then(|key| Some(&key[key.find('"')? + 1..]));
         let Some(behind) = end else {
             let may_grow = key.is_empty() || key.starts_with('"');
-            return if more && may_grow && text.len() <= MAX_KEY { Match::Undecided } else { Match::No };
+            return if more && may_grow && text.len() <= MAX_KEY { Err(Undecided) } else { Err(No) };
         };
         let name = &key[1..key.len() - behind.len() - 1];
         if !tool.parameters.iter().any(|parameter| parameter.name == name) {
-            return Match::No;
+            return Err(No);
         }
         begins(&behind[leading_space(behind)..], ":", more)
     }
@@ -226,11 +226,11 @@ impl ToolTag {
             return Step::Next;
         }
         match self.next_tag(tool, None, rest, window.more) {
-            Match::Yes(next) => self.take(tool, next, out),
-            Match::Undecided => Step::More,
+            Ok(next) => self.take(tool, next, out),
+            Err(Undecided) => Step::More,
             // Only a comment before the first tag leads here.
-            Match::No if out.think_ends && think_close(rest, window.more) != Match::No => self.think(rest, window.more),
-            Match::No => {
+            Err(No) if out.think_ends && think_close(rest, window.more) != Err(No) => self.think(rest, window.more),
+            Err(No) => {
                 self.cursor += rest.chars().next().map_or(1, char::len_utf8) as u64;
                 Step::Next
             }
@@ -275,7 +275,7 @@ impl ToolTag {
 
     fn think(&mut self, rest: &str, more: bool) -> Step {
         match think_close(rest, more) {
-            Match::Yes(_) => {
+            Ok(_) => {
                 self.ended_by_think = true;
                 self.inner_end = self.cursor;
                 Step::End(self.cursor)
@@ -286,7 +286,7 @@ impl ToolTag {
 
     /// At a closing think tag inside a value: more of the value while that may be, else the end.
     fn think_in_value(&mut self, open: Open, rest: &str, more: bool, out: &mut CallOut<'_, '_>) -> Step {
-        if think_close(rest, more) == Match::Undecided || !out.withholds() {
+        if think_close(rest, more) == Err(Undecided) || !out.withholds() {
             return self.think(rest, more);
         }
         self.think_at.get_or_insert(self.cursor);
@@ -318,18 +318,18 @@ impl ToolTag {
     fn next_tag<'t>(&self, tool: &'t TagTool, open: Option<usize>, text: &'t str, more: bool) -> Match<Next<'t>> {
         let mut undecided = false;
         match self.tags.closes_call(tool, text, more) {
-            Match::Yes(length) => return Match::Yes(Next::Close(length)),
-            found => undecided |= found == Match::Undecided,
+            Ok(length) => return Ok(Next::Close(length)),
+            found => undecided |= found == Err(Undecided),
         }
         match self.next_parameter(tool, open, text, more) {
-            Match::Yes((name, length)) => return Match::Yes(Next::Parameter(name, length)),
-            found => undecided |= found == Match::Undecided,
+            Ok((name, length)) => return Ok(Next::Parameter(name, length)),
+            found => undecided |= found == Err(Undecided),
         }
         match begins(text, COMMENT_OPEN, more) {
-            Match::Yes(()) => Match::Yes(Next::Comment),
-            Match::No if undecided => Match::Undecided,
-            Match::No => Match::No,
-            Match::Undecided => Match::Undecided,
+            Ok(()) => Ok(Next::Comment),
+            Err(No) if undecided => Err(Undecided),
+            Err(No) => Err(No),
+            Err(Undecided) => Err(Undecided),
         }
     }
 
@@ -339,13 +339,13 @@ impl ToolTag {
         let is_given = |name: &str| name == open || self.arguments.contains_key(name);
         let Tags::Names = self.tags else {
             return match self.tags.parameter(text, more) {
-                Match::Yes(head) if is_given(head.name) => Match::Yes((head.name, head.length)),
-                Match::Undecided => Match::Undecided,
-                _ => Match::No,
+                Ok(head) if is_given(head.name) => Ok((head.name, head.length)),
+                Err(Undecided) => Err(Undecided),
+                _ => Err(No),
             };
         };
         let given = tool.parameters.iter().filter(|p| is_given(&p.name));
-        Match::any(given.map(|p| begins_tag(text, &p.name, false, more).map(|length| (p.name.as_str(), length))))
+        first_of(given.map(|p| begins_tag(text, &p.name, false, more).map(|length| (p.name.as_str(), length))))
     }
 
     /// The opening tag of an unfilled parameter, its name and its length. A tag
@@ -361,16 +361,16 @@ impl ToolTag {
         let is_unfilled = |name: &str| open != Some(name) && !self.arguments.contains_key(name);
         let Tags::Names = self.tags else {
             return match self.tags.parameter(text, more) {
-                Match::Yes(head) if is_unfilled(head.name) => Match::Yes((head.name, head.length)),
-                Match::Undecided => Match::Undecided,
-                _ => Match::No,
+                Ok(head) if is_unfilled(head.name) => Ok((head.name, head.length)),
+                Err(Undecided) => Err(Undecided),
+                _ => Err(No),
             };
         };
         let unfilled = tool.parameters.iter().filter(|p| is_unfilled(&p.name));
         let tag = |TagParameter { name, .. }: &'t TagParameter| {
             begins_tag(text, name, false, more).map(|length| (name.as_str(), length))
         };
-        Match::any(unfilled.map(tag))
+        first_of(unfilled.map(tag))
     }
 }
 

@@ -1,7 +1,7 @@
 //! How the tags of a call are written.
 
 use crate::dialect::{NamedArguments, NamedCall, Piece};
-use crate::json::window::{Match, begins, begins_tag};
+use crate::json::window::{Match, No, begins, begins_tag};
 use crate::parse::marks::head::{Head, begins_token, closes, head};
 use crate::parse::tables::{Tables, TagTool};
 
@@ -69,7 +69,7 @@ impl Tags {
             Tags::Heads(NamedCall { arguments: NamedArguments::Tags { close, .. }, .. }) => {
                 begins_token(text, close, more)
             }
-            Tags::Heads(_) => Match::No,
+            Tags::Heads(_) => Err(No),
         }
     }
 
@@ -93,8 +93,8 @@ impl Tags {
     /// left of a parameter's opening tag: another tag, or the word without its `<`. Only where all
     /// are closed alike.
     pub(crate) fn may_be_broken(self, text: &str, more: bool) -> Match<()> {
-        let Some(element) = self.element() else { return Match::No };
-        if text.starts_with('<') && !text.starts_with("</") { Match::Yes(()) } else { begins(text, element, more) }
+        let Some(element) = self.element() else { return Err(No) };
+        if text.starts_with('<') && !text.starts_with("</") { Ok(()) } else { begins(text, element, more) }
     }
 
     /// Whether `text` begins with a tag like a parameter's that is none of the dialect's.
@@ -110,9 +110,9 @@ impl Tags {
                 Some(Piece::Text(tag)) if tag.starts_with('<') && open.len() > 1 => {
                     begins_token(text, tag, more).map(|_| ())
                 }
-                _ => Match::No,
+                _ => Err(No),
             },
-            _ => Match::No,
+            _ => Err(No),
         }
     }
 
@@ -135,7 +135,7 @@ impl Tags {
     pub(crate) fn parameter(self, text: &str, more: bool) -> Match<Head<'_>> {
         match self {
             Tags::Heads(NamedCall { arguments: NamedArguments::Tags { open, .. }, .. }) => head(open, text, more),
-            _ => Match::No,
+            _ => Err(No),
         }
     }
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{Next, Open, State, ToolTag};
 use crate::event::Repair;
 use crate::json::bytes::{Byte, Places};
-use crate::json::window::{Match, Window, begins, leading_space};
+use crate::json::window::{No, Undecided, Window, begins, leading_space};
 use crate::json::{LexStep, Lexer, escaped, read};
 use crate::parse::call::{CDATA_CLOSE, CDATA_OPEN, COMMENT_OPEN, CallOut, Step, joined_cdata};
 use crate::parse::marks::fence::think_close;
@@ -44,10 +44,10 @@ impl ToolTag {
         let Some(at) = next else { return Step::Next };
         let rest = &rest[at..];
         let more = window.more;
-        let think = if out.think_ends { think_close(rest, more) } else { Match::No };
+        let think = if out.think_ends { think_close(rest, more) } else { Err(No) };
         if open.cdata {
             return match think {
-                Match::No => self.in_cdata(open, rest, more),
+                Err(No) => self.in_cdata(open, rest, more),
                 _ => self.think_in_value(open, rest, more, out),
             };
         }
@@ -56,46 +56,46 @@ impl ToolTag {
         let nested = self.tags.opens_value(name, rest, more);
         let tool_close = self.tags.closes_call(tool, rest, more);
         let tool_open = self.tags.opens_call(tool, rest, more);
-        if [close, nested, tool_close, tool_open, think].contains(&Match::Undecided) {
+        if [close, nested, tool_close, tool_open, think].contains(&Err(Undecided)) {
             self.preview(open, window, out);
             return Step::More;
         }
         let length = match (close, nested, tool_close, tool_open, think) {
-            (.., Match::Yes(_)) => {
+            (.., Ok(_)) => {
                 let open = self.preview(open, window, out);
                 return self.think_in_value(open, rest, more, out);
             }
-            (Match::Yes(length), ..) if open.parameters == 0 && open.tools == 0 => {
+            (Ok(length), ..) if open.parameters == 0 && open.tools == 0 => {
                 let open = self.preview(open, window, out);
                 self.state = State::Follow(open, self.cursor);
                 self.cursor += length as u64;
                 return Step::Next;
             }
-            (Match::Yes(length), ..) => {
+            (Ok(length), ..) => {
                 open.parameters = open.parameters.saturating_sub(1);
                 length
             }
-            (_, Match::Yes(length), ..) => {
+            (_, Ok(length), ..) => {
                 open.parameters += 1;
                 length
             }
-            (_, _, Match::Yes(length), ..) => {
+            (_, _, Ok(length), ..) => {
                 open.tools = open.tools.saturating_sub(1);
                 length
             }
-            (_, _, _, Match::Yes(length), _) => {
+            (_, _, _, Ok(length), _) => {
                 open.tools += 1;
                 length
             }
             _ => {
                 match self.tags.ends_opener(rest, more) {
-                    Match::Undecided => {
+                    Err(Undecided) => {
                         self.preview(open, window, out);
                         return Step::More;
                     }
                     // What is left of a sibling whose opening tags are broken.
-                    Match::Yes(()) => open.is_doubtful = true,
-                    Match::No => open.elements += u32::from(self.tags.opens_element(rest)),
+                    Ok(()) => open.is_doubtful = true,
+                    Err(No) => open.elements += u32::from(self.tags.opens_element(rest)),
                 }
                 1
             }
@@ -114,17 +114,17 @@ impl ToolTag {
             self.cursor = at;
         }
         match begins(window.from(at), CDATA_OPEN, window.more) {
-            Match::Undecided => {
+            Err(Undecided) => {
                 open.previewed = at;
                 self.state = State::Value(open);
                 return Step::More;
             }
-            Match::Yes(()) => {
+            Ok(()) => {
                 self.cursor = at + CDATA_OPEN.len() as u64;
                 open.cdata = true;
             }
-            Match::No if self.glued => {}
-            Match::No => {
+            Err(No) if self.glued => {}
+            Err(No) => {
                 open.line_break = line_break(window.from(self.cursor)) as u64;
                 self.cursor += open.line_break;
             }
@@ -141,12 +141,12 @@ impl ToolTag {
     /// Inside CDATA, at what may be its end: it ends where `]]>` and the closing tag follow.
     fn in_cdata(&mut self, open: Open, rest: &str, more: bool) -> Step {
         match begins(rest, CDATA_CLOSE, more) {
-            Match::Undecided => Step::More,
-            Match::No => {
+            Err(Undecided) => Step::More,
+            Err(No) => {
                 self.cursor += 1;
                 Step::Next
             }
-            Match::Yes(()) => {
+            Ok(()) => {
                 self.state = State::CdataEnd(open, self.cursor);
                 self.cursor += CDATA_CLOSE.len() as u64;
                 Step::Next
@@ -163,12 +163,12 @@ impl ToolTag {
         }
         let name = &self.parameter(tool, open.parameter).name;
         match self.tags.closes_value(name, &rest[space..], more) {
-            Match::Undecided => return Step::More,
-            Match::Yes(length) => {
+            Err(Undecided) => return Step::More,
+            Ok(length) => {
                 self.cursor += length as u64;
                 self.state = State::Follow(open, close_at);
             }
-            Match::No => self.state = State::Value(open),
+            Err(No) => self.state = State::Value(open),
         }
         Step::Next
     }
@@ -189,35 +189,35 @@ impl ToolTag {
             return Step::Next;
         }
         match self.next_tag(tool, Some(open.parameter), rest, window.more) {
-            Match::Undecided => Step::More,
-            Match::Yes(Next::Comment) => {
+            Err(Undecided) => Step::More,
+            Ok(Next::Comment) => {
                 self.cursor += COMMENT_OPEN.len() as u64;
                 self.state = State::FollowComment(open, close_at);
                 Step::Next
             }
-            Match::Yes(next) => {
+            Ok(next) => {
                 self.value_ends(tool, open, close_at, window, out);
                 self.take(tool, next, out)
             }
-            Match::No => {
+            Err(No) => {
                 match self.given(tool, open.parameter, rest, window.more) {
-                    Match::Undecided => return Step::More,
-                    Match::Yes((name, length)) => {
+                    Err(Undecided) => return Step::More,
+                    Ok((name, length)) => {
                         // The call is refused, and read on to its own end.
                         self.twice.get_or_insert_with(|| name.to_owned());
                         self.value_ends(tool, open, close_at, window, out);
                         return self.take(tool, Next::Parameter(name, length), out);
                     }
-                    Match::No => {}
+                    Err(No) => {}
                 }
                 let broken = self.tags.may_be_broken(rest, window.more);
-                if broken == Match::Undecided {
+                if broken == Err(Undecided) {
                     return Step::More;
                 }
                 // The closing tag of an element of the same name is the value's own. Where all are closed
                 // alike, one that ends its line may have ended the value before a broken parameter.
                 let ends_line = self.tags.closes_alike() && window.slice(close_at..self.cursor).contains('\n');
-                open.is_doubtful |= (broken == Match::Yes(()) || ends_line) && open.elements == 0;
+                open.is_doubtful |= (broken == Ok(()) || ends_line) && open.elements == 0;
                 open.elements = open.elements.saturating_sub(1);
                 self.state = State::Value(open);
                 Step::Next

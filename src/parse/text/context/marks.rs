@@ -1,7 +1,7 @@
 //! Marks around what is quoted in a line: runs of backticks, quotation marks, code tags.
 
 use crate::event::QuotedIn;
-use crate::json::window::{Match, begins};
+use crate::json::window::{Match, No, Undecided, begins, first_of};
 
 /// Quotation marks that open, with those that close them.
 const QUOTATION: [(char, char); 10] = [
@@ -168,11 +168,11 @@ impl Marks {
     pub(crate) fn encloses(self, behind: &str, more: bool) -> Match<()> {
         let run = behind.bytes().take_while(|byte| *byte == b'`').count();
         match self.run_before {
-            0 => Match::No,
-            before if run < before && run == behind.len() && more => Match::Undecided,
-            before if run == before && run == behind.len() && more => Match::Undecided,
-            before if run == before => Match::Yes(()),
-            _ => Match::No,
+            0 => Err(No),
+            before if run < before && run == behind.len() && more => Err(Undecided),
+            before if run == before && run == behind.len() && more => Err(Undecided),
+            before if run == before => Ok(()),
+            _ => Err(No),
         }
     }
 
@@ -215,36 +215,36 @@ impl Marks {
     /// `begins_call` is looked into.
     pub(crate) fn closed_in(self, text: &str, more: bool, begins_call: impl Fn(&str) -> bool) -> Match<QuotedIn> {
         if self.is_empty() {
-            return Match::No;
+            return Err(No);
         }
-        let open_end = if more { Match::Undecided } else { Match::No };
+        let open_end = if more { Err(Undecided) } else { Err(No) };
         let mut chars = text.char_indices().peekable();
         while let Some((at, c)) = chars.next() {
             let rest = &text[at..];
             match c {
-                '\n' => return Match::No,
+                '\n' => return Err(No),
                 '`' => {
                     let length = rest.bytes().take_while(|byte| *byte == b'`').count();
                     if length == rest.len() && more {
-                        return Match::Undecided;
+                        return Err(Undecided);
                     }
                     if self.runs.get(length - 1) == Some(&true) {
-                        return Match::Yes(QuotedIn::CodeSpan);
+                        return Ok(QuotedIn::CodeSpan);
                     }
                     chars.by_ref().take(length - 1).for_each(drop);
                 }
                 '~' if self.struck => match begins(rest, STRIKE, more) {
-                    Match::Yes(()) => return Match::Yes(QuotedIn::Sign),
-                    Match::Undecided => return Match::Undecided,
-                    Match::No => {}
+                    Ok(()) => return Ok(QuotedIn::Sign),
+                    Err(Undecided) => return Err(Undecided),
+                    Err(No) => {}
                 },
                 '<' | '[' => {
                     let tags = TAGS.iter().zip(self.tags).filter(|(_, is_open)| *is_open);
-                    match Match::any(tags.map(|((_, close), _)| begins(rest, close, more))) {
-                        Match::Yes(()) => return Match::Yes(QuotedIn::CodeSpan),
-                        Match::Undecided => return Match::Undecided,
-                        Match::No if begins_call(rest) => return Match::No,
-                        Match::No => {}
+                    match first_of(tags.map(|((_, close), _)| begins(rest, close, more))) {
+                        Ok(()) => return Ok(QuotedIn::CodeSpan),
+                        Err(Undecided) => return Err(Undecided),
+                        Err(No) if begins_call(rest) => return Err(No),
+                        Err(No) => {}
                     }
                 }
                 _ => {
@@ -252,10 +252,10 @@ impl Marks {
                     if open.any(|(_, (_, close))| *close == c) {
                         let next = chars.peek().map(|(_, next)| *next);
                         if next.is_none() && more && is_apostrophe(c) {
-                            return Match::Undecided;
+                            return Err(Undecided);
                         }
                         if ends_quotation(c, next) {
-                            return Match::Yes(QuotedIn::Quotation);
+                            return Ok(QuotedIn::Quotation);
                         }
                     }
                 }
@@ -289,35 +289,35 @@ mod tests {
         let (all, begins_call) = (marks.closed_in(behind, false, |_| false), |rest: &str| rest.starts_with("<call>"));
         for (end, _) in behind.char_indices() {
             let so_far = marks.closed_in(&behind[..end], true, begins_call);
-            assert!(so_far == Match::Undecided || so_far == all, "{before}…{}", &behind[..end]);
+            assert!(so_far == Err(Undecided) || so_far == all, "{before}…{}", &behind[..end]);
         }
         all
     }
 
     #[test]
     fn what_opens_before_and_closes_behind_quotes() {
-        let (span, quotation) = (Match::Yes(QuotedIn::CodeSpan), Match::Yes(QuotedIn::Quotation));
+        let (span, quotation) = (Ok(QuotedIn::CodeSpan), Ok(QuotedIn::Quotation));
         for (before, behind, found) in [
             ("`like this: ", "` is it", span),
             ("``a ` b ", "``", span),
             ("``a ` b ", "`", span),
-            ("`a` and `b` ", "`", Match::No),
-            ("``a ` b`` ", "`", Match::No),
-            ("`` a ", "`", Match::No),
-            ("``` a ", "```", Match::No),
-            ("\\`a ", "`", Match::No),
-            ("`a ", "\n`", Match::No),
+            ("`a` and `b` ", "`", Err(No)),
+            ("``a ` b`` ", "`", Err(No)),
+            ("`` a ", "`", Err(No)),
+            ("``` a ", "```", Err(No)),
+            ("\\`a ", "`", Err(No)),
+            ("`a ", "\n`", Err(No)),
             ("say \"please ", " now\"", quotation),
-            ("5\" of ", "\"", Match::No),
-            ("say \"a\" ", "\"", Match::No),
-            ("'tis ", " don't", Match::No),
+            ("5\" of ", "\"", Err(No)),
+            ("say \"a\" ", "\"", Err(No)),
+            ("'tis ", " don't", Err(No)),
             ("'tis ", " done'", quotation),
             ("请写“例如 ", "”", quotation),
             ("写「 ", "」", quotation),
             ("写\"例如 ", "\"", quotation),
             ("<code>like ", "</code>", span),
-            ("<code class=\"x\">a</code> ", "</code>", Match::No),
-            ("plain ", "`\"'", Match::No),
+            ("<code class=\"x\">a</code> ", "</code>", Err(No)),
+            ("plain ", "`\"'", Err(No)),
         ] {
             assert_eq!(closed(before, behind), found, "{before}…{behind}");
         }
