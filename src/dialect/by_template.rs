@@ -17,7 +17,7 @@ const TEMPLATES: &[(&str, Dialect)] = &[
     ("<|START_ACTION|>", Dialect::Command),       // Command R7B
     ("<invoke name=", Dialect::Invoke),           // MiniMax M2
     ("<|python_tag|>", Dialect::PythonTag),       // Llama 3.1
-    ("<tool_call>", Dialect::Hermes),             // Hermes 3, Qwen 2.5, SmolLM3
+    ("<tool_call>", Dialect::Hermes),             // Hermes 3, Qwen 2.5
 ];
 
 impl Dialect {

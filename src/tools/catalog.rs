@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::message::setters;
-use crate::tools::{DESCRIBE_TOOL, FIND_TOOL, Resource, ResourceTemplate, Said, Search, Tool};
+use crate::tools::{DESCRIBE_TOOL, FIND_TOOL, Resource, ResourceTemplate, Search, Tool};
 
+mod likeliest;
 mod names;
 
 /// At most this many nearest names are suggested.
@@ -216,28 +217,8 @@ impl Catalog {
     }
 
     /// The tools that servers offer, server by server: all but the built-in ones.
-    pub fn offered(&self) -> impl Iterator<Item = &Tool> {
+    pub fn offered(&self) -> impl Iterator<Item = &Tool> + Clone {
         self.offering().iter().flat_map(|server| &server.tools)
-    }
-
-    /// An index over the tools that servers offer, made when first asked for.
-    pub fn search(&self) -> &Search {
-        self.search.get_or_init(|| Arc::new(Search::new(self.offered())))
-    }
-
-    /// The likeliest of the [offered](Self::offered) tools for a question, at most so many, the
-    /// best first.
-    pub(crate) fn likeliest(&self, question: &str, most: usize) -> Vec<&Tool> {
-        let offered: Vec<&Tool> = self.offered().collect();
-        self.search().find(question, most).into_iter().filter_map(|place| offered.get(place).copied()).collect()
-    }
-
-    /// The places of the [offered](Self::offered) tools that a conversation means; see
-    /// [`Search::meant`].
-    pub(crate) fn meant(&self, said: &[Said<'_>]) -> Vec<usize> {
-        self.search().meant(said, |server, tool| {
-            self.offered().position(|own| own.name == tool && own.server.as_deref() == server)
-        })
     }
 
     fn at(&self, (server, tool): (usize, usize)) -> &Tool {

@@ -56,7 +56,7 @@ fn of_200_questions_the_tool_is_among_eight_of_2774_in_95_of_100() {
     let catalog = catalog();
     let offered: Vec<&Tool> = catalog.offered().collect();
     assert_eq!(offered.len(), 2_774);
-    let search = Search::new(catalog.offered());
+    let search = Search::new(&catalog);
     let questions: Vec<Question> = lines("questions.jsonl");
     assert_eq!(questions.len(), 200);
     let named = |server: &str, name: &str| {

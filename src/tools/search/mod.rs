@@ -37,6 +37,7 @@ const CHANGES: f32 = 0.7;
 
 /// Tools that are likely enough to be listed, and that a search for them gives.
 pub(crate) const LIKELIEST: usize = 8;
+#[cfg(feature = "prompt")]
 pub(crate) const FOUND: usize = 5;
 
 /// Characters at either end of what was said that are looked at: a person pastes between.
@@ -77,16 +78,15 @@ struct Postings {
 
 impl Search {
     /// An index over these tools.
-    pub fn new<'t>(tools: impl IntoIterator<Item = &'t Tool>) -> Self {
-        let tools: Vec<&Tool> = tools.into_iter().collect();
+    pub(super) fn over<'t>(tools: impl Iterator<Item = &'t Tool> + Clone) -> Self {
         let mut search = Search::default();
         for (word, line) in lines() {
             search.lines.entry(word).or_default().push(line);
         }
-        let texts: Vec<HashMap<String, f32>> = tools.iter().map(|tool| weighted(tool)).collect();
+        let texts: Vec<HashMap<String, f32>> = tools.clone().map(weighted).collect();
         let lengths: Vec<f32> = texts.iter().map(|text| text.values().sum()).collect();
         let verb = |tool: &Tool| changing(&tool.name, tool.server.as_deref().unwrap_or_default());
-        search.changing = tools.iter().map(|tool| verb(tool)).collect();
+        search.changing = tools.map(verb).collect();
         #[expect(clippy::cast_precision_loss, reason = "a mean of a few thousand")]
         let mean = (lengths.iter().sum::<f32>() / lengths.len().max(1) as f32).max(1.0);
         for (place, (text, length)) in (0_u32..).zip(texts.into_iter().zip(&lengths)) {
@@ -108,18 +108,18 @@ impl Search {
         search
     }
 
-    /// The places of the likeliest tools among those that the index is of, at most so many, the best
-    /// first; of equal ones the earlier. None of them has no word of the question.
+    /// The places of the likeliest tools among [those that are offered](Catalog::offered), at most
+    /// so many, the best first; of equal ones the earlier. None of them has no word of the question.
     ///
     /// ```
-    /// use toolgraft::Tool;
     /// use toolgraft::tools::Search;
+    /// use toolgraft::{Catalog, Tool};
     ///
     /// let tools = [
     ///     Tool::new("get_weather").with_description("Gets the weather of a city."),
     ///     Tool::new("send_email").with_description("Sends an email."),
     /// ];
-    /// let search = Search::new(&tools);
+    /// let search = Search::new(&Catalog::from_tools(tools));
     /// assert_eq!(search.find("Which emails can I send?", 8), [1]);
     /// ```
     pub fn find(&self, question: &str, most: usize) -> Vec<usize> {
@@ -148,16 +148,18 @@ impl Search {
         found
     }
 
-    /// The places of the tools that a conversation means, in the order in which they came up: the
-    /// likeliest by its first question, those that were called, and the likeliest by a later
-    /// question whose best is none of them yet. What is said later takes none away.
-    /// `place` says where a tool of a server stands, if it does.
-    pub fn meant(&self, said: &[Said<'_>], place: impl Fn(Option<&str>, &str) -> Option<usize>) -> Vec<usize> {
+    /// The places of the tools that a conversation means, in the order in which they came up; see
+    /// [`Catalog::meant`](super::Catalog::meant). `place_of` knows a tool's place by server and name.
+    pub(super) fn meant(
+        &self,
+        said: &[Said<'_>],
+        place_of: impl Fn(Option<&str>, &str) -> Option<usize>,
+    ) -> Vec<usize> {
         let mut places = Vec::new();
         for said in said {
             let found = match said {
                 Said::Question(text) => self.find(&ends_of(text), LIKELIEST),
-                Said::Called { server, tool } => place(*server, tool).into_iter().collect(),
+                Said::Called { server, tool } => place_of(*server, tool).into_iter().collect(),
             };
             if found.first().is_some_and(|best| !places.contains(best)) {
                 places.extend(found.into_iter().filter(|place| !places.contains(place)).collect::<Vec<_>>());
@@ -258,10 +260,12 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::Catalog;
 
     fn found(tools: &[Tool], question: &str) -> Vec<String> {
+        let catalog = Catalog::from_tools(tools.to_vec());
         let names: Vec<&str> = catalog.offered().map(|tool| tool.name.as_str()).collect();
-        Search::new(tools).find(question, 3).into_iter().map(|place| names[place].to_owned()).collect()
+        Search::new(&catalog).find(question, 3).into_iter().map(|place| names[place].to_owned()).collect()
     }
 
     #[test]
