@@ -23,6 +23,7 @@ use crate::tools::Catalog;
 
 /// A place where a call may begin.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Opener {
     /// The dialect of that call.
     pub dialect: Dialect,
